@@ -1,0 +1,140 @@
+/**
+ * What the house asks of the world. Every effect (network, processes, time, chance, storage) enters through one of
+ * these types, as an option; nothing here is filled in by reading a global at import time.
+ *
+ * @module
+ */
+
+/** Sends one HTTP request. The global `fetch` fits; so does a service binding's `fetch`. Redirects are asked for as `manual`. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** Time, as a port: tests drive it by hand, so that no test sleeps. */
+export interface Clock {
+  /** Milliseconds since 1970, for what is stored or compared with another machine's time. */
+  now(): number;
+  /** Milliseconds that only ever grow, for deadlines and back-off. */
+  monotonic(): number;
+  /**
+   * Calls `callback` once after `milliseconds` (clamped to 0…2³¹−1) and returns a function that calls it off.
+   */
+  schedule(callback: () => void, milliseconds: number): () => void;
+}
+
+/** Chance, as a port. */
+export interface Random {
+  /** A number in [0, 1), for jitter. */
+  fraction(): number;
+  /** `count` unguessable bytes, for ids. */
+  bytes(count: number): Uint8Array;
+}
+
+/** How a process ended. Exactly one of the two is set where the runtime tells. */
+export interface ExitStatus {
+  /** The exit code, or null when a signal ended it. */
+  readonly code: number | null;
+  /** The signal's name (`"SIGKILL"`), or null. */
+  readonly signal: string | null;
+}
+
+/** A program to start: an argument vector, never a shell line. */
+export interface SpawnCommand {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** The whole environment of the child: nothing is inherited beside it. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd?: string | undefined;
+}
+
+/** What a child tells. The adapter attaches its readers in the tick in which it starts the child. */
+export interface ProcessEvents {
+  /** Bytes of the standard output. A returned promise holds the next read back. */
+  output(chunk: Uint8Array): void | Promise<void>;
+  /** The standard output has ended; nothing more will come. Called once, also when it breaks. */
+  outputEnd(): void;
+  /** Bytes of the standard error. */
+  errorOutput(chunk: Uint8Array): void;
+  /** The process itself has ended (its pipes may still be held open by its children). Called once. */
+  exit(status: ExitStatus): void;
+}
+
+/** A running child, leader of its own process group where the system has groups. */
+export interface SpawnedProcess {
+  readonly pid: number;
+  /**
+   * Writes to the standard input. Rejects (or throws) once the process has ended or its input is closed,
+   * also on runtimes that would silently accept it. Resolves when there is room for more.
+   */
+  write(text: string): void | Promise<void>;
+  /** Closes the standard input; harmless when it is closed already. */
+  closeInput(): void;
+  /** Sends a signal to the whole process group; harmless when it has ended. */
+  kill(signal: "SIGTERM" | "SIGKILL"): void;
+}
+
+/**
+ * Starts a child process. Rejects with a `SpawnError` when it cannot be started (no such file, no permission, bad folder).
+ */
+export type Spawn = (command: SpawnCommand, events: ProcessEvents) => Promise<SpawnedProcess>;
+
+/** The part of a web-standard WebSocket that is used. */
+export interface WebSocketLike {
+  readonly readyState: number;
+  readonly protocol: string;
+  readonly bufferedAmount?: number;
+  binaryType?: string;
+  send(data: string): void;
+  close(code?: number, reason?: string): void;
+  addEventListener(type: string, listener: (event: WebSocketEvent) => void): void;
+}
+
+/** The fields of message, close and error events that are read. */
+export interface WebSocketEvent {
+  readonly data?: unknown;
+  readonly code?: number;
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+/** Opens a WebSocket; resolves when it is open, rejects when it cannot be opened. `headers` only where the runtime can send them. */
+export type OpenWebSocket = (
+  url: string,
+  options: { protocols: string[]; headers?: Record<string, string> | undefined; signal?: AbortSignal | undefined },
+) => Promise<WebSocketLike>;
+
+/** Resolves a host name to IP addresses (text form, IPv4 and IPv6), so that they can be judged before a connection is made. */
+export type Resolve = (hostname: string) => Promise<string[]>;
+
+/** A place for text by key: memory, a file, Workers KV, a Durable Object. */
+export interface Store {
+  get(key: string): Promise<string | undefined>;
+  set(key: string, value: string): Promise<void>;
+  delete(key: string): Promise<void>;
+}
+
+/** One line for the operator's log. `fields` are already redacted. */
+export interface LogRecord {
+  readonly level: "debug" | "info" | "warning" | "error";
+  readonly message: string;
+  readonly fields?: Readonly<Record<string, unknown>>;
+}
+
+/** Takes log lines; must not throw. */
+export type Logger = (record: LogRecord) => void;
+
+const longestTimer = 2 ** 31 - 1;
+
+/** The runtime's own clock: `Date.now`, `performance.now` and `setTimeout`. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  schedule(callback, milliseconds) {
+    const timer = setTimeout(callback, Math.min(Math.max(milliseconds, 0) || 0, longestTimer));
+    return () => clearTimeout(timer);
+  },
+};
+
+/** The runtime's own randomness: `Math.random` for jitter, `crypto.getRandomValues` for ids. */
+export const systemRandom: Random = {
+  fraction: () => Math.random(),
+  bytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
+};

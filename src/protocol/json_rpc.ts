@@ -1,0 +1,79 @@
+/**
+ * JSON-RPC 2.0 messages as MCP uses them (specification: basic, section Messages).
+ *
+ * @module
+ */
+
+/** Any JSON value. */
+export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
+/** A JSON object. */
+export type JsonObject = { [key: string]: JsonValue | undefined };
+
+/** A request's id: a string or a safe integer, never null. */
+export type RequestId = string | number;
+
+/** A call that wants an answer. */
+export interface JsonRpcRequest {
+  jsonrpc: "2.0";
+  id: RequestId;
+  method: string;
+  params?: JsonObject;
+}
+
+/** A message that wants none. */
+export interface JsonRpcNotification {
+  jsonrpc: "2.0";
+  method: string;
+  params?: JsonObject;
+}
+
+/** The error part of an answer. */
+export interface JsonRpcError {
+  code: number;
+  message: string;
+  data?: JsonValue;
+}
+
+/** The answer to a request: a result or an error. `id` is missing only when the server could not read it. */
+export interface JsonRpcResponse {
+  jsonrpc: "2.0";
+  id?: RequestId | null;
+  result?: JsonObject;
+  error?: JsonRpcError;
+}
+
+/** Whatever travels. */
+export type JsonRpcMessage = JsonRpcRequest | JsonRpcNotification | JsonRpcResponse;
+
+/** What an incoming value is; `undefined` stands for "no JSON-RPC message". */
+export type MessageKind = "request" | "notification" | "response" | undefined;
+
+/**
+ * Tells what an incoming JSON value is, by its envelope alone: exact keys, strict id types, and exactly one of
+ * `result` and `error` in a response.
+ */
+export function classify(value: unknown): MessageKind {
+  if (!isObject(value) || value.jsonrpc !== "2.0") return undefined;
+  const { id, method } = value;
+  if (typeof method === "string") {
+    if (value.result !== undefined || value.error !== undefined) return undefined;
+    if (value.params !== undefined && !isObject(value.params)) return undefined;
+    return id === undefined ? "notification" : isRequestId(id) ? "request" : undefined;
+  }
+  if (method !== undefined || (id !== undefined && id !== null && !isRequestId(id))) return undefined;
+  const { result, error } = value;
+  if (error === undefined) return isObject(result) && id !== undefined && id !== null ? "response" : undefined;
+  return result === undefined && isObject(error) && Number.isInteger(error.code) && typeof error.message === "string"
+    ? "response"
+    : undefined;
+}
+
+/** True for a JSON object: not null, not an array. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** True for what may stand as a request id: a string or a safe integer. */
+export function isRequestId(value: unknown): value is RequestId {
+  return typeof value === "string" || Number.isSafeInteger(value);
+}

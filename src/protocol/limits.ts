@@ -1,0 +1,85 @@
+/**
+ * How much of anything is taken from a server. Every limit is an option; a `LimitExceededError` names the one it hit.
+ *
+ * @module
+ */
+
+/** Upper bounds. Bytes are decompressed bytes. */
+export interface Limits {
+  /** One JSON message, SSE event or line (16 MiB; 8 MiB from `./workers`). */
+  messageBytes: number;
+  /** One whole reply stream (256 MiB; 64 MiB from `./workers`). */
+  streamBytes: number;
+  /** How deep JSON may nest (128). */
+  jsonDepth: number;
+  /** How many values one message may hold; checked only above 64 KiB (1,000,000; 250,000 from `./workers`). */
+  jsonNodes: number;
+  /** Pages that a list follows (100). */
+  pages: number;
+  /** Items that a list gathers (10,000). */
+  items: number;
+  /** Tools that one server may list (5,000). */
+  tools: number;
+  /** Rounds of `input_required` in one call (10). */
+  inputRounds: number;
+  /** Bytes waiting to be written to one pipe or socket (64 MiB). */
+  outboxBytes: number;
+  /** Characters of one mirrored header value (4,096). */
+  headerBytes: number;
+  /** Characters of all mirrored headers (16,384). */
+  headersBytes: number;
+  /** Messages with no place (unknown ids, noise lines) before a channel is given up (10,000). */
+  strays: number;
+}
+
+/** The defaults for Node, Bun, Deno and browsers. */
+export const defaultLimits: Readonly<Limits> = {
+  messageBytes: 16 * 2 ** 20,
+  streamBytes: 256 * 2 ** 20,
+  jsonDepth: 128,
+  jsonNodes: 1_000_000,
+  pages: 100,
+  items: 10_000,
+  tools: 5_000,
+  inputRounds: 10,
+  outboxBytes: 64 * 2 ** 20,
+  headerBytes: 4_096,
+  headersBytes: 16_384,
+  strays: 10_000,
+};
+
+/** What differs in an isolate with 128 MB. */
+export const workersLimits: Readonly<Partial<Limits>> = {
+  messageBytes: 8 * 2 ** 20,
+  streamBytes: 64 * 2 ** 20,
+  jsonNodes: 250_000,
+};
+
+/** How long anything may take, in milliseconds. */
+export interface Timeouts {
+  /** Until the reply's headers are there (30 s). HTTP only. */
+  headers: number;
+  /** Between signs of life of a call: the start, an answer's beginning, progress (60 s). */
+  idle: number;
+  /** A whole call, over all its rounds; nothing extends it (300 s). */
+  total: number;
+  /** Until a server has answered the first request of all: `server/discover` or `initialize` (30 s). */
+  start: number;
+  /** How long a pipe is given to answer `server/discover` before it counts as legacy (5 s). */
+  probe: number;
+  /** How long a child has to end after its input closed, and again after SIGTERM (2 s). */
+  close: number;
+  /** How long a list may gather pages (30 s). */
+  pages: number;
+}
+
+/** The default time-outs. */
+export const defaultTimeouts: Readonly<Timeouts> = {
+  headers: 30_000,
+  idle: 60_000,
+  total: 300_000,
+  start: 30_000,
+  probe: 5_000,
+  close: 2_000,
+  pages: 30_000,
+};
