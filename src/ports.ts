@@ -16,8 +16,9 @@ export interface Clock {
   monotonic(): number;
   /**
    * Calls `callback` once after `milliseconds` (clamped to 0…2³¹−1) and returns a function that calls it off.
+   * `background` timers keep no process alive, where the runtime can do that.
    */
-  schedule(callback: () => void, milliseconds: number): () => void;
+  schedule(callback: () => void, milliseconds: number, options?: { background?: boolean }): () => void;
 }
 
 /** Chance, as a port. */
@@ -127,8 +128,10 @@ const longestTimer = 2 ** 31 - 1;
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
-  schedule(callback, milliseconds) {
+  schedule(callback, milliseconds, options) {
     const timer = setTimeout(callback, Math.min(Math.max(milliseconds, 0) || 0, longestTimer));
+    // Node and Bun give an object here, the others a number.
+    if (options?.background) (timer as { unref?(): void }).unref?.();
     return () => clearTimeout(timer);
   },
 };

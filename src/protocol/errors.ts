@@ -180,6 +180,8 @@ export class ConnectError extends McpError {
 export class ConnectionClosedError extends McpError {
   override name = "ConnectionClosedError";
   override readonly code = "connection_closed";
+  /** How long the server asked to wait before the stream is opened again, in milliseconds (SSE `retry`), unclamped. */
+  retryAfter: number | undefined;
 }
 
 /** Which clock ran out. */
@@ -348,6 +350,22 @@ export class AuthorizationError extends McpError {
 export class OutcomeUnknownError extends McpError {
   override name = "OutcomeUnknownError";
   override readonly code = "outcome_unknown";
+}
+
+/**
+ * A call waits for input that no handler gave. With `pending` it can be gone on with, in another process if need be;
+ * without it the user refused.
+ */
+export class InputRequiredError extends McpError {
+  override name = "InputRequiredError";
+  override readonly code = "input_required";
+  /** Plain JSON for `client.resume`; undefined when the input was refused. Holds the server's state: secret. */
+  readonly pending: unknown;
+
+  constructor(message: string, options: McpErrorOptions & { pending?: unknown } = {}) {
+    super(message, { ...options, delivery: options.delivery ?? "answered" });
+    this.pending = options.pending;
+  }
 }
 
 const answers: Readonly<Record<number, typeof RpcError>> = {

@@ -42,6 +42,8 @@ export interface Transport {
   readonly kind: "http" | "channel";
   /** What names the server to people: its URL without query, or its command. */
   readonly label: string;
+  /** The whole address, where `connect` can use it again. May hold secrets. */
+  readonly address?: string | undefined;
   /**
    * Sends one message. A request needs an exchange; for a notification or an answer it is optional and only told of its
    * end. `exchange.end` may be called before `send` returns.
@@ -49,6 +51,10 @@ export interface Transport {
   send(message: JsonRpcMessage, exchange?: Exchange, options?: SendOptions): Cancel;
   /** Legacy: opens the stream that belongs to no request (HTTP: GET; a channel: the channel itself). */
   open?(exchange: Exchange, options?: SendOptions): Cancel;
+  /** True once it has broken or was closed: only {@linkcode restart} brings it back. */
+  readonly ended?: boolean | undefined;
+  /** Legacy 2025-03-26: arrays of messages are taken apart. Set by the session. */
+  batches?: boolean;
   /** The session's id on the wire, where there is one (legacy HTTP). Secret. */
   sessionId?: string | undefined;
   /**

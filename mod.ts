@@ -1,0 +1,18 @@
+/**
+ * Causeway: call MCP tools from anywhere JavaScript runs. Every protocol revision, HTTP and WebSocket here; processes
+ * come with `@causeway/mcp/bun`, `/deno`, `/node` or `/local`, which picks by the runtime.
+ *
+ * @example Call a tool
+ * ```ts no-eval
+ * import { connect } from "@causeway/mcp";
+ *
+ * await using client = await connect("https://example.com/mcp");
+ * const { tools } = await client.listTools();
+ * const result = await client.callTool("search", { query: "causeway" });
+ * ```
+ *
+ * @module
+ */
+export * from "./src/entry/core.ts";
+export { connect } from "./src/entry/web.ts";
+export type { Connect } from "./src/entry/connect.ts";

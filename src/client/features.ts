@@ -1,0 +1,41 @@
+/**
+ * The parts of a client that a small bundle may leave out. `@causeway/mcp` has them all; `./client` takes those that are
+ * passed.
+ *
+ * @module
+ */
+import type { ListenFilter } from "../protocol/types.ts";
+import { ResultCache } from "./cache.ts";
+import type { CacheFeature } from "./cache.ts";
+import { Inputs } from "./input/input.ts";
+import type { InputFeature } from "./input/seam.ts";
+import { LegacyStream } from "./listen/legacy_stream.ts";
+import { modernListen } from "./listen/modern_listen.ts";
+import type { ListenFeature } from "./listen/seam.ts";
+import { Subscription } from "./listen/subscription.ts";
+
+/** The parts that can be passed to a client. */
+export interface Features {
+  /** Answers what servers ask for: without it no `handlers` can be given. */
+  inputs?: InputFeature | undefined;
+  /** `client.listen`, and the GET stream of legacy HTTP. */
+  listen?: ListenFeature | undefined;
+  /** Keeps results as long as the server's `ttlMs` allows, and lets requests for the same thing share one answer. */
+  cache?: CacheFeature | undefined;
+}
+
+/** Answers to what servers ask for. */
+export const inputFeature: InputFeature = (handlers, declared) => new Inputs(handlers, declared);
+
+/** Streams of changes. */
+export const listenFeature: ListenFeature = {
+  subscribe: (parts, filter: ListenFilter, signal) => new Subscription(parts, filter, signal),
+  modern: modernListen,
+  legacy: (parts, session, send) => new LegacyStream(parts, session, send),
+};
+
+/** The result cache. */
+export const cacheFeature: CacheFeature = (clock) => new ResultCache(clock);
+
+/** All of them. */
+export const allFeatures: Features = { inputs: inputFeature, listen: listenFeature, cache: cacheFeature };

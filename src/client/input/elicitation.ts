@@ -1,0 +1,46 @@
+/**
+ * Elicitation: a server asks the user (specification: client, Elicitation).
+ *
+ * @module
+ */
+import { isObject } from "../../protocol/json_rpc.ts";
+import type { JsonObject } from "../../protocol/json_rpc.ts";
+import type { ClientCapabilities, ElicitRequest, ElicitResult } from "../../protocol/types.ts";
+import type { HandlerContext, Handlers } from "./seam.ts";
+
+/** Asks the user and tells the answer: `accept` with content, `decline`, or `cancel`. */
+export type ElicitationHandler = (
+  request: ElicitRequest,
+  context: HandlerContext,
+) => ElicitResult | Promise<ElicitResult>;
+
+/** What is declared: the modes that have a handler. */
+export function elicitationCapability(handlers: Handlers): ClientCapabilities["elicitation"] {
+  if (!handlers.elicitation && !handlers.elicitationUrl) return undefined;
+  return { ...(handlers.elicitation && { form: {} }), ...(handlers.elicitationUrl && { url: {} }) };
+}
+
+/** The handler for this request's mode, made ready; undefined when there is none. A missing mode means `form`. */
+export function answerElicitation(
+  handlers: Handlers,
+  params: JsonObject,
+): ((context: HandlerContext) => Promise<JsonObject>) | undefined {
+  const request = params as ElicitRequest;
+  const mode = request.mode ?? "form";
+  const handler = mode === "form" ? handlers.elicitation : mode === "url" ? handlers.elicitationUrl : undefined;
+  return handler && (async (context) => {
+    const { action, content } = await handler(request, context);
+    if (action !== "accept" || mode === "url") return { action };
+    return { action, content: withDefaults(request, content ?? {}) };
+  });
+}
+
+function withDefaults(request: ElicitRequest, content: JsonObject): JsonObject {
+  const properties = request.requestedSchema?.properties;
+  if (!isObject(properties)) return content;
+  const filled = { ...content };
+  for (const [name, field] of Object.entries(properties)) {
+    if (filled[name] === undefined && isObject(field) && field.default !== undefined) filled[name] = field.default;
+  }
+  return filled;
+}

@@ -1,0 +1,108 @@
+/**
+ * What a server may ask of the client in the middle of a call, in both eras: the same handlers answer it.
+ *
+ * @module
+ */
+import {
+  InputRequiredError,
+  InvalidParamsError,
+  MethodNotFoundError,
+  ProtocolViolationError,
+} from "../../protocol/errors.ts";
+import type { JsonObject } from "../../protocol/json_rpc.ts";
+import type { ClientCapabilities, InputRequest } from "../../protocol/types.ts";
+import type { SendOptions } from "../../transport/transport.ts";
+import type { SessionParts } from "../session/session.ts";
+import { answerElicitation, elicitationCapability } from "./elicitation.ts";
+import { LegacyServerRequests } from "./legacy_input.ts";
+import { answerRoots } from "./roots.ts";
+import { answerSampling } from "./sampling.ts";
+import type { HandlerContext, Handlers, InputAnswers, InputContext, LegacyInput } from "./seam.ts";
+
+/** Answers requests for input with the handlers that are there. */
+export class Inputs implements InputAnswers {
+  readonly handlers: Handlers;
+  /** What is declared to servers. */
+  readonly capabilities: ClientCapabilities;
+
+  /**
+   * @param handlers What answers.
+   * @param declared Further capabilities. Input of a kind that is declared here and has no handler stops the call with an
+   * {@linkcode InputRequiredError}.
+   */
+  constructor(handlers: Handlers = {}, declared: ClientCapabilities = {}) {
+    this.handlers = handlers;
+    const elicitation = elicitationCapability(handlers);
+    this.capabilities = {
+      ...(elicitation && { elicitation }),
+      ...(handlers.sampling && { sampling: handlers.samplingTools ? { tools: {} } : {} }),
+      ...(handlers.roots && { roots: { listChanged: true } }),
+      ...declared,
+    };
+  }
+
+  /**
+   * Answers all requests of one `input_required` result, side by side.
+   *
+   * @throws {InputRequiredError} When one of them has no handler but was declared: nothing was answered then.
+   * @throws {ProtocolViolationError} When the server asks for what was never declared.
+   */
+  async answerAll(requests: Record<string, InputRequest>, context: InputContext): Promise<JsonObject> {
+    const entries = Object.entries(requests);
+    for (const [, { method, params }] of entries) {
+      if (this.#answerer(method, params ?? {})) continue;
+      if (!this.#declared(method)) {
+        throw new ProtocolViolationError(`The server asks for "${method}", which was not declared`, {
+          delivery: "answered",
+        });
+      }
+      const { method: pendingMethod, params: pendingParams, requestState, round } = context;
+      const pending = { method: pendingMethod, params: pendingParams, inputRequests: requests, requestState, round };
+      throw new InputRequiredError(
+        `"${pendingMethod}" waits for input: go on with client.resume(error.pending, answers)`,
+        {
+          pending,
+        },
+      );
+    }
+    const answers = await Promise.all(
+      entries.map(([, { method, params }]) => this.answer(method, params ?? {}, context)),
+    );
+    return Object.fromEntries(entries.map(([key], index) => [key, answers[index]]));
+  }
+
+  /**
+   * Answers one request.
+   *
+   * @throws {MethodNotFoundError} When nothing answers this method.
+   * @throws {InvalidParamsError} When the request is not one that was declared.
+   * @throws {InputRequiredError} When the user refuses.
+   */
+  async answer(method: string, params: JsonObject, context: HandlerContext): Promise<JsonObject> {
+    const answer = this.#answerer(method, params);
+    if (!answer) {
+      throw this.#declared(method)
+        ? new InvalidParamsError(`"${method}" in this mode was not declared`)
+        : new MethodNotFoundError(`"${method}" is not supported`);
+    }
+    return await answer(context);
+  }
+
+  legacy(parts: SessionParts, send: () => SendOptions): LegacyInput {
+    return new LegacyServerRequests(this, parts, send);
+  }
+
+  #answerer(method: string, params: JsonObject): ((context: HandlerContext) => Promise<JsonObject>) | undefined {
+    const { handlers } = this;
+    if (method === "elicitation/create") return answerElicitation(handlers, params);
+    if (method === "sampling/createMessage") return answerSampling(handlers, params);
+    if (method === "roots/list") return answerRoots(handlers);
+    return undefined;
+  }
+
+  #declared(method: string): boolean {
+    const { elicitation, sampling, roots } = this.capabilities;
+    return method === "elicitation/create" && !!elicitation || method === "sampling/createMessage" && !!sampling ||
+      method === "roots/list" && !!roots;
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * Answers the requests of a legacy server, beside the read loop, so that a slow handler holds nothing up.
+ *
+ * @module
+ */
+import { isObject } from "../../protocol/json_rpc.ts";
+import type { JsonObject, JsonRpcRequest, RequestId } from "../../protocol/json_rpc.ts";
+import type { SendOptions } from "../../transport/transport.ts";
+import {
+  InvalidParamsError,
+  McpError,
+  MethodNotFoundError,
+  UrlElicitationRequiredError,
+} from "../../protocol/errors.ts";
+import type { SessionParts } from "../session/session.ts";
+import type { InputAnswers, LegacyInput } from "./seam.ts";
+import { answerUrls, UrlNotices } from "./url_elicitation.ts";
+
+/** The server's requests in work. */
+export class LegacyServerRequests implements LegacyInput {
+  readonly #inputs: InputAnswers;
+  readonly #notices = new UrlNotices();
+  readonly #parts: SessionParts;
+  readonly #send: () => SendOptions;
+  readonly #working = new Map<RequestId, AbortController>();
+
+  constructor(inputs: InputAnswers, parts: SessionParts, send: () => SendOptions) {
+    this.#inputs = inputs;
+    this.#parts = parts;
+    this.#send = send;
+  }
+
+  /** Answers one request; one that is in work already (a resumed stream may repeat it) is not answered twice. */
+  requested(request: JsonRpcRequest): void {
+    const { id, params } = request;
+    if (this.#working.has(id)) return;
+    const controller = new AbortController();
+    this.#working.set(id, controller);
+    void this.#work(request, isObject(params) ? params as JsonObject : {}, controller.signal);
+  }
+
+  notified(method: string, params: JsonObject | undefined): void {
+    if (method === "notifications/cancelled") this.#working.get(params?.requestId as RequestId)?.abort();
+    else if (method === "notifications/elicitation/complete") this.#notices.complete(params?.elicitationId);
+  }
+
+  satisfy(error: unknown, signal: AbortSignal): Promise<void> | undefined {
+    if (!(error instanceof UrlElicitationRequiredError)) return undefined;
+    const context = { server: this.#parts.transport.label, signal };
+    return answerUrls(error, { inputs: this.#inputs, notices: this.#notices, context });
+  }
+
+  /** Calls everything off. */
+  stop(): void {
+    for (const controller of this.#working.values()) controller.abort();
+  }
+
+  async #work({ id, method }: JsonRpcRequest, params: JsonObject, signal: AbortSignal): Promise<void> {
+    const { transport, logger } = this.#parts;
+    let body: { result: JsonObject } | { error: { code: number; message: string } };
+    try {
+      body = { result: await this.#inputs.answer(method, params, { server: transport.label, signal }) };
+    } catch (error) {
+      body = { error: refusal(error) };
+      logger?.({ level: "warning", message: `Could not answer "${method}"`, fields: { error } });
+    }
+    this.#working.delete(id);
+    if (!signal.aborted) this.#reply(id, body);
+  }
+
+  #reply(id: RequestId, body: { result: JsonObject } | { error: { code: number; message: string } }): void {
+    this.#parts.transport.send({ jsonrpc: "2.0", id, ...body }, undefined, this.#send());
+  }
+}
+
+/** The JSON-RPC error that tells a legacy server why its request got no result. */
+function refusal(error: unknown): { code: number; message: string } {
+  if (error instanceof MethodNotFoundError) return { code: -32601, message: error.message };
+  if (error instanceof InvalidParamsError) return { code: -32602, message: error.message };
+  if (error instanceof McpError && error.code === "input_required") return { code: -1, message: error.message };
+  return { code: -32603, message: "The client could not answer" };
+}

@@ -1,0 +1,103 @@
+/**
+ * The seam between the client and what answers its servers, so that a client without handlers does not carry their code.
+ *
+ * @module
+ */
+import type { JsonObject, JsonRpcRequest } from "../../protocol/json_rpc.ts";
+import type { ClientCapabilities, InputRequest, LogMessage, Root } from "../../protocol/types.ts";
+import type { SendOptions } from "../../transport/transport.ts";
+import type { SessionParts } from "../session/session.ts";
+import type { ElicitationHandler } from "./elicitation.ts";
+import type { SamplingHandler } from "./sampling.ts";
+
+/** What a handler is told beside the request. */
+export interface HandlerContext {
+  /** Which server asks: show it to the user. */
+  readonly server: string;
+  /** Aborted when the answer is not wanted any more. */
+  readonly signal: AbortSignal;
+  /** The method of the call that the server asks for (modern). */
+  readonly method?: string | undefined;
+}
+
+/** The client's side of what servers ask for. A capability is declared for each handler that is there. */
+export interface Handlers {
+  /** Asks the user to fill in a form. Missing fields of an accepted form get their defaults. */
+  elicitation?: ElicitationHandler | undefined;
+  /** Asks the user to visit a URL. Show it in full; never open it without consent. */
+  elicitationUrl?: ElicitationHandler | undefined;
+  /**
+   * Asks a model; resolve with `undefined` to refuse.
+   *
+   * @deprecated Sampling is deprecated in 2026-07-28.
+   */
+  sampling?: SamplingHandler | undefined;
+  /**
+   * Whether `sampling` takes tools.
+   *
+   * @deprecated Sampling is deprecated in 2026-07-28.
+   */
+  samplingTools?: boolean | undefined;
+  /**
+   * The places that servers may work in.
+   *
+   * @deprecated Roots are deprecated in 2026-07-28.
+   */
+  roots?: readonly Root[] | ((context: HandlerContext) => readonly Root[] | Promise<readonly Root[]>) | undefined;
+  /**
+   * Takes the server's log messages. Untrusted text.
+   *
+   * @deprecated Logging is deprecated in 2026-07-28.
+   */
+  log?: ((message: LogMessage) => void) | undefined;
+}
+
+/** A call that waits for input, as plain JSON: it can be stored and gone on with in another process. */
+export interface PendingInput {
+  readonly method: string;
+  readonly params: JsonObject;
+  /** What is asked for, by key: answer every key. */
+  readonly inputRequests: Record<string, InputRequest>;
+  /** The server's own state: hand it back as it is. Secret. */
+  readonly requestState?: string | undefined;
+  readonly round: number;
+}
+
+/** The call that asks, while its input is gathered. */
+export interface InputContext extends HandlerContext {
+  readonly method: string;
+  readonly params: JsonObject;
+  readonly round: number;
+  readonly requestState: string | undefined;
+}
+
+/** The requests of one legacy server, in work. */
+export interface LegacyInput {
+  /** Takes a request; the answer goes out when it is there. */
+  requested(request: JsonRpcRequest): void;
+  /** Takes a notification that concerns it. */
+  notified(method: string, params: JsonObject | undefined): void;
+  /**
+   * Takes the user through what an error asks for (-32042). Undefined when there is nothing to be done; otherwise the
+   * request may be sent again once it resolves.
+   */
+  satisfy(error: unknown, signal: AbortSignal): Promise<void> | undefined;
+  /** Calls everything off. */
+  stop(): void;
+}
+
+/** Answers requests for input with the handlers that are there. */
+export interface InputAnswers {
+  readonly handlers: Handlers;
+  /** What is declared to servers. */
+  readonly capabilities: ClientCapabilities;
+  /** Answers all requests of one `input_required` result, side by side. */
+  answerAll(requests: Record<string, InputRequest>, context: InputContext): Promise<JsonObject>;
+  /** Answers one request. */
+  answer(method: string, params: JsonObject, context: HandlerContext): Promise<JsonObject>;
+  /** For one legacy session. */
+  legacy(parts: SessionParts, send: () => SendOptions): LegacyInput;
+}
+
+/** Makes the answers of one client: `declared` are capabilities beside those of the handlers. */
+export type InputFeature = (handlers: Handlers, declared: ClientCapabilities) => InputAnswers;

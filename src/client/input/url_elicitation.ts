@@ -1,0 +1,72 @@
+/**
+ * -32042 of 2025-11-25 servers: the user has to visit URLs before the request can be served
+ * (specification 2025-11-25: Elicitation, URL Elicitation Required Error). Retired in 2026-07-28.
+ *
+ * @module
+ */
+import type { UrlElicitationRequiredError } from "../../protocol/errors.ts";
+import { isObject } from "../../protocol/json_rpc.ts";
+import type { JsonObject } from "../../protocol/json_rpc.ts";
+import type { HandlerContext, InputAnswers } from "./seam.ts";
+
+/** Completion notices that are waited for. Unknown ids are ignored. */
+export class UrlNotices {
+  readonly #waiting = new Map<string, () => void>();
+
+  /** Resolves when the notice for `id` comes. */
+  wait(id: string): Promise<void> {
+    return new Promise((resolve) => this.#waiting.set(id, resolve));
+  }
+
+  /** A notice has come. */
+  complete(id: unknown): void {
+    if (typeof id !== "string") return;
+    this.#waiting.get(id)?.();
+    this.#waiting.delete(id);
+  }
+
+  /** Nobody waits for it any more. */
+  forget(id: string): void {
+    this.#waiting.delete(id);
+  }
+}
+
+/**
+ * Takes the user through the URLs that the error names. Undefined when there is no handler for them or nothing to visit;
+ * otherwise resolves when the server has told that all are done, and rejects with the error when the user declines.
+ */
+export function answerUrls(error: UrlElicitationRequiredError, parts: UrlParts): Promise<void> | undefined {
+  const data = isObject(error.data) ? error.data.elicitations : undefined;
+  const wanted = Array.isArray(data) ? data.filter(isNamed) : [];
+  return parts.inputs.handlers.elicitationUrl && wanted.length > 0 ? visit(wanted, error, parts) : undefined;
+}
+
+/** What answers, whom to wait for, and who asks. */
+export interface UrlParts {
+  inputs: InputAnswers;
+  notices: UrlNotices;
+  context: HandlerContext;
+}
+
+type NamedElicitation = JsonObject & { elicitationId: string };
+
+function isNamed(item: unknown): item is NamedElicitation {
+  return isObject(item) && typeof item.elicitationId === "string";
+}
+
+async function visit(
+  wanted: NamedElicitation[],
+  error: UrlElicitationRequiredError,
+  { inputs, notices, context }: UrlParts,
+): Promise<void> {
+  const done = wanted.map(({ elicitationId }) => notices.wait(elicitationId));
+  try {
+    for (const elicitation of wanted) {
+      const answer = await inputs.answer("elicitation/create", { ...elicitation, mode: "url" }, context);
+      if (answer.action !== "accept") throw error;
+    }
+    await Promise.all(done);
+  } finally {
+    for (const { elicitationId } of wanted) notices.forget(elicitationId);
+  }
+}

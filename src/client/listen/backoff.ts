@@ -1,0 +1,64 @@
+/**
+ * When a stream that broke is opened again: 1 s × 1.6ⁿ ± 20 %, at most 120 s, ten times; it starts over after a minute
+ * of peace or a real event.
+ *
+ * @module
+ */
+import type { McpError } from "../../protocol/errors.ts";
+import { ConnectionClosedError } from "../../protocol/errors.ts";
+import type { Clock, Random } from "../../ports.ts";
+
+const first = 1_000;
+const factor = 1.6;
+const longest = 120_000;
+const jitter = 0.2;
+const mostTries = 10;
+const calm = 60_000;
+const shortestRetry = 500;
+const longestRetry = 300_000;
+
+/** Counts the tries of one stream. */
+export class Backoff {
+  readonly #clock: Clock;
+  readonly #random: Random;
+  #tries = 0;
+  #openedAt = Infinity;
+  #stop: (() => void) | undefined;
+
+  constructor(clock: Clock, random: Random) {
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  /** The stream is open. */
+  opened(): void {
+    this.#openedAt = this.#clock.monotonic();
+  }
+
+  /** A real event came: the stream works. */
+  reset(): void {
+    this.#tries = 0;
+  }
+
+  /**
+   * Plans the next try. The server's own `retry` may make it later, never sooner.
+   *
+   * @returns False when it has been tried often enough.
+   */
+  again(reason: McpError | undefined, open: () => void): boolean {
+    if (this.#clock.monotonic() - this.#openedAt >= calm) this.#tries = 0;
+    this.#openedAt = Infinity;
+    if (this.#tries >= mostTries) return false;
+    const asked = reason instanceof ConnectionClosedError ? reason.retryAfter : undefined;
+    const own = Math.min(first * factor ** this.#tries++, longest) * (1 + jitter * (2 * this.#random.fraction() - 1));
+    const delay = asked === undefined ? own : Math.max(own, Math.min(Math.max(asked, shortestRetry), longestRetry));
+    this.#stop?.();
+    this.#stop = this.#clock.schedule(open, delay);
+    return true;
+  }
+
+  /** Calls a planned try off. */
+  stop(): void {
+    this.#stop?.();
+  }
+}

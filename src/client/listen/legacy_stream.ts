@@ -1,0 +1,150 @@
+/**
+ * What a legacy server sends on its own account: the channel itself, or the GET stream over HTTP, and the resource
+ * subscriptions that ride on it.
+ *
+ * @module
+ */
+import type { Change, ListenFilter } from "../../protocol/types.ts";
+import { isNoStream } from "../../transport/http.ts";
+import type { Cancel, SendOptions } from "../../transport/transport.ts";
+import { Backoff } from "./backoff.ts";
+import type { McpError } from "../../protocol/errors.ts";
+import type { SessionParts } from "../session/session.ts";
+import type { LegacyListening, ListenSink, StreamHost } from "./seam.ts";
+
+interface Listener {
+  filter: ListenFilter;
+  sink: ListenSink;
+}
+
+/** One stream for all who listen. It is opened when someone does, and re-opened calmly. */
+export class LegacyStream implements LegacyListening {
+  readonly #parts: SessionParts;
+  readonly #session: StreamHost;
+  readonly #send: () => SendOptions;
+  readonly #listeners = new Set<Listener>();
+  readonly #watched = new Map<string, number>();
+  readonly #backoff: Backoff;
+  #close: Cancel | undefined;
+  #stopped = false;
+  #wanted = false;
+
+  constructor(parts: SessionParts, session: StreamHost, send: () => SendOptions) {
+    this.#parts = parts;
+    this.#session = session;
+    this.#send = send;
+    this.#backoff = new Backoff(parts.clock, parts.random);
+  }
+
+  /** Over HTTP, servers may send their requests and log messages on the GET stream: open it when there is who hears them. */
+  ready(): void {
+    const { elicitation, elicitationUrl, sampling, roots, log } = this.#parts.handlers;
+    if (this.#parts.stream && (elicitation || elicitationUrl || sampling || roots || log)) this.#want();
+  }
+
+  /** Adds a listener; its sink hears what its filter asks for. */
+  listen(filter: ListenFilter, sink: ListenSink): () => void {
+    const listener = { filter, sink };
+    this.#listeners.add(listener);
+    this.#want();
+    void this.#subscribe(listener);
+    return () => {
+      if (!this.#listeners.delete(listener)) return;
+      for (const uri of filter.resourceUris ?? []) this.#watch(uri, -1);
+    };
+  }
+
+  /** Hands a change to those who asked for it. */
+  changed(change: Change): void {
+    this.#backoff.reset();
+    for (const { filter, sink } of this.#listeners) if (wants(filter, change)) sink.change(change);
+  }
+
+  /** After the session was opened anew: subscribes again and says that something may have been missed. */
+  async reopened(): Promise<void> {
+    for (const uri of this.#watched.keys()) await this.#session.request("resources/subscribe", { uri }, {});
+    for (const { filter, sink } of this.#listeners) sink.open(filter);
+    if (this.#wanted) this.#open();
+  }
+
+  /** Ends the stream and all who listen. */
+  stop(): void {
+    this.#stopped = true;
+    this.#backoff.stop();
+    this.#close?.(undefined);
+    for (const { sink } of this.#listeners) sink.end(undefined, true);
+    this.#listeners.clear();
+  }
+
+  /** A channel needs no stream of its own: its session hears everything from the start. */
+  #want(): void {
+    if (this.#wanted) return;
+    this.#wanted = this.#parts.transport.kind === "http";
+    if (this.#wanted) this.#open();
+  }
+
+  #open(): void {
+    if (this.#stopped) return;
+    this.#close?.(undefined);
+    let over = false;
+    const close = this.#parts.transport.open?.({
+      message: (message) => this.#session.take(message),
+      begin: () => this.#backoff.opened(),
+      end: (reason) => {
+        if (over) return;
+        over = true;
+        this.#ended(reason);
+      },
+    }, this.#send());
+    this.#close = () => {
+      over = true;
+      close?.(undefined);
+    };
+  }
+
+  #ended(reason: McpError | undefined): void {
+    if (this.#stopped || isNoStream(reason)) return;
+    const again = this.#backoff.again(reason, () => {
+      this.#open();
+      for (const { filter, sink } of this.#listeners) sink.open(filter);
+    });
+    if (again) return;
+    for (const { sink } of this.#listeners) sink.end(reason, false);
+    this.#listeners.clear();
+  }
+
+  async #subscribe({ filter, sink }: Listener): Promise<void> {
+    try {
+      const refused: string[] = [];
+      if (this.#session.info.capabilities.resources?.subscribe) {
+        for (const uri of filter.resourceUris ?? []) await this.#watch(uri, 1);
+      } else refused.push(...filter.resourceUris ?? []);
+      const { taskIds: _, ...honoured } = filter;
+      sink.open({ ...honoured, resourceUris: (filter.resourceUris ?? []).filter((uri) => !refused.includes(uri)) });
+    } catch (error) {
+      sink.end(error as McpError, false);
+    }
+  }
+
+  async #watch(uri: string, step: 1 | -1): Promise<void> {
+    const before = this.#watched.get(uri) ?? 0;
+    const count = before + step;
+    if (count > 0) this.#watched.set(uri, count);
+    else this.#watched.delete(uri);
+    if (this.#stopped || (before > 0) === (count > 0)) return;
+    const asked = this.#session.request(count > 0 ? "resources/subscribe" : "resources/unsubscribe", { uri }, {});
+    // Nobody waits for the end of a subscription: a failure of it means that the server has none.
+    await (count > 0 ? asked : asked.catch(() => {}));
+  }
+}
+
+function wants(filter: ListenFilter, change: Change): boolean {
+  switch (change.type) {
+    case "resource":
+      return (filter.resourceUris ?? []).some((uri) => change.uri === uri || change.uri.startsWith(uri));
+    case "task":
+      return filter.taskIds?.includes(change.task.taskId) ?? false;
+    default:
+      return filter[change.type] === true;
+  }
+}

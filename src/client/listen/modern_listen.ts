@@ -1,0 +1,60 @@
+/**
+ * One `subscriptions/listen` stream (specification 2026-07-28: subscriptions).
+ *
+ * @module
+ */
+import { ConnectionClosedError } from "../../protocol/errors.ts";
+import { isObject } from "../../protocol/json_rpc.ts";
+import type { JsonObject, JsonRpcNotification } from "../../protocol/json_rpc.ts";
+import { metaPrefix } from "../../protocol/modern.ts";
+import type { ListenFilter } from "../../protocol/types.ts";
+import type { Call } from "../session/call.ts";
+import type { Session } from "../session/session.ts";
+import { changeOf } from "./change.ts";
+import type { ListenSink } from "./seam.ts";
+
+/** Opens a stream: nothing counts before the server has acknowledged it, and everything on it is tagged with its id. */
+export function modernListen(session: Session, filter: ListenFilter, sink: ListenSink): () => void {
+  let opened = false;
+  const notified = ({ method, params }: JsonRpcNotification, call: Call): void => {
+    if (method === "notifications/cancelled") return call.end();
+    const owner = isObject(params?._meta) ? params._meta[metaPrefix + "subscriptionId"] : undefined;
+    if (owner !== undefined && owner !== call.id) return;
+    if (method === "notifications/subscriptions/acknowledged") {
+      opened = true;
+      call.endless();
+      return sink.open(filterFromWire(isObject(params?.notifications) ? params.notifications as JsonObject : {}));
+    }
+    const change = changeOf(method, params);
+    if (change && opened) sink.change(change);
+  };
+  const call = session.start("subscriptions/listen", { notifications: filterToWire(filter) }, {
+    notified,
+    requested() {},
+  });
+  call.result.then(() => sink.end(undefined, true), (reason) => sink.end(reason, false));
+  return () => call.abort(new ConnectionClosedError("The subscription was closed"));
+}
+
+function filterToWire(filter: ListenFilter): JsonObject {
+  const wire: JsonObject = {};
+  if (filter.tools) wire.toolsListChanged = true;
+  if (filter.prompts) wire.promptsListChanged = true;
+  if (filter.resources) wire.resourcesListChanged = true;
+  if (filter.resourceUris?.length) wire.resourceSubscriptions = filter.resourceUris;
+  if (filter.taskIds?.length) wire.taskIds = filter.taskIds;
+  return wire;
+}
+
+function filterFromWire(wire: JsonObject): ListenFilter {
+  const texts = (value: unknown): string[] =>
+    Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+  const filter: ListenFilter = {
+    tools: wire.toolsListChanged === true,
+    prompts: wire.promptsListChanged === true,
+    resources: wire.resourcesListChanged === true,
+    resourceUris: texts(wire.resourceSubscriptions),
+  };
+  if (wire.taskIds !== undefined) filter.taskIds = texts(wire.taskIds);
+  return filter;
+}

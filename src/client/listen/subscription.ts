@@ -1,0 +1,170 @@
+/**
+ * A stream of changes that stays open: `for await (const change of client.listen(...))`
+ * (specification 2026-07-28: subscriptions; before: GET stream and `resources/subscribe`).
+ *
+ * @module
+ */
+import {
+  ConnectError,
+  ConnectionClosedError,
+  HttpStatusError,
+  McpError,
+  PeerExitedError,
+  TimeoutError,
+} from "../../protocol/errors.ts";
+import type { Change, ListenFilter } from "../../protocol/types.ts";
+import { Backoff } from "./backoff.ts";
+import type { ListenSink, SubscriptionParts } from "./seam.ts";
+
+/**
+ * Changes at a server, in the order they came. The same change twice in a row is told once. When the stream breaks it is
+ * opened again, calmly; what may have been missed meanwhile is told as a change with `missed: true`.
+ *
+ * It ends when it is closed, when its signal is aborted, or when the server ends it gracefully. It throws when the server
+ * refuses it or cannot be reached any more.
+ */
+export class Subscription implements AsyncIterableIterator<Change>, AsyncDisposable {
+  /** What the server really sends, told when the stream is first open. */
+  readonly acknowledged: Promise<ListenFilter>;
+  readonly #parts: SubscriptionParts;
+  readonly #filter: ListenFilter;
+  readonly #signal: AbortSignal | undefined;
+  readonly #backoff: Backoff;
+  readonly #queue = new Map<string, Change>();
+  #opened!: (filter: ListenFilter) => void;
+  #refused!: (reason: unknown) => void;
+  #wasOpen = false;
+  #waiting: { resolve: (result: IteratorResult<Change>) => void; reject: (reason: unknown) => void } | undefined;
+  #over: { failed: boolean; reason?: unknown } | undefined;
+  #close: (() => void) | undefined;
+  #try = 0;
+
+  constructor(parts: SubscriptionParts, filter: ListenFilter, signal: AbortSignal | undefined) {
+    this.#parts = parts;
+    this.#filter = filter;
+    this.#signal = signal;
+    this.#backoff = new Backoff(parts.clock, parts.random);
+    this.acknowledged = new Promise((resolve, reject) => {
+      this.#opened = resolve;
+      this.#refused = reject;
+    });
+    this.acknowledged.catch(() => {});
+    signal?.addEventListener("abort", this);
+    if (signal?.aborted) this.handleEvent();
+    else void this.#open();
+  }
+
+  /** The next change. Rejects when the stream failed for good. */
+  next(): Promise<IteratorResult<Change>> {
+    for (const [key, value] of this.#queue) {
+      this.#queue.delete(key);
+      return Promise.resolve({ done: false, value });
+    }
+    const over = this.#over;
+    if (over) {
+      this.#over = { failed: false };
+      return over.failed ? Promise.reject(over.reason) : Promise.resolve({ done: true, value: undefined });
+    }
+    return new Promise((resolve, reject) => this.#waiting = { resolve, reject });
+  }
+
+  /** Ends it, as `break` in a loop does. */
+  return(): Promise<IteratorResult<Change>> {
+    this.close();
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  /** Ends it. Idempotent. */
+  close(): void {
+    this.#finish({ failed: false });
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.close();
+    return Promise.resolve();
+  }
+
+  /** The signal's listener. */
+  handleEvent(): void {
+    this.#finish({ failed: true, reason: this.#signal?.reason });
+  }
+
+  async #open(): Promise<void> {
+    const turn = ++this.#try;
+    const current = (): boolean => turn === this.#try && !this.#over;
+    const sink: ListenSink = {
+      open: (filter) => current() && this.#isOpen(filter),
+      change: (change) => current() && this.#push(change),
+      end: (reason, graceful) => current() && this.#ended(reason, graceful),
+    };
+    try {
+      const close = await this.#parts.open(this.#filter, sink);
+      if (current()) this.#close = close;
+      else close();
+    } catch (error) {
+      if (current()) this.#ended(error, false);
+    }
+  }
+
+  #isOpen(filter: ListenFilter): void {
+    this.#backoff.opened();
+    this.#opened(filter);
+    if (this.#wasOpen) { for (const change of missed(this.#filter)) this.#push(change); }
+    this.#wasOpen = true;
+  }
+
+  #push(change: Change): void {
+    if (!("missed" in change)) this.#backoff.reset();
+    this.#parts.changed(change);
+    const waiting = this.#waiting;
+    if (waiting) {
+      this.#waiting = undefined;
+      return waiting.resolve({ done: false, value: change });
+    }
+    const key = change.type +
+      (change.type === "resource" ? change.uri : change.type === "task" ? change.task.taskId : "");
+    this.#queue.delete(key);
+    this.#queue.set(key, change);
+  }
+
+  #ended(reason: unknown, graceful: boolean): void {
+    this.#close = undefined;
+    if (graceful) return this.#finish({ failed: false });
+    if (mayComeBack(reason) && this.#backoff.again(reason as McpError, () => void this.#open())) return;
+    this.#finish({ failed: true, reason });
+  }
+
+  #finish(over: { failed: boolean; reason?: unknown }): void {
+    if (this.#over) return;
+    this.#over = over;
+    this.#try++;
+    this.#signal?.removeEventListener("abort", this);
+    this.#backoff.stop();
+    this.#close?.();
+    this.#refused(over.reason ?? new ConnectionClosedError("The subscription was closed"));
+    const waiting = this.#waiting;
+    if (!waiting) return;
+    this.#waiting = undefined;
+    this.#over = { failed: false };
+    if (over.failed) waiting.reject(over.reason);
+    else waiting.resolve({ done: true, value: undefined });
+  }
+}
+
+function missed(filter: ListenFilter): Change[] {
+  const lists = (["tools", "prompts", "resources"] as const).filter((type) => filter[type]);
+  return [
+    ...lists.map((type) => ({ type, missed: true })),
+    ...(filter.resourceUris ?? []).map((uri) => ({ type: "resource" as const, uri, missed: true })),
+  ];
+}
+
+function mayComeBack(reason: unknown): boolean {
+  return reason instanceof ConnectionClosedError || reason instanceof ConnectError ||
+    reason instanceof PeerExitedError ||
+    reason instanceof TimeoutError || (reason instanceof HttpStatusError && reason.retryable);
+}

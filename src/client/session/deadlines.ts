@@ -1,0 +1,70 @@
+/**
+ * One timer for all deadlines of a session.
+ *
+ * @module
+ */
+import type { Clock } from "../../ports.ts";
+
+/** Whatever can run out of time. */
+export interface Expiring {
+  readonly expiresAt: number;
+  expire(): void;
+}
+
+const slice = 1_000;
+
+/**
+ * One timer for all deadlines of a session. It wakes at most once a second while something waits, and keeps no process
+ * alive for longer than that second once nothing does.
+ */
+export class Deadlines {
+  readonly #clock: Clock;
+  readonly #waiting = new Set<Expiring>();
+  #stop: (() => void) | undefined;
+  #wakesAt = Infinity;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** The monotonic time in milliseconds. */
+  now(): number {
+    return this.#clock.monotonic();
+  }
+
+  add(item: Expiring): void {
+    this.#waiting.add(item);
+    if (item.expiresAt < this.#wakesAt) this.#arm(item.expiresAt);
+  }
+
+  delete(item: Expiring): void {
+    this.#waiting.delete(item);
+  }
+
+  /** Stops the timer; for the end of a session. */
+  stop(): void {
+    this.#stop?.();
+    this.#stop = undefined;
+    this.#wakesAt = Infinity;
+  }
+
+  #arm(earliest: number): void {
+    const delay = Math.min(Math.max(earliest - this.now(), 0), slice);
+    if (this.now() + delay >= this.#wakesAt) return;
+    this.#stop?.();
+    this.#wakesAt = this.now() + delay;
+    this.#stop = this.#clock.schedule(() => this.#wake(), delay);
+  }
+
+  #wake(): void {
+    this.#stop = undefined;
+    this.#wakesAt = Infinity;
+    const now = this.now();
+    let earliest = Infinity;
+    for (const item of [...this.#waiting]) {
+      if (item.expiresAt <= now) item.expire();
+      else earliest = Math.min(earliest, item.expiresAt);
+    }
+    if (this.#waiting.size > 0) this.#arm(earliest);
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * Takes secrets out of text that leaves the house: error messages, logs, events.
+ *
+ * Redact first and cut to length afterwards: a secret that was cut in half is not found.
+ *
+ * @module
+ */
+
+const mark = "[redacted]";
+const shortestSecret = 6;
+const mostSecrets = 200;
+
+/**
+ * Knows the secrets in use and finds them in text: as they are, in base64 and base64url (also inside a longer encoded
+ * text, as in `Basic` credentials), URL-encoded, JSON-escaped and in hexadecimal. Besides, it takes out what looks like a
+ * credential: `Bearer …`, `authorization: …`, `access_token=…`. Work grows linearly with the text.
+ */
+export class Redactor {
+  readonly #forms = new Map<string, Set<string>>();
+
+  /**
+   * Makes a secret known. The 200 that were added last are kept, so that a long run with rotating tokens stays bounded.
+   *
+   * @param secret Ignored when shorter than 6 characters: those would be found all over ordinary text.
+   */
+  add(secret: string): void {
+    if (secret.length < shortestSecret) return;
+    this.#forms.delete(secret);
+    this.#forms.set(secret, formsOf(secret));
+    if (this.#forms.size > mostSecrets) this.#forms.delete([...this.#forms.keys()][0] ?? "");
+  }
+
+  /** The text with `[redacted]` in the place of every secret; secrets that overlap become one mark. */
+  redact(text: string): string {
+    const found: [start: number, end: number][] = [];
+    for (const forms of this.#forms.values()) {
+      for (const form of forms) {
+        for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + form.length)) {
+          found.push([at, at + form.length]);
+        }
+      }
+    }
+    found.sort((one, other) => one[0] - other[0]);
+    let result = "";
+    let done = 0;
+    for (const [start, end] of found) {
+      if (start >= done) result += text.slice(done, start) + mark;
+      if (end > done) done = end;
+    }
+    return redactPatterns(result + text.slice(done));
+  }
+}
+
+/** Takes out what looks like a credential, without knowing any: for text that no {@linkcode Redactor} has seen. */
+export function redactPatterns(text: string): string {
+  return text
+    .replace(
+      /((?:authorization|cookie|api[-_]?key|mcp-session-id)[\\"']*\s*[:=]\s*[\\"']*)[^\\"'\r\n]+/gi,
+      "$1" + mark,
+    )
+    .replace(
+      /((?:(?:access|refresh|id)_token|client_secret|client_assertion|code_verifier|password|[?&](?:code|state|token|key))[\\"']*\s*[:=]\s*[\\"']*)[^\s\\"'&,;#]+/gi,
+      "$1" + mark,
+    )
+    .replace(/\b(bearer|dpop|basic(?=\s+\S*[\d=]))\s+(?!\w+=["\w])[\w.~+/=-]+/gi, "$1 " + mark);
+}
+
+/**
+ * The headers as a plain record, fit for logs: the values of headers that carry credentials (by name) are replaced as a
+ * whole, all others go through the redactor.
+ */
+export function redactHeaders(
+  headers: Headers | Readonly<Record<string, string>>,
+  redactor: Redactor,
+): Record<string, string> {
+  const result: [string, string][] = [];
+  new Headers(headers).forEach((value, name) => {
+    const secret = name !== "www-authenticate" &&
+      /auth|cookie|token|secret|key|session|passw|dpop|signature/.test(name);
+    result.push([name, secret ? mark : redactor.redact(value)]);
+  });
+  return Object.fromEntries(result);
+}
+
+/** A URL fit for messages and logs: without user name, password, query and fragment. What is no URL is cut at `?` or `#`. */
+export function urlWithoutQuery(url: string | URL): string {
+  try {
+    const { protocol, host, pathname } = new URL(url);
+    return `${protocol}//${host}${pathname}`;
+  } catch {
+    return String(url).replace(/[?#].*$/s, "").replace(/\/\/[^/]*@/, "//");
+  }
+}
+
+/** The ways in which a secret may be written; a set, since for most tokens half of them are the same. */
+function formsOf(secret: string): Set<string> {
+  const bytes = [...new TextEncoder().encode(secret)];
+  const binary = bytes.map((byte) => String.fromCharCode(byte)).join("");
+  const hex = bytes.map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  const json = JSON.stringify(secret).slice(1, -1);
+  const forms = [secret, json, json.replaceAll("/", "\\/"), hex, hex.toUpperCase()];
+  for (
+    const code of [encodeURIComponent(secret.toWellFormed()), new URLSearchParams({ "": secret }).toString().slice(1)]
+  ) {
+    forms.push(code, code.replace(/%../g, (digits) => digits.toLowerCase()));
+  }
+  // Inside a longer text the secret begins at one of three places of a group: the digits that it alone decides do not change.
+  for (const shift of [0, 1, 2]) {
+    const digits = btoa("\0".repeat(shift) + binary).slice(
+      Math.ceil(shift * 4 / 3),
+      Math.floor((shift + bytes.length) * 4 / 3),
+    );
+    forms.push(digits, digits.replaceAll("+", "-").replaceAll("/", "_"));
+  }
+  return new Set(forms);
+}

@@ -1,0 +1,66 @@
+/**
+ * `connect` with everything filled in: the ports of a runtime, all bindings, output checks.
+ *
+ * @module
+ */
+import { connect as connectWith } from "../client/connect.ts";
+import type { ConnectOptions, Target } from "../client/connect.ts";
+import type { Client } from "../client/client.ts";
+import { allFeatures } from "../client/features.ts";
+import { createSchemaValidator } from "../protocol/json_schema/mod.ts";
+import { ChannelTransport } from "../transport/channel.ts";
+import { createLegacySseChannel } from "../transport/legacy_sse.ts";
+import { createStdioChannel } from "../transport/stdio.ts";
+import { createWebSocketChannel } from "../transport/websocket.ts";
+
+/** Connects to one MCP server. */
+export type Connect = (target: Target, options?: ConnectOptions) => Promise<Client>;
+
+/** What a runtime brings along. */
+export type RuntimePorts = Pick<
+  ConnectOptions,
+  "fetch" | "spawn" | "environment" | "openWebSocket" | "clock" | "limits" | "stream"
+>;
+
+/** Makes a `connect` that has its ports filled in; the caller's own options come first. */
+export function createConnect(ports: () => RuntimePorts): Connect {
+  return (target, given = {}) => connectWith(target, filled({ ...ports(), ...given }));
+}
+
+/** The same for programs that cannot start processes: their bundles do not carry the code for it. */
+export function createWebConnect(ports: () => RuntimePorts): Connect {
+  return (target, given = {}) => connectWith(target, webFilled({ ...ports(), ...given }));
+}
+
+function webFilled(options: ConnectOptions): ConnectOptions {
+  return {
+    features: allFeatures,
+    validator: createSchemaValidator(),
+    ...options,
+    bindings: {
+      webSocket: (url, { openWebSocket, ...rest }) => {
+        if (!openWebSocket) throw new TypeError('Cannot connect to a WebSocket here: pass the option "openWebSocket"');
+        return new ChannelTransport(() => createWebSocketChannel(url, { ...rest, openWebSocket }), rest);
+      },
+      legacySse: (url, rest) => new ChannelTransport(() => createLegacySseChannel(url, rest), rest),
+      ...options.bindings,
+    },
+  };
+}
+
+function filled(options: ConnectOptions): ConnectOptions {
+  const web = webFilled(options);
+  return {
+    ...web,
+    bindings: {
+      ...(options.spawn && {
+        stdio: (command, { spawn, environment, ...rest }) => {
+          if (!spawn) throw new TypeError('Cannot start a process here: pass the option "spawn"');
+          const baseEnvironment = (extra: Readonly<Record<string, string>>) => ({ ...environment, ...extra });
+          return new ChannelTransport(() => createStdioChannel(command, { ...rest, spawn, baseEnvironment }), rest);
+        },
+      }),
+      ...web.bindings,
+    },
+  };
+}

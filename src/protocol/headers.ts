@@ -1,0 +1,185 @@
+/**
+ * Headers that mirror the body of a modern request (specification 2026-07-28: Streamable HTTP, Request Headers and
+ * x-mcp-header), and the codec of their values.
+ *
+ * @module
+ */
+import { LimitExceededError } from "./errors.ts";
+import { isObject } from "./json_rpc.ts";
+import { defaultLimits } from "./limits.ts";
+import type { Limits } from "./limits.ts";
+
+/** One annotated argument of a tool, and the header that mirrors it. */
+export interface HeaderRule {
+  /** Where the argument is: the names of the properties that lead to it. */
+  readonly path: readonly string[];
+  /** The whole name of the header, with its prefix: `Mcp-Param-Region`. */
+  readonly header: string;
+  readonly type: "string" | "integer" | "boolean";
+}
+
+/** The limits of mirrored headers. */
+export type HeaderLimits = Pick<Limits, "headerBytes" | "headersBytes">;
+
+const annotation = "x-mcp-header";
+/** Keywords whose object has names for keys, beside `properties`. */
+const maps = /^(patternProperties|\$defs|definitions|depend.*)$/;
+/** Keywords whose value is data. */
+const data = /^(const|enum|default|examples)$/;
+const opening = "=?base64?";
+const closing = "?=";
+
+/**
+ * Writes a value as it stands in a header: visible ASCII and inner spaces as they are, all else as `=?base64?…?=` over
+ * UTF-8 (specification 2026-07-28: Value Encoding). Integers are decimal.
+ *
+ * @throws {TypeError} When a number is no safe integer, or a text has half a surrogate pair: no header can say the same as the body then.
+ */
+export function encodeHeaderValue(value: string | number | boolean): string {
+  const text = String(value);
+  if ((typeof value === "number" && !Number.isSafeInteger(value)) || !text.isWellFormed()) {
+    throw new TypeError(
+      `Cannot put ${JSON.stringify(value)} into a header: expected a safe integer or well-formed text`,
+    );
+  }
+  if (!/[^ -~]|^ | $/.test(text) && !(text.startsWith(opening) && text.endsWith(closing))) return text;
+  let binary = "";
+  for (const byte of new TextEncoder().encode(text)) binary += String.fromCharCode(byte);
+  return opening + btoa(binary) + closing;
+}
+
+/**
+ * Reads a header's value back; undefined when it is marked as base64 and is not: padded, standard alphabet, UTF-8.
+ */
+export function decodeHeaderValue(text: string): string | undefined {
+  if (!text.startsWith(opening) || !text.endsWith(closing)) return text;
+  const payload = text.slice(opening.length, -closing.length);
+  try {
+    const binary = atob(payload);
+    if (btoa(binary) !== payload || text.length < opening.length + closing.length) return undefined;
+    const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The parameter that `Mcp-Name` mirrors, by method (specification 2026-07-28: Standard Request Headers; extension tasks: Routing Headers). */
+const named: Readonly<Record<string, string>> = {
+  "tools/call": "name",
+  "prompts/get": "name",
+  "resources/read": "uri",
+  "tasks/get": "taskId",
+  "tasks/update": "taskId",
+  "tasks/cancel": "taskId",
+};
+
+/** What `Mcp-Name` has to say about a request, not yet encoded; undefined when that method has no such header. */
+export function mirroredName(method: string, params: Record<string, unknown> | undefined): string | undefined {
+  const value = params?.[named[method] ?? ""];
+  return typeof value === "string" ? value : undefined;
+}
+
+/**
+ * The headers that every modern request carries: `MCP-Protocol-Version`, `Mcp-Method` and, where the method has one, `Mcp-Name`.
+ *
+ * @param limits `headerBytes` bounds each value (default: 4,096 characters).
+ * @throws {LimitExceededError} When a value is longer than the limit.
+ * @throws {TypeError} When the name has half a surrogate pair.
+ */
+export function modernHeaders(
+  method: string,
+  params: Record<string, unknown> | undefined,
+  revision: string,
+  limits: Pick<Limits, "headerBytes"> = defaultLimits,
+): Record<string, string> {
+  const headers: Record<string, string> = { "MCP-Protocol-Version": revision, "Mcp-Method": bounded(method, limits) };
+  const name = mirroredName(method, params);
+  if (name !== undefined) headers["Mcp-Name"] = bounded(name, limits);
+  return headers;
+}
+
+/**
+ * Reads the `x-mcp-header` annotations of a tool's input schema (specification 2026-07-28: Schema Extension): the rules,
+ * or the reason why the tool must not be used over HTTP.
+ */
+export function readHeaderRules(inputSchema: unknown): { rules: HeaderRule[] } | { invalid: string } {
+  const found: Found = { rules: [] };
+  if (isObject(inputSchema)) collect(inputSchema, [], false, found);
+  return found.invalid === undefined ? found : { invalid: found.invalid };
+}
+
+/**
+ * The `Mcp-Param-…` headers of a tool call. Arguments that are null or absent have none; `""`, `false` and `0` have one.
+ *
+ * @param limits Bounds in characters for each value (default 4,096) and for all names and values together (default 16,384).
+ * @throws {TypeError} When an argument is not of the type that its schema names, or cannot be put into a header.
+ * @throws {LimitExceededError} When a value, or all together, are longer than the limit.
+ */
+export function parameterHeaders(
+  rules: readonly HeaderRule[],
+  args: unknown,
+  limits: HeaderLimits = defaultLimits,
+): Record<string, string> {
+  const headers: Record<string, string> = {};
+  let total = 0;
+  for (const { path, header, type } of rules) {
+    let value = args;
+    for (const key of path) value = isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+    if (value === undefined || value === null) continue;
+    // deno-lint-ignore valid-typeof
+    if (type === "integer" ? !Number.isSafeInteger(value) : typeof value !== type) {
+      throw new TypeError(`Cannot send the argument "${path.join(".")}": expected ${type}`);
+    }
+    total += header.length + (headers[header] = bounded(value as Primitive, limits)).length;
+  }
+  check("headersBytes", limits.headersBytes, total);
+  return headers;
+}
+
+type Primitive = string | number | boolean;
+type Found = { rules: HeaderRule[]; invalid?: string };
+
+function bounded(value: Primitive, { headerBytes }: Pick<Limits, "headerBytes">): string {
+  const text = encodeHeaderValue(value);
+  check("headerBytes", headerBytes, text.length);
+  return text;
+}
+
+function check(limit: string, value: number, seen: number): void {
+  if (seen > value) throw new LimitExceededError("limits." + limit, value, seen, { delivery: "not-sent" });
+}
+
+/** Gathers what is below a schema, or below an object with names for keys. `path` is missing where `properties` alone do not lead. */
+function collect(schema: object, path: string[] | undefined, isMap: boolean, found: Found): void {
+  if (Array.isArray(schema)) {
+    for (const item of schema) if (isObject(item)) collect(item, undefined, false, found);
+    return;
+  }
+  for (const key in schema) {
+    const value: unknown = schema[key as never];
+    if (!isMap && key === annotation) annotate(value, (schema as { type?: unknown }).type, path, found);
+    else if (typeof value === "object" && value !== null) {
+      if (isMap) {
+        path?.push(key);
+        collect(value, path, false, found);
+        path?.pop();
+      } else if (key === "properties") collect(value, path, true, found);
+      else if (!data.test(key)) collect(value, undefined, maps.test(key), found);
+    }
+  }
+}
+
+function annotate(name: unknown, type: unknown, path: string[] | undefined, found: Found): void {
+  const header = typeof name === "string" && /^[\w!#$%&'*+.^`|~-]+$/.test(name) && "Mcp-Param-" + name;
+  const wrong = !path?.length
+    ? 'is not below "properties" alone'
+    : !header
+    ? "is no header name"
+    : type !== "string" && type !== "integer" && type !== "boolean"
+    ? "is on no string, integer or boolean"
+    : found.rules.some((rule) => rule.header.toLowerCase() === header.toLowerCase())
+    ? "stands twice"
+    : void found.rules.push({ path: [...path], header, type });
+  if (wrong) found.invalid ??= `"${annotation}": ${JSON.stringify(name).slice(0, 99)} ${wrong}`;
+}

@@ -1,0 +1,221 @@
+/**
+ * Reads ECMA-262 regular expressions (Unicode mode, with a few harmless leniences) into automatons. What cannot be
+ * matched in linear time, or is not understood, is refused.
+ *
+ * @module
+ */
+
+/** Signs of states that take no character. From `LOOK` down they stand for look-arounds. */
+export const SPLIT = -1;
+/** The end of the pattern. */
+export const MATCH = -2;
+/** `^` */
+export const BEGIN = -3;
+/** `$` */
+export const END = -4;
+/** `\b` */
+export const WORD = -5;
+/** `\B` */
+export const NOT_WORD = -6;
+/** The first look-around; the others follow downwards. */
+export const LOOK = -7;
+
+/** A state of an automaton. */
+export interface State {
+  /** The code point that it takes, or one of the signs. */
+  readonly sign: number;
+  /** Takes a character of a class instead. */
+  readonly set?: CharacterClass | undefined;
+  next?: State | undefined;
+  /** The second way on from a split. */
+  readonly other?: State | undefined;
+  /** When it was last visited. */
+  mark: number;
+}
+
+/** A look-ahead or look-behind; those inside others come first in their list. */
+export interface Look {
+  readonly entry: State;
+  readonly behind: boolean;
+  readonly negative: boolean;
+}
+
+/** What the patterns of one schema share. */
+export interface PatternBudget {
+  /** How many states may still be made. */
+  states: number;
+  readonly classes: Map<string, CharacterClass>;
+}
+
+/** Makes the states of a part that goes on at `next`, to be run forwards or backwards, and gives the first. */
+type Part = (next: State, back: boolean) => State;
+
+const GROUPS = 100;
+/** How many states a Unicode property counts for: hosts take half a millisecond to find its characters. */
+const PROPERTY = 200;
+
+/** Reads one pattern. */
+export class PatternParser {
+  /** The look-arounds that were found. */
+  readonly looks: Look[] = [];
+  readonly #source: string;
+  readonly #budget: PatternBudget;
+  #at = 0;
+  #groups = 0;
+
+  constructor(source: string, budget: PatternBudget) {
+    this.#source = source;
+    this.#budget = budget;
+  }
+
+  /**
+   * Gives the first state.
+   *
+   * @throws {SyntaxError} When the pattern is wrong, too large, has back-references, or uses what is not supported.
+   */
+  parse(): State {
+    const whole = this.#choice();
+    if (this.#at < this.#source.length) throw new SyntaxError();
+    return whole(this.#state(MATCH), false);
+  }
+
+  #choice(): Part {
+    if (++this.#groups > GROUPS) throw new SyntaxError();
+    const rows = [this.#row()];
+    while (this.#take(/\|/y)) rows.push(this.#row());
+    this.#groups--;
+    return (next, back) =>
+      rows.map((row) => row(next, back)).reduce((other, entry) => this.#state(SPLIT, entry, { other }));
+  }
+
+  #row(): Part {
+    const parts: Part[] = [];
+    while (/[^|)]/.test(this.#source.charAt(this.#at))) parts.push(this.#repeat());
+    return (next, back) => {
+      const add = (to: State, part: Part) => part(to, back);
+      return back ? parts.reduce(add, next) : parts.reduceRight(add, next);
+    };
+  }
+
+  #repeat(): Part {
+    const part = this.#part();
+    const found = this.#take(/(?:([*+?])|\{(\d+)(,(\d*))?\})\??/y);
+    if (!found) return part;
+    const [, sign, least, more, most] = found;
+    const min = sign ? Number(sign === "+") : Number(least);
+    const max = sign ? (sign === "?" ? 1 : Infinity) : more ? Number(most || Infinity) : min;
+    if (min > max) throw new SyntaxError();
+    return (next, back) => {
+      let entry = next;
+      let left = min;
+      if (max === Infinity) {
+        const loop = this.#state(SPLIT, undefined, { other: next });
+        loop.next = part(loop, back);
+        entry = left-- ? loop.next : loop;
+      } else {
+        for (let count = min; count < max; count++) entry = this.#state(SPLIT, part(entry, back), { other: next });
+      }
+      for (; left > 0; left--) {
+        this.#pay();
+        entry = part(entry, back);
+      }
+      return entry;
+    };
+  }
+
+  #part(): Part {
+    if (this.#take(/\(/y)) return this.#group();
+    const special = this.#take(/[\^$]|\\[bB]/y);
+    if (special) return (next) => this.#state(-3 - ["^", "$", "\\b", "\\B"].indexOf(special[0]), next);
+    if (this.#take(/[*+?]|\{\d+(?:,\d*)?\}/y)) throw new SyntaxError();
+    const one = this.#take(/\./y) ? "^\\n\\r\\u2028\\u2029" : this.#take(/\[/y) ? this.#class() : this.#character();
+    if (typeof one === "number") return (next) => this.#state(one, next);
+    const { classes } = this.#budget;
+    const set = classes.get(one) ?? new CharacterClass(`[${one}]`);
+    classes.set(one, set);
+    return (next) => this.#state(0, next, { set });
+  }
+
+  #group(): Part {
+    const look = this.#take(/\?(<?)([=!])/y);
+    if (!look && !this.#take(/\?(?::|<[\p{L}\p{N}_$]+>)/uy) && this.#take(/\?/y)) throw new SyntaxError();
+    const part = this.#choice();
+    if (!this.#take(/\)/y)) throw new SyntaxError();
+    if (!look) return part;
+    const behind = look[1] !== "";
+    const number = this.looks.push({ entry: part(this.#state(MATCH), !behind), behind, negative: look[2] === "!" });
+    return (next) => this.#state(LOOK + 1 - number, next);
+  }
+
+  /** What stands between the brackets of a class. */
+  #class(): string {
+    let source = this.#take(/\^/y) ? "^" : "";
+    while (!this.#take(/\]/y)) {
+      const low = this.#character();
+      this.#pay();
+      source += piece(low);
+      if (!this.#take(/-(?!\])/y)) continue;
+      const high = this.#character();
+      source += (typeof low === typeof high && typeof low === "number" ? "-" : "\\-") + piece(high);
+    }
+    return source;
+  }
+
+  /** One character or escape: its code point, or the source of the class it stands for. */
+  #character(): number | string {
+    const found = this.#take(
+      /([^\\])|\\(?:([dDwWsS]|[pP]\{[\w=]+\})|u([dD][89abAB][\da-fA-F]{2})\\u([dD][c-fC-F][\da-fA-F]{2})|(?:u\{0*([\da-fA-F]{1,6})\}|u([\da-fA-F]{4})|x([\da-fA-F]{2}))|c([a-zA-Z])|([btnvfr]|0(?!\d))|([^\w]))/uy,
+    );
+    if (!found) throw new SyntaxError();
+    const [, plain, set, high, low, braced, four, two, control, named, itself] = found;
+    if (set) {
+      this.#pay(set[1] ? PROPERTY : 1);
+      return "\\" + set;
+    }
+    if (named) return named === "0" ? 0 : 8 + "btnvfr".indexOf(named);
+    const literal = plain ?? itself ?? control;
+    const code = literal?.codePointAt(0) ?? parseInt(braced ?? four ?? two ?? high ?? "", 16);
+    if (code > 0x10ffff) throw new SyntaxError();
+    return low ? code * 0x400 + parseInt(low, 16) - 0x35fdc00 : control ? code % 32 : code;
+  }
+
+  #state(sign: number, next?: State, more: Pick<State, "set" | "other"> = {}): State {
+    this.#pay();
+    return { sign, next, set: more.set, other: more.other, mark: 0 };
+  }
+
+  #pay(states = 1): void {
+    if ((this.#budget.states -= states) < 0) throw new SyntaxError();
+  }
+
+  #take(what: RegExp): RegExpExecArray | null {
+    what.lastIndex = this.#at;
+    const found = what.exec(this.#source);
+    if (found) this.#at = what.lastIndex;
+    return found;
+  }
+}
+
+/** Tells whether one character belongs to a class; the answers for ASCII are kept. */
+export class CharacterClass {
+  readonly #test: RegExp;
+  readonly #ascii: Uint8Array = new Uint8Array(128);
+
+  /** @param source A class, put together by the parser from checked pieces. */
+  constructor(source: string) {
+    this.#test = new RegExp(source, "u");
+  }
+
+  /** True when the class has the character. */
+  has(code: number): boolean {
+    const known = this.#ascii[code];
+    if (known) return known > 1;
+    const answer = this.#test.test(String.fromCodePoint(code));
+    this.#ascii[code] = answer ? 2 : 1;
+    return answer;
+  }
+}
+
+function piece(one: number | string): string {
+  return typeof one === "string" ? one : `\\u{${one.toString(16)}}`;
+}

@@ -1,0 +1,6 @@
+/**
+ * The ports filled with what browsers have: no processes, no name resolution, no headers on a WebSocket.
+ *
+ * @module
+ */
+export { openWebSocketPlain as openWebSocket } from "./web_socket.ts";

@@ -1,0 +1,216 @@
+/**
+ * What the three ways to start a process have in common: how failure is told, how a group is ended, and when a child
+ * counts as over.
+ *
+ * @module
+ */
+import { spawn } from "node:child_process";
+import { lookup } from "node:dns/promises";
+import { statSync } from "node:fs";
+import process from "node:process";
+import type { ExitStatus, ProcessEvents, Resolve, SpawnCommand } from "../ports.ts";
+import { ConnectError, ConnectionClosedError, SpawnError } from "../protocol/errors.ts";
+import { windowsKillPlan, windowsSpawnPlan } from "./environment.ts";
+import type { Platform, WindowsSpawnPlan } from "./environment.ts";
+
+/** How long the end of a process waits for the rest of its standard error, in milliseconds. */
+const drainTime = 25;
+
+/** The family of the system that this process runs on. */
+export const platform: Platform = process.platform === "win32" ? "windows" : "posix";
+
+/** How to start a command here: as it is, or on Windows by {@linkcode windowsSpawnPlan}. */
+export function spawnPlan(command: SpawnCommand): WindowsSpawnPlan {
+  if (platform === "posix") return { command: command.command, args: command.args, verbatim: false };
+  const variable = (name: string) => Object.entries(command.env).find(([key]) => key.toUpperCase() === name)?.[1];
+  return windowsSpawnPlan(command.command, command.args, {
+    path: variable("PATH") ?? "",
+    pathExtensions: variable("PATHEXT"),
+    systemRoot: variable("SYSTEMROOT") ?? process.env.SystemRoot,
+    folder: command.cwd ?? process.cwd(),
+    isFile: (path) => kindOf(path) === "file",
+  });
+}
+
+/** The error for a command that could not be started: what is wrong and what to do. */
+export function spawnFailure(command: SpawnCommand, error: unknown): SpawnError {
+  if (error instanceof SpawnError) return error;
+  return new SpawnError(`Cannot start "${command.command}": ${failureReason(command, error)}`, { cause: error });
+}
+
+function failureReason({ command, cwd }: SpawnCommand, error: unknown): string {
+  const { name, message }: Error = error instanceof Error ? error : new Error(String(error));
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (cwd !== undefined && kindOf(cwd) !== "folder" && kindOf(cwd) !== "hidden") {
+    return `the working folder "${cwd}" does not exist or is no folder; correct "cwd"`;
+  }
+  if (name === "NotCapable") return "this process may not start programs; run Deno with --allow-run";
+  if (code === "ENOENT" || name === "NotFound") {
+    return /[\\/]/.test(command)
+      ? "there is no such file, or the interpreter that its first line names is missing; correct the path"
+      : "there is no such program on the PATH; install it, or give its full path";
+  }
+  if (code === "EACCES" || code === "EPERM" || name === "PermissionDenied") {
+    return "it may not be executed; make the file executable, or start its interpreter with the file as argument";
+  }
+  return message;
+}
+
+function kindOf(path: string): "file" | "folder" | "hidden" | undefined {
+  try {
+    const found = statSync(path, { throwIfNoEntry: false });
+    return found?.isDirectory() ? "folder" : found?.isFile() ? "file" : undefined;
+  } catch (error) {
+    return error instanceof Error && error.name === "NotCapable" ? "hidden" : undefined;
+  }
+}
+
+/**
+ * Keeps the books of one child, so that each event is told exactly once, whatever the runtime does.
+ *
+ * The pipes are let go once the process has ended and its group was sent SIGKILL: a process that left the group and
+ * still holds a pipe cannot keep this program alive. From then on no signal is sent, since the number may be taken again.
+ */
+export class ChildBooks {
+  /** The process has ended: nothing can be written any more. */
+  ended = false;
+  readonly #pid: number;
+  readonly #command: string;
+  readonly #events: ProcessEvents;
+  readonly #letGo: (input: boolean) => void;
+  readonly #waiting = new Set<(error: Error) => void>();
+  #outputEnded = false;
+  #errorEnded = false;
+  #killed = false;
+  #status: ExitStatus | undefined;
+  #told = false;
+
+  /**
+   * @param letGo Destroys the standard input (`true`), or the standard output and error (`false`). Must not throw.
+   */
+  constructor(pid: number, command: string, events: ProcessEvents, letGo: (input: boolean) => void) {
+    this.#pid = pid;
+    this.#command = command;
+    this.#events = events;
+    this.#letGo = letGo;
+  }
+
+  /** The standard output has ended. */
+  outputEnd(): void {
+    if (this.#outputEnded) return;
+    this.#outputEnded = true;
+    this.#events.outputEnd();
+  }
+
+  /** The standard error has ended. */
+  errorEnd(): void {
+    this.#errorEnded = true;
+    this.#tell();
+  }
+
+  /** The process has ended. What it wrote to its standard error last is waited for, but only shortly. */
+  exit(status: ExitStatus): void {
+    if (this.#status) return;
+    this.#status = status;
+    this.ended = true;
+    this.#letGo(true);
+    for (const reject of this.#waiting) reject(this.writeError());
+    this.#waiting.clear();
+    if (this.#errorEnded || this.#killed) this.#tell();
+    else setTimeout(() => setTimeout(() => this.#tell(true), 0), drainTime);
+  }
+
+  /** Signals the whole group. */
+  kill(signal: "SIGTERM" | "SIGKILL"): void {
+    if (this.ended && this.#killed) return;
+    if (platform === "windows") {
+      const { command, args } = windowsKillPlan(this.#pid, signal);
+      spawn(command, args, { stdio: "ignore", windowsHide: true }).on("error", () => {}).unref();
+    } else {
+      try {
+        process.kill(-this.#pid, signal);
+      } catch {
+        // Nothing of the group is left.
+      }
+    }
+    if (signal === "SIGKILL") {
+      this.#killed = true;
+      if (this.ended) this.#release();
+    }
+  }
+
+  /** Follows a write that was not done at once: it also ends, by an error, when the process ends first. */
+  follow(written: Promise<unknown>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.add(reject);
+      written.then(
+        () => {
+          this.#waiting.delete(reject);
+          resolve();
+        },
+        (cause) => {
+          this.#waiting.delete(reject);
+          reject(this.writeError(cause));
+        },
+      );
+    });
+  }
+
+  /** The error of a write that cannot be done. */
+  writeError(cause?: unknown): ConnectionClosedError {
+    const why = this.ended ? "it has ended" : "its input is closed";
+    const delivery = cause === undefined ? "not-sent" : "unknown";
+    return new ConnectionClosedError(`Cannot write to "${this.#command}": ${why}`, { cause, delivery });
+  }
+
+  #tell(now = this.#errorEnded || this.#killed): void {
+    if (!this.#status || this.#told || !now) return;
+    this.#told = true;
+    this.#events.exit(this.#status);
+    if (this.#killed) this.#release();
+  }
+
+  #release(): void {
+    this.#letGo(false);
+    this.outputEnd();
+  }
+}
+
+/** Reads a stream to its end, one chunk at a time; `take` may hold the next one back. Returns what breaks it off. */
+export function pump(
+  stream: ReadableStream<Uint8Array>,
+  take: (chunk: Uint8Array) => void | Promise<void>,
+  end: () => void,
+): () => void {
+  const reader = stream.getReader();
+  const read = async (): Promise<void> => {
+    try {
+      for (let next = await reader.read(); !next.done; next = await reader.read()) {
+        const wait = take(next.value);
+        if (wait) await wait;
+      }
+    } catch {
+      // A stream that breaks has ended.
+    }
+    end();
+  };
+  void read();
+  return () => void reader.cancel().catch(() => {});
+}
+
+/**
+ * Finds the addresses of a host name by the system's own resolver, the one that connections use.
+ *
+ * @throws {ConnectError} When the name has no address.
+ */
+export const systemResolve: Resolve = async (hostname) => {
+  try {
+    return (await lookup(hostname, { all: true })).map(({ address }) => address);
+  } catch (cause) {
+    throw new ConnectError(`Cannot resolve "${hostname}": the host name is unknown or the resolver does not answer`, {
+      cause,
+      delivery: "not-sent",
+      retryable: true,
+    });
+  }
+};

@@ -1,0 +1,103 @@
+/**
+ * The ports filled with Deno's own means. Starting programs needs `--allow-run`, the environment `--allow-env`.
+ *
+ * @module
+ */
+import type { Resolve, Spawn } from "../ports.ts";
+import { ChildBooks, platform, pump, spawnFailure, spawnPlan, systemResolve } from "./child.ts";
+import { inheritedNames, safeEnvironment } from "./environment.ts";
+
+export { openWebSocketWithHeaders as openWebSocket } from "./web_socket.ts";
+
+/** A child as `Deno.Command` gives it. */
+interface DenoChild {
+  readonly pid: number;
+  readonly stdin: WritableStream<Uint8Array>;
+  readonly stdout: ReadableStream<Uint8Array>;
+  readonly stderr: ReadableStream<Uint8Array>;
+  readonly status: Promise<{ readonly code: number; readonly signal: string | null }>;
+}
+
+/** The part of Deno's global that is used, so that other tools need no types of Deno. */
+declare const Deno: {
+  readonly Command: new (command: string, options: {
+    args: string[];
+    env: Record<string, string>;
+    clearEnv: boolean;
+    cwd?: string;
+    stdin: "piped";
+    stdout: "piped";
+    stderr: "piped";
+    detached: boolean;
+    windowsRawArguments: boolean;
+  }) => { spawn(): DenoChild };
+  readonly env: { get(name: string): string | undefined };
+};
+
+/**
+ * Starts a child by `Deno.Command`, as leader of its own process group.
+ *
+ * @throws {SpawnError} When it cannot be started.
+ */
+export const denoSpawn: Spawn = (command, events) => {
+  let child: DenoChild;
+  try {
+    const plan = spawnPlan(command);
+    child = new Deno.Command(plan.command, {
+      args: [...plan.args],
+      env: { ...command.env },
+      clearEnv: true,
+      ...(command.cwd === undefined ? {} : { cwd: command.cwd }),
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+      detached: platform === "posix",
+      windowsRawArguments: plan.verbatim,
+    }).spawn();
+  } catch (error) {
+    return Promise.reject(spawnFailure(command, error));
+  }
+  const stopOutput = pump(child.stdout, (chunk) => events.output(chunk), () => books.outputEnd());
+  const stopErrors = pump(child.stderr, (chunk) => events.errorOutput(chunk), () => books.errorEnd());
+  const input = child.stdin.getWriter();
+  input.closed.catch(() => {});
+  const encoder = new TextEncoder();
+  let inputClosed = false;
+  const closeInput = () => {
+    if (inputClosed) return;
+    inputClosed = true;
+    input.close().catch(() => {});
+  };
+  const books = new ChildBooks(child.pid, command.command, events, (isInput) => {
+    if (isInput) return inputClosed = true, void input.abort().catch(() => {});
+    stopOutput();
+    stopErrors();
+  });
+  // Deno also gives a code (128 + n) for a signal.
+  void child.status.then(({ code, signal }) => books.exit({ code: signal === null ? code : null, signal }));
+  return Promise.resolve({
+    pid: child.pid,
+    write(text) {
+      if (books.ended || inputClosed) throw books.writeError();
+      return books.follow(input.write(encoder.encode(text)));
+    },
+    closeInput,
+    kill: (signal) => books.kill(signal),
+  });
+};
+
+/** The environment that a child of this process may have, with `extra` over it. A variable that Deno may not read is left out. */
+export function baseEnvironment(extra: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const readable: Record<string, string | undefined> = {};
+  for (const name of inheritedNames[platform]) {
+    try {
+      readable[name] = Deno.env.get(name);
+    } catch {
+      // Not allowed by --allow-env: the child does without.
+    }
+  }
+  return safeEnvironment(platform, readable, extra);
+}
+
+/** Resolves host names by the system's resolver. */
+export const resolve: Resolve = systemResolve;

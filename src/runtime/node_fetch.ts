@@ -1,0 +1,204 @@
+/**
+ * `fetch` over `node:http` and `node:https`: less than half the cost of Node's own, and the way to pin addresses.
+ *
+ * @module
+ */
+import type { LookupFunction } from "node:net";
+import http from "node:http";
+import type { ClientRequest, IncomingMessage } from "node:http";
+import https from "node:https";
+import { Buffer } from "node:buffer";
+import { pipeline, Readable } from "node:stream";
+import type { Transform } from "node:stream";
+import zlib from "node:zlib";
+import type { Fetch } from "../ports.ts";
+
+/** Options of {@linkcode createNodeFetch}. */
+export interface NodeFetchOptions {
+  /** Resolves host names for connections, as `node:net` takes it: to pin addresses that were checked. */
+  lookup?: LookupFunction | undefined;
+  /** Certificate authorities in PEM form, instead of the well-known ones. */
+  ca?: string | string[] | undefined;
+  /** How long an idle connection is kept, in milliseconds. Default 4,000: less than what servers commonly keep. */
+  keepAlive?: number | undefined;
+}
+
+/** A `fetch` with connections of its own. */
+export interface NodeFetch {
+  /** Sends one request. */
+  fetch: Fetch;
+  /** Closes the idle connections, and each busy one breaks. */
+  close(): void;
+}
+
+/**
+ * Makes a `fetch` over Node's HTTP client. Redirects are never followed, headers are sent as given, a reply in gzip,
+ * deflate or br is unpacked while it is read, and idle connections do not keep the process alive. No proxy, no HTTP/2.
+ *
+ * A failure rejects with a `TypeError` like Node's own `fetch`; its `code` and its `cause` are Node's. An abort rejects
+ * with the signal's reason.
+ */
+export function createNodeFetch(options: NodeFetchOptions = {}): NodeFetch {
+  const { lookup, ca, keepAlive = 4_000 } = options;
+  const shared = { keepAlive: true, timeout: keepAlive, ...(lookup ? { lookup } : {}) };
+  const plain = new http.Agent(shared);
+  const secure = new https.Agent(ca ? { ...shared, ca } : shared);
+  const send: Fetch = (address, init) =>
+    new Promise((resolve, reject) => {
+      init.signal?.throwIfAborted();
+      const url = new URL(address);
+      const isSecure = url.protocol === "https:";
+      if (!isSecure && url.protocol !== "http:") {
+        throw new TypeError(`Cannot fetch "${url.protocol}": use http or https`);
+      }
+      const headers = new Headers(init.headers);
+      const body = bodyOf(init.body, headers);
+      const options = {
+        agent: isSecure ? secure : plain,
+        method: init.method ?? "GET",
+        headers: Object.fromEntries(headers),
+      };
+      const request = (isSecure ? https : http).request(url, options);
+      new Reply(request, url, init, { resolve, reject }).listen();
+      if (body === undefined || body instanceof Uint8Array) request.end(body);
+      else pipeline(Readable.from(body), request, () => {});
+    });
+  return {
+    fetch: send,
+    close() {
+      plain.destroy();
+      secure.destroy();
+    },
+  };
+}
+
+interface Outcome {
+  resolve(response: Response): void;
+  reject(reason: unknown): void;
+}
+
+/** One request on its way: from the first byte out to the last byte in. */
+class Reply {
+  readonly #request: ClientRequest;
+  readonly #url: URL;
+  readonly #init: RequestInit;
+  readonly #outcome: Outcome;
+  #source: Readable | undefined;
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  #answered = false;
+  #over = false;
+
+  constructor(request: ClientRequest, url: URL, init: RequestInit, outcome: Outcome) {
+    this.#request = request;
+    this.#url = url;
+    this.#init = init;
+    this.#outcome = outcome;
+  }
+
+  listen(): void {
+    this.#init.signal?.addEventListener("abort", this.#abort, { once: true });
+    this.#request.on("error", (error) => this.#fail(error));
+    this.#request.on("close", () => {
+      if (!this.#answered) this.#fail(new Error("the connection closed without a reply"));
+    });
+    this.#request.on("response", (incoming) => {
+      try {
+        this.#respond(incoming);
+      } catch (error) {
+        this.#fail(error);
+      }
+    });
+  }
+
+  readonly #abort = (): void => this.#fail(this.#init.signal?.reason, true);
+
+  #respond(incoming: IncomingMessage): void {
+    this.#answered = true;
+    const status = incoming.statusCode ?? 0;
+    const headers: [string, string][] = [];
+    const { rawHeaders } = incoming;
+    for (let i = 0; i + 1 < rawHeaders.length; i += 2) headers.push([rawHeaders[i] ?? "", rawHeaders[i + 1] ?? ""]);
+    const isEmpty = this.#init.method === "HEAD" || status === 204 || status === 205 || status === 304;
+    const init = { status, statusText: incoming.statusMessage ?? "", headers };
+    const response = new Response(isEmpty ? null : this.#body(incoming), init);
+    Object.defineProperty(response, "url", { value: this.#url.href });
+    if (isEmpty) incoming.on("end", () => this.#done()).on("error", (error) => this.#fail(error)).resume();
+    this.#outcome.resolve(response);
+  }
+
+  #body(incoming: IncomingMessage): ReadableStream<Uint8Array> {
+    const source = this.#source = unpack(incoming, (error) => this.#fail(error));
+    return new ReadableStream({
+      start: (controller) => {
+        this.#controller = controller;
+        source.on("data", (chunk: Uint8Array) => {
+          if (this.#over) return;
+          controller.enqueue(chunk);
+          if ((controller.desiredSize ?? 0) <= 0) source.pause();
+        });
+        source.on("end", () => {
+          if (this.#over) return;
+          this.#done();
+          controller.close();
+        });
+        source.on("error", (error) => this.#fail(error));
+      },
+      pull: () => void source.resume(),
+      cancel: () => {
+        this.#done();
+        this.#request.destroy();
+      },
+    }, { highWaterMark: 64 * 1024, size: (chunk) => chunk?.byteLength ?? 0 });
+  }
+
+  /** Breaks it off in whatever phase it is. */
+  #fail(error: unknown, aborted = false): void {
+    if (this.#over) return;
+    this.#done();
+    const reason = aborted ? error : fetchError(error);
+    this.#outcome.reject(reason);
+    this.#controller?.error(reason);
+    this.#request.destroy();
+    this.#source?.destroy();
+  }
+
+  #done(): void {
+    this.#over = true;
+    this.#init.signal?.removeEventListener("abort", this.#abort);
+  }
+}
+
+/** The body as bytes or a stream; a content type that follows from its kind is added where there is none. */
+function bodyOf(body: RequestInit["body"], headers: Headers): Uint8Array | ReadableStream | undefined {
+  if (body === null || body === undefined) return undefined;
+  if (body instanceof Uint8Array) return body;
+  const carrier = new Response(body);
+  const type = typeof body === "string" ? "text/plain;charset=UTF-8" : carrier.headers.get("content-type");
+  if (type !== null && !headers.has("content-type")) headers.set("content-type", type);
+  if (typeof body === "string") return Buffer.from(body);
+  return carrier.body ?? undefined;
+}
+
+/** The reply's bytes without their content encoding. An encoding that is unknown is left as it is. */
+function unpack(incoming: IncomingMessage, fail: (error: Error) => void): Readable {
+  const names = (incoming.headers["content-encoding"] ?? "").toLowerCase().split(",").map((name) => name.trim());
+  const known = names.filter((name) => name !== "" && name !== "identity").map((name) => unpackers[name]);
+  let source: Readable = incoming;
+  for (const make of known.every(Boolean) ? known.reverse() : []) {
+    if (make) source = source.on("error", fail).pipe(make());
+  }
+  return source;
+}
+
+const unpackers: Readonly<Record<string, () => Transform>> = {
+  "gzip": () => zlib.createGunzip(),
+  "x-gzip": () => zlib.createGunzip(),
+  "deflate": () => zlib.createInflate(),
+  "br": () => zlib.createBrotliDecompress(),
+};
+
+/** As Node's own `fetch` tells it, with the `code` at hand. */
+function fetchError(cause: unknown): TypeError {
+  const { message = "", code } = cause as { message?: string; code?: string };
+  return Object.assign(new TypeError(`fetch failed: ${message || code}`, { cause }), { code });
+}

@@ -1,0 +1,43 @@
+/**
+ * The ports filled with what Cloudflare Workers have.
+ *
+ * @module
+ */
+import type { OpenWebSocket, WebSocketLike } from "../ports.ts";
+import { ConnectError } from "../protocol/errors.ts";
+import { shownUrl } from "./web_socket.ts";
+
+/** A WebSocket that came out of a `fetch`. */
+interface AcceptableWebSocket extends WebSocketLike {
+  accept(): void;
+}
+
+/**
+ * Opens a WebSocket by `fetch` with `Upgrade: websocket`, the way that lets a Worker send headers.
+ *
+ * @throws {ConnectError} When no connection comes about or the server does not upgrade.
+ */
+export const openWebSocket: OpenWebSocket = async (url, { protocols, headers, signal }) => {
+  const all = new Headers(headers);
+  all.set("Upgrade", "websocket");
+  if (protocols.length > 0) all.set("Sec-WebSocket-Protocol", protocols.join(", "));
+  const failed = (detail: string, cause?: unknown) =>
+    new ConnectError(`Cannot open "${shownUrl(url)}": ${detail}`, { cause, delivery: "not-sent", retryable: true });
+  let response: Response & { webSocket?: AcceptableWebSocket | null };
+  try {
+    response = await fetch(url.replace(/^ws/i, "http"), { headers: all, signal: signal ?? null, redirect: "manual" });
+  } catch (cause) {
+    signal?.throwIfAborted();
+    throw failed(cause instanceof Error ? cause.message : String(cause), cause);
+  }
+  const socket = response.webSocket;
+  if (!socket) {
+    void response.body?.cancel().catch(() => {});
+    throw failed(`the server answered ${response.status} instead of upgrading`);
+  }
+  socket.accept();
+  const abort = () => socket.close();
+  signal?.addEventListener("abort", abort, { once: true });
+  socket.addEventListener("close", () => signal?.removeEventListener("abort", abort));
+  return socket;
+};

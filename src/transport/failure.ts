@@ -1,0 +1,20 @@
+/**
+ * Any failure as the house's own error, and any reason as text.
+ *
+ * @module
+ */
+import { ConnectionClosedError, McpError, ProtocolViolationError } from "../protocol/errors.ts";
+
+/** The reason of a cancellation as it may be told to the other side. */
+export function reasonText(reason: unknown): string {
+  const text = reason instanceof Error ? reason.message : typeof reason === "string" ? reason : "cancelled";
+  return text.slice(0, 200);
+}
+
+/** Any thrown value as an McpError, so that no foreign error leaves a transport. */
+export function asMcpError(error: unknown): McpError {
+  if (error instanceof McpError) return error;
+  if (error instanceof SyntaxError) return new ProtocolViolationError("The message is not JSON", { cause: error });
+  const message = error instanceof Error ? error.message : String(error);
+  return new ConnectionClosedError(`The connection broke: ${message}`, { cause: error, retryable: true });
+}

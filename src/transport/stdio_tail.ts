@@ -1,0 +1,48 @@
+/**
+ * The last part of a stream of bytes.
+ *
+ * @module
+ */
+
+/** Keeps the last bytes of what is pushed, as they came. */
+export class TextTail {
+  readonly #limit: number;
+  #chunks: Uint8Array[] = [];
+  #bytes = 0;
+
+  /** @param limit How many bytes are kept. */
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Takes the next bytes; what is too old is dropped. */
+  push(chunk: Uint8Array): void {
+    // A copy where only a part is kept, so that no large buffer stays for its last bytes.
+    const kept = chunk.length > this.#limit ? chunk.slice(-this.#limit) : chunk;
+    this.#chunks.push(kept);
+    this.#bytes += kept.length;
+    let drop = 0;
+    for (let first = this.#chunks[0]; first && this.#bytes - first.length >= this.#limit; first = this.#chunks[drop]) {
+      this.#bytes -= first.length;
+      drop++;
+    }
+    if (drop > 0) this.#chunks.splice(0, drop);
+    // Many tiny chunks would cost more than their bytes.
+    if (this.#chunks.length > 256) this.#chunks = [this.#join()];
+  }
+
+  /** What is kept, as text; a character that the cut damaged becomes U+FFFD. */
+  text(): string {
+    return new TextDecoder().decode(this.#join().subarray(-this.#limit));
+  }
+
+  #join(): Uint8Array {
+    const all = new Uint8Array(this.#bytes);
+    let offset = 0;
+    for (const chunk of this.#chunks) {
+      all.set(chunk, offset);
+      offset += chunk.length;
+    }
+    return all;
+  }
+}

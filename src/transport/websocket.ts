@@ -1,0 +1,143 @@
+/**
+ * WebSocket as a channel: one JSON-RPC message per text frame, subprotocol `mcp`. A custom transport in the words of the
+ * specification (transports, Custom Transports): requests are cancelled by `notifications/cancelled`, as on stdio.
+ *
+ * @module
+ */
+import { label } from "../egress/fetch.ts";
+import { ConnectError, ConnectionClosedError, LimitExceededError, McpError, TimeoutError } from "../protocol/errors.ts";
+import { defaultLimits, defaultTimeouts } from "../protocol/limits.ts";
+import type { Limits, Timeouts } from "../protocol/limits.ts";
+import { systemClock } from "../ports.ts";
+import type { Clock, OpenWebSocket, WebSocketLike } from "../ports.ts";
+import type { Channel, ChannelReceiver } from "./channel.ts";
+
+/** Options of {@linkcode createWebSocketChannel}. */
+export interface WebSocketOptions {
+  /** Opens the socket: from an entry point such as `./workers`, `./bun`, `./deno` or `./node`. */
+  openWebSocket: OpenWebSocket;
+  /** Headers of the handshake, where the runtime can send them. */
+  headers?: Record<string, string> | undefined;
+  /** `messageBytes` and `outboxBytes` are used. */
+  limits?: Partial<Limits> | undefined;
+  /** `start` is used: how long the handshake may take. */
+  timeouts?: Partial<Timeouts> | undefined;
+  clock?: Clock | undefined;
+}
+
+const subprotocol = "mcp";
+const drainPause = 20;
+const highWater = 1 << 20;
+const tooBig = 1009;
+
+/**
+ * A channel over a WebSocket.
+ *
+ * @param url A `ws:` or `wss:` URL that the operator gave.
+ * @throws {TypeError} When it is another kind of URL.
+ */
+export function createWebSocketChannel(url: string | URL, options: WebSocketOptions): Channel {
+  const text = String(url);
+  if (!URL.canParse(text) || !/^wss?:$/.test(new URL(text).protocol)) {
+    throw new TypeError(`Cannot use "${label(text)}" as a server's address: expected a ws: or wss: URL`);
+  }
+  return new WebSocketChannel(text, options);
+}
+
+class WebSocketChannel implements Channel {
+  readonly label: string;
+  readonly #url: string;
+  readonly #options: WebSocketOptions;
+  readonly #limits: Limits;
+  readonly #clock: Clock;
+  #socket: WebSocketLike | undefined;
+  #receiver: ChannelReceiver | undefined;
+  #closed = false;
+
+  constructor(url: string, options: WebSocketOptions) {
+    this.#url = url;
+    this.label = label(url);
+    this.#options = options;
+    this.#limits = { ...defaultLimits, ...options.limits };
+    this.#clock = options.clock ?? systemClock;
+  }
+
+  async open(receiver: ChannelReceiver): Promise<void> {
+    this.#receiver = receiver;
+    const socket = await this.#connect();
+    this.#socket = socket;
+    socket.addEventListener("message", ({ data }) => this.#message(data));
+    socket.addEventListener("close", ({ code, reason }) => {
+      const why = [code, reason].filter(Boolean).join(" ");
+      this.#end(
+        new ConnectionClosedError(`"${this.label}" closed the socket${why && ` (${why})`}`, { retryable: true }),
+      );
+    });
+    socket.addEventListener("error", ({ message }) => {
+      const why = message ? `: ${message}` : "";
+      this.#end(new ConnectionClosedError(`The socket to "${this.label}" broke${why}`, { retryable: true }));
+    });
+    if (this.#closed) await this.close();
+  }
+
+  write(messages: readonly string[]): void | Promise<void> {
+    const socket = this.#socket;
+    if (!socket || socket.readyState !== 1) {
+      throw new ConnectionClosedError(`The socket to "${this.label}" is not open`, { delivery: "not-sent" });
+    }
+    for (const text of messages) socket.send(text);
+    if ((socket.bufferedAmount ?? 0) > highWater) return this.#drained(socket);
+  }
+
+  close(): Promise<void> {
+    this.#closed = true;
+    const socket = this.#socket;
+    if (socket && socket.readyState < 2) socket.close(1000);
+    return Promise.resolve();
+  }
+
+  async #connect(): Promise<WebSocketLike> {
+    const controller = new AbortController();
+    const milliseconds = this.#options.timeouts?.start ?? defaultTimeouts.start;
+    const late = new TimeoutError("start", milliseconds, { delivery: "not-sent" });
+    const stop = this.#clock.schedule(() => controller.abort(late), milliseconds);
+    try {
+      const { openWebSocket, headers } = this.#options;
+      return await openWebSocket(this.#url, { protocols: [subprotocol], headers, signal: controller.signal });
+    } catch (error) {
+      if (controller.signal.aborted) throw late;
+      if (error instanceof McpError) throw error;
+      throw new ConnectError(
+        `Cannot open a WebSocket to "${this.label}": check the address and that it serves "${subprotocol}"`,
+        {
+          cause: error,
+          delivery: "not-sent",
+          retryable: true,
+        },
+      );
+    } finally {
+      stop();
+    }
+  }
+
+  #message(data: unknown): void {
+    const text = typeof data === "string" ? data : data instanceof ArrayBuffer ? new TextDecoder().decode(data) : "";
+    const limit = this.#limits.messageBytes;
+    if (text.length <= limit) return this.#receiver?.text(text);
+    this.#end(new LimitExceededError("limits.messageBytes", limit, text.length));
+    this.#socket?.close(tooBig);
+  }
+
+  /** There is no event for an empty buffer: look again until it is small enough. */
+  async #drained(socket: WebSocketLike): Promise<void> {
+    while ((socket.bufferedAmount ?? 0) > highWater && socket.readyState === 1) {
+      await new Promise<void>((resolve) => this.#clock.schedule(resolve, drainPause));
+    }
+  }
+
+  #end(reason: McpError): void {
+    const receiver = this.#receiver;
+    this.#receiver = undefined;
+    receiver?.end(reason);
+  }
+}

@@ -1,0 +1,251 @@
+import { describe, test } from "node:test";
+import { assert, assertEquals, assertLess } from "@std/assert";
+import fc from "fast-check";
+import { redactHeaders, Redactor, redactPatterns, urlWithoutQuery } from "../../src/egress/redact.ts";
+
+describe("Redactor", () => {
+  test("no form of a known secret survives, wherever it stands", () => {
+    const awkward = [
+      'p"a\\ss/w+rd=',
+      "line one\nline two",
+      "päßwörd€",
+      "a b&c=d%25",
+      "tab\tand\u0000nul",
+      "😀emoji😀",
+      "~!*'()_-.",
+    ];
+    const secret = fc.oneof(
+      fc.string({ minLength: 6, maxLength: 60, unit: "grapheme" }),
+      fc.base64String({ minLength: 8 }),
+      fc.constantFrom(...awkward),
+    );
+    fc.assert(
+      fc.property(secret, fc.lorem(), fc.lorem(), (secret, before, after) => {
+        fc.pre(!"[redacted]".includes(secret) && !before.includes(secret) && !after.includes(secret));
+        const redactor = new Redactor();
+        redactor.add(secret);
+        for (const [name, form] of Object.entries(writings(secret))) {
+          const result = redactor.redact(`${before}${form}${after}${form}`);
+          assertEquals(leaks(result, secret), [], `${name}: ${result}`);
+          assert(result.includes("[redacted]"), result);
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("finds a secret inside longer base64, at each of its three places", () => {
+    const redactor = new Redactor();
+    redactor.add("correct-horse-battery");
+    for (const user of ["a", "ab", "abc", "id:"]) {
+      const basic = base64(`${user}:correct-horse-battery:tail`);
+      const result = redactor.redact(`sent ${basic} end`);
+      assert(result.includes("[redacted]"), result);
+      assertEquals(leaks(result, "correct-horse-battery"), []);
+      for (const part of result.split(/[^\w+/=]+/)) {
+        assert(!/horse|batt/.test(atobOrEmpty(part)), `"${part}" still tells some of it`);
+      }
+    }
+  });
+
+  test("the checker of these tests finds a planted leak in every form", () => {
+    for (const form of Object.values(writings("planted/secret+1"))) {
+      assert(leaks(`text ${form} text`, "planted/secret+1").length > 0, form);
+    }
+    assertEquals(leaks("text without it", "planted/secret+1"), []);
+  });
+
+  test("secrets that overlap, touch or hold each other leave nothing behind", () => {
+    const redactor = new Redactor();
+    for (const secret of ["abcdef", "cdefgh", "abcdefghij", "zzzzzz"]) redactor.add(secret);
+    assertEquals(redactor.redact("x abcdefgh y"), "x [redacted] y");
+    assertEquals(redactor.redact("x abcdefghij y"), "x [redacted] y");
+    assertEquals(redactor.redact("abcdefzzzzzz"), "[redacted][redacted]");
+    assertEquals(redactor.redact("abcdef"), "[redacted]");
+    assertEquals(redactor.redact("abcde fghij"), "abcde fghij");
+  });
+
+  test("ignores secrets too short to be told from text, and copes with any string", () => {
+    const redactor = new Redactor();
+    for (const secret of ["", "a", "12345", "\ud800broken-surrogate"]) redactor.add(secret);
+    assertEquals(redactor.redact("a 12345 b"), "a 12345 b");
+    assertEquals(redactor.redact("x \ud800broken-surrogate y"), "x [redacted] y");
+    assertEquals(redactor.redact(""), "");
+  });
+
+  test("stays bounded when tokens rotate, and keeps the newest", () => {
+    const redactor = new Redactor();
+    for (let round = 0; round < 500; round++) {
+      redactor.add("the-one-in-use");
+      redactor.add(`rotated-token-${round}-`);
+    }
+    const text = "the-one-in-use rotated-token-499- rotated-token-350- rotated-token-0-";
+    assertEquals(redactor.redact(text), "[redacted] [redacted] [redacted] rotated-token-0-");
+  });
+
+  test("keeps 200 secrets, and not one less", () => {
+    const redactor = new Redactor();
+    for (let index = 0; index < 200; index++) redactor.add(`secret-${index}-`);
+    assertEquals(redactor.redact("secret-0- secret-199-"), "[redacted] [redacted]");
+    redactor.add("one more");
+    assertEquals(redactor.redact("secret-0- secret-1-"), "secret-0- [redacted]");
+  });
+
+  test("work grows linearly, also on hostile text", () => {
+    const redactor = new Redactor();
+    for (let index = 0; index < 12; index++) redactor.add(`${index}`.repeat(40));
+    redactor.add("a".repeat(2_000));
+    const hostile = [
+      "a",
+      "authorization:",
+      "cookie: ",
+      "bearer ",
+      "bearer",
+      "password=\"'",
+      "access_token",
+      '\\"',
+      "=",
+      "authorization ",
+      "basic a ",
+      "&code=&",
+      " ",
+    ];
+    for (const unit of hostile) {
+      const time = (size: number) => {
+        const text = unit.repeat(Math.ceil(size / unit.length));
+        const start = performance.now();
+        redactor.redact(text);
+        redactor.redact("bearer" + text);
+        redactor.redact("password:" + text + '"');
+        return performance.now() - start;
+      };
+      time(10_000);
+      // 500,000 characters would take minutes if the work grew with their square.
+      assertLess(time(500_000), 2_000, JSON.stringify(unit));
+    }
+  });
+});
+
+describe("redactPatterns", () => {
+  const known: [string, string][] = [
+    ["got Bearer xyz here", "got Bearer [redacted] here"],
+    ["bearer   eyJhbGciOi.J9.abc-_", "bearer [redacted]"],
+    ["Basic dXNlcjpwYXNzMQ==", "Basic [redacted]"],
+    ["DPoP abc.def", "DPoP [redacted]"],
+    ["authorization: Bearer abc def\nnext: line", "authorization: [redacted]\nnext: line"],
+    ["Authorization=Token abc", "Authorization=[redacted]"],
+    ["Proxy-Authorization: x", "Proxy-Authorization: [redacted]"],
+    ['{"authorization":"Bearer abc","hint":"kept"}', '{"authorization":"[redacted]","hint":"kept"}'],
+    ['{\\"Authorization\\": \\"Bearer abc\\", \\"hint\\"', '{\\"Authorization\\": \\"[redacted]\\", \\"hint\\"'],
+    ["cookie: a=b; c=d\r\nx", "cookie: [redacted]\r\nx"],
+    ["set-cookie: sid=1; Path=/", "set-cookie: [redacted]"],
+    ["x-api-key: 123", "x-api-key: [redacted]"],
+    ["{'api_key': '123'}", "{'api_key': '[redacted]'}"],
+    ["Mcp-Session-Id: 1f2e", "Mcp-Session-Id: [redacted]"],
+    ["?access_token=abc&b=1", "?access_token=[redacted]&b=1"],
+    ["refresh_token=abc;x", "refresh_token=[redacted];x"],
+    ['{"id_token": "abc", "expires_in": 5}', '{"id_token": "[redacted]", "expires_in": 5}'],
+    ["client_secret=s&code_verifier=v", "client_secret=[redacted]&code_verifier=[redacted]"],
+    ["https://x/cb?code=abc&state=def#f", "https://x/cb?code=[redacted]&state=[redacted]#f"],
+    ["?ACCESS_TOKEN=a&client_assertion=b", "?ACCESS_TOKEN=[redacted]&client_assertion=[redacted]"],
+    ["https://x/?key=abc&token=def", "https://x/?key=[redacted]&token=[redacted]"],
+    ['"password":"hunter2"', '"password":"[redacted]"'],
+  ];
+  for (const [text, expected] of known) {
+    test(`takes the credential out of ${JSON.stringify(text)}`, () => assertEquals(redactPatterns(text), expected));
+  }
+
+  test("leaves ordinary text alone", () => {
+    const texts = [
+      'Bearer error="invalid_token", scope=x',
+      '{"code":-32601,"message":"Unknown tool"}',
+      "error code: 17",
+    ];
+    texts.push(
+      "Only basic features are supported",
+      "The cookie jar is full",
+      "state: connected",
+      "token expired",
+      "the password is wrong",
+    );
+    for (const text of texts) assertEquals(redactPatterns(text), text);
+  });
+});
+
+describe("redactHeaders", () => {
+  test("hides the values of credential headers and the known secrets in all others", () => {
+    const redactor = new Redactor();
+    redactor.add("live-secret");
+    const hidden = [
+      "authorization",
+      "Cookie",
+      "set-cookie",
+      "X-Api-Key",
+      "mcp-session-id",
+      "dpop",
+      "x-auth",
+      "x-token",
+      "x-secret",
+      "x-password",
+      "x-signature",
+      "proxy-authorization",
+    ];
+    const record = Object.fromEntries(hidden.map((name) => [name, "short"]));
+    const result = redactHeaders({
+      ...record,
+      accept: "text/plain",
+      "x-echo": "a live-secret b",
+      "www-authenticate": 'Bearer realm="x"',
+    }, redactor);
+    for (const name of hidden) assertEquals(result[name.toLowerCase()], "[redacted]", name);
+    assertEquals(result["accept"], "text/plain");
+    assertEquals(result["x-echo"], "a [redacted] b");
+    assertEquals(result["www-authenticate"], 'Bearer realm="x"');
+    assertEquals(redactHeaders(new Headers({ "x-key": "v", b: "c" }), redactor), { b: "c", "x-key": "[redacted]" });
+  });
+});
+
+describe("urlWithoutQuery", () => {
+  test("keeps origin and path only", () => {
+    assertEquals(urlWithoutQuery("https://user:pass@example.com:8443/a/b?token=1#x"), "https://example.com:8443/a/b");
+    assertEquals(urlWithoutQuery(new URL("http://localhost/")), "http://localhost/");
+    assertEquals(urlWithoutQuery("/path?secret#x"), "/path");
+    assertEquals(urlWithoutQuery("https://u:p@[bad/x?y\nz"), "https://[bad/x");
+    assertEquals(urlWithoutQuery("not a url#secret"), "not a url");
+  });
+});
+
+/** The six forms in which a canary is looked for, written without the code under test. */
+function writings(secret: string): Record<string, string> {
+  const bytes = new TextEncoder().encode(secret.toWellFormed());
+  const plain = base64(secret);
+  return {
+    raw: secret,
+    base64: plain,
+    "base64 unpadded": plain.replace(/=*$/, ""),
+    base64url: plain.replace(/=*$/, "").replace(/\+/g, "-").replace(/\//g, "_"),
+    "URL-encoded": encodeURIComponent(secret),
+    "URL-encoded in small letters": encodeURIComponent(secret).replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()),
+    "form-encoded": new URLSearchParams({ k: secret }).toString().slice(2),
+    "JSON-escaped": JSON.stringify({ k: secret }).slice(6, -2),
+    "JSON-escaped with slashes": JSON.stringify({ k: secret }).slice(6, -2).split("/").join("\\/"),
+    hex: [...bytes].map((byte) => (256 + byte).toString(16).slice(1)).join(""),
+    HEX: [...bytes].map((byte) => (256 + byte).toString(16).slice(1)).join("").toUpperCase(),
+  };
+}
+
+function leaks(text: string, secret: string): string[] {
+  return Object.entries(writings(secret)).filter(([, form]) => text.includes(form)).map(([name]) => name);
+}
+
+function base64(text: string): string {
+  return btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(""));
+}
+
+function atobOrEmpty(text: string): string {
+  try {
+    return atob(text.slice(0, text.length - (text.length % 4)));
+  } catch {
+    return "";
+  }
+}

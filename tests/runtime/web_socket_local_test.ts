@@ -1,0 +1,173 @@
+import { build } from "esbuild";
+import { Miniflare } from "miniflare";
+import { createHash } from "node:crypto";
+import { createServer } from "node:net";
+import type { AddressInfo, Server, Socket } from "node:net";
+import process from "node:process";
+import { after, before, describe, test } from "node:test";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import type { OpenWebSocket, WebSocketLike } from "../../src/ports.ts";
+import { ConnectError } from "../../src/protocol/errors.ts";
+import { openWebSocket as openInBrowser } from "../../src/runtime/browser.ts";
+import { openWebSocket as openInBun } from "../../src/runtime/bun.ts";
+import { openWebSocket as openInDeno } from "../../src/runtime/deno.ts";
+import { openWebSocket as openInNode } from "../../src/runtime/node.ts";
+import { until } from "../suites/spawn.ts";
+
+let server: Server;
+let port = 0;
+const sockets = new Set<Socket>();
+
+before(async () => {
+  server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket)).on("error", () => {});
+    let head = "";
+    const onHead = (chunk: Uint8Array) => {
+      head += new TextDecoder("latin1").decode(chunk);
+      if (!head.includes("\r\n\r\n")) return;
+      socket.off("data", onHead);
+      greet(socket, head);
+    };
+    socket.on("data", onHead);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  port = (server.address() as AddressInfo).port;
+});
+
+after(async () => {
+  for (const socket of sockets) socket.destroy();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+/** Answers the handshake and says which headers came; `/refuse` answers 401, `/hang` nothing. */
+function greet(socket: Socket, head: string): void {
+  const header = (name: string) => new RegExp(`^${name}: *(.*?)\r$`, "im").exec(head)?.[1] ?? "";
+  if (head.startsWith("GET /hang")) return;
+  if (head.startsWith("GET /refuse")) {
+    return void socket.end("HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+  }
+  const accept = createHash("sha1").update(header("sec-websocket-key") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest(
+    "base64",
+  );
+  const protocol = header("sec-websocket-protocol").split(",")[0];
+  socket.write(
+    `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n` +
+      (protocol ? `Sec-WebSocket-Protocol: ${protocol}\r\n` : "") + "\r\n",
+  );
+  const text = new TextEncoder().encode(JSON.stringify({ key: header("x-key"), protocol }));
+  socket.write(new Uint8Array([0x81, text.length, ...text]));
+  // A close frame is given back, so that both sides see a clean end.
+  socket.on("data", (chunk: Uint8Array) => {
+    if ((chunk[0] ?? 0) === 0x88) socket.end(new Uint8Array([0x88, 0]));
+  });
+}
+
+const url = (path: string) => `ws://127.0.0.1:${port}${path}?token=secret`;
+
+async function firstMessage(socket: WebSocketLike): Promise<unknown> {
+  return JSON.parse(
+    await new Promise((resolve) => socket.addEventListener("message", (event) => resolve(String(event.data)))),
+  );
+}
+
+const own: OpenWebSocket = "Bun" in globalThis ? openInBun : "Deno" in globalThis ? openInDeno : openInNode;
+const missing = "WebSocket" in globalThis ? false : "this Node has no WebSocket (22 has)";
+
+describe("openWebSocket", () => {
+  test("opens with protocols and headers", { skip: missing }, async () => {
+    const socket = await own(url("/"), { protocols: ["mcp"], headers: { "x-key": "k1" } });
+    const message = firstMessage(socket);
+    assertEquals([socket.readyState, socket.protocol], [1, "mcp"]);
+    assertEquals(await message, { key: "k1", protocol: "mcp" });
+    socket.close();
+  });
+
+  test("opens as a browser does: without headers", { skip: missing }, async () => {
+    const socket = await openInBrowser(url("/"), { protocols: ["mcp"], headers: { "x-key": "k1" } });
+    assertEquals(await firstMessage(socket), { key: "", protocol: "mcp" });
+    socket.close();
+  });
+
+  test("says what failed, without the query", { skip: missing }, async () => {
+    for (const address of [url("/refuse"), "ws://127.0.0.1:1/?token=secret"]) {
+      const error = await assertRejects(() => own(address, { protocols: [] }), ConnectError, "Cannot open");
+      assert(!error.message.includes("secret"), error.message);
+      assertEquals(error.delivery, "not-sent");
+    }
+    await assertRejects(() => own("nonsense", { protocols: [] }), ConnectError);
+  });
+
+  test("an abort ends the opening with its reason, and later closes the socket", { skip: missing }, async () => {
+    const reason = new Error("enough");
+    await assertRejects(() => own(url("/"), { protocols: [], signal: AbortSignal.abort(reason) }), Error, "enough");
+    const opening = new AbortController();
+    const pending = own(url("/hang"), { protocols: [], signal: opening.signal });
+    setTimeout(() => opening.abort(reason), 20);
+    assertEquals(await assertRejects(() => pending), reason);
+    const open = new AbortController();
+    const socket = await own(url("/"), { protocols: [], signal: open.signal });
+    open.abort(reason);
+    await until(() => socket.readyState === 3, "the closed socket");
+  });
+
+  test("without a WebSocket it says what to do", async () => {
+    const descriptor = Object.getOwnPropertyDescriptor(globalThis, "WebSocket");
+    Object.defineProperty(globalThis, "WebSocket", { value: undefined, configurable: true, writable: true });
+    try {
+      await assertRejects(() => own(url("/"), { protocols: [] }), ConnectError, "use Node 22 or later");
+    } finally {
+      if (descriptor) Object.defineProperty(globalThis, "WebSocket", descriptor);
+      else Reflect.deleteProperty(globalThis, "WebSocket");
+    }
+  });
+});
+
+describe("openWebSocket in a Worker", () => {
+  test("opens by an upgrade, with headers; a refusal and an abort are told", async () => {
+    const { outputFiles } = await build({
+      stdin: { contents: worker, resolveDir: process.cwd(), loader: "ts" },
+      bundle: true,
+      format: "esm",
+      write: false,
+      logLevel: "error",
+    });
+    const contents = outputFiles[0]?.text ?? "";
+    assert(!contents.includes("node:"), "the Worker's part reaches no module of Node");
+    const flare = new Miniflare({
+      compatibilityDate: "2026-05-03",
+      modules: [{ type: "ESModule", path: "worker.mjs", contents }],
+    });
+    try {
+      const response = await flare.dispatchFetch(`http://worker/?port=${port}`);
+      assertEquals(await response.json(), {
+        message: { key: "k1", protocol: "mcp" },
+        state: 1,
+        refused: [
+          "ConnectError",
+          `Cannot open "ws://127.0.0.1:${port}/refuse": the server answered 401 instead of upgrading`,
+        ],
+        aborted: "enough",
+      });
+    } finally {
+      await flare.dispose();
+    }
+  });
+});
+
+const worker = `
+import { openWebSocket } from "./src/runtime/workers.ts";
+export default {
+  async fetch(request) {
+    const base = "ws://127.0.0.1:" + new URL(request.url).searchParams.get("port");
+    const socket = await openWebSocket(base + "/", { protocols: ["mcp"], headers: { "x-key": "k1" } });
+    const state = socket.readyState;
+    const message = JSON.parse(await new Promise((resolve) => socket.addEventListener("message", (event) => resolve(event.data))));
+    socket.close();
+    const refused = await openWebSocket(base + "/refuse?token=secret", { protocols: [] }).catch((error) => [error.name, error.message]);
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(new Error("enough")), 20);
+    const aborted = await openWebSocket(base + "/hang", { protocols: [], signal: controller.signal }).catch((error) => error.message);
+    return Response.json({ message, state, refused, aborted });
+  },
+};`;

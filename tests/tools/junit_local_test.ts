@@ -1,0 +1,33 @@
+import { assertEquals } from "@std/assert";
+import { describe, test } from "node:test";
+import { parseJunit } from "../../tools/test/junit.ts";
+import { completeRun, countOutcomes } from "../../tools/test/results.ts";
+
+describe("reports of test runs", () => {
+  test("cases are read with suite, file, reason and unescaped text", () => {
+    const xml = `<?xml version="1.0"?><testsuites><testsuite name="x">
+      <testcase name="plain" classname="" file="tests/a_test.ts" time="0.1" />
+      <testcase name="a &lt;b&gt;" classname="suite" file="tests/a_test.ts"><failure type="Error"
+        message="no &quot;x&quot;">no &quot;x&quot;&#10;at line 1 &amp;c</failure></testcase>
+      <testcase name="later" classname="./tests/b_test.ts"><skipped message="no disk"/></testcase>
+      <testcase name="deep &gt; step" classname="ext:deno_node/testing.ts"></testcase>
+    </testsuite></testsuites>`;
+    assertEquals(parseJunit(xml), [
+      { name: "plain", file: "tests/a_test.ts", status: "passed" },
+      { name: "suite > a <b>", file: "tests/a_test.ts", status: "failed", detail: 'no "x"\nat line 1 &c' },
+      { name: "later", file: "tests/b_test.ts", status: "skipped", detail: "no disk" },
+      { name: "deep > step", file: undefined, status: "passed" },
+    ]);
+  });
+
+  test("a crash, a kill and an empty report count as failures", () => {
+    const passed = [{ name: "a", status: "passed" as const }];
+    const ended = { code: 0, timedOut: false, output: "", milliseconds: 1 };
+    const failures = (run: Partial<typeof ended>, outcomes = passed) =>
+      countOutcomes(completeRun("bun", outcomes, [], { ...ended, ...run }).outcomes).failed;
+    assertEquals(failures({}), 0);
+    assertEquals(failures({ code: 139 }), 1);
+    assertEquals(failures({ timedOut: true }), 1);
+    assertEquals(failures({}, []), 1);
+  });
+});

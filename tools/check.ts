@@ -1,0 +1,117 @@
+/** `bun run check`: types, lint, format, floors, docs, publish dry run and bundle budgets; `--only <step>` runs one. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { runProcess } from "./process.ts";
+import { denoPath, root, scriptCommand } from "./programs.ts";
+
+/** One step: what it needs to exist, and the command that proves it. */
+interface Step {
+  readonly name: string;
+  /** Files or folders of the repository; those that are there are given to the command. */
+  readonly inputs: readonly string[];
+  readonly command?: (inputs: readonly string[]) => readonly string[];
+  /** For what needs no command: answers what is wrong, a line each. */
+  readonly judge?: () => readonly string[];
+}
+
+const code = ["mod.ts", "src", "tests", "tools", "bench", "examples", "workers"];
+
+/** Runs every step in turn and prints `N passed, N failed` last; a step whose input does not exist is named as skipped. */
+export async function main(parameters: readonly string[]): Promise<number> {
+  const { values } = parseArgs({ args: [...parameters], options: { only: { type: "string" } } });
+  const deno = denoPath();
+  const script = scriptCommand();
+  if (deno === undefined || script === undefined) {
+    console.error("The checks need Deno: its package is not installed and there is no deno on PATH");
+    return 1;
+  }
+  const steps = listSteps(deno, script).filter(({ name }) => values.only === undefined || name === values.only);
+  let passed = 0;
+  let failed = 0;
+  for (const step of steps) {
+    const verdict = await runStep(step);
+    if (verdict === "passed") passed++;
+    if (verdict === "failed") failed++;
+  }
+  console.log(`${passed} passed, ${failed} failed`);
+  return failed === 0 && passed > 0 ? 0 : 1;
+}
+
+function listSteps(deno: string, script: readonly string[]): Step[] {
+  const tool = (name: string) => () => [...script, join(root, "tools", "run.ts"), name];
+  return [
+    { name: "types", inputs: code, command: (inputs) => [deno, "check", "--quiet", ...inputs] },
+    { name: "lint", inputs: code, command: (inputs) => [deno, "lint", "--quiet", ...inputs] },
+    { name: "format", inputs: code, command: (inputs) => [deno, "fmt", "--check", ...inputs] },
+    { name: "floors", inputs: ["src"], command: tool("check_floors") },
+    { name: "manifests", inputs: ["package.json"], judge: judgeManifests },
+    { name: "docs", inputs: entries(), command: (inputs) => [deno, "doc", "--lint", ...inputs] },
+    { name: "examples in docs", inputs: [...entries(), ...sources()], command: docTests(deno) },
+    { name: "publish", inputs: ["mod.ts"], command: () => [deno, "publish", "--dry-run", "--allow-dirty"] },
+    { name: "publish, import", inputs: ["mod.ts"], command: tool("publish_local") },
+    { name: "sizes", inputs: ["src/client/mod.ts"], command: tool("check_sizes") },
+  ];
+}
+
+async function runStep(step: Step): Promise<"passed" | "failed" | "skipped"> {
+  const inputs = step.inputs.filter((path) => existsSync(join(root, path)));
+  const title = step.name.padEnd(18);
+  if (inputs.length === 0) {
+    console.log(`${title}skipped: there is no ${step.inputs.join(" or ") || "export"} yet`);
+    return "skipped";
+  }
+  const started = performance.now();
+  const problems = [...step.judge?.() ?? []];
+  if (step.command !== undefined) {
+    const ended = await runProcess(step.command(inputs), { timeout: 300_000 });
+    if (ended.code !== 0) {
+      problems.push(ended.timedOut ? "killed after 300 s" : `exit code ${ended.code}`, ended.output);
+    } else if (step.name === "sizes") console.log(ended.standardOutput.trimEnd());
+  }
+  const seconds = `(${((performance.now() - started) / 1000).toFixed(1)} s)`;
+  console.log(`${title}${problems.length === 0 ? "passed" : "FAILED"} ${seconds}`);
+  for (const line of problems.join("\n").trimEnd().split("\n")) if (line !== "") console.log(`    ${line}`);
+  return problems.length === 0 ? "passed" : "failed";
+}
+
+/** The files behind the exports of deno.json. */
+function entries(): string[] {
+  const config: { exports?: Record<string, string> } = JSON.parse(readFileSync(join(root, "deno.json"), "utf8"));
+  return Object.values(config.exports ?? {}).map((path) => path.replace(/^\.\//, ""));
+}
+
+/** The sources and pages that hold a fenced example. */
+function sources(): string[] {
+  const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
+    .map((entry) => `src/${entry.replaceAll("\\", "/")}`);
+  return [...files, "README.md"]
+    .filter((file) => /\.(ts|md)$/.test(file) && existsSync(join(root, file)))
+    .filter((file) => readFileSync(join(root, file), "utf8").includes("```ts"));
+}
+
+function docTests(deno: string): NonNullable<Step["command"]> {
+  return (inputs) => [deno, "test", "--doc", "-A", "--quiet", "--permit-no-files", ...new Set(inputs)];
+}
+
+/** The two manifests say the same, name only what is there, and a single lockfile stands beside them. */
+function judgeManifests(): string[] {
+  interface Manifest {
+    readonly name: string;
+    readonly version: string;
+    readonly exports: Readonly<Record<string, string>>;
+  }
+  const read = (file: string): Manifest => JSON.parse(readFileSync(join(root, file), "utf8"));
+  const problems: string[] = [];
+  if (existsSync(join(root, "bun.lock"))) problems.push("bun.lock stands beside bun.lockb and wins over it: delete it");
+  const [deno, npm] = [read("deno.json"), read("package.json")];
+  for (const key of ["name", "version", "exports"] as const) {
+    if (JSON.stringify(deno[key]) !== JSON.stringify(npm[key])) {
+      problems.push(`"${key}" differs in deno.json and package.json`);
+    }
+  }
+  for (const [name, path] of Object.entries(deno.exports)) {
+    if (!existsSync(join(root, path))) problems.push(`the export "${name}" names ${path}, which is not there`);
+  }
+  return problems;
+}

@@ -1,0 +1,100 @@
+/**
+ * `bun tools/run.ts check_sizes`: what a page or a Worker pays for the client, as its bundler would build it, against
+ * budgets. `--explain` lists what each file adds.
+ */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { gzipSync } from "node:zlib";
+import type { BuildResult } from "esbuild";
+import { root } from "./programs.ts";
+
+/** One bundle and the most bytes that it may have, minified and gzipped. */
+interface Budget {
+  readonly name: string;
+  /** The module that the program imports from; the row is skipped while there is no such file. */
+  readonly from: string;
+  readonly program: (from: string) => string;
+  readonly most: number;
+}
+
+const oneCall = (from: string): string =>
+  `import { connect } from ${JSON.stringify(from)};
+   const client = await connect("https://example.com/mcp");
+   console.log(await client.callTool("echo", { text: "hello" }));`;
+
+const budgets: readonly Budget[] = [
+  { name: "connect and one tool call, from src/client", from: "./src/client/mod.ts", program: oneCall, most: 10_240 },
+  { name: "connect and one tool call, from mod.ts", from: "./mod.ts", program: oneCall, most: 18_432 },
+];
+
+/** What no bundle for a Worker or a page may hold. */
+const forbidden: readonly { readonly name: string; readonly pattern: RegExp }[] = [
+  { name: "eval", pattern: /\beval\s*\(/ },
+  { name: "new Function", pattern: /\bnew\s+Function\b/ },
+  { name: "a module of a runtime", pattern: /["'`](?:node|bun|cloudflare):/ },
+  { name: "an npm package", pattern: /["'`]npm:/ },
+];
+
+/** Builds each bundle, prints the table, and answers 1 when one is over its budget or holds what it must not. */
+export async function main(parameters: readonly string[]): Promise<number> {
+  const { values } = parseArgs({ args: [...parameters], options: { explain: { type: "boolean", default: false } } });
+  let failed = false;
+  console.log(
+    `${"bundle".padEnd(46)}${"budget".padStart(9)}${"minified".padStart(10)}${"gzip".padStart(9)}${"rest".padStart(9)}`,
+  );
+  for (const { name, from, program, most } of budgets) {
+    if (!existsSync(join(root, from))) {
+      console.log(`${name.padEnd(46)} skipped: there is no ${from}`);
+      continue;
+    }
+    const result = await bundle(program(from)).catch((error: Error) => error);
+    if (result instanceof Error) {
+      console.log(`${name.padEnd(46)} FAILED: ${result.message}`);
+      failed = true;
+      continue;
+    }
+    const text = result.outputFiles?.[0]?.text ?? "";
+    const size = gzipSync(text, { level: 9 }).byteLength;
+    const cells = [[most, 9], [new TextEncoder().encode(text).byteLength, 10], [size, 9], [most - size, 9]] as const;
+    console.log(name.padEnd(46) + cells.map(([number, width]) => number.toLocaleString("en").padStart(width)).join(""));
+    const problems = findForbidden(text, result);
+    if (size > most) problems.push(`it is ${size - most} bytes over its budget`);
+    for (const problem of problems) console.log(`  FAILED: ${problem}`);
+    failed ||= problems.length > 0 || text === "";
+    if (values.explain) explain(result);
+  }
+  return failed ? 1 : 0;
+}
+
+async function bundle(contents: string): Promise<BuildResult> {
+  const { build } = await import("esbuild");
+  return await build({
+    stdin: { contents, resolveDir: root, sourcefile: "program.ts", loader: "ts" },
+    bundle: true,
+    minify: true,
+    format: "esm",
+    platform: "neutral",
+    mainFields: ["module", "main"],
+    conditions: ["workerd", "worker", "browser", "import"],
+    external: ["node:*", "bun:*", "cloudflare:*"],
+    absWorkingDir: root,
+    metafile: true,
+    write: false,
+    logLevel: "silent",
+  });
+}
+
+function findForbidden(text: string, result: BuildResult): string[] {
+  const problems = forbidden.filter(({ pattern }) => pattern.test(text)).map(({ name }) => `it holds ${name}`);
+  const packages = Object.keys(result.metafile?.inputs ?? {}).filter((path) => path.includes("node_modules/"));
+  return [...problems, ...packages.map((path) => `it holds the package file ${path}`)];
+}
+
+function explain(result: BuildResult): void {
+  const [output] = Object.values(result.metafile?.outputs ?? {});
+  const rows = Object.entries(output?.inputs ?? {}).sort(([, left], [, right]) =>
+    right.bytesInOutput - left.bytesInOutput
+  );
+  for (const [path, { bytesInOutput }] of rows) console.log(`  ${String(bytesInOutput).padStart(7)} ${path}`);
+}

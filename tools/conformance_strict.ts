@@ -1,0 +1,104 @@
+/**
+ * The official conformance suite, one scenario at a time, believing nothing that is vacuous. The suite's own mode passes
+ * a scenario in which the client crashed, hung or did nothing; here each of these fails it, and so does a warning.
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { runProcess } from "./process.ts";
+import { bunPath, root } from "./programs.ts";
+
+/** A scenario's verdict. */
+export interface Verdict {
+  readonly scenario: string;
+  readonly passed: boolean;
+  /** Checks that succeeded. */
+  readonly succeeded: number;
+  /** All checks that were decided: succeeded, failed or warned. */
+  readonly decided: number;
+  readonly milliseconds: number;
+  /** Why it did not pass; empty when it did. */
+  readonly reasons: readonly string[];
+  /** The end of what the suite and the client wrote. */
+  readonly output: string;
+}
+
+/** What to run. */
+export interface ScenarioRun {
+  readonly scenario: string;
+  /** The protocol revision to speak. */
+  readonly version: string;
+  /** The shell command that starts the client; the suite appends the server's URL. */
+  readonly command: string;
+  /** A folder that is given to nothing else. */
+  readonly scratch: string;
+  /** Milliseconds that the client has. Default 15,000. */
+  readonly timeout?: number;
+}
+
+interface Check {
+  readonly id: string;
+  readonly status: "SUCCESS" | "FAILURE" | "WARNING" | "SKIPPED" | "INFO";
+  readonly errorMessage?: string;
+}
+
+/** Milliseconds beyond the client's, after which the suite itself is killed. */
+const suiteGrace = 45_000;
+const suite = join(root, "node_modules", "@modelcontextprotocol", "conformance", "dist", "index.js");
+/** A check that the suite adds by itself: alone it shows nothing. */
+const addedCheck = "wire-schema-valid";
+
+/** The client scenarios of a protocol revision, in the suite's order. */
+export async function listScenarios(version: string): Promise<string[]> {
+  const ended = await runProcess([...suiteCommand(), "list", "--client", "--spec-version", version]);
+  const names = [...ended.standardOutput.matchAll(/^ {2}- (\S+)/gm)].flatMap(([, name]) => name ?? []);
+  if (ended.code !== 0 || names.length === 0) {
+    throw new Error(`Cannot list the scenarios of ${version}: ${ended.output}`);
+  }
+  return names;
+}
+
+/** Runs one client scenario and judges it. */
+export async function runScenario(
+  { scenario, version, command, scratch, timeout = 15_000 }: ScenarioRun,
+): Promise<Verdict> {
+  mkdirSync(scratch, { recursive: true });
+  // Without `exec` the suite's time-out kills only the shell, and both it and the client stay for ever.
+  const target = ["--scenario", scenario, "--spec-version", version, "--command", `exec ${command}`];
+  const bounds = ["--timeout", String(timeout), "-o", scratch];
+  const ended = await runProcess([...suiteCommand(), "client", ...target, ...bounds], {
+    timeout: timeout + suiteGrace,
+  });
+  const checks = readChecks(scratch);
+  const count = (status: Check["status"]) => checks.filter((check) => check.status === status).length;
+  const reasons = checks
+    .filter(({ status }) => status === "FAILURE" || status === "WARNING")
+    .map(({ id, status, errorMessage = "" }) => `${status} ${id} ${errorMessage}`.trim());
+  if (!checks.some(({ id, status }) => status === "SUCCESS" && id !== addedCheck)) {
+    reasons.push("no real check succeeded");
+  }
+  if (/CLIENT TIMED OUT/.test(ended.output)) reasons.push(`the client did not end within ${timeout} ms`);
+  if (ended.timedOut) reasons.push("the suite itself did not end");
+  else if (ended.code !== 0) reasons.push(`exit code ${ended.code}`);
+  return {
+    scenario,
+    passed: reasons.length === 0,
+    succeeded: count("SUCCESS"),
+    decided: count("SUCCESS") + count("FAILURE") + count("WARNING"),
+    milliseconds: ended.milliseconds,
+    reasons: [...new Set(reasons)],
+    output: ended.output.trim().slice(-4000),
+  };
+}
+
+function suiteCommand(): string[] {
+  const bun = bunPath();
+  if (bun === undefined) throw new Error("The conformance suite is run by Bun, and there is no bun on PATH");
+  if (!existsSync(suite)) throw new Error("The conformance suite is not installed: run `bun install`");
+  return [bun, suite];
+}
+
+/** The suite writes its checks to a folder of its own naming, nested for scenarios with a slash in their name. */
+function readChecks(folder: string): Check[] {
+  const found = readdirSync(folder, { recursive: true, encoding: "utf8" }).find((path) => path.endsWith("checks.json"));
+  return found === undefined ? [] : JSON.parse(readFileSync(join(folder, found), "utf8"));
+}

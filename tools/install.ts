@@ -1,0 +1,38 @@
+/** Installs the packages of the lockfile when they are missing or older than it. */
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { runProcess } from "./process.ts";
+import { bunPath, packagesInstalled, root } from "./programs.ts";
+
+const inputs = ["package.json", "bun.lockb", "bunfig.toml"];
+const stamp = join(root, "node_modules", ".causeway_installed");
+
+/** Answers false when an install was needed and failed. Without Bun nothing is installed and what is missing is named. */
+export async function installWhatIsMissing(): Promise<boolean> {
+  const wanted = fingerprint();
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return true;
+  const bun = bunPath();
+  if (bun === undefined) {
+    if (!packagesInstalled()) console.error("skipped: installing packages (there is no bun on PATH)");
+    return true;
+  }
+  console.error("Installing the packages of bun.lockb …");
+  const result = await runProcess([bun, "install", "--frozen-lockfile"], { timeout: 600_000 });
+  if (result.code !== 0) {
+    console.error(result.output);
+    console.error("Cannot install the packages: `bun install --frozen-lockfile` failed");
+    return false;
+  }
+  writeFileSync(stamp, wanted);
+  return true;
+}
+
+function fingerprint(): string {
+  const hash = createHash("sha256");
+  for (const name of inputs) {
+    const file = join(root, name);
+    hash.update(`${name}\n`).update(existsSync(file) ? readFileSync(file) : "");
+  }
+  return hash.digest("hex");
+}

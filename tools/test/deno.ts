@@ -1,0 +1,51 @@
+/** The tests in Deno. */
+import { join } from "node:path";
+import { runProcess } from "../process.ts";
+import { denoPath, packagesInstalled } from "../programs.ts";
+import { readJunit } from "./junit.ts";
+import { neededPackage } from "./packages.ts";
+import { completeRun, missingRuntime, type RunOptions, type RuntimeRun, type TestOutcome } from "./results.ts";
+
+/** Runs the files with `deno test`. Types are checked elsewhere, by `bun run check`. */
+export async function runInDeno(options: RunOptions): Promise<RuntimeRun> {
+  const deno = denoPath();
+  if (deno === undefined) return missingRuntime("deno", "its package is not installed and there is no deno on PATH");
+  const { files, skipped } = chooseFiles(options.files);
+  const report = join(options.scratch, "deno.xml");
+  const command = [deno, "test", "-A", "--no-check", `--junit-path=${report}`, ...files];
+  const ended = await runProcess(command, { timeout: options.timeout, env: options.env });
+  // What broke outside of a test is in no report: of the output only the part that tells it is worth showing.
+  const errorsAt = ended.output.indexOf("\n ERRORS");
+  const output = errorsAt < 0 ? ended.output : ended.output.slice(errorsAt);
+  return completeRun("deno", [...skipped, ...onlyLeaves(readJunit(report))], files, { ...ended, output });
+}
+
+/** Without packages, one file that imports one would keep Deno from running any. */
+function chooseFiles(all: readonly string[]): { files: string[]; skipped: TestOutcome[] } {
+  const files: string[] = [];
+  const skipped: TestOutcome[] = [];
+  const installed = packagesInstalled();
+  for (const file of all) {
+    const needed = installed ? undefined : neededPackage(file);
+    if (needed === undefined) files.push(file);
+    else skipped.push({ name: "all its tests", file, status: "skipped", detail: `"${needed}" is not installed` });
+  }
+  return { files, skipped };
+}
+
+/**
+ * Deno reports a suite as a test too, and each test in it as a step. Only the leaves count, as in the other runtimes;
+ * a suite counts when it failed by itself.
+ */
+function onlyLeaves(outcomes: readonly TestOutcome[]): TestOutcome[] {
+  const parents = new Set<string>();
+  for (const { name } of outcomes) {
+    for (let at = name.indexOf(" > "); at >= 0; at = name.indexOf(" > ", at + 1)) parents.add(name.slice(0, at));
+  }
+  const files = new Map(outcomes.map(({ name, file }) => [name, file]));
+  return outcomes
+    .filter(({ name, status, detail = "" }) =>
+      !parents.has(name) || (status === "failed" && !/^\d+ test steps? failed\.?$/.test(detail.trim()))
+    )
+    .map((outcome) => ({ ...outcome, file: outcome.file ?? files.get(outcome.name.split(" > ")[0] ?? "") }));
+}
