@@ -1,17 +1,15 @@
 /**
- * One server, one API over both eras.
+ * One server, one API over both eras: all verbs.
  *
  * @module
  */
-import { HeaderMismatchError, HttpStatusError, McpError } from "../protocol/errors.ts";
+import { McpError } from "../protocol/errors.ts";
 import type { JsonObject } from "../protocol/json_rpc.ts";
-import { defaultLimits, defaultTimeouts } from "../protocol/limits.ts";
-import type { Limits, Timeouts } from "../protocol/limits.ts";
-import type { Era, Revision } from "../protocol/revisions.ts";
+import { invalid } from "../protocol/modern.ts";
+import { checkShape } from "../protocol/shapes_all.ts";
 import type {
   CallToolResult,
   Change,
-  ClientCapabilities,
   CompleteResult,
   CompletionReference,
   GetPromptResult,
@@ -19,61 +17,35 @@ import type {
   ListPromptsResult,
   ListResourcesResult,
   ListResourceTemplatesResult,
-  ListToolsResult,
   LoggingLevel,
   ReadResourceResult,
   Task,
 } from "../protocol/types.ts";
-import { systemClock, systemRandom } from "../ports.ts";
-import type { Clock, Random } from "../ports.ts";
 import type { Transport } from "../transport/transport.ts";
-import { version } from "../version.ts";
 import type { ResultCache } from "./cache.ts";
-import type { InputAnswers, PendingInput } from "./input/seam.ts";
-import type { Subscription } from "./listen/subscription.ts";
-import { walkPages } from "./lists.ts";
+import { CoreClient, isWrongBinding } from "./core_client.ts";
+import type { PendingInput } from "./input/seam.ts";
 import type { ListOptions } from "./lists.ts";
-import { negotiate, verdictOf } from "./negotiate.ts";
-import type { Verdict } from "./negotiate.ts";
-import type { ClientOptions, RequestHandler } from "./options.ts";
-import { finalError, Retries } from "./retry.ts";
+import type { Subscription } from "./listen/subscription.ts";
+import type { ClientOptions } from "./options.ts";
 import type { RequestOptions } from "./session/caller.ts";
 import { LegacySession } from "./session/legacy_session.ts";
-import type { ClientRequest, ServerInfo, Session, SessionParts, SessionRequestOptions } from "./session/session.ts";
+import { ModernSession } from "./session/modern_session.ts";
+import type { Session, SessionRequestOptions } from "./session/session.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { TaskHandle, TaskOptions, TaskRunner } from "./task_support.ts";
-import { Tools } from "./tools.ts";
 
 /**
  * A client of one MCP server. Every verb rejects with an `McpError` when the protocol or the connection fails, and with
  * the signal's own reason when the caller gives up; a tool that ran and failed is a result with `isError: true`.
  *
- * Most programs call {@linkcode connect} instead of the constructor.
+ * Most programs call `connect` instead of the constructor.
  */
-export class Client implements AsyncDisposable {
-  /** @internal */
-  readonly clock: Clock;
-  /** @internal */
-  readonly limits: Limits;
-  /** @internal */
-  readonly inputs: InputAnswers | undefined;
-  readonly #options: ClientOptions;
-  readonly #capabilities: ClientCapabilities;
-  readonly #timeouts: Timeouts;
-  readonly #random: Random;
-  readonly #retries: Retries;
+export class Client extends CoreClient {
   readonly #cache: ResultCache | undefined;
-  readonly #tools: Tools;
-  readonly #handle: RequestHandler;
   readonly #subscriptions = new Set<Subscription>();
-  #transport: Transport;
-  #session: Session | undefined;
-  #verdict: Verdict | undefined;
-  #opening: Promise<Session> | undefined;
   #tasks: TaskRunner | undefined;
   #logLevel: LoggingLevel | undefined;
-  #closed = false;
-  #proven = false;
   #stopKeepAlive: (() => void) | undefined;
   #lastUsed = 0;
 
@@ -81,102 +53,41 @@ export class Client implements AsyncDisposable {
    * @param transport How to reach the server. The client owns it from now on and closes it.
    */
   constructor(transport: Transport, options: ClientOptions = {}) {
-    const { tasks, capabilities = {}, features = {}, handlers } = options;
-    if (handlers && !features.inputs) {
-      throw new TypeError('Cannot use "handlers": pass "features: { inputs: inputFeature }" too');
-    }
-    this.#transport = transport;
-    this.#options = options;
-    this.clock = options.clock ?? systemClock;
-    this.#random = options.random ?? systemRandom;
-    this.limits = { ...defaultLimits, ...options.limits };
-    this.#timeouts = { ...defaultTimeouts, ...options.timeouts };
-    const declared = tasks ? withExtension(capabilities, tasks.extension) : capabilities;
-    this.inputs = features.inputs?.(handlers ?? {}, declared);
-    this.#capabilities = this.inputs?.capabilities ?? declared;
-    this.#retries = new Retries({ clock: this.clock, random: this.#random, retry: options.retry });
-    this.#cache = options.cache === false ? undefined : features.cache?.(this.clock);
-    this.#tools = new Tools(this.limits, options.validator);
-    this.#verdict = options.verdict;
+    super(transport, options);
+    this.#cache = options.cache === false ? undefined : options.features?.cache?.(this.clock);
     this.#logLevel = options.logLevel;
-    this.#handle = (options.middleware ?? []).reduceRight<RequestHandler>(
-      (next, layer) => layer(next),
-      (request) => this.#run(request),
-    );
   }
 
-  /** What the server said about itself; null before the connection. Not trusted. */
-  get info(): ServerInfo | null {
-    return this.#session?.info ?? null;
+  override async callTool(name: string, args: JsonObject = {}, options: RequestOptions = {}): Promise<CallToolResult> {
+    const { tasks } = this.options;
+    if (!tasks) return await super.callTool(name, args, options);
+    const { resultType } = tasks;
+    const result = await this.rawToolCall({ name, arguments: args }, { ...options, resultTypes: [resultType] });
+    if (result.resultType === resultType) return await this.#taskRunner().adopt(result).result(options);
+    return this.tools.check(name, result);
   }
 
-  /** The era that is spoken; undefined before the connection. */
-  get era(): Era | undefined {
-    return this.#session?.era;
-  }
-
-  /** The revision that is spoken; undefined before the connection. */
-  get revision(): Revision | undefined {
-    return this.#session?.revision;
-  }
-
-  /** What to remember of this server, as plain JSON: `connect(url, { verdict })` saves the question next time. */
-  get verdict(): Verdict | undefined {
-    return this.#verdict;
-  }
-
-  /** What names the server in errors and logs. */
-  get label(): string {
-    return this.#transport.label;
-  }
-
-  /**
-   * Finds out how the server speaks and opens the session. Every verb does it by itself when it is still to be done.
-   *
-   * @throws {McpError} When the server cannot be reached or has no revision in common.
-   */
-  async connect(options: { signal?: AbortSignal | undefined } = {}): Promise<this> {
-    await this.#ready(options);
-    return this;
-  }
-
-  /**
-   * All tools, page by page, under the caps `limits.pages`, `limits.items`, `limits.tools` and `timeouts.pages`.
-   *
-   * @param options `cursor` gives one raw page instead: `""` is a cursor, `null` asks for the first page.
-   */
-  async listTools(options: ListOptions = {}): Promise<ListToolsResult> {
-    const result = await this.#list<ListToolsResult>("tools/list", "tools", options);
-    if (options.cursor === undefined) this.#tools.clear();
-    return this.#tools.take(result, this.era === "modern" && this.#transport.kind === "http");
-  }
-
-  /**
-   * Calls a tool.
-   *
-   * @param name The tool's name.
-   * @param args Its arguments.
-   * @returns The tool's result; `isError` is true when the tool itself failed.
-   * @throws {OutcomeUnknownError} When the call broke off after it was sent: it may have run, and is not sent again.
-   * @throws {InvalidParamsError} When there is no such tool or the request is malformed.
-   * @throws {ProtocolViolationError} When the result is no tool result, or does not fit the tool's output schema.
-   */
-  async callTool(name: string, args: JsonObject = {}, options: RequestOptions = {}): Promise<CallToolResult> {
-    const { tasks } = this.#options;
-    const resultTypes = tasks && [tasks.resultType];
-    const result = await this.rawToolCall(name, args, resultTypes ? { ...options, resultTypes } : options);
-    if (tasks && result.resultType === tasks.resultType) return await this.#taskRunner().adopt(result).result(options);
-    return this.#toolResult(name, result);
+  override async request(
+    method: string,
+    params: JsonObject = {},
+    options: SessionRequestOptions = {},
+  ): Promise<JsonObject> {
+    this.#lastUsed = this.clock.monotonic();
+    const result = await super.request(method, params, options);
+    const wrong = checkShape(result.resultType === "task" ? "task" : method, result);
+    if (wrong) throw invalid(method, wrong);
+    return result;
   }
 
   /** All resources, page by page. */
   listResources(options: ListOptions = {}): Promise<ListResourcesResult> {
-    return this.#list("resources/list", "resources", options);
+    return this.list("resources/list", "resources", options) as Promise<unknown> as Promise<ListResourcesResult>;
   }
 
   /** All resource templates, page by page. */
   listResourceTemplates(options: ListOptions = {}): Promise<ListResourceTemplatesResult> {
-    return this.#list("resources/templates/list", "resourceTemplates", options);
+    const result: Promise<unknown> = this.list("resources/templates/list", "resourceTemplates", options);
+    return result as Promise<ListResourceTemplatesResult>;
   }
 
   /**
@@ -185,9 +96,7 @@ export class Client implements AsyncDisposable {
    * @throws {InvalidParamsError} When there is none.
    */
   readResource(uri: string, options: RequestOptions = {}): Promise<ReadResourceResult> {
-    return this.#cached("resources/read", { uri }, options) as Promise<JsonObject> as Promise<unknown> as Promise<
-      ReadResourceResult
-    >;
+    return this.read("resources/read", { uri }, options) as Promise<unknown> as Promise<ReadResourceResult>;
   }
 
   /** Watches one resource: short for `listen({ resourceUris: [uri] })`. */
@@ -197,12 +106,13 @@ export class Client implements AsyncDisposable {
 
   /** All prompts, page by page. */
   listPrompts(options: ListOptions = {}): Promise<ListPromptsResult> {
-    return this.#list("prompts/list", "prompts", options);
+    return this.list("prompts/list", "prompts", options) as Promise<unknown> as Promise<ListPromptsResult>;
   }
 
   /** A prompt with its arguments filled in. */
   getPrompt(name: string, args: Record<string, string> = {}, options: RequestOptions = {}): Promise<GetPromptResult> {
-    return this.#typed("prompts/get", { name, arguments: args }, options);
+    const result: Promise<unknown> = this.request("prompts/get", { name, arguments: args }, options);
+    return result as Promise<GetPromptResult>;
   }
 
   /**
@@ -216,9 +126,9 @@ export class Client implements AsyncDisposable {
     argument: { name: string; value: string },
     options: RequestOptions & { context?: Record<string, string> | undefined } = {},
   ): Promise<CompleteResult> {
-    const { context } = options;
+    const { context, ...rest } = options;
     const params = { ref: reference as JsonObject, argument, ...(context && { context: { arguments: context } }) };
-    return this.#typed("completion/complete", params, options);
+    return this.request("completion/complete", params, rest) as Promise<unknown> as Promise<CompleteResult>;
   }
 
   /**
@@ -227,22 +137,24 @@ export class Client implements AsyncDisposable {
    * @param filter What to hear of; nothing is on unless asked for.
    */
   listen(filter: ListenFilter, options: { signal?: AbortSignal | undefined } = {}): Subscription {
-    const feature = this.#options.features?.listen;
-    if (!feature) throw new TypeError('Cannot listen: pass "features: { listen: listenFeature }"');
+    const feature = this.options.features?.listen;
+    if (!feature) throw new TypeError('Cannot listen without "features.listen"');
+    const { clock, random } = this;
     const subscription = feature.subscribe(
       {
-        clock: this.clock,
-        random: this.#random,
+        clock,
+        random,
         open: async (wanted, sink) => {
-          const session = await this.#ready({});
+          const session = await this.ready({});
           return session.stream?.listen(wanted, sink) ?? feature.modern(session, wanted, sink);
         },
-        changed: (change) => this.#changed(change),
+        changed: (change) => this.changed(change),
       },
       filter,
       options.signal,
     );
     this.#subscriptions.add(subscription);
+    subscription.ended.then(() => this.#subscriptions.delete(subscription));
     return subscription;
   }
 
@@ -253,12 +165,14 @@ export class Client implements AsyncDisposable {
    */
   async setLogLevel(level: LoggingLevel, options: RequestOptions = {}): Promise<void> {
     this.#logLevel = level;
-    await (await this.#ready(options)).setLogLevel(level, options);
+    const session = await this.ready(options);
+    if (session instanceof ModernSession) session.logLevel = level;
+    else await this.request("logging/setLevel", { level }, options);
   }
 
   /** Asks whether the server is alive: `ping`, or `server/discover` in the modern era, which has no ping. */
   async ping(options: RequestOptions = {}): Promise<void> {
-    const { era } = await this.#ready(options);
+    const { era } = await this.ready(options);
     await this.request(era === "modern" ? "server/discover" : "ping", {}, options);
   }
 
@@ -268,7 +182,7 @@ export class Client implements AsyncDisposable {
    * @deprecated Roots are deprecated in 2026-07-28.
    */
   async rootsChanged(): Promise<void> {
-    const session = await this.#ready({});
+    const session = await this.ready({});
     if (session.era === "legacy") await session.notify("notifications/roots/list_changed", {});
   }
 
@@ -303,6 +217,7 @@ export class Client implements AsyncDisposable {
    * @param pending From an `InputRequiredError`, of this client or of one in another process.
    * @param answers The answers by the keys of `pending.inputRequests`.
    * @returns The result of the call, as its verb gives it.
+   * @throws {TypeError} When an answer is missing.
    */
   async resume<Result = CallToolResult>(
     pending: PendingInput,
@@ -312,26 +227,10 @@ export class Client implements AsyncDisposable {
     const { method, params, requestState, round } = pending;
     const missing = Object.keys(pending.inputRequests).find((key) => answers[key] === undefined);
     if (missing !== undefined) throw new TypeError(`Cannot go on: the answer for "${missing}" is missing`);
-    const resume = { inputResponses: answers, requestState, round };
-    const mirrored = method === "tools/call"
-      ? this.#mirrored(params.name as string, params.arguments as JsonObject)
-      : undefined;
-    const result = await this.request(method, params, { ...options, resume, mirrored });
-    return (method === "tools/call" ? this.#toolResult(params.name as string, result) : result) as Result;
-  }
-
-  /**
-   * Sends any request: through the middleware, with deadlines, retries and the shape check of its result.
-   *
-   * @returns The result as it came, checked where its method is known.
-   */
-  request(method: string, params: JsonObject = {}, options: SessionRequestOptions = {}): Promise<JsonObject> {
-    return this.#handle({ method, params, options });
-  }
-
-  /** Sends any notification. */
-  async notify(method: string, params: JsonObject = {}): Promise<void> {
-    await (await this.#ready({})).notify(method, params);
+    const input: JsonObject = { inputResponses: answers, ...(requestState !== undefined && { requestState }) };
+    const all = { ...options, resume: { input, round } };
+    if (method !== "tools/call") return await this.request(method, params, all) as Result;
+    return this.tools.check(params.name as string, await this.rawToolCall(params, all)) as Result;
   }
 
   /**
@@ -339,260 +238,98 @@ export class Client implements AsyncDisposable {
    * legacy session, which is a secret; credentials are not in it.
    */
   snapshot(): Snapshot {
-    const { sessionId } = this.#transport;
+    const { sessionId, address = this.label } = this.transport;
     return {
       kind: "causeway.snapshot",
       version: 1,
-      target: this.#transport.address ?? this.#transport.label,
-      ...(this.#verdict && { verdict: this.#verdict }),
+      target: address,
+      ...(this.known && { verdict: this.known }),
       ...(sessionId !== undefined && { sessionId }),
       ...(this.#logLevel && { logLevel: this.#logLevel }),
-      tools: this.#tools.all,
+      tools: this.tools.all,
     };
   }
 
   /** Takes over what another client knew. Called by `connect(snapshot)`. */
-  restore(snapshot: Snapshot): void {
-    this.#verdict = snapshot.verdict;
-    this.#logLevel = snapshot.logLevel ?? this.#logLevel;
-    this.#tools.take({ tools: snapshot.tools }, snapshot.verdict?.era === "modern");
-    const { verdict, sessionId } = snapshot;
+  restore({ verdict, logLevel, tools, sessionId }: Snapshot): void {
+    this.known = verdict;
+    this.#logLevel = logLevel ?? this.#logLevel;
+    this.tools.take({ tools }, verdict?.era === "modern", true);
     if (verdict?.era !== "legacy" || sessionId === undefined || !verdict.revision || !verdict.info) return;
-    this.#session = LegacySession.resume(this.#parts(), { revision: verdict.revision, info: verdict.info, sessionId });
+    const session = new LegacySession(this.parts());
+    session.agree(verdict.revision, verdict.info);
+    void session.stream?.ready();
+    this.session = session;
   }
 
-  /** Ends everything: subscriptions, calls in flight, the session at the server, the process. Idempotent. */
-  async close(): Promise<void> {
-    this.#closed = true;
+  override async close(): Promise<void> {
     this.#stopKeepAlive?.();
     for (const subscription of this.#subscriptions) subscription.close();
-    this.#session?.stop();
-    await this.#transport.close();
+    await super.close();
   }
 
-  /** The same as {@linkcode close}: for `await using`. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
-  }
-
-  /** Calls a tool and gives what came, before tasks and output schemas are looked at. For the library's own layers. */
-  async rawToolCall(
-    name: string,
-    args: JsonObject,
-    options: SessionRequestOptions,
-    extra?: JsonObject,
-  ): Promise<JsonObject> {
-    this.#tools.prepare(name);
-    const params = { name, arguments: args, ...extra };
-    const mirrored = this.#mirrored(name, args);
-    try {
-      return await this.request("tools/call", params, mirrored ? { ...options, mirrored } : options);
-    } catch (error) {
-      if (!(error instanceof HeaderMismatchError)) throw error;
-      // The definitions that the headers were made from are out of date, or were never seen: list once and try again, once.
-      this.#cache?.changed({ type: "tools" });
-      await this.listTools({ signal: options.signal });
-      return await this.request("tools/call", params, { ...options, mirrored: this.#mirrored(name, args) });
-    }
-  }
-
-  #mirrored(name: string, args: JsonObject): Record<string, string> | undefined {
-    return this.#transport.kind === "http" && this.era !== "legacy" ? this.#tools.headers(name, args) : undefined;
-  }
-
-  #toolResult(name: string, result: JsonObject): CallToolResult {
-    const checked = result as unknown as CallToolResult;
-    this.#tools.check(name, checked);
-    return checked;
-  }
-
-  #taskRunner(): TaskRunner {
-    const { tasks } = this.#options;
-    if (!tasks) throw new TypeError('Cannot use tasks: pass the option "tasks: taskSupport"');
-    return this.#tasks ??= tasks.create(this);
-  }
-
-  async #typed<Result>(method: string, params: JsonObject, options: RequestOptions): Promise<Result> {
-    return await this.request(method, params, options) as Result;
-  }
-
-  /** A list, whole or one raw page; each page may come from the cache. */
-  async #list<Result>(method: string, key: string, options: ListOptions): Promise<Result> {
-    const page = (cursor: string | null | undefined): Promise<JsonObject> =>
-      this.#cached(method, cursor == null ? {} : { cursor }, options);
-    if (options.cursor !== undefined) return await page(options.cursor) as Result;
-    const items = key === "tools" ? Math.min(this.limits.tools, this.limits.items) : this.limits.items;
-    const caps = { pages: this.limits.pages, items, milliseconds: this.#timeouts.pages };
-    return await walkPages(key, page, { ...caps, clock: this.clock }) as Result;
-  }
-
-  #cached(method: string, params: JsonObject, options: RequestOptions): Promise<JsonObject> {
-    const load = (): Promise<JsonObject> => this.request(method, params, options);
+  protected override read(method: string, params: JsonObject, options: RequestOptions): Promise<JsonObject> {
     const { signal, onProgress, timeout, timeouts, meta, headers } = options;
+    const load = (): Promise<JsonObject> => this.request(method, params, options);
     if (!this.#cache || meta || headers) return load();
     return this.#cache.get(method, params, { load, share: !(signal || onProgress || timeout || timeouts) });
   }
 
-  /** The innermost layer: the session, and the retries around it. */
-  async #run({ method, params, options }: ClientRequest): Promise<JsonObject> {
-    const startedAt = this.#retries.count();
-    this.#lastUsed = startedAt;
-    let remaining = options;
-    for (let attempt = 1;; attempt++) {
-      try {
-        const session = this.#alive() ?? await this.#ready(options);
-        const result = await session.request(method, params, remaining);
-        this.#proven = true;
-        return result;
-      } catch (error) {
-        if (this.#verdictFailed(error)) continue;
-        const left = (options.timeout ?? options.timeouts?.total ?? this.#timeouts.total) -
-          (this.clock.monotonic() - startedAt);
-        const delay = this.#retries.delay(error, { method, idempotent: options.idempotent }, attempt);
-        if (delay === undefined || delay >= left || this.#closed) throw finalError(error, method, this.label);
-        await this.#sleep(delay, options.signal);
-        remaining = { ...options, timeouts: { ...options.timeouts, total: left - delay } };
-      }
-    }
-  }
-
-  /** A remembered modern verdict that the server does not live up to is forgotten, once: then it is asked again. */
-  #verdictFailed(error: unknown): boolean {
-    const refused = error instanceof HttpStatusError && [400, 404, 405].includes(error.status);
-    if (!refused || this.#proven || this.era !== "modern" || !this.#options.verdict) return false;
-    this.#proven = true;
-    this.#verdict = undefined;
-    this.#session = undefined;
-    return true;
-  }
-
-  #alive(): Session | undefined {
-    return this.#transport.ended && !this.#closed && this.#options.reconnect !== false ? undefined : this.#session;
-  }
-
-  /** The open session; opens or re-opens it where need be, once for all who wait. */
-  async #ready(options: { signal?: AbortSignal | undefined }): Promise<Session> {
-    options.signal?.throwIfAborted();
-    const alive = this.#alive();
-    if (alive) return alive;
-    this.#opening ??= this.#open().finally(() => this.#opening = undefined);
-    return await unlessAborted(this.#opening, options.signal);
-  }
-
-  async #open(): Promise<Session> {
-    if (this.#transport.ended && !this.#closed) {
-      this.#session?.stop();
-      await this.#transport.restart?.();
-      for (const type of ["tools", "prompts", "resources"] as const) this.#changed({ type, missed: true });
-    }
-    let session: Session;
-    try {
-      session = await this.#negotiate();
-    } catch (error) {
-      if (!wrongBinding(error) || !this.#options.fallback) throw finalError(error, "initialize", this.label);
-      session = await this.#fallBack(this.#options.fallback, error);
-    }
-    this.#session = session;
-    this.#verdict = { ...this.#verdict, ...verdictOf(session, this.clock.now()) };
-    if (this.#logLevel) await session.setLogLevel(this.#logLevel, {}).catch(() => {});
-    this.#keepAlive();
-    return session;
-  }
-
-  async #negotiate(): Promise<Session> {
-    for (let attempt = 1;; attempt++) {
-      try {
-        return await negotiate(this.#parts(), this.#verdict, {});
-      } catch (error) {
-        const delay = this.#retries.delay(error, { method: "initialize" }, attempt);
-        if (delay === undefined || this.#transport.kind === "channel") throw error;
-        await this.#sleep(delay, undefined);
-      }
-    }
-  }
-
-  /** The server may speak the two-endpoint binding of 2024-11-05 (specification: Streamable HTTP, Backwards Compatibility). */
-  async #fallBack(make: () => Transport, first: unknown): Promise<Session> {
-    await this.#transport.close();
-    this.#transport = make();
-    try {
-      const session = await LegacySession.open(this.#parts(), {});
-      this.#verdict = { era: "legacy", binding: "http+sse" };
-      return session;
-    } catch (error) {
-      if (error instanceof McpError) error.cause ??= first;
-      throw finalError(first, "initialize", this.label);
-    }
-  }
-
-  #parts(): SessionParts {
-    const { handlers, logger, stream, clientInfo } = this.#options;
-    return {
-      transport: this.#transport,
-      clock: this.clock,
-      random: this.#random,
-      limits: this.limits,
-      timeouts: this.#timeouts,
-      clientInfo: clientInfo ?? { name: "causeway", version },
-      handlers: handlers ?? {},
-      capabilities: this.#capabilities,
-      inputs: this.inputs,
-      listening: this.#options.features?.listen,
-      logger,
-      stream: stream ?? true,
-      changed: (change) => this.#changed(change),
-      logged: (message) => handlers?.log?.(message),
-    };
-  }
-
-  #changed(change: Change): void {
+  protected override changed(change: Change): void {
     this.#cache?.changed(change);
   }
 
+  /** After a session was opened: what hung on an older one is made again, and what was kept may be out of date. */
+  protected override async opened(session: Session): Promise<void> {
+    if (this.session) {
+      for (const type of ["tools", "prompts", "resources"] as const) this.changed({ type, missed: true });
+    }
+    const level = this.#logLevel;
+    if (level && session instanceof ModernSession) session.logLevel = level;
+    else if (level) await session.request("logging/setLevel", { level }, {}).catch(() => {});
+    await session.stream?.reopened();
+    this.#keepAlive();
+  }
+
+  /** The server may speak the two-endpoint binding of 2024-11-05 (specification: Streamable HTTP, Backwards Compatibility). */
+  protected override async open(): Promise<Session> {
+    const { fallback } = this.options;
+    const { transport } = this;
+    try {
+      return await super.open();
+    } catch (first) {
+      if (!fallback || transport.kind === "channel" || !isWrongBinding(first)) throw first;
+      this.transport = fallback();
+      try {
+        const session = await new LegacySession(this.parts()).open();
+        this.known = { era: "legacy", binding: "http+sse" };
+        return session;
+      } catch (second) {
+        await this.transport.close();
+        this.transport = transport;
+        if (first instanceof McpError) first.cause ??= second;
+        throw first;
+      }
+    }
+  }
+
+  #taskRunner(): TaskRunner {
+    const { tasks } = this.options;
+    if (!tasks) throw new TypeError('Cannot use tasks without the option "tasks: taskSupport"');
+    return this.#tasks ??= tasks.create(this);
+  }
+
   #keepAlive(): void {
-    const { keepAlive } = this.#options;
-    if (!keepAlive) return;
+    const { keepAlive } = this.options;
     this.#stopKeepAlive?.();
+    if (!keepAlive || this.closed) return;
     this.#stopKeepAlive = this.clock.schedule(
       () => {
-        const idle = this.clock.monotonic() - this.#lastUsed;
-        if (idle >= keepAlive) this.ping().catch(() => {});
-        if (!this.#closed) this.#keepAlive();
+        if (this.clock.monotonic() - this.#lastUsed >= keepAlive) this.ping().catch(() => {});
+        this.#keepAlive();
       },
       keepAlive,
       { background: true },
     );
   }
-
-  #sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const stop = this.clock.schedule(() => {
-        signal?.removeEventListener("abort", aborted);
-        resolve();
-      }, milliseconds);
-      const aborted = (): void => {
-        stop();
-        reject(signal?.reason);
-      };
-      signal?.addEventListener("abort", aborted, { once: true });
-    });
-  }
-}
-
-/** What `work` gives, unless the caller gives up first; the work itself goes on for the others who wait for it. */
-function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
-  if (!signal) return work;
-  return new Promise((resolve, reject) => {
-    const aborted = (): void => reject(signal.reason);
-    signal.addEventListener("abort", aborted, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", aborted));
-  });
-}
-
-function wrongBinding(error: unknown): boolean {
-  return error instanceof HttpStatusError && [400, 404, 405].includes(error.status);
-}
-
-function withExtension(capabilities: ClientCapabilities, extension: string): ClientCapabilities {
-  return { ...capabilities, extensions: { ...capabilities.extensions, [extension]: {} } };
 }

@@ -13,6 +13,8 @@ import { LegacyStream } from "./listen/legacy_stream.ts";
 import { modernListen } from "./listen/modern_listen.ts";
 import type { ListenFeature } from "./listen/seam.ts";
 import { Subscription } from "./listen/subscription.ts";
+import { probePipe } from "./probe_pipe.ts";
+import type { PipeFeature } from "./negotiate.ts";
 
 /** The parts that can be passed to a client. */
 export interface Features {
@@ -20,6 +22,8 @@ export interface Features {
   inputs?: InputFeature | undefined;
   /** `client.listen`, and the GET stream of legacy HTTP. */
   listen?: ListenFeature | undefined;
+  /** Finds the era out on pipes as the specification asks: silence and exit mean legacy there. */
+  pipes?: PipeFeature | undefined;
   /** Keeps results as long as the server's `ttlMs` allows, and lets requests for the same thing share one answer. */
   cache?: CacheFeature | undefined;
 }
@@ -38,4 +42,9 @@ export const listenFeature: ListenFeature = {
 export const cacheFeature: CacheFeature = (clock) => new ResultCache(clock);
 
 /** All of them. */
-export const allFeatures: Features = { inputs: inputFeature, listen: listenFeature, cache: cacheFeature };
+export const allFeatures: Features = {
+  inputs: inputFeature,
+  listen: listenFeature,
+  cache: cacheFeature,
+  pipes: probePipe,
+};

@@ -5,7 +5,7 @@
  * @module
  */
 import type { JsonObject, JsonValue } from "../protocol/json_rpc.ts";
-import type { ListResult } from "../protocol/types.ts";
+import type { Limits } from "../protocol/limits.ts";
 import type { Clock } from "../ports.ts";
 import type { RequestOptions } from "./session/caller.ts";
 
@@ -15,42 +15,37 @@ export interface ListOptions extends RequestOptions {
   cursor?: string | null | undefined;
 }
 
-/** When a walk ends at the latest. */
-export interface PageCaps {
-  pages: number;
-  items: number;
-  milliseconds: number;
-  clock: Clock;
-}
-
 /**
  * Gathers all pages of a list under caps; `truncated` names the cap that ended it early.
  *
  * @param key Where the items are in a page.
  * @param page Fetches one page.
+ * @param limits `pages`, `items` and, for tools, `tools` are used.
+ * @param time How long it may take.
  */
 export async function walkPages(
   key: string,
   page: (cursor: string | undefined) => Promise<JsonObject>,
-  caps: PageCaps,
+  limits: Limits,
+  time: { clock: Clock; milliseconds: number },
 ): Promise<JsonObject> {
-  const startedAt = caps.clock.monotonic();
+  const endsAt = time.clock.monotonic() + time.milliseconds;
+  const most = key === "tools" ? Math.min(limits.tools, limits.items) : limits.items;
   const items: JsonValue[] = [];
-  const gathered = (last: JsonObject, truncated?: ListResult["truncated"]): JsonObject => {
-    const { nextCursor: _, ...rest } = last;
-    return { ...rest, [key]: items, ...(truncated && { truncated }) };
-  };
   let cursor: string | undefined;
   for (let count = 1;; count++) {
-    const result = await page(cursor);
-    for (const item of result[key] as JsonValue[]) {
-      if (items.length === caps.items) return gathered(result, "items");
-      items.push(item);
-    }
-    const next = result.nextCursor as string | null | undefined;
-    if (next == null) return gathered(result);
-    if (count >= caps.pages) return gathered(result, "pages");
-    if (caps.clock.monotonic() - startedAt >= caps.milliseconds) return gathered(result, "time");
-    cursor = next;
+    const { nextCursor, ...result } = await page(cursor);
+    const found = result[key] as JsonValue[];
+    for (const item of found) if (items.length < most) items.push(item);
+    const more = nextCursor != null;
+    const truncated = items.length === most && (more || items.at(-1) !== found.at(-1))
+      ? "items"
+      : more && count >= limits.pages
+      ? "pages"
+      : more && time.clock.monotonic() >= endsAt
+      ? "time"
+      : undefined;
+    if (truncated || !more) return { ...result, [key]: items, ...(truncated && { truncated }) };
+    cursor = nextCursor as string;
   }
 }

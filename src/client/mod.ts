@@ -1,13 +1,14 @@
 /**
- * One MCP server, of whichever revision: `connect`, {@linkcode Client} and what belongs to them. This entry speaks HTTP;
- * WebSocket, processes and HTTP+SSE come in with `bindings`, tasks and output checks with their own options, so that a
- * bundle carries only what it uses. `@causeway/mcp` has them filled in.
+ * One MCP server, of whichever revision, in the smallest bundle: `connect` gives a {@linkcode CoreClient} that speaks HTTP
+ * and calls tools. Everything else is passed in where it is wanted; {@linkcode Client} has all verbs, and `@causeway/mcp`
+ * has everything filled in.
  *
  * @module
  */
 export { connect } from "./connect.ts";
-export type { Bindings, ConnectOptions, Target } from "./connect.ts";
+export type { CoreConnectOptions } from "./connect.ts";
 export { Client } from "./client.ts";
+export { CoreClient } from "./core_client.ts";
 export type { ClientOptions, Middleware, RequestHandler } from "./options.ts";
 export type { ListOptions } from "./lists.ts";
 export type { RequestOptions } from "./session/caller.ts";
@@ -21,6 +22,7 @@ export { allFeatures, cacheFeature, inputFeature, listenFeature } from "./featur
 export type { Features } from "./features.ts";
 export type { CacheFeature, ResultCache } from "./cache.ts";
 export type { ListenFeature } from "./listen/seam.ts";
+export type { PipeFeature } from "./negotiate.ts";
 export type { InputFeature } from "./input/seam.ts";
 export type { HandlerContext, Handlers, PendingInput } from "./input/seam.ts";
 export type { ElicitationHandler } from "./input/elicitation.ts";

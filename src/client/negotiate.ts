@@ -5,11 +5,9 @@
  * @module
  */
 import {
-  ConnectionClosedError,
   HeaderMismatchError,
   HttpStatusError,
   MissingCapabilityError,
-  PeerExitedError,
   ProtocolViolationError,
   RpcError,
   UnsupportedVersionError,
@@ -19,7 +17,6 @@ import { metaPrefix } from "../protocol/modern.ts";
 import { commonRevision, legacyRevisions, modernRevisions } from "../protocol/revisions.ts";
 import type { Era, Revision } from "../protocol/revisions.ts";
 import type { DiscoverResult, Implementation } from "../protocol/types.ts";
-import type { RequestOptions } from "./session/caller.ts";
 import { LegacySession } from "./session/legacy_session.ts";
 import { ModernSession } from "./session/modern_session.ts";
 import type { ServerInfo, Session, SessionParts } from "./session/session.ts";
@@ -40,7 +37,10 @@ export interface Verdict {
 const legacyVerdictLife = 24 * 3_600_000;
 
 /** A modern revision that is spoken, or nothing when only `initialize` is left. */
-type Found = { revision: Revision; info: ServerInfo | undefined } | undefined;
+export type Found = { revision: Revision; info: ServerInfo | undefined } | undefined;
+
+/** Asks what a pipe's server speaks: a revision, a session that is open already, or nothing but `initialize`. */
+export type PipeFeature = (probe: ModernSession, parts: SessionParts) => Promise<Found | LegacySession>;
 
 /**
  * Opens a session with a server of either era.
@@ -48,20 +48,16 @@ type Found = { revision: Revision; info: ServerInfo | undefined } | undefined;
  * @throws {UnsupportedVersionError} When there is no revision in common.
  * @throws {McpError} Whatever the transport met with: an outage is no evidence of an era.
  */
-export async function negotiate(
-  parts: SessionParts,
-  verdict: Verdict | undefined,
-  options: RequestOptions,
-): Promise<Session> {
+export async function negotiate(parts: SessionParts, verdict?: Verdict, pipes?: PipeFeature): Promise<Session> {
   if (verdict && (verdict.expires ?? Infinity) > parts.clock.now()) {
-    if (verdict.era === "legacy") return await LegacySession.open(parts, options);
+    if (verdict.era === "legacy") return await new LegacySession(parts).open();
     return new ModernSession(parts, verdict.revision ?? newest(), verdict.info);
   }
   const probe = new ModernSession(parts, newest());
-  const work = parts.transport.kind === "http" ? overHttp(probe, options) : overChannel(probe, parts, options);
+  const work = pipes && parts.transport.kind === "channel" ? pipes(probe, parts) : overHttp(probe);
   const found = await work.finally(() => probe.stop());
   if (found instanceof LegacySession) return found;
-  return found ? new ModernSession(parts, found.revision, found.info) : await LegacySession.open(parts, options);
+  return found ? new ModernSession(parts, found.revision, found.info) : await new LegacySession(parts).open();
 }
 
 /** What to remember of a session. */
@@ -70,89 +66,46 @@ export function verdictOf(session: Session, now: number): Verdict {
   return { era, revision, info, ...(era === "legacy" && { expires: now + legacyVerdictLife }) };
 }
 
-async function overHttp(probe: ModernSession, options: RequestOptions): Promise<Found> {
+async function overHttp(probe: ModernSession): Promise<Found> {
   try {
-    return judged(await discover(probe, options), probe);
+    return judged(await discover(probe));
   } catch (error) {
-    if (error instanceof RpcError && error.status === 400 && isModernComplaint(error)) {
-      return { revision: probe.revision, info: undefined };
-    }
-    if (onlyLegacy(error) || isLegacyAnswer(error)) return undefined;
+    // -32020 and -32021 in the body of an HTTP 400 can only come from a modern server.
+    const modern = error instanceof HeaderMismatchError || error instanceof MissingCapabilityError;
+    if (modern && error.status === 400) return { revision: probe.revision, info: undefined };
+    if (isLegacyAnswer(error)) return undefined;
     throw error;
   }
 }
 
-/**
- * On a pipe, silence and a lost process mean legacy too. A server that is merely slow is still heard: its late answer to
- * the probe wins over `initialize`.
- */
-async function overChannel(
-  probe: ModernSession,
-  parts: SessionParts,
-  options: RequestOptions,
-): Promise<Found | LegacySession> {
-  const discovered = discover(probe, options).then((result) => judged(result, probe)).catch(
-    async (error): Promise<Found> => {
-      if (error instanceof PeerExitedError || error instanceof ConnectionClosedError) await restart(parts, error);
-      else if (!onlyLegacy(error) && !isLegacyAnswer(error)) throw error;
-      return undefined;
-    },
-  );
-  const silence = pause(parts, parts.timeouts.probe);
-  const first = await Promise.race([discovered, silence.over]).finally(silence.stop);
-  if (first !== "silent") return first;
-  const legacy = LegacySession.open(parts, options);
-  const late = discovered.then((found) => found ?? legacy, () => legacy);
-  late.catch(() => {});
-  const winner = await Promise.race([legacy, late]);
-  if (!(winner instanceof LegacySession)) legacy.then((session) => session.stop(), () => {});
-  return winner;
+/** Asks a server what it speaks. */
+export function discover(probe: ModernSession): Promise<JsonObject> {
+  return probe.request("server/discover", {}, {});
 }
 
-async function restart({ transport }: SessionParts, error: unknown): Promise<void> {
-  if (!transport.restart) throw error;
-  await transport.restart();
-}
-
-function pause(parts: SessionParts, milliseconds: number): { over: Promise<"silent">; stop: () => void } {
-  let stop = (): void => {};
-  const over = new Promise<"silent">((resolve) => stop = parts.clock.schedule(() => resolve("silent"), milliseconds));
-  return { over, stop };
-}
-
-function discover(probe: ModernSession, options: RequestOptions): Promise<JsonObject> {
-  return probe.request("server/discover", {}, options);
-}
-
-function judged(result: JsonObject, probe: ModernSession): Found {
-  const discovered = result as unknown as DiscoverResult;
-  const { supportedVersions, capabilities, instructions } = discovered;
+/** What a server's answer means. */
+export function judged(result: JsonObject): Found {
+  const { supportedVersions, capabilities, instructions, _meta } = result as unknown as DiscoverResult;
   const revision = commonRevision(modernRevisions, supportedVersions);
   if (revision) {
-    const server = discovered._meta?.[metaPrefix + "serverInfo"] as Implementation | undefined;
+    const server = _meta?.[metaPrefix + "serverInfo"] as Implementation | undefined;
     return { revision, info: { server, capabilities, instructions, supportedVersions } };
   }
   if (commonRevision(legacyRevisions, supportedVersions)) return undefined;
-  throw new UnsupportedVersionError(
-    `"${probe.revision}" and the older revisions are not among what the server speaks: ${supportedVersions.join(", ")}`,
-    { rpcCode: -32022, data: { supported: supportedVersions } },
-  );
+  throw new UnsupportedVersionError(`No revision in common: the server speaks ${supportedVersions.join(", ")}`, {
+    data: { supported: supportedVersions },
+  });
 }
 
-/** -32020 and -32021 in the body of an HTTP 400 can only come from a modern server. */
-function isModernComplaint(error: RpcError): boolean {
-  return error instanceof HeaderMismatchError || error instanceof MissingCapabilityError;
-}
-
-/** -32022 whose list holds handshake revisions and no modern one. */
-function onlyLegacy(error: unknown): boolean {
-  return error instanceof UnsupportedVersionError && !!commonRevision(legacyRevisions, error.supported);
-}
-
-/** What a server that knows nothing of `server/discover` answers: any other error, a refused POST, a result of another shape. */
-function isLegacyAnswer(error: unknown): boolean {
-  if (error instanceof UnsupportedVersionError) return error.supported.length === 0;
-  if (error instanceof RpcError) return error.status === undefined || isClientStatus(error.status);
+/**
+ * What a server answers that knows nothing of `server/discover`: any other error, a refused POST, a result of another
+ * shape; or -32022 with a list that holds handshake revisions and no modern one.
+ */
+export function isLegacyAnswer(error: unknown): boolean {
+  if (error instanceof UnsupportedVersionError) {
+    return error.supported.length === 0 || !!commonRevision(legacyRevisions, error.supported);
+  }
+  if (error instanceof RpcError) return isClientStatus(error.status ?? 400);
   if (error instanceof HttpStatusError) return isClientStatus(error.status);
   return error instanceof ProtocolViolationError && error.delivery === "answered";
 }

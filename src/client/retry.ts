@@ -4,14 +4,7 @@
  *
  * @module
  */
-import {
-  ConnectError,
-  ConnectionClosedError,
-  HttpStatusError,
-  McpError,
-  OutcomeUnknownError,
-  PeerExitedError,
-} from "../protocol/errors.ts";
+import { ConnectionClosedError, HttpStatusError, McpError, OutcomeUnknownError } from "../protocol/errors.ts";
 import type { Clock, Random } from "../ports.ts";
 
 /** Options of the retry rule. */
@@ -20,19 +13,9 @@ export interface RetryOptions {
   attempts?: number | undefined;
 }
 
-const reads: ReadonlySet<string> = new Set([
-  "server/discover",
-  "initialize",
-  "ping",
-  "tools/list",
-  "prompts/list",
-  "resources/list",
-  "resources/templates/list",
-  "resources/read",
-  "prompts/get",
-  "completion/complete",
-  "tasks/get",
-]);
+/** The methods that only read, so that doing them twice is the same as doing them once. */
+const reads =
+  /^(server\/discover|initialize|ping|.*\/list|resources\/read|prompts\/get|completion\/complete|tasks\/get)$/;
 
 const budgetWindow = 10_000;
 const budgetShare = 0.2;
@@ -47,10 +30,10 @@ export class Retries {
   #calls = 0;
   #retries = 0;
 
-  constructor(parts: { clock: Clock; random: Random; retry?: RetryOptions | undefined }) {
-    this.#attempts = parts.retry?.attempts ?? 3;
-    this.#clock = parts.clock;
-    this.#random = parts.random;
+  constructor(clock: Clock, random: Random, options: RetryOptions = {}) {
+    this.#attempts = options.attempts ?? 3;
+    this.#clock = clock;
+    this.#random = random;
   }
 
   /** Counts a request, so that its kind has a budget. Gives the time it started. */
@@ -69,23 +52,16 @@ export class Retries {
    *
    * @param attempt How often it was sent already.
    */
-  delay(
-    error: unknown,
-    request: { method: string; idempotent?: boolean | undefined },
-    attempt: number,
-  ): number | undefined {
-    if (!(error instanceof McpError) || attempt >= this.#attempts) return undefined;
-    const status = error instanceof HttpStatusError ? error.status : 0;
-    const notRun = error instanceof ConnectError && error.delivery === "not-sent" || status === 429;
-    const harmless = (request.idempotent || reads.has(request.method)) && error.retryable;
-    if (!notRun && !harmless) return undefined;
-    if (error instanceof ConnectError && !error.retryable) return undefined;
+  delay(error: unknown, method: string, attempt: number, idempotent?: boolean): number | undefined {
+    if (!(error instanceof McpError) || !error.retryable || attempt >= this.#attempts) return undefined;
+    if (error.delivery !== "not-sent" && !idempotent && !reads.test(method)) return undefined;
     if (this.#retries >= Math.max(budgetLeast, this.#calls * budgetShare)) return undefined;
     this.#retries++;
+    const { status, retryAfter } = error as Partial<HttpStatusError>;
     const busy = status === 429 || status === 503;
-    if (busy && error instanceof HttpStatusError && error.retryAfter !== undefined) return error.retryAfter;
-    const [base, cap] = busy ? [500, 20_000] : [200, 5_000];
-    return this.#random.fraction() * Math.min(cap, base * 2 ** (attempt - 1));
+    if (busy && retryAfter !== undefined) return retryAfter;
+    const longest = busy ? Math.min(20_000, 250 * 2 ** attempt) : Math.min(5_000, 100 * 2 ** attempt);
+    return this.#random.fraction() * longest;
   }
 }
 
@@ -94,16 +70,7 @@ export function finalError(error: unknown, method: string, server: string): unkn
   if (!(error instanceof McpError)) return error;
   error.server ??= server;
   error.method ??= method;
-  if (method !== "tools/call" || error.delivery !== "unknown" || error instanceof PeerExitedError) return error;
-  if (!(error instanceof ConnectionClosedError || error instanceof HttpStatusError)) return error;
-  return new OutcomeUnknownError(`The tool may or may not have run: ${lowerFirst(error.message)}`, {
-    cause: error,
-    method,
-    server: error.server,
-    delivery: "unknown",
-  });
-}
-
-function lowerFirst(text: string): string {
-  return text.slice(0, 1).toLowerCase() + text.slice(1);
+  const brokeOff = error instanceof ConnectionClosedError || error instanceof HttpStatusError;
+  if (method !== "tools/call" || error.delivery !== "unknown" || !brokeOff) return error;
+  return new OutcomeUnknownError(`The tool may have run or not: ${error.message}`, { cause: error, method, server });
 }

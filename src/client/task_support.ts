@@ -21,8 +21,8 @@ export interface TaskHost {
   readonly limits: Limits;
   readonly inputs: InputAnswers | undefined;
   request(method: string, params: JsonObject, options: SessionRequestOptions): Promise<JsonObject>;
-  /** Calls a tool with everything that belongs to it (mirrored headers) and gives the raw result. */
-  rawToolCall(name: string, args: JsonObject, options: SessionRequestOptions, extra?: JsonObject): Promise<JsonObject>;
+  /** Sends `tools/call` with all that belongs to it (mirrored headers) and gives the raw result. */
+  rawToolCall(params: JsonObject, options?: SessionRequestOptions): Promise<JsonObject>;
 }
 
 /** Options of a task. */

@@ -4,6 +4,7 @@
  * @module
  */
 import { ProtocolViolationError } from "../protocol/errors.ts";
+import type { McpErrorOptions } from "../protocol/errors.ts";
 import { parameterHeaders, readHeaderRules } from "../protocol/headers.ts";
 import type { HeaderRule } from "../protocol/headers.ts";
 import type { JsonObject } from "../protocol/json_rpc.ts";
@@ -33,16 +34,14 @@ export class Tools {
     return [...this.#known.values()].map(({ tool }) => tool);
   }
 
-  /** Forgets everything: the next list starts afresh. */
-  clear(): void {
-    this.#known = new Map();
-  }
-
   /**
    * Takes a list in: doubled names and, where arguments are `mirrored`, tools whose `x-mcp-header` breaks the rules are
    * moved from `tools` to `rejected` (specification 2026-07-28: Streamable HTTP, Schema Extension).
+   *
+   * @param whole Whether this is the whole list: then what was known before is forgotten.
    */
-  take(result: ListToolsResult, mirrored: boolean): ListToolsResult {
+  take(result: ListToolsResult, mirrored: boolean, whole: boolean): ListToolsResult {
+    if (whole) this.#known = new Map();
     const rejected: { name: string; reason: string }[] = [];
     const seen = new Set<string>();
     const tools = result.tools.filter((tool) => {
@@ -61,9 +60,9 @@ export class Tools {
   }
 
   /** The headers that mirror a call's arguments; undefined when there are none or the tool is not known. */
-  headers(name: string, args: JsonObject): Record<string, string> | undefined {
-    const rules = this.#known.get(name)?.rules;
-    return rules && rules.length > 0 ? parameterHeaders(rules, args, this.#limits) : undefined;
+  headers(call: JsonObject): Record<string, string> | undefined {
+    const rules = this.#known.get(call.name as string)?.rules;
+    return rules?.length ? parameterHeaders(rules, call.arguments, this.#limits) : undefined;
   }
 
   /**
@@ -73,17 +72,12 @@ export class Tools {
    */
   prepare(name: string): void {
     const known = this.#known.get(name);
-    const schema = known?.tool.outputSchema;
-    if (!this.#validator || !known || known.check || schema === undefined) return;
+    const { outputSchema } = known?.tool ?? {};
+    if (!this.#validator || !known || known.check || !outputSchema) return;
     try {
-      known.check = this.#validator(schema);
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new ProtocolViolationError(`Cannot call the tool "${name}": its output schema cannot be used: ${reason}`, {
-        method: "tools/call",
-        delivery: "not-sent",
-        cause: error,
-      });
+      known.check = this.#validator(outputSchema);
+    } catch (cause) {
+      throw mismatch(name, `its output schema: ${(cause as Error).message}`, { cause, delivery: "not-sent" });
     }
   }
 
@@ -92,20 +86,21 @@ export class Tools {
    *
    * @throws {ProtocolViolationError} When the result does not fit.
    */
-  check(name: string, result: CallToolResult): void {
-    const known = this.#known.get(name);
-    if (!known?.check || result.isError) return;
-    if (result.structuredContent === undefined) throw mismatch(name, '"structuredContent" is missing');
-    const validation = known.check(result.structuredContent);
-    if (validation.valid) return;
+  check(name: string, raw: JsonObject): CallToolResult {
+    const result = raw as unknown as CallToolResult;
+    result.content ??= [];
+    const check = this.#known.get(name)?.check;
+    if (!check || result.isError) return result;
+    const validation = check(result.structuredContent);
+    if (result.structuredContent === undefined) throw mismatch(name, '"structuredContent" is missing', answered);
+    if (validation.valid) return result;
     const [issue] = validation.issues;
-    throw mismatch(name, `"structuredContent${issue?.path ?? ""}" ${issue?.message ?? "does not fit"}`);
+    throw mismatch(name, `"structuredContent${issue?.path}" ${issue?.message}`, answered);
   }
 }
 
-function mismatch(name: string, wrong: string): ProtocolViolationError {
-  return new ProtocolViolationError(`Cannot use the result of the tool "${name}": ${wrong}`, {
-    method: "tools/call",
-    delivery: "answered",
-  });
+const answered: McpErrorOptions = { delivery: "answered" };
+
+function mismatch(name: string, wrong: string, options: McpErrorOptions): ProtocolViolationError {
+  return new ProtocolViolationError(`Cannot use the tool "${name}": ${wrong}`, options);
 }

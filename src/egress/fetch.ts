@@ -6,6 +6,7 @@
 import { ConnectError, ConnectionClosedError, McpError, RedirectRefusedError } from "../protocol/errors.ts";
 import type { Fetch } from "../ports.ts";
 import { discard } from "./body.ts";
+import { urlWithoutQuery } from "./redact.ts";
 
 const mostRedirects = 3;
 
@@ -21,94 +22,52 @@ const mostRedirects = 3;
  */
 export async function egressFetch(fetch: Fetch, url: string, init: RequestInit): Promise<Response> {
   init.redirect = "manual";
-  let response = await send(fetch, url, init);
-  for (let hops = 0; response.type === "opaqueredirect" || isRedirect(response.status); hops++) {
-    const target = redirectTarget(url, response);
+  for (let hops = 0;; hops++) {
+    const response = await send(fetch, url, init);
+    const { status } = response;
+    // A browser hides what a redirect says: status 0.
+    if (status && (status < 301 || status > 308 || status === 304)) return response;
     discard(response);
-    if (typeof target !== "string" || hops === mostRedirects) {
+    const location = response.headers.get("location") ?? "";
+    const target = URL.canParse(location, url) ? new URL(location, url) : undefined;
+    if (status < 307 || target?.origin !== new URL(url).origin || hops === mostRedirects) {
       throw new RedirectRefusedError(
-        `Cannot follow the redirect (${response.status}) of "${label(url)}"${
-          target === undefined ? "" : ` to "${label(String(target))}"`
-        }: only 307 and 308 to the same origin are followed, at most ${mostRedirects} times`,
-        { delivery: "answered" },
+        `Cannot follow the redirect of "${urlWithoutQuery(url)}" (${status}) to "${
+          urlWithoutQuery(target?.href ?? location)
+        }": expected 307 or 308 to the same origin, ${mostRedirects} at most`,
       );
     }
-    url = target;
-    response = await send(fetch, url, init);
-  }
-  return response;
-}
-
-/** A URL fit for messages and logs: without user, query and fragment. */
-export function label(url: string): string {
-  try {
-    const { protocol, host, pathname } = new URL(url);
-    return protocol + "//" + host + pathname;
-  } catch {
-    return url.split(/[?#]/, 1)[0] ?? "";
+    url = target.href;
   }
 }
 
 async function send(fetch: Fetch, url: string, init: RequestInit): Promise<Response> {
   try {
     return await fetch(url, init);
-  } catch (error) {
-    if (error instanceof McpError || init.signal?.aborted) throw error;
-    throw networkError(error, url);
+  } catch (cause) {
+    if (cause instanceof McpError || init.signal?.aborted) throw cause;
+    const reason = connectFailure(cause);
+    if (!reason) {
+      throw new ConnectionClosedError(`The connection to "${urlWithoutQuery(url)}" broke`, { cause, retryable: true });
+    }
+    throw new ConnectError(`Cannot connect to "${urlWithoutQuery(url)}": ${reason}`, {
+      cause,
+      retryable: reason !== untrusted,
+    });
   }
 }
 
-/** What a failed `fetch` means: not connected at all where the runtime names it so, else broken off. */
-function networkError(error: unknown, url: string): McpError {
-  const named = connectFailure(error);
-  return named
-    ? new ConnectError(`Cannot connect to "${label(url)}": ${named}`, {
-      cause: error,
-      delivery: "not-sent",
-      retryable: true,
-    })
-    : new ConnectionClosedError(`The connection to "${label(url)}" broke before a reply came`, {
-      cause: error,
-      retryable: true,
-    });
-}
+const untrusted = "its certificate was not accepted";
 
-const reasons: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "the connection was refused: check that the server is running and the port is right",
-  ConnectionRefused: "the connection was refused: check that the server is running and the port is right",
-  ENOTFOUND: "the host name is unknown",
-  EAI_AGAIN: "the host name cannot be resolved now",
-  FailedToOpenSocket: "no connection could be opened: check the host name and the port",
-  EHOSTUNREACH: "the host cannot be reached",
-  ENETUNREACH: "the network cannot be reached",
-  UND_ERR_CONNECT_TIMEOUT: "the connection took too long",
-};
-
+/** Why there was no connection at all, where the runtime names it; undefined when it may have been cut later. */
 function connectFailure(error: unknown): string | undefined {
-  for (let cause = error, depth = 0; cause instanceof Error && depth < 4; cause = cause.cause, depth++) {
-    const code = (cause as { code?: unknown }).code;
-    if (typeof code !== "string") continue;
-    const reason = reasons[code];
-    if (reason) return reason;
-    if (/CERT|TLS|SSL/.test(code)) return `its certificate was not accepted (${code})`;
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    const code = String((cause as { code?: unknown }).code);
+    if (/REFUSED/i.test(code)) return "the connection was refused: check that the server runs and the port is right";
+    if (/^(ENOTFOUND|EAI_AGAIN|E(HOST|NET)UNREACH|FailedToOpenSocket|UND_ERR_CONNECT_TIMEOUT)$/.test(code)) {
+      return `the host cannot be reached (${code})`;
+    }
+    if (/^(?!.*ALERT).*(CERT|VERIFY)/.test(code)) return untrusted;
   }
   return undefined;
-}
-
-function isRedirect(status: number): boolean {
-  return status > 300 && status < 309 && status !== 304;
-}
-
-/** The next address; a URL object when it must not be followed; undefined when there is none. */
-function redirectTarget(url: string, response: Response): string | URL | undefined {
-  const location = response.headers.get("location");
-  if (!location) return undefined;
-  let target: URL;
-  try {
-    target = new URL(location, url);
-  } catch {
-    return undefined;
-  }
-  const kept = (response.status === 307 || response.status === 308) && target.origin === new URL(url).origin;
-  return kept ? target.href : target;
 }

@@ -102,28 +102,38 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
     try {
       return await Promise.race([
         over,
-        follow(url, request, { ...options, policy, limit: bytes ?? limits?.documentBytes ?? 262_144 }),
+        follow(url, request, {
+          ...options,
+          policy,
+          limit: bytes ?? limits?.documentBytes ?? 262_144,
+          signal: controller.signal,
+        }),
       ]);
     } finally {
       stopTimer();
       signal?.removeEventListener("abort", onAbort);
-      controller.abort(); // whatever is still open, a body that nobody read above all
+      controller.abort(); // cancels what is still open: the request, a body
     }
   };
 }
 
-type Route = Pick<GuardedFetchOptions, "fetch" | "resolve"> & { policy: EgressPolicy; limit: number };
+/** What stays the same over all hops. `signal` is aborted on every way out, so whatever listens to it is cleaned up. */
+type Route = Pick<GuardedFetchOptions, "fetch" | "resolve"> & {
+  policy: EgressPolicy;
+  limit: number;
+  signal: AbortSignal;
+};
 
 async function follow(url: string, init: RequestInit, route: Route): Promise<FetchedDocument> {
   for (let hops = 0;; hops++) {
     const from = await admit(url, route);
-    init.signal?.throwIfAborted();
+    route.signal.throwIfAborted();
     const response = await send(from.href, init, route);
     try {
-      init.signal?.throwIfAborted();
+      route.signal.throwIfAborted();
       const { status, headers, type } = response;
       if (type !== "opaqueredirect" && ![301, 302, 303, 307, 308].includes(status)) {
-        const body = await readBytes(response, route.limit, init.signal);
+        const body = await readBytes(response, route);
         return { status, headers, body, text: new TextDecoder().decode(body), url: from.href };
       }
       const target = nextHop(from, response, init);
@@ -177,11 +187,11 @@ async function admit(url: string, { resolve, policy }: Route): Promise<URL> {
   return parsed;
 }
 
-async function send(url: string, init: RequestInit, { fetch }: Route): Promise<Response> {
+async function send(url: string, init: RequestInit, { fetch, signal }: Route): Promise<Response> {
   try {
     return await fetch(url, init);
   } catch (cause) {
-    if (cause instanceof McpError || init.signal?.aborted) throw cause;
+    if (cause instanceof McpError || signal.aborted) throw cause;
     throw new ConnectionClosedError(
       `Cannot fetch "${urlWithoutQuery(url)}": no connection, or it broke before a reply came`,
       {
@@ -219,33 +229,22 @@ function harmless(headers: RequestInit["headers"]): Headers {
   return kept;
 }
 
-async function readBytes(
-  response: Response,
-  limit: number,
-  signal: AbortSignal | null | undefined,
-): Promise<Uint8Array> {
+async function readBytes(response: Response, { limit, signal }: Route): Promise<Uint8Array> {
   const declared = Number(response.headers.get("content-length"));
   const reader = response.body?.getReader();
   if (!reader) return new Uint8Array();
-  const cancel = () => void reader.cancel().catch(() => {});
-  signal?.addEventListener("abort", cancel, { once: true });
+  signal.addEventListener("abort", () => void reader.cancel().catch(() => {}), { once: true });
+  if (declared > limit) throw new LimitExceededError("limits.documentBytes", limit, declared);
   const chunks: Uint8Array[] = [];
   let seen = 0;
-  try {
-    if (declared > limit) throw new LimitExceededError("limits.documentBytes", limit, declared);
-    for (;;) {
-      const { done, value } = await reader.read();
-      signal?.throwIfAborted(); // a cancelled body ends as if it were whole
-      if (done) break;
-      seen += value.byteLength;
-      if (seen > limit) throw new LimitExceededError("limits.documentBytes", limit, seen);
-      chunks.push(value);
-    }
-  } catch (cause) {
-    if (cause instanceof McpError || signal?.aborted) throw cause;
-    throw new ConnectionClosedError("The connection broke before the document was whole", { cause, retryable: true });
-  } finally {
-    cancel();
+  for (;;) {
+    const { done, value } = await reader.read().catch((cause) => {
+      throw new ConnectionClosedError("The connection broke before the document was whole", { cause, retryable: true });
+    });
+    if (done) break;
+    seen += value.byteLength;
+    if (seen > limit) throw new LimitExceededError("limits.documentBytes", limit, seen);
+    chunks.push(value);
   }
   const bytes = new Uint8Array(seen);
   let at = 0;

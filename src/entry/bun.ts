@@ -25,6 +25,6 @@ export * from "./core.ts";
  */
 export const connect: Connect = createConnect(() => ({
   spawn: bunSpawn,
-  environment: baseEnvironment(),
+  environment: baseEnvironment,
   openWebSocket,
 }));

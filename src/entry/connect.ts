@@ -3,8 +3,6 @@
  *
  * @module
  */
-import { connect as connectWith } from "../client/connect.ts";
-import type { ConnectOptions, Target } from "../client/connect.ts";
 import type { Client } from "../client/client.ts";
 import { allFeatures } from "../client/features.ts";
 import { createSchemaValidator } from "../protocol/json_schema/mod.ts";
@@ -12,6 +10,8 @@ import { ChannelTransport } from "../transport/channel.ts";
 import { createLegacySseChannel } from "../transport/legacy_sse.ts";
 import { createStdioChannel } from "../transport/stdio.ts";
 import { createWebSocketChannel } from "../transport/websocket.ts";
+import { connectTarget } from "./targets.ts";
+import type { ConnectOptions, Target } from "./targets.ts";
 
 /** Connects to one MCP server. */
 export type Connect = (target: Target, options?: ConnectOptions) => Promise<Client>;
@@ -24,12 +24,12 @@ export type RuntimePorts = Pick<
 
 /** Makes a `connect` that has its ports filled in; the caller's own options come first. */
 export function createConnect(ports: () => RuntimePorts): Connect {
-  return (target, given = {}) => connectWith(target, filled({ ...ports(), ...given }));
+  return (target, given = {}) => connectTarget(target, filled({ ...ports(), ...given }));
 }
 
 /** The same for programs that cannot start processes: their bundles do not carry the code for it. */
 export function createWebConnect(ports: () => RuntimePorts): Connect {
-  return (target, given = {}) => connectWith(target, webFilled({ ...ports(), ...given }));
+  return (target, given = {}) => connectTarget(target, webFilled({ ...ports(), ...given }));
 }
 
 function webFilled(options: ConnectOptions): ConnectOptions {
@@ -54,9 +54,8 @@ function filled(options: ConnectOptions): ConnectOptions {
     ...web,
     bindings: {
       ...(options.spawn && {
-        stdio: (command, { spawn, environment, ...rest }) => {
+        stdio: (command, { spawn, environment: baseEnvironment, ...rest }) => {
           if (!spawn) throw new TypeError('Cannot start a process here: pass the option "spawn"');
-          const baseEnvironment = (extra: Readonly<Record<string, string>>) => ({ ...environment, ...extra });
           return new ChannelTransport(() => createStdioChannel(command, { ...rest, spawn, baseEnvironment }), rest);
         },
       }),

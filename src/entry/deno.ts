@@ -25,6 +25,6 @@ export * from "./core.ts";
  */
 export const connect: Connect = createConnect(() => ({
   spawn: denoSpawn,
-  environment: baseEnvironment(),
+  environment: baseEnvironment,
   openWebSocket,
 }));

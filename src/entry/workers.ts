@@ -1,6 +1,6 @@
 /**
- * The core for Cloudflare Workers: WebSockets that can carry headers, limits for an isolate of 128 MB, and no stream in
- * the background, since it would die with the request that opened it.
+ * The core for Cloudflare Workers: WebSockets that can carry headers, and limits for an isolate of 128 MB. A connection
+ * belongs to the request that made it: connect and close within one, or keep the client in a Durable Object.
  *
  * @module
  */
@@ -17,4 +17,4 @@ export * from "./core.ts";
  * @throws {TypeError} When the target is no URL, transport or snapshot.
  * @throws {McpError} When the server cannot be reached, refuses, or has no revision in common.
  */
-export const connect: Connect = createWebConnect(() => ({ openWebSocket, limits: workersLimits, stream: false }));
+export const connect: Connect = createWebConnect(() => ({ openWebSocket, limits: workersLimits }));

@@ -13,24 +13,25 @@ import type { JsonRpcError, JsonValue } from "./json_rpc.ts";
  */
 export type Delivery = "not-sent" | "unknown" | "answered";
 
-/** The closed list of error codes. */
+/** The closed list of error codes: the class names in other clothes (`http_status` is `HttpStatusError`). */
 export type McpErrorCode =
-  | "rpc_error"
-  | "parse_error"
+  | "mcp"
+  | "rpc"
+  | "parse"
   | "invalid_request"
   | "method_not_found"
   | "invalid_params"
-  | "internal_error"
+  | "internal"
   | "header_mismatch"
   | "missing_capability"
   | "unsupported_version"
   | "url_elicitation_required"
-  | "connect_failed"
+  | "connect"
   | "connection_closed"
   | "timeout"
   | "session_lost"
   | "peer_exited"
-  | "spawn_failed"
+  | "spawn"
   | "http_status"
   | "limit_exceeded"
   | "overloaded"
@@ -39,7 +40,7 @@ export type McpErrorCode =
   | "redirect_refused"
   | "unauthorized"
   | "authorization_required"
-  | "authorization_failed"
+  | "authorization"
   | "outcome_unknown"
   | "input_required";
 
@@ -52,136 +53,139 @@ export interface McpErrorOptions {
   /** The JSON-RPC method that failed. */
   method?: string | undefined;
   /** Whether the server may have acted on it; the class has a default. */
-  delivery?: Delivery | undefined;
-  /** Whether sending the same request again may help; the class has a default. */
-  retryable?: boolean | undefined;
+  delivery?: Delivery;
+  /** Whether sending the same request again may help (false). */
+  retryable?: boolean;
 }
 
-/** The base of them all: `error instanceof McpError` means that this library says so. */
-export class McpError extends Error {
-  override name = "McpError";
+/**
+ * The base of them all: `error instanceof McpError` means that this library says so.
+ *
+ * @typeParam Details The further fields that a class takes.
+ */
+export class McpError<Details extends object = object> extends Error {
   /** What happened, as one word of a closed list: safe to switch on. */
-  readonly code: McpErrorCode = "internal_error";
+  readonly code: McpErrorCode = "mcp";
   /** The server's name or address, as the caller knows it. Filled in on the way up. */
-  server: string | undefined;
+  declare server: string | undefined;
   /** The JSON-RPC method that failed. Filled in on the way up. */
-  method: string | undefined;
+  declare method: string | undefined;
   /** Whether the server may have acted on the request. */
-  delivery: Delivery;
+  declare delivery: Delivery;
   /** Whether sending the same request again may help. Sending it again may also run it twice: see `delivery`. */
-  retryable: boolean;
+  declare retryable: boolean;
 
-  constructor(message: string, options: McpErrorOptions = {}) {
-    super(message, "cause" in options ? { cause: options.cause } : undefined);
-    this.server = options.server;
-    this.method = options.method;
-    this.delivery = options.delivery ?? "unknown";
-    this.retryable = options.retryable ?? false;
+  /**
+   * @param message What failed, for people: action first, the value in quotes, the wanted state.
+   * @param options What else is known.
+   */
+  constructor(message: string, options: McpErrorOptions & Details = {} as Details) {
+    const { cause, ...known } = options;
+    super(message, cause === undefined ? undefined : { cause });
+    Object.assign(this, { delivery: "unknown", retryable: false }, known);
+  }
+
+  /** The class's name, also where a bundler has renamed the class. */
+  override get name(): string {
+    return this.code.replace(/(?:^|_)(.)/g, (_, first: string) => first.toUpperCase()) + "Error";
+  }
+}
+
+/** Errors of requests that certainly did not reach the server. */
+class NotSentError<Details extends object = object> extends McpError<Details> {
+  constructor(message: string, options: McpErrorOptions & Details = {} as Details) {
+    super(message, { ...options, delivery: "not-sent" });
+  }
+}
+
+/** Errors that the server itself gave as its answer. */
+class AnsweredError<Details extends object = object> extends McpError<Details> {
+  constructor(message: string, options: McpErrorOptions & Details = {} as Details) {
+    super(message, { ...options, delivery: "answered" });
   }
 }
 
 /** What an error answer of the peer carries. */
-export interface RpcErrorOptions extends McpErrorOptions {
+export interface RpcErrorDetails {
   /** The JSON-RPC error code on the wire. */
-  rpcCode?: number | undefined;
+  rpcCode?: number;
   /** The `data` of the error, as it came: not trusted, not checked. */
   data?: JsonValue | undefined;
   /** The HTTP status of the reply that carried it. */
-  status?: number | undefined;
+  status?: number;
 }
 
 /** The server answered with a JSON-RPC error that has no class of its own. */
-export class RpcError extends McpError {
-  override name = "RpcError";
-  override readonly code: McpErrorCode = "rpc_error";
+export class RpcError extends AnsweredError<RpcErrorDetails> {
+  override readonly code: McpErrorCode = "rpc";
   /** The JSON-RPC error code on the wire. */
-  readonly rpcCode: number;
+  declare readonly rpcCode: number;
   /** The `data` of the error, as it came: not trusted, not checked. */
-  readonly data: JsonValue | undefined;
+  declare readonly data: JsonValue | undefined;
   /** The HTTP status of the reply that carried it, where there was one. */
-  readonly status: number | undefined;
-
-  constructor(message: string, options: RpcErrorOptions = {}) {
-    super(message, { ...options, delivery: options.delivery ?? "answered" });
-    this.rpcCode = options.rpcCode ?? -32603;
-    this.data = options.data;
-    this.status = options.status;
-  }
+  declare readonly status: number | undefined;
 }
 
 /** -32700: the server could not parse what it got. */
 export class ParseError extends RpcError {
-  override name = "ParseError";
-  override readonly code = "parse_error";
+  override readonly code = "parse";
 }
 
 /** -32600: the server does not take this for a request. */
 export class InvalidRequestError extends RpcError {
-  override name = "InvalidRequestError";
   override readonly code = "invalid_request";
 }
 
 /** -32601: the server has no such method. */
 export class MethodNotFoundError extends RpcError {
-  override name = "MethodNotFoundError";
   override readonly code = "method_not_found";
 }
 
 /** -32602 (and -32002 of older servers): unknown tool, prompt, resource, cursor or task, or malformed parameters. */
 export class InvalidParamsError extends RpcError {
-  override name = "InvalidParamsError";
   override readonly code = "invalid_params";
 }
 
 /** -32603: the server failed inside. */
 export class InternalError extends RpcError {
-  override name = "InternalError";
-  override readonly code = "internal_error";
+  override readonly code = "internal";
 }
 
 /** -32020: headers and body disagree (specification 2026-07-28: Streamable HTTP, Server Validation). */
 export class HeaderMismatchError extends RpcError {
-  override name = "HeaderMismatchError";
   override readonly code = "header_mismatch";
 }
 
 /** -32021: the request needs a client capability that was not declared; `data.requiredCapabilities` lists it. */
 export class MissingCapabilityError extends RpcError {
-  override name = "MissingCapabilityError";
   override readonly code = "missing_capability";
 }
 
 /** -32022, or no revision in common: `supported` is what the server speaks. */
 export class UnsupportedVersionError extends RpcError {
-  override name = "UnsupportedVersionError";
   override readonly code = "unsupported_version";
   /** The revisions that the server named; empty when it named none. */
   get supported(): string[] {
-    const data = this.data as { supported?: unknown } | null | undefined;
-    return Array.isArray(data?.supported)
-      ? data.supported.filter((item): item is string => typeof item === "string")
-      : [];
+    const { supported } = this.data as { supported?: unknown } ?? {};
+    return Array.isArray(supported) ? supported.filter((item): item is string => typeof item === "string") : [];
   }
 }
 
 /** -32042 of 2025-11-25 servers: the user has to visit the URLs in `data.elicitations` first. */
 export class UrlElicitationRequiredError extends RpcError {
-  override name = "UrlElicitationRequiredError";
   override readonly code = "url_elicitation_required";
 }
 
 /** No connection came about: refused, unknown host, bad certificate. Nothing was sent. */
-export class ConnectError extends McpError {
-  override name = "ConnectError";
-  override readonly code = "connect_failed";
+export class ConnectError extends NotSentError {
+  override readonly code = "connect";
 }
 
 /** The connection or the reply's stream ended before the answer came. */
-export class ConnectionClosedError extends McpError {
-  override name = "ConnectionClosedError";
+export class ConnectionClosedError extends McpError<{ retryAfter?: number | undefined }> {
   override readonly code = "connection_closed";
   /** How long the server asked to wait before the stream is opened again, in milliseconds (SSE `retry`), unclamped. */
-  retryAfter: number | undefined;
+  declare readonly retryAfter: number | undefined;
 }
 
 /** Which clock ran out. */
@@ -189,7 +193,6 @@ export type TimeoutKind = "headers" | "idle" | "total" | "start";
 
 /** A time-out option ran out; `timeout` names it. */
 export class TimeoutError extends McpError {
-  override name = "TimeoutError";
   override readonly code = "timeout";
   /** The option under `timeouts` that ran out. */
   readonly timeout: TimeoutKind;
@@ -203,68 +206,40 @@ export class TimeoutError extends McpError {
   }
 }
 
-/** The server forgot the session, and a new one did not help. */
-export class SessionLostError extends McpError {
-  override name = "SessionLostError";
+/** The server forgot the session, and a new one did not help. The request was not run. */
+export class SessionLostError extends NotSentError {
   override readonly code = "session_lost";
 }
 
 /** The server's process ended. */
-export class PeerExitedError extends McpError {
-  override name = "PeerExitedError";
+export class PeerExitedError extends McpError<{ exitCode?: number | null; signal?: string | null; stderr?: string }> {
   override readonly code = "peer_exited";
-  /** The exit code, or null when a signal ended it. */
-  readonly exitCode: number | null;
-  /** The signal's name, or null. */
-  readonly signal: string | null;
+  /** The exit code; null or missing when a signal ended it. */
+  declare readonly exitCode: number | null | undefined;
+  /** The signal's name; null or missing when there was none. */
+  declare readonly signal: string | null | undefined;
   /** The last of what it wrote to its standard error: at most 2 KiB, redacted. */
-  readonly stderr: string;
-
-  constructor(
-    message: string,
-    options: McpErrorOptions & { exitCode?: number | null; signal?: string | null; stderr?: string } = {},
-  ) {
-    super(message, options);
-    this.exitCode = options.exitCode ?? null;
-    this.signal = options.signal ?? null;
-    this.stderr = options.stderr ?? "";
-  }
+  declare readonly stderr: string | undefined;
 }
 
 /** The server's process could not be started. Nothing was sent. */
-export class SpawnError extends McpError {
-  override name = "SpawnError";
-  override readonly code = "spawn_failed";
-  constructor(message: string, options: McpErrorOptions = {}) {
-    super(message, { ...options, delivery: "not-sent" });
-  }
+export class SpawnError extends NotSentError {
+  override readonly code = "spawn";
 }
 
 /** The server answered with an HTTP status that is no MCP answer. */
-export class HttpStatusError extends McpError {
-  override name = "HttpStatusError";
+export class HttpStatusError extends McpError<{ status: number; body?: string; retryAfter?: number | undefined }> {
   override readonly code = "http_status";
   /** The HTTP status. */
-  readonly status: number;
+  declare readonly status: number;
   /** The start of the reply's body: at most 2 KiB, redacted. */
-  readonly body: string;
+  declare readonly body: string | undefined;
   /** `Retry-After` in milliseconds, clamped to 0…60,000; undefined when absent or unreadable. */
-  readonly retryAfter: number | undefined;
-
-  constructor(
-    message: string,
-    options: McpErrorOptions & { status: number; body?: string; retryAfter?: number | undefined },
-  ) {
-    super(message, options);
-    this.status = options.status;
-    this.body = options.body ?? "";
-    this.retryAfter = options.retryAfter;
-  }
+  declare readonly retryAfter: number | undefined;
 }
 
 /** Something grew past a limit; `limit` is the option that raises it. */
 export class LimitExceededError extends McpError {
-  override name = "LimitExceededError";
   override readonly code = "limit_exceeded";
   /** The option that raises the limit, such as `limits.messageBytes`. */
   readonly limit: string;
@@ -274,7 +249,7 @@ export class LimitExceededError extends McpError {
   readonly seen: number;
 
   constructor(limit: string, value: number, seen: number, options?: McpErrorOptions) {
-    super(`"${limit}" is ${value} and at least ${seen} was seen: raise the option if the server is trusted`, options);
+    super(`"${limit}" is ${value} and at least ${seen} was seen: raise it if the server is trusted`, options);
     this.limit = limit;
     this.value = value;
     this.seen = seen;
@@ -282,73 +257,50 @@ export class LimitExceededError extends McpError {
 }
 
 /** Too much is waiting already. Nothing was sent. */
-export class OverloadedError extends McpError {
-  override name = "OverloadedError";
+export class OverloadedError extends NotSentError {
   override readonly code = "overloaded";
 }
 
 /** The server sent what the protocol does not allow. */
 export class ProtocolViolationError extends McpError {
-  override name = "ProtocolViolationError";
   override readonly code = "protocol_violation";
 }
 
 /** An address that the egress policy does not allow. Nothing was sent. */
-export class EgressDeniedError extends McpError {
-  override name = "EgressDeniedError";
+export class EgressDeniedError extends NotSentError {
   override readonly code = "egress_denied";
-  constructor(message: string, options: McpErrorOptions = {}) {
-    super(message, { ...options, delivery: "not-sent" });
-  }
 }
 
 /** The server redirected to where this request must not go. */
-export class RedirectRefusedError extends McpError {
-  override name = "RedirectRefusedError";
+export class RedirectRefusedError extends AnsweredError {
   override readonly code = "redirect_refused";
 }
 
-/** HTTP 401 or 403 and no way to answer it. `challenges` are the reply's `WWW-Authenticate` values. */
-export class UnauthorizedError extends McpError {
-  override name = "UnauthorizedError";
+/** HTTP 401 or 403 and no way to answer it. */
+export class UnauthorizedError extends AnsweredError<{ status: number; challenge: string }> {
   override readonly code = "unauthorized";
   /** 401 or 403. */
-  readonly status: number;
-  /** The `WWW-Authenticate` header as it came, or an empty string. */
-  readonly challenge: string;
-
-  constructor(message: string, options: McpErrorOptions & { status?: number; challenge?: string } = {}) {
-    super(message, { ...options, delivery: options.delivery ?? "answered" });
-    this.status = options.status ?? 401;
-    this.challenge = options.challenge ?? "";
-  }
+  declare readonly status: number;
+  /** The `WWW-Authenticate` header, redacted, or an empty string. */
+  declare readonly challenge: string;
 }
 
-/** A person has to sign in at `authorizationUrl` first; `pending` (plain JSON) finishes the sign-in later, elsewhere if need be. */
-export class AuthorizationRequiredError extends McpError {
-  override name = "AuthorizationRequiredError";
+/** A person has to sign in at `authorizationUrl` first; `pending` finishes the sign-in later, elsewhere if need be. */
+export class AuthorizationRequiredError extends NotSentError<{ authorizationUrl: string; pending: JsonValue }> {
   override readonly code = "authorization_required";
   /** Where the person has to go. */
-  readonly authorizationUrl: string;
+  declare readonly authorizationUrl: string;
   /** What the finish needs: plain JSON, secret. */
-  readonly pending: JsonValue;
-
-  constructor(message: string, options: McpErrorOptions & { authorizationUrl: string; pending: JsonValue }) {
-    super(message, { ...options, delivery: options.delivery ?? "not-sent" });
-    this.authorizationUrl = options.authorizationUrl;
-    this.pending = options.pending;
-  }
+  declare readonly pending: JsonValue;
 }
 
 /** Signing in failed. */
 export class AuthorizationError extends McpError {
-  override name = "AuthorizationError";
-  override readonly code = "authorization_failed";
+  override readonly code = "authorization";
 }
 
 /** A tool call broke off after it was sent: it may or may not have run, and it is not sent again by itself. */
 export class OutcomeUnknownError extends McpError {
-  override name = "OutcomeUnknownError";
   override readonly code = "outcome_unknown";
 }
 
@@ -356,16 +308,10 @@ export class OutcomeUnknownError extends McpError {
  * A call waits for input that no handler gave. With `pending` it can be gone on with, in another process if need be;
  * without it the user refused.
  */
-export class InputRequiredError extends McpError {
-  override name = "InputRequiredError";
+export class InputRequiredError extends AnsweredError<{ pending?: unknown }> {
   override readonly code = "input_required";
-  /** Plain JSON for `client.resume`; undefined when the input was refused. Holds the server's state: secret. */
-  readonly pending: unknown;
-
-  constructor(message: string, options: McpErrorOptions & { pending?: unknown } = {}) {
-    super(message, { ...options, delivery: options.delivery ?? "answered" });
-    this.pending = options.pending;
-  }
+  /** A `PendingInput`, plain JSON for `client.resume`; undefined when the input was refused. Holds the server's state: secret. */
+  declare readonly pending: unknown;
 }
 
 const answers: Readonly<Record<number, typeof RpcError>> = {
@@ -384,7 +330,7 @@ const answers: Readonly<Record<number, typeof RpcError>> = {
 const longestMessage = 2048;
 
 /** Turns the error part of an answer into the class that stands for its code. The message is kept to 2 KiB. */
-export function errorFromAnswer(error: JsonRpcError, options: RpcErrorOptions = {}): RpcError {
+export function errorFromAnswer(error: JsonRpcError, options: McpErrorOptions & RpcErrorDetails = {}): RpcError {
   const message = error.message.length > longestMessage ? error.message.slice(0, longestMessage) + "…" : error.message;
   const Class = answers[error.code] ?? RpcError;
   return new Class(message, { ...options, rpcCode: error.code, data: error.data });

@@ -9,6 +9,28 @@ import type { JsonObject, JsonValue, RequestId } from "./json_rpc.ts";
 /** Metadata of a request, result or object; keys with a prefix belong to whoever owns the prefix. */
 export type Meta = JsonObject;
 
+/** Who speaks in a message, and for whom content is meant. */
+export type Role = "user" | "assistant";
+
+/** Where a list goes on: opaque, also when it is empty. Only a missing one (or null) is the end. */
+export type Cursor = string;
+
+/** What names a request in its progress notices: a string or a safe integer, unique among the running requests. */
+export type ProgressToken = RequestId;
+
+/** The `_meta` of a modern request: all that a stateless server has to know (2026-07-28: basic, Per-request protocol fields). */
+export interface RequestMeta extends Meta {
+  "io.modelcontextprotocol/protocolVersion"?: string;
+  "io.modelcontextprotocol/clientCapabilities"?: JsonObject;
+  "io.modelcontextprotocol/clientInfo"?: JsonObject;
+  /** Asks for log messages of this level and above; without it there are none. */
+  "io.modelcontextprotocol/logLevel"?: LoggingLevel;
+  progressToken?: ProgressToken;
+  traceparent?: string;
+  tracestate?: string;
+  baggage?: string;
+}
+
 /** A picture for a server, tool, prompt or resource. Untrusted: see the specification's rules for icons. */
 export interface Icon {
   src: string;
@@ -77,8 +99,10 @@ export interface Tool {
 
 /** Hints about content. */
 export interface Annotations {
-  audience?: ("user" | "assistant")[];
+  audience?: Role[];
+  /** From 0 (may be left out) to 1 (has to be there). */
   priority?: number;
+  /** ISO 8601. */
   lastModified?: string;
 }
 
@@ -130,7 +154,7 @@ export interface ResourceLink extends Resource {
   type: "resource_link";
 }
 
-/** A part of a tool's result or of a prompt. */
+/** A part of a tool's result or of a prompt. A newer server may send a `type` that is not here: leave it alone. */
 export type ContentBlock = TextContent | ImageContent | AudioContent | EmbeddedResource | ResourceLink;
 
 /** What every result may carry. */
@@ -149,13 +173,14 @@ export interface CacheHints {
 /** The result of a tool. `isError` is true when the tool itself failed. */
 export interface CallToolResult extends Result {
   content: ContentBlock[];
+  /** Any JSON value, also null, 0 and false (2025-06-18 and 2025-11-25: an object): test whether it is there. */
   structuredContent?: JsonValue;
   isError?: boolean;
 }
 
 /** A page of a list, or all of it: then `nextCursor` is missing. */
 export interface ListResult extends Result, CacheHints {
-  nextCursor?: string;
+  nextCursor?: Cursor;
   /** Set by this library when a cap ended the walk before the list did: what was gathered is here. */
   truncated?: "pages" | "items" | "time" | "bytes";
 }
@@ -232,7 +257,7 @@ export interface ListPromptsResult extends ListResult {
 
 /** One message of a prompt. */
 export interface PromptMessage {
-  role: "user" | "assistant";
+  role: Role;
   content: ContentBlock;
 }
 
@@ -242,11 +267,56 @@ export interface GetPromptResult extends Result {
   messages: PromptMessage[];
 }
 
+/** A page of a list is asked for. */
+export interface PaginatedRequest {
+  cursor?: Cursor;
+  _meta?: RequestMeta;
+}
+
+/** What a retry brings along when a result asked for input (2026-07-28: multi round-trip requests). */
+export interface InputResponses {
+  /** The answers, under the keys of the requests. */
+  inputResponses?: Record<string, JsonObject>;
+  /** The state as it came, byte for byte; absent when none came. */
+  requestState?: string;
+}
+
+/** A tool is called. */
+export interface CallToolRequest extends InputResponses {
+  name: string;
+  arguments?: JsonObject;
+  /** 2025-11-25: runs it as a task. */
+  task?: TaskMetadata;
+  _meta?: RequestMeta;
+}
+
+/** A resource is read. */
+export interface ReadResourceRequest extends InputResponses {
+  uri: string;
+  _meta?: RequestMeta;
+}
+
+/** A prompt is filled in. */
+export interface GetPromptRequest extends InputResponses {
+  name: string;
+  arguments?: Record<string, string>;
+  _meta?: RequestMeta;
+}
+
 /** What is being completed: an argument of a prompt or a variable of a resource template. */
 export type CompletionReference = { type: "ref/prompt"; name: string; title?: string } | {
   type: "ref/resource";
   uri: string;
 };
+
+/** Suggestions for a value are asked for. */
+export interface CompleteRequest {
+  ref: CompletionReference;
+  argument: { name: string; value: string };
+  /** Values that are settled already (since 2025-06-18). */
+  context?: { arguments?: Record<string, string> };
+  _meta?: RequestMeta;
+}
 
 /** Suggestions for a value: at most 100. */
 export interface CompleteResult extends Result {
@@ -270,11 +340,32 @@ export interface Progress {
   message?: string;
 }
 
+/** A notice of progress as it travels. */
+export interface ProgressNotification extends Progress {
+  progressToken: ProgressToken;
+  _meta?: Meta;
+}
+
+/** A request is called off. */
+export interface CancelledNotification {
+  requestId?: RequestId;
+  reason?: string;
+  _meta?: Meta;
+}
+
 /** What a server tells about itself at the start (2026-07-28: server/discover). */
 export interface DiscoverResult extends Result, CacheHints {
   supportedVersions: string[];
   capabilities: ServerCapabilities;
   instructions?: string;
+}
+
+/** The handshake of the legacy revisions. */
+export interface InitializeRequest {
+  protocolVersion: string;
+  capabilities: ClientCapabilities;
+  clientInfo: Implementation;
+  _meta?: Meta;
 }
 
 /** The answer to `initialize`. */
@@ -285,12 +376,29 @@ export interface InitializeResult extends Result {
   instructions?: string;
 }
 
-/** A field of an elicitation form: a flat primitive. */
+/** A value to choose from, with a name for people. */
+export type TitledValue = { const: string; title: string };
+
+/** A field of an elicitation form: a primitive, or a choice of some texts (`array`). */
 export interface ElicitationField extends JsonObject {
   type: "string" | "number" | "integer" | "boolean" | "array";
   title?: string;
   description?: string;
   default?: JsonValue;
+  minLength?: number;
+  maxLength?: number;
+  format?: "email" | "uri" | "date" | "date-time";
+  minimum?: number;
+  maximum?: number;
+  /** One of these texts; `enumNames` (legacy) names them for people. */
+  enum?: string[];
+  enumNames?: string[];
+  /** One of these, with names. */
+  oneOf?: TitledValue[];
+  /** `array`: which texts may be chosen. */
+  items?: { type?: "string"; enum?: string[]; anyOf?: TitledValue[] };
+  minItems?: number;
+  maxItems?: number;
 }
 
 /** The server asks the user for data (`form`) or to visit a page (`url`). */
@@ -311,26 +419,47 @@ export interface ElicitResult extends JsonObject {
   content?: JsonObject;
 }
 
+/** A model wants a tool to be called. */
+export interface ToolUseContent {
+  type: "tool_use";
+  id: string;
+  name: string;
+  input: JsonObject;
+  _meta?: Meta;
+}
+
+/** What the tool gave that a model asked for. */
+export interface ToolResultContent {
+  type: "tool_result";
+  toolUseId: string;
+  content: ContentBlock[];
+  structuredContent?: JsonValue;
+  isError?: boolean;
+  _meta?: Meta;
+}
+
 /** A part of a sampling message. */
-export type SamplingContent =
-  | TextContent
-  | ImageContent
-  | AudioContent
-  | { type: "tool_use"; id: string; name: string; input: JsonObject; _meta?: Meta }
-  | {
-    type: "tool_result";
-    toolUseId: string;
-    content: ContentBlock[];
-    structuredContent?: JsonValue;
-    isError?: boolean;
-    _meta?: Meta;
-  };
+export type SamplingContent = TextContent | ImageContent | AudioContent | ToolUseContent | ToolResultContent;
 
 /** One message for, or of, a model. */
 export interface SamplingMessage {
-  role: "user" | "assistant";
+  role: Role;
   content: SamplingContent | SamplingContent[];
   _meta?: Meta;
+}
+
+/** What kind of model a server would like. Hints come first, in their order; each may be a part of a model's name. */
+export interface ModelPreferences {
+  hints?: { name?: string }[];
+  /** From 0 (does not matter) to 1 (matters most), like the other two. */
+  costPriority?: number;
+  speedPriority?: number;
+  intelligencePriority?: number;
+}
+
+/** Whether a model may (`auto`), has to (`required`) or must not (`none`) use tools. */
+export interface ToolChoice {
+  mode?: "auto" | "required" | "none";
 }
 
 /**
@@ -345,15 +474,12 @@ export interface CreateMessageRequest {
   temperature?: number;
   stopSequences?: string[];
   includeContext?: "none" | "thisServer" | "allServers";
-  modelPreferences?: {
-    hints?: { name?: string }[];
-    costPriority?: number;
-    speedPriority?: number;
-    intelligencePriority?: number;
-  };
+  modelPreferences?: ModelPreferences;
   tools?: Tool[];
-  toolChoice?: { mode?: "auto" | "required" | "none" };
+  toolChoice?: ToolChoice;
   metadata?: JsonObject;
+  /** 2025-11-25: runs it as a task. */
+  task?: TaskMetadata;
   _meta?: Meta;
 }
 
@@ -363,7 +489,7 @@ export interface CreateMessageRequest {
  * @deprecated Sampling is deprecated in 2026-07-28.
  */
 export interface CreateMessageResult {
-  role: "user" | "assistant";
+  role: Role;
   content: SamplingContent | SamplingContent[];
   model: string;
   stopReason?: string;
@@ -379,6 +505,15 @@ export interface Root {
   uri: string;
   name?: string;
   _meta?: Meta;
+}
+
+/**
+ * The places that a server may work in.
+ *
+ * @deprecated Roots are deprecated in 2026-07-28.
+ */
+export interface ListRootsResult extends Result {
+  roots: Root[];
 }
 
 /** What a modern server asks for in the middle of a call. */
@@ -397,6 +532,12 @@ export interface InputRequiredResult extends Result {
 /** Where a task stands. */
 export type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";
 
+/** 2025-11-25: asks for a task instead of a result. */
+export interface TaskMetadata {
+  /** How long it should be kept, in milliseconds from its creation. */
+  ttl?: number;
+}
+
 /** A task of 2025-11-25 or of the extension, in one shape: times in milliseconds. */
 export interface Task {
   taskId: string;
@@ -408,6 +549,16 @@ export interface Task {
   ttlMs?: number | null;
   /** How long to wait between two looks. */
   pollIntervalMs?: number;
+}
+
+/** 2025-11-25: a task instead of a result, as it travels: `ttl` and `pollInterval` are in milliseconds. */
+export interface CreateTaskResult extends Result {
+  task: Omit<Task, "ttlMs" | "pollIntervalMs"> & { ttl?: number | null; pollInterval?: number };
+}
+
+/** Tasks of a server (2025-11-25). */
+export interface ListTasksResult extends ListResult {
+  tasks: Task[];
 }
 
 /** What `listen()` should tell of. */

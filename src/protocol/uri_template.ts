@@ -5,41 +5,32 @@
  * @module
  */
 
-/** A value for a template: text, a list, or pairs. Undefined and null count as absent, and so do they inside lists and pairs. */
-export type TemplateValue =
-  | string
-  | number
-  | boolean
-  | null
-  | undefined
-  | readonly (string | number | boolean | null | undefined)[]
-  | { readonly [key: string]: string | number | boolean | null | undefined };
+/** One value, written as text. Undefined and null count as absent. */
+export type TemplateScalar = string | number | boolean | null | undefined;
 
-/** How an expression begins, what parts its values, whether names are written, and whether reserved characters stand. */
+/** A value for a template: one, a list, or pairs. */
+export type TemplateValue = TemplateScalar | readonly TemplateScalar[] | { readonly [key: string]: TemplateScalar };
+
+/** How an expression begins, what parts its values, whether names are written (`empty` follows one whose value is), and whether reserved characters stand. */
 interface Operator {
   readonly first: string;
   readonly separator: string;
   readonly named: boolean;
   readonly reserved: boolean;
-  /** What follows a name whose value is empty. */
   readonly empty: string;
 }
 
-/** A variable of an expression. */
+/** A variable of an expression; `length` is how many characters of its value are used, 0: all. */
 interface Variable {
   readonly name: string;
   readonly explode: boolean;
-  /** How many characters of the value are used; 0: all. */
   readonly length: number;
 }
 
 /** A literal, already encoded, or an expression. */
 type Part = string | { readonly operator: Operator; readonly variables: readonly Variable[] };
 
-const longestTemplate = 4_096;
-const longestUri = 65_536;
-const mostExpressions = 64;
-const mostVariables = 256;
+const most = { template: 4_096, uri: 16_384, expressions: 64, variables: 128 };
 
 const plain: Operator = { first: "", separator: ",", named: false, reserved: false, empty: "" };
 const operators: Readonly<Record<string, Operator>> = {
@@ -55,7 +46,7 @@ const operators: Readonly<Record<string, Operator>> = {
 /**
  * Fills a template in (RFC 6570, section 3.2).
  *
- * @param template At most 4,096 characters, 64 expressions and 256 variables.
+ * @param template At most 4,096 characters, 64 expressions and 128 variables.
  * @throws {RangeError} When the template is larger than that.
  * @throws {TypeError} When the template is malformed, a prefix (`{a:3}`) meets a list or pairs, or a value has half a surrogate pair.
  */
@@ -67,11 +58,9 @@ export function expandUriTemplate(template: string, values: Readonly<Record<stri
       continue;
     }
     const { operator, variables } = part;
-    const pieces: string[] = [];
-    for (const variable of variables) {
-      const value = Object.hasOwn(values, variable.name) ? values[variable.name] : undefined;
-      pieces.push(...expandVariable(variable, value, operator));
-    }
+    const pieces = variables.flatMap((variable) =>
+      expandVariable(variable, Object.hasOwn(values, variable.name) ? values[variable.name] : undefined, operator)
+    );
     if (pieces.length) uri += operator.first + pieces.join(operator.separator);
   }
   return uri;
@@ -83,32 +72,42 @@ export function expandUriTemplate(template: string, values: Readonly<Record<stri
  * readings are right, an earlier variable takes as much as it can. Pairs are not recovered. In `{?a,b}` names may come in
  * any order and be left out; `{a}` and `{+a}` need at least one character. Takes time in proportion to both lengths.
  *
- * @param uri At most 65,536 characters.
+ * @param uri At most 16,384 characters.
  * @throws {RangeError} When the template or the URI is larger than what is taken.
  * @throws {TypeError} When the template is malformed.
  */
 export function matchUriTemplate(template: string, uri: string): Record<string, string | string[]> | undefined {
-  limit("characters", longestUri, uri.length);
+  limit("characters in the URI", most.uri, uri.length);
   const parts = parse(template);
   if (!uri.isWellFormed()) return undefined;
-  const text = upperTriplets(encode(uri, true));
+  const source = prepare(uri);
+  const [head] = parts;
+  if (typeof head === "string" && !source.text.startsWith(upperTriplets(head))) return undefined;
   // From the end: from which places does the rest of the template lead to the end of the text?
-  let reach: Uint8Array = new Uint8Array(text.length + 1);
-  reach[text.length] = 1;
+  let reach: Uint8Array = new Uint8Array(source.codes.length + 1);
+  reach[source.codes.length] = 1;
   const takes: Take[] = [];
   for (const step of parts.flatMap(steps).reverse()) {
-    const made = step(text, reach);
+    const made = step(source, reach);
     takes.push(made.take);
     reach = made.reach;
+    if (!reach.includes(1)) return undefined;
   }
   if (!reach[0]) return undefined;
   // From the start: only places that lead to the end are chosen, so that nothing is ever taken back.
-  const found: Found = { values: new Map(), prefixes: new Set() };
+  const found: Found = { values: new Map(), prefixes: [], absent: new Set() };
   let at = 0;
   for (const take of takes.reverse()) {
     at = take(at, found);
     if (at < 0) return undefined;
   }
+  for (const [name, value] of found.prefixes.sort(([, one], [, other]) => other.length - one.length)) {
+    const whole = found.values.get(name) ?? value;
+    if (typeof whole !== "string" || !whole.startsWith(value)) return undefined;
+    found.values.set(name, whole);
+  }
+  // What is there in one place cannot be absent in another.
+  for (const name of found.absent) if (found.values.has(name)) return undefined;
   return Object.fromEntries(found.values);
 }
 
@@ -131,9 +130,8 @@ function expandVariable({ name, explode, length }: Variable, value: TemplateValu
     if (!items.length) return [];
     return explode ? items.map((item) => label(name, item)) : [label(name, items.join(","))];
   }
-  const pairs = Object.entries(value).filter(([, inner]) => present(inner)).map((
-    [key, inner],
-  ) => [write(key), write(inner)]);
+  const pairs: [string, string][] = [];
+  for (const [key, inner] of Object.entries(value)) if (present(inner)) pairs.push([write(key), write(inner)]);
   if (!pairs.length) return [];
   if (!explode) return [label(name, pairs.flat().join(","))];
   return pairs.map(([key, text]) => operator.named && !text ? key + operator.empty : `${key}=${text}`);
@@ -157,7 +155,7 @@ function encode(text: string, reserved: boolean): string {
 }
 
 function parse(template: string): Part[] {
-  limit("characters", longestTemplate, template.length);
+  limit("characters", most.template, template.length);
   const parts: Part[] = [];
   let expressions = 0;
   let total = 0;
@@ -169,13 +167,11 @@ function parse(template: string): Part[] {
     if (open < 0) break;
     const close = template.indexOf("}", open);
     if (close < 0) throw malformed(template, 'a "{" without its "}"');
-    limit("expressions", mostExpressions, ++expressions);
+    limit("expressions", most.expressions, ++expressions);
     const operator = operators[template.charAt(open + 1)];
-    const variables = template.slice(open + (operator ? 2 : 1), close).split(",").map((text) =>
-      parseVariable(text, template)
-    );
-    limit("variables", mostVariables, total += variables.length);
-    parts.push({ operator: operator ?? plain, variables });
+    const names = template.slice(open + (operator ? 2 : 1), close).split(",");
+    limit("variables", most.variables, total += names.length);
+    parts.push({ operator: operator ?? plain, variables: names.map((text) => parseVariable(text, template)) });
     at = close + 1;
   }
   return parts;
@@ -192,36 +188,56 @@ function malformed(template: string, what: string): TypeError {
   return new TypeError(`Cannot read the URI template "${template.slice(0, 200)}": it has ${what.slice(0, 200)}`);
 }
 
-function limit(what: string, most: number, seen: number): void {
-  if (seen > most) {
-    throw new RangeError(`Cannot read the URI template: it has ${seen} ${what}, at most ${most} are taken`);
+function limit(what: string, value: number, seen: number): void {
+  if (seen > value) {
+    throw new RangeError(`Cannot read the URI template: at most ${value} ${what} are taken, got ${seen}`);
   }
+}
+
+/** A URI made ready: its characters' codes (all ASCII), and a 0 inside an encoded character, where nothing may begin. */
+interface Source {
+  readonly text: string;
+  readonly codes: Uint8Array;
+  readonly outside: Uint8Array;
+}
+
+/** The values so far, those of which only the beginning is known, and the names that were left out somewhere. */
+interface Found {
+  readonly values: Map<string, string | string[]>;
+  readonly prefixes: [name: string, value: string][];
+  readonly absent: Set<string>;
 }
 
 /** Reads its part of the text from a place on and returns where it ends; -1 when the values contradict each other. */
 type Take = (at: number, found: Found) => number;
-/** The values so far, and the names of which only a prefix is known. */
-interface Found {
-  readonly values: Map<string, string | string[]>;
-  readonly prefixes: Set<string>;
-}
 /** A piece of a template, made ready for a text: `next` has a 1 where what follows may begin, `reach` where this may. */
-type Step = (text: string, next: Uint8Array) => { reach: Uint8Array; take: Take };
+type Step = (source: Source, next: Uint8Array) => { reach: Uint8Array; take: Take };
 
-function steps(part: Part): Step[] {
+function prepare(uri: string): Source {
+  const text = upperTriplets(encode(uri, true));
+  const codes = new TextEncoder().encode(text);
+  const outside = new Uint8Array(codes.length + 1).fill(1);
+  for (const { index, 0: { length } } of text.matchAll(/%..(?:%[89AB].)*/g)) outside.fill(0, index + 1, index + length);
+  return { text, codes, outside };
+}
+
+function steps(part: Part, place: number, parts: readonly Part[]): Step[] {
   if (typeof part === "string") return [literalStep(upperTriplets(part))];
   const { operator, variables } = part;
-  if (operator.named) return [namedStep(operator, variables)];
+  if (operator.named) return [namedStep(operator, variables, place === parts.length - 1)];
   return variables.map((variable, index) =>
     valueStep(operator, variable, index ? operator.separator : operator.first, index === variables.length - 1)
   );
 }
 
 function literalStep(literal: string): Step {
-  return (text, next) => {
+  const needle = new TextEncoder().encode(literal);
+  return ({ codes, outside }, next) => {
     const reach = new Uint8Array(next.length);
-    for (const start of occurrences(text, literal)) reach[start] = next[start + literal.length] ?? 0;
-    return { reach, take: (at) => at + literal.length };
+    for (const start of occurrences(codes, needle)) {
+      reach[start] = (outside[start] ?? 0) & (next[start + needle.length] ?? 0);
+    }
+    return { reach, take: (at) => at + needle.length };
   };
 }
 
@@ -231,64 +247,68 @@ function valueStep(operator: Operator, variable: Variable, lead: string, isLast:
   const { explode } = variable;
   // A separator inside belongs to a list; where none can be, the next variable begins there.
   const allowed = characters(reserved, explode ? separator : ",", explode || isLast ? "" : separator);
-  return (text, next) => {
-    const size = text.length;
-    const rest = new Uint8Array(size + 1);
-    const reach = new Uint8Array(size + 1);
-    for (let at = size; at >= 0; at--) {
-      const on = rest[step(text, at, allowed)] ?? 0;
-      rest[at] = (next[at] ?? 0) | on;
-      reach[at] = lead ? (next[at] ?? 0) | (text[at] === lead ? rest[at + 1] ?? 0 : 0) : on;
+  return ({ text, codes, outside }, next) => {
+    const leadCode = lead ? lead.charCodeAt(0) : 0;
+    // Where what follows may begin after any number of allowed characters.
+    const rest = new Uint8Array(next.length);
+    const reach = new Uint8Array(next.length);
+    for (let at = codes.length, after = 0; at >= 0; at--) {
+      const code = codes[at] ?? 0;
+      const here = next[at] ?? 0;
+      const on = after & (allowed[code] ?? 0);
+      reach[at] = leadCode ? here | (code === leadCode ? after : 0) : on & (outside[at] ?? 0);
+      rest[at] = after = here | on;
     }
     const take: Take = (at, found) => {
-      if (lead && !(text[at] === lead && rest[at + 1])) return at;
+      if (lead && !(codes[at] === leadCode && rest[at + 1])) {
+        found.absent.add(variable.name);
+        return at;
+      }
       const start = at + lead.length;
-      const end = farthest(text, start, allowed, next, !lead);
+      const end = farthest(codes, lead ? start : start + 1, allowed, next);
       const value = text.slice(start, end);
-      const parts = explode ? value.split(separator) : !reserved && value.includes(",") ? value.split(",") : value;
-      return keep(found, variable, parts, reserved) ? end : -1;
+      const raw = explode ? value.split(separator) : reserved ? value : listed(value);
+      return keep(found, variable, raw, reserved) ? end : -1;
     };
     return { reach, take };
   };
 }
 
 /** All of a `{?a,b}`: pairs of a name and a value. */
-function namedStep({ first, separator, reserved }: Operator, variables: readonly Variable[]): Step {
+function namedStep({ first, separator }: Operator, variables: readonly Variable[], isEnd: boolean): Step {
   const byName = new Map(variables.map((variable) => [variable.name, variable]));
-  const allowed = characters(true, "", "&#" + (first === ";" ? ";/?" : ""));
-  return (text, next) => {
-    const size = text.length;
-    const reach = new Uint8Array(size + 1);
-    /** Where a value may end, and from where it may go on to its end. */
-    const ends = new Uint8Array(size + 1);
-    const rest = new Uint8Array(size + 1);
-    /** Where the name that begins at a place ends. */
-    let nameEnd = size;
-    const names = new Map<number, string>();
-    for (let at = size; at >= 0; at--) {
-      const mark = text[at];
+  // Where nothing follows, values that were written by hand (`?at=10:30`) are read too.
+  const allowed = characters(isEnd, ",", "&;#");
+  return ({ text, codes }, next) => {
+    const [firstCode, separatorCode] = [first.charCodeAt(0), separator.charCodeAt(0)];
+    // Where a value may end or go on to its end, and where a pair begins that can be read.
+    const reach = new Uint8Array(next.length);
+    const ends = new Uint8Array(next.length);
+    const rest = new Uint8Array(next.length);
+    const pairs = new Uint8Array(next.length);
+    for (let at = codes.length, nameEnd = at; at >= 0; at--) {
+      const code = codes[at] ?? 0;
       let pair = 0;
-      if (mark === first || mark === separator) {
-        const name = text.slice(at + 1, nameEnd);
-        if (byName.has(name)) {
-          pair = (text[nameEnd] === "=" ? rest[nameEnd + 1] : ends[nameEnd]) ?? 0;
-          if (pair) names.set(at, name);
-        }
+      if (code === firstCode || code === separatorCode) {
+        pair = (codes[nameEnd] === 61 ? rest[nameEnd + 1] : ends[nameEnd]) ?? 0;
+        if (pair) pairs[at] = pair = Number(byName.has(text.slice(at + 1, nameEnd)));
       }
-      if (!isNameCharacter(text.charCodeAt(at))) nameEnd = at;
-      const after = next[at] ?? 0;
-      ends[at] = after | (mark === separator ? pair : 0);
-      rest[at] = (ends[at] ?? 0) | (rest[step(text, at, allowed)] ?? 0);
-      reach[at] = after | (mark === first ? pair : 0);
+      if (!nameCharacters[code]) nameEnd = at;
+      const here = next[at] ?? 0;
+      const end = here | (code === separatorCode ? pair : 0);
+      ends[at] = end;
+      rest[at] = end | ((rest[at + 1] ?? 0) & (allowed[code] ?? 0));
+      reach[at] = here | (code === firstCode ? pair : 0);
     }
     const take: Take = (at, found) => {
       const lists = new Map<string, string[]>();
-      for (let mark = first; text[at] === mark && names.has(at); mark = separator) {
-        const name = names.get(at) ?? "";
-        at += 1 + name.length;
+      for (let mark = firstCode; codes[at] === mark && pairs[at]; mark = separatorCode) {
+        const start = ++at;
+        while (nameCharacters[codes[at] ?? 0]) at++;
+        const name = text.slice(start, at);
         let value = "";
-        if (text[at] === "=") {
-          const end = farthest(text, at + 1, allowed, ends, false);
+        if (codes[at] === 61) {
+          const end = farthest(codes, at + 1, allowed, ends);
           value = text.slice(at + 1, end);
           at = end;
         }
@@ -296,11 +316,11 @@ function namedStep({ first, separator, reserved }: Operator, variables: readonly
         if (list) list.push(value);
         else lists.set(name, [value]);
       }
-      for (const [name, list] of lists) {
-        const variable = byName.get(name);
-        const [only = ""] = list;
-        const parts = variable?.explode || list.length > 1 ? list : only.includes(",") ? only.split(",") : only;
-        if (variable && !keep(found, variable, parts, reserved)) return -1;
+      for (const variable of byName.values()) {
+        const list = lists.get(variable.name);
+        const [only = ""] = list ?? [];
+        if (!list) found.absent.add(variable.name);
+        else if (!keep(found, variable, variable.explode || list.length > 1 ? list : listed(only), false)) return -1;
       }
       return at;
     };
@@ -308,83 +328,69 @@ function namedStep({ first, separator, reserved }: Operator, variables: readonly
   };
 }
 
-/** The last place where what follows may begin, over allowed characters only. */
-function farthest(text: string, start: number, allowed: Uint8Array, next: Uint8Array, needsOne: boolean): number {
-  let end = start;
-  for (let at = start; at >= 0; at = step(text, at, allowed)) {
-    if (next[at] && (at > start || !needsOne)) end = at;
-  }
-  return end;
+/** A comma that is not encoded parts the items of a list. */
+function listed(value: string): string | string[] {
+  return value.includes(",") ? value.split(",") : value;
 }
 
-/** The place after an allowed character or triplet, or -1. */
-function step(text: string, at: number, allowed: Uint8Array): number {
-  const code = text.charCodeAt(at);
-  if (code === 37) return at + 3;
-  return allowed[code] ? at + 1 : -1;
+/** The last place, from `at` on, where what follows may begin, over allowed characters only. */
+function farthest(codes: Uint8Array, at: number, allowed: Uint8Array, next: Uint8Array): number {
+  let end = at;
+  for (;; at++) {
+    if (next[at]) end = at;
+    if (!allowed[codes[at] ?? 0]) return end;
+  }
 }
 
 /** Decodes a value and keeps it; false when it is not UTF-8, too long for its prefix, or contradicts an earlier one. */
-function keep(
-  { values, prefixes }: Found,
-  { name, length }: Variable,
-  raw: string | string[],
-  reserved: boolean,
-): boolean {
+function keep(found: Found, { name, length }: Variable, raw: string | string[], reserved: boolean): boolean {
   const decode = reserved ? decodeURI : decodeURIComponent;
-  let value: string | string[];
   try {
-    value = typeof raw === "string" ? decode(raw) : raw.map((text) => decode(text));
+    const value = typeof raw === "string" ? decode(raw) : raw.map((text) => decode(text));
+    if (length) {
+      return typeof value === "string" && found.prefixes.push([name, value]) > 0 &&
+        prefix(value, length, false) === value;
+    }
+    const before = found.values.get(name) ?? value;
+    found.values.set(name, value);
+    return JSON.stringify(before) === JSON.stringify(value);
   } catch {
     return false;
   }
-  if (length && (typeof value !== "string" || prefix(value, length, false) !== value)) return false;
-  const before = values.get(name);
-  if (before === undefined || (prefixes.has(name) && value.length > before.length)) {
-    if (typeof before === "string" && !(typeof value === "string" && value.startsWith(before))) return false;
-    values.set(name, value);
-    if (length) prefixes.add(name);
-    else prefixes.delete(name);
-    return true;
-  }
-  // `{a:1}` after `{a}` says only how the value begins.
-  if (length) return typeof before === "string" && typeof value === "string" && before.startsWith(value);
-  return JSON.stringify(before) === JSON.stringify(value);
 }
+
+/** The characters of names. */
+const nameCharacters: Uint8Array = characters(false, "", "-~");
 
 /** Which ASCII characters a value may have. */
 function characters(reserved: boolean, plus: string, minus: string): Uint8Array {
   const allowed = new Uint8Array(128);
   for (let code = 33; code < 127; code++) {
     const character = String.fromCharCode(code);
-    const isAllowed = /[\w.~-]/.test(character) || (reserved && /[:/?#[\]@!$&'()*+,;=]/.test(character)) ||
+    const isAllowed = /[\w.~%-]/.test(character) || (reserved && /[:/?#[\]@!$&'()*+,;=]/.test(character)) ||
       plus.includes(character);
     allowed[code] = Number(isAllowed && !minus.includes(character));
   }
   return allowed;
 }
 
-function isNameCharacter(code: number): boolean {
-  return /[\w.%]/.test(String.fromCharCode(code));
-}
-
 function upperTriplets(text: string): string {
   return text.replace(/%[0-9a-f]{2}/gi, (triplet) => triplet.toUpperCase());
 }
 
-/** Where the literal stands in the text, overlapping too: Knuth, Morris and Pratt, as a naive search is quadratic. */
-function occurrences(text: string, literal: string): number[] {
+/** Where the needle stands, overlapping too: Knuth, Morris and Pratt, as a naive search is quadratic. */
+function occurrences(codes: Uint8Array, needle: Uint8Array): number[] {
   const fallback = [0];
-  for (let at = 1, length = 0; at < literal.length; at++) {
-    while (length && literal[at] !== literal[length]) length = fallback[length - 1] ?? 0;
-    if (literal[at] === literal[length]) length++;
-    fallback.push(length);
-  }
   const found: number[] = [];
-  for (let at = 0, length = 0; at < text.length; at++) {
-    while (length && text[at] !== literal[length]) length = fallback[length - 1] ?? 0;
-    if (text[at] === literal[length]) length++;
-    if (length < literal.length) continue;
+  // The length of what matches so far, after one code more.
+  const longer = (length: number, code: number | undefined): number => {
+    while (length && code !== needle[length]) length = fallback[length - 1] ?? 0;
+    return code === needle[length] ? length + 1 : length;
+  };
+  for (let at = 1, length = 0; at < needle.length; at++) fallback.push(length = longer(length, needle[at]));
+  for (let at = 0, length = 0; at < codes.length; at++) {
+    length = longer(length, codes[at]);
+    if (length < needle.length) continue;
     found.push(at + 1 - length);
     length = fallback[length - 1] ?? 0;
   }

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { egressFetch, label } from "../egress/fetch.ts";
-import { ConnectionClosedError, HttpStatusError } from "../protocol/errors.ts";
+import { urlWithoutQuery } from "../egress/redact.ts";
+import { ConnectionClosedError } from "../protocol/errors.ts";
 import type { McpError } from "../protocol/errors.ts";
-import type { JsonObject, JsonRpcMessage } from "../protocol/json_rpc.ts";
+import type { JsonRpcMessage } from "../protocol/json_rpc.ts";
 import { defaultLimits, defaultTimeouts } from "../protocol/limits.ts";
 import type { Limits, Timeouts } from "../protocol/limits.ts";
 import { systemClock } from "../ports.ts";
@@ -38,21 +38,15 @@ export interface HttpTransportOptions {
  * The HTTP binding. It keeps the legacy session id to itself, resumes legacy streams by `Last-Event-ID`, and turns
  * whatever goes wrong into one `exchange.end` with a typed error.
  */
-export class HttpTransport implements Transport, HttpContext {
+export class HttpTransport implements Transport {
   readonly kind = "http";
-  readonly url: string;
   readonly label: string;
-  readonly fetch: Fetch;
-  readonly limits: Limits;
-  readonly clock: Clock;
-  readonly redact: (text: string) => string;
-  byob = true;
-  batches = false;
-  sessionId: string | undefined;
-  readonly #headers: Readonly<Record<string, string>>;
+  /** The endpoint's whole URL. */
+  readonly address: string;
+  readonly #context: HttpContext;
   readonly #closeTimeout: number;
   readonly #replies = new Set<HttpReply>();
-  #legacy: SendOptions | undefined;
+  #legacy: SendOptions = { legacy: true };
   #closed = false;
 
   /**
@@ -60,116 +54,100 @@ export class HttpTransport implements Transport, HttpContext {
    * @throws {TypeError} When it is not an http: or https: URL, or carries a user name or password.
    */
   constructor(url: string | URL, options: HttpTransportOptions = {}) {
-    this.url = checkedUrl(url);
-    this.label = label(this.url);
-    // A bare reference: called as a method of this object, some runtimes would refuse the global fetch.
-    const { fetch = globalThis.fetch } = options;
-    this.fetch = (target, init) => fetch(target, init);
-    this.limits = { ...defaultLimits, ...options.limits };
-    this.clock = options.clock ?? systemClock;
-    this.redact = options.redact ?? same;
-    this.sessionId = options.sessionId;
-    this.#headers = {
-      ...options.headers,
-      "Content-Type": "application/json",
-      "Accept": "application/json, text/event-stream",
-    };
+    const { fetch = globalThis.fetch, limits, clock = systemClock, redact = same, sessionId } = options;
+    this.address = checkedUrl(String(url));
+    this.label = urlWithoutQuery(this.address);
     this.#closeTimeout = options.timeouts?.close ?? defaultTimeouts.close;
+    this.#context = {
+      url: this.address,
+      label: this.label,
+      // Called as a method of an object, some runtimes would refuse the global fetch.
+      fetch: (target, init) => fetch(target, init),
+      limits: { ...defaultLimits, ...limits },
+      clock,
+      redact,
+      byob: true,
+      batches: false,
+      sessionId,
+      headers: {
+        ...options.headers,
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+      },
+    };
   }
 
-  /** The endpoint's whole URL. */
-  get address(): string {
-    return this.url;
+  /** The id of the legacy session, once there is one. Secret. */
+  get sessionId(): string | undefined {
+    return this.#context.sessionId;
   }
 
-  headers(options: SendOptions | undefined): Record<string, string> {
-    const headers = { ...this.#headers, ...options?.headers };
-    if (options?.legacy && this.sessionId !== undefined) headers["Mcp-Session-Id"] = this.sessionId;
-    return headers;
+  /** Legacy 2025-03-26: arrays of messages are taken apart. */
+  set batches(taken: boolean) {
+    this.#context.batches = taken;
   }
 
   send(message: JsonRpcMessage, exchange?: Exchange, options?: SendOptions): Cancel {
-    if (this.#closed) {
-      exchange?.end(closed("not-sent"));
-      return same;
-    }
-    if (options?.legacy && options.headers) this.#legacy = options;
-    const reply = this.#track(new HttpReply(this, exchange, options));
     const isRequest = "method" in message && "id" in message;
-    void reply.post(message, isRequest).finally(() => this.#replies.delete(reply));
+    const legacy = options?.legacy;
+    if (legacy) this.#legacy = options;
+    const reply = this.#start(exchange, options, (reply) => reply.post(message, isRequest));
     return (reason) => {
-      if (!reply.cancel() || !options?.legacy || !isRequest || message.method === "initialize") return;
-      this.#notify("notifications/cancelled", { requestId: message.id, reason: reasonText(reason) }, options);
+      if (!reply.cancel() || !legacy || !isRequest || message.method === "initialize") return;
+      const params = { requestId: message.id, reason: reasonText(reason) };
+      this.send({ jsonrpc: "2.0", method: "notifications/cancelled", params }, undefined, options);
     };
   }
 
   open(exchange: Exchange, options?: SendOptions): Cancel {
-    const reply = this.#track(new HttpReply(this, exchange, options));
-    void reply.get().finally(() => this.#replies.delete(reply));
+    const reply = this.#start(exchange, options, (reply) => reply.get());
     return () => void reply.cancel();
   }
 
   restart(): Promise<void> {
-    this.sessionId = undefined;
+    this.#context.sessionId = undefined;
     return Promise.resolve();
   }
 
   async close(reason?: McpError): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    for (const reply of this.#replies) reply.end(reason ?? closed("unknown"));
-    if (this.sessionId !== undefined) await this.#deleteSession();
+    for (const reply of this.#replies) reply.end(reason ?? new ConnectionClosedError("The client was closed"));
+    if (this.sessionId === undefined) return;
+    // The session ends with us, whether the server hears of it or not.
+    const reply = new HttpReply(this.#context, undefined, this.#legacy);
+    const stop = this.#context.clock.schedule(() => reply.cancel(), this.#closeTimeout);
+    await reply.delete();
+    stop();
+    await this.restart();
   }
 
-  #track(reply: HttpReply): HttpReply {
-    this.#replies.add(reply);
+  #start(
+    exchange: Exchange | undefined,
+    options: SendOptions | undefined,
+    run: (reply: HttpReply) => Promise<void>,
+  ): HttpReply {
+    const reply = new HttpReply(this.#context, exchange, options);
+    if (this.#closed) reply.end(new ConnectionClosedError("The client is closed", { delivery: "not-sent" }));
+    else {
+      this.#replies.add(reply);
+      void run(reply).then(() => this.#replies.delete(reply));
+    }
     return reply;
   }
-
-  #notify(method: string, params: JsonObject, options: SendOptions): void {
-    const { "Mcp-Method": _, ...headers } = options.headers ?? {};
-    this.send({ jsonrpc: "2.0", method, params }, undefined, { ...options, headers });
-  }
-
-  /** Tells the server that its session is over; a server that does not care (405, anything) is left alone. */
-  async #deleteSession(): Promise<void> {
-    const controller = new AbortController();
-    const stop = this.clock.schedule(() => controller.abort(), this.#closeTimeout);
-    const { "Content-Type": _, ...headers } = this.headers(this.#legacy ?? { legacy: true });
-    this.sessionId = undefined;
-    try {
-      const init = { method: "DELETE", headers, signal: controller.signal };
-      await (await egressFetch(this.fetch, this.url, init)).body?.cancel();
-    } catch {
-      // The session ends with us, whether the server has heard it or not.
-    } finally {
-      stop();
-    }
-  }
 }
 
-/** The error for a legacy GET that the server does not offer. */
-export function isNoStream(error: unknown): boolean {
-  return error instanceof HttpStatusError && (error.status === 405 || error.status === 404 || error.status === 501);
-}
-
-function checkedUrl(url: string | URL): string {
-  const text = String(url);
-  const parsed = URL.canParse(text) ? new URL(text) : undefined;
-  if (!parsed || (parsed.protocol !== "http:" && parsed.protocol !== "https:")) {
-    throw new TypeError(`Cannot use "${label(text)}" as a server's address: expected an http: or https: URL`);
+function checkedUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
+    throw new TypeError(
+      `Cannot connect to "${urlWithoutQuery(text)}": expected an http: or https: URL without a user name`,
+    );
   }
-  if (parsed.username || parsed.password) {
-    throw new TypeError(`Cannot use "${label(text)}" with a user name in it: send credentials as a header instead`);
-  }
-  parsed.hash = "";
-  return parsed.href;
+  url.hash = "";
+  return url.href;
 }
 
-function closed(delivery: "not-sent" | "unknown"): McpError {
-  return new ConnectionClosedError("The client is closed", { delivery });
-}
-
-function same<Value>(value: Value): Value {
-  return value;
+function same(text: string): string {
+  return text;
 }

@@ -5,7 +5,8 @@
  * @module
  */
 import { discard, excerpt, readErrorText } from "../egress/body.ts";
-import { egressFetch, label } from "../egress/fetch.ts";
+import { egressFetch } from "../egress/fetch.ts";
+import { urlWithoutQuery } from "../egress/redact.ts";
 import {
   ConnectionClosedError,
   HttpStatusError,
@@ -43,7 +44,7 @@ class LegacySseChannel implements Channel {
 
   constructor(url: string, options: HttpTransportOptions) {
     this.#url = url;
-    this.label = label(url);
+    this.label = urlWithoutQuery(url);
     this.#options = options;
     const { fetch = globalThis.fetch } = options;
     this.#fetch = (target, init) => fetch(target, init);
@@ -121,7 +122,7 @@ class LegacySseChannel implements Channel {
     const target = URL.canParse(data, this.#url) ? new URL(data, this.#url) : undefined;
     if (target?.origin === new URL(this.#url).origin) return target.href;
     throw new RedirectRefusedError(
-      `Cannot post to "${label(data)}", which "${this.label}" named: expected the same origin`,
+      `Cannot post to "${urlWithoutQuery(data)}", which "${this.label}" named: expected the same origin`,
     );
   }
 

@@ -9,6 +9,7 @@ export class TextTail {
   readonly #limit: number;
   #chunks: Uint8Array[] = [];
   #bytes = 0;
+  #isCut = false;
 
   /** @param limit How many bytes are kept. */
   constructor(limit: number) {
@@ -18,6 +19,7 @@ export class TextTail {
   /** Takes the next bytes; what is too old is dropped. */
   push(chunk: Uint8Array): void {
     // A copy where only a part is kept, so that no large buffer stays for its last bytes.
+    if (this.#bytes + chunk.length > this.#limit) this.#isCut = true;
     const kept = chunk.length > this.#limit ? chunk.slice(-this.#limit) : chunk;
     this.#chunks.push(kept);
     this.#bytes += kept.length;
@@ -31,9 +33,10 @@ export class TextTail {
     if (this.#chunks.length > 256) this.#chunks = [this.#join()];
   }
 
-  /** What is kept, as text; a character that the cut damaged becomes U+FFFD. */
+  /** What is kept, as text. It begins with a whole line where it can: half a secret is not known as one. */
   text(): string {
-    return new TextDecoder().decode(this.#join().subarray(-this.#limit));
+    const bytes = this.#join().subarray(-this.#limit);
+    return new TextDecoder().decode(this.#isCut ? bytes.subarray(bytes.indexOf(10) + 1) : bytes);
   }
 
   #join(): Uint8Array {

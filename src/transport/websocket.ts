@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { label } from "../egress/fetch.ts";
+import { urlWithoutQuery } from "../egress/redact.ts";
 import { ConnectError, ConnectionClosedError, LimitExceededError, McpError, TimeoutError } from "../protocol/errors.ts";
 import { defaultLimits, defaultTimeouts } from "../protocol/limits.ts";
 import type { Limits, Timeouts } from "../protocol/limits.ts";
@@ -39,7 +39,7 @@ const tooBig = 1009;
 export function createWebSocketChannel(url: string | URL, options: WebSocketOptions): Channel {
   const text = String(url);
   if (!URL.canParse(text) || !/^wss?:$/.test(new URL(text).protocol)) {
-    throw new TypeError(`Cannot use "${label(text)}" as a server's address: expected a ws: or wss: URL`);
+    throw new TypeError(`Cannot use "${urlWithoutQuery(text)}" as a server's address: expected a ws: or wss: URL`);
   }
   return new WebSocketChannel(text, options);
 }
@@ -56,7 +56,7 @@ class WebSocketChannel implements Channel {
 
   constructor(url: string, options: WebSocketOptions) {
     this.#url = url;
-    this.label = label(url);
+    this.label = urlWithoutQuery(url);
     this.#options = options;
     this.#limits = { ...defaultLimits, ...options.limits };
     this.#clock = options.clock ?? systemClock;

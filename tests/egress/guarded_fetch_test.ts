@@ -21,7 +21,12 @@ const credentials = {
   "mcp-session-id": "canary-session",
   dpop: "canary-dpop",
 };
-const harmless = { accept: "application/json", "mcp-protocol-version": "2026-07-28" };
+const harmless = {
+  accept: "application/json",
+  "accept-language": "en",
+  "mcp-protocol-version": "2026-07-28",
+  "user-agent": "test",
+};
 
 describe("redirects", () => {
   const targets = {
@@ -120,6 +125,12 @@ describe("redirects", () => {
     }
     const opaque = new World(() => Object.defineProperty(reply(""), "type", { value: "opaqueredirect" }));
     await assertRejects(() => opaque.guarded()(start), RedirectRefusedError);
+  });
+
+  test("method names in small letters are the same methods", async () => {
+    const world = new World((url) => url === start ? redirect(302, "https://other.example/") : reply("arrived"));
+    for (const method of ["get", "head"]) assertEquals((await world.guarded()(start, { method })).text, "arrived");
+    await assertRejects(() => world.guarded()(start, { method: "post" }), RedirectRefusedError);
   });
 
   test("a streamed body is not sent twice", async () => {
@@ -241,7 +252,7 @@ describe("resolved addresses", () => {
     assertEquals((await world.guarded({ resolve })("https://8.8.8.8/")).text, "ok");
     assertEquals((await world.guarded({ resolve })("https://[2606:4700::1111]/")).text, "ok");
     const error = await assertRejects(() => world.guarded({ resolve })(start), ConnectError, "does not resolve");
-    assertEquals([error.delivery, error.cause instanceof Error], ["not-sent", true]);
+    assertEquals([error.delivery, error.retryable, error.cause instanceof Error], ["not-sent", true, true]);
     await assertRejects(() => world.guarded({ resolve: stub() })(start), ConnectError, "does not resolve");
     assertEquals(world.requests.length, 2);
   });
@@ -289,6 +300,8 @@ describe("limits", () => {
     const error = await assertRejects(() => world.guarded()(start, { bytes: 4_999 }), LimitExceededError);
     assertEquals([error.value, error.seen], [4_999, 5_000]);
     assertEquals(await world.open(), 0);
+    const exact = new World(() => reply("x".repeat(50)), { "content-length": "50" });
+    assertEquals((await exact.guarded()(start, { bytes: 50 })).body.byteLength, 50);
     const liar = new World(() => reply("x".repeat(50)), { "content-length": "5" });
     await assertRejects(() => liar.guarded()(start, { bytes: 49 }), LimitExceededError);
   });
@@ -350,18 +363,53 @@ describe("time and aborts", () => {
   });
 
   test("a reply that comes after the end is cancelled, and no further hop is made", async () => {
+    for (const late of [unfinished("late", 302, "/next"), unfinished("late"), new Response(new ReadableStream({}))]) {
+      const clock = new ManualClock();
+      const world = new World(() => reply(""));
+      const answers: ((response: Response) => void)[] = [];
+      const fetch: Fetch = () => new Promise((resolve) => answers.push(resolve));
+      const outcome = settle(world.guarded({ fetch, clock })(start));
+      await breathe();
+      clock.advance(5_000);
+      await breathe();
+      assertInstanceOf(outcome.reason, TimeoutError);
+      answers[0]?.(world.track(late));
+      assertEquals([await world.open(), answers.length], [0, 1]);
+    }
+  });
+
+  test("an address that comes after the end sends nothing", async () => {
     const clock = new ManualClock();
-    const world = new World(() => reply(""));
-    let answer: (response: Response) => void = () => {};
-    const fetch: Fetch = () => new Promise((resolve) => answer = resolve);
-    const outcome = settle(world.guarded({ fetch, clock })(start));
+    const world = new World(() => reply("never"));
+    let answer: (addresses: string[]) => void = () => {};
+    const outcome = settle(world.guarded({ resolve: () => new Promise((resolve) => answer = resolve), clock })(start));
     await breathe();
     clock.advance(5_000);
+    answer(["93.184.215.14"]);
     await breathe();
     assertInstanceOf(outcome.reason, TimeoutError);
-    answer(world.track(unfinished("late", 302, "/next")));
-    await breathe();
-    assertEquals(await world.open(), 0);
+    assertEquals(world.requests, []);
+  });
+
+  test("whatever the outcome, the request's signal is aborted and the caller's keeps no listener", async () => {
+    const outcomes: [World, string][] = [
+      [new World(() => reply("ok")), start],
+      [new World(() => redirect(302, "http://as.example/")), start],
+      [new World(() => reply("x".repeat(300_000))), start],
+      [new World(() => reply("never")), "https://10.0.0.1/"],
+    ];
+    for (const [world, url] of outcomes) {
+      const { signal } = new AbortController();
+      const counted = countListeners(signal);
+      const signals: (AbortSignal | null | undefined)[] = [];
+      const fetch: Fetch = (address, init) => {
+        signals.push(init.signal);
+        return world.fetch(address, init);
+      };
+      await world.guarded({ fetch })(url, { signal }).catch(() => {});
+      assert(signals.every((each) => each?.aborted), "the request's signal is not aborted");
+      assertEquals([signals.length, counted.added, counted.live], [url === start ? 1 : 0, 1, 0]);
+    }
   });
 
   test("an abort before the start sends nothing; one after the end changes nothing", async () => {
@@ -381,11 +429,17 @@ describe("time and aborts", () => {
     });
     const error = await assertRejects(() => world.guarded()(start + "?token=canary"), ConnectionClosedError);
     assertInstanceOf(error.cause, TypeError);
+    assert(error.retryable);
     assertMatch(error.message, /^Cannot fetch "https:\/\/as\.example\/document": /);
     const broken = new World(() =>
       new Response(new ReadableStream({ pull: (controller) => controller.error(new Error("reset")) }))
     );
-    await assertRejects(() => broken.guarded()(start), ConnectionClosedError, "broke");
+    assert((await assertRejects(() => broken.guarded()(start), ConnectionClosedError, "broke")).retryable);
+    const own = new EgressDeniedError("the port itself said no");
+    const refusing = new World(() => {
+      throw own;
+    });
+    assertEquals(await assertRejects(() => refusing.guarded()(start)), own);
   });
 });
 
@@ -517,6 +571,22 @@ function cut(text: string, pieces: number): Uint8Array[] {
 
 function stub(...addresses: string[]): (hostname: string) => Promise<string[]> {
   return () => Promise.resolve(addresses);
+}
+
+/** Counts the abort listeners of a signal. */
+function countListeners(signal: AbortSignal): { added: number; live: number } {
+  const count = { added: 0, live: 0 };
+  const { addEventListener, removeEventListener } = signal;
+  signal.addEventListener = (...parameters: Parameters<typeof addEventListener>) => {
+    count.added++;
+    count.live++;
+    addEventListener.apply(signal, parameters);
+  };
+  signal.removeEventListener = (...parameters: Parameters<typeof removeEventListener>) => {
+    count.live--;
+    removeEventListener.apply(signal, parameters);
+  };
+  return count;
 }
 
 function settle(promise: Promise<unknown>): { state: string; reason?: unknown } {

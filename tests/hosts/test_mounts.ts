@@ -10,12 +10,15 @@ import { createLegacyServer, type LegacyOptions, type LegacyServer } from "../se
 import { createModernServer, type ModernOptions, type ModernServer } from "../servers/modern.ts";
 import type { PipeServer } from "../servers/pipe.ts";
 import { createSse2024Server, type Sse2024Options, type Sse2024Server } from "../servers/sse_2024.ts";
-import { type BunUpgrader, upgradeBun } from "../servers/websocket.ts";
+import type { WebSocketServerOptions } from "../servers/websocket.ts";
 
 /** All servers of one process. */
 export interface Mounts {
-  /** Answers a request; undefined when it became a WebSocket. */
-  fetch(request: Request, upgrader: BunUpgrader): Promise<Response | undefined>;
+  /** Answers a request; `upgrade` makes it a WebSocket in the way of its host, and what it gives is given back. */
+  fetch<Upgraded>(
+    request: Request,
+    upgrade: (options: WebSocketServerOptions) => Upgraded,
+  ): Promise<Response | Upgraded>;
 }
 
 type Mount =
@@ -34,7 +37,7 @@ interface Scope {
 export function createMounts(options: { otherOrigin: string }): Mounts {
   const scope: Scope = { mounts: new Map(), otherOrigin: options.otherOrigin };
   return {
-    async fetch(request, upgrader) {
+    async fetch(request, upgrade) {
       const url = new URL(request.url);
       if (url.pathname === "/health") return new Response("ok");
       if (url.pathname.startsWith("/control/")) return await control(request, url, scope);
@@ -43,7 +46,7 @@ export function createMounts(options: { otherOrigin: string }): Mounts {
       if (mount.kind !== "ws") return await mount.server.fetch(request);
       const era = eraOf(url.pathname);
       const keep = Number(url.searchParams.get("keep") ?? 1_000);
-      return upgradeBun(request, upgrader, { era, keep, connected: (server) => void mount.servers.push(server) });
+      return upgrade({ era, keep, connected: (server) => void mount.servers.push(server) });
     },
   };
 }
@@ -96,15 +99,14 @@ type AnyOptions = ModernOptions & LegacyOptions & Sse2024Options & HostileOption
 
 /** Options from a query: numbers, `true`, `false`, and words. */
 function optionsOf(query: URLSearchParams): Partial<AnyOptions> {
-  const values = [...query].map(([key, value]) => {
-    if (value === "true" || value === "false") return [key, value === "true"];
-    return [key, /^-?\d+$/.test(value) ? Number(value) : value];
-  });
-  const options: Partial<AnyOptions> = Object.fromEntries(values);
-  const { revision, ttlMs, cacheScope } = Object.fromEntries(query);
-  if (revision !== undefined) options.revision = revision;
-  if (ttlMs !== undefined) options.cache = { ttlMs: Number(ttlMs), cacheScope: cacheScope ?? "private" };
-  return options;
+  const options: Record<string, unknown> = {};
+  for (const [key, value] of query) {
+    if (value === "true" || value === "false") options[key] = value === "true";
+    else options[key] = /^-?\d+$/.test(value) ? Number(value) : value;
+  }
+  const { ttlMs, cacheScope = "private" } = options;
+  if (ttlMs !== undefined) options.cache = { ttlMs, cacheScope };
+  return options; // every option is optional; what a test misspells in a URL is left alone
 }
 
 async function control(request: Request, url: URL, scope: Scope): Promise<Response> {
@@ -130,8 +132,9 @@ function act(mount: Mount, command: JsonObject): boolean {
   if (mount.kind === "modern" && action === "endSubscriptions") mount.server.endSubscriptions();
   else if (mount.kind === "modern" && action === "dropSubscriptions") mount.server.dropSubscriptions();
   else if (mount.kind === "legacy" && action === "forgetSessions") mount.server.forgetSessions();
-  else if (mount.kind === "legacy" && action === "dropStreams") mount.server.dropStreams(command.how === "break" ? "break" : "end");
-  else if (mount.kind === "sse2024" && action === "dropStreams") mount.server.dropStreams();
+  else if (mount.kind === "legacy" && action === "dropStreams") {
+    mount.server.dropStreams(command.how === "break" ? "break" : "end");
+  } else if (mount.kind === "sse2024" && action === "dropStreams") mount.server.dropStreams();
   else return false;
   return true;
 }
@@ -156,13 +159,23 @@ function state(mount: Mount): JsonObject {
     case "modern":
       return { ...ledger(mount.server), listeners: mount.server.listeners() };
     case "legacy":
-      return { ...ledger(mount.server), sessions: mount.server.sessionIds().length, getStreams: mount.server.getStreams() };
+      return {
+        ...ledger(mount.server),
+        sessions: mount.server.sessionIds().length,
+        getStreams: mount.server.getStreams(),
+      };
     case "sse2024":
       return { ...ledger(mount.server), streams: mount.server.streams() };
     case "hostile": {
       const { server } = mount;
       const foreign = server.foreign.map(({ httpMethod, url, headers }) => ({ httpMethod, url, headers }));
-      return { ...ledger(server), hits: server.hits(), produced: server.produced(), cancelled: server.cancelled(), foreign };
+      return {
+        ...ledger(server),
+        hits: server.hits(),
+        produced: server.produced(),
+        cancelled: server.cancelled(),
+        foreign,
+      };
     }
     case "ws": {
       const last = mount.servers.at(-1);

@@ -1,5 +1,5 @@
 /**
- * A program for Bun that serves every fake peer on one loopback port, for the tests of all runtimes. Its first line on the
+ * A program for Bun (or Deno) that serves every fake peer on one loopback port, for the tests of all runtimes. Its first line on the
  * standard output is its URL, `http://127.0.0.1:PORT`.
  *
  * | path | is |
@@ -17,8 +17,18 @@
  *
  * @module
  */
-import { createMounts } from "./test_mounts.ts";
-import { bunSocketHandlers, type BunSocketHandlers, type BunUpgrader } from "../servers/websocket.ts";
+import {
+  type BunSocketHandlers,
+  bunSocketHandlers,
+  type BunUpgrader,
+  upgradeBun,
+  upgradeDeno,
+} from "../servers/websocket.ts";
+import { createMounts, type Mounts } from "./test_mounts.ts";
+
+const hostname = "127.0.0.1";
+const port = "Bun" in globalThis ? serveBun() : serveDeno();
+console.log(`http://${hostname}:${port}`);
 
 interface BunServer extends BunUpgrader {
   readonly port: number;
@@ -35,15 +45,32 @@ declare const Bun: {
   }): BunServer;
 };
 
-const server = Bun.serve({
-  hostname: "127.0.0.1",
-  port: 0,
-  idleTimeout: 0, // streams may be silent for long
-  websocket: bunSocketHandlers,
-  fetch: (request, upgrader) => mounts.fetch(request, upgrader),
-  error: (error) => new Response(error.message, { status: 500 }),
-});
-// The same port by another name is another origin.
-const mounts = createMounts({ otherOrigin: `http://localhost:${server.port}` });
+function serveBun(): number {
+  const server = Bun.serve({
+    hostname,
+    port: 0,
+    idleTimeout: 0, // streams may be silent for long
+    websocket: bunSocketHandlers,
+    fetch: (request, upgrader) => mounts.fetch(request, (options) => upgradeBun(request, upgrader, options)),
+    error: broken,
+  });
+  const mounts = mountsAt(server.port);
+  return server.port;
+}
 
-console.log(`http://127.0.0.1:${server.port}`);
+function serveDeno(): number {
+  const server = Deno.serve({ hostname, port: 0, onListen: () => {}, onError: broken }, (request) => {
+    return mounts.fetch(request, (options) => upgradeDeno(request, options));
+  });
+  const mounts = mountsAt(server.addr.port);
+  return server.addr.port;
+}
+
+/** The same port by another name is another origin. */
+function mountsAt(own: number): Mounts {
+  return createMounts({ otherOrigin: `http://localhost:${own}` });
+}
+
+function broken(error: unknown): Response {
+  return new Response(error instanceof Error ? error.message : String(error), { status: 500 });
+}

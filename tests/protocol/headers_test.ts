@@ -16,7 +16,10 @@ const sentinel = /^=\?base64\?(.*)\?=$/;
 const anyText = fc.oneof(
   fc.string({ unit: "binary" }),
   fc.string({ unit: "grapheme" }),
-  fc.array(fc.constantFrom("=?base64?", "?=", "=", "?", "YQ==", " ", "\t", "\r\n", "a", "é", "\u007f", "\0", "\ufeff", "😀"), { maxLength: 8 })
+  fc.array(
+    fc.constantFrom("=?base64?", "?=", "=", "?", "YQ==", " ", "\t", "\r\n", "a", "é", "\u007f", "\0", "\ufeff", "😀"),
+    { maxLength: 8 },
+  )
     .map((parts) => parts.join("")),
 );
 
@@ -140,7 +143,12 @@ describe("headers of a modern request", () => {
     const name = "x".repeat(4_096);
     assertEquals(modernHeaders("tools/call", { name }, revision)["Mcp-Name"], name);
     const error = assertThrows(() => modernHeaders("tools/call", { name: name + "x" }, revision), LimitExceededError);
-    assertEquals([error.limit, error.value, error.seen, error.delivery], ["limits.headerBytes", 4_096, 4_097, "not-sent"]);
+    assertEquals([error.limit, error.value, error.seen, error.delivery], [
+      "limits.headerBytes",
+      4_096,
+      4_097,
+      "not-sent",
+    ]);
     assertThrows(() => modernHeaders("tools/call", { name: "abc" }, revision, { headerBytes: 2 }), LimitExceededError);
   });
 });
@@ -154,7 +162,10 @@ describe("x-mcp-header: what a schema says", () => {
       region: text("Region"),
       plain: { type: "string" },
       "x-mcp-header": { type: "string" },
-      nested: schema({ properties: { type: "integer", "x-mcp-header": "Deep-1" }, default: { type: "boolean", "x-mcp-header": "D" } }),
+      nested: schema({
+        properties: { type: "integer", "x-mcp-header": "Deep-1" },
+        default: { type: "boolean", "x-mcp-header": "D" },
+      }),
     }));
     assertEquals(rules, [
       { path: ["region"], header: "Mcp-Param-Region", type: "string" },
@@ -164,7 +175,19 @@ describe("x-mcp-header: what a schema says", () => {
   });
 
   test("no annotations, no rules; what is no schema has none either", () => {
-    for (const given of [schema({}), {}, { type: "object" }, undefined, null, true, "x", [text("A")], schema({ a: true, b: null })]) {
+    for (
+      const given of [
+        schema({}),
+        {},
+        { type: "object" },
+        undefined,
+        null,
+        true,
+        "x",
+        [text("A")],
+        schema({ a: true, b: null }),
+      ]
+    ) {
       assertEquals(readHeaderRules(given), { rules: [] });
     }
   });
@@ -182,7 +205,10 @@ describe("x-mcp-header: what a schema says", () => {
 
   test("only strings, integers and booleans may carry one", () => {
     for (const type of ["number", "object", "array", "null", undefined, ["string"], ["string", "null"]]) {
-      assert(reason(schema({ a: { type, "x-mcp-header": "A" } })).includes("no string, integer or boolean"), String(type));
+      assert(
+        reason(schema({ a: { type, "x-mcp-header": "A" } })).includes("no string, integer or boolean"),
+        String(type),
+      );
     }
   });
 
@@ -207,7 +233,7 @@ describe("x-mcp-header: what a schema says", () => {
       { contains: inner },
       { propertyNames: inner },
       schema({ a: { type: "array", items: schema({ b: inner }) } }),
-      schema({ a: { $ref: "#/$defs/a" } , b: { $defs: { a: inner } } }),
+      schema({ a: { $ref: "#/$defs/a" }, b: { $defs: { a: inner } } }),
     ];
     for (const place of places) {
       assert(reason({ type: "object", ...place }).includes('is not below "properties" alone'), JSON.stringify(place));
@@ -251,7 +277,11 @@ describe("x-mcp-header: what a call sends", () => {
   });
 
   test("null, absent and inherited values are not", () => {
-    for (const args of [undefined, null, {}, { text: null, deep: null, flag: null }, { deep: {} }, { deep: 7 }, { deep: [1] }]) {
+    for (
+      const args of [undefined, null, {}, { text: null, deep: null, flag: null }, { deep: {} }, { deep: 7 }, {
+        deep: [1],
+      }]
+    ) {
       assertEquals(parameterHeaders(rules, args), {});
     }
     const inherited: HeaderRule[] = [{ path: ["constructor", "name"], header: "Mcp-Param-A", type: "string" }];
@@ -285,7 +315,10 @@ describe("x-mcp-header: what a call sends", () => {
       type: "object",
       properties: {
         a: { type: "string", "x-mcp-header": "A" },
-        b: { type: "object", properties: { c: { type: "integer", "x-mcp-header": "C" }, d: { type: "boolean", "x-mcp-header": "D" } } },
+        b: {
+          type: "object",
+          properties: { c: { type: "integer", "x-mcp-header": "C" }, d: { type: "boolean", "x-mcp-header": "D" } },
+        },
       },
     });
     const integer = fc.maxSafeInteger();
@@ -298,7 +331,8 @@ describe("x-mcp-header: what a call sends", () => {
         const sent = parameterHeaders(read, given);
         const value = (name: string): string | undefined =>
           sent[name] === undefined ? undefined : decodeHeaderValue(sent[name]);
-        const body = (inner: unknown): string | undefined => inner === undefined || inner === null ? undefined : String(inner);
+        const body = (inner: unknown): string | undefined =>
+          inner === undefined || inner === null ? undefined : String(inner);
         assertEquals(value("Mcp-Param-A"), body(given.a));
         assertEquals(value("Mcp-Param-C"), body(given.b?.c));
         assertEquals(value("Mcp-Param-D"), body(given.b?.d));

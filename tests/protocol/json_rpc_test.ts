@@ -42,27 +42,40 @@ describe("envelopes", () => {
     [undefined, { jsonrpc: "1.0", id: 1, method: "a" }, "another version"],
     [undefined, { jsonrpc, ID: 1, Method: "a" }, "keys are exact"],
     [undefined, { jsonrpc, id: 1, Result: {} }, "keys are exact"],
-    [undefined, { JSONRPC: "2.0", id: 1, re\u017fult: {} }, "no case folding"],
+    [undefined, { JSONRPC: "2.0", id: 1, reſult: {} }, "no case folding"],
     [undefined, [{ jsonrpc, id: 1, method: "a" }], "a batch is no message"],
     [undefined, null, "null"],
     [undefined, "text", "text"],
     [undefined, undefined, "nothing"],
   ];
   for (const [expected, value, why] of cases) {
-    test(`${JSON.stringify(value)} is ${expected ?? "no message"}: ${why}`, () => assertEquals(classify(value), expected));
+    test(`${JSON.stringify(value)} is ${expected ?? "no message"}: ${why}`, () =>
+      assertEquals(classify(value), expected));
   }
 
   test("any JSON value is of one kind or none, as the rules say it one by one", () => {
     const ids = fc.constantFrom<unknown>(undefined, null, 1, 0, -1, 1.5, 2 ** 53, "", "a", true, {}, []);
     const some = fc.constantFrom<unknown>(undefined, null, "a", "", 7, {}, [], { a: 1 });
-    const errors = fc.constantFrom<unknown>(undefined, null, error, {}, [], "x", { code: "1", message: "" }, { code: 1, message: 1 });
-    const envelope = fc.record({ jsonrpc: fc.constantFrom("2.0", "2.0", "2.0", 2, undefined), id: ids, method: some, params: some, result: some, error: errors });
+    const errors = fc.constantFrom<unknown>(undefined, null, error, {}, [], "x", { code: "1", message: "" }, {
+      code: 1,
+      message: 1,
+    });
+    const envelope = fc.record({
+      jsonrpc: fc.constantFrom("2.0", "2.0", "2.0", 2, undefined),
+      id: ids,
+      method: some,
+      params: some,
+      result: some,
+      error: errors,
+    });
     fc.assert(
       fc.property(fc.oneof(envelope, fc.jsonValue()), (value) => {
         const message = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
         const plain = (inner: unknown): boolean => typeof inner === "object" && inner !== null && !Array.isArray(inner);
-        const id = typeof message.id === "string" || (typeof message.id === "number" && Number.isSafeInteger(message.id));
-        const call = typeof message.method === "string" && message.result === undefined && message.error === undefined &&
+        const id = typeof message.id === "string" ||
+          (typeof message.id === "number" && Number.isSafeInteger(message.id));
+        const call = typeof message.method === "string" && message.result === undefined &&
+          message.error === undefined &&
           (message.params === undefined || plain(message.params));
         const failure = message.error as { code?: unknown; message?: unknown };
         const failed = plain(failure) && Number.isInteger(failure.code) && typeof failure.message === "string";
@@ -70,9 +83,13 @@ describe("envelopes", () => {
         if (!Array.isArray(value) && message.jsonrpc === "2.0") {
           if (call && id) kinds.push("request");
           if (call && message.id === undefined) kinds.push("notification");
-          if (message.method === undefined && message.error === undefined && id && plain(message.result)) kinds.push("response");
+          if (message.method === undefined && message.error === undefined && id && plain(message.result)) {
+            kinds.push("response");
+          }
           const nameless = message.id === undefined || message.id === null;
-          if (message.method === undefined && message.result === undefined && (id || nameless) && failed) kinds.push("response");
+          if (message.method === undefined && message.result === undefined && (id || nameless) && failed) {
+            kinds.push("response");
+          }
         }
         assert(kinds.length <= 1);
         assertEquals(classify(value), kinds[0]);

@@ -112,27 +112,34 @@ describe("JSON under limits: what is no JSON", () => {
 describe("JSON under limits: properties", () => {
   const spaced = fc.tuple(fc.jsonValue({ maxDepth: 8 }), fc.constantFrom(undefined, 1, "\t"))
     .map(([value, indent]) => JSON.stringify(value, null, indent));
-  const nasty = fc.array(fc.constantFrom("a", '"', "\\", "\\\\", ",", "[", "]", "{", "}", "\u2028", "€", " "), { maxLength: 200 })
+  const nasty = fc.array(fc.constantFrom("a", '"', "\\", "\\\\", ",", "[", "]", "{", "}", "\u2028", "€", " "), {
+    maxLength: 200,
+  })
     .map((parts) => JSON.stringify([parts.join(""), [], parts.join(""), parts.length]));
 
   test("taken means within both limits, refused means past the limit that is named", () => {
     fc.assert(
-      fc.property(fc.oneof(spaced, nasty), fc.integer({ min: -1, max: 1 }), fc.integer({ min: -1, max: 1 }), (text, more, deeper) => {
-        const { depth, nodes } = measure(JSON.parse(text));
-        const limits = { jsonDepth: Math.max(0, depth + deeper), jsonNodes: Math.max(0, nodes + more) };
-        const expected = nodes > limits.jsonNodes
-          ? "limits.jsonNodes"
-          : depth > limits.jsonDepth
-          ? "limits.jsonDepth"
-          : undefined;
-        assertEquals(refusal(text, limits), expected, text);
-      }),
+      fc.property(
+        fc.oneof(spaced, nasty),
+        fc.integer({ min: -1, max: 1 }),
+        fc.integer({ min: -1, max: 1 }),
+        (text, more, deeper) => {
+          const { depth, nodes } = measure(JSON.parse(text));
+          const limits = { jsonDepth: Math.max(0, depth + deeper), jsonNodes: Math.max(0, nodes + more) };
+          const expected = nodes > limits.jsonNodes
+            ? "limits.jsonNodes"
+            : depth > limits.jsonDepth
+            ? "limits.jsonDepth"
+            : undefined;
+          assertEquals(refusal(text, limits), expected, text);
+        },
+      ),
       { numRuns: 4_000 },
     );
   });
 
   test("any text at all gives a value, a SyntaxError or a LimitExceededError", () => {
-    const text = fc.array(fc.constantFrom(..."[]{}\",:\\ 1a\n"), { maxLength: 60 }).map((parts) => parts.join(""));
+    const text = fc.array(fc.constantFrom(...'[]{}",:\\ 1a\n'), { maxLength: 60 }).map((parts) => parts.join(""));
     fc.assert(
       fc.property(text, (given) => {
         try {

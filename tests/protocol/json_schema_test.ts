@@ -160,7 +160,7 @@ describe("what cannot be judged", () => {
   test("leaves alone what does not hang on it", () => {
     assertEquals(verdict(unsure, 1), true);
     assertEquals(verdict({ anyOf: [unsure, { type: "string" }] }, "b"), true);
-    assertEquals(verdict({ oneOf: [unsure, true, true] }, "b"), false);
+    assertEquals(check({ oneOf: [unsure, true, true] }, "b").valid, false);
     assertEquals(check({ ...unsure, type: "number" }, "b").valid, false);
     assertEquals(check({ allOf: [unsure, { maxLength: 0 }] }, "b").valid, false);
     assertEquals(check({ patternProperties: { "(a)\\1": true }, required: ["x"] }, { b: 1 }).valid, false);
@@ -168,7 +168,7 @@ describe("what cannot be judged", () => {
 
   test("are keywords of the wrong shape", () => {
     for (const keyword of ["minimum", "required", "pattern", "allOf", "type", "properties", "enum"]) {
-      assertEquals(verdict({ [keyword]: 1.5 === 1.5 && keyword === "minimum" ? "3" : 7 }, {}), "unchecked", keyword);
+      assertEquals(verdict({ [keyword]: true }, {}), "unchecked", keyword);
     }
   });
 

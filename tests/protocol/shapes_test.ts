@@ -7,12 +7,28 @@ type Result = Record<string, unknown>;
 
 const schema = { type: "object" };
 const message = { role: "user", content: { type: "text", text: "hi" } };
-const task = { taskId: "t", status: "working", createdAt: "2026-01-01T00:00:00Z", lastUpdatedAt: "2026-01-01T00:00:00Z" };
+const task = {
+  taskId: "t",
+  status: "working",
+  createdAt: "2026-01-01T00:00:00Z",
+  lastUpdatedAt: "2026-01-01T00:00:00Z",
+};
 
 /** A right result of each method, with every field that is looked at. */
 const right: Record<string, Result> = {
-  initialize: { protocolVersion: "2025-11-25", capabilities: {}, serverInfo: { name: "s", version: "1" }, instructions: "x" },
-  "server/discover": { supportedVersions: ["2026-07-28"], capabilities: {}, instructions: "x", ttlMs: 0, cacheScope: "public" },
+  initialize: {
+    protocolVersion: "2025-11-25",
+    capabilities: {},
+    serverInfo: { name: "s", version: "1" },
+    instructions: "x",
+  },
+  "server/discover": {
+    supportedVersions: ["2026-07-28"],
+    capabilities: {},
+    instructions: "x",
+    ttlMs: 0,
+    cacheScope: "public",
+  },
   "tools/list": {
     tools: [{
       name: "a",
@@ -45,14 +61,36 @@ const right: Record<string, Result> = {
   },
   "resources/read": { contents: [{ uri: "a:b", text: "" }, { uri: "a:c", mimeType: "x/y", blob: "AA==" }], ttlMs: 1 },
   "prompts/list": {
-    prompts: [{ name: "p", title: "P", description: "x", arguments: [{ name: "a", title: "A", description: "x", required: true }] }],
+    prompts: [{
+      name: "p",
+      title: "P",
+      description: "x",
+      arguments: [{ name: "a", title: "A", description: "x", required: true }],
+    }],
   },
-  "prompts/get": { description: "x", messages: [message, { role: "assistant", content: { type: "audio", data: "", mimeType: "" } }] },
+  "prompts/get": {
+    description: "x",
+    messages: [message, { role: "assistant", content: { type: "audio", data: "", mimeType: "" } }],
+  },
   "completion/complete": { completion: { values: ["a", "b"], total: 2, hasMore: false } },
-  "tasks/get": { ...task, statusMessage: "x", ttl: null, ttlMs: 5, pollInterval: 1, pollIntervalMs: 1, result: {}, error: {}, inputRequests: {} },
+  "tasks/get": {
+    ...task,
+    statusMessage: "x",
+    ttl: null,
+    ttlMs: 5,
+    pollInterval: 1,
+    pollIntervalMs: 1,
+    result: {},
+    error: {},
+    inputRequests: {},
+  },
   "tasks/list": { tasks: [task], nextCursor: "2" },
   task: { resultType: "task", ...task },
-  input_required: { resultType: "input_required", requestState: "s", inputRequests: { "a b": { method: "roots/list", params: {} } } },
+  input_required: {
+    resultType: "input_required",
+    requestState: "s",
+    inputRequests: { "a b": { method: "roots/list", params: {} } },
+  },
 };
 
 /** Every path into a value: names and positions. */
@@ -86,10 +124,23 @@ describe("result shapes: what is right", () => {
   }
 
   test("empty lists pass, and null stands for missing", () => {
-    for (const [method, field] of [["tools/list", "tools"], ["tools/call", "content"], ["prompts/get", "messages"], ["resources/read", "contents"]] as const) {
+    for (
+      const [method, field] of [["tools/list", "tools"], ["tools/call", "content"], ["prompts/get", "messages"], [
+        "resources/read",
+        "contents",
+      ]] as const
+    ) {
       assertEquals(checkResult(method, { [field]: [] }), undefined);
     }
-    const tool = { name: "a", inputSchema: schema, title: null, description: null, outputSchema: null, annotations: null, _meta: null };
+    const tool = {
+      name: "a",
+      inputSchema: schema,
+      title: null,
+      description: null,
+      outputSchema: null,
+      annotations: null,
+      _meta: null,
+    };
     assertEquals(checkResult("tools/list", { tools: [tool], nextCursor: null, ttlMs: null, _meta: null }), undefined);
     assertEquals(checkResult("prompts/list", { prompts: [{ name: "p", arguments: null }] }), undefined);
     assertEquals(checkResult("tools/call", { content: [], isError: null }), undefined);
@@ -109,12 +160,28 @@ describe("result shapes: what is right", () => {
     }
     assertEquals(checkResult("tools/call", { task }), undefined);
     assertEquals(checkResult("tools/call", { isError: false }), '"content" is missing: expected an array');
-    assertEquals(checkResult("tools/call", { task: { ...task, status: "?" } }), '"task.status" is a string: expected working|input_required|completed|failed|cancelled');
-    assertEquals(checkResult("tools/call", { structuredContent: {}, content: {} }), '"content" is an object: expected an array');
+    assertEquals(
+      checkResult("tools/call", { task: { ...task, status: "?" } }),
+      '"task.status" is a string: expected working|input_required|completed|failed|cancelled',
+    );
+    assertEquals(
+      checkResult("tools/call", { structuredContent: {}, content: {} }),
+      '"content" is an object: expected an array',
+    );
   });
 
   test("acknowledgements and methods without a shape take any object", () => {
-    for (const method of ["ping", "tasks/cancel", "tasks/update", "tasks/result", "subscriptions/listen", "acme/own", "constructor"]) {
+    for (
+      const method of [
+        "ping",
+        "tasks/cancel",
+        "tasks/update",
+        "tasks/result",
+        "subscriptions/listen",
+        "acme/own",
+        "constructor",
+      ]
+    ) {
       assertEquals(checkResult(method, {}), undefined);
       assertEquals(checkResult(method, { _meta: 1 }), '"_meta" is a number: expected an object');
     }
@@ -123,10 +190,19 @@ describe("result shapes: what is right", () => {
   test("a request for input needs requests or a state", () => {
     assertEquals(checkResult("input_required", { requestState: "" }), undefined);
     assertEquals(checkResult("input_required", { inputRequests: {} }), undefined);
-    assertEquals(checkResult("input_required", { inputRequests: JSON.parse('{"__proto__":{"method":"a/b"}}') }), undefined);
+    assertEquals(
+      checkResult("input_required", { inputRequests: JSON.parse('{"__proto__":{"method":"a/b"}}') }),
+      undefined,
+    );
     assertEquals(checkResult("input_required", {}), '"requestState" is missing: expected a string');
-    assertEquals(checkResult("input_required", { inputRequests: { a: {} } }), '"inputRequests.a.method" is missing: expected a string');
-    assertEquals(checkResult("input_required", { inputRequests: [], requestState: 1 }), '"inputRequests" is an array: expected an object');
+    assertEquals(
+      checkResult("input_required", { inputRequests: { a: {} } }),
+      '"inputRequests.a.method" is missing: expected a string',
+    );
+    assertEquals(
+      checkResult("input_required", { inputRequests: [], requestState: 1 }),
+      '"inputRequests" is an array: expected an object',
+    );
   });
 });
 
@@ -134,7 +210,11 @@ describe("result shapes: what is wrong", () => {
   const cases: [method: string, result: Result, sentence: string][] = [
     ["tools/list", {}, '"tools" is missing: expected an array'],
     ["tools/list", { tools: { a: 1 } }, '"tools" is an object: expected an array'],
-    ["tools/list", { tools: [{ name: "a", inputSchema: schema }, { name: "b" }] }, '"tools[1].inputSchema" is missing: expected an object'],
+    [
+      "tools/list",
+      { tools: [{ name: "a", inputSchema: schema }, { name: "b" }] },
+      '"tools[1].inputSchema" is missing: expected an object',
+    ],
     ["tools/list", { tools: [null] }, '"tools[0]" is null: expected an object'],
     ["tools/list", { tools: [{ name: 5, inputSchema: schema }] }, '"tools[0].name" is a number: expected a string'],
     ["tools/list", { tools: [], nextCursor: 2 }, '"nextCursor" is a number: expected a string'],
@@ -142,13 +222,33 @@ describe("result shapes: what is wrong", () => {
     ["tools/call", { content: [{ text: "a" }] }, '"content[0].type" is missing: expected a string'],
     ["tools/call", { content: [{ type: ["text"], text: "a" }] }, '"content[0].type" is an array: expected a string'],
     ["tools/call", { content: [{ type: "text" }] }, '"content[0].text" is missing: expected a string'],
-    ["tools/call", { content: [{ type: "resource", resource: { uri: "a:b" } }] }, '"content[0].resource.blob" is missing: expected a string'],
+    [
+      "tools/call",
+      { content: [{ type: "resource", resource: { uri: "a:b" } }] },
+      '"content[0].resource.blob" is missing: expected a string',
+    ],
     ["tools/call", { content: [], isError: "no" }, '"isError" is a string: expected a boolean'],
     ["resources/read", { contents: [{ uri: "a:b", text: 1 }] }, '"contents[0].text" is a number: expected a string'],
-    ["prompts/get", { messages: [{ role: "system", content: message.content }] }, '"messages[0].role" is a string: expected user|assistant'],
-    ["prompts/get", { messages: [{ role: "user", content: [] }] }, '"messages[0].content" is an array: expected an object'],
-    ["initialize", { ...right.initialize, serverInfo: { name: "s" } }, '"serverInfo.version" is missing: expected a string'],
-    ["server/discover", { supportedVersions: [1], capabilities: {} }, '"supportedVersions[0]" is a number: expected a string'],
+    [
+      "prompts/get",
+      { messages: [{ role: "system", content: message.content }] },
+      '"messages[0].role" is a string: expected user|assistant',
+    ],
+    [
+      "prompts/get",
+      { messages: [{ role: "user", content: [] }] },
+      '"messages[0].content" is an array: expected an object',
+    ],
+    [
+      "initialize",
+      { ...right.initialize, serverInfo: { name: "s" } },
+      '"serverInfo.version" is missing: expected a string',
+    ],
+    [
+      "server/discover",
+      { supportedVersions: [1], capabilities: {} },
+      '"supportedVersions[0]" is a number: expected a string',
+    ],
     ["completion/complete", { completion: { values: "a" } }, '"completion.values" is a string: expected an array'],
   ];
   for (const [method, result, sentence] of cases) {
@@ -157,11 +257,15 @@ describe("result shapes: what is wrong", () => {
 
   test("a wrong type at any place that is looked at is named by its path", () => {
     // Not looked at: what is below a schema, hints, capabilities; the scope of a cache, the type of a result.
-    const unseen = /^(cacheScope|structuredContent|resultType)$|(Schema|annotations|execution|params)\.|^supportedVersions$/;
+    const unseen =
+      /^(cacheScope|structuredContent|resultType)$|(Schema|annotations|execution|params)\.|^supportedVersions$/;
     const skipped = new Set<string>();
     for (const [method, result] of Object.entries(right)) {
       for (const path of paths(result)) {
-        const name = path.reduce<string>((text, key) => typeof key === "number" ? `${text}[${key}]` : text ? `${text}.${key}` : key, "");
+        const name = path.reduce<string>(
+          (text, key) => typeof key === "number" ? `${text}[${key}]` : text ? `${text}.${key}` : key,
+          "",
+        );
         if (unseen.test(name)) {
           skipped.add(name);
           continue;
@@ -192,7 +296,20 @@ describe("result shapes: what is wrong", () => {
 
 describe("result shapes: properties", () => {
   test("any JSON object gives undefined or one sentence, and is left as it was", () => {
-    const keys = fc.constantFrom("tools", "content", "type", "name", "text", "contents", "uri", "messages", "task", "structuredContent", "inputRequests", "__proto__");
+    const keys = fc.constantFrom(
+      "tools",
+      "content",
+      "type",
+      "name",
+      "text",
+      "contents",
+      "uri",
+      "messages",
+      "task",
+      "structuredContent",
+      "inputRequests",
+      "__proto__",
+    );
     const value = fc.letrec<{ node: unknown }>((tie) => ({
       node: fc.oneof(
         { depthSize: "medium", withCrossShrink: true },
@@ -201,7 +318,9 @@ describe("result shapes: properties", () => {
         fc.array(fc.tuple(keys, tie("node")), { maxLength: 4 }).map((entries) => Object.fromEntries(entries)),
       ),
     })).node;
-    const result = fc.array(fc.tuple(keys, value), { maxLength: 4 }).map((entries): Result => Object.fromEntries(entries));
+    const result = fc.array(fc.tuple(keys, value), { maxLength: 4 }).map((entries): Result =>
+      Object.fromEntries(entries)
+    );
     fc.assert(
       fc.property(fc.constantFrom(...Object.keys(right), "ping"), result, (method, given) => {
         const before = JSON.stringify(given);

@@ -188,7 +188,9 @@ async function post(request: Request, body: unknown, scope: Scope): Promise<Resp
   if (Array.isArray(body)) return batch(body, session, scope);
   if (!isJsonObject(body)) throw new RpcFailure(-32600, "Invalid Request", { status: 400 });
   if (!isRequest(body)) {
-    if (body.id !== undefined && typeof body.method === "string") throw new RpcFailure(-32600, "Bad id", { status: 400 });
+    if (body.id !== undefined && typeof body.method === "string") {
+      throw new RpcFailure(-32600, "Bad id", { status: 400 });
+    }
     await session.session.receive(body, { send: () => {}, closeStream: () => {} });
     return new Response(null, { status: 202 });
   }
@@ -201,7 +203,7 @@ async function initialize(request: Request, body: JsonObject, scope: Scope): Pro
   const session = open(scope);
   const response = await session.session.receive(body, { send: () => {}, closeStream: () => {} });
   if (response?.error !== undefined) return jsonResponse(response, 400);
-  if (scope.options.sessions === false) for (const old of scope.sessions.values()) end(old, scope);
+  if (scope.options.sessions === false) { for (const old of scope.sessions.values()) end(old, scope); }
   scope.sessions.set(session.id, session);
   const headers: Record<string, string> = session.id === "" ? {} : { "mcp-session-id": session.id };
   if (scope.options.reply === "json" || response === undefined) return jsonResponse(response, 200, headers);
@@ -269,7 +271,7 @@ function reply(
       if (stream !== undefined) return stream;
       stream = nextStream(session, scope);
       resolve(eventResponse(stream.attach(undefined)));
-      if (!together) for (const response of answers) stream.push(JSON.stringify(response));
+      if (!together) { for (const response of answers) stream.push(JSON.stringify(response)); }
       return stream;
     };
     if (mode === "sse") opened();

@@ -6,11 +6,12 @@
  */
 import type { Execution, LedgerView } from "./core/ledger.ts";
 import { checkHeaders, nameOf } from "./core/modern_headers.ts";
-import { createModernPeer, type ModernPeer, type ModernPeerOptions } from "./core/modern_peer.ts";
+import { createModernPeer, type ModernIo, type ModernPeer, type ModernPeerOptions } from "./core/modern_peer.ts";
 import { createSseStream, jsonResponse, sseResponse, type SseStream } from "./core/sse.ts";
 import { Dropped } from "./core/subscriptions.ts";
 import type { TaskStore } from "./core/tasks.ts";
 import {
+  createRunning,
   errorOf,
   isJsonObject,
   isRequest,
@@ -114,8 +115,7 @@ function unreadable(message: unknown): RpcFailure {
 
 function refuse(request: Request, options: ModernOptions): Response | undefined {
   const origin = request.headers.get("origin");
-  const own = new URL(request.url).origin;
-  if (origin !== null && origin !== own && !options.origins?.includes(origin)) {
+  if (origin !== null && origin !== new URL(request.url).origin && !options.origins?.includes(origin)) {
     return jsonResponse(errorOf(undefined, new RpcFailure(-32600, "Origin is not allowed")), 403);
   }
   if (options.token !== undefined && request.headers.get("authorization") !== `Bearer ${options.token}`) {
@@ -162,27 +162,29 @@ async function accept(request: Request, message: JsonObject, scope: Scope): Prom
 function reply(request: Request, call: JsonRpcRequest, scope: Scope): Promise<Response> {
   const { peer, options } = scope;
   const mode = call.method === "subscriptions/listen" ? "sse" : options.reply ?? "auto";
-  const gone = new AbortController();
-  const leave = () => gone.abort(request.signal.reason);
-  if (request.signal.aborted) leave();
-  request.signal.addEventListener("abort", leave, { once: true });
+  const running = createRunning(() => request.signal);
   let stream: SseStream | undefined;
   return new Promise<Response>((resolve) => {
     const send = (message: JsonRpcNotification | JsonRpcResponse) => {
       if (stream === undefined) {
-        stream = createSseStream((reason) => gone.abort(reason));
+        stream = createSseStream((reason) => running.abort(reason));
         resolve(sseResponse(stream));
       }
       stream.send({ data: JSON.stringify(message) });
     };
-    const io = {
-      signal: gone.signal,
-      notify(notification: JsonRpcNotification) {
-        if (mode !== "json" && !gone.signal.aborted) send(notification);
+    const io: ModernIo = {
+      get signal() {
+        return running.signal;
+      },
+      get aborted() {
+        return running.aborted;
+      },
+      notify(notification) {
+        if (mode !== "json" && !running.aborted) send(notification);
       },
     };
     const finish = (response: JsonRpcResponse, status: number) => {
-      if (gone.signal.aborted) resolve(new Response("", { status: 499 }));
+      if (running.aborted) resolve(new Response("", { status: 499 }));
       else if (stream !== undefined || (mode === "sse" && status === 200)) send(response);
       else resolve(jsonResponse(response, status));
       stream?.close();
@@ -193,6 +195,6 @@ function reply(request: Request, call: JsonRpcRequest, scope: Scope): Promise<Re
         if (error instanceof Dropped) stream?.close();
         else finish(errorOf(call.id, error), error instanceof RpcFailure ? error.status : 500);
       },
-    ).finally(() => request.signal.removeEventListener("abort", leave));
+    );
   });
 }

@@ -6,9 +6,10 @@
 import type { Core } from "./core/core.ts";
 import type { LedgerView } from "./core/ledger.ts";
 import { createLegacySession, type LegacySession, type LegacySessionOptions } from "./core/legacy_session.ts";
-import { createModernPeer, type ModernPeer, type ModernPeerOptions } from "./core/modern_peer.ts";
+import { createModernPeer, type ModernIo, type ModernPeer, type ModernPeerOptions } from "./core/modern_peer.ts";
 import { Dropped } from "./core/subscriptions.ts";
 import {
+  createRunning,
   errorOf,
   isId,
   isJsonObject,
@@ -20,6 +21,7 @@ import {
   type RequestId,
   resultOf,
   RpcFailure,
+  type Running,
   type ServerChange,
   stringAt,
 } from "./core/wire.ts";
@@ -57,7 +59,7 @@ interface Scope {
   readonly modern: ModernPeer;
   readonly legacy: LegacySession;
   readonly options: PipeOptions;
-  readonly running: Map<RequestId, AbortController>;
+  readonly running: Map<RequestId, Running>;
   readonly send: (message: unknown) => void;
 }
 
@@ -87,7 +89,7 @@ export function createPipeServer(options: PipeOptions): PipeServer {
     receive: (text) => receive(text, scope),
     close() {
       legacy.close();
-      for (const controller of scope.running.values()) controller.abort(new Error("the pipe ended"));
+      for (const running of scope.running.values()) running.abort(new Error("the pipe ended"));
     },
   };
 }
@@ -124,7 +126,9 @@ function receive(text: string, scope: Scope): void {
 function isModern(message: JsonObject, scope: Scope): boolean {
   if (scope.options.era !== "both") return scope.options.era === "modern";
   const params = objectAt(message, "params");
-  if (message.method === "notifications/cancelled" && isId(params.requestId)) return scope.running.has(params.requestId);
+  if (message.method === "notifications/cancelled" && isId(params.requestId)) {
+    return scope.running.has(params.requestId);
+  }
   if (objectAt(params, "_meta")["io.modelcontextprotocol/protocolVersion"] !== undefined) return true;
   return message.method !== "initialize" && scope.legacy.revision === undefined;
 }
@@ -138,31 +142,40 @@ function receiveModern(message: JsonObject, scope: Scope): void {
   }
   if (message.method === "notifications/cancelled") {
     const { requestId, reason } = objectAt(message, "params");
-    const controller = isId(requestId) ? scope.running.get(requestId) : undefined;
-    if (controller === undefined) ledger.violation(`cancelled what does not run: ${JSON.stringify(requestId)}`);
-    controller?.abort(String(reason ?? ""));
+    const running = isId(requestId) ? scope.running.get(requestId) : undefined;
+    if (running === undefined) ledger.violation(`cancelled what does not run: ${JSON.stringify(requestId)}`);
+    running?.abort(String(reason ?? ""));
   } else if (typeof message.method !== "string") ledger.violation("a JSON-RPC response was sent");
 }
 
 async function answerModern(request: JsonRpcRequest, scope: Scope): Promise<void> {
   const { id } = request;
-  const controller = new AbortController();
-  const { signal } = controller;
-  scope.running.set(id, controller);
+  const running = createRunning();
+  scope.running.set(id, running);
   const send = (message: unknown) => {
-    if (!signal.aborted) scope.send(message);
+    if (!running.aborted) scope.send(message);
   };
-  const over = () => send(notificationOf("notifications/cancelled", { requestId: id, reason: "the subscription is over" }));
+  const over = () =>
+    send(notificationOf("notifications/cancelled", { requestId: id, reason: "the subscription is over" }));
   try {
     scope.modern.check(request);
-    const result = await scope.modern.dispatch(request, { signal, notify: send });
+    const io: ModernIo = {
+      get signal() {
+        return running.signal;
+      },
+      get aborted() {
+        return running.aborted;
+      },
+      notify: send,
+    };
+    const result = await scope.modern.dispatch(request, io);
     send(resultOf(id, result));
     if (request.method === "subscriptions/listen") over();
   } catch (error) {
     if (error instanceof Dropped) over();
     else send(errorOf(id, error));
   } finally {
-    if (scope.running.get(id) === controller) scope.running.delete(id);
+    if (scope.running.get(id) === running) scope.running.delete(id);
   }
 }
 
@@ -192,4 +205,3 @@ async function answerLegacy(messages: JsonObject[], scope: Scope): Promise<void>
   if (messages.length > 1 && responses.length > 0) scope.send(responses);
   else if (responses[0] !== undefined) scope.send(responses[0]);
 }
-

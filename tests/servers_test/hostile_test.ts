@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertGreater, assertLess } from "@std/assert";
 import { describe, test } from "node:test";
 import { brotliBomb, endlessDeflate, gzipHeader, zlibHeader } from "../servers/faults/deflate.ts";
-import { memoryFetch } from "../servers/core/memory_fetch.ts";
+import { memoryFetch } from "../servers/memory_fetch.ts";
 import { isJsonObject, objectAt } from "../servers/core/wire.ts";
 import { createHostileServer, type FaultName, faultNames, type HostileOptions } from "../servers/hostile.ts";
 import {
@@ -141,7 +141,9 @@ describe("hostile messages", () => {
   test("input without an end: each round is new", async () => {
     const server = createHostileServer("input-loop");
     const states = [];
-    for (let id = 1; id <= 12; id++) states.push(resultOf(await callModern(server, "tools/call", echo, { id })).requestState);
+    for (let id = 1; id <= 12; id++) {
+      states.push(resultOf(await callModern(server, "tools/call", echo, { id })).requestState);
+    }
     assertEquals(new Set(states).size, 12);
     assertEquals(server.calls("echo"), 0);
   });
@@ -151,7 +153,10 @@ describe("hostile bytes", () => {
   test("are made while they are read, up to the cap, and a reader that leaves is counted", async () => {
     for (const name of ["endless-line", "endless-event", "endless-json", "endless-messages", "gzip-bomb"] as const) {
       const server = createHostileServer(name);
-      const response = await memoryFetch(server)("http://fake.test/mcp", await initOf(modernRequest("tools/call", echo)));
+      const response = await memoryFetch(server)(
+        "http://fake.test/mcp",
+        await initOf(modernRequest("tools/call", echo)),
+      );
       const reader = response.body?.getReader();
       for (let index = 0; index < 20; index++) assertEquals((await reader?.read())?.done, false);
       await reader?.cancel();
@@ -171,18 +176,18 @@ describe("hostile bytes", () => {
       const packed = [...header, ...head];
       for (let index = 0; index < 1_000; index++) packed.push(...unit);
       void writer.write(new Uint8Array(packed)).catch(() => {});
-      void writer.close().catch(() => {}); // the stream has no end: closing it fails
       let size = 0;
       let start = "";
-      for (;;) {
-        const { done, value } = await reader.read().catch(() => ({ done: true, value: undefined }));
-        if (done || value === undefined) break;
+      while (size < 1_900_000) {
+        const { value } = await reader.read();
+        if (value === undefined) break;
         if (start === "") start = new TextDecoder().decode(value.subarray(0, 18));
         if (size > 100) assertEquals(value.every((byte) => byte === 32), true);
         size += value.length;
       }
+      await reader.cancel().catch(() => {}); // it is in the middle of the stream
       assertEquals(start, '{"id":1,"text":"  ', format);
-      assertGreater(size, 1_900_000);
+      assertGreater(size, 1_899_999);
     }
     assertLess(brotliBomb().length, 250);
   });

@@ -2,7 +2,17 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { describe, test } from "node:test";
 import { createLegacyServer } from "../servers/legacy.ts";
 import { isJsonObject, type JsonObject, objectAt } from "../servers/core/wire.ts";
-import { codeOf, eventReader, getLegacy, handshake, postLegacy, readReply, resultOf, textOf, until } from "./support.ts";
+import {
+  codeOf,
+  eventReader,
+  getLegacy,
+  handshake,
+  postLegacy,
+  readReply,
+  resultOf,
+  textOf,
+  until,
+} from "./support.ts";
 
 const call = (id: number | string, name: string, args: JsonObject = {}, more: JsonObject = {}): JsonObject => ({
   jsonrpc: "2.0",
@@ -94,7 +104,9 @@ describe("the legacy server: sessions", () => {
       const server = createLegacyServer({ revision });
       const { headers } = await handshake(server, { revision });
       const result = resultOf(await readReply(await postLegacy(server, request(1, "tools/list"), headers)));
-      return new Map((Array.isArray(result.tools) ? result.tools : []).filter(isJsonObject).map((tool) => [tool.name, tool]));
+      return new Map(
+        (Array.isArray(result.tools) ? result.tools : []).filter(isJsonObject).map((tool) => [tool.name, tool]),
+      );
     };
     const newest = await tools("2025-11-25");
     assertEquals(objectAt(newest.get("job") ?? {}, "execution").taskSupport, "optional");
@@ -126,6 +138,11 @@ describe("the legacy server: streams", () => {
     const id = first.events.at(-1)?.id ?? "";
     const second = await readReply(await getLegacy(server, { ...headers, "last-event-id": id }));
     assertEquals([second.messages[0]?.id, textOf(resultOf(second))], [1, "later"]);
+    const again = await readReply(await getLegacy(server, { ...headers, "last-event-id": id }));
+    assertEquals(again.messages, second.messages);
+    const seen = second.events.at(-1)?.id ?? "";
+    const nothing = await readReply(await getLegacy(server, { ...headers, "last-event-id": seen }));
+    assertEquals(nothing.messages, []);
     const unknown = await getLegacy(server, { ...headers, "last-event-id": "s99_1" });
     assertEquals(unknown.status, 400);
   });
@@ -256,7 +273,11 @@ describe("the legacy server: its own requests", () => {
 
 describe("the legacy server: batches and tasks", () => {
   test("2025-03-26 takes a batch and may answer with one; later revisions refuse it", async () => {
-    const items = [call(1, "echo", { text: "a" }), { jsonrpc: "2.0", method: "notifications/x" }, call(2, "echo", { text: "b" })];
+    const items = [
+      call(1, "echo", { text: "a" }),
+      { jsonrpc: "2.0", method: "notifications/x" },
+      call(2, "echo", { text: "b" }),
+    ];
     for (const options of [{ reply: "json" }, { reply: "sse" }, { reply: "sse", batchReplies: true }] as const) {
       const server = createLegacyServer({ revision: "2025-03-26", ...options });
       const { headers } = await handshake(server, { revision: "2025-03-26" });

@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { describe, test } from "node:test";
 import { createModernServer } from "../servers/modern.ts";
-import { callModern, codeOf, eventReader, modernMeta, modernRequest, resultOf, textOf, until } from "./support.ts";
-import { memoryFetch } from "../servers/core/memory_fetch.ts";
+import { callModern, codeOf, modernMeta, modernRequest, resultOf, textOf, until } from "./support.ts";
+import { memoryFetch } from "../servers/memory_fetch.ts";
 import { isJsonObject, type JsonObject, objectAt } from "../servers/core/wire.ts";
 
 const elicits = modernMeta({ elicitation: { form: {}, url: {} } });
@@ -30,10 +30,16 @@ describe("the modern server: envelope and headers", () => {
     ["the method in other case", { headers: { "mcp-method": "Tools/call" } }, 400, -32020],
     ["no name", { headers: { "mcp-name": null } }, 400, -32020],
     ["another name", { headers: { "mcp-name": "add" } }, 400, -32020],
-    ["a name in broken base64", { headers: { "mcp-name": "=?base64?ZWNob?=" } }, 400, -32020],
+    ["a name in broken base64", { headers: { "mcp-name": "=?base64?ZW*obw==?=" } }, 400, -32020],
+    ["a name in base64 without padding", { headers: { "mcp-name": "=?base64?ZWNobw?=" } }, 400, -32020],
     ["no _meta", { meta: {} }, 400, -32602],
     ["no capabilities", { meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28" } }, 400, -32602],
-    ["another version", { meta: { ...modernMeta(), "io.modelcontextprotocol/protocolVersion": "2099-01-01" } }, 400, -32022],
+    [
+      "another version",
+      { meta: { ...modernMeta(), "io.modelcontextprotocol/protocolVersion": "2099-01-01" } },
+      400,
+      -32022,
+    ],
   ];
   for (const [what, options, status, code] of wrong) {
     test(`refuses ${what} and runs nothing`, async () => {
@@ -245,7 +251,10 @@ describe("the modern server: rounds of input", () => {
     const state = String(first.requestState);
     const inputResponses = { name_1: accept("Ada") };
     const send = (change: JsonObject, id: number) =>
-      callModern(server, "tools/call", { ...params, inputResponses, requestState: state, ...change }, { id, meta: elicits });
+      callModern(server, "tools/call", { ...params, inputResponses, requestState: state, ...change }, {
+        id,
+        meta: elicits,
+      });
     assertEquals(codeOf(await send({ requestState: state.trim() }, 2)), -32602);
     assertEquals(codeOf(await send({ requestState: state.normalize("NFC") }, 2)), -32602);
     assertEquals(codeOf(await send({ arguments: { rounds: 3 } }, 2)), -32602);
@@ -261,7 +270,9 @@ describe("the modern server: rounds of input", () => {
     const first = resultOf(await callModern(server, "tools/call", stateless, { id: 1, meta: elicits }));
     assertEquals(first.requestState, undefined);
     const inputResponses = { name_1: accept("Ada") };
-    const bad = await callModern(server, "tools/call", { ...stateless, inputResponses, requestState: "" }, { meta: elicits });
+    const bad = await callModern(server, "tools/call", { ...stateless, inputResponses, requestState: "" }, {
+      meta: elicits,
+    });
     assertEquals(codeOf(bad), -32602);
     const good = await callModern(server, "tools/call", { ...stateless, inputResponses }, { id: 2, meta: elicits });
     assertEquals(textOf(resultOf(good)), '["Ada"]');
@@ -269,14 +280,19 @@ describe("the modern server: rounds of input", () => {
 
   test("asks only for what was declared on this request", async () => {
     const server = createModernServer();
-    for (const [name, capability] of [["ask", "elicitation"], ["sample", "sampling"], ["list_roots", "roots"]] as const) {
+    for (
+      const [name, capability] of [["ask", "elicitation"], ["sample", "sampling"], ["list_roots", "roots"]] as const
+    ) {
       const reply = await callModern(server, "tools/call", { name });
       assertEquals([reply.status, codeOf(reply)], [400, -32021]);
       const data = objectAt(objectAt(reply.messages[0] ?? {}, "error"), "data");
       assert(capability in objectAt(data, "requiredCapabilities"));
     }
     const url = { name: "ask", arguments: { mode: "url" } };
-    assertEquals(codeOf(await callModern(server, "tools/call", url, { meta: modernMeta({ elicitation: {} }) })), -32021);
+    assertEquals(
+      codeOf(await callModern(server, "tools/call", url, { meta: modernMeta({ elicitation: {} }) })),
+      -32021,
+    );
   });
 
   test("a state alone sends the client away and lets it come back", async () => {
@@ -286,101 +302,5 @@ describe("the modern server: rounds of input", () => {
     assertEquals([first.resultType, first.inputRequests], ["input_required", undefined]);
     const again = { ...later, requestState: first.requestState };
     assertEquals(textOf(resultOf(await callModern(server, "tools/call", again, { id: 2 }))), "here you are");
-  });
-});
-
-describe("the modern server: subscriptions", () => {
-  const listen = async (server: ReturnType<typeof createModernServer>, id: number | string, notifications: JsonObject) => {
-    const response = await server.fetch(modernRequest("subscriptions/listen", { notifications }, { id }));
-    return eventReader(response);
-  };
-  const tag = (message: JsonObject) =>
-    objectAt(objectAt(message, "params"), "_meta")["io.modelcontextprotocol/subscriptionId"];
-
-  test("acknowledges first, tags by id, tells only what was asked for, and ends with a result", async () => {
-    const server = createModernServer();
-    const reader = await listen(server, 5, { toolsListChanged: true, resourceSubscriptions: ["test://watched"] });
-    const first = await reader.message();
-    assertEquals(first.method, "notifications/subscriptions/acknowledged");
-    assertEquals(tag(first), 5);
-    await until(() => server.listeners() === 1);
-    server.emit({ type: "prompts" });
-    server.emit({ type: "resource", uri: "test://other" });
-    server.emit({ type: "tools" });
-    server.emit({ type: "resource", uri: "test://watched" });
-    const second = await reader.message();
-    assertEquals([second.method, tag(second)], ["notifications/tools/list_changed", 5]);
-    assertEquals(objectAt(await reader.message(), "params").uri, "test://watched");
-    server.endSubscriptions();
-    const last = await reader.message();
-    assertEquals([last.id, objectAt(last, "result").resultType], [5, "complete"]);
-    assertEquals(await reader.next(), undefined);
-    assertEquals(server.listeners(), 0);
-  });
-
-  test("a drop closes without a result, and a reader that leaves is forgotten", async () => {
-    const server = createModernServer();
-    const reader = await listen(server, "a", { toolsListChanged: true });
-    await reader.message();
-    await until(() => server.listeners() === 1);
-    server.dropSubscriptions();
-    assertEquals(await reader.next(), undefined);
-    const other = await listen(server, "b", {});
-    await other.message();
-    await other.cancel();
-    await until(() => server.listeners() === 0);
-  });
-});
-
-describe("the modern server: the tasks extension", () => {
-  const meta = modernMeta({ extensions: { "io.modelcontextprotocol/tasks": {} } });
-
-  test("runs at once for those who did not declare it", async () => {
-    const server = createModernServer();
-    const reply = await callModern(server, "tools/call", { name: "job", arguments: { text: "quick" } });
-    assertEquals([resultOf(reply).resultType, textOf(resultOf(reply))], ["complete", "quick"]);
-    assertEquals(codeOf(await callModern(server, "tools/call", { name: "job_required" })), -32021);
-    assertEquals(codeOf(await callModern(server, "tasks/get", { taskId: "x" })), -32021);
-    assertEquals(codeOf(await callModern(server, "tasks/result", { taskId: "x" }, { meta })), -32601);
-  });
-
-  test("goes from working over input_required to completed, and tells who listens", async () => {
-    const server = createModernServer();
-    const created = resultOf(
-      await callModern(server, "tools/call", { name: "job", arguments: { polls: 1, ask: true } }, { meta }),
-    );
-    assertEquals([created.resultType, created.status], ["task", "working"]);
-    const taskId = String(created.taskId);
-    const notifications = { taskIds: [taskId] };
-    const reader = eventReader(await server.fetch(modernRequest("subscriptions/listen", { notifications }, { id: 3, meta })));
-    await reader.message();
-    const get = async () => resultOf(await callModern(server, "tasks/get", { taskId }, { meta }));
-    assertEquals((await get()).status, "working");
-    const waiting = await get();
-    assertEquals([waiting.status, waiting.resultType], ["input_required", "complete"]);
-    const [key = ""] = Object.keys(objectAt(waiting, "inputRequests"));
-    const inputResponses = { [key]: { action: "accept", content: { name: "Ada" } }, unknown: {} };
-    const empty = resultOf(await callModern(server, "tasks/update", { taskId, inputResponses }, { meta }));
-    assertEquals(empty.status, undefined);
-    const done = await get();
-    assertEquals([done.status, textOf(objectAt(done, "result"))], ["completed", 'job done for {"name":"Ada"}']);
-    const told = [await reader.message(), await reader.message(), await reader.message()];
-    assertEquals(told.map((message) => objectAt(message, "params").status), ["input_required", "working", "completed"]);
-    await reader.cancel();
-  });
-
-  test("fails, is cancelled, and is unknown", async () => {
-    const server = createModernServer();
-    const start = async (args: JsonObject) =>
-      String(resultOf(await callModern(server, "tools/call", { name: "job", arguments: args }, { meta })).taskId);
-    const failing = await start({ polls: 0, fail: true });
-    const state = resultOf(await callModern(server, "tasks/get", { taskId: failing }, { meta }));
-    assertEquals([state.status, objectAt(state, "error").code], ["failed", -32603]);
-    const taskId = await start({ polls: 100 });
-    assertEquals(resultOf(await callModern(server, "tasks/cancel", { taskId }, { meta })).resultType, "complete");
-    assertEquals(resultOf(await callModern(server, "tasks/get", { taskId }, { meta })).status, "cancelled");
-    assertEquals(codeOf(await callModern(server, "tasks/get", { taskId: "none" }, { meta })), -32602);
-    const reply = await callModern(server, "tasks/get", { taskId }, { meta, headers: { "mcp-name": "other" } });
-    assertEquals(codeOf(reply), -32020);
   });
 });

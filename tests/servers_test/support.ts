@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { memoryFetch } from "../servers/core/memory_fetch.ts";
+import { memoryFetch } from "../servers/memory_fetch.ts";
 import { isJsonObject, type JsonObject, objectAt } from "../servers/core/wire.ts";
 
 /** Whatever answers a Request. */
@@ -45,7 +45,8 @@ export function modernMeta(capabilities: JsonObject = {}, more: JsonObject = {})
 export function modernRequest(
   method: string,
   params: JsonObject = {},
-  options: { id?: number | string; meta?: JsonObject; headers?: Record<string, string | null>; signal?: AbortSignal } = {},
+  options: { id?: number | string; meta?: JsonObject; headers?: Record<string, string | null>; signal?: AbortSignal } =
+    {},
 ): Request {
   const _meta = options.meta ?? modernMeta();
   const headers = new Headers({

@@ -74,8 +74,10 @@ function cut(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
 }
 
 const pieces = fc.constantFrom(
-  ..."\n,\r,\r\n,\n\n,\r\r,:,: ,data,data:,data: ,data:x,data: {}\n,datax: y,id,id:,id: 7\n,id: a\0b\n,event: endpoint\n,event:,event".split(","),
-  ...": keep-alive\n,retry: 15\n,retry: 1x\n,retry:,foo: bar\n, , \u00e9,\u20ac,\ud83d\ude00,\ufeff,\0,Data: no\n,data\n".split(","),
+  ..."\n,\r,\r\n,\n\n,\r\r,:,: ,data,data:,data: ,data:x,data: {}\n,datax: y,id,id:,id: 7\n,id: a\0b\n,event: endpoint\n,event:,event"
+    .split(","),
+  ...": keep-alive\n,retry: 15\n,retry: 1x\n,retry:,foo: bar\n, , \u00e9,\u20ac,\ud83d\ude00,\ufeff,\0,Data: no\n,data\n"
+    .split(","),
 );
 const nastyText = fc.array(pieces, { maxLength: 24 }).map((parts) => parts.join(""));
 const nastyBytes = fc.oneof(
@@ -123,7 +125,10 @@ describe("SSE parser: what events are", () => {
   });
 
   test("a byte order mark is dropped once, at the start only", () => {
-    assertEquals(parseText("\ufeffdata: a\n\n\ufeffdata: b\n\ndata: \ufeffc\n\n").events.map(([data]) => data), ["a", "\ufeffc"]);
+    assertEquals(parseText("\ufeffdata: a\n\n\ufeffdata: b\n\ndata: \ufeffc\n\n").events.map(([data]) => data), [
+      "a",
+      "\ufeffc",
+    ]);
     const apart = parse([encoder.encode("data: a\n\n"), encoder.encode("\ufeffdata: b\n\n")]);
     assertEquals(apart.events.map(([data]) => data), ["a"]);
   });
@@ -153,7 +158,8 @@ describe("SSE parser: what events are", () => {
 
 describe("SSE parser: chunks do not matter", () => {
   test("every cut into three of a nasty text gives the same", () => {
-    const text = "\ufeffid: 1\r\nevent: e\rdata: é€\ndata:😀\r\n\r\n: c\r\rretry: 7\n\ndata: {}\r\r\nid\n\ndata: \ufeff\n\n\ndata: end";
+    const text =
+      "\ufeffid: 1\r\nevent: e\rdata: é€\ndata:😀\r\n\r\n: c\r\rretry: 7\n\ndata: {}\r\r\nid\n\ndata: \ufeff\n\n\ndata: end";
     const bytes = encoder.encode(text);
     const expected = reference(bytes);
     assertEquals(expected.events.length, 3);
@@ -208,7 +214,8 @@ describe("SSE parser: limits", () => {
 
   test("what is as long as the limit is taken, one character more is not", () => {
     const event = (size: number): Uint8Array => encoder.encode(`data:${"x".repeat(size - 5)}\n\n`);
-    const halves = (size: number): Uint8Array => encoder.encode(`data:${"x".repeat(495)}\ndata:${"y".repeat(size - 505)}\n\n`);
+    const halves = (size: number): Uint8Array =>
+      encoder.encode(`data:${"x".repeat(495)}\ndata:${"y".repeat(size - 505)}\n\n`);
     for (const make of [event, halves]) {
       assertEquals(parse([make(limit)], limit).events.length, 1);
       assertThrows(() => parse([make(limit + 1)], limit), LimitExceededError);
@@ -220,7 +227,9 @@ describe("SSE parser: limits", () => {
   test("keep-alives, ids and short events for ever pass no limit", () => {
     const events: string[] = [];
     const parser = new SseParser(100, (data) => void events.push(data));
-    const chunk = encoder.encode(": keep-alive\n".repeat(20) + "id: 123456789\nevent: e\nfoo: bar\n".repeat(20) + "data: x\n\n");
+    const chunk = encoder.encode(
+      ": keep-alive\n".repeat(20) + "id: 123456789\nevent: e\nfoo: bar\n".repeat(20) + "data: x\n\n",
+    );
     for (let round = 0; round < 100; round++) parser.push(chunk);
     assertEquals(events.length, 100);
   });

@@ -42,7 +42,7 @@ export class Inputs implements InputAnswers {
   }
 
   /**
-   * Answers all requests of one `input_required` result, side by side.
+   * Answers all requests of one `input_required` result, side by side: gives the `inputResponses` of the next round.
    *
    * @throws {InputRequiredError} When one of them has no handler but was declared: nothing was answered then.
    * @throws {ProtocolViolationError} When the server asks for what was never declared.
@@ -68,7 +68,7 @@ export class Inputs implements InputAnswers {
     const answers = await Promise.all(
       entries.map(([, { method, params }]) => this.answer(method, params ?? {}, context)),
     );
-    return Object.fromEntries(entries.map(([key], index) => [key, answers[index]]));
+    return { inputResponses: Object.fromEntries(entries.map(([key], index) => [key, answers[index]])) };
   }
 
   /**

@@ -44,7 +44,7 @@ export class LegacyServerRequests implements LegacyInput {
     else if (method === "notifications/elicitation/complete") this.#notices.complete(params?.elicitationId);
   }
 
-  satisfy(error: unknown, signal: AbortSignal): Promise<void> | undefined {
+  satisfy(error: unknown, signal: AbortSignal): Promise<undefined> | undefined {
     if (!(error instanceof UrlElicitationRequiredError)) return undefined;
     const context = { server: this.#parts.transport.label, signal };
     return answerUrls(error, { inputs: this.#inputs, notices: this.#notices, context });

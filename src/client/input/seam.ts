@@ -81,7 +81,7 @@ export interface LegacyInput {
    * Takes the user through what an error asks for (-32042). Undefined when there is nothing to be done; otherwise the
    * request may be sent again once it resolves.
    */
-  satisfy(error: unknown, signal: AbortSignal): Promise<void> | undefined;
+  satisfy(error: unknown, signal: AbortSignal): Promise<undefined> | undefined;
   /** Calls everything off. */
   stop(): void;
 }
@@ -91,7 +91,7 @@ export interface InputAnswers {
   readonly handlers: Handlers;
   /** What is declared to servers. */
   readonly capabilities: ClientCapabilities;
-  /** Answers all requests of one `input_required` result, side by side. */
+  /** Answers all requests of one `input_required` result, side by side: gives `{ inputResponses }` for the next round. */
   answerAll(requests: Record<string, InputRequest>, context: InputContext): Promise<JsonObject>;
   /** Answers one request. */
   answer(method: string, params: JsonObject, context: HandlerContext): Promise<JsonObject>;

@@ -35,7 +35,7 @@ export class UrlNotices {
  * Takes the user through the URLs that the error names. Undefined when there is no handler for them or nothing to visit;
  * otherwise resolves when the server has told that all are done, and rejects with the error when the user declines.
  */
-export function answerUrls(error: UrlElicitationRequiredError, parts: UrlParts): Promise<void> | undefined {
+export function answerUrls(error: UrlElicitationRequiredError, parts: UrlParts): Promise<undefined> | undefined {
   const data = isObject(error.data) ? error.data.elicitations : undefined;
   const wanted = Array.isArray(data) ? data.filter(isNamed) : [];
   return parts.inputs.handlers.elicitationUrl && wanted.length > 0 ? visit(wanted, error, parts) : undefined;
@@ -58,7 +58,7 @@ async function visit(
   wanted: NamedElicitation[],
   error: UrlElicitationRequiredError,
   { inputs, notices, context }: UrlParts,
-): Promise<void> {
+): Promise<undefined> {
   const done = wanted.map(({ elicitationId }) => notices.wait(elicitationId));
   try {
     for (const elicitation of wanted) {

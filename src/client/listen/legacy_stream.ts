@@ -5,12 +5,17 @@
  * @module
  */
 import type { Change, ListenFilter } from "../../protocol/types.ts";
-import { isNoStream } from "../../transport/http.ts";
+import { HttpStatusError, ProtocolViolationError } from "../../protocol/errors.ts";
 import type { Cancel, SendOptions } from "../../transport/transport.ts";
 import { Backoff } from "./backoff.ts";
+import { changeOf } from "./change.ts";
+import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { McpError } from "../../protocol/errors.ts";
 import type { SessionParts } from "../session/session.ts";
 import type { LegacyListening, ListenSink, StreamHost } from "./seam.ts";
+
+/** How long the head of the stream is waited for, in milliseconds. */
+const headWait = 500;
 
 interface Listener {
   filter: ListenFilter;
@@ -28,6 +33,7 @@ export class LegacyStream implements LegacyListening {
   #close: Cancel | undefined;
   #stopped = false;
   #wanted = false;
+  #head: (() => void) | undefined;
 
   constructor(parts: SessionParts, session: StreamHost, send: () => SendOptions) {
     this.#parts = parts;
@@ -36,10 +42,22 @@ export class LegacyStream implements LegacyListening {
     this.#backoff = new Backoff(parts.clock, parts.random);
   }
 
-  /** Over HTTP, servers may send their requests and log messages on the GET stream: open it when there is who hears them. */
-  ready(): void {
+  /**
+   * Over HTTP, servers may send their requests and log messages on the GET stream, and some drop them when it is not
+   * there: it is opened before the first call when there is who hears them. A server that holds its head back is not
+   * waited for.
+   */
+  ready(): Promise<void> {
     const { elicitation, elicitationUrl, sampling, roots, log } = this.#parts.handlers;
-    if (this.#parts.stream && (elicitation || elicitationUrl || sampling || roots || log)) this.#want();
+    if (!this.#parts.stream || !(elicitation || elicitationUrl || sampling || roots || log)) return Promise.resolve();
+    return new Promise((resolve) => {
+      const stop = this.#parts.clock.schedule(resolve, headWait);
+      this.#head = () => {
+        stop();
+        resolve();
+      };
+      this.#want();
+    });
   }
 
   /** Adds a listener; its sink hears what its filter asks for. */
@@ -55,7 +73,10 @@ export class LegacyStream implements LegacyListening {
   }
 
   /** Hands a change to those who asked for it. */
-  changed(change: Change): void {
+  notified(method: string, params: JsonObject | undefined): void {
+    const change = changeOf(method, params);
+    if (!change) return;
+    this.#parts.changed(change);
     this.#backoff.reset();
     for (const { filter, sink } of this.#listeners) if (wants(filter, change)) sink.change(change);
   }
@@ -78,9 +99,10 @@ export class LegacyStream implements LegacyListening {
 
   /** A channel needs no stream of its own: its session hears everything from the start. */
   #want(): void {
-    if (this.#wanted) return;
+    if (this.#wanted) return this.#head?.();
     this.#wanted = this.#parts.transport.kind === "http";
     if (this.#wanted) this.#open();
+    else this.#head?.();
   }
 
   #open(): void {
@@ -89,10 +111,14 @@ export class LegacyStream implements LegacyListening {
     let over = false;
     const close = this.#parts.transport.open?.({
       message: (message) => this.#session.take(message),
-      begin: () => this.#backoff.opened(),
+      begin: () => {
+        this.#backoff.opened();
+        this.#head?.();
+      },
       end: (reason) => {
         if (over) return;
         over = true;
+        this.#head?.();
         this.#ended(reason);
       },
     }, this.#send());
@@ -147,4 +173,10 @@ function wants(filter: ListenFilter, change: Change): boolean {
     default:
       return filter[change.type] === true;
   }
+}
+
+/** The server offers no such stream: 405 as the specification says, and what others answer. */
+function isNoStream(reason: unknown): boolean {
+  return reason instanceof ProtocolViolationError ||
+    (reason instanceof HttpStatusError && [400, 404, 405, 501].includes(reason.status));
 }

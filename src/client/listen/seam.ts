@@ -40,10 +40,11 @@ export interface StreamHost {
 
 /** The stream of a legacy session. */
 export interface LegacyListening {
-  /** The session is open. */
-  ready(): void;
+  /** The session is open: opens the stream where handlers may hear something on it, and waits for its head, but not for long. */
+  ready(): Promise<void>;
   listen(filter: ListenFilter, sink: ListenSink): () => void;
-  changed(change: Change): void;
+  /** Takes a notification that may tell of a change. */
+  notified(method: string, params: JsonObject | undefined): void;
   /** The session was opened anew. */
   reopened(): Promise<void>;
   stop(): void;

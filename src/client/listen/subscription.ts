@@ -26,11 +26,14 @@ import type { ListenSink, SubscriptionParts } from "./seam.ts";
 export class Subscription implements AsyncIterableIterator<Change>, AsyncDisposable {
   /** What the server really sends, told when the stream is first open. */
   readonly acknowledged: Promise<ListenFilter>;
+  /** Resolves when it has ended, for whatever reason. */
+  readonly ended: Promise<void>;
   readonly #parts: SubscriptionParts;
   readonly #filter: ListenFilter;
   readonly #signal: AbortSignal | undefined;
   readonly #backoff: Backoff;
   readonly #queue = new Map<string, Change>();
+  #resolveEnded!: () => void;
   #opened!: (filter: ListenFilter) => void;
   #refused!: (reason: unknown) => void;
   #wasOpen = false;
@@ -49,6 +52,7 @@ export class Subscription implements AsyncIterableIterator<Change>, AsyncDisposa
       this.#refused = reject;
     });
     this.acknowledged.catch(() => {});
+    this.ended = new Promise((resolve) => this.#resolveEnded = resolve);
     signal?.addEventListener("abort", this);
     if (signal?.aborted) this.handleEvent();
     else void this.#open();
@@ -141,6 +145,7 @@ export class Subscription implements AsyncIterableIterator<Change>, AsyncDisposa
   #finish(over: { failed: boolean; reason?: unknown }): void {
     if (this.#over) return;
     this.#over = over;
+    this.#resolveEnded();
     this.#try++;
     this.#signal?.removeEventListener("abort", this);
     this.#backoff.stop();

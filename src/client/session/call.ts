@@ -81,6 +81,15 @@ export class Call implements Exchange, Expiring {
     if (this.settled) cancel(undefined);
   }
 
+  /** Takes its outcome from `work`, unless its time is over first: for what is waited for between two rounds. */
+  follow(work: Promise<JsonObject | undefined>): this {
+    work.then(
+      (result) => this.#done(result ?? {}),
+      (reason) => this.#fail(reason),
+    );
+    return this;
+  }
+
   /** From now on nothing runs out: for streams that stay open. */
   endless(): void {
     this.expiresAt = Infinity;
@@ -123,29 +132,28 @@ export class Call implements Exchange, Expiring {
   expire(): void {
     const kind = this.#waitingFor;
     this.abort(
-      new TimeoutError(kind, this.#timeouts[kind as keyof CallTimeouts], { method: this.method, retryable: true }),
+      new TimeoutError(kind, this.#timeouts[kind as keyof CallTimeouts], { retryable: true }),
     );
   }
 
   #answer(response: JsonRpcResponse): void {
     const { id, error, result } = response;
     if (id !== this.id && !(error && id == null)) {
-      return this.#violated(`The answer has the id ${JSON.stringify(id)}: expected ${JSON.stringify(this.id)}`);
+      return this.abort(
+        new ProtocolViolationError(`The answer has the id ${JSON.stringify(id)}: expected "${this.id}"`),
+      );
     }
-    if (error) return this.#fail(errorFromAnswer(error, { method: this.method }));
-    this.#settle();
-    this.#resolve(result as JsonObject);
+    if (error) this.#fail(errorFromAnswer(error));
+    else this.#done(result as JsonObject);
   }
 
-  #violated(message: string): void {
-    const reason = new ProtocolViolationError(message, { method: this.method });
-    const cancel = this.#cancel;
-    this.#fail(reason);
-    cancel?.(reason);
+  #done(result: JsonObject): void {
+    if (!this.settled) this.#settle();
+    this.#resolve(result);
   }
 
-  #fail(reason: McpError): void {
-    this.#settle();
+  #fail(reason: unknown): void {
+    if (!this.settled) this.#settle();
     this.#reject(reason);
   }
 

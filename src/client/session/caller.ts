@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { TimeoutError } from "../../protocol/errors.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { Timeouts } from "../../protocol/limits.ts";
 import type { Progress } from "../../protocol/types.ts";
@@ -12,7 +11,6 @@ import type { SendOptions, Transport } from "../../transport/transport.ts";
 import { Call } from "./call.ts";
 import type { CallHost, CallTimeouts } from "./call.ts";
 import { Deadlines } from "./deadlines.ts";
-import type { Expiring } from "./deadlines.ts";
 
 /** What a caller may say about one request. */
 export interface RequestOptions {
@@ -64,12 +62,9 @@ export class Caller {
 
   /** Starts the clock of one public request. */
   startClock(options: RequestOptions): RequestClock {
-    const { timeout } = options;
-    const timeouts = timeout === undefined && !options.timeouts ? this.timeouts : {
-      ...this.timeouts,
-      ...(timeout === undefined ? {} : { headers: timeout, idle: timeout, total: timeout }),
-      ...options.timeouts,
-    };
+    const { timeout, timeouts: given } = options;
+    const all = timeout && { headers: timeout, idle: timeout, total: timeout };
+    const timeouts = timeout || given ? { ...this.timeouts, ...all, ...given } : this.timeouts;
     return { timeouts, totalAt: this.timers.now() + timeouts.total };
   }
 
@@ -82,9 +77,25 @@ export class Caller {
    * Sends one request and gives its call. `params` are sent as they are; `id` has to be a fresh one.
    */
   start(id: string, method: string, params: JsonObject, round: RoundOptions): Call {
-    const { request, clock } = round;
-    const call = new Call(id, method, {
-      host: round.host,
+    const call = this.#call(id, method, round);
+    call.started(this.transport.send({ jsonrpc: "2.0", id, method, params }, call, round.send));
+    return call;
+  }
+
+  /** Waits for `work`, but no longer than the request lives, and gives up with its caller. */
+  wait(work: Promise<JsonObject | undefined>, request: RequestOptions, clock: RequestClock): Promise<JsonObject> {
+    const { total } = clock.timeouts;
+    return this.#call("", "", {
+      host: deaf,
+      request,
+      clock: { ...clock, timeouts: { headers: total, idle: total, total } },
+    })
+      .follow(work).result;
+  }
+
+  #call(id: string, method: string, { host, request, clock }: RoundOptions): Call {
+    return new Call(id, method, {
+      host,
       timers: this.timers,
       timeouts: clock.timeouts,
       totalAt: clock.totalAt,
@@ -92,39 +103,12 @@ export class Caller {
       signal: request.signal,
       onProgress: request.onProgress,
     });
-    call.started(this.transport.send({ jsonrpc: "2.0", id, method, params }, call, round.send));
-    return call;
-  }
-
-  /** Waits for `work`, but no longer than the request lives. `expire` is told when the time is over or the caller gave up. */
-  within<Value>(work: Promise<Value>, request: RequestOptions, clock: RequestClock): Promise<Value> {
-    const { timers } = this;
-    const { signal } = request;
-    return new Promise((resolve, reject) => {
-      const finish = (): void => {
-        timers.delete(waiting);
-        signal?.removeEventListener("abort", aborted);
-      };
-      const aborted = (): void => {
-        finish();
-        reject(signal?.reason);
-      };
-      const waiting: Expiring = {
-        expiresAt: clock.totalAt,
-        expire: () => {
-          finish();
-          reject(new TimeoutError("total", clock.timeouts.total));
-        },
-      };
-      timers.add(waiting);
-      signal?.addEventListener("abort", aborted);
-      work.then(resolve, reject).finally(finish);
-      if (signal?.aborted) aborted();
-    });
   }
 }
 
-/** Eleven URL-safe characters and a dash. */
+const deaf: CallHost = { notified() {}, requested() {} };
+
+/** About eleven letters and digits, and a dash. */
 function unguessable(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes)).replace(/\+/g, "-").replace(/\//g, "_").replace(/=/g, "") + "-";
+  return btoa(String.fromCharCode(...bytes)).replace(/\W/g, "") + "-";
 }

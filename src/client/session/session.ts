@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { JsonObject } from "../../protocol/json_rpc.ts";
+import type { JsonObject, JsonRpcNotification } from "../../protocol/json_rpc.ts";
 import type { Limits, Timeouts } from "../../protocol/limits.ts";
 import type { Era, Revision } from "../../protocol/revisions.ts";
 import type {
@@ -15,7 +15,7 @@ import type {
   ServerCapabilities,
 } from "../../protocol/types.ts";
 import type { Clock, Logger, Random } from "../../ports.ts";
-import type { Transport } from "../../transport/transport.ts";
+import type { SendOptions, Transport } from "../../transport/transport.ts";
 import type { Handlers, InputAnswers } from "../input/seam.ts";
 import type { LegacyListening, ListenFeature } from "../listen/seam.ts";
 import type { Call, CallHost } from "./call.ts";
@@ -51,8 +51,8 @@ export interface SessionRequestOptions extends RequestOptions {
 
 /** Where a call that stopped for input goes on. */
 export interface ResumedInput {
-  inputResponses: JsonObject | undefined;
-  requestState: string | undefined;
+  /** `inputResponses` and `requestState`, as they travel. */
+  input: JsonObject;
   round: number;
 }
 
@@ -69,8 +69,6 @@ export interface Session {
   start(method: string, params: JsonObject, host: CallHost): Call;
   /** Legacy: what the server sends on its own account. */
   readonly stream?: LegacyListening | undefined;
-  /** How much the server should log from now on. */
-  setLogLevel(level: LoggingLevel, options: RequestOptions): Promise<void>;
   /** Stops its timers; the transport is closed by its owner. */
   stop(): void;
 }
@@ -93,6 +91,18 @@ export interface SessionParts {
   readonly stream: boolean;
   /** Something changed at the server. */
   changed(change: Change): void;
+  /** A legacy session was opened anew: what hung on the old one has to be made again. */
+  reopened(session: Session): Promise<void>;
   /** The server logged something. */
   logged(message: LogMessage): void;
+}
+
+/** What is known of a server that has not said anything yet. */
+export const unknownServer: ServerInfo = { server: undefined, capabilities: {}, instructions: undefined };
+
+/** Sends a message that has no answer; resolves when it is on its way. */
+export function deliver(transport: Transport, message: JsonRpcNotification, options: SendOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    transport.send(message, { message() {}, end: (reason) => reason ? reject(reason) : resolve() }, options);
+  });
 }

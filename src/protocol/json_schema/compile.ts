@@ -6,21 +6,17 @@
  */
 import { isObject } from "../json_rpc.ts";
 import type { JsonSchema } from "../types.ts";
-import { refuse } from "./dialect.ts";
+import { type FormatChecks, refuse } from "./dialect.ts";
 import { ValueSet } from "./equality.ts";
-import { ANY, LISTS, NUMBERS, type PatternRule, type SchemaNode, SCHEMAS, TYPES } from "./node.ts";
+import { ANY, isKey, LISTS, NAMED, NUMBERS, own, type PatternRule, type SchemaNode, SCHEMAS, TYPES } from "./node.ts";
 import { Pattern } from "./pattern.ts";
 import type { PatternBudget } from "./pattern_parser.ts";
-import { own, type ResourceOptions, Resources } from "./resources.ts";
-
-/** Checks of `format`, by name. */
-export type FormatChecks = Readonly<Record<string, (text: string) => boolean>>;
+import { type ResourceOptions, Resources } from "./resources.ts";
 
 /** What a schema is made ready with. */
-export interface CompileOptions extends Omit<ResourceOptions, "formats"> {
+export interface CompileOptions extends ResourceOptions {
   /** About how large a schema may be, as JSON. */
   readonly bytes: number;
-  readonly checks: FormatChecks | undefined;
 }
 
 /** How many states the patterns of one schema may need together. */
@@ -34,14 +30,9 @@ const STATES = 10_000;
  */
 export function compileSchema(schema: JsonSchema, options: CompileOptions): SchemaNode {
   measure(schema, options.bytes);
-  const { checks } = options;
-  const resources = new Resources({ ...options, formats: checks !== undefined });
-  const context = {
-    resources,
-    patterns: new Map(),
-    budget: { states: STATES, classes: new Map() },
-    checks: checks ?? {},
-  };
+  const resources = new Resources(options);
+  const budget = { states: STATES, classes: new Map() };
+  const context = { resources, patterns: new Map(), budget, formats: options.formats ?? {} };
   const root = resources.add(schema);
   for (const [node, schema] of resources.open) new Reader(node, schema, context).read();
   return root;
@@ -51,137 +42,142 @@ interface Context {
   readonly resources: Resources;
   readonly patterns: Map<string, PatternRule>;
   readonly budget: PatternBudget;
-  readonly checks: FormatChecks;
+  readonly formats: FormatChecks;
 }
 
-/** Reads the keywords of one schema into its node. Always in the same order, so that all nodes have one shape. */
+/** Reads the keywords of one schema into its node. */
 class Reader {
   readonly #node: SchemaNode;
   readonly #schema: Record<string, unknown>;
   readonly #context: Context;
-  readonly #alone: boolean;
 
   constructor(node: SchemaNode, schema: Record<string, unknown>, context: Context) {
     this.#node = node;
     this.#schema = schema;
     this.#context = context;
-    this.#alone = node.resource.dialect.year < 2019 && isText(own(schema, "$ref"));
   }
 
   read(): void {
     const node = this.#node;
-    this.#values(node);
-    for (const [bits, keywords] of NUMBERS) {
-      for (const keyword of keywords) node[keyword] = this.#get(keyword, isNumber, bits) ?? NaN;
+    const { dialect } = node.resource;
+    const alone = dialect.year < 2019 && isText(own(this.#schema, "$ref"));
+    for (const [keyword, value] of Object.entries(this.#schema)) {
+      if (value === undefined || (alone && keyword !== "$ref") || !dialect.knows(keyword)) continue;
+      if (!this.#keyword(node, keyword, value)) node.malformed = [...node.malformed, keyword];
     }
-    for (const [bits, keywords] of SCHEMAS) for (const keyword of keywords) node[keyword] = this.#one(keyword, bits);
-    for (const [bits, keywords] of LISTS) for (const keyword of keywords) node[keyword] = this.#many(keyword, bits);
-    this.#texts(node);
-    this.#lists(node);
-    this.#records(node);
-    this.#references(node);
+    if (Array.isArray(own(this.#schema, "items"))) node.items = node.additionalItems;
+    const { minProperties, maxProperties } = node.limits;
+    const open = !node.additionalProperties || node.additionalProperties.always;
+    node.walk = !open || !!node.propertyNames || node.patterns.length > 0 || minProperties >= 0 || maxProperties >= 0;
+    node.cost += node.required.length + node.entries.length + node.dependentRequired.length +
+      node.dependentSchemas.length;
   }
 
-  #values(node: SchemaNode): void {
-    const types = this.#get("type", isSomething);
-    for (const type of Array.isArray(types) ? types : types === undefined ? [] : [types]) {
-      const bits = isText(type) && Object.hasOwn(TYPES, type) ? TYPES[type] : undefined;
-      if (bits) node.types |= bits;
-      else node.malformed.push("type");
-    }
-    if (node.malformed.length) node.types = 0;
-    const constant = this.#get("const", isSomething);
-    node.const = constant === undefined ? undefined : setOf([constant]);
-    const values = this.#get("enum", Array.isArray);
-    node.enum = values && setOf(values);
+  /** Takes in one keyword. False: it is not understood. */
+  #keyword(node: SchemaNode, keyword: string, value: unknown): boolean {
+    if (isKey(NUMBERS, keyword)) {
+      node.rules |= NUMBERS[keyword];
+      if (typeof value !== "number") return false;
+      node.limits = { ...node.limits, [keyword]: value };
+    } else if (isKey(LISTS, keyword) || (keyword === "items" && Array.isArray(value))) {
+      if (!Array.isArray(value)) return false;
+      const list = keyword === "items" ? "prefixItems" : keyword;
+      node.rules |= LISTS[list];
+      node[list] = value.map((schema) => this.#child(schema));
+    } else if (isKey(SCHEMAS, keyword)) {
+      node.rules |= SCHEMAS[keyword];
+      node[keyword] = this.#child(value);
+    } else if (isKey(NAMED, keyword)) {
+      if (!isObject(value)) return false;
+      node.rules |= NAMED[keyword];
+      const children = Object.entries(value).map(([key, schema]) => [key, this.#child(schema)] as const);
+      if (keyword === "properties") node.properties = new Map(node.entries = children);
+      else if (keyword === "dependentSchemas") node.dependentSchemas = [...node.dependentSchemas, ...children];
+      else node.patterns = children.map(([key, child]) => [this.#pattern(key), child]);
+    } else return this.#special(node, keyword, value);
+    return true;
   }
 
-  #texts(node: SchemaNode): void {
-    const source = this.#get("pattern", isText, 1);
-    node.pattern = source === undefined ? undefined : this.#pattern(source);
-    const { checks } = this.#context;
-    const name = this.#get("format", isText) ?? "";
-    const check = Object.hasOwn(checks, name) ? checks[name] : undefined;
+  #special(node: SchemaNode, keyword: string, value: unknown): boolean {
+    switch (keyword) {
+      case "type":
+        return this.#type(node, Array.isArray(value) ? value : [value]);
+      case "const":
+        node.const = setOf([value]);
+        return true;
+      case "enum":
+        if (Array.isArray(value)) node.enum = setOf(value);
+        return !!node.enum;
+      case "uniqueItems":
+        node.rules |= 64;
+        node.uniqueItems = value === true;
+        return typeof value === "boolean";
+      case "required":
+        node.rules |= 32;
+        if (isNames(value)) node.required = value;
+        return isNames(value);
+      case "dependentRequired":
+      case "dependencies":
+        return isObject(value) && this.#dependencies(node, value);
+      case "$ref":
+      case "$dynamicRef":
+      case "$recursiveRef":
+        return isText(value) && this.#reference(node, keyword, value);
+      case "pattern":
+        node.rules |= 1;
+        if (isText(value)) node.pattern = this.#pattern(value);
+        return !!node.pattern;
+      case "format":
+        return isText(value) && this.#format(node, value);
+    }
+    return true;
+  }
+
+  #type(node: SchemaNode, names: readonly unknown[]): boolean {
+    let types = 0;
+    for (const name of names) {
+      const bits = isText(name) && own(TYPES, name);
+      if (!bits) return false;
+      types |= bits;
+    }
+    node.types = types;
+    node.typeNames = names.join(" or ");
+    return types > 0;
+  }
+
+  #format(node: SchemaNode, name: string): boolean {
+    const check = own(this.#context.formats, name);
+    node.rules |= 1;
     node.format = check && { name, check };
-    if (check) node.rules |= 1;
+    return true;
   }
 
-  #lists(node: SchemaNode): void {
-    node.uniqueItems = this.#get("uniqueItems", isSomething, 64) === true;
-    if (!this.#tuple()) return;
-    node.prefixItems ??= this.#many("items", 64);
-    node.items = this.#one("additionalItems", 64);
-  }
-
-  #records(node: SchemaNode): void {
-    const entries = this.#named("properties");
-    node.entries = entries;
-    node.properties = new Map(entries);
-    node.required = this.#get("required", isNames, 32) ?? [];
-    node.patterns = this.#named("patternProperties").map(([key, child]) => [this.#pattern(key), child]);
-    const dependents = this.#named("dependentSchemas");
+  #dependencies(node: SchemaNode, dependencies: Record<string, unknown>): boolean {
     const needs: [string, readonly string[]][] = [];
-    for (const keyword of ["dependentRequired", "dependencies"]) {
-      for (const [key, value] of Object.entries(this.#get(keyword, isObject, 32) ?? {})) {
-        if (isNames(value)) needs.push([key, value]);
-        else dependents.push([key, this.#child(value)]);
-      }
+    const children: [string, SchemaNode][] = [];
+    for (const [key, value] of Object.entries(dependencies)) {
+      if (isNames(value)) needs.push([key, value]);
+      else children.push([key, this.#child(value)]);
     }
-    node.dependentRequired = needs;
-    node.dependentSchemas = dependents;
-    const { additionalProperties, propertyNames, minProperties, maxProperties } = node;
-    const sized = minProperties >= 0 || maxProperties >= 0;
-    node.walk = sized ||
-      !!(node.patterns.length || propertyNames || (additionalProperties && !additionalProperties.always));
-    node.cost += node.required.length + entries.length + needs.length + dependents.length;
+    node.rules |= 32;
+    node.dependentRequired = [...node.dependentRequired, ...needs];
+    node.dependentSchemas = [...node.dependentSchemas, ...children];
+    return true;
   }
 
-  #references(node: SchemaNode): void {
-    const refs: SchemaNode[] = [];
-    node.refs = refs;
-    node.dynamic = undefined;
-    for (const keyword of ["$ref", "$dynamicRef", "$recursiveRef"]) {
-      const reference = this.#get(keyword, isText, ANY);
-      if (reference === undefined) continue;
-      const { schema, resource } = this.#context.resources.find(reference, node.resource);
-      const target = this.#context.resources.node(schema, resource);
-      const name = reference.split("#")[1] ?? "";
-      if (keyword !== "$ref" && resource.dynamic.get(name) === target) node.dynamic = { name, target };
-      else refs.push(target);
-    }
-  }
-
-  /** The value of a keyword in force when it is right; a wrong one is noted. */
-  #get<Value>(keyword: string, right: (value: unknown) => value is Value, bits = 0): Value | undefined {
-    const value = own(this.#schema, keyword);
-    if (value === undefined || (this.#alone && keyword !== "$ref")) return undefined;
-    if (!this.#node.resource.dialect.knows(keyword)) return undefined;
-    this.#node.rules |= bits;
-    if (right(value)) return value;
-    this.#node.malformed.push(keyword);
-    return undefined;
+  #reference(node: SchemaNode, keyword: string, reference: string): boolean {
+    const { resources } = this.#context;
+    const { schema, resource } = resources.find(reference, node.resource);
+    const target = resources.node(schema, resource);
+    const name = reference.split("#")[1] ?? "";
+    node.rules |= ANY;
+    if (keyword !== "$ref" && resource.dynamic.get(name) === target) node.dynamic = { name, target };
+    else node.refs = [...node.refs, target];
+    return true;
   }
 
   #child(schema: unknown): SchemaNode {
     return this.#context.resources.node(schema, this.#node.resource);
-  }
-
-  #tuple(): boolean {
-    return Array.isArray(own(this.#schema, "items"));
-  }
-
-  #one(keyword: string, bits: number): SchemaNode | undefined {
-    if (keyword === "items" && this.#tuple()) return undefined;
-    const schema = this.#get(keyword, isSomething, bits);
-    return schema === undefined ? undefined : this.#child(schema);
-  }
-
-  #many(keyword: string, bits: number): SchemaNode[] | undefined {
-    return this.#get(keyword, Array.isArray, bits)?.map((schema) => this.#child(schema));
-  }
-
-  #named(keyword: string): [string, SchemaNode][] {
-    return Object.entries(this.#get(keyword, isObject, 32) ?? {}).map(([key, schema]) => [key, this.#child(schema)]);
   }
 
   #pattern(source: string): PatternRule {
@@ -221,7 +217,7 @@ function measure(schema: unknown, limit: number): void {
 }
 
 function setOf(values: readonly unknown[]): ValueSet {
-  const set = new ValueSet();
+  const set = new ValueSet(values);
   try {
     for (const value of values) set.add(value, () => {});
   } catch {
@@ -232,14 +228,6 @@ function setOf(values: readonly unknown[]): ValueSet {
 
 function isText(value: unknown): value is string {
   return typeof value === "string";
-}
-
-function isNumber(value: unknown): value is number {
-  return typeof value === "number";
-}
-
-function isSomething(value: unknown): value is unknown {
-  return value !== undefined;
 }
 
 function isNames(value: unknown): value is string[] {

@@ -6,35 +6,21 @@
  */
 import { isObject } from "../json_rpc.ts";
 import type { JsonSchema } from "../types.ts";
-import { type Dialect, LISTS, SCHEMAS } from "./node.ts";
+import { type Dialect, isKey, LISTS, NAMED, own, SCHEMAS } from "./node.ts";
 
 /** The dialects that are built in. */
 export type DialectName = "2020-12" | "2019-09" | "draft-07";
+
+/** Checks of `format`, by name. */
+export type FormatChecks = Readonly<Record<string, (text: string) => boolean>>;
 
 /** What dialects are looked up in. */
 export interface DialectOptions {
   readonly schemas: Readonly<Record<string, JsonSchema>>;
   readonly dialects: Readonly<Record<string, DialectName>>;
-  /** Whether `format` can decide. */
-  readonly formats: boolean;
+  /** Makes `format` decide. */
+  readonly formats?: FormatChecks;
 }
-
-/** Keywords that hold schemas: one or a list. */
-export const DIRECT: readonly string[] = [
-  "additionalItems",
-  "contentSchema",
-  ...[...SCHEMAS, ...LISTS].flatMap(([, keywords]) => keywords),
-];
-
-/** Keywords that hold schemas by name. */
-export const NAMED: readonly string[] = [
-  "properties",
-  "patternProperties",
-  "dependentSchemas",
-  "dependencies",
-  "$defs",
-  "definitions",
-];
 
 const STANDARD =
   /^https?:\/\/json-schema\.org\/(?:draft\/)?(2020-12|2019-09|draft-0[67])\/(?:schema|vocab\/([a-z-]+))$/;
@@ -48,10 +34,9 @@ const STANDARD =
 export function dialectOf(uri: unknown, outer: Dialect | undefined, options: DialectOptions): Dialect {
   if (typeof uri !== "string") return outer ?? dialect("2020-12");
   const name = uri.replace(/#$/, "");
-  const known = Object.hasOwn(options.dialects, name) ? options.dialects[name] : STANDARD.exec(name)?.[1];
+  const known = own(options.dialects, name) ?? STANDARD.exec(name)?.[1];
   if (known) return dialect(known);
-  if (!Object.hasOwn(options.schemas, name)) refuse("the dialect ", uri, " is unknown");
-  const metaschema = options.schemas[name];
+  const metaschema = own(options.schemas, name) ?? refuse("the dialect ", uri, " is unknown");
   const vocabularies = isObject(metaschema) ? metaschema.$vocabulary : undefined;
   if (!isObject(vocabularies)) return dialect("2020-12");
   const used = new Set(["core"]);
@@ -84,6 +69,6 @@ function dialect(name: string, vocabularies?: ReadonlySet<string>): Dialect {
 
 function vocabularyOf(keyword: string, year: number): string {
   if (keyword.startsWith("unevaluated") && year > 2019) return "unevaluated";
-  if (DIRECT.includes(keyword) || NAMED.includes(keyword)) return "applicator";
+  if (isKey(SCHEMAS, keyword) || isKey(LISTS, keyword) || isKey(NAMED, keyword)) return "applicator";
   return /^[$f]/.test(keyword) ? "core" : "validation";
 }

@@ -12,6 +12,13 @@ const DEPTH = 256;
 export class ValueSet {
   readonly #plain: Set<unknown> = new Set();
   readonly #deep: Set<string> = new Set();
+  /** The first values as JSON text, for a message. */
+  readonly shown: string;
+
+  /** @param shown The values that messages tell of. */
+  constructor(shown: readonly unknown[] = []) {
+    this.shown = clip(shown.slice(0, 16).map((value) => clip(JSON.stringify(value))).join(", "), 400);
+  }
 
   /**
    * Adds a value.
@@ -33,14 +40,6 @@ export class ValueSet {
   has(value: unknown, spend: Spend): boolean {
     if (isPlain(value)) return this.#plain.has(value);
     return this.#deep.size > 0 && this.#deep.has(canonical(value, spend, 0));
-  }
-
-  /** The first values as JSON text, for a message. */
-  toString(): string {
-    const texts: string[] = [];
-    for (const value of this.#plain) if (texts.push(clip(text(value))) > 15) break;
-    for (const value of this.#deep) if (texts.push(clip(value)) > 15) break;
-    return clip(texts.join(", "), 400);
   }
 }
 

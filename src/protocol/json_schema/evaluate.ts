@@ -7,7 +7,7 @@
 import { isObject } from "../json_rpc.ts";
 import type { Validation, ValidationIssue } from "../validation.ts";
 import { clip, isMultiple, keysOf, ValueSet } from "./equality.ts";
-import { ANY, type PatternRule, type Resource, type SchemaNode, TYPES } from "./node.ts";
+import { ANY, type PatternRule, type Resource, type SchemaNode } from "./node.ts";
 
 /** Bounds of one check. */
 export interface EvaluationLimits {
@@ -35,13 +35,13 @@ const NESTING = 512;
 
 /** What of an object or array a schema has looked at: for the `unevaluated…` keywords. */
 class Marks {
-  readonly properties: Set<string> = new Set();
-  readonly contained: Set<number> = new Set();
+  /** Names of properties, or places in an array. */
+  readonly seen: Set<string | number> = new Set();
+  /** So many items at the start of an array. */
   items = 0;
 
   add(other: Marks): void {
-    for (const name of other.properties) this.properties.add(name);
-    for (const index of other.contained) this.contained.add(index);
+    for (const key of other.seen) this.seen.add(key);
     this.items = Math.max(this.items, other.items);
   }
 }
@@ -104,11 +104,13 @@ export class Evaluation {
   #judge(node: SchemaNode, value: unknown, outer: Marks | undefined): Verdict {
     const { types, rules, malformed, unevaluatedItems, unevaluatedProperties } = node;
     const type = typeOf(value);
-    if (types && !(types & type)) return this.#fail("type", "must be of the type ", typeNames(types));
+    if (types && !(types & type)) return this.#fail("type", "must be of the type ", node.typeNames);
     let verdict: Verdict = PASS;
     for (const keyword of malformed) verdict = this.#unknown(`the keyword ${keyword} is not understood`);
-    if (node.const && !node.const.has(value, this.#spend)) verdict = this.#fail("const", "must be ", node.const);
-    if (node.enum && !node.enum.has(value, this.#spend)) verdict = this.#fail("enum", "must be one of ", node.enum);
+    if (node.const && !node.const.has(value, this.#spend)) verdict = this.#fail("const", "must be ", node.const.shown);
+    if (node.enum && !node.enum.has(value, this.#spend)) {
+      verdict = this.#fail("enum", "must be one of ", node.enum.shown);
+    }
     const marks = unevaluatedItems || unevaluatedProperties ? new Marks() : outer;
     if (rules & type) {
       if (typeof value === "number") verdict &= this.#number(node, value);
@@ -121,16 +123,16 @@ export class Evaluation {
     if (marks === outer || verdict !== PASS || !marks) return verdict;
     if (unevaluatedItems && Array.isArray(value)) {
       for (let index = marks.items; index < value.length; index++) {
-        if (marks.contained.has(index)) continue;
+        if (marks.seen.has(index)) continue;
         verdict &= this.#child(unevaluatedItems, value[index], index, "unevaluatedItems");
       }
       marks.items = value.length;
     }
     if (unevaluatedProperties && isObject(value)) {
       for (const key of keysOf(value, this.#spend)) {
-        if (marks.properties.has(key)) continue;
+        if (marks.seen.has(key)) continue;
         verdict &= this.#child(unevaluatedProperties, value[key], key, "unevaluatedProperties");
-        marks.properties.add(key);
+        marks.seen.add(key);
       }
     }
     outer?.add(marks);
@@ -138,7 +140,7 @@ export class Evaluation {
   }
 
   #number(node: SchemaNode, value: number): Verdict {
-    const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = node;
+    const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = node.limits;
     let verdict = this.#range(value, minimum, maximum, "imum", "be");
     if (value <= exclusiveMinimum) verdict = this.#fail("exclusiveMinimum", "must be more than ", exclusiveMinimum);
     if (value >= exclusiveMaximum) verdict = this.#fail("exclusiveMaximum", "must be less than ", exclusiveMaximum);
@@ -149,7 +151,8 @@ export class Evaluation {
   }
 
   #text(node: SchemaNode, value: string): Verdict {
-    const { minLength, maxLength, pattern, format } = node;
+    const { pattern, format } = node;
+    const { minLength, maxLength } = node.limits;
     let verdict: Verdict = PASS;
     // Code points count: at most as many as code units, and at least half.
     if (value.length > maxLength || value.length < 2 * minLength) {
@@ -167,9 +170,9 @@ export class Evaluation {
   }
 
   #list(node: SchemaNode, value: readonly unknown[], marks: Marks | undefined): Verdict {
-    const { prefixItems = [], items, contains } = node;
+    const { prefixItems, items, contains } = node;
     const { length } = value;
-    let verdict = this.#range(length, node.minItems, node.maxItems, "Items", "have a length of");
+    let verdict = this.#range(length, node.limits.minItems, node.limits.maxItems, "Items", "have a length of");
     if (node.uniqueItems) {
       const seen = new ValueSet();
       this.#spend(length);
@@ -189,8 +192,9 @@ export class Evaluation {
   }
 
   #contains(child: SchemaNode, node: SchemaNode, value: readonly unknown[], marks: Marks | undefined): Verdict {
-    const most = node.maxContains >= 0 ? node.maxContains : Infinity;
-    const least = node.minContains >= 0 ? node.minContains : 1;
+    const { minContains, maxContains } = node.limits;
+    const most = maxContains >= 0 ? maxContains : Infinity;
+    const least = minContains >= 0 ? minContains : 1;
     const quiet = this.#quiet;
     let passes = 0;
     let unknown = 0;
@@ -200,7 +204,7 @@ export class Evaluation {
       if (verdict === UNKNOWN) unknown++;
       if (verdict !== PASS) continue;
       passes++;
-      if (marks && node.resource.dialect.year > 2019) marks.contained.add(index);
+      if (marks && node.resource.dialect.year > 2019) marks.seen.add(index);
       else if (passes > most || (passes >= least && most === Infinity)) break;
     }
     this.#quiet = quiet;
@@ -243,13 +247,13 @@ export class Evaluation {
 
   /** Goes through the keys of an object. */
   #walk(node: SchemaNode, value: Record<string, unknown>, marks: Marks | undefined): Verdict {
-    const { propertyNames, additionalProperties } = node;
+    const { propertyNames, additionalProperties, limits } = node;
     const keys = keysOf(value, this.#spend);
-    let verdict = this.#range(keys.length, node.minProperties, node.maxProperties, "Properties", "have a size of");
+    let verdict = this.#range(keys.length, limits.minProperties, limits.maxProperties, "Properties", "have a size of");
     for (const key of keys) {
       if (verdict === FAIL && this.#quiet) return FAIL;
       const item = value[key];
-      const child = node.properties.get(key);
+      const child = node.properties?.get(key);
       let known = child !== undefined;
       if (propertyNames) verdict &= this.#child(propertyNames, key, key, "propertyNames");
       if (child) verdict &= this.#child(child, item, key, "properties");
@@ -263,14 +267,14 @@ export class Evaluation {
         known = true;
         verdict &= this.#child(additionalProperties, item, key, "additionalProperties");
       }
-      if (known) marks?.properties.add(key);
+      if (known) marks?.seen.add(key);
     }
     return verdict;
   }
 
   #logic(node: SchemaNode, value: unknown, marks: Marks | undefined): Verdict {
     const { anyOf, oneOf, dynamic } = node;
-    let verdict = this.#all(node.refs, value, marks) & this.#all(node.allOf ?? [], value, marks);
+    let verdict = this.#all(node.refs, value, marks) & this.#all(node.allOf, value, marks);
     if (verdict === FAIL && this.#quiet) return FAIL;
     if (dynamic) {
       let { target } = dynamic;
@@ -363,10 +367,10 @@ export class Evaluation {
     return UNKNOWN;
   }
 
-  #fail(keyword: string, expectation: string, detail: { toString(): string } = ""): Verdict {
+  #fail(keyword: string, expectation: string, detail: string | number = ""): Verdict {
     if (this.#quiet) return FAIL;
     const path = this.#path.map((key) => "/" + String(key).replaceAll("~", "~0").replaceAll("/", "~1")).join("");
-    this.#issues.push({ path, keyword, message: expectation + clip(detail.toString(), 400) });
+    this.#issues.push({ path, keyword, message: expectation + clip(String(detail), 400) });
     if (this.#issues.length >= ISSUES) throw STOP;
     return FAIL;
   }
@@ -388,12 +392,4 @@ function typeOf(value: unknown): number {
       return value === null ? 16 : Array.isArray(value) ? 64 : 32;
   }
   return 256;
-}
-
-function typeNames(types: number): string {
-  const names = Object.keys(TYPES).filter((name) => {
-    const bits = TYPES[name] ?? 0;
-    return (types & bits) === bits && !(bits === 4 && types & 2);
-  });
-  return names.join(" or ");
 }

@@ -4,6 +4,5 @@
  * @module
  */
 export { createSchemaValidator, type SchemaValidatorOptions } from "./validator.ts";
-export type { FormatChecks } from "./compile.ts";
-export type { DialectName } from "./dialect.ts";
+export type { DialectName, FormatChecks } from "./dialect.ts";
 export { formatChecks } from "./formats.ts";

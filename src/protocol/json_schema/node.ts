@@ -20,24 +20,72 @@ export const TYPES: Readonly<Record<string, number>> = {
 /** The bit for keywords that look at values of all types. */
 export const ANY = 128;
 
-/** Keywords that hold a number, by the bits of the types that they look at. */
-export const NUMBERS = [
-  [6, ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]],
-  [1, ["minLength", "maxLength"]],
-  [64, ["minItems", "maxItems", "minContains", "maxContains"]],
-  [32, ["minProperties", "maxProperties"]],
-] as const;
+/** Keywords that hold a number, with the bits of the types that they look at. */
+export const NUMBERS = {
+  minimum: 6,
+  maximum: 6,
+  exclusiveMinimum: 6,
+  exclusiveMaximum: 6,
+  multipleOf: 6,
+  minLength: 1,
+  maxLength: 1,
+  minItems: 64,
+  maxItems: 64,
+  minContains: 64,
+  maxContains: 64,
+  minProperties: 32,
+  maxProperties: 32,
+} as const;
 
 /** Keywords that hold a schema; 128 stands for `ANY`. */
-export const SCHEMAS = [
-  [64, ["items", "contains"]],
-  [32, ["propertyNames", "additionalProperties"]],
-  [128, ["not", "if", "then", "else"]],
-  [0, ["unevaluatedItems", "unevaluatedProperties"]],
-] as const;
+export const SCHEMAS = {
+  items: 64,
+  additionalItems: 64,
+  contains: 64,
+  propertyNames: 32,
+  additionalProperties: 32,
+  unevaluatedItems: 0,
+  unevaluatedProperties: 0,
+  not: 128,
+  if: 128,
+  then: 128,
+  else: 128,
+} as const;
 
 /** Keywords that hold a list of schemas. */
-export const LISTS = [[64, ["prefixItems"]], [128, ["allOf", "anyOf", "oneOf"]]] as const;
+export const LISTS = { prefixItems: 64, allOf: 128, anyOf: 128, oneOf: 128 } as const;
+
+/** Keywords that hold schemas by name. */
+export const NAMED = { properties: 32, patternProperties: 32, dependentSchemas: 32 } as const;
+
+/** The value of an own key. */
+export function own<Value>(record: Readonly<Record<string, Value>>, key: string): Value | undefined {
+  return Object.hasOwn(record, key) ? record[key] : undefined;
+}
+
+/** True for a key of a table. */
+export function isKey<Table extends object>(table: Table, key: string): key is Extract<keyof Table, string> {
+  return Object.hasOwn(table, key);
+}
+
+/** Limits of numbers and sizes; `NaN` where there is none, so that no comparison with it holds. */
+export type Limits = { readonly [Keyword in keyof typeof NUMBERS]: number };
+
+const UNLIMITED: Limits = {
+  minimum: NaN,
+  maximum: NaN,
+  exclusiveMinimum: NaN,
+  exclusiveMaximum: NaN,
+  multipleOf: NaN,
+  minLength: NaN,
+  maxLength: NaN,
+  minItems: NaN,
+  maxItems: NaN,
+  minContains: NaN,
+  maxContains: NaN,
+  minProperties: NaN,
+  maxProperties: NaN,
+};
 
 /** A schema with a base URI of its own. */
 export interface Resource {
@@ -68,69 +116,59 @@ export interface FormatRule {
   readonly check: (text: string) => boolean;
 }
 
-/** One schema. Fields with a keyword's name hold what it says: a number is `NaN` where the keyword is missing. */
+const NONE: readonly never[] = [];
+
+/** One schema. Fields with a keyword's name hold what it says. */
 export class SchemaNode {
   readonly resource: Resource;
   /** Set for `true` and `false`. */
   readonly always: boolean | undefined;
   /** Keywords that were not understood. */
-  readonly malformed: string[] = [];
+  malformed: readonly string[] = NONE;
   /** Steps that its lists cost each time. */
   cost = 1;
   /** Allowed types; 0: all. */
   types = 0;
+  typeNames = "";
   /** Types of values that its other keywords look at. */
   rules = 0;
+  limits: Limits = UNLIMITED;
+  const: ValueSet | undefined = undefined;
+  enum: ValueSet | undefined = undefined;
 
-  declare const: ValueSet | undefined;
-  declare enum: ValueSet | undefined;
+  pattern: PatternRule | undefined = undefined;
+  format: FormatRule | undefined = undefined;
 
-  declare minimum: number;
-  declare maximum: number;
-  declare exclusiveMinimum: number;
-  declare exclusiveMaximum: number;
-  declare multipleOf: number;
+  uniqueItems = false;
+  prefixItems: readonly SchemaNode[] = NONE;
+  items: SchemaNode | undefined = undefined;
+  additionalItems: SchemaNode | undefined = undefined;
+  contains: SchemaNode | undefined = undefined;
+  unevaluatedItems: SchemaNode | undefined = undefined;
 
-  declare minLength: number;
-  declare maxLength: number;
-  declare pattern: PatternRule | undefined;
-  declare format: FormatRule | undefined;
-
-  declare minItems: number;
-  declare maxItems: number;
-  declare minContains: number;
-  declare maxContains: number;
-  declare uniqueItems: boolean;
-  declare prefixItems: readonly SchemaNode[] | undefined;
-  declare items: SchemaNode | undefined;
-  declare contains: SchemaNode | undefined;
-  declare unevaluatedItems: SchemaNode | undefined;
-
-  declare minProperties: number;
-  declare maxProperties: number;
-  declare required: readonly string[];
-  declare properties: ReadonlyMap<string, SchemaNode>;
+  required: readonly string[] = NONE;
+  properties: ReadonlyMap<string, SchemaNode> | undefined = undefined;
   /** The same as a list. */
-  declare entries: readonly (readonly [string, SchemaNode])[];
-  declare patterns: readonly (readonly [PatternRule, SchemaNode])[];
-  declare additionalProperties: SchemaNode | undefined;
-  declare propertyNames: SchemaNode | undefined;
-  declare dependentRequired: readonly (readonly [string, readonly string[]])[];
-  declare dependentSchemas: readonly (readonly [string, SchemaNode])[];
-  declare unevaluatedProperties: SchemaNode | undefined;
+  entries: readonly (readonly [string, SchemaNode])[] = NONE;
+  patterns: readonly (readonly [PatternRule, SchemaNode])[] = NONE;
+  additionalProperties: SchemaNode | undefined = undefined;
+  propertyNames: SchemaNode | undefined = undefined;
+  dependentRequired: readonly (readonly [string, readonly string[]])[] = NONE;
+  dependentSchemas: readonly (readonly [string, SchemaNode])[] = NONE;
+  unevaluatedProperties: SchemaNode | undefined = undefined;
   /** Whether each key of an object has to be looked at. */
-  declare walk: boolean;
+  walk = false;
 
   /** What `$ref` and a `$dynamicRef` that is not dynamic refer to. */
-  declare refs: readonly SchemaNode[];
-  declare dynamic: { readonly name: string; readonly target: SchemaNode } | undefined;
-  declare allOf: readonly SchemaNode[] | undefined;
-  declare anyOf: readonly SchemaNode[] | undefined;
-  declare oneOf: readonly SchemaNode[] | undefined;
-  declare not: SchemaNode | undefined;
-  declare if: SchemaNode | undefined;
-  declare then: SchemaNode | undefined;
-  declare else: SchemaNode | undefined;
+  refs: readonly SchemaNode[] = NONE;
+  dynamic: { readonly name: string; readonly target: SchemaNode } | undefined = undefined;
+  allOf: readonly SchemaNode[] = NONE;
+  anyOf: readonly SchemaNode[] | undefined = undefined;
+  oneOf: readonly SchemaNode[] | undefined = undefined;
+  not: SchemaNode | undefined = undefined;
+  if: SchemaNode | undefined = undefined;
+  then: SchemaNode | undefined = undefined;
+  else: SchemaNode | undefined = undefined;
 
   constructor(resource: Resource, always?: boolean) {
     this.resource = resource;

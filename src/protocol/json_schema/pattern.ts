@@ -20,8 +20,8 @@ import type { Look } from "./pattern_parser.ts";
 /** Takes steps from a budget; throws when none are left. */
 export type Spend = (steps: number) => void;
 
-/** How many visits of states make one step. */
-const VISITS = 16;
+/** So many visits of states make one step: 2 to the power of this. */
+const VISITS = 4;
 
 /** A pattern as a non-deterministic automaton. */
 export class Pattern {
@@ -77,17 +77,20 @@ export class Pattern {
         } else if (sign === SPLIT) pending.push(next, state.other);
         else if (sign !== MATCH) {
           if (this.#holds(sign, position, { codes, tables })) pending.push(next);
-        } else if (!table) return true;
-        else table[position] = 1;
+        } else if (table) table[position] = 1;
+        else {
+          spend(visits >> VISITS);
+          return true;
+        }
       }
       pending = arrived;
       if (!table && !pending.length && entry.sign === BEGIN) break;
       if (visits > 999) {
-        spend(Math.ceil(visits / VISITS));
+        spend(visits >> VISITS);
         visits = 0;
       }
     }
-    spend(visits >> 4);
+    spend(visits >> VISITS);
     return false;
   }
 

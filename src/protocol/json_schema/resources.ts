@@ -4,8 +4,8 @@
  * @module
  */
 import { isObject } from "../json_rpc.ts";
-import { dialectOf, type DialectOptions, DIRECT, NAMED, refuse } from "./dialect.ts";
-import { type Resource, SchemaNode } from "./node.ts";
+import { dialectOf, type DialectOptions, refuse } from "./dialect.ts";
+import { isKey, LISTS, NAMED, own, type Resource, SchemaNode, SCHEMAS } from "./node.ts";
 
 /** What schemas are made ready with. */
 export interface ResourceOptions extends DialectOptions {
@@ -74,8 +74,9 @@ export class Resources {
   find(reference: string, from: Resource): Found {
     const [uri = "", fragment = ""] = absolute(reference, from.uri).split("#");
     let resource = this.#byUri.get(uri);
-    if (!resource && Object.hasOwn(this.#options.schemas, uri)) {
-      this.add(this.#options.schemas[uri], uri, false);
+    const supplied = own(this.#options.schemas, uri);
+    if (!resource && supplied !== undefined) {
+      this.add(supplied, uri, false);
       resource = this.#byUri.get(uri);
     }
     const name = decode(fragment);
@@ -119,16 +120,14 @@ export class Resources {
       if (!isObject(schema) || this.#owners.has(schema)) continue;
       const resource = this.#identify(schema, outer);
       this.#owners.set(schema, resource);
-      for (const keyword of DIRECT) {
-        const inner = own(schema, keyword);
-        for (const schema of Array.isArray(inner) ? inner : [inner]) {
-          if (schema !== undefined) list.push({ schema, resource });
+      for (const [keyword, inner] of Object.entries(schema)) {
+        if (isKey(SCHEMAS, keyword) || isKey(LISTS, keyword) || keyword === "contentSchema") {
+          for (const schema of Array.isArray(inner) ? inner : [inner]) list.push({ schema, resource });
+        } else if (
+          isObject(inner) && (isKey(NAMED, keyword) || /^(?:\$defs|definitions|dependencies)$/.test(keyword))
+        ) {
+          for (const schema of Object.values(inner)) if (!Array.isArray(schema)) list.push({ schema, resource });
         }
-      }
-      for (const keyword of NAMED) {
-        const inner = own(schema, keyword);
-        if (!isObject(inner)) continue;
-        for (const schema of Object.values(inner)) if (!Array.isArray(schema)) list.push({ schema, resource });
       }
     }
   }
@@ -153,11 +152,6 @@ export class Resources {
     }
     return resource;
   }
-}
-
-/** The value of an own key. */
-export function own(schema: Record<string, unknown>, key: string): unknown {
-  return Object.hasOwn(schema, key) ? schema[key] : undefined;
 }
 
 function anchor(resource: Resource, name: string, schema: Record<string, unknown>): void {

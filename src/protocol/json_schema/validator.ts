@@ -5,8 +5,8 @@
  */
 import type { JsonSchema } from "../types.ts";
 import type { SchemaValidator } from "../validation.ts";
-import { compileSchema, type FormatChecks } from "./compile.ts";
-import type { DialectName } from "./dialect.ts";
+import { compileSchema } from "./compile.ts";
+import type { DialectName, FormatChecks } from "./dialect.ts";
 import { Evaluation } from "./evaluate.ts";
 
 /** How schemas are read, and how much work they may make. */
@@ -47,12 +47,10 @@ export interface SchemaValidatorOptions {
  * ```
  */
 export function createSchemaValidator(options: SchemaValidatorOptions = {}): SchemaValidator {
-  const { schemas = {}, dialects = {}, formats, subschemas = 2_000, bytes = 262_144 } = options;
-  const { steps = 100_000, depth = 32 } = options;
-  const compile = { schemas, dialects, checks: formats, subschemas, bytes };
-  const limits = { steps, depth };
+  const defaults = { schemas: {}, dialects: {}, subschemas: 2_000, bytes: 262_144, steps: 100_000, depth: 32 };
+  const settings = { ...defaults, ...options };
   return (schema) => {
-    const root = compileSchema(schema, compile);
-    return (value) => new Evaluation(limits).run(root, value);
+    const root = compileSchema(schema, settings);
+    return (value) => new Evaluation(settings).run(root, value);
   };
 }

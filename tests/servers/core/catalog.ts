@@ -82,6 +82,7 @@ function isObjectSchema(schema: unknown): boolean {
 }
 
 function object(properties: JsonObject, required: string[] = []): JsonObject {
+  if (Object.keys(properties).length === 0) return { type: "object", additionalProperties: false };
   return required.length > 0 ? { type: "object", properties, required } : { type: "object", properties };
 }
 
@@ -150,13 +151,13 @@ function plainTools(): Definition[] {
       inputSchema: object({}),
       outputSchema: object({ sum: { type: "number" } }, ["sum"]),
     },
-    { name: "change", description: "Changes the list of tools", inputSchema: object({ what: text, uri: text }) },
-    { name: "reconnect", description: "Closes its stream before it answers", inputSchema: object({ text }) },
   ];
 }
 
 function askingTools(): Definition[] {
   return [
+    { name: "change", description: "Changes the list of tools", inputSchema: object({ what: text, uri: text }) },
+    { name: "reconnect", description: "Closes its stream before it answers", inputSchema: object({ text }) },
     {
       name: "ask",
       description: "Asks the user for a name, as often as `rounds` says",

@@ -6,7 +6,7 @@
 import { type Clock, systemClock } from "../../../src/ports.ts";
 import { manyTools, promptsOf, resourcesOf, templatesOf, toolsOf } from "./catalog.ts";
 import { Ledger } from "./ledger.ts";
-import { askName, failed, runTool, textResult, type ToolContext } from "./tools.ts";
+import { askName, failed, runTool, type ToolContext } from "./tools.ts";
 import { deferred, type JsonObject, objectAt, orAborted, type RequestId, RpcFailure, stringAt } from "./wire.ts";
 
 /** What both eras let one choose. */
@@ -32,8 +32,8 @@ export interface CoreOptions {
 export interface Core {
   readonly ledger: Ledger;
   readonly clock: Clock;
-  /** Answers the methods that both eras share; undefined for a method that it does not know. */
-  handle(method: string, params: JsonObject, context: CoreContext): Promise<JsonObject> | undefined;
+  /** Answers the methods that both eras share; undefined for a method that it does not know. Throws and rejects. */
+  handle(method: string, params: JsonObject, context: CoreContext): JsonObject | Promise<JsonObject> | undefined;
   /** The definition of a tool, as this revision lists it. */
   tool(name: string, revision: string): JsonObject | undefined;
   /** Waits on the clock, or until `release`. */
@@ -64,7 +64,7 @@ export function createCore(options: CoreOptions): Core {
   };
   const tool = (name: string, revision: string) => tools(revision).find((item) => item.name === name);
   const list = (key: string, items: JsonObject[], params: JsonObject) =>
-    settle(() => pageOf(key, items, params, options.pageSize ?? 0));
+    pageOf(key, items, params, options.pageSize ?? 0);
   const wait = async (milliseconds: number | undefined, signal: AbortSignal) => {
     const { promise, resolve } = deferred<void>();
     let callOff = () => {};
@@ -76,16 +76,6 @@ export function createCore(options: CoreOptions): Core {
       callOff();
       waiting.delete(resolve);
     }
-  };
-  const call = (params: JsonObject, context: CoreContext) => {
-    const name = stringAt(params, "name");
-    const definition = name === undefined ? undefined : tool(name, context.revision);
-    if (name === undefined || definition === undefined) throw new RpcFailure(-32602, `Unknown tool: ${String(name)}`);
-    const args = objectAt(params, "arguments");
-    if (context.first) ledger.execution({ tool: name, arguments: args, id: context.id });
-    const problem = argumentProblem(definition, args);
-    if (problem !== undefined) return failed(problem);
-    return synthetic(name) ? textResult(`${name}: ${JSON.stringify(args)}`) : runTool(name, args, context);
   };
   return {
     ledger,
@@ -102,19 +92,19 @@ export function createCore(options: CoreOptions): Core {
         case "tools/list":
           return list("tools", tools(context.revision), params);
         case "tools/call":
-          return settle(() => call(params, context));
+          return call(params, context, { ledger, tool });
         case "resources/list":
           return list("resources", resourcesOf(), params);
         case "resources/templates/list":
           return list("resourceTemplates", templatesOf(), params);
         case "resources/read":
-          return settle(() => read(params, context, reads));
+          return read(params, context, reads);
         case "prompts/list":
           return list("prompts", promptsOf(), params);
         case "prompts/get":
-          return settle(() => prompt(params, context));
+          return prompt(params, context);
         case "completion/complete":
-          return settle(() => complete(params));
+          return complete(params);
         default:
           return undefined;
       }
@@ -122,12 +112,18 @@ export function createCore(options: CoreOptions): Core {
   };
 }
 
-async function settle(work: () => JsonObject | Promise<JsonObject>): Promise<JsonObject> {
-  return await work();
-}
-
-function synthetic(name: string): boolean {
-  return name.startsWith("tool_");
+function call(
+  params: JsonObject,
+  context: CoreContext,
+  scope: Pick<Core, "ledger" | "tool">,
+): JsonObject | Promise<JsonObject> {
+  const name = stringAt(params, "name");
+  const definition = name === undefined ? undefined : scope.tool(name, context.revision);
+  if (name === undefined || definition === undefined) throw new RpcFailure(-32602, `Unknown tool: ${String(name)}`);
+  const args = objectAt(params, "arguments");
+  if (context.first) scope.ledger.execution({ tool: name, arguments: args, id: context.id });
+  const problem = argumentProblem(definition, args);
+  return problem === undefined ? runTool(name, args, context) : failed(problem);
 }
 
 function pageOf(key: string, items: JsonObject[], params: JsonObject, size: number): JsonObject {

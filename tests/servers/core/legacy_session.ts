@@ -156,8 +156,9 @@ async function answer(request: JsonRpcRequest, io: LegacyIo, scope: Scope): Prom
   const { state } = scope;
   const { ledger } = state.core;
   const { id, method } = request;
-  if (state.usedIds.has(id)) ledger.violation(`${method}: the id ${JSON.stringify(id)} was used before in this session`);
-  else if (state.usedIds.size < 100_000) state.usedIds.add(id);
+  if (state.usedIds.has(id)) {
+    ledger.violation(`${method}: the id ${JSON.stringify(id)} was used before in this session`);
+  } else if (state.usedIds.size < 100_000) state.usedIds.add(id);
   const controller = new AbortController();
   state.running.set(id, controller);
   try {
@@ -276,7 +277,9 @@ function notice(message: JsonObject, state: SessionState): void {
 function takeAnswer(message: JsonObject, state: SessionState): void {
   const { ledger } = state.core;
   const waiting = isId(message.id) ? state.asked.get(message.id) : undefined;
-  if (waiting === undefined || !isId(message.id)) return ledger.violation(`an answer to nothing: ${JSON.stringify(message.id)}`);
+  if (waiting === undefined || !isId(message.id)) {
+    return ledger.violation(`an answer to nothing: ${JSON.stringify(message.id)}`);
+  }
   state.asked.delete(message.id);
   if (isJsonObject(message.result)) return waiting.resolve(message.result);
   const { code, message: text } = objectAt(message, "error");
@@ -298,7 +301,9 @@ export async function askClient(
   try {
     return await (signal === undefined ? waiting.promise : orAborted(waiting.promise, signal));
   } catch (error) {
-    if (signal?.aborted) send(notificationOf("notifications/cancelled", { requestId: id, reason: "not needed any more" }));
+    if (signal?.aborted) {
+      send(notificationOf("notifications/cancelled", { requestId: id, reason: "not needed any more" }));
+    }
     throw error;
   } finally {
     state.asked.delete(id);
@@ -308,7 +313,9 @@ export async function askClient(
 function emit(change: ServerChange, state: SessionState): void {
   if (!state.initialized) return;
   if (change.type === "resource") {
-    if (state.watched.has(change.uri)) state.push(notificationOf("notifications/resources/updated", { uri: change.uri }));
+    if (state.watched.has(change.uri)) {
+      state.push(notificationOf("notifications/resources/updated", { uri: change.uri }));
+    }
   } else if (change.type !== "task") state.push(notificationOf(`notifications/${change.type}/list_changed`));
 }
 
@@ -338,12 +345,14 @@ function contextOf(
     },
     async inputs(requests) {
       for (const input of Object.values(requests)) requireInput(input, state.clientCapabilities, revision);
-      const answers = await Promise.all(Object.entries(requests).map(async ([key, input]) => {
-        const params = { ...objectAt(input, "params") };
-        if (revision < "2025-11-25") delete params.mode;
-        if (params.mode === "url") params.elicitationId = `page-${state.nextId}`;
-        return [key, await ask(stringAt(input, "method") ?? "", params)] as const;
-      }));
+      const answers = await Promise.all(
+        Object.entries(requests).map(async ([key, input]) => {
+          const params = { ...objectAt(input, "params") };
+          if (revision < "2025-11-25") delete params.mode;
+          if (params.mode === "url") params.elicitationId = `page-${state.nextId}`;
+          return [key, await ask(stringAt(input, "method") ?? "", params)] as const;
+        }),
+      );
       return Object.fromEntries(answers);
     },
     comeBack: () => {},
@@ -372,6 +381,8 @@ function requireInput(input: JsonObject, capabilities: JsonObject, revision: str
     const declared = isJsonObject(capabilities.elicitation) ? capabilities.elicitation : undefined;
     if (declared === undefined || revision < "2025-06-18") refuse("elicitation");
     if (params.mode === "url" && declared?.url === undefined) refuse("elicitation.url");
-    if (params.mode !== "url" && declared?.form === undefined && declared?.url !== undefined) refuse("elicitation.form");
+    if (params.mode !== "url" && declared?.form === undefined && declared?.url !== undefined) {
+      refuse("elicitation.form");
+    }
   }
 }

@@ -16,7 +16,6 @@ import {
   type JsonRpcRequest,
   notificationOf,
   objectAt,
-  orAborted,
   RpcFailure,
   stringAt,
 } from "./wire.ts";
@@ -46,6 +45,8 @@ export interface ModernPeerOptions extends CoreOptions {
 /** Where the messages of one request go, and how it is called off. */
 export interface ModernIo {
   readonly signal: AbortSignal;
+  /** Whether it was called off, without making the signal. */
+  readonly aborted: boolean;
   /** Sends a notification that belongs to this request. */
   notify(notification: JsonRpcNotification): void;
 }
@@ -80,12 +81,6 @@ export function createModernPeer(options: ModernPeerOptions = {}): ModernPeer {
     subscriptions,
     check: (request) => checkEnvelope(request, versions, core),
     async dispatch(request, io) {
-      let finished = false;
-      const called = () => {
-        const { id, method } = request;
-        if (!finished) core.ledger.cancellation({ id, method, reason: String(io.signal.reason ?? "") });
-      };
-      io.signal.addEventListener("abort", called, { once: true });
       try {
         const result = await answer(request, io, parts);
         return dress(request.method, result, options);
@@ -93,8 +88,8 @@ export function createModernPeer(options: ModernPeerOptions = {}): ModernPeer {
         if (!(error instanceof InputRequired)) throw error;
         return dress("", error.result, options);
       } finally {
-        finished = true;
-        io.signal.removeEventListener("abort", called);
+        const { id, method } = request;
+        if (io.aborted) core.ledger.cancellation({ id, method, reason: String(io.signal.reason ?? "") });
       }
     },
   };
@@ -135,25 +130,27 @@ function unsupported(requested: string, supported: string[]): RpcFailure {
   return new RpcFailure(-32022, "Unsupported protocol version", { data: { supported, requested }, status: 400 });
 }
 
-async function answer(request: JsonRpcRequest, io: ModernIo, parts: Parts): Promise<JsonObject> {
+function answer(request: JsonRpcRequest, io: ModernIo, parts: Parts): JsonObject | Promise<JsonObject> {
   const params = request.params ?? {};
   const capabilities = objectAt(objectAt(params, "_meta"), prefix + "clientCapabilities");
   switch (request.method) {
     case "server/discover":
       return discover(parts);
     case "subscriptions/listen":
-      return await listen(request, capabilities, { io, parts });
+      return listen(request, capabilities, { io, parts });
     case "tasks/get":
     case "tasks/update":
     case "tasks/cancel":
-      if (parts.options.tasks !== false) return taskMethod(request.method, params, { capabilities, tasks: parts.tasks });
+      if (parts.options.tasks !== false) {
+        return taskMethod(request.method, params, { capabilities, tasks: parts.tasks });
+      }
       break;
     case "tools/call":
       if (runsAsTask(params, capabilities, parts)) return startTask(request, parts);
   }
   const result = parts.core.handle(request.method, params, contextOf(request, io, { capabilities, parts }));
   if (result === undefined) throw new RpcFailure(-32601, `Method not found: ${request.method}`, { status: 404 });
-  return await orAborted(result, io.signal);
+  return result;
 }
 
 function discover(parts: Parts): JsonObject {
@@ -258,9 +255,13 @@ function contextOf(
     revision: "2026-07-28",
     id,
     first: round.first,
-    signal: io.signal,
+    get signal() {
+      return io.signal;
+    },
     progress(progress, total, message) {
-      if (isId(token)) io.notify(notificationOf("notifications/progress", { progressToken: token, progress, total, message }));
+      if (isId(token)) {
+        io.notify(notificationOf("notifications/progress", { progressToken: token, progress, total, message }));
+      }
     },
     log(level, data) {
       if (wanted < 0 || levels.indexOf(level) < wanted) return;

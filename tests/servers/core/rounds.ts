@@ -66,7 +66,9 @@ export function createRounds(ledger: Ledger): Rounds {
       const given = isJsonObject(inputResponses) ? inputResponses : {};
       const answers: Record<string, JsonObject> = { ...before?.answers };
       for (const [key, value] of Object.entries(given)) if (isJsonObject(value)) answers[key] = value;
-      if (before !== undefined) compareKeys(before.asked, Object.keys(given), (text) => ledger.violation(`${method}: ${text}`));
+      if (before !== undefined) {
+        compareKeys(before.asked, Object.keys(given), (text) => ledger.violation(`${method}: ${text}`));
+      }
       const stateless = objectAt(params, "arguments").state === false;
       const next = (waits: number, asked: string[] = []) => {
         if (stateless) return {};

@@ -75,7 +75,12 @@ export function createSseStream(left?: (reason: unknown) => void): SseStream {
 /** A 200 reply that streams events. */
 export function sseResponse(stream: SseStream, headers: Record<string, string> = {}): Response {
   return new Response(stream.body, {
-    headers: { "content-type": "text/event-stream", "cache-control": "no-cache", "x-accel-buffering": "no", ...headers },
+    headers: {
+      "content-type": "text/event-stream",
+      "cache-control": "no-cache",
+      "x-accel-buffering": "no",
+      ...headers,
+    },
   });
 }
 

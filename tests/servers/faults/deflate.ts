@@ -29,7 +29,8 @@ export const zlibHeader: readonly number[] = [0x78, 0x9c];
 
 /** 256 MiB of spaces, brotli (made with `zlib.brotliCompressSync`, window 2²⁴, quality 5). */
 export function brotliBomb(): Uint8Array<ArrayBuffer> {
-  const text = "z///fwAkQOKxQHLv//n//w+ABEAcFoDu/T////8BkACIwwLQvf/n//8/ABIAcVgAuvf//P//B0ACIA4LQPf+n////wBIAMRhAeje//P/" +
+  const text =
+    "z///fwAkQOKxQHLv//n//w+ABEAcFoDu/T////8BkACIwwLQvf/n//8/ABIAcVgAuvf//P//B0ACIA4LQPf+n////wBIAMRhAeje//P/" +
     "/x8ACYA4LADd+3/+//8DIAEQhwWge//P//9/ACQA4rAAdO//+f//D4AEQBwWgO79P////wGQAIjDAtC9/+f//z8AEgBxWAC69//8//8HQAIg" +
     "DgtA9/6f////AEgAxGEB6N7/8///HwAJgDgsAN37//z//wcgARCHBaB7/w8=";
   return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));

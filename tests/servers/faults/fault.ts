@@ -69,7 +69,11 @@ export function status(code: number, body: string | null = "", headers: Record<s
 }
 
 /** A reply with a JSON-RPC error. */
-export function rpcError(context: FaultContext, code: number, options: { status?: number; data?: unknown } = {}): Response {
+export function rpcError(
+  context: FaultContext,
+  code: number,
+  options: { status?: number; data?: unknown } = {},
+): Response {
   const error: Record<string, unknown> = { code, message: `error ${code}` };
   if (options.data !== undefined) error.data = options.data;
   const body = JSON.stringify({ jsonrpc: "2.0", id: context.id, error });

@@ -138,7 +138,10 @@ function orderFaults() {
       reply: async (context) => {
         const token = tokenOf(context);
         const response = await context.answer();
-        return messages(...Array.from({ length: context.size ?? 200_000 }, (_, index) => progress(token, index)), response);
+        return messages(
+          ...Array.from({ length: context.size ?? 200_000 }, (_, index) => progress(token, index)),
+          response,
+        );
       },
     },
     "progress-backwards": {
@@ -255,7 +258,10 @@ function listenFaults() {
     });
   return {
     "listen-closes": { on, reply: (context) => messages(acknowledged(context)) },
-    "listen-no-acknowledgement": { on, reply: (context) => messages(told(context, "notifications/tools/list_changed")) },
+    "listen-no-acknowledgement": {
+      on,
+      reply: (context) => messages(told(context, "notifications/tools/list_changed")),
+    },
     "listen-flood": {
       on,
       reply: (context) => {

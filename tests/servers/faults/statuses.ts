@@ -42,7 +42,9 @@ export const statusFaults: Readonly<Record<StatusFault, Fault>> = {
   "empty-200": { reply: () => new Response(null, { status: 200, headers: { "content-type": "application/json" } }) },
   "html-200": { reply: () => text("<!doctype html><title>Log in</title><p>Please log in", "text/html") },
   "plain-200": { reply: async (context) => text(JSON.stringify(await context.answer()), "text/plain") },
-  "no-type": { reply: async (context) => new Response(new TextEncoder().encode(JSON.stringify(await context.answer()))) },
+  "no-type": {
+    reply: async (context) => new Response(new TextEncoder().encode(JSON.stringify(await context.answer()))),
+  },
   "http-400": head(400, "Bad Request"),
   "http-401": head(401, ""),
   "http-403": head(403, "Forbidden"),
@@ -54,7 +56,8 @@ export const statusFaults: Readonly<Record<StatusFault, Fault>> = {
   "http-502": head(502, "<html>Bad Gateway</html>", { "content-type": "text/html" }),
   "http-504": head(504, "Gateway Timeout"),
   "http-401-challenge": head(401, "", {
-    "www-authenticate": 'Bearer realm="fake", resource_metadata="http://fake.test/.well-known/oauth-protected-resource"',
+    "www-authenticate":
+      'Bearer realm="fake", resource_metadata="http://fake.test/.well-known/oauth-protected-resource"',
   }),
   "http-403-scope": head(403, "", {
     "www-authenticate": 'Bearer error="insufficient_scope", scope="tools:call"',

@@ -59,7 +59,10 @@ export const streamFaults: Readonly<Record<StreamFault, Fault>> = {
   "stalls": { reply: (context) => stalling(context, "") },
   "drip": { reply: drip },
   "retry-zero": { resumption: true, reply: () => text("id: s1_1\nretry: 0\ndata: \n\n", "text/event-stream") },
-  "retry-huge": { resumption: true, reply: () => text("id: s1_1\nretry: 99999999999\ndata: \n\n", "text/event-stream") },
+  "retry-huge": {
+    resumption: true,
+    reply: () => text("id: s1_1\nretry: 99999999999\ndata: \n\n", "text/event-stream"),
+  },
   "get-closes": { on: "GET", reply: () => text("id: s0_1\nretry: 0\ndata: \n\n", "text/event-stream") },
 };
 
@@ -78,7 +81,9 @@ export const quirks: Readonly<Record<Quirk, Fault>> = {
     const lines = JSON.stringify(response, null, 1).split("\n").map((line) => `data: ${line}\n`).join("");
     return text(`${lines}\n`, "text/event-stream");
   }),
-  "quirk-other-events": written((json) => `event: weather\ndata: {"sun":true}\n\nevent: ping\ndata: 1\n\ndata: ${json}\n\n`),
+  "quirk-other-events": written((json) =>
+    `event: weather\ndata: {"sun":true}\n\nevent: ping\ndata: 1\n\ndata: ${json}\n\n`
+  ),
   "quirk-event-message": written((json) => `event: message\nid: 7\ndata: ${json}\n\n`),
   "quirk-bom": written((json) => `\ufeffdata: ${json}\n\n`),
   "quirk-json-bom": after((response) => text("\ufeff" + JSON.stringify(response))),
@@ -88,7 +93,9 @@ export const quirks: Readonly<Record<Quirk, Fault>> = {
   "quirk-unknown-fields": written((json) => `foo: bar\nfoo\n:data: no\nid: 1\u0000\nretry: soon\ndata: ${json}\n\n`),
   "quirk-result-type-missing": after((response) => {
     const { result } = response;
-    return text(JSON.stringify({ ...response, result: isJsonObject(result) ? { ...result, resultType: undefined } : {} }));
+    return text(
+      JSON.stringify({ ...response, result: isJsonObject(result) ? { ...result, resultType: undefined } : {} }),
+    );
   }),
   "quirk-more-after-answer": written((json) => `data: ${json}\n\n: bye\n\ndata: ${notification}\n\n`),
 };

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Fetch } from "../../../src/ports.ts";
+import type { Fetch } from "../../src/ports.ts";
 
 /** Whatever answers a Request. */
 export interface FetchTarget {

@@ -1,0 +1,50 @@
+/**
+ * Arguments against the tool's input schema, before the tool is called.
+ *
+ * @module
+ */
+import type { JsonObject } from "../../protocol/json_rpc.ts";
+import { createSchemaValidator } from "../../protocol/mod.ts";
+import type { Tool, ValidateFunction, ValidationIssue } from "../../protocol/mod.ts";
+import { UsageError } from "../failure.ts";
+import { didYouMean } from "../text/nearest.ts";
+import { propertiesOf, requiredOf } from "../text/schema.ts";
+
+const mostIssues = 3;
+
+/**
+ * Checks the arguments. A schema that cannot be used is left to the server.
+ *
+ * @throws {UsageError} When they do not fit; the message names what and where.
+ */
+export function checkArguments(tool: Tool, args: JsonObject): void {
+  const { name, inputSchema } = tool;
+  let validate: ValidateFunction;
+  try {
+    validate = createSchemaValidator()(inputSchema);
+  } catch {
+    return;
+  }
+  const checked = validate(args);
+  if (checked.valid) return;
+  const keys = propertiesOf(inputSchema).map(([key]) => key);
+  const unknown = Object.keys(args).filter((key) => !keys.includes(key));
+  const missing = requiredOf(inputSchema).filter((key) => args[key] === undefined);
+  const problems = [
+    ...missing.map((key) => `"${key}" is missing`),
+    ...unknown.map((key) => `there is no "${key}"${didYouMean(key, keys)}`),
+    ...checked.issues.filter(({ path, keyword }) => !(path === "" && covered.has(keyword))).map(issueText),
+  ];
+  const shown = problems.slice(0, mostIssues).join("; ") + (problems.length > mostIssues ? "; …" : "");
+  throw new UsageError(
+    `The arguments of "${name}" do not fit: ${shown || "see its schema"}; causeway tools shows what it takes`,
+  );
+}
+
+/** Keywords at the top that the lists of missing and unknown keys tell better. */
+const covered: ReadonlySet<string> = new Set(["required", "additionalProperties"]);
+
+function issueText({ path, message }: ValidationIssue): string {
+  const where = path.split("/").slice(1).join(".");
+  return where === "" ? message : `"${where}" ${message}`;
+}

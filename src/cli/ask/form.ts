@@ -1,0 +1,106 @@
+/**
+ * How a question of a server is put: a form field by field, or a page to visit.
+ *
+ * @module
+ */
+import type { JsonValue } from "../../protocol/json_rpc.ts";
+import { createSchemaValidator } from "../../protocol/mod.ts";
+import type { ElicitationField, ElicitRequest, ElicitResult } from "../../protocol/mod.ts";
+import { readValue } from "../arguments/values.ts";
+import { firstLine, oneLine } from "../text/plain.ts";
+import { typesOf, typeText } from "../text/schema.ts";
+
+/** A person who can be told and asked something. */
+export interface Terminal {
+  say(text: string): Promise<void>;
+  /** One line; undefined when the person has closed the input. */
+  ask(question: string): Promise<string | undefined>;
+}
+
+/** Goes through a form. The end of the input (Ctrl-D) is a cancel, a "no" at the start a decline. */
+export async function fillForm(request: ElicitRequest, server: string, terminal: Terminal): Promise<ElicitResult> {
+  await terminal.say(`"${oneLine(server)}" asks: ${request.message}\n`);
+  const consent = await askYes("Answer? [Y/n] ", true, terminal);
+  if (consent !== true) return { action: consent === false ? "decline" : "cancel" };
+  const { properties = {}, required = [] } = request.requestedSchema ?? {};
+  const content: [string, JsonValue][] = [];
+  for (const [name, field] of Object.entries(properties)) {
+    const value = await askField(name, field, { required: required.includes(name), terminal });
+    if (value === undefined) return { action: "cancel" };
+    if (value.given !== undefined) content.push([name, value.given]);
+  }
+  return { action: "accept", content: Object.fromEntries(content) };
+}
+
+/** Shows where a server wants the person to go. Nothing is opened: that is for the person to do. */
+export async function visitPage(request: ElicitRequest, server: string, terminal: Terminal): Promise<ElicitResult> {
+  const url = oneLine(request.url ?? "");
+  const host = URL.canParse(url) ? new URL(url).host : "an unreadable address";
+  await terminal.say(`"${oneLine(server)}" asks you to visit a page at ${host}: ${request.message}\n  ${url}\n`);
+  const consent = await askYes("Do you go there? [y/N] ", false, terminal);
+  return { action: consent === undefined ? "cancel" : consent ? "accept" : "decline" };
+}
+
+async function askYes(question: string, otherwise: boolean, terminal: Terminal): Promise<boolean | undefined> {
+  for (;;) {
+    const answer = (await terminal.ask(question))?.trim().toLowerCase();
+    if (answer === undefined) return undefined;
+    if (answer === "") return otherwise;
+    if (/^(y|yes|n|no)$/.test(answer)) return answer.startsWith("y");
+  }
+}
+
+/** Asks until the answer fits. Undefined: the input has ended; `given: undefined`: left out, so that the default counts. */
+async function askField(
+  name: string,
+  field: ElicitationField,
+  { required, terminal }: { required: boolean; terminal: Terminal },
+): Promise<{ given: JsonValue | undefined } | undefined> {
+  const label = oneLine(field.title ?? name);
+  const about = firstLine(field.description ?? "");
+  const fallback = field.default === undefined
+    ? required ? "" : " [skip]"
+    : ` [${oneLine(JSON.stringify(field.default))}]`;
+  const question = `  ${label} (${[fieldType(field), about].filter(Boolean).join(": ")})${fallback}: `;
+  const check = createSchemaValidator()(field);
+  for (;;) {
+    const answer = await terminal.ask(question);
+    if (answer === undefined) return undefined;
+    if (answer.trim() === "" && (field.default !== undefined || !required)) return { given: undefined };
+    const value = fieldValue(answer, field);
+    const checked = check(value);
+    if (checked.valid) return { given: value };
+    await terminal.say(`  ${checked.issues[0]?.message ?? "This does not fit"}\n`);
+  }
+}
+
+function fieldType(field: ElicitationField): string {
+  const titles = optionsOf(field).map(({ title }) => title);
+  return titles.length > 0 ? oneLine(titles.join(" | ")) : typeText(field);
+}
+
+/** A choice may be named by its title too; several are separated by commas; yes and no stand for true and false. */
+function fieldValue(answer: string, field: ElicitationField): JsonValue {
+  const text = answer.trim();
+  const choose = (word: string): string => {
+    const found = optionsOf(field).find(({ value, title }) =>
+      value === word || title.toLowerCase() === word.toLowerCase()
+    );
+    return found?.value ?? word;
+  };
+  if (field.type === "array") return text.split(",").map((word) => choose(word.trim()));
+  if (typesOf(field).has("boolean") && /^(y|yes|n|no)$/i.test(text)) return /^y/i.test(text);
+  return readValue(choose(text), field);
+}
+
+/** The choices of a field, in the shapes that the revisions have for them. */
+function optionsOf(field: ElicitationField): { value: string; title: string }[] {
+  const source = field.type === "array" ? Object(field.items) : field;
+  const titled: unknown = source.oneOf ?? source.anyOf;
+  if (Array.isArray(titled)) {
+    return titled.map((option) => ({ value: String(option?.const), title: String(option?.title ?? option?.const) }));
+  }
+  const names: unknown[] = Array.isArray(source.enumNames) ? source.enumNames : [];
+  const values: unknown[] = Array.isArray(source.enum) ? source.enum : [];
+  return values.map((value, index) => ({ value: String(value), title: String(names[index] ?? value) }));
+}

@@ -1,0 +1,116 @@
+/**
+ * The words after `causeway`. They are taken apart by `parseArgs` of `node:util`: Bun, Deno and Node all have it, so it
+ * needs no build and weighs nothing. Its own complaints differ between them, so only its tokens are used.
+ *
+ * @module
+ */
+import { parseArgs } from "node:util";
+import { UsageError } from "./failure.ts";
+import { didYouMean } from "./text/nearest.ts";
+
+/** What the user asked for. */
+export interface CommandLine {
+  readonly command: "tools" | "call" | "help" | "version";
+  /** What follows the command. */
+  readonly words: readonly string[];
+  /** Print exactly the MCP object. */
+  readonly json: boolean;
+  /** Milliseconds for the whole command. */
+  readonly timeout: number | undefined;
+  /** By name, as written. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The path of the config file. */
+  readonly config: string | undefined;
+  /** The arguments of the call as one JSON object. */
+  readonly args: string | undefined;
+}
+
+const options = {
+  json: { type: "boolean" },
+  timeout: { type: "string" },
+  header: { type: "string", multiple: true },
+  config: { type: "string" },
+  args: { type: "string" },
+  help: { type: "boolean", short: "h" },
+  version: { type: "boolean", short: "v" },
+} as const;
+
+const commands = ["tools", "call"] as const;
+const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, "": 1_000, m: 60_000 };
+
+/**
+ * Reads the words of the command.
+ *
+ * @throws {UsageError} When they cannot be understood.
+ */
+export function readCommandLine(argv: readonly string[]): CommandLine {
+  const { tokens, positionals } = parseArgs({
+    args: [...argv],
+    options,
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  const given: Record<string, string[]> = {};
+  for (const token of tokens) {
+    if (token.kind === "option") (given[token.name] ??= []).push(checkOption(token));
+  }
+  const [name, ...words] = positionals;
+  const command = given.help ? "help" : given.version ? "version" : commands.find((known) => known === name);
+  if (command === undefined) throw unknownCommand(name);
+  return {
+    command,
+    words,
+    json: given.json !== undefined,
+    timeout: readTimeout(given.timeout?.at(-1)),
+    headers: readHeaders(given.header ?? []),
+    config: given.config?.at(-1),
+    args: given.args?.at(-1),
+  };
+}
+
+/** The value of an option that exists and has one if it takes one. */
+function checkOption({ name, rawName, value }: { name: string; rawName: string; value?: string | undefined }): string {
+  if (!isOption(name)) {
+    const names = Object.keys(options).map((known) => `--${known}`);
+    throw new UsageError(`Unknown option "${rawName}"${didYouMean(rawName, names)}: causeway --help lists them`);
+  }
+  if (options[name].type === "boolean") {
+    if (value === undefined) return "";
+    throw new UsageError(`The option "${rawName}" takes no value: write it alone`);
+  }
+  if (value !== undefined && value !== "" && !value.startsWith("--")) return value;
+  throw new UsageError(`The option "${rawName}" needs a value: causeway --help shows how it is written`);
+}
+
+function isOption(name: string): name is keyof typeof options {
+  return Object.hasOwn(options, name);
+}
+
+function unknownCommand(name: string | undefined): UsageError {
+  const usage = "use causeway tools <target> or causeway call <target> <tool>; causeway --help shows more";
+  if (name === undefined) return new UsageError(`A command is missing: ${usage}`);
+  // `list-tools` and `call-tool` are what others call them.
+  const meant = didYouMean(name.replace(/^list-?|-?tool$/g, "") || name, commands);
+  return new UsageError(`Unknown command "${name}"${meant}: ${usage}`);
+}
+
+function readTimeout(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const [, amount, unit = ""] = /^(\d+(?:\.\d+)?)(ms|s|m)?$/.exec(text) ?? [];
+  const milliseconds = Math.round(Number(amount) * (units[unit] ?? 1));
+  if (milliseconds > 0 && milliseconds <= 2 ** 31 - 1) return milliseconds;
+  throw new UsageError(`Cannot read --timeout "${text}": write seconds, or a unit, as in 30, 500ms, 2m`);
+}
+
+function readHeaders(lines: readonly string[]): Record<string, string> {
+  const headers: [string, string][] = lines.map((line) => {
+    const colon = line.indexOf(":");
+    const name = line.slice(0, Math.max(colon, 0)).trim();
+    const value = line.slice(colon + 1).trim();
+    // The value may be a secret: it is never shown.
+    if (/^[\w!#$%&'*+.^`|~-]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)) return [name, value];
+    throw new UsageError(`Cannot read a --header: write it like 'Name: value', in plain characters`);
+  });
+  return Object.fromEntries(headers);
+}

@@ -1,0 +1,128 @@
+/**
+ * What can go wrong on the command line: one exit code and one line for each.
+ *
+ * @module
+ */
+import {
+  AuthorizationError,
+  AuthorizationRequiredError,
+  ConnectError,
+  ConnectionClosedError,
+  EgressDeniedError,
+  HttpStatusError,
+  InvalidParamsError,
+  McpError,
+  OutcomeUnknownError,
+  OverloadedError,
+  PeerExitedError,
+  RedirectRefusedError,
+  RpcError,
+  SessionLostError,
+  SpawnError,
+  TimeoutError,
+  UnauthorizedError,
+} from "../protocol/mod.ts";
+import { oneLine } from "./text/plain.ts";
+
+/** The exit codes of the command: a contract. */
+export const exitCodes: Readonly<
+  Record<"ok" | "toolFailed" | "usage" | "authorization" | "unreachable" | "protocol" | "interrupted", number>
+> = { ok: 0, toolFailed: 1, usage: 2, authorization: 3, unreachable: 4, protocol: 5, interrupted: 130 };
+
+/** Wrong use of the command: the message says what, where and what to do. */
+export class UsageError extends Error {
+  override name = "UsageError";
+}
+
+/** The user, or the system, asked the command to stop. */
+export class InterruptedError extends Error {
+  override name = "InterruptedError";
+  /** 128 and the number of the signal. */
+  readonly exitCode: number;
+
+  constructor(exitCode: number) {
+    super("interrupted");
+    this.exitCode = exitCode;
+  }
+}
+
+/** The whole command took longer than `--timeout` allows. */
+export class DeadlineError extends Error {
+  override name = "DeadlineError";
+}
+
+/** What to tell of a failure. */
+export interface Failure {
+  readonly exitCode: number;
+  /** One line without control characters. */
+  readonly line: string;
+}
+
+const longestLine = 1_000;
+const unreachable = [
+  ConnectError,
+  ConnectionClosedError,
+  EgressDeniedError,
+  HttpStatusError,
+  OverloadedError,
+  PeerExitedError,
+  RedirectRefusedError,
+  SessionLostError,
+  SpawnError,
+  TimeoutError,
+] as const;
+
+/** The exit code and the line for an error. */
+export function describeFailure(error: unknown): Failure {
+  const line = oneLine(error instanceof Error ? messageOf(error) : String(error));
+  return {
+    exitCode: exitCodeOf(error),
+    line: line.length > longestLine ? line.slice(0, longestLine) + "…" : line,
+  };
+}
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof InterruptedError) return error.exitCode;
+  if (error instanceof UsageError || error instanceof InvalidParamsError || error instanceof TypeError) {
+    return exitCodes.usage;
+  }
+  if (error instanceof DeadlineError) return exitCodes.unreachable;
+  if (
+    error instanceof UnauthorizedError || error instanceof AuthorizationRequiredError ||
+    error instanceof AuthorizationError
+  ) {
+    return exitCodes.authorization;
+  }
+  if (error instanceof OutcomeUnknownError) {
+    return error.cause instanceof McpError ? exitCodeOf(error.cause) : exitCodes.unreachable;
+  }
+  return unreachable.some((Class) => error instanceof Class) ? exitCodes.unreachable : exitCodes.protocol;
+}
+
+/** The message, in the words of the command line, and what to do where the message does not say it itself. */
+function messageOf(error: Error): string {
+  const server = error instanceof McpError && error.server !== undefined ? ` from "${error.server}"` : "";
+  if (error instanceof TimeoutError) {
+    return `No answer${server} within ${error.milliseconds} ms: check that it is an MCP server, or give it longer with --timeout`;
+  }
+  if (error instanceof RpcError) {
+    const where = error.server === undefined ? "The server" : `"${error.server}"`;
+    return `${where} refused ${error.method ?? "the request"} (${error.rpcCode}): ${error.message}`;
+  }
+  const advice = adviceFor(error);
+  return advice === "" ? error.message : `${error.message.trimEnd()}: ${advice}`;
+}
+
+function adviceFor(error: Error): string {
+  if (error instanceof UnauthorizedError) {
+    return error.status === 403
+      ? "check that the credentials allow it"
+      : "send credentials with --header 'Authorization: Bearer …'";
+  }
+  if (error instanceof HttpStatusError) {
+    return error.status < 500 ? "check the path of the URL" : "try again later, or ask those who run it";
+  }
+  if (error instanceof OutcomeUnknownError) return "look before you call it again";
+  if (error instanceof ConnectionClosedError) return "check the address, and that the server runs";
+  return "";
+}

@@ -1,0 +1,59 @@
+/**
+ * `causeway --help` and `causeway --version`.
+ *
+ * @module
+ */
+import { version } from "../version.ts";
+import { exitCodes } from "./failure.ts";
+import { writeOut } from "./terminal.ts";
+
+const help = `causeway ${version}: call the tools of an MCP server
+
+  causeway tools <target>                          list the tools
+  causeway call <target> <tool> [argument …]       call a tool
+
+Target
+  https://example.com/mcp                          a URL: https:, http:, wss:, ws:
+  github                                           a server of the config: --config, ./mcp.json or ./.mcp.json
+  "bun server.ts --flag"                           a program, in one argument; no shell runs it
+  "API_KEY=… npx -y some-server"                   the same with a variable: others than PATH, HOME and their like are not inherited
+
+Arguments
+  key=value                                        read by the tool's schema: text, number, true, false, JSON for lists and objects
+  key=value key=other                              a list, where the schema wants one
+  key:=json                                        exactly this JSON
+  @file.json    '{"key": 1}'    --args '{…}'       a whole object
+  -                                                a whole object from the standard input
+
+Options
+  --json                                           print exactly the MCP object
+  --timeout <time>                                 how long the command may take: 30 (seconds), 500ms, 2m
+  --header 'Name: value'                           send a header with each request; may be repeated
+  --config <file>                                  where names are looked up: { "mcpServers": { … } } or { "servers": { … } }
+  --help, -h    --version, -v
+
+Results go to the standard output, all else to the standard error.
+Exit codes: ${
+  [
+    `${exitCodes.ok} ok`,
+    `${exitCodes.toolFailed} the tool failed`,
+    `${exitCodes.usage} wrong use (unknown tool, bad arguments, bad config)`,
+    `${exitCodes.authorization} authorization`,
+    `${exitCodes.unreachable} unreachable`,
+    `${exitCodes.protocol} protocol`,
+    `${exitCodes.interrupted} interrupted`,
+  ].join(", ")
+}
+`;
+
+/** Prints how the command is used. */
+export async function showHelp(): Promise<number> {
+  await writeOut(help);
+  return exitCodes.ok;
+}
+
+/** Prints the version. */
+export async function showVersion(): Promise<number> {
+  await writeOut(`causeway ${version}\n`);
+  return exitCodes.ok;
+}

@@ -1,0 +1,52 @@
+#!/usr/bin/env -S bun
+/**
+ * The command `causeway`: lists and calls the tools of an MCP server from a terminal. It runs unbuilt on Bun and Deno, and
+ * on Node once its types are stripped.
+ *
+ * @example List the tools of a local server
+ * ```sh
+ * causeway tools "npx -y @modelcontextprotocol/server-everything"
+ * ```
+ *
+ * @module
+ */
+import process from "node:process";
+import { callTool } from "./call.ts";
+import { readCommandLine } from "./command_line.ts";
+import type { CommandLine } from "./command_line.ts";
+import { describeFailure, InterruptedError } from "./failure.ts";
+import { showHelp, showVersion } from "./help.ts";
+import { writeError } from "./terminal.ts";
+import { listTools } from "./tools.ts";
+
+const commands: Readonly<
+  Record<CommandLine["command"], (line: CommandLine, signal: AbortSignal) => Promise<number>>
+> = { tools: listTools, call: callTool, help: showHelp, version: showVersion };
+
+const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+
+process.exit(await run(process.argv.slice(2), interruption()));
+
+/** Runs the command; whatever goes wrong becomes one line and an exit code. */
+async function run(argv: readonly string[], signal: AbortSignal): Promise<number> {
+  try {
+    const line = readCommandLine(argv);
+    return await commands[line.command](line, signal);
+  } catch (error) {
+    const { exitCode, line } = describeFailure(error);
+    await writeError(`causeway: ${line}\n`);
+    return exitCode;
+  }
+}
+
+/** Aborted by Ctrl-C and its like: what is open is closed in good order. The second time the command ends at once. */
+function interruption(): AbortSignal {
+  const stop = new AbortController();
+  for (const [name, exitCode] of Object.entries(signals)) {
+    process.on(name, () => {
+      if (stop.signal.aborted) process.exit(exitCode);
+      stop.abort(new InterruptedError(exitCode));
+    });
+  }
+  return stop.signal;
+}

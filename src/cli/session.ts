@@ -1,0 +1,92 @@
+/**
+ * From a target on the command line to a connected client, and back to nothing.
+ *
+ * @module
+ */
+import type { Client } from "../client/mod.ts";
+import { isLoopbackHost } from "../egress/address.ts";
+import { Redactor } from "../egress/redact.ts";
+import { connect } from "../entry/local.ts";
+import { SpawnError } from "../protocol/mod.ts";
+import { createAsker } from "./ask/ask.ts";
+import type { CommandLine } from "./command_line.ts";
+import { DeadlineError } from "./failure.ts";
+import { resolveTarget } from "./target/target.ts";
+import type { Destination } from "./target/target.ts";
+import { isWatched, writeError } from "./terminal.ts";
+import { oneLine } from "./text/plain.ts";
+
+/** How long a child may take to end by itself, and again after SIGTERM, in milliseconds. */
+const closeTime = 1_000;
+
+/** What a command does with a client. */
+export type Use = (client: Client, signal: AbortSignal) => Promise<number>;
+
+/**
+ * Connects, runs `use`, and closes whatever happens.
+ *
+ * @param target The target as the user wrote it.
+ * @param line The options.
+ * @param given `signal` interrupts; `use` gets one that ends with `--timeout` too.
+ * @throws {UsageError} When the target is none.
+ * @throws {McpError} When the server cannot be reached, or fails.
+ */
+export async function withClient(
+  target: string,
+  line: CommandLine,
+  given: { signal: AbortSignal; use: Use },
+): Promise<number> {
+  const destination = await resolveTarget(target, line);
+  const stop = new AbortController();
+  const pass = (): void => stop.abort(given.signal.reason);
+  given.signal.addEventListener("abort", pass);
+  if (given.signal.aborted) pass();
+  const { timeout } = line;
+  const timer = timeout === undefined ? undefined : setTimeout(() => {
+    stop.abort(new DeadlineError(`Not done within ${timeout} ms: check that the server answers, or raise --timeout`));
+  }, timeout);
+  try {
+    await using client = await open(destination, line, stop.signal);
+    await warnOfPlainHttp(destination);
+    return await given.use(client, stop.signal);
+  } finally {
+    clearTimeout(timer);
+    given.signal.removeEventListener("abort", pass);
+  }
+}
+
+async function open({ target, headers, hint }: Destination, line: CommandLine, signal: AbortSignal): Promise<Client> {
+  const redactor = new Redactor();
+  const secrets = [...Object.values(headers), ...Object.values(typeof target === "string" ? {} : target.env ?? {})];
+  for (const secret of secrets) for (const part of [secret, ...secret.split(" ")]) redactor.add(part);
+  const { timeout } = line;
+  try {
+    return await connect(target, {
+      signal,
+      headers,
+      redact: (text) => redactor.redact(text),
+      handlers: createAsker(),
+      timeouts: {
+        close: closeTime,
+        ...(timeout !== undefined &&
+          { start: timeout, headers: timeout, idle: timeout, total: timeout, pages: timeout }),
+      },
+      ...(isWatched() && {
+        logger: ({ level, message }) => {
+          if (level === "warning" || level === "error") void writeError(`causeway: ${oneLine(message)}\n`);
+        },
+      }),
+    });
+  } catch (error) {
+    if (!(error instanceof SpawnError) || hint === "") throw error;
+    throw new SpawnError(`${error.message}; ${hint}`, { cause: error });
+  }
+}
+
+async function warnOfPlainHttp({ target }: Destination): Promise<void> {
+  const { protocol, hostname } = new URL(typeof target === "string" ? target : "https://localhost");
+  if (protocol === "https:" || protocol === "wss:" || isLoopbackHost(hostname)) return;
+  await writeError(
+    `causeway: warning: "${hostname}" is reached without encryption; use ${protocol.replace(":", "s:")}\n`,
+  );
+}

@@ -1,0 +1,94 @@
+/**
+ * What the user wants to talk to: a URL, a name from a config, or a command line in one argument.
+ *
+ * @module
+ */
+import type { StdioCommand } from "../../transport/mod.ts";
+import { UsageError } from "../failure.ts";
+import { didYouMean } from "../text/nearest.ts";
+import { loadConfig, readServer } from "./config.ts";
+import { splitWords } from "./words.ts";
+
+/** A server that can be connected to. */
+export interface Destination {
+  readonly target: string | StdioCommand;
+  readonly headers: Readonly<Record<string, string>>;
+  /** What to add when the program cannot be started: it may have been meant as a name. */
+  readonly hint: string;
+}
+
+const schemes = ["http:", "https:", "ws:", "wss:"];
+
+/**
+ * Finds out what a target is.
+ *
+ * @param text A URL, a name from the config, or a command line. Words `NAME=value` before the program become variables of
+ * its environment, as in a shell.
+ * @param options The path of the config, and the headers from the command line.
+ * @throws {UsageError} When it is none of these.
+ */
+export async function resolveTarget(
+  text: string,
+  options: { config?: string | undefined; headers: Readonly<Record<string, string>> },
+): Promise<Destination> {
+  const { headers } = options;
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return { target: checkUrl(text), headers, hint: "" };
+  const config = await loadConfig(options.config);
+  if (config && Object.hasOwn(config.servers, text)) {
+    const entry = readServer(config, text);
+    if (typeof entry.target !== "string") return withoutHeaders(entry.target, headers);
+    return { target: checkUrl(entry.target), headers: { ...entry.headers, ...headers }, hint: "" };
+  }
+  const names = Object.keys(config?.servers ?? {});
+  const isOneWord = /^\S*$/.test(text);
+  if (isOneWord && options.config !== undefined) {
+    const known = names.length > 0 ? `it has ${names.map((name) => `"${name}"`).join(", ")}` : "it has no servers";
+    throw new UsageError(`Unknown server "${text}" in "${options.config}"${didYouMean(text, names)}: ${known}`);
+  }
+  if (/^[\w.-]+:\d+(\/|$)/.test(text)) {
+    throw new UsageError(`Cannot use "${text}" as a target: a URL begins with its scheme; write "http://${text}"`);
+  }
+  const command = readCommand(text);
+  const file = config ? `"${config.path}" has no server of this name${didYouMean(text, names)}` : "";
+  const hint = isOneWord ? file || "nor is there a config ./mcp.json with a server of this name" : "";
+  return { ...withoutHeaders(command, headers), hint };
+}
+
+function readCommand(text: string): StdioCommand {
+  const env: Record<string, string> = {};
+  const words = splitWords(text);
+  for (let word = words[0]; word !== undefined && /^[A-Za-z_]\w*=/.test(word); word = words[0]) {
+    const equals = word.indexOf("=");
+    env[word.slice(0, equals)] = word.slice(equals + 1);
+    words.shift();
+  }
+  const [command, ...args] = words;
+  if (!command) {
+    throw new UsageError('The target is empty: give a URL, a name from a config, or a command such as "bun server.ts"');
+  }
+  return { command, args, env };
+}
+
+function withoutHeaders(target: StdioCommand, headers: Readonly<Record<string, string>>): Destination {
+  if (Object.keys(headers).length > 0) {
+    throw new UsageError(
+      `Cannot send --header to "${target.command}": a program has no headers; give it variables instead`,
+    );
+  }
+  return { target, headers: {}, hint: "" };
+}
+
+function checkUrl(text: string): string {
+  const shown = text.replace(/\/\/[^/?#]*@/, "//").replace(/\?.*$/s, "?…");
+  if (!URL.canParse(text)) {
+    throw new UsageError(`Cannot read the URL "${shown}": write it like "https://example.com/mcp"`);
+  }
+  const { protocol, username, password } = new URL(text);
+  if (!schemes.includes(protocol)) {
+    throw new UsageError(`Unknown scheme "${protocol}" in "${shown}": use https:, http:, wss: or ws:`);
+  }
+  if (username !== "" || password !== "") {
+    throw new UsageError(`Cannot use "${shown}" with a user name in it: send --header 'Authorization: …' instead`);
+  }
+  return text;
+}

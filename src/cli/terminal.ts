@@ -1,0 +1,73 @@
+/**
+ * Where the command writes: results to the standard output, all else to the standard error.
+ *
+ * @module
+ */
+import process from "node:process";
+import type { Progress } from "../protocol/mod.ts";
+import { oneLine } from "./text/plain.ts";
+
+/** Begins the current line of a terminal anew. */
+export const eraseLine: string = `\r${String.fromCharCode(27)}[K`;
+
+/** Writes a result. Resolves when it is out, or when nobody reads it any more. */
+export function writeOut(text: string): Promise<void> {
+  return write(process.stdout, text);
+}
+
+/** Writes what is no result. */
+export function writeError(text: string): Promise<void> {
+  return write(process.stderr, text);
+}
+
+/** True when a person reads the standard error. */
+export function isWatched(): boolean {
+  return process.stderr.isTTY === true;
+}
+
+/** True when a person can be asked. */
+export function isAttended(): boolean {
+  return isWatched() && process.stdin.isTTY === true;
+}
+
+/** One line that shows how far a call is, on a terminal only. */
+export interface ProgressLine {
+  show(progress: Progress): void;
+  clear(): void;
+}
+
+const pause = 50;
+
+/** Makes a line of progress; it is redrawn at most 20 times a second. */
+export function createProgressLine(): ProgressLine {
+  let shownAt = -Infinity;
+  let shown = false;
+  return {
+    show({ progress, total, message }) {
+      const now = performance.now();
+      if (!isWatched() || (now - shownAt < pause && progress !== total)) return;
+      shownAt = now;
+      shown = true;
+      const amount = total === undefined ? `${progress}` : `${progress}/${total}`;
+      const text = `${amount} ${oneLine(message ?? "")}`;
+      void writeError(eraseLine + text.slice(0, (process.stderr.columns || 80) - 1));
+    },
+    clear() {
+      if (shown) void writeError(eraseLine);
+      shown = false;
+    },
+  };
+}
+
+function write(stream: typeof process.stdout | typeof process.stderr, text: string): Promise<void> {
+  return new Promise((resolve) => {
+    // A reader that has gone (`| head`) is no error of ours.
+    const gone = (): void => resolve();
+    stream.once("error", gone);
+    stream.write(text, () => {
+      resolve();
+      // The event of a failed write comes after its callback.
+      setTimeout(() => stream.off("error", gone), 0);
+    });
+  });
+}

@@ -1,0 +1,54 @@
+/**
+ * A tool's result for people.
+ *
+ * @module
+ */
+import type { CallToolResult, ContentBlock } from "../../protocol/mod.ts";
+import { oneLine, plain, plainJson } from "./plain.ts";
+
+/**
+ * The content, one block after the other; what is no text is named. Structured content is shown when there is no text
+ * that says the same.
+ */
+export function resultText({ content, structuredContent }: CallToolResult): string {
+  const blocks = (content ?? []).map(blockText);
+  if (structuredContent !== undefined && !content?.some((block) => says(block, structuredContent))) {
+    blocks.push(plainJson(structuredContent));
+  }
+  return blocks.map((text) => text.endsWith("\n") ? text : text + "\n").join("");
+}
+
+function says(block: ContentBlock, value: unknown): boolean {
+  if (block.type !== "text") return false;
+  try {
+    return JSON.stringify(JSON.parse(block.text)) === JSON.stringify(value);
+  } catch {
+    return false;
+  }
+}
+
+function blockText(block: ContentBlock): string {
+  switch (block.type) {
+    case "text":
+      return plain(block.text);
+    case "image":
+    case "audio":
+      return `[${block.type} ${oneLine(block.mimeType)}, ${bytesOf(block.data)} bytes: --json gives the data]`;
+    case "resource_link":
+      return `[resource ${oneLine(block.uri)}]`;
+    case "resource": {
+      const { uri, mimeType, text, blob } = block.resource;
+      if (text !== undefined) return plain(text);
+      return `[resource ${oneLine(uri)} ${oneLine(mimeType ?? "")}, ${
+        bytesOf(blob ?? "")
+      } bytes: --json gives the data]`;
+    }
+    default:
+      return plainJson(block);
+  }
+}
+
+/** The length of what base64 stands for. */
+function bytesOf(base64: string): number {
+  return Math.floor(base64.replace(/=+$/, "").length * 3 / 4);
+}

@@ -1,0 +1,60 @@
+/**
+ * `causeway tools <target>`: lists the tools of a server.
+ *
+ * @module
+ */
+import type { Tool } from "../protocol/mod.ts";
+import type { CommandLine } from "./command_line.ts";
+import { exitCodes, UsageError } from "./failure.ts";
+import { withClient } from "./session.ts";
+import { writeError, writeOut } from "./terminal.ts";
+import { firstLine, oneLine, plainJson } from "./text/plain.ts";
+import { propertiesOf, requiredOf, typeText } from "./text/schema.ts";
+
+/** Lists the tools, and answers the exit code. */
+export async function listTools(line: CommandLine, signal: AbortSignal): Promise<number> {
+  const [target, ...rest] = line.words;
+  if (target === undefined) throw new UsageError("The target is missing: write causeway tools <target>");
+  if (rest.length > 0) {
+    throw new UsageError(`Unexpected "${rest[0]}" after the target: put a command with spaces into quotes`);
+  }
+  if (line.args !== undefined) throw new UsageError("--args belongs to causeway call: leave it out");
+  return await withClient(target, line, {
+    signal,
+    async use(client, signal) {
+      const { rejected = [], truncated, ...result } = await client.listTools({ signal });
+      await writeOut(line.json ? plainJson(result) + "\n" : result.tools.map(toolText).join(""));
+      for (const { name, reason } of rejected) {
+        await writeError(`causeway: left out the tool "${oneLine(name)}": ${oneLine(reason)}\n`);
+      }
+      if (truncated) await writeError(`causeway: the list is not whole: it was cut at the limit of ${truncated}\n`);
+      if (result.tools.length === 0) await writeError(`causeway: "${oneLine(client.label)}" has no tools\n`);
+      return exitCodes.ok;
+    },
+  });
+}
+
+/** A tool for people: its name, what it does, and a line for each argument; optional ones have a `?`. */
+export function toolText(tool: Tool): string {
+  const { name, title = tool.annotations?.title, description = "", inputSchema } = tool;
+  const about = [title === name ? undefined : title, firstLine(description)].filter(Boolean).map((text) =>
+    oneLine(text ?? "")
+  );
+  const required = new Set(requiredOf(inputSchema));
+  const rows = propertiesOf(inputSchema).map(([key, schema]) => ({
+    key: oneLine(key) + (required.has(key) ? "" : "?"),
+    type: typeText(schema),
+    about: aboutText(schema),
+  }));
+  const keyWidth = Math.min(32, Math.max(0, ...rows.map(({ key }) => key.length)));
+  const typeWidth = Math.min(24, Math.max(0, ...rows.map(({ type }) => type.length)));
+  const lines = rows.map(({ key, type, about }) => `    ${key.padEnd(keyWidth)}  ${type.padEnd(typeWidth)}  ${about}`);
+  return [[oneLine(name), ...about].join("  "), ...lines].map((line) => line.trimEnd() + "\n").join("");
+}
+
+function aboutText(schema: unknown): string {
+  if (typeof schema !== "object" || schema === null) return "";
+  const description = "description" in schema && typeof schema.description === "string" ? schema.description : "";
+  const fallback = "default" in schema ? `= ${firstLine(JSON.stringify(schema.default) ?? "", 40)}` : "";
+  return [fallback, firstLine(description)].filter((text) => text !== "").join("  ");
+}

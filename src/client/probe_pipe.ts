@@ -1,0 +1,43 @@
+/**
+ * Finds out which era the server at the other end of a pipe speaks (specification 2026-07-28: stdio, Backward Compatibility).
+ *
+ * @module
+ */
+import { ConnectionClosedError, PeerExitedError, TimeoutError } from "../protocol/errors.ts";
+import { discover, isLegacyAnswer, judged } from "./negotiate.ts";
+import type { Found } from "./negotiate.ts";
+import { LegacySession } from "./session/legacy_session.ts";
+import type { ModernSession } from "./session/modern_session.ts";
+import type { SessionParts } from "./session/session.ts";
+
+/**
+ * On a pipe, silence and a lost process mean legacy too. A server that is merely slow is still heard: its late answer to
+ * the probe wins over `initialize`.
+ */
+export async function probePipe(probe: ModernSession, parts: SessionParts): Promise<Found | LegacySession> {
+  const discovered = discover(probe).then(judged).catch(async (error): Promise<Found> => {
+    if (error instanceof PeerExitedError || error instanceof ConnectionClosedError) await restart(parts, error);
+    else if (!isLegacyAnswer(error) && !(error instanceof TimeoutError)) throw error;
+    return undefined;
+  });
+  const silence = pause(parts, parts.timeouts.probe);
+  const first = await Promise.race([discovered, silence.over]).finally(silence.stop);
+  if (first !== "silent") return first;
+  const legacy = new LegacySession(parts).open();
+  const late = discovered.then((found) => found ?? legacy, () => legacy);
+  late.catch(() => {});
+  const winner = await Promise.race([legacy, late]);
+  if (!(winner instanceof LegacySession)) legacy.then((session) => session.stop(), () => {});
+  return winner;
+}
+
+async function restart({ transport }: SessionParts, error: unknown): Promise<void> {
+  if (!transport.restart) throw error;
+  await transport.restart();
+}
+
+function pause(parts: SessionParts, milliseconds: number): { over: Promise<"silent">; stop: () => void } {
+  let stop = (): void => {};
+  const over = new Promise<"silent">((resolve) => stop = parts.clock.schedule(() => resolve("silent"), milliseconds));
+  return { over, stop };
+}

@@ -1,0 +1,72 @@
+/**
+ * What can be connected to, and how it is reached.
+ *
+ * @module
+ */
+import { Client } from "../client/client.ts";
+import { opened } from "../client/connect.ts";
+import type { CoreConnectOptions } from "../client/connect.ts";
+import { isSnapshot } from "../client/snapshot.ts";
+import type { Snapshot } from "../client/snapshot.ts";
+import type { OpenWebSocket, Spawn } from "../ports.ts";
+import { HttpTransport } from "../transport/http.ts";
+import type { StdioCommand } from "../transport/stdio.ts";
+import type { Transport } from "../transport/transport.ts";
+
+/** What can be connected to. */
+export type Target = string | URL | StdioCommand | Transport | Snapshot;
+
+/** Bindings beside HTTP, so that a program carries only what it uses. */
+export interface Bindings {
+  /** `ws:` and `wss:` targets. */
+  webSocket?: ((url: string, options: ConnectOptions) => Transport) | undefined;
+  /** `{ command }` targets. */
+  stdio?: ((command: StdioCommand, options: ConnectOptions) => Transport) | undefined;
+  /** Servers that only know HTTP+SSE of 2024-11-05. */
+  legacySse?: ((url: string, options: ConnectOptions) => Transport) | undefined;
+}
+
+/** Options of `connect`: those of the client, and what reaches the server. */
+export interface ConnectOptions extends CoreConnectOptions {
+  /** Starts processes: filled in by `./bun`, `./deno`, `./node` and `./local`. */
+  spawn?: Spawn | undefined;
+  /** The environment that children get before `env` of the command: filled in by the same. */
+  environment?: ((extra: Readonly<Record<string, string>>) => Record<string, string>) | undefined;
+  /** Opens WebSockets: filled in by every entry point. */
+  openWebSocket?: OpenWebSocket | undefined;
+  /** Bindings beside HTTP: filled in by every entry point. */
+  bindings?: Bindings | undefined;
+}
+
+/** Connects to a target with what `options` bring. */
+export async function connectTarget(target: Target, options: ConnectOptions): Promise<Client> {
+  options.signal?.throwIfAborted();
+  const restored = isSnapshot(target) ? target : undefined;
+  const { transport, fallback } = reach(restored?.target ?? target as Exclude<Target, Snapshot>, options, restored);
+  const client = new Client(transport, fallback ? { ...options, fallback } : options);
+  if (restored) client.restore(restored);
+  return await opened(client, options);
+}
+
+function reach(
+  target: Exclude<Target, Snapshot>,
+  options: ConnectOptions,
+  restored: Snapshot | undefined,
+): { transport: Transport; fallback?: () => Transport } {
+  const { stdio, webSocket, legacySse } = options.bindings ?? {};
+  if (typeof target === "object" && "send" in target) return { transport: target };
+  if (typeof target === "object" && "command" in target) {
+    if (stdio) return { transport: stdio(target, options) };
+    throw new TypeError(`Cannot start "${target.command}" here: import connect from "@causeway/mcp/local"`);
+  }
+  const url = String(target);
+  if (/^wss?:/i.test(url) && webSocket) return { transport: webSocket(url, options) };
+  if (!/^https?:/i.test(url)) {
+    throw new TypeError(`Cannot connect to "${url}": expected an http:, https:, ws: or wss: URL, or { command, args }`);
+  }
+  const fallback = legacySse && (() => legacySse(url, options));
+  const old = (restored?.verdict ?? options.verdict)?.binding === "http+sse";
+  if (old && fallback) return { transport: fallback() };
+  const transport = new HttpTransport(url, { ...options, sessionId: restored?.sessionId });
+  return fallback ? { transport, fallback } : { transport };
+}

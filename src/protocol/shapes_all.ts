@@ -1,0 +1,42 @@
+/**
+ * The shapes of all other results.
+ *
+ * @module
+ */
+import { find, list, maybeBoolean, maybeNumber, maybeObject, maybeText, text } from "./shape.ts";
+import type { Fields } from "./shape.ts";
+import { block, checkResult, contents, named, resource } from "./shapes.ts";
+
+/** Both kinds of tasks: 2025-11-25 has `ttl` and `pollInterval`, the extension `ttlMs` and `pollIntervalMs`. */
+const task: Fields = {
+  taskId: text,
+  status: "working|input_required|completed|failed|cancelled",
+  statusMessage: maybeText,
+  createdAt: maybeText,
+  lastUpdatedAt: maybeText,
+  ttl: maybeNumber,
+  ttlMs: maybeNumber,
+  pollInterval: maybeNumber,
+  pollIntervalMs: maybeNumber,
+  result: maybeObject,
+  error: maybeObject,
+  inputRequests: maybeObject,
+};
+
+const rules: Fields = {
+  "tools/call": (value) => value.task === undefined ? undefined : find(value, { task }),
+  "resources/list": /* @__PURE__ */ list("resources", resource),
+  "resources/templates/list": /* @__PURE__ */ list("resourceTemplates", { ...named, uriTemplate: text, mimeType: maybeText }),
+  "resources/read": /* @__PURE__ */ list("contents", contents),
+  "prompts/list": /* @__PURE__ */ list("prompts", { ...named, arguments: [{ ...named, required: maybeBoolean }, 1] }),
+  "prompts/get": { description: maybeText, messages: [{ role: "user|assistant", content: block }] },
+  "completion/complete": { completion: { values: [text], total: maybeNumber, hasMore: maybeBoolean } },
+  "tasks/get": task,
+  "task": task,
+  "tasks/list": /* @__PURE__ */ list("tasks", task),
+};
+
+/** As `checkResult`, for the methods beside those that every client meets, and for the result type `task`. */
+export function checkShape(method: string, result: Record<string, unknown>): string | undefined {
+  return checkResult(method, result, rules);
+}
