@@ -54,7 +54,7 @@ export async function negotiate(parts: SessionParts, verdict?: Verdict, pipes?: 
     return new ModernSession(parts, verdict.revision ?? newest(), verdict.info);
   }
   const probe = new ModernSession(parts, newest());
-  const work = pipes && parts.transport.kind === "channel" ? pipes(probe, parts) : overHttp(probe);
+  const work = pipes && parts.transport.kind === "channel" ? pipes(probe, parts) : overHttp(probe, parts);
   const found = await work.finally(() => probe.stop());
   if (found instanceof LegacySession) return found;
   return found ? new ModernSession(parts, found.revision, found.info) : await new LegacySession(parts).open();
@@ -66,9 +66,9 @@ export function verdictOf(session: Session, now: number): Verdict {
   return { era, revision, info, ...(era === "legacy" && { expires: now + legacyVerdictLife }) };
 }
 
-async function overHttp(probe: ModernSession): Promise<Found> {
+async function overHttp(probe: ModernSession, { timeouts }: SessionParts): Promise<Found> {
   try {
-    return judged(await discover(probe));
+    return judged(await discover(probe, timeouts.start));
   } catch (error) {
     // -32020 and -32021 in the body of an HTTP 400 can only come from a modern server.
     const modern = error instanceof HeaderMismatchError || error instanceof MissingCapabilityError;
@@ -79,8 +79,8 @@ async function overHttp(probe: ModernSession): Promise<Found> {
 }
 
 /** Asks a server what it speaks. */
-export function discover(probe: ModernSession): Promise<JsonObject> {
-  return probe.request("server/discover", {}, {});
+export function discover(probe: ModernSession, timeout: number): Promise<JsonObject> {
+  return probe.request("server/discover", {}, { timeout, named: "start" });
 }
 
 /** What a server's answer means. */

@@ -15,7 +15,7 @@ import type { SessionParts } from "./session/session.ts";
  * the probe wins over `initialize`.
  */
 export async function probePipe(probe: ModernSession, parts: SessionParts): Promise<Found | LegacySession> {
-  const discovered = discover(probe).then(judged).catch(async (error): Promise<Found> => {
+  const discovered = discover(probe, parts.timeouts.start).then(judged).catch(async (error): Promise<Found> => {
     if (error instanceof PeerExitedError || error instanceof ConnectionClosedError) await restart(parts, error);
     else if (!isLegacyAnswer(error) && !(error instanceof TimeoutError)) throw error;
     return undefined;

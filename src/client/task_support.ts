@@ -6,7 +6,7 @@
 import type { JsonObject } from "../protocol/json_rpc.ts";
 import type { Limits } from "../protocol/limits.ts";
 import type { Era } from "../protocol/revisions.ts";
-import type { CallToolResult, Task } from "../protocol/types.ts";
+import type { CallToolResult, Task, Tool } from "../protocol/types.ts";
 import type { Clock } from "../ports.ts";
 import type { InputAnswers } from "./input/seam.ts";
 import type { RequestOptions } from "./session/caller.ts";
@@ -20,6 +20,10 @@ export interface TaskHost {
   readonly clock: Clock;
   readonly limits: Limits;
   readonly inputs: InputAnswers | undefined;
+  /** Finds the era out, where that is still to be done. */
+  connect(options: { signal?: AbortSignal | undefined }): Promise<unknown>;
+  /** Knows the tools that were listed. */
+  snapshot(): { readonly tools: readonly Tool[] };
   request(method: string, params: JsonObject, options: SessionRequestOptions): Promise<JsonObject>;
   /** Sends `tools/call` with all that belongs to it (mirrored headers) and gives the raw result. */
   rawToolCall(params: JsonObject, options?: SessionRequestOptions): Promise<JsonObject>;
@@ -29,19 +33,33 @@ export interface TaskHost {
 export interface TaskOptions extends RequestOptions {
   /** How long the server should keep the task, in milliseconds (2025-11-25). */
   ttl?: number | undefined;
-  /** Told of each state that is seen. */
+  /** Told of each state that is seen: at the start, and at each look. */
   onStatus?: ((task: Task) => void) | undefined;
 }
 
 /** A running tool call that can be left and found again. */
 export interface TaskHandle {
-  /** The task's id: keep it to find the task again with `client.getTask`. Secret where the server does not bind it to you. */
+  /**
+   * The task's id: keep it to find the task again with `client.getTask`. Secret where the server does not bind it to you.
+   * Empty when the server gave the result at once.
+   */
   readonly taskId: string;
   /** The state that was seen last. */
   readonly task: Task;
   /** Looks how it stands. */
   get(options?: RequestOptions): Promise<Task>;
-  /** Waits for its end, answers what it asks for on the way, and gives the tool's result. */
+  /**
+   * Waits for its end, answers what it asks for on the way, and gives the tool's result. Looks as often as the server wants
+   * (every second, where it says nothing; at most ten times a second, at least once a minute). Giving up leaves the task alone.
+   *
+   * @param options `timeout` bounds the waiting as a whole (no bound but the time that the server keeps the task);
+   * `timeouts` bound each look.
+   * @throws {OutcomeUnknownError} When the task was cancelled, or did not move for as long as the server keeps it.
+   * @throws {RpcError} When the tool failed with a protocol error, as the class for its code.
+   * @throws {InvalidParamsError} When the server does not know the task (any more).
+   * @throws {InputRequiredError} When it asks for what no handler gives; `client.resume` hands the answers over.
+   * @throws {TimeoutError} When `timeout` is over.
+   */
   result(options?: TaskOptions): Promise<CallToolResult>;
   /** Asks the server to stop it. It may still end otherwise. */
   cancel(options?: RequestOptions): Promise<void>;
@@ -49,13 +67,17 @@ export interface TaskHandle {
 
 /** What the client calls. */
 export interface TaskRunner {
-  /** Starts a tool as a task. */
+  /** Starts a tool as a task, where the server runs it as one; else it runs to its end, and the handle has its result. */
   start(name: string, args: JsonObject, options: TaskOptions): Promise<TaskHandle>;
   /** Finds a task again. */
   get(taskId: string, options: RequestOptions): Promise<TaskHandle>;
-  /** Lists tasks (2025-11-25 servers that offer it). */
+  /**
+   * Lists tasks (2025-11-25 servers that offer it).
+   *
+   * @throws {MethodNotFoundError} When the server does not offer it.
+   */
   list(options: RequestOptions): Promise<Task[]>;
-  /** Goes on with the task that a tool call was answered with. */
+  /** Goes on with the task that a tool call was answered with. Giving up waiting for it asks the server to stop it. */
   adopt(result: JsonObject): TaskHandle;
 }
 

@@ -11,7 +11,7 @@
  *
  * @module
  */
-import { baseEnvironment, denoSpawn, openWebSocket } from "../runtime/deno.ts";
+import { baseEnvironment, denoClock, denoFetch, denoSpawn, openWebSocket } from "../runtime/deno.ts";
 import { createConnect } from "./connect.ts";
 import type { Connect } from "./connect.ts";
 
@@ -24,6 +24,8 @@ export * from "./core.ts";
  * @throws {McpError} When the server cannot be reached, refuses, or has no revision in common.
  */
 export const connect: Connect = createConnect(() => ({
+  clock: denoClock,
+  fetch: denoFetch,
   spawn: denoSpawn,
   environment: baseEnvironment,
   openWebSocket,

@@ -11,7 +11,7 @@
  *
  * @module
  */
-import { baseEnvironment, nodeSpawn, openWebSocket } from "../runtime/node.ts";
+import { baseEnvironment, createNodeFetch, nodeSpawn, openWebSocket } from "../runtime/node.ts";
 import { createConnect } from "./connect.ts";
 import type { Connect } from "./connect.ts";
 
@@ -24,6 +24,7 @@ export * from "./core.ts";
  * @throws {McpError} When the server cannot be reached, refuses, or has no revision in common.
  */
 export const connect: Connect = createConnect(() => ({
+  fetch: createNodeFetch().fetch,
   spawn: nodeSpawn,
   environment: baseEnvironment,
   openWebSocket,

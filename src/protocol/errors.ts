@@ -189,18 +189,19 @@ export class ConnectionClosedError extends McpError<{ retryAfter?: number | unde
 }
 
 /** Which clock ran out. */
-export type TimeoutKind = "headers" | "idle" | "total" | "start";
+export type TimeoutKind = "headers" | "idle" | "total" | "start" | "call";
 
 /** A time-out option ran out; `timeout` names it. */
 export class TimeoutError extends McpError {
   override readonly code = "timeout";
-  /** The option under `timeouts` that ran out. */
+  /** The option under `timeouts` that ran out; `call` is the option `timeout` of the call itself. */
   readonly timeout: TimeoutKind;
   /** Its value, in milliseconds. */
   readonly milliseconds: number;
 
   constructor(timeout: TimeoutKind, milliseconds: number, options?: McpErrorOptions) {
-    super(`No answer within ${milliseconds} ms: raise "timeouts.${timeout}" if the server needs longer`, options);
+    const option = timeout === "call" ? "timeout" : "timeouts." + timeout;
+    super(`No answer within ${milliseconds} ms: raise "${option}" if the server needs longer`, options);
     this.timeout = timeout;
     this.milliseconds = milliseconds;
   }

@@ -12,7 +12,7 @@ export interface Limits {
   streamBytes: number;
   /** How deep JSON may nest (128). */
   jsonDepth: number;
-  /** How many values one message may hold; checked only above 64 KiB (1,000,000; 250,000 from `./workers`). */
+  /** How many values one message may hold; counted before a message is parsed that is long enough to hold more (1,000,000; 250,000 from `./workers`). */
   jsonNodes: number;
   /** Pages that a list follows (100). */
   pages: number;

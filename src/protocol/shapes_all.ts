@@ -26,7 +26,11 @@ const task: Fields = {
 const rules: Fields = {
   "tools/call": (value) => value.task === undefined ? undefined : find(value, { task }),
   "resources/list": /* @__PURE__ */ list("resources", resource),
-  "resources/templates/list": /* @__PURE__ */ list("resourceTemplates", { ...named, uriTemplate: text, mimeType: maybeText }),
+  "resources/templates/list": /* @__PURE__ */ list("resourceTemplates", {
+    ...named,
+    uriTemplate: text,
+    mimeType: maybeText,
+  }),
   "resources/read": /* @__PURE__ */ list("contents", contents),
   "prompts/list": /* @__PURE__ */ list("prompts", { ...named, arguments: [{ ...named, required: maybeBoolean }, 1] }),
   "prompts/get": { description: maybeText, messages: [{ role: "user|assistant", content: block }] },

@@ -3,7 +3,9 @@
  *
  * @module
  */
-import type { Resolve, Spawn } from "../ports.ts";
+import { systemClock } from "../ports.ts";
+import type { Clock, Fetch, Resolve, Spawn } from "../ports.ts";
+import { ConnectError } from "../protocol/errors.ts";
 import { ChildBooks, platform, pump, spawnFailure, spawnPlan, systemResolve } from "./child.ts";
 import { inheritedNames, safeEnvironment } from "./environment.ts";
 
@@ -98,6 +100,36 @@ export function baseEnvironment(extra: Readonly<Record<string, string>> = {}): R
   }
   return safeEnvironment(platform, readable, extra);
 }
+
+/**
+ * Deno's `fetch`, with a failed connection told by class. Deno gives such an error no code: that it begins with
+ * `client error (Connect)` is the only name it has for "nothing was sent".
+ */
+export const denoFetch: Fetch = async (url, init) => {
+  try {
+    return await fetch(url, init);
+  } catch (error) {
+    const { message = "" } = (error as { cause?: Error }).cause ?? {};
+    const [, reason] = /client error \(Connect\): (.*)/s.exec(message) ?? [];
+    if (reason === undefined) throw error;
+    const untrusted = /certificate/.test(reason);
+    throw new ConnectError(`Cannot connect to "${new URL(url).origin}": ${reason}`, {
+      cause: error,
+      retryable: !untrusted,
+    });
+  }
+};
+
+/** The system's clock; its background timers keep no process alive. */
+export const denoClock: Clock = {
+  ...systemClock,
+  schedule(callback, milliseconds, options) {
+    if (!options?.background) return systemClock.schedule(callback, milliseconds);
+    const timer = Number(setTimeout(callback, Math.min(Math.max(milliseconds, 0), 2 ** 31 - 1)));
+    Deno.unrefTimer(timer);
+    return () => clearTimeout(timer);
+  },
+};
 
 /** Resolves host names by the system's resolver. */
 export const resolve: Resolve = systemResolve;

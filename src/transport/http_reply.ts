@@ -29,6 +29,8 @@ const resumptions = 2;
 const shortestRetry = 500;
 const longestRetry = 300_000;
 const bufferBytes = 65_536;
+/** An event id that can be sent back as a header; with another one a stream cannot be resumed. */
+const headerSafe = /^[ -~]{1,1024}$/;
 const eventStream = "text/event-stream";
 
 /** What a reply knows of its transport. */
@@ -168,7 +170,8 @@ export class HttpReply {
         rest -= chunk.byteLength;
         if (rest < 0) throw new LimitExceededError("limits.streamBytes", limits.streamBytes, limits.streamBytes - rest);
         parser.push(chunk);
-        this.#eventId = parser.lastEventId ?? this.#eventId;
+        const { lastEventId } = parser;
+        if (lastEventId && headerSafe.test(lastEventId)) this.#eventId = lastEventId;
         this.#retry = parser.retry ?? this.#retry;
         if (busy) await busy;
         busy = undefined;

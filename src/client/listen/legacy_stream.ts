@@ -49,14 +49,16 @@ export class LegacyStream implements LegacyListening {
    */
   ready(): Promise<void> {
     const { elicitation, elicitationUrl, sampling, roots, log } = this.#parts.handlers;
-    if (!this.#parts.stream || !(elicitation || elicitationUrl || sampling || roots || log)) return Promise.resolve();
+    const heard = this.#parts.stream && (elicitation || elicitationUrl || sampling || roots || log);
+    if (!(heard || this.#wanted) || this.#parts.transport.kind !== "http") return Promise.resolve();
+    this.#wanted = true;
     return new Promise((resolve) => {
       const stop = this.#parts.clock.schedule(resolve, headWait);
       this.#head = () => {
         stop();
         resolve();
       };
-      this.#want();
+      this.#open();
     });
   }
 
@@ -85,24 +87,26 @@ export class LegacyStream implements LegacyListening {
   async reopened(): Promise<void> {
     for (const uri of this.#watched.keys()) await this.#session.request("resources/subscribe", { uri }, {});
     for (const { filter, sink } of this.#listeners) sink.open(filter);
-    if (this.#wanted) this.#open();
   }
 
-  /** Ends the stream and all who listen. */
+  /** The channel that everything came over is gone. */
+  lost(reason: McpError | undefined): void {
+    for (const { sink } of this.#listeners) sink.end(reason, false);
+    this.#listeners.clear();
+  }
+
+  /** Ends the stream. */
   stop(): void {
     this.#stopped = true;
     this.#backoff.stop();
     this.#close?.(undefined);
-    for (const { sink } of this.#listeners) sink.end(undefined, true);
-    this.#listeners.clear();
   }
 
   /** A channel needs no stream of its own: its session hears everything from the start. */
   #want(): void {
-    if (this.#wanted) return this.#head?.();
-    this.#wanted = this.#parts.transport.kind === "http";
-    if (this.#wanted) this.#open();
-    else this.#head?.();
+    if (this.#wanted || this.#parts.transport.kind !== "http") return;
+    this.#wanted = true;
+    this.#open();
   }
 
   #open(): void {
@@ -134,9 +138,7 @@ export class LegacyStream implements LegacyListening {
       this.#open();
       for (const { filter, sink } of this.#listeners) sink.open(filter);
     });
-    if (again) return;
-    for (const { sink } of this.#listeners) sink.end(reason, false);
-    this.#listeners.clear();
+    if (!again) this.lost(reason);
   }
 
   async #subscribe({ filter, sink }: Listener): Promise<void> {

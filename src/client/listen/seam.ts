@@ -47,6 +47,8 @@ export interface LegacyListening {
   notified(method: string, params: JsonObject | undefined): void;
   /** The session was opened anew. */
   reopened(): Promise<void>;
+  /** The channel that everything came over is gone. */
+  lost(reason: McpError | undefined): void;
   stop(): void;
 }
 

@@ -45,6 +45,7 @@ export class Call implements Exchange, Expiring {
   readonly #timers: Deadlines;
   readonly #timeouts: CallTimeouts;
   readonly #totalAt: number;
+  readonly #named: TimeoutKind | undefined;
   readonly #signal: AbortSignal | undefined;
   readonly #onProgress: ((progress: Progress) => void) | undefined;
   #waitingFor: TimeoutKind;
@@ -65,6 +66,7 @@ export class Call implements Exchange, Expiring {
     this.#signal = parts.signal;
     this.#onProgress = parts.onProgress;
     this.#totalAt = parts.totalAt;
+    this.#named = parts.named;
     this.#waitingFor = parts.firstWait;
     this.result = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -131,9 +133,8 @@ export class Call implements Exchange, Expiring {
   /** Its time is over: called by its {@linkcode Deadlines}. */
   expire(): void {
     const kind = this.#waitingFor;
-    this.abort(
-      new TimeoutError(kind, this.#timeouts[kind as keyof CallTimeouts], { retryable: true }),
-    );
+    const milliseconds = this.#timeouts[kind as keyof CallTimeouts];
+    this.abort(new TimeoutError(this.#named ?? kind, milliseconds, { retryable: true }));
   }
 
   #answer(response: JsonRpcResponse): void {
@@ -202,6 +203,8 @@ export interface CallParts {
   timeouts: CallTimeouts;
   /** When the whole call is over, by the monotonic clock. */
   totalAt: number;
+  /** What to call the clock that ran out, where one number stands for all. */
+  named?: TimeoutKind | undefined;
   /** `headers` over HTTP, `idle` over a channel. */
   firstWait: "headers" | "idle";
   signal?: AbortSignal | undefined;

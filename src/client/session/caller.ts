@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { TimeoutKind } from "../../protocol/errors.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { Timeouts } from "../../protocol/limits.ts";
 import type { Progress } from "../../protocol/types.ts";
@@ -35,6 +36,8 @@ export interface RequestClock {
   readonly timeouts: CallTimeouts;
   /** When it is over, by the monotonic clock. */
   readonly totalAt: number;
+  /** What to call the clock that ran out, where one number stands for all. */
+  readonly named: TimeoutKind | undefined;
 }
 
 /** What one round needs beside its method and parameters. */
@@ -61,11 +64,15 @@ export class Caller {
   }
 
   /** Starts the clock of one public request. */
-  startClock(options: RequestOptions): RequestClock {
+  startClock(options: RequestOptions & { named?: TimeoutKind }): RequestClock {
     const { timeout, timeouts: given } = options;
-    const all = timeout && { headers: timeout, idle: timeout, total: timeout };
-    const timeouts = timeout || given ? { ...this.timeouts, ...all, ...given } : this.timeouts;
-    return { timeouts, totalAt: this.timers.now() + timeouts.total };
+    const all = timeout !== undefined && { headers: timeout, idle: timeout, total: timeout };
+    const timeouts = all || given ? { ...this.timeouts, ...all, ...given } : this.timeouts;
+    return {
+      timeouts,
+      totalAt: this.timers.now() + timeouts.total,
+      named: options.named ?? (all ? "call" : undefined),
+    };
   }
 
   /** A fresh id: unguessable in front, counted behind. Never used twice. */
@@ -99,6 +106,7 @@ export class Caller {
       timers: this.timers,
       timeouts: clock.timeouts,
       totalAt: clock.totalAt,
+      named: clock.named,
       firstWait: this.transport.kind === "http" ? "headers" : "idle",
       signal: request.signal,
       onProgress: request.onProgress,

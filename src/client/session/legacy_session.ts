@@ -15,7 +15,7 @@ import type { LegacyInput } from "../input/seam.ts";
 import type { LegacyListening } from "../listen/seam.ts";
 import type { Call, CallHost } from "./call.ts";
 import { Caller } from "./caller.ts";
-import type { RequestClock, RequestOptions } from "./caller.ts";
+import type { RequestClock } from "./caller.ts";
 import { deliver, unknownServer } from "./session.ts";
 import type { ServerInfo, Session, SessionParts, SessionRequestOptions } from "./session.ts";
 
@@ -39,7 +39,7 @@ export class LegacySession implements Session, CallHost {
     this.#input = parts.inputs?.legacy(parts, send);
     this.stream = parts.listening?.legacy(parts, this, send);
     if (parts.transport.kind === "channel") {
-      parts.transport.open?.({ message: (message) => this.take(message), end() {} });
+      parts.transport.open?.({ message: (message) => this.take(message), end: (reason) => this.stream?.lost(reason) });
     }
   }
 
@@ -49,10 +49,10 @@ export class LegacySession implements Session, CallHost {
    * @throws {UnsupportedVersionError} When there is no revision in common.
    * @throws {McpError} Whatever the transport met with.
    */
-  async open(options: RequestOptions = {}): Promise<this> {
+  async open(): Promise<this> {
     const { capabilities, clientInfo, timeouts, logger } = this.#parts;
     this.#send = { legacy: true };
-    const request = { timeout: timeouts.start, ...options };
+    const request: SessionRequestOptions = { timeout: timeouts.start, named: "start" };
     const params = initializeParams(capabilities, clientInfo);
     const answer = await this.#call("initialize", params, request, this.#caller.startClock(request));
     const { revision, result } = decodeInitialize(answer);

@@ -78,7 +78,7 @@ export class ModernSession implements Session, CallHost {
 
   start(method: string, params: JsonObject, host: CallHost): Call {
     const clock = this.#caller.startClock({});
-    const send = { headers: modernHeaders(method, params, this.revision) };
+    const send = { headers: this.#headers(method, params) };
     return this.#caller.start(this.#caller.nextId(), method, { ...params, _meta: this.#meta() }, {
       host,
       request: {},
@@ -88,7 +88,7 @@ export class ModernSession implements Session, CallHost {
   }
 
   notify(method: string, params: JsonObject): Promise<void> {
-    const headers = modernHeaders(method, params, this.revision);
+    const headers = this.#headers(method, params);
     return deliver(this.#parts.transport, { jsonrpc: "2.0", method, params: { ...params, _meta: this.#meta() } }, {
       headers,
     });
@@ -128,7 +128,7 @@ export class ModernSession implements Session, CallHost {
     const id = this.#caller.nextId();
     const _meta: JsonObject = { ...params._meta as JsonObject, ...options.meta, ...this.#meta() };
     if (options.onProgress || method === "tools/call") _meta.progressToken = id;
-    const headers = modernHeaders(method, params, this.revision);
+    const headers = this.#headers(method, params);
     const send: SendOptions = { headers: Object.assign(headers, options.mirrored, options.headers) };
     return this.#caller.start(id, method, { ...params, _meta }, { host: this, request: options, clock, send }).result;
   }
@@ -138,6 +138,10 @@ export class ModernSession implements Session, CallHost {
     return new Promise((resolve) => {
       this.#parts.clock.schedule(() => resolve(undefined), Math.min(firstStatePause * round, longestStatePause));
     });
+  }
+
+  #headers(method: string, params: JsonObject): Record<string, string> {
+    return modernHeaders(method, params, this.revision, this.#parts.limits);
   }
 
   #meta(): JsonObject {

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { TimeoutKind } from "../../protocol/errors.ts";
 import type { JsonObject, JsonRpcNotification } from "../../protocol/json_rpc.ts";
 import type { Limits, Timeouts } from "../../protocol/limits.ts";
 import type { Era, Revision } from "../../protocol/revisions.ts";
@@ -41,6 +42,8 @@ export interface ClientRequest {
 
 /** Request options with what only the client itself sets. */
 export interface SessionRequestOptions extends RequestOptions {
+  /** What to call the clock when `timeout` runs out. */
+  named?: TimeoutKind;
   /** Goes on with a call that stopped for input (modern). */
   resume?: ResumedInput | undefined;
   /** The result types beside `complete` and `input_required` that are allowed here. */

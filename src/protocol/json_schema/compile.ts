@@ -8,7 +8,7 @@ import { isObject } from "../json_rpc.ts";
 import type { JsonSchema } from "../types.ts";
 import { type FormatChecks, refuse } from "./dialect.ts";
 import { ValueSet } from "./equality.ts";
-import { ANY, isKey, LISTS, NAMED, NUMBERS, own, type PatternRule, type SchemaNode, SCHEMAS, TYPES } from "./node.ts";
+import { ANY, isKey, LISTS, NAMED, own, type PatternRule, type SchemaNode, SCHEMAS, TYPES, UNLIMITED } from "./node.ts";
 import { Pattern } from "./pattern.ts";
 import type { PatternBudget } from "./pattern_parser.ts";
 import { type ResourceOptions, Resources } from "./resources.ts";
@@ -75,8 +75,8 @@ class Reader {
 
   /** Takes in one keyword. False: it is not understood. */
   #keyword(node: SchemaNode, keyword: string, value: unknown): boolean {
-    if (isKey(NUMBERS, keyword)) {
-      node.rules |= NUMBERS[keyword];
+    if (isKey(UNLIMITED, keyword)) {
+      node.rules |= /imum|multi/.test(keyword) ? 6 : /Length/.test(keyword) ? 1 : /Prop/.test(keyword) ? 32 : 64;
       if (typeof value !== "number") return false;
       node.limits = { ...node.limits, [keyword]: value };
     } else if (isKey(LISTS, keyword) || (keyword === "items" && Array.isArray(value))) {
@@ -217,13 +217,13 @@ function measure(schema: unknown, limit: number): void {
 }
 
 function setOf(values: readonly unknown[]): ValueSet {
-  const set = new ValueSet(values);
   try {
+    const set = new ValueSet(values);
     for (const value of values) set.add(value, () => {});
+    return set;
   } catch {
-    refuse("a value nests too deep in ", "enum", "");
+    return refuse("a value nests too deep in ", "enum", "");
   }
-  return set;
 }
 
 function isText(value: unknown): value is string {

@@ -20,23 +20,6 @@ export const TYPES: Readonly<Record<string, number>> = {
 /** The bit for keywords that look at values of all types. */
 export const ANY = 128;
 
-/** Keywords that hold a number, with the bits of the types that they look at. */
-export const NUMBERS = {
-  minimum: 6,
-  maximum: 6,
-  exclusiveMinimum: 6,
-  exclusiveMaximum: 6,
-  multipleOf: 6,
-  minLength: 1,
-  maxLength: 1,
-  minItems: 64,
-  maxItems: 64,
-  minContains: 64,
-  maxContains: 64,
-  minProperties: 32,
-  maxProperties: 32,
-} as const;
-
 /** Keywords that hold a schema; 128 stands for `ANY`. */
 export const SCHEMAS = {
   items: 64,
@@ -68,24 +51,25 @@ export function isKey<Table extends object>(table: Table, key: string): key is E
   return Object.hasOwn(table, key);
 }
 
-/** Limits of numbers and sizes; `NaN` where there is none, so that no comparison with it holds. */
-export type Limits = { readonly [Keyword in keyof typeof NUMBERS]: number };
+/** Keywords that hold a number; `NaN` where one is missing, so that no comparison with it holds. */
+export class Limits {
+  readonly minimum: number = NaN;
+  readonly maximum: number = NaN;
+  readonly exclusiveMinimum: number = NaN;
+  readonly exclusiveMaximum: number = NaN;
+  readonly multipleOf: number = NaN;
+  readonly minLength: number = NaN;
+  readonly maxLength: number = NaN;
+  readonly minItems: number = NaN;
+  readonly maxItems: number = NaN;
+  readonly minContains: number = NaN;
+  readonly maxContains: number = NaN;
+  readonly minProperties: number = NaN;
+  readonly maxProperties: number = NaN;
+}
 
-const UNLIMITED: Limits = {
-  minimum: NaN,
-  maximum: NaN,
-  exclusiveMinimum: NaN,
-  exclusiveMaximum: NaN,
-  multipleOf: NaN,
-  minLength: NaN,
-  maxLength: NaN,
-  minItems: NaN,
-  maxItems: NaN,
-  minContains: NaN,
-  maxContains: NaN,
-  minProperties: NaN,
-  maxProperties: NaN,
-};
+/** No limits at all. */
+export const UNLIMITED: Limits = new Limits();
 
 /** A schema with a base URI of its own. */
 export interface Resource {

@@ -42,9 +42,9 @@ export class Pattern {
     this.#looks = parser.looks;
   }
 
-  /** True when the pattern is found anywhere in the text. Takes one step, and one for each 16 visits of a state. */
+  /** True when the pattern is found anywhere in the text. Takes two steps, and one for each 8 characters and 16 visits of a state. */
   matches(text: string, spend: Spend): boolean {
-    spend(1 + (text.length >> 3));
+    spend(2 + (text.length >> 3));
     const codes: number[] = [];
     for (const character of text) codes.push(character.codePointAt(0) ?? 0);
     const tables: Uint8Array[] = [];

@@ -1,0 +1,247 @@
+/**
+ * One task, followed to its end.
+ *
+ * @module
+ */
+import { errorFromAnswer, LimitExceededError, McpError, OutcomeUnknownError } from "../../protocol/errors.ts";
+import { isObject } from "../../protocol/json_rpc.ts";
+import type { JsonObject, JsonRpcError, JsonValue } from "../../protocol/json_rpc.ts";
+import { invalid } from "../../protocol/modern.ts";
+import { checkResult } from "../../protocol/shapes.ts";
+import type { CallToolResult, InputRequest, Task, TaskStatus } from "../../protocol/types.ts";
+import type { RequestOptions } from "../session/caller.ts";
+import type { TaskHandle, TaskHost, TaskOptions } from "../task_support.ts";
+import { Patience } from "./patience.ts";
+
+/** What a handle is told beside its task. */
+export interface HandleOptions {
+  onStatus?: ((task: Task) => void) | undefined;
+  /** Nobody else knows of the task: giving up waiting asks the server to stop it. */
+  owned?: boolean | undefined;
+}
+
+const shortestPause = 100;
+const usualPause = 1_000;
+const longestPause = 60_000;
+/** The polls beside such a request tell when it is in vain. */
+const withoutEnd = { headers: Infinity, idle: Infinity, total: Infinity };
+
+/** A task of either wire. */
+export class Handle implements TaskHandle {
+  readonly taskId: string;
+  readonly #host: TaskHost;
+  readonly #options: HandleOptions;
+  /** The state as it came last: the extension's has `result`, `error` and `inputRequests`. */
+  #raw: JsonObject;
+  #task: Task;
+  /** When it was looked at last, and when something had changed. */
+  #seenAt = 0;
+  #changedAt = 0;
+  #result: CallToolResult | undefined;
+  /** What was asked for, by key: the answer until the server has it, then nothing. */
+  readonly #answers = new Map<string, JsonValue | undefined>();
+  #rounds = 0;
+
+  constructor(host: TaskHost, raw: JsonObject, options: HandleOptions) {
+    this.#host = host;
+    this.#options = options;
+    this.taskId = raw.taskId as string;
+    this.#raw = raw;
+    this.#task = taskOf(raw);
+    this.#take(raw, options.onStatus);
+    this.#changedAt = this.#seenAt;
+  }
+
+  get task(): Task {
+    return this.#task;
+  }
+
+  async get(options: RequestOptions = {}): Promise<Task> {
+    if (this.taskId) await this.#look(options, this.#options.onStatus);
+    return this.#task;
+  }
+
+  async cancel(options: RequestOptions = {}): Promise<void> {
+    if (!this.taskId) return;
+    const raw = await this.#host.request("tasks/cancel", { taskId: this.taskId }, options);
+    // 2025-11-25 answers with the task, the extension with nothing.
+    if (typeof raw.status === "string") this.#take(raw, this.#options.onStatus);
+  }
+
+  async result(options: TaskOptions = {}): Promise<CallToolResult> {
+    if (this.#result) return this.#result;
+    const { signal, timeout, timeouts, meta, headers, onStatus = this.#options.onStatus } = options;
+    const { clock, label } = this.#host;
+    const patience = new Patience(clock, { signal, timeout, server: label });
+    try {
+      return this.#result = await this.#follow(
+        { signal: patience.signal, timeouts, meta, headers },
+        patience,
+        onStatus,
+      );
+    } catch (error) {
+      if (this.#options.owned && patience.signal.aborted) this.cancel({ meta, headers }).catch(() => {});
+      throw error;
+    } finally {
+      patience.end();
+    }
+  }
+
+  /** Looks again and again, serves what is asked for beside that, and gives the outcome. */
+  async #follow(
+    request: RequestOptions,
+    patience: Patience,
+    onStatus: HandleOptions["onStatus"],
+  ): Promise<CallToolResult> {
+    let beside: Promise<JsonObject | undefined> | undefined;
+    for (;;) {
+      patience.signal.throwIfAborted();
+      const { status } = this.#task;
+      if (isEnded(status)) {
+        // The legacy result is on its way already, if its stream was opened.
+        const early = beside && this.#isLegacy() && status !== "cancelled";
+        return await this.#outcome(request, early ? await patience.pause(this.#due(), beside) : undefined);
+      }
+      if (status === "input_required") {
+        beside ??= (this.#isLegacy() ? this.#openResult(request) : this.#serve(request)).then((early) => {
+          beside = undefined;
+          return early;
+        });
+      }
+      const early = await patience.pause(this.#due(), beside);
+      if (early) return checked(early);
+      await this.#look(request, onStatus);
+      this.#checkAlive();
+    }
+  }
+
+  async #look(options: RequestOptions, onStatus: HandleOptions["onStatus"]): Promise<void> {
+    // Examples of SEP-2663 show "task" here, its text says "complete".
+    const all = { ...options, resultTypes: ["task"] };
+    this.#take(await this.#host.request("tasks/get", { taskId: this.taskId }, all), onStatus);
+  }
+
+  #take(raw: JsonObject, onStatus: HandleOptions["onStatus"]): void {
+    const before = JSON.stringify(this.#task);
+    this.#raw = raw;
+    this.#task = { ...taskOf(raw), taskId: this.taskId };
+    this.#seenAt = this.#host.clock.monotonic();
+    if (JSON.stringify(this.#task) !== before) this.#changedAt = this.#seenAt;
+    onStatus?.(this.#task);
+  }
+
+  /** How long to wait until the next look. */
+  #due(): number {
+    const { pollIntervalMs = usualPause } = this.#task;
+    const pause = Math.min(Math.max(pollIntervalMs, shortestPause), longestPause);
+    return this.#seenAt + pause - this.#host.clock.monotonic();
+  }
+
+  /** A task that did not move for as long as the server keeps it is dead (SEP-2663: Task Polling). */
+  #checkAlive(): void {
+    const { status, ttlMs } = this.#task;
+    if (isEnded(status) || ttlMs == null || this.#seenAt - this.#changedAt < ttlMs) return;
+    throw this.#unknown(`The task did not move within the ${ttlMs} ms that the server keeps it`);
+  }
+
+  async #outcome(request: RequestOptions, early: JsonObject | undefined): Promise<CallToolResult> {
+    const { status, statusMessage } = this.#task;
+    if (early) return checked(early);
+    if (status === "cancelled") {
+      throw this.#unknown("The task was cancelled" + (statusMessage ? `: ${statusMessage.slice(0, 999)}` : ""));
+    }
+    const { taskId } = this;
+    if (this.#isLegacy() && taskId) {
+      return checked(await this.#host.request("tasks/result", { taskId }, { ...request, idempotent: true }));
+    }
+    const { result, error } = this.#raw;
+    if (status === "completed") return checked(result);
+    if (!isObject(error) || !Number.isInteger(error.code) || typeof error.message !== "string") {
+      throw invalid("tasks/get", '"error" is missing: a failed task has one');
+    }
+    throw errorFromAnswer(error as unknown as JsonRpcError, { method: "tools/call", server: this.#host.label });
+  }
+
+  /** Legacy: opens the stream on which the server asks (2025-11-25: Input Required Status). Gives nothing when it breaks off. */
+  async #openResult(request: RequestOptions): Promise<JsonObject | undefined> {
+    try {
+      return await this.#host.request("tasks/result", { taskId: this.taskId }, { ...request, timeouts: withoutEnd });
+    } catch (error) {
+      if (error instanceof McpError && error.delivery === "unknown") return undefined;
+      await this.#look(request, undefined).catch(() => {});
+      if (this.#task.status === "cancelled") return undefined;
+      throw error;
+    }
+  }
+
+  /** Extension: has the handlers answer what is new, and hands the answers over. Each key is asked for once. */
+  async #serve(request: RequestOptions): Promise<undefined> {
+    const { inputRequests } = this.#raw;
+    if (inputRequests == null) return;
+    const wrong = checkResult("input_required", { inputRequests });
+    if (wrong) throw invalid("tasks/get", wrong);
+    const entries = Object.entries(inputRequests as unknown as Record<string, InputRequest>);
+    const fresh = entries.filter(([key]) => !this.#answers.has(key));
+    if (fresh.length > 0) await this.#ask(fresh, request.signal as AbortSignal);
+    const answers = entries.map(([key]) => [key, this.#answers.get(key)] as const).filter(([, answer]) => answer);
+    if (answers.length === 0) return;
+    const params = { taskId: this.taskId, inputResponses: Object.fromEntries(answers) };
+    await this.#host.request("tasks/update", params, { ...request, idempotent: true });
+    for (const [key] of answers) this.#answers.set(key, undefined);
+  }
+
+  async #ask(fresh: [string, InputRequest][], signal: AbortSignal): Promise<void> {
+    const { inputs, label, limits } = this.#host;
+    if (!inputs) throw invalid("tasks/get", "it asks for input, which was not declared");
+    if (++this.#rounds > limits.inputRounds) {
+      throw new LimitExceededError("limits.inputRounds", limits.inputRounds, this.#rounds, { delivery: "answered" });
+    }
+    const method = "tasks/update";
+    const params = { taskId: this.taskId };
+    for (const [key] of fresh) this.#answers.set(key, undefined);
+    try {
+      const context = { method, params, round: this.#rounds, requestState: undefined, server: label, signal };
+      const { inputResponses } = await inputs.answerAll(Object.fromEntries(fresh), context);
+      for (const [key, answer] of Object.entries(inputResponses as JsonObject)) this.#answers.set(key, answer);
+    } catch (error) {
+      for (const [key] of fresh) this.#answers.delete(key);
+      throw error;
+    }
+  }
+
+  #isLegacy(): boolean {
+    return this.#host.era === "legacy";
+  }
+
+  #unknown(message: string): OutcomeUnknownError {
+    const options = { method: "tools/call", server: this.#host.label };
+    return new OutcomeUnknownError(message + ": the tool may have run in part", options);
+  }
+}
+
+/** The task in one shape, whichever wire it came over. */
+export function taskOf(raw: JsonObject): Task {
+  const { taskId, status, statusMessage, createdAt, lastUpdatedAt } = raw as unknown as Task;
+  const ttlMs = (raw.ttlMs === undefined ? raw.ttl : raw.ttlMs) as number | null | undefined;
+  const pollIntervalMs = (raw.pollIntervalMs ?? raw.pollInterval) as number | null | undefined;
+  return {
+    taskId,
+    status,
+    ...(statusMessage != null && { statusMessage }),
+    ...(createdAt != null && { createdAt }),
+    ...(lastUpdatedAt != null && { lastUpdatedAt }),
+    ...(ttlMs !== undefined && { ttlMs }),
+    ...(pollIntervalMs != null && { pollIntervalMs }),
+  };
+}
+
+function isEnded(status: TaskStatus): boolean {
+  return status !== "working" && status !== "input_required";
+}
+
+/** The outcome of a tool, with the shape of one. */
+function checked(result: JsonValue | undefined): CallToolResult {
+  const wrong = isObject(result) ? checkResult("tools/call", result) : '"result" is missing: a completed task has one';
+  if (wrong) throw invalid("tools/call", wrong);
+  return result as unknown as CallToolResult;
+}

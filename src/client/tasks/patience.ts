@@ -1,0 +1,54 @@
+/**
+ * How long somebody waits for a task.
+ *
+ * @module
+ */
+import { TimeoutError } from "../../protocol/errors.ts";
+import type { Clock } from "../../ports.ts";
+
+/** The caller's signal and time-out in one signal, which lives as long as the waiting. */
+export class Patience {
+  readonly signal: AbortSignal;
+  /** Ends the waiting: whatever is still under way for it is called off. */
+  readonly end: () => void;
+  readonly #clock: Clock;
+
+  /** @param options `timeout` in milliseconds; without it only the signal ends the waiting. */
+  constructor(
+    clock: Clock,
+    options: { signal: AbortSignal | undefined; timeout: number | undefined; server: string },
+  ) {
+    const { signal, timeout, server } = options;
+    const controller = new AbortController();
+    const aborted = (): void => controller.abort(signal?.reason);
+    signal?.addEventListener("abort", aborted);
+    if (signal?.aborted) aborted();
+    const late = (): void =>
+      controller.abort(new TimeoutError("total", timeout ?? 0, { method: "tools/call", server }));
+    const stop = timeout === undefined ? undefined : clock.schedule(late, timeout);
+    this.#clock = clock;
+    this.signal = controller.signal;
+    this.end = () => {
+      stop?.();
+      signal?.removeEventListener("abort", aborted);
+      controller.abort();
+    };
+  }
+
+  /** Waits so many milliseconds; gives what `beside` gives, if that is something and comes before. Rejects as it does. */
+  pause<Value>(milliseconds: number, beside: Promise<Value | undefined> | undefined): Promise<Value | undefined> {
+    const { signal } = this;
+    return new Promise((resolve, reject) => {
+      const end = (finish: () => void): void => {
+        stop();
+        signal.removeEventListener("abort", aborted);
+        finish();
+      };
+      const aborted = (): void => end(() => reject(signal.reason));
+      const stop = this.#clock.schedule(() => end(() => resolve(undefined)), milliseconds);
+      signal.addEventListener("abort", aborted);
+      if (signal.aborted) aborted();
+      beside?.then((value) => value === undefined || end(() => resolve(value)), (error) => end(() => reject(error)));
+    });
+  }
+}

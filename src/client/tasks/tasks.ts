@@ -1,0 +1,107 @@
+/**
+ * Tasks: tool calls that can be left and found again. One API over both wires: the experimental tasks of 2025-11-25, and
+ * the extension `io.modelcontextprotocol/tasks` of 2026-07-28 (SEP-2663).
+ *
+ * @module
+ */
+import { MethodNotFoundError } from "../../protocol/errors.ts";
+import { isObject } from "../../protocol/json_rpc.ts";
+import type { JsonObject } from "../../protocol/json_rpc.ts";
+import { defaultTimeouts } from "../../protocol/limits.ts";
+import { metaPrefix } from "../../protocol/modern.ts";
+import type { Task } from "../../protocol/types.ts";
+import { walkPages } from "../lists.ts";
+import type { RequestOptions } from "../session/caller.ts";
+import type { TaskHandle, TaskHost, TaskOptions, TaskRunner, TaskSupport } from "../task_support.ts";
+import { Handle, taskOf } from "./handle.ts";
+import type { HandleOptions } from "./handle.ts";
+
+const resultType = "task";
+
+/** Tasks, for the option `tasks` of a client. With it the extension is declared, and any tool call may become a task. */
+export const taskSupport: TaskSupport = {
+  extension: metaPrefix + "tasks",
+  resultType,
+  create: (host) => new Tasks(host),
+};
+
+class Tasks implements TaskRunner {
+  readonly #host: TaskHost;
+
+  constructor(host: TaskHost) {
+    this.#host = host;
+  }
+
+  async start(name: string, args: JsonObject, options: TaskOptions): Promise<TaskHandle> {
+    const { ttl, onStatus, ...request } = options;
+    const { signal } = request;
+    const legacy = await this.#isLegacy(options);
+    const params: JsonObject = { name, arguments: args };
+    if (!legacy || !this.#augments(name)) {
+      const result = await this.#host.rawToolCall(params, { ...request, resultTypes: [resultType] });
+      return this.#handle(result, { onStatus });
+    }
+    params.task = ttl === undefined ? {} : { ttl };
+    // What becomes a task is called off by tasks/cancel alone, which needs its id (2025-11-25: Cancellation).
+    const work = this.#host.rawToolCall(params, { ...request, signal: undefined });
+    const handle = work.then((result) => this.#handle(result, { onStatus }));
+    if (!signal) return await handle;
+    return await new Promise((resolve, reject) => {
+      const aborted = (): void => {
+        reject(signal.reason);
+        handle.then((late) => late.cancel()).catch(() => {});
+      };
+      signal.addEventListener("abort", aborted, { once: true });
+      handle.then(resolve, reject).finally(() => signal.removeEventListener("abort", aborted));
+    });
+  }
+
+  async get(taskId: string, options: RequestOptions): Promise<TaskHandle> {
+    await this.#isLegacy(options);
+    const raw = await this.#host.request("tasks/get", { taskId }, { ...options, resultTypes: [resultType] });
+    return new Handle(this.#host, { ...raw, taskId }, {});
+  }
+
+  async list(options: RequestOptions): Promise<Task[]> {
+    const host = this.#host;
+    if (!(await this.#isLegacy(options) && host.info?.capabilities.tasks?.list)) {
+      throw new MethodNotFoundError('Cannot list tasks: expected a 2025-11-25 server that declares "tasks.list"', {
+        rpcCode: -32601,
+        method: "tasks/list",
+        server: host.label,
+      });
+    }
+    const { tasks } = await walkPages(
+      "tasks",
+      (cursor) => host.request("tasks/list", cursor === undefined ? {} : { cursor }, options),
+      host.limits,
+      { clock: host.clock, milliseconds: options.timeout ?? defaultTimeouts.pages },
+    );
+    return (tasks as JsonObject[]).map(taskOf);
+  }
+
+  adopt(result: JsonObject): TaskHandle {
+    return this.#handle(result, { owned: true });
+  }
+
+  /** A handle on the task that a call was answered with, or on the result that came at once. */
+  #handle(result: JsonObject, options: HandleOptions): Handle {
+    const raw = result.resultType === resultType ? result : result.content === undefined ? result.task : undefined;
+    if (isObject(raw)) return new Handle(this.#host, raw as JsonObject, options);
+    return new Handle(this.#host, { taskId: "", status: "completed", result }, options);
+  }
+
+  /** Whether the 2025-11-25 wire is spoken; connects first where that is still to be found out. */
+  async #isLegacy({ signal }: RequestOptions): Promise<boolean> {
+    if (!this.#host.era) await this.#host.connect({ signal });
+    return this.#host.era === "legacy";
+  }
+
+  /** Whether a legacy call may ask for a task: the server has to offer it, and a tool that was listed too. */
+  #augments(name: string): boolean {
+    const { info } = this.#host;
+    if (!info?.capabilities.tasks?.requests?.tools?.call) return false;
+    const tool = this.#host.snapshot().tools.find((known) => known.name === name);
+    return !tool || ["optional", "required"].includes(tool.execution?.taskSupport ?? "");
+  }
+}
