@@ -281,14 +281,13 @@ export class Client extends CoreClient {
 
   /** After a session was opened: what hung on an older one is made again, and what was kept may be out of date. */
   protected override async opened(session: Session): Promise<void> {
-    if (this.session) {
-      for (const type of ["tools", "prompts", "resources"] as const) this.changed({ type, missed: true });
-    }
     const level = this.#logLevel;
     if (level && session instanceof ModernSession) session.logLevel = level;
     else if (level) await session.request("logging/setLevel", { level }, {}).catch(() => {});
-    await session.stream?.reopened();
     this.#keepAlive();
+    if (!this.session) return;
+    for (const type of ["tools", "prompts", "resources"] as const) this.changed({ type, missed: true });
+    await session.stream?.reopened();
   }
 
   /** The server may speak the two-endpoint binding of 2024-11-05 (specification: Streamable HTTP, Backwards Compatibility). */

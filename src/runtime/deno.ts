@@ -22,6 +22,7 @@ interface DenoChild {
 
 /** The part of Deno's global that is used, so that other tools need no types of Deno. */
 declare const Deno: {
+  unrefTimer(id: number): void;
   readonly Command: new (command: string, options: {
     args: string[];
     env: Record<string, string>;
