@@ -15,4 +15,3 @@
  */
 export * from "./src/entry/core.ts";
 export { connect } from "./src/entry/web.ts";
-export type { Connect } from "./src/entry/connect.ts";

@@ -68,7 +68,9 @@ function respond(socket: Socket, { verb, path, body }: HttpRequest): void {
     return reply(socket, 200, JSON.stringify({ posts, gets, trips }));
   }
   if (first === "break") {
-    for (const [hanging, kind] of countOf(second).hanging) breakOff(hanging, kind, third);
+    const { hanging } = countOf(second);
+    for (const [waiting, kind] of hanging) breakOff(waiting, kind, third);
+    hanging.clear();
     return reply(socket, 200, "{}");
   }
   const count = countOf(third);

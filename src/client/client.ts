@@ -63,8 +63,9 @@ export class Client extends CoreClient {
     if (!tasks) return await super.callTool(name, args, options);
     const { resultType } = tasks;
     const result = await this.rawToolCall({ name, arguments: args }, { ...options, resultTypes: [resultType] });
-    if (result.resultType === resultType) return await this.#taskRunner().adopt(result).result(options);
-    return this.tools.check(name, result);
+    if (result.resultType !== resultType) return this.tools.check(name, result);
+    const ended: unknown = await this.#taskRunner().adopt(result).result(options);
+    return this.tools.check(name, ended as JsonObject);
   }
 
   override async request(

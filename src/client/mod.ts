@@ -28,3 +28,12 @@ export type { HandlerContext, Handlers, PendingInput } from "./input/seam.ts";
 export type { ElicitationHandler } from "./input/elicitation.ts";
 export type { SamplingHandler } from "./input/sampling.ts";
 export type { TaskHandle, TaskHost, TaskOptions, TaskRunner, TaskSupport } from "./task_support.ts";
+export { taskSupport } from "./tasks/tasks.ts";
+export { phaseOf, telemetry } from "./telemetry/telemetry.ts";
+export type {
+  ErrorPhase,
+  RequestTrace,
+  TelemetryEvent,
+  TelemetryOptions,
+  TraceContext,
+} from "./telemetry/telemetry.ts";

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { isObject } from "./json_rpc.ts";
 import { find, list, maybeBoolean, maybeNumber, maybeObject, maybeText, object, text } from "./shape.ts";
 import type { Check, Fields, Rule } from "./shape.ts";
 
@@ -56,11 +55,9 @@ const rules: Fields = {
     execution: maybeObject,
     _meta: maybeObject,
   }),
-  // Without structured content there has to be some other; a list may be empty. A task (2025-11-25) has neither.
+  // Without structured content there has to be some other; a list may be empty.
   "tools/call": (value) =>
-    isObject(value.task) && value.content === undefined
-      ? undefined
-      : find(value, { content: value.structuredContent === undefined ? [block] : [block, 1], isError: maybeBoolean }),
+    find(value, { content: value.structuredContent === undefined ? [block] : [block, 1], isError: maybeBoolean }),
   // At least one of the two has to be there.
   "input_required": (value) =>
     find(value, {
@@ -72,7 +69,7 @@ const rules: Fields = {
 /**
  * Says what is wrong with a result: a sentence that names the field and what was expected, or undefined when it is right.
  * Extra fields are let through; null stands for "missing" where a field may be missing. Content of an unknown type passes.
- * A result of `tools/call` may leave `content` out when it has `structuredContent` or a `task`; the caller puts `[]` there.
+ * A result of `tools/call` may leave `content` out when it has `structuredContent`; the caller puts `[]` there.
  *
  * @param method The request's method, or `input_required`. A method that is not known has no shape: everything passes.
  * @param known The rules to go by.

@@ -16,9 +16,10 @@ const run: ScenarioRun = {
   url,
 };
 const miniflare = new Miniflare({
+  cf: false,
   compatibilityDate: "2026-05-03",
   compatibilityFlags: ["nodejs_compat", "enable_request_signal"],
-  modules: [{ type: "ESModule", path: bundle, contents: readFileSync(bundle, "utf8") }],
+  modules: [{ type: "ESModule", path: "worker.mjs", contents: readFileSync(bundle, "utf8") }],
 });
 try {
   const response = await miniflare.dispatchFetch("http://client/", { method: "POST", body: JSON.stringify(run) });

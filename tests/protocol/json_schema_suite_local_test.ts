@@ -24,26 +24,26 @@ const suite = fileURLToPath(new URL("../../../shared/data/json-schema-test-suite
 const required = suite + "draft2020-12/";
 const skip = existsSync(required) ? false : `the JSON Schema Test Suite is not at ${suite}`;
 
-describe("JSON Schema Test Suite 2020-12", { skip }, () => {
-  if (skip) return;
-  const options: SchemaValidatorOptions = { schemas: { ...remotes(), ...metaschemas } };
-  const files = readdirSync(required).filter((name) => name.endsWith(".json"));
+if (skip) test("JSON Schema Test Suite 2020-12", { skip }, () => {});
+else {describe("JSON Schema Test Suite 2020-12", () => {
+    const options: SchemaValidatorOptions = { schemas: { ...remotes(), ...metaschemas } };
+    const files = readdirSync(required).filter((name) => name.endsWith(".json"));
 
-  for (const file of files) {
-    test(`required: ${file}`, () => assertEquals(run(required + file, options).wrong, []));
-  }
+    for (const file of files) {
+      test(`required: ${file}`, () => assertEquals(run(required + file, options).wrong, []));
+    }
 
-  test("required: 1,299 cases", () => {
-    assertEquals(files.reduce((sum, file) => sum + run(required + file, options).count, 0), 1_299);
-  });
+    test("required: 1,299 cases", () => {
+      assertEquals(files.reduce((sum, file) => sum + run(required + file, options).count, 0), 1_299);
+    });
 
-  test("optional: 162 cases", () => {
-    const folder = required + "optional/";
-    const results = readdirSync(folder).map((file) => run(folder + file, { ...options, formats: formatChecks }));
-    assertEquals(results.flatMap((result) => result.wrong), []);
-    assertEquals(results.reduce((sum, result) => sum + result.count, 0), 162);
-  });
-});
+    test("optional: 162 cases", () => {
+      const folder = required + "optional/";
+      const results = readdirSync(folder).map((file) => run(folder + file, { ...options, formats: formatChecks }));
+      assertEquals(results.flatMap((result) => result.wrong), []);
+      assertEquals(results.reduce((sum, result) => sum + result.count, 0), 162);
+    });
+  });}
 
 function run(path: string, options: SchemaValidatorOptions): { count: number; wrong: string[] } {
   const groups: Group[] = JSON.parse(readFileSync(path, "utf8"));

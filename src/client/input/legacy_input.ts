@@ -16,6 +16,8 @@ import type { SessionParts } from "../session/session.ts";
 import type { InputAnswers, LegacyInput } from "./seam.ts";
 import { answerUrls, UrlNotices } from "./url_elicitation.ts";
 
+const relatedTask = "io.modelcontextprotocol/related-task";
+
 /** The server's requests in work. */
 export class LegacyServerRequests implements LegacyInput {
   readonly #inputs: InputAnswers;
@@ -59,7 +61,8 @@ export class LegacyServerRequests implements LegacyInput {
     const { transport, logger } = this.#parts;
     let body: { result: JsonObject } | { error: { code: number; message: string } };
     try {
-      body = { result: await this.#inputs.answer(method, params, { server: transport.label, signal }) };
+      const result = await this.#inputs.answer(method, params, { server: transport.label, signal });
+      body = { result: related(params, result) };
     } catch (error) {
       body = { error: refusal(error) };
       logger?.({ level: "warning", message: `Could not answer "${method}"`, fields: { error } });
@@ -79,4 +82,10 @@ function refusal(error: unknown): { code: number; message: string } {
   if (error instanceof InvalidParamsError) return { code: -32602, message: error.message };
   if (error instanceof McpError && error.code === "input_required") return { code: -1, message: error.message };
   return { code: -32603, message: "The client could not answer" };
+}
+
+/** An answer to a request that belongs to a task says so too (specification 2025-11-25: tasks, Associating). */
+function related({ _meta }: JsonObject, result: JsonObject): JsonObject {
+  const task = isObject(_meta) ? _meta[relatedTask] as JsonObject | undefined : undefined;
+  return task ? { ...result, _meta: { ...result._meta as JsonObject, [relatedTask]: task } } : result;
 }

@@ -49,7 +49,7 @@ export interface TelemetryEvent {
 
 /** Options of the telemetry. */
 export interface TelemetryOptions {
-  /** Takes the events, as they happen. What it throws is dropped. */
+  /** Takes the events, as they happen. What it throws is dropped, as is what `trace` throws. */
   onEvent: (event: TelemetryEvent) => void;
   /** The caller's own trace context, asked for at each request: its trace goes on. Without it each request is its own trace. */
   trace?: (() => TraceContext | undefined) | undefined;
@@ -59,7 +59,7 @@ export interface TelemetryOptions {
   attributes?: Readonly<Record<string, string | number | boolean>> | undefined;
   /**
    * What may be told of parameters, results and error messages: goes into `content`. They hold what users type and what
-   * tools find; without this nothing of them is told. When it throws, nothing is told either.
+   * tools find; without this nothing of them is told. When it throws, the event has no content.
    */
   sanitize?: ((content: JsonObject, event: Omit<TelemetryEvent, "content">) => unknown) | undefined;
   /** Time (the system's). */
@@ -88,7 +88,8 @@ export function telemetry(options: TelemetryOptions): Middleware {
   const { clock = systemClock, random = systemRandom, trace, headers } = options;
   return (next) => async (request) => {
     const { method, params, options: given } = request;
-    const parent = traceOf(given.meta) ?? traceOf(params._meta as JsonObject | undefined) ?? trace?.() ?? {};
+    const parent = traceOf(given.meta) ?? traceOf(params._meta as JsonObject | undefined) ??
+      (trace && attempt(trace)) ?? {};
     const span = childTrace(parent, random);
     const startedAt = clock.monotonic();
     const tell = (type: TelemetryEvent["type"], more: Partial<TelemetryEvent>, content: JsonObject): void => {
@@ -132,7 +133,7 @@ export function phaseOf(error: unknown, method?: string): ErrorPhase {
   if (opening && error.method !== method || error instanceof TimeoutError && error.timeout === "start") {
     return "connect";
   }
-  return phases[code] ?? (error.delivery === "not-sent" ? "send" : error instanceof RpcError ? "answer" : "wait");
+  return phases[code] ?? ({ "not-sent": "send", answered: "answer", unknown: "wait" } as const)[error.delivery];
 }
 
 const phases: Readonly<Partial<Record<McpErrorCode, ErrorPhase>>> = {
@@ -140,20 +141,23 @@ const phases: Readonly<Partial<Record<McpErrorCode, ErrorPhase>>> = {
   spawn: "connect",
   session_lost: "connect",
   unsupported_version: "connect",
-  egress_denied: "send",
-  redirect_refused: "answer",
   http_status: "answer",
   protocol_violation: "answer",
   input_required: "input",
   url_elicitation_required: "input",
 };
 
-function report(options: TelemetryOptions, event: TelemetryEvent, content: JsonObject): void {
-  const { onEvent, sanitize } = options;
+function report({ onEvent, sanitize }: TelemetryOptions, event: TelemetryEvent, content: JsonObject): void {
+  const told = sanitize && attempt(() => sanitize(content, event));
+  attempt(() => onEvent(told === undefined ? event : { ...event, content: told }));
+}
+
+/** Whoever watches must not break what is watched. */
+function attempt<Value>(work: () => Value): Value | undefined {
   try {
-    onEvent(sanitize ? { ...event, content: sanitize(content, event) } : event);
+    return work();
   } catch {
-    // Whoever watches must not break what is watched.
+    return undefined;
   }
 }
 

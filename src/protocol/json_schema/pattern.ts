@@ -21,7 +21,7 @@ import type { Look } from "./pattern_parser.ts";
 export type Spend = (steps: number) => void;
 
 /** So many visits of states make one step: 2 to the power of this. */
-const VISITS = 4;
+const VISITS = 3;
 
 /** A pattern as a non-deterministic automaton. */
 export class Pattern {
@@ -42,9 +42,9 @@ export class Pattern {
     this.#looks = parser.looks;
   }
 
-  /** True when the pattern is found anywhere in the text. Takes two steps, and one for each 8 characters and 16 visits of a state. */
+  /** True when the pattern is found anywhere in the text. Takes four steps, and one for each 8 characters and each 8 visits of a state. */
   matches(text: string, spend: Spend): boolean {
-    spend(2 + (text.length >> 3));
+    spend(4 + (text.length >> 3));
     const codes: number[] = [];
     for (const character of text) codes.push(character.codePointAt(0) ?? 0);
     const tables: Uint8Array[] = [];

@@ -1,0 +1,30 @@
+/** Wall and CPU time of some work. */
+import process from "node:process";
+import { readFileSync } from "node:fs";
+
+/** Microseconds per unit of the work: on the wall, and of all threads of this process (user and system). */
+export interface Cost {
+  readonly wall: number;
+  readonly cpu: number;
+}
+
+/** Measures `work`, which does so many units. */
+export async function measure(units: number, work: () => Promise<unknown>): Promise<Cost> {
+  const before = process.cpuUsage();
+  const started = performance.now();
+  await work();
+  const wall = (performance.now() - started) * 1_000;
+  const { user, system } = process.cpuUsage(before);
+  return { wall: wall / units, cpu: (user + system) / units };
+}
+
+/** The most memory that this process has held, in MiB: what Linux tells, else what the runtime does. */
+export function peakMemory(): number {
+  try {
+    const found = /VmHWM:\s*(\d+) kB/.exec(readFileSync("/proc/self/status", "utf8"));
+    if (found) return Number(found[1]) / 1_024;
+  } catch {
+    // not Linux
+  }
+  return process.resourceUsage().maxRSS / 1_024;
+}

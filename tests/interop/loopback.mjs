@@ -1,0 +1,13 @@
+// `node --import ./loopback.mjs`: a server that listens on every address listens on 127.0.0.1 instead, and its port is the
+// first line "LISTENING <port>" of the standard error. Some of the official servers can do neither by themselves.
+import { Server } from "node:net";
+
+const { listen } = Server.prototype;
+
+Server.prototype.listen = function (port, ...rest) {
+  const isPort = typeof port === "number" || /^\d+$/.test(port);
+  this.once("listening", () => process.stderr.write(`LISTENING ${this.address().port}\n`));
+  return isPort && typeof rest[0] !== "string"
+    ? listen.call(this, Number(port), "127.0.0.1", ...rest)
+    : listen.call(this, port, ...rest);
+};
