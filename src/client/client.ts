@@ -6,7 +6,7 @@
 import { McpError } from "../protocol/errors.ts";
 import type { JsonObject } from "../protocol/json_rpc.ts";
 import { invalid } from "../protocol/modern.ts";
-import { checkShape } from "../protocol/shapes_all.ts";
+import { checkShape } from "../protocol/shapes/all.ts";
 import type {
   CallToolResult,
   Change,
@@ -26,7 +26,7 @@ import type { ResultCache } from "./cache.ts";
 import { CoreClient, isWrongBinding } from "./core_client.ts";
 import type { PendingInput } from "./input/seam.ts";
 import type { ListOptions } from "./lists.ts";
-import type { Subscription } from "./listen/subscription.ts";
+import type { Subscription } from "./listen/seam.ts";
 import type { ClientOptions } from "./options.ts";
 import type { RequestOptions } from "./session/caller.ts";
 import { LegacySession } from "./session/legacy_session.ts";

@@ -4,7 +4,14 @@
  *
  * @module
  */
-import { HeaderMismatchError, HttpStatusError } from "../protocol/errors.ts";
+import {
+  HeaderMismatchError,
+  HttpStatusError,
+  InvalidParamsError,
+  InvalidRequestError,
+  McpError,
+  UnsupportedVersionError,
+} from "../protocol/errors.ts";
 import type { JsonObject } from "../protocol/json_rpc.ts";
 import { defaultLimits, defaultTimeouts } from "../protocol/limits.ts";
 import type { Limits, Timeouts } from "../protocol/limits.ts";
@@ -241,6 +248,7 @@ export class CoreClient implements AsyncDisposable {
       try {
         return await negotiate(this.parts(), this.known, this.options.features?.pipes);
       } catch (error) {
+        if (this.#verdictFailed(error)) continue;
         const delay = this.#retries.delay(error, "initialize", attempt);
         if (delay === undefined || this.closed || this.transport.kind === "channel") throw error;
         await this.#sleep(delay, undefined);
@@ -270,9 +278,9 @@ export class CoreClient implements AsyncDisposable {
     }
   }
 
-  /** A remembered modern verdict that the server does not live up to is forgotten, once: then it is asked again. */
+  /** What was told of a server and does not hold is forgotten, once: then the server is asked. */
   #verdictFailed(error: unknown): boolean {
-    if (this.#proven || this.era === "legacy" || !this.known || !isWrongBinding(error)) return false;
+    if (this.#proven || !this.known || !isRefusal(error)) return false;
     this.#proven = true;
     this.known = this.session = undefined;
     return true;
@@ -294,6 +302,7 @@ export class CoreClient implements AsyncDisposable {
       }
       const session = await this.open();
       this.known = { ...this.known, ...verdictOf(session, this.clock.now()) };
+      this.#proven ||= session.era === "legacy";
       await this.opened(session);
       return this.session = session;
     } catch (error) {
@@ -307,9 +316,19 @@ export class CoreClient implements AsyncDisposable {
   }
 }
 
+const noEndpoint = /^40[045]$/;
+
 /** True for what a server answers that has no such endpoint. */
 export function isWrongBinding(error: unknown): boolean {
-  return error instanceof HttpStatusError && [400, 404, 405].includes(error.status);
+  return error instanceof HttpStatusError && noEndpoint.test(String(error.status));
+}
+
+/** True for what a server answers to the manners of the other era, before it has run anything. */
+function isRefusal(error: unknown): boolean {
+  if (error instanceof InvalidParamsError || error instanceof HeaderMismatchError) return false;
+  const { status } = error as { status?: number };
+  return error instanceof InvalidRequestError || error instanceof UnsupportedVersionError ||
+    (error instanceof McpError && noEndpoint.test(String(status)));
 }
 
 /** What `work` gives, unless the caller gives up first; the work itself goes on for the others who wait for it. */

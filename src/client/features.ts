@@ -12,7 +12,7 @@ import type { InputFeature } from "./input/seam.ts";
 import { LegacyStream } from "./listen/legacy_stream.ts";
 import { modernListen } from "./listen/modern_listen.ts";
 import type { ListenFeature } from "./listen/seam.ts";
-import { Subscription } from "./listen/subscription.ts";
+import { ChangeSubscription } from "./listen/subscription.ts";
 import { probePipe } from "./probe_pipe.ts";
 import type { PipeFeature } from "./negotiate.ts";
 
@@ -33,7 +33,7 @@ export const inputFeature: InputFeature = (handlers, declared) => new Inputs(han
 
 /** Streams of changes. */
 export const listenFeature: ListenFeature = {
-  subscribe: (parts, filter: ListenFilter, signal) => new Subscription(parts, filter, signal),
+  subscribe: (parts, filter: ListenFilter, signal) => new ChangeSubscription(parts, filter, signal),
   modern: modernListen,
   legacy: (parts, session, send) => new LegacyStream(parts, session, send),
 };

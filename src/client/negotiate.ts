@@ -103,7 +103,9 @@ export function judged(result: JsonObject): Found {
  */
 export function isLegacyAnswer(error: unknown): boolean {
   if (error instanceof UnsupportedVersionError) {
-    return error.supported.length === 0 || !!commonRevision(legacyRevisions, error.supported);
+    const { supported } = error;
+    return supported.length === 0 ||
+      (!commonRevision(modernRevisions, supported) && !!commonRevision(legacyRevisions, supported));
   }
   if (error instanceof RpcError) return isClientStatus(error.status ?? 400);
   if (error instanceof HttpStatusError) return isClientStatus(error.status);

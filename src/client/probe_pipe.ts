@@ -23,11 +23,15 @@ export async function probePipe(probe: ModernSession, parts: SessionParts): Prom
   const silence = pause(parts, parts.timeouts.probe);
   const first = await Promise.race([discovered, silence.over]).finally(silence.stop);
   if (first !== "silent") return first;
-  const legacy = new LegacySession(parts).open();
-  const late = discovered.then((found) => found ?? legacy, () => legacy);
-  late.catch(() => {});
-  const winner = await Promise.race([legacy, late]);
-  if (!(winner instanceof LegacySession)) legacy.then((session) => session.stop(), () => {});
+  const legacy = new LegacySession(parts);
+  const opened: Promise<Found | LegacySession> = legacy.open();
+  const refused = opened.catch(async (error) => {
+    const found = await discovered;
+    if (found) return found;
+    throw error;
+  });
+  const winner = await Promise.race([refused, discovered.then((found) => found ?? refused)]);
+  if (winner !== legacy) legacy.stop();
   return winner;
 }
 

@@ -8,7 +8,7 @@ import type { JsonObject } from "./json_rpc.ts";
 import { invalid } from "./modern.ts";
 import { legacyRevisions } from "./revisions.ts";
 import type { Revision } from "./revisions.ts";
-import { checkResult } from "./shapes.ts";
+import { checkResult } from "./shapes/core.ts";
 import type { ClientCapabilities, Implementation, InitializeResult } from "./types.ts";
 
 /** The parameters of `initialize`: always the newest handshake revision (specification: lifecycle, Version Negotiation). */

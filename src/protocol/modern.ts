@@ -6,7 +6,7 @@
 import { ProtocolViolationError } from "./errors.ts";
 import type { JsonObject } from "./json_rpc.ts";
 import type { Revision } from "./revisions.ts";
-import { checkResult } from "./shapes.ts";
+import { checkResult } from "./shapes/core.ts";
 import type { ClientCapabilities, Implementation, LoggingLevel } from "./types.ts";
 
 /** The prefix of the protocol's own `_meta` keys. */

@@ -66,6 +66,8 @@ export class HttpTransport implements Transport {
       limits: { ...defaultLimits, ...limits },
       clock,
       redact,
+      // Deno does, found by measurement on 2.9.5: also a POST, also on a fresh connection.
+      repeats: /^Deno/.test(globalThis.navigator?.userAgent),
       byob: true,
       batches: false,
       sessionId,

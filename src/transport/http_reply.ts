@@ -44,6 +44,8 @@ export interface HttpContext {
   readonly headers: Readonly<Record<string, string>>;
   /** Reads SSE with a reusable buffer where the runtime can; set to false once it cannot. */
   byob: boolean;
+  /** The runtime's fetch sends a text again by itself when the connection breaks; what must not run twice goes as a Blob. */
+  readonly repeats: boolean;
   /** Legacy 2025-03-26: arrays of messages are taken apart. */
   batches: boolean;
   sessionId: string | undefined;
@@ -73,7 +75,9 @@ export class HttpReply {
     const { method } = message as { method?: string };
     this.#endless = method === "subscriptions/listen";
     return this.#run(async () => {
-      const response = await this.#fetch("POST", JSON.stringify(message));
+      const text = JSON.stringify(message);
+      const once = this.#context.repeats && (method === "tools/call" || method === undefined);
+      const response = await this.#fetch("POST", once ? new Blob([text]) : text);
       if (method === "initialize") this.#keepSession(response);
       if (!isRequest) {
         discard(response);
@@ -128,7 +132,7 @@ export class HttpReply {
   }
 
   /** Sends a request and gives its reply; a status that is no success is thrown. */
-  async #fetch(method: string, body?: string): Promise<Response> {
+  async #fetch(method: string, body?: string | Blob): Promise<Response> {
     const { fetch, url, sessionId } = this.#context;
     const headers: Record<string, string> = { ...this.#context.headers, ...this.#options?.headers };
     if (this.#options?.legacy && sessionId !== undefined) headers["Mcp-Session-Id"] = sessionId;
@@ -166,7 +170,7 @@ export class HttpReply {
     let stopLinger: (() => void) | undefined;
     const read = this.#reader(response);
     try {
-      for (let chunk; chunk = await read();) {
+      for (let chunk = await read(); chunk; chunk = await read()) {
         rest -= chunk.byteLength;
         if (rest < 0) throw new LimitExceededError("limits.streamBytes", limits.streamBytes, limits.streamBytes - rest);
         parser.push(chunk);

@@ -10,7 +10,7 @@ import { urlWithoutQuery } from "../egress/redact.ts";
 import {
   ConnectionClosedError,
   HttpStatusError,
-  McpError,
+  type McpError,
   ProtocolViolationError,
   RedirectRefusedError,
   TimeoutError,

@@ -1,8 +1,8 @@
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import { assert, assertEquals } from "@std/assert";
-import { checkResult as checkCore } from "../../src/protocol/shapes.ts";
-import { checkShape } from "../../src/protocol/shapes_all.ts";
+import { checkResult as checkCore } from "../../src/protocol/shapes/core.ts";
+import { checkShape } from "../../src/protocol/shapes/all.ts";
 
 /** Both tables: the one that every client meets, and the rest. */
 function checkResult(method: string, result: Record<string, unknown>): string | undefined {

@@ -5,14 +5,8 @@
  */
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
-import type { ClientCapabilities, ElicitRequest, ElicitResult } from "../../protocol/types.ts";
+import type { ClientCapabilities, ElicitRequest } from "../../protocol/types.ts";
 import type { HandlerContext, Handlers } from "./seam.ts";
-
-/** Asks the user and tells the answer: `accept` with content, `decline`, or `cancel`. */
-export type ElicitationHandler = (
-  request: ElicitRequest,
-  context: HandlerContext,
-) => ElicitResult | Promise<ElicitResult>;
 
 /** What is declared: the modes that have a handler. */
 export function elicitationCapability(handlers: Handlers): ClientCapabilities["elicitation"] {

@@ -12,12 +12,11 @@ import {
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { ClientCapabilities, InputRequest } from "../../protocol/types.ts";
 import type { SendOptions } from "../../transport/transport.ts";
-import type { SessionParts } from "../session/session.ts";
 import { answerElicitation, elicitationCapability } from "./elicitation.ts";
 import { LegacyServerRequests } from "./legacy_input.ts";
 import { answerRoots } from "./roots.ts";
 import { answerSampling } from "./sampling.ts";
-import type { HandlerContext, Handlers, InputAnswers, InputContext, LegacyInput } from "./seam.ts";
+import type { HandlerContext, Handlers, InputAnswers, InputContext, LegacyInput, LegacyInputParts } from "./seam.ts";
 
 /** Answers requests for input with the handlers that are there. */
 export class Inputs implements InputAnswers {
@@ -88,7 +87,7 @@ export class Inputs implements InputAnswers {
     return await answer(context);
   }
 
-  legacy(parts: SessionParts, send: () => SendOptions): LegacyInput {
+  legacy(parts: LegacyInputParts, send: () => SendOptions): LegacyInput {
     return new LegacyServerRequests(this, parts, send);
   }
 

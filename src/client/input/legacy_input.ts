@@ -12,8 +12,7 @@ import {
   MethodNotFoundError,
   UrlElicitationRequiredError,
 } from "../../protocol/errors.ts";
-import type { SessionParts } from "../session/session.ts";
-import type { InputAnswers, LegacyInput } from "./seam.ts";
+import type { InputAnswers, LegacyInput, LegacyInputParts } from "./seam.ts";
 import { answerUrls, UrlNotices } from "./url_elicitation.ts";
 
 const relatedTask = "io.modelcontextprotocol/related-task";
@@ -22,11 +21,11 @@ const relatedTask = "io.modelcontextprotocol/related-task";
 export class LegacyServerRequests implements LegacyInput {
   readonly #inputs: InputAnswers;
   readonly #notices = new UrlNotices();
-  readonly #parts: SessionParts;
+  readonly #parts: LegacyInputParts;
   readonly #send: () => SendOptions;
   readonly #working = new Map<RequestId, AbortController>();
 
-  constructor(inputs: InputAnswers, parts: SessionParts, send: () => SendOptions) {
+  constructor(inputs: InputAnswers, parts: LegacyInputParts, send: () => SendOptions) {
     this.#inputs = inputs;
     this.#parts = parts;
     this.#send = send;

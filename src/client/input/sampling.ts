@@ -6,18 +6,8 @@
  */
 import { InputRequiredError, InvalidParamsError } from "../../protocol/errors.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
-import type { CreateMessageRequest, CreateMessageResult, SamplingMessage } from "../../protocol/types.ts";
+import type { CreateMessageRequest, SamplingMessage } from "../../protocol/types.ts";
 import type { HandlerContext, Handlers } from "./seam.ts";
-
-/**
- * Asks a model and gives its answer; `undefined` refuses.
- *
- * @deprecated Sampling is deprecated in 2026-07-28.
- */
-export type SamplingHandler = (
-  request: CreateMessageRequest,
-  context: HandlerContext,
-) => CreateMessageResult | undefined | Promise<CreateMessageResult | undefined>;
 
 /** The handler for this request, made ready; undefined when there is none. */
 export function answerSampling(

@@ -4,11 +4,18 @@
  * @module
  */
 import type { JsonObject, JsonRpcRequest } from "../../protocol/json_rpc.ts";
-import type { ClientCapabilities, InputRequest, LogMessage, Root } from "../../protocol/types.ts";
-import type { SendOptions } from "../../transport/transport.ts";
-import type { SessionParts } from "../session/session.ts";
-import type { ElicitationHandler } from "./elicitation.ts";
-import type { SamplingHandler } from "./sampling.ts";
+import type {
+  ClientCapabilities,
+  CreateMessageRequest,
+  CreateMessageResult,
+  ElicitRequest,
+  ElicitResult,
+  InputRequest,
+  LogMessage,
+  Root,
+} from "../../protocol/types.ts";
+import type { Logger } from "../../ports.ts";
+import type { SendOptions, Transport } from "../../transport/transport.ts";
 
 /** What a handler is told beside the request. */
 export interface HandlerContext {
@@ -19,6 +26,22 @@ export interface HandlerContext {
   /** The method of the call that the server asks for (modern). */
   readonly method?: string | undefined;
 }
+
+/** Asks the user and tells the answer: `accept` with content, `decline`, or `cancel`. */
+export type ElicitationHandler = (
+  request: ElicitRequest,
+  context: HandlerContext,
+) => ElicitResult | Promise<ElicitResult>;
+
+/**
+ * Asks a model and gives its answer; `undefined` refuses.
+ *
+ * @deprecated Sampling is deprecated in 2026-07-28.
+ */
+export type SamplingHandler = (
+  request: CreateMessageRequest,
+  context: HandlerContext,
+) => CreateMessageResult | undefined | Promise<CreateMessageResult | undefined>;
 
 /** The client's side of what servers ask for. A capability is declared for each handler that is there. */
 export interface Handlers {
@@ -86,6 +109,12 @@ export interface LegacyInput {
   stop(): void;
 }
 
+/** What a legacy session gives to what answers its server. */
+export interface LegacyInputParts {
+  readonly transport: Transport;
+  readonly logger: Logger | undefined;
+}
+
 /** Answers requests for input with the handlers that are there. */
 export interface InputAnswers {
   readonly handlers: Handlers;
@@ -96,7 +125,7 @@ export interface InputAnswers {
   /** Answers one request. */
   answer(method: string, params: JsonObject, context: HandlerContext): Promise<JsonObject>;
   /** For one legacy session. */
-  legacy(parts: SessionParts, send: () => SendOptions): LegacyInput;
+  legacy(parts: LegacyInputParts, send: () => SendOptions): LegacyInput;
 }
 
 /** Makes the answers of one client: `declared` are capabilities beside those of the handlers. */

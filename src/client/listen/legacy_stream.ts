@@ -11,8 +11,7 @@ import { Backoff } from "./backoff.ts";
 import { changeOf } from "./change.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { McpError } from "../../protocol/errors.ts";
-import type { SessionParts } from "../session/session.ts";
-import type { LegacyListening, ListenSink, StreamHost } from "./seam.ts";
+import type { LegacyListening, LegacyListenParts, ListenSink, StreamHost } from "./seam.ts";
 
 /** How long the head of the stream is waited for, in milliseconds. */
 const headWait = 500;
@@ -24,7 +23,7 @@ interface Listener {
 
 /** One stream for all who listen. It is opened when someone does, and re-opened calmly. */
 export class LegacyStream implements LegacyListening {
-  readonly #parts: SessionParts;
+  readonly #parts: LegacyListenParts;
   readonly #session: StreamHost;
   readonly #send: () => SendOptions;
   readonly #listeners = new Set<Listener>();
@@ -35,7 +34,7 @@ export class LegacyStream implements LegacyListening {
   #wanted = false;
   #head: (() => void) | undefined;
 
-  constructor(parts: SessionParts, session: StreamHost, send: () => SendOptions) {
+  constructor(parts: LegacyListenParts, session: StreamHost, send: () => SendOptions) {
     this.#parts = parts;
     this.#session = session;
     this.#send = send;

@@ -9,12 +9,11 @@ import type { JsonObject, JsonRpcNotification } from "../../protocol/json_rpc.ts
 import { metaPrefix } from "../../protocol/modern.ts";
 import type { ListenFilter } from "../../protocol/types.ts";
 import type { Call } from "../session/call.ts";
-import type { Session } from "../session/session.ts";
 import { changeOf } from "./change.ts";
-import type { ListenSink } from "./seam.ts";
+import type { ListenSink, ModernHost } from "./seam.ts";
 
 /** Opens a stream: nothing counts before the server has acknowledged it, and everything on it is tagged with its id. */
-export function modernListen(session: Session, filter: ListenFilter, sink: ListenSink): () => void {
+export function modernListen(session: ModernHost, filter: ListenFilter, sink: ListenSink): () => void {
   let opened = false;
   const notified = ({ method, params }: JsonRpcNotification, call: Call): void => {
     if (method === "notifications/cancelled") return call.end();

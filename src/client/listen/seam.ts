@@ -5,11 +5,11 @@
  */
 import type { JsonObject, JsonRpcMessage } from "../../protocol/json_rpc.ts";
 import type { McpError } from "../../protocol/errors.ts";
-import type { Change, ListenFilter } from "../../protocol/types.ts";
+import type { Change, ListenFilter, ServerCapabilities } from "../../protocol/types.ts";
 import type { Clock, Random } from "../../ports.ts";
-import type { SendOptions } from "../../transport/transport.ts";
-import type { ServerInfo, Session, SessionParts } from "../session/session.ts";
-import type { Subscription } from "./subscription.ts";
+import type { SendOptions, Transport } from "../../transport/transport.ts";
+import type { Handlers } from "../input/seam.ts";
+import type { Call, CallHost } from "../session/call.ts";
 
 /** Hears what one stream brings. */
 export interface ListenSink {
@@ -32,7 +32,7 @@ export interface SubscriptionParts {
 
 /** The legacy session that a stream belongs to. */
 export interface StreamHost {
-  readonly info: ServerInfo;
+  readonly info: { readonly capabilities: ServerCapabilities };
   request(method: string, params: JsonObject, options: Record<never, never>): Promise<JsonObject>;
   /** Takes a message that belongs to no request. */
   take(message: JsonRpcMessage): void;
@@ -52,10 +52,37 @@ export interface LegacyListening {
   stop(): void;
 }
 
+/** What a legacy session gives to its stream. */
+export interface LegacyListenParts {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly handlers: Handlers;
+  /** Whether the stream is opened as soon as there are handlers that may hear something on it. */
+  readonly stream: boolean;
+  /** Something changed. */
+  changed(change: Change): void;
+}
+
+/** Starts a request whose answer may be long in coming. */
+export interface ModernHost {
+  start(method: string, params: JsonObject, host: CallHost): Call;
+}
+
+/** A stream of changes at a server. */
+export interface Subscription extends AsyncIterableIterator<Change>, AsyncDisposable {
+  /** What the server really sends, told when the stream is first open. */
+  readonly acknowledged: Promise<ListenFilter>;
+  /** Resolves when it has ended, for whatever reason. */
+  readonly ended: Promise<void>;
+  /** Ends it. Idempotent. */
+  close(): void;
+}
+
 /** What the client calls. */
 export interface ListenFeature {
   subscribe(parts: SubscriptionParts, filter: ListenFilter, signal: AbortSignal | undefined): Subscription;
   /** Opens one modern stream. */
-  modern(session: Session, filter: ListenFilter, sink: ListenSink): () => void;
-  legacy(parts: SessionParts, session: StreamHost, send: () => SendOptions): LegacyListening;
+  modern(session: ModernHost, filter: ListenFilter, sink: ListenSink): () => void;
+  legacy(parts: LegacyListenParts, session: StreamHost, send: () => SendOptions): LegacyListening;
 }

@@ -8,13 +8,13 @@ import {
   ConnectError,
   ConnectionClosedError,
   HttpStatusError,
-  McpError,
+  type McpError,
   PeerExitedError,
   TimeoutError,
 } from "../../protocol/errors.ts";
 import type { Change, ListenFilter } from "../../protocol/types.ts";
 import { Backoff } from "./backoff.ts";
-import type { ListenSink, SubscriptionParts } from "./seam.ts";
+import type { ListenSink, Subscription, SubscriptionParts } from "./seam.ts";
 
 /**
  * Changes at a server, in the order they came. The same change twice in a row is told once. When the stream breaks it is
@@ -23,7 +23,7 @@ import type { ListenSink, SubscriptionParts } from "./seam.ts";
  * It ends when it is closed, when its signal is aborted, or when the server ends it gracefully. It throws when the server
  * refuses it or cannot be reached any more.
  */
-export class Subscription implements AsyncIterableIterator<Change>, AsyncDisposable {
+export class ChangeSubscription implements Subscription {
   /** What the server really sends, told when the stream is first open. */
   readonly acknowledged: Promise<ListenFilter>;
   /** Resolves when it has ended, for whatever reason. */

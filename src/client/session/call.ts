@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { errorFromAnswer, McpError, ProtocolViolationError, TimeoutError } from "../../protocol/errors.ts";
+import { errorFromAnswer, type McpError, ProtocolViolationError, TimeoutError } from "../../protocol/errors.ts";
 import type { TimeoutKind } from "../../protocol/errors.ts";
 import type {
   JsonObject,

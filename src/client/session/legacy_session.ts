@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { McpError, SessionLostError } from "../../protocol/errors.ts";
+import { McpError, SessionLostError, TimeoutError } from "../../protocol/errors.ts";
 import type { JsonObject, JsonRpcMessage, JsonRpcNotification, JsonRpcRequest } from "../../protocol/json_rpc.ts";
 import { decodeInitialize, decodeLegacy, initializeParams } from "../../protocol/legacy.ts";
 import { legacyRevisions } from "../../protocol/revisions.ts";
@@ -91,7 +91,14 @@ export class LegacySession implements Session, CallHost {
         const more = round <= this.#parts.limits.inputRounds;
         const satisfied = more ? this.#input?.satisfy(error, controller.signal) : undefined;
         if (!satisfied) throw error;
-        await this.#caller.wait(satisfied, options, clock).finally(() => controller.abort());
+        try {
+          await this.#caller.wait(satisfied, options, clock);
+        } catch (reason) {
+          // The server need not tell that its user is done: then its own answer stands, and the caller may try again.
+          throw reason instanceof TimeoutError ? error : reason;
+        } finally {
+          controller.abort();
+        }
       }
     }
   }

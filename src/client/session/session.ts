@@ -11,7 +11,6 @@ import type {
   Change,
   ClientCapabilities,
   Implementation,
-  LoggingLevel,
   LogMessage,
   ServerCapabilities,
 } from "../../protocol/types.ts";

@@ -7,7 +7,7 @@ import { errorFromAnswer, LimitExceededError, McpError, OutcomeUnknownError } fr
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject, JsonRpcError, JsonValue } from "../../protocol/json_rpc.ts";
 import { invalid } from "../../protocol/modern.ts";
-import { checkResult } from "../../protocol/shapes.ts";
+import { checkResult } from "../../protocol/shapes/core.ts";
 import type { CallToolResult, InputRequest, Task, TaskStatus } from "../../protocol/types.ts";
 import type { RequestOptions } from "../session/caller.ts";
 import type { TaskHandle, TaskHost, TaskOptions } from "../task_support.ts";
@@ -94,6 +94,7 @@ export class Handle implements TaskHandle {
     onStatus: HandleOptions["onStatus"],
   ): Promise<CallToolResult> {
     let beside: Promise<JsonObject | undefined> | undefined;
+    if (!isEnded(this.#task.status) && this.#due() <= 0) await this.#look(request, onStatus);
     for (;;) {
       patience.signal.throwIfAborted();
       const { status } = this.#task;
@@ -205,6 +206,8 @@ export class Handle implements TaskHandle {
       for (const [key, answer] of Object.entries(inputResponses as JsonObject)) this.#answers.set(key, answer);
     } catch (error) {
       for (const [key] of fresh) this.#answers.delete(key);
+      // Others may answer now: the next waiting begins with a look.
+      this.#seenAt = -Infinity;
       throw error;
     }
   }

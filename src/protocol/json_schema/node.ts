@@ -100,7 +100,7 @@ export interface FormatRule {
   readonly check: (text: string) => boolean;
 }
 
-const NONE: readonly never[] = [];
+const NONE: readonly never[] = Object.freeze<never[]>([]);
 
 /** One schema. Fields with a keyword's name hold what it says. */
 export class SchemaNode {

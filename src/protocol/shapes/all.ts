@@ -5,7 +5,7 @@
  */
 import { find, list, maybeBoolean, maybeNumber, maybeObject, maybeText, text } from "./shape.ts";
 import type { Fields } from "./shape.ts";
-import { block, checkResult, contents, named, resource } from "./shapes.ts";
+import { block, checkResult, contents, named, resource } from "./core.ts";
 
 /** Both kinds of tasks: 2025-11-25 has `ttl` and `pollInterval`, the extension `ttlMs` and `pollIntervalMs`. */
 const task: Fields = {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { isObject } from "./json_rpc.ts";
+import { isObject } from "../json_rpc.ts";
 
 /** Text. Kinds are bits, so that a field may be one of several. */
 export const text = 1;
