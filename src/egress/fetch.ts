@@ -32,8 +32,8 @@ export async function egressFetch(fetch: Fetch, url: string, init: RequestInit):
     const target = URL.canParse(location, url) ? new URL(location, url) : undefined;
     if (status < 307 || target?.origin !== new URL(url).origin || hops === mostRedirects) {
       throw new RedirectRefusedError(
-        `Cannot follow the redirect of "${urlWithoutQuery(url)}" (${status}) to "${
-          urlWithoutQuery(target?.href ?? location)
+        `Cannot follow ${status} to "${
+          urlWithoutQuery(target ?? location)
         }": expected 307 or 308 to the same origin, ${mostRedirects} at most`,
       );
     }
@@ -46,28 +46,21 @@ async function send(fetch: Fetch, url: string, init: RequestInit): Promise<Respo
     return await fetch(url, init);
   } catch (cause) {
     if (cause instanceof McpError || init.signal?.aborted) throw cause;
-    const reason = connectFailure(cause);
-    if (!reason) {
-      throw new ConnectionClosedError(`The connection to "${urlWithoutQuery(url)}" broke`, { cause, retryable: true });
+    const server = `"${urlWithoutQuery(url)}"`;
+    for (let error = cause; error instanceof Error; error = error.cause) {
+      const { code } = error as { code?: unknown };
+      const untrusted = certificate.test(String(code));
+      if (untrusted || noConnection.test(String(code))) {
+        throw new ConnectError(`Cannot connect to ${server} (${code}): check address, port and certificate`, {
+          cause,
+          retryable: !untrusted,
+        });
+      }
     }
-    throw new ConnectError(`Cannot connect to "${urlWithoutQuery(url)}": ${reason}`, {
-      cause,
-      retryable: reason !== untrusted,
-    });
+    throw new ConnectionClosedError(`The connection to ${server} broke`, { cause, retryable: true });
   }
 }
 
-const untrusted = "its certificate was not accepted";
-
-/** Why there was no connection at all, where the runtime names it; undefined when it may have been cut later. */
-function connectFailure(error: unknown): string | undefined {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    const code = String((cause as { code?: unknown }).code);
-    if (/REFUSED/i.test(code)) return "the connection was refused: check that the server runs and the port is right";
-    if (/^(ENOTFOUND|EAI_AGAIN|E(HOST|NET)UNREACH|FailedToOpenSocket|UND_ERR_CONNECT_TIMEOUT)$/.test(code)) {
-      return `the host cannot be reached (${code})`;
-    }
-    if (/^(?!.*ALERT).*(CERT|VERIFY)/.test(code)) return untrusted;
-  }
-  return undefined;
-}
+/** What runtimes call it when there was no connection at all; without one of these names it may have been cut later. */
+const noConnection = /REFUSED|^(ENOTFOUND|EAI_AGAIN|E(HOST|NET)UNREACH|FailedToOpenSocket|UND_ERR_CONNECT_TIMEOUT)$/i;
+const certificate = /^(?!.*ALERT).*(CERT|VERIFY)/;

@@ -50,8 +50,8 @@ export const defaultLimits: Readonly<Limits> = {
 
 /** What differs in an isolate with 128 MB. */
 export const workersLimits: Readonly<Partial<Limits>> = {
-  messageBytes: 8 * 2 ** 20,
-  streamBytes: 64 * 2 ** 20,
+  messageBytes: 8_388_608,
+  streamBytes: 67_108_864,
   jsonNodes: 250_000,
 };
 

@@ -6,7 +6,7 @@
 import { urlWithoutQuery } from "../egress/redact.ts";
 import { ConnectionClosedError } from "../protocol/errors.ts";
 import type { McpError } from "../protocol/errors.ts";
-import type { JsonRpcMessage } from "../protocol/json_rpc.ts";
+import type { JsonRpcMessage, JsonRpcRequest } from "../protocol/json_rpc.ts";
 import { defaultLimits, defaultTimeouts } from "../protocol/limits.ts";
 import type { Limits, Timeouts } from "../protocol/limits.ts";
 import { systemClock } from "../ports.ts";
@@ -45,17 +45,15 @@ export class HttpTransport implements Transport {
   readonly address: string;
   readonly #context: HttpContext;
   readonly #closeTimeout: number;
-  readonly #replies = new Set<HttpReply>();
   #legacy: SendOptions = { legacy: true };
-  #closed = false;
 
   /**
    * @param url The MCP endpoint, as the operator wrote it.
    * @throws {TypeError} When it is not an http: or https: URL, or carries a user name or password.
    */
   constructor(url: string | URL, options: HttpTransportOptions = {}) {
-    const { fetch = globalThis.fetch, limits, clock = systemClock, redact = same, sessionId } = options;
-    this.address = checkedUrl(String(url));
+    const { fetch = globalThis.fetch, headers, limits, clock = systemClock, redact = String, sessionId } = options;
+    this.address = checkedUrl(url);
     this.label = urlWithoutQuery(this.address);
     this.#closeTimeout = options.timeouts?.close ?? defaultTimeouts.close;
     this.#context = {
@@ -66,16 +64,14 @@ export class HttpTransport implements Transport {
       limits: { ...defaultLimits, ...limits },
       clock,
       redact,
+      headers,
+      replies: new Set(),
       // Deno does, found by measurement on 2.9.5: also a POST, also on a fresh connection.
       repeats: /^Deno/.test(globalThis.navigator?.userAgent),
       byob: true,
       batches: false,
       sessionId,
-      headers: {
-        ...options.headers,
-        "Content-Type": "application/json",
-        "Accept": "application/json, text/event-stream",
-      },
+      closed: false,
     };
   }
 
@@ -90,66 +86,53 @@ export class HttpTransport implements Transport {
   }
 
   send(message: JsonRpcMessage, exchange?: Exchange, options?: SendOptions): Cancel {
-    const isRequest = "method" in message && "id" in message;
+    const { id, method } = message as Partial<JsonRpcRequest>;
     const legacy = options?.legacy;
     if (legacy) this.#legacy = options;
-    const reply = this.#start(exchange, options, (reply) => reply.post(message, isRequest));
+    const reply = new HttpReply(this.#context, exchange, options);
+    void reply.run("POST", message);
     return (reason) => {
-      if (!reply.cancel() || !legacy || !isRequest || message.method === "initialize") return;
-      const params = { requestId: message.id, reason: reasonText(reason) };
+      if (!reply.cancel() || !legacy || !method || id === undefined || method === "initialize") return;
+      const params = { requestId: id, reason: reasonText(reason) };
       this.send({ jsonrpc: "2.0", method: "notifications/cancelled", params }, undefined, options);
     };
   }
 
   open(exchange: Exchange, options?: SendOptions): Cancel {
-    const reply = this.#start(exchange, options, (reply) => reply.get());
+    const reply = new HttpReply(this.#context, exchange, options);
+    void reply.run("GET");
     return () => void reply.cancel();
   }
 
-  restart(): Promise<void> {
+  async restart(): Promise<void> {
     this.#context.sessionId = undefined;
-    return Promise.resolve();
   }
 
-  async close(reason?: McpError): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
-    for (const reply of this.#replies) reply.end(reason ?? new ConnectionClosedError("The client was closed"));
-    if (this.sessionId === undefined) return;
-    // The session ends with us, whether the server hears of it or not.
-    const reply = new HttpReply(this.#context, undefined, this.#legacy);
-    const stop = this.#context.clock.schedule(() => reply.cancel(), this.#closeTimeout);
-    await reply.delete();
-    stop();
-    await this.restart();
-  }
-
-  #start(
-    exchange: Exchange | undefined,
-    options: SendOptions | undefined,
-    run: (reply: HttpReply) => Promise<void>,
-  ): HttpReply {
-    const reply = new HttpReply(this.#context, exchange, options);
-    if (this.#closed) reply.end(new ConnectionClosedError("The client is closed", { delivery: "not-sent" }));
-    else {
-      this.#replies.add(reply);
-      void run(reply).then(() => this.#replies.delete(reply));
+  async close(reason: McpError = new ConnectionClosedError("The client was closed")): Promise<void> {
+    const { replies, closed, sessionId, clock } = this.#context;
+    if (closed) return;
+    for (const reply of replies) reply.end(reason);
+    if (sessionId !== undefined) {
+      // The session ends with us, whether the server hears of it or not.
+      const reply = new HttpReply(this.#context, undefined, this.#legacy);
+      const stop = clock.schedule(() => reply.cancel(), this.#closeTimeout);
+      const deleted = reply.run("DELETE");
+      this.#context.closed = true;
+      await deleted;
+      stop();
+      await this.restart();
     }
-    return reply;
+    this.#context.closed = true;
   }
 }
 
-function checkedUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
+function checkedUrl(target: string | URL): string {
+  const url = new URL(target);
+  if (!/^https?:$/.test(url.protocol) || url.username || url.password) {
     throw new TypeError(
-      `Cannot connect to "${urlWithoutQuery(text)}": expected an http: or https: URL without a user name`,
+      `Cannot connect to "${urlWithoutQuery(url)}": expected an http: or https: URL without a user name`,
     );
   }
   url.hash = "";
   return url.href;
-}
-
-function same(text: string): string {
-  return text;
 }
