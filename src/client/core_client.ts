@@ -4,83 +4,79 @@
  *
  * @module
  */
-import {
-  HeaderMismatchError,
-  HttpStatusError,
-  InvalidParamsError,
-  InvalidRequestError,
-  McpError,
-  UnsupportedVersionError,
-} from "../protocol/errors.ts";
+import { HeaderMismatchError } from "../protocol/errors.ts";
 import type { JsonObject } from "../protocol/json_rpc.ts";
 import { defaultLimits, defaultTimeouts } from "../protocol/limits.ts";
-import type { Limits, Timeouts } from "../protocol/limits.ts";
 import type { Era, Revision } from "../protocol/revisions.ts";
-import type { CallToolResult, Change, ClientCapabilities, ListToolsResult } from "../protocol/types.ts";
+import type { CallToolResult, Change, ListToolsResult } from "../protocol/types.ts";
 import { systemClock, systemRandom } from "../ports.ts";
-import type { Clock, Random } from "../ports.ts";
 import type { Transport } from "../transport/transport.ts";
 import { version } from "../version.ts";
-import type { InputAnswers } from "./input/seam.ts";
 import { walkPages } from "./lists.ts";
 import type { ListOptions } from "./lists.ts";
-import { negotiate, verdictOf } from "./negotiate.ts";
-import type { Verdict } from "./negotiate.ts";
+import { negotiate } from "./negotiate.ts";
 import type { ClientOptions, RequestHandler } from "./options.ts";
 import { finalError, Retries } from "./retry.ts";
 import type { RequestOptions } from "./session/caller.ts";
 import type { ClientRequest, ServerInfo, Session, SessionParts, SessionRequestOptions } from "./session/session.ts";
 import { Tools } from "./tools.ts";
 
+/** Stands for the request that opens a session. */
+const opening: ClientRequest = { method: "initialize", params: {}, options: {} };
+
+/** Options of {@linkcode CoreClient}: those of `Client` without what only that one does. */
+export type CoreClientOptions = Omit<
+  ClientOptions,
+  "cache" | "fallback" | "keepAlive" | "logLevel" | "reconnect" | "tasks" | "validator" | "verdict"
+>;
+
 /**
- * A client that calls tools: what `connect` of `./client` gives. `Client` has the rest of the verbs.
+ * A client that calls tools: what `connect` of `./client` gives. `Client` has the rest of the verbs, and remembers servers,
+ * checks structured results, re-opens channels and runs tasks.
  *
  * Every verb rejects with an `McpError` when the protocol or the connection fails, and with the signal's own reason when
  * the caller gives up; a tool that ran and failed is a result with `isError: true`.
  */
 export class CoreClient implements AsyncDisposable {
-  /** Upper bounds in force. */
-  readonly limits: Limits;
-  /** The clock in use. */
-  readonly clock: Clock;
-  /** What answers the server's requests. */
-  readonly inputs: InputAnswers | undefined;
-  protected readonly options: ClientOptions;
-  protected readonly random: Random;
-  protected readonly tools: Tools;
-  protected transport: Transport;
+  /** What sessions are made of. */
+  protected readonly parts: SessionParts;
+  protected readonly tools: Tools = new Tools();
   protected session: Session | undefined;
-  protected known: Verdict | undefined;
   protected closed = false;
-  readonly #timeouts: Timeouts;
-  readonly #capabilities: ClientCapabilities;
+  /** Whether the server has answered a request in the manners that are spoken with it. */
+  protected proven = false;
   readonly #retries: Retries;
   readonly #handle: RequestHandler;
   #opening: Promise<Session> | undefined;
-  #proven = false;
 
   /**
    * @param transport How to reach the server. The client owns it from now on and closes it.
    */
-  constructor(transport: Transport, options: ClientOptions = {}) {
-    const { tasks, features, handlers, clock = systemClock, random = systemRandom, middleware = [] } = options;
-    if (handlers && !features?.inputs) throw new TypeError('Cannot use "handlers" without "features.inputs"');
-    const declared = { ...options.capabilities };
-    if (tasks) declared.extensions = { ...declared.extensions, [tasks.extension]: {} };
-    this.transport = transport;
-    this.options = options;
-    this.clock = clock;
-    this.random = random;
-    this.limits = { ...defaultLimits, ...options.limits };
-    this.#timeouts = { ...defaultTimeouts, ...options.timeouts };
-    this.inputs = features?.inputs?.(handlers ?? {}, declared);
-    this.#capabilities = this.inputs?.capabilities ?? declared;
-    this.#retries = new Retries(clock, random, options.retry);
-    this.tools = new Tools(this.limits, options.validator);
-    this.known = options.verdict;
+  constructor(transport: Transport, options: CoreClientOptions = {}) {
+    const { features, handlers = {}, clock = systemClock, random = systemRandom, middleware = [] } = options;
+    const { capabilities = {}, logger, stream = true, clientInfo = { name: "causeway", version } } = options;
+    if (options.handlers && !features?.inputs) throw new TypeError('Cannot use "handlers" without "features.inputs"');
+    const inputs = features?.inputs?.(handlers, capabilities);
+    this.parts = {
+      transport,
+      clock,
+      random,
+      limits: { ...defaultLimits, ...options.limits },
+      timeouts: { ...defaultTimeouts, ...options.timeouts },
+      clientInfo,
+      handlers,
+      capabilities: inputs?.capabilities ?? capabilities,
+      inputs,
+      listening: features?.listen,
+      logger,
+      stream,
+      changed: (change) => this.changed(change),
+      reopened: (session) => this.opened(session),
+    };
+    this.#retries = new Retries(this.parts, options.retry);
     this.#handle = middleware.reduceRight<RequestHandler>(
       (next, layer) => layer(next),
-      (request) => this.#run(request),
+      (request) => this.#run(request) as Promise<JsonObject>,
     );
   }
 
@@ -99,14 +95,9 @@ export class CoreClient implements AsyncDisposable {
     return this.session?.revision;
   }
 
-  /** What to remember of this server, as plain JSON: `connect(url, { verdict })` saves the question next time. */
-  get verdict(): Verdict | undefined {
-    return this.known;
-  }
-
   /** What names the server in errors and logs. */
   get label(): string {
-    return this.transport.label;
+    return this.parts.transport.label;
   }
 
   /**
@@ -125,8 +116,8 @@ export class CoreClient implements AsyncDisposable {
    * @param options `cursor` gives one raw page instead: `""` is a cursor, `null` asks for the first page.
    */
   async listTools(options: ListOptions = {}): Promise<ListToolsResult> {
-    const result = await this.list("tools/list", "tools", options) as unknown as ListToolsResult;
-    return this.tools.take(result, this.#mirrors(), options.cursor === undefined);
+    const result: unknown = await this.list("tools/list", "tools", options);
+    return this.tools.take(result as ListToolsResult, this.#mirrors(), options.cursor === undefined);
   }
 
   /**
@@ -140,7 +131,9 @@ export class CoreClient implements AsyncDisposable {
    * @throws {ProtocolViolationError} When the result is no tool result, or does not fit the tool's output schema.
    */
   async callTool(name: string, args: JsonObject = {}, options: RequestOptions = {}): Promise<CallToolResult> {
-    return this.tools.check(name, await this.rawToolCall({ name, arguments: args }, options));
+    const result: unknown = await this.rawToolCall({ name, arguments: args }, options);
+    (result as CallToolResult).content ??= [];
+    return result as CallToolResult;
   }
 
   /**
@@ -161,7 +154,7 @@ export class CoreClient implements AsyncDisposable {
   async close(): Promise<void> {
     this.closed = true;
     this.session?.stop();
-    await this.transport.close();
+    await this.parts.transport.close();
   }
 
   /** The same as {@linkcode close}: for `await using`. */
@@ -175,9 +168,8 @@ export class CoreClient implements AsyncDisposable {
    * @param params Of `tools/call`: `name`, `arguments` and what an extension adds.
    */
   async rawToolCall(params: JsonObject, options: SessionRequestOptions = {}): Promise<JsonObject> {
-    this.tools.prepare(params.name as string);
     const send = (): Promise<JsonObject> => {
-      const mirrored = this.#mirrors() ? this.tools.headers(params) : undefined;
+      const mirrored = this.#mirrors() ? this.tools.headers(params, this.parts.limits) : undefined;
       return this.request("tools/call", params, mirrored ? { ...options, mirrored } : options);
     };
     try {
@@ -193,11 +185,10 @@ export class CoreClient implements AsyncDisposable {
   }
 
   /** A list, whole or one raw page. */
-  protected async list(method: string, key: "tools" | "items" | string, options: ListOptions): Promise<JsonObject> {
+  protected async list(method: string, key: string, options: ListOptions): Promise<JsonObject> {
     const page = (cursor: string | null | undefined): Promise<JsonObject> =>
       this.read(method, cursor == null ? {} : { cursor }, options);
-    if (options.cursor !== undefined) return await page(options.cursor);
-    return await walkPages(key, page, this.limits, { clock: this.clock, milliseconds: this.#timeouts.pages });
+    return await (options.cursor === undefined ? walkPages(key, page, this.parts) : page(options.cursor));
   }
 
   /** A request that only reads: here a cache may stand in between. */
@@ -211,124 +202,59 @@ export class CoreClient implements AsyncDisposable {
   /** A session was opened: the first one, or one in the place of another. */
   protected opened(_session: Session): Promise<void> | void {}
 
+  /** Whether an error is met by opening another session, at once. */
+  protected again(_error: unknown): boolean | void {}
+
+  /** The session, if it is open. */
+  protected get usable(): Session | undefined {
+    return this.session;
+  }
+
   /** The open session; opens or re-opens it where need be, once for all who wait. */
-  protected async ready(options: { signal?: AbortSignal | undefined }): Promise<Session> {
-    options.signal?.throwIfAborted();
-    const { session } = this;
-    if (session && !this.#broken()) return session;
-    this.#opening ??= this.#open().finally(() => this.#opening = undefined);
-    return await unlessAborted(this.#opening, options.signal);
+  protected async ready({ signal }: { signal?: AbortSignal | undefined }): Promise<Session> {
+    signal?.throwIfAborted();
+    return this.usable ??
+      await unlessAborted(this.#opening ??= this.#open().finally(() => this.#opening = undefined), signal);
   }
 
-  /** What a session is made of. */
-  protected parts(): SessionParts {
-    const { handlers = {}, logger, stream = true, clientInfo = { name: "causeway", version }, features } = this.options;
-    return {
-      transport: this.transport,
-      clock: this.clock,
-      random: this.random,
-      limits: this.limits,
-      timeouts: this.#timeouts,
-      clientInfo,
-      handlers,
-      capabilities: this.#capabilities,
-      inputs: this.inputs,
-      listening: features?.listen,
-      logger,
-      stream,
-      changed: (change) => this.changed(change),
-      logged: (message) => handlers.log?.(message),
-      reopened: async (session) => await this.opened(session),
-    };
-  }
-
-  /** Opens a session, with retries; the seam for what else may be tried. */
-  protected async open(): Promise<Session> {
-    for (let attempt = 1;; attempt++) {
-      try {
-        return await negotiate(this.parts(), this.known, this.options.features?.pipes);
-      } catch (error) {
-        if (this.#verdictFailed(error)) continue;
-        const delay = this.#retries.delay(error, "initialize", attempt);
-        if (delay === undefined || this.closed || this.transport.kind === "channel") throw error;
-        await this.#sleep(delay, undefined);
-      }
-    }
-  }
-
-  /** The innermost layer: the session, and the retries around it. */
-  async #run({ method, params, options }: ClientRequest): Promise<JsonObject> {
-    const startedAt = this.#retries.count();
-    let remaining = options;
-    for (let attempt = 1;; attempt++) {
-      try {
-        const session = this.session && !this.#broken() ? this.session : await this.ready(options);
-        const result = await session.request(method, params, remaining);
-        this.#proven = true;
-        return result;
-      } catch (error) {
-        if (this.#verdictFailed(error)) continue;
-        const total = options.timeouts?.total ?? options.timeout ?? this.#timeouts.total;
-        const left = total - (this.clock.monotonic() - startedAt);
-        const delay = this.closed ? undefined : this.#retries.delay(error, method, attempt, options.idempotent);
-        if (delay === undefined || delay >= left) throw finalError(error, method, this.label);
-        await this.#sleep(delay, options.signal);
-        remaining = { ...options, timeouts: { ...options.timeouts, total: left - delay } };
-      }
-    }
-  }
-
-  /** What was told of a server and does not hold is forgotten, once: then the server is asked. */
-  #verdictFailed(error: unknown): boolean {
-    if (this.#proven || !this.known || !isRefusal(error)) return false;
-    this.#proven = true;
-    this.known = this.session = undefined;
-    return true;
-  }
-
-  #broken(): boolean | undefined {
-    return this.transport.ended && !this.closed && this.options.reconnect !== false;
-  }
-
-  #mirrors(): boolean {
-    return this.era === "modern" && this.transport.kind === "http";
+  /** Opens a session; the seam for what else may be tried. */
+  protected open(): Promise<Session> {
+    return negotiate(this.parts);
   }
 
   async #open(): Promise<Session> {
-    try {
-      if (this.#broken()) {
-        this.session?.stop();
-        await this.transport.restart?.();
+    const session = await this.#run(opening) as Session;
+    await this.opened(session);
+    return this.session = session;
+  }
+
+  /** The innermost layer: the session (or what opens it), and the retries around it. */
+  async #run(request: ClientRequest): Promise<unknown> {
+    const { clock, timeouts, transport } = this.parts;
+    const { method, params, options } = request;
+    const final = request === opening && transport.kind === "channel";
+    const endsAt = this.#retries.count() + (options.timeouts?.total ?? options.timeout ?? timeouts.total);
+    let remaining = options;
+    for (let attempt = 1;; attempt++) {
+      try {
+        if (request === opening) return await this.open();
+        const result = await (this.usable ?? await this.ready(options)).request(method, params, remaining);
+        this.proven = true;
+        return result;
+      } catch (error) {
+        if (this.again(error)) continue;
+        const delay = this.closed || final ? undefined : this.#retries.delay(error, method, attempt, options.idempotent);
+        const total = endsAt - clock.monotonic() - (delay ?? Infinity);
+        if (!(total > 0)) throw finalError(error, method, this.label);
+        await unlessAborted(new Promise<void>((resolve) => clock.schedule(resolve, delay as number)), options.signal);
+        remaining = { ...options, timeouts: { ...options.timeouts, total } };
       }
-      const session = await this.open();
-      this.known = { ...this.known, ...verdictOf(session, this.clock.now()) };
-      this.#proven ||= session.era === "legacy";
-      await this.opened(session);
-      return this.session = session;
-    } catch (error) {
-      throw finalError(error, "initialize", this.label);
     }
   }
 
-  #sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-    const slept = new Promise<void>((resolve) => this.clock.schedule(resolve, milliseconds));
-    return unlessAborted(slept, signal);
+  #mirrors(): boolean {
+    return this.era === "modern" && this.parts.transport.kind === "http";
   }
-}
-
-const noEndpoint = /^40[045]$/;
-
-/** True for what a server answers that has no such endpoint. */
-export function isWrongBinding(error: unknown): boolean {
-  return error instanceof HttpStatusError && noEndpoint.test(String(error.status));
-}
-
-/** True for what a server answers to the manners of the other era, before it has run anything. */
-function isRefusal(error: unknown): boolean {
-  if (error instanceof InvalidParamsError || error instanceof HeaderMismatchError) return false;
-  const { status } = error as { status?: number };
-  return error instanceof InvalidRequestError || error instanceof UnsupportedVersionError ||
-    (error instanceof McpError && noEndpoint.test(String(status)));
 }
 
 /** What `work` gives, unless the caller gives up first; the work itself goes on for the others who wait for it. */

@@ -24,21 +24,19 @@ const budgetLeast = 3;
 /** Decides about retries for one server; keeps the budget that they live on. */
 export class Retries {
   readonly #attempts: number;
-  readonly #clock: Clock;
-  readonly #random: Random;
+  readonly #parts: { clock: Clock; random: Random };
   #windowStart = -Infinity;
   #calls = 0;
   #retries = 0;
 
-  constructor(clock: Clock, random: Random, options: RetryOptions = {}) {
+  constructor(parts: { clock: Clock; random: Random }, options: RetryOptions = {}) {
     this.#attempts = options.attempts ?? 3;
-    this.#clock = clock;
-    this.#random = random;
+    this.#parts = parts;
   }
 
   /** Counts a request, so that its kind has a budget. Gives the time it started. */
   count(): number {
-    const now = this.#clock.monotonic();
+    const now = this.#parts.clock.monotonic();
     if (now - this.#windowStart >= budgetWindow) {
       this.#windowStart = now;
       this.#calls = this.#retries = 0;
@@ -61,7 +59,7 @@ export class Retries {
     const busy = status === 429 || status === 503;
     if (busy && retryAfter !== undefined) return retryAfter;
     const longest = busy ? Math.min(20_000, 250 * 2 ** attempt) : Math.min(5_000, 100 * 2 ** attempt);
-    return this.#random.fraction() * longest;
+    return this.#parts.random.fraction() * longest;
   }
 }
 

@@ -43,18 +43,25 @@ export function modernMeta(envelope: Envelope): JsonObject {
  */
 export function decodeModern(method: string, result: JsonObject, allowed: readonly string[] | undefined): string {
   const type = result.resultType ?? "complete";
-  if (type === "input_required") {
-    if (!inputMethods.includes(method)) throw invalid(method, `"${method}" must not ask for input`);
-    const wrong = checkResult("input_required", result);
-    if (wrong) throw invalid(method, wrong);
-    return type;
-  }
-  if (typeof type !== "string" || (type !== "complete" && !allowed?.includes(type))) {
+  const asks = type === "input_required";
+  if (asks && !inputMethods.includes(method)) throw invalid(method, "it must not ask for input");
+  if (typeof type !== "string" || !(asks || type === "complete" || allowed?.includes(type))) {
     throw invalid(method, `"resultType" is ${JSON.stringify(type)}: expected "complete"`);
   }
-  const wrong = checkResult(type === "complete" ? method : type, result);
-  if (wrong) throw invalid(method, wrong);
+  checked(method, result, type === "complete" ? method : type);
   return type;
+}
+
+/**
+ * Checks the shape of a result.
+ *
+ * @param shape What it should look like, where that is not the method's own.
+ * @throws {ProtocolViolationError} When it lacks what its method promises.
+ */
+export function checked(method: string, result: JsonObject, shape: string = method): JsonObject {
+  const wrong = checkResult(shape, result);
+  if (wrong) throw invalid(method, wrong);
+  return result;
 }
 
 /** The error for a result that is not what its method promises. */

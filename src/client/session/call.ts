@@ -5,15 +5,10 @@
  */
 import { errorFromAnswer, type McpError, ProtocolViolationError, TimeoutError } from "../../protocol/errors.ts";
 import type { TimeoutKind } from "../../protocol/errors.ts";
-import type {
-  JsonObject,
-  JsonRpcMessage,
-  JsonRpcNotification,
-  JsonRpcRequest,
-  JsonRpcResponse,
-} from "../../protocol/json_rpc.ts";
+import type { JsonObject, JsonRpcMessage, JsonRpcNotification, JsonRpcRequest } from "../../protocol/json_rpc.ts";
 import type { Timeouts } from "../../protocol/limits.ts";
 import type { Progress } from "../../protocol/types.ts";
+import type { Clock } from "../../ports.ts";
 import type { Deadlines, Expiring } from "./deadlines.ts";
 import type { Cancel, Exchange } from "../../transport/transport.ts";
 
@@ -28,7 +23,28 @@ export interface CallHost {
 /** What a call may take, in milliseconds. */
 export type CallTimeouts = Pick<Timeouts, "headers" | "idle" | "total">;
 
-const progressPerSecond = 1_000;
+/** The whole life of one public request, over all its rounds and attempts. */
+export interface RequestClock {
+  readonly timeouts: CallTimeouts;
+  /** When it is over, by the monotonic clock. */
+  readonly totalAt: number;
+  /** What to call the clock that ran out, where one number stands for all. */
+  readonly named: TimeoutKind | undefined;
+}
+
+/** What a call is made of beside its id and method. */
+export interface CallParts extends RequestClock {
+  readonly host: CallHost;
+  readonly time: Clock;
+  readonly timers: Deadlines;
+  /** `headers` over HTTP, `idle` over a channel, `total` for what is no request. */
+  readonly firstWait: keyof CallTimeouts;
+  readonly signal: AbortSignal | undefined;
+  readonly onProgress: ((progress: Progress) => void) | undefined;
+}
+
+/** A sign of progress may be told for each millisecond; a thousand may be told at once. */
+const progressTime = 1;
 
 /**
  * The per-call object: id, deadlines, promise. It settles exactly once; what comes later is ignored.
@@ -38,36 +54,23 @@ export class Call implements Exchange, Expiring {
   readonly method: string;
   /** The answer's result, unchecked. */
   readonly result: Promise<JsonObject>;
-  /** When it times out, by the monotonic clock. */
-  expiresAt: number = Infinity;
+  /** When it times out, by the monotonic clock; Infinity for streams that stay open. */
+  expiresAt!: number;
   settled = false;
-  readonly #host: CallHost;
-  readonly #timers: Deadlines;
-  readonly #timeouts: CallTimeouts;
-  readonly #totalAt: number;
-  readonly #named: TimeoutKind | undefined;
-  readonly #signal: AbortSignal | undefined;
-  readonly #onProgress: ((progress: Progress) => void) | undefined;
-  #waitingFor: TimeoutKind;
+  readonly #parts: CallParts;
+  #waitingFor!: keyof CallTimeouts;
   #resolve!: (result: JsonObject) => void;
   #reject!: (reason: unknown) => void;
   #cancel: Cancel | undefined;
   #progress = -Infinity;
-  #progressSince = 0;
-  #progressCount = 0;
+  /** The time that the signs of progress took up so far, by the monotonic clock. */
+  #toldUntil = -Infinity;
   #heldProgress: Progress | undefined;
 
   constructor(id: string, method: string, parts: CallParts) {
     this.id = id;
     this.method = method;
-    this.#host = parts.host;
-    this.#timers = parts.timers;
-    this.#timeouts = parts.timeouts;
-    this.#signal = parts.signal;
-    this.#onProgress = parts.onProgress;
-    this.#totalAt = parts.totalAt;
-    this.#named = parts.named;
-    this.#waitingFor = parts.firstWait;
+    this.#parts = parts;
     this.result = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -78,23 +81,16 @@ export class Call implements Exchange, Expiring {
   }
 
   /** Takes the way to call it off, which `send` gave; calls it off at once when it is needed already. */
-  started(cancel: Cancel): void {
+  started(cancel: Cancel): this {
     this.#cancel = cancel;
     if (this.settled) cancel(undefined);
-  }
-
-  /** Takes its outcome from `work`, unless its time is over first: for what is waited for between two rounds. */
-  follow(work: Promise<JsonObject | undefined>): this {
-    work.then(
-      (result) => this.#done(result ?? {}),
-      (reason) => this.#fail(reason),
-    );
     return this;
   }
 
-  /** From now on nothing runs out: for streams that stay open. */
-  endless(): void {
-    this.expiresAt = Infinity;
+  /** Takes its outcome from `work`, unless its time is over first: for what is waited for between two rounds. */
+  follow(work: Promise<JsonObject | undefined>): Promise<JsonObject> {
+    work.then((result) => this.#done(result ?? {}), (reason) => this.#fail(reason));
+    return this.result;
   }
 
   begin(): void {
@@ -103,13 +99,20 @@ export class Call implements Exchange, Expiring {
 
   message(message: JsonRpcMessage): void {
     if (this.settled) return;
-    if (!("method" in message)) return this.#answer(message);
-    if ("id" in message) return this.#host.requested(message, this);
-    const { params } = message;
-    if (message.method !== "notifications/progress" || params?.progressToken !== this.id) {
-      return this.#host.notified(message, this);
+    if ("method" in message) {
+      const { host } = this.#parts;
+      const { params } = message;
+      if ("id" in message) host.requested(message, this);
+      else if (message.method !== "notifications/progress" || params?.progressToken !== this.id) {
+        host.notified(message, this);
+      } else if (typeof params.progress === "number") this.#progressed(params as JsonObject & Progress);
+      return;
     }
-    if (typeof params.progress === "number") this.#progressed(params as JsonObject & Progress);
+    const { id, error, result } = message;
+    if (id !== this.id && !(error && id == null)) {
+      this.abort(new ProtocolViolationError(`The answer has the id ${JSON.stringify(id)}: expected "${this.id}"`));
+    } else if (error) this.#fail(errorFromAnswer(error));
+    else this.#done(result as JsonObject);
   }
 
   end(reason?: McpError): void {
@@ -119,57 +122,47 @@ export class Call implements Exchange, Expiring {
 
   /** The caller's own abort, as the signal's listener. */
   handleEvent(): void {
-    this.abort(this.#signal?.reason);
+    this.abort(this.#parts.signal?.reason);
   }
 
   /** Rejects with `reason` and calls the request off at the server. */
   abort(reason: unknown): void {
     if (this.settled) return;
-    this.#settle();
-    this.#reject(reason);
+    this.#fail(reason);
     this.#cancel?.(reason);
   }
 
   /** Its time is over: called by its {@linkcode Deadlines}. */
   expire(): void {
+    const { timeouts, named } = this.#parts;
     const kind = this.#waitingFor;
-    const milliseconds = this.#timeouts[kind as keyof CallTimeouts];
-    this.abort(new TimeoutError(this.#named ?? kind, milliseconds, { retryable: true }));
-  }
-
-  #answer(response: JsonRpcResponse): void {
-    const { id, error, result } = response;
-    if (id !== this.id && !(error && id == null)) {
-      return this.abort(
-        new ProtocolViolationError(`The answer has the id ${JSON.stringify(id)}: expected "${this.id}"`),
-      );
-    }
-    if (error) this.#fail(errorFromAnswer(error));
-    else this.#done(result as JsonObject);
+    this.abort(new TimeoutError(named ?? kind, timeouts[kind], { retryable: true }));
   }
 
   #done(result: JsonObject): void {
-    if (!this.settled) this.#settle();
+    this.#settle();
     this.#resolve(result);
   }
 
   #fail(reason: unknown): void {
-    if (!this.settled) this.#settle();
+    this.#settle();
     this.#reject(reason);
   }
 
   #settle(): void {
+    const { timers, signal } = this.#parts;
     if (this.#heldProgress) this.#tell(this.#heldProgress);
     this.settled = true;
-    this.#timers.delete(this);
-    this.#signal?.removeEventListener("abort", this);
+    timers.delete(this);
+    signal?.removeEventListener("abort", this);
   }
 
   /** Arms the clock for the next sign of life; the total is never extended. */
-  #await(kind: "headers" | "idle"): void {
-    const at = this.#timers.now() + this.#timeouts[kind];
-    this.#waitingFor = at < this.#totalAt ? kind : "total";
-    this.expiresAt = Math.min(at, this.#totalAt);
+  #await(kind: keyof CallTimeouts): void {
+    const { timeouts, totalAt, time } = this.#parts;
+    const at = time.monotonic() + timeouts[kind];
+    this.#waitingFor = at < totalAt ? kind : "total";
+    this.expiresAt = Math.min(at, totalAt);
   }
 
   /** Progress extends the idle time. Values that do not rise are dropped; a flood is thinned to the latest value. */
@@ -177,36 +170,21 @@ export class Call implements Exchange, Expiring {
     if (progress.progress <= this.#progress) return;
     this.#progress = progress.progress;
     this.#await("idle");
-    const now = this.#timers.now();
-    if (now - this.#progressSince >= 1_000) {
-      this.#progressSince = now;
-      this.#progressCount = 0;
+    const now = this.#parts.time.monotonic();
+    const until = Math.max(this.#toldUntil, now - 1_000) + progressTime;
+    if (until > now) this.#heldProgress = progress;
+    else {
+      this.#toldUntil = until;
+      this.#tell(progress);
     }
-    if (++this.#progressCount > progressPerSecond) this.#heldProgress = progress;
-    else this.#tell(progress);
   }
 
   #tell(progress: Progress): void {
     this.#heldProgress = undefined;
     try {
-      this.#onProgress?.(progress);
+      this.#parts.onProgress?.(progress);
     } catch (error) {
       this.abort(error);
     }
   }
-}
-
-/** What a call is made of beside its id and method. */
-export interface CallParts {
-  host: CallHost;
-  timers: Deadlines;
-  timeouts: CallTimeouts;
-  /** When the whole call is over, by the monotonic clock. */
-  totalAt: number;
-  /** What to call the clock that ran out, where one number stands for all. */
-  named?: TimeoutKind | undefined;
-  /** `headers` over HTTP, `idle` over a channel. */
-  firstWait: "headers" | "idle";
-  signal?: AbortSignal | undefined;
-  onProgress?: ((progress: Progress) => void) | undefined;
 }

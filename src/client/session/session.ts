@@ -4,18 +4,12 @@
  * @module
  */
 import type { TimeoutKind } from "../../protocol/errors.ts";
-import type { JsonObject, JsonRpcNotification } from "../../protocol/json_rpc.ts";
+import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { Limits, Timeouts } from "../../protocol/limits.ts";
 import type { Era, Revision } from "../../protocol/revisions.ts";
-import type {
-  Change,
-  ClientCapabilities,
-  Implementation,
-  LogMessage,
-  ServerCapabilities,
-} from "../../protocol/types.ts";
+import type { Change, ClientCapabilities, Implementation, ServerCapabilities } from "../../protocol/types.ts";
 import type { Clock, Logger, Random } from "../../ports.ts";
-import type { SendOptions, Transport } from "../../transport/transport.ts";
+import type { Transport } from "../../transport/transport.ts";
 import type { Handlers, InputAnswers } from "../input/seam.ts";
 import type { LegacyListening, ListenFeature } from "../listen/seam.ts";
 import type { Call, CallHost } from "./call.ts";
@@ -77,7 +71,7 @@ export interface Session {
 
 /** What both sessions are made of. */
 export interface SessionParts {
-  readonly transport: Transport;
+  transport: Transport;
   readonly clock: Clock;
   readonly random: Random;
   readonly limits: Limits;
@@ -94,17 +88,8 @@ export interface SessionParts {
   /** Something changed at the server. */
   changed(change: Change): void;
   /** A legacy session was opened anew: what hung on the old one has to be made again. */
-  reopened(session: Session): Promise<void>;
-  /** The server logged something. */
-  logged(message: LogMessage): void;
+  reopened(session: Session): Promise<void> | void;
 }
 
 /** What is known of a server that has not said anything yet. */
 export const unknownServer: ServerInfo = { server: undefined, capabilities: {}, instructions: undefined };
-
-/** Sends a message that has no answer; resolves when it is on its way. */
-export function deliver(transport: Transport, message: JsonRpcNotification, options: SendOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    transport.send(message, { message() {}, end: (reason) => reason ? reject(reason) : resolve() }, options);
-  });
-}
