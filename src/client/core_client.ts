@@ -243,7 +243,9 @@ export class CoreClient implements AsyncDisposable {
         return result;
       } catch (error) {
         if (this.again(error)) continue;
-        const delay = this.closed || final ? undefined : this.#retries.delay(error, method, attempt, options.idempotent);
+        const delay = this.closed || final
+          ? undefined
+          : this.#retries.delay(error, method, attempt, options.idempotent);
         const total = endsAt - clock.monotonic() - (delay ?? Infinity);
         if (!(total > 0)) throw finalError(error, method, this.label);
         await unlessAborted(new Promise<void>((resolve) => clock.schedule(resolve, delay as number)), options.signal);

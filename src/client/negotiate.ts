@@ -14,7 +14,7 @@ import {
 } from "../protocol/errors.ts";
 import type { JsonObject } from "../protocol/json_rpc.ts";
 import { metaPrefix } from "../protocol/modern.ts";
-import { commonRevision, legacyRevisions, modernRevisions } from "../protocol/revisions.ts";
+import { commonRevision, legacyRevisions, modernRevisions, nothingInCommon } from "../protocol/revisions.ts";
 import type { Era, Revision } from "../protocol/revisions.ts";
 import type { DiscoverResult, Implementation } from "../protocol/types.ts";
 import { LegacySession } from "./session/legacy_session.ts";
@@ -83,9 +83,7 @@ export function judged(result: JsonObject): Found {
     return { revision, info: { server, capabilities, instructions, supportedVersions } };
   }
   if (commonRevision(legacyRevisions, supportedVersions)) return undefined;
-  throw new UnsupportedVersionError(`No revision in common: the server speaks ${supportedVersions.join(", ")}`, {
-    data: { supported: supportedVersions },
-  });
+  throw nothingInCommon(supportedVersions);
 }
 
 /**

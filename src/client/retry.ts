@@ -58,8 +58,8 @@ export class Retries {
     const { status, retryAfter } = error as Partial<HttpStatusError>;
     const busy = status === 429 || status === 503;
     if (busy && retryAfter !== undefined) return retryAfter;
-    const longest = busy ? Math.min(20_000, 250 * 2 ** attempt) : Math.min(5_000, 100 * 2 ** attempt);
-    return this.#parts.random.fraction() * longest;
+    const [first, longest] = busy ? [250, 20_000] as const : [100, 5_000] as const;
+    return this.#parts.random.fraction() * Math.min(longest, first * 2 ** attempt);
   }
 }
 

@@ -32,9 +32,7 @@ export async function egressFetch(fetch: Fetch, url: string, init: RequestInit):
     const target = URL.canParse(location, url) ? new URL(location, url) : undefined;
     if (status < 307 || target?.origin !== new URL(url).origin || hops === mostRedirects) {
       throw new RedirectRefusedError(
-        `Cannot follow ${status} to "${
-          urlWithoutQuery(target ?? location)
-        }": expected 307 or 308 to the same origin, ${mostRedirects} at most`,
+        `Cannot follow ${status} to "${urlWithoutQuery(target ?? location)}": expected 307 or 308 to the same origin`,
       );
     }
     url = target.href;
@@ -51,7 +49,7 @@ async function send(fetch: Fetch, url: string, init: RequestInit): Promise<Respo
       const { code } = error as { code?: unknown };
       const untrusted = certificate.test(String(code));
       if (untrusted || noConnection.test(String(code))) {
-        throw new ConnectError(`Cannot connect to ${server} (${code}): check address, port and certificate`, {
+        throw new ConnectError(`Cannot connect to ${server}: ${code}`, {
           cause,
           retryable: !untrusted,
         });
@@ -62,5 +60,5 @@ async function send(fetch: Fetch, url: string, init: RequestInit): Promise<Respo
 }
 
 /** What runtimes call it when there was no connection at all; without one of these names it may have been cut later. */
-const noConnection = /REFUSED|^(ENOTFOUND|EAI_AGAIN|E(HOST|NET)UNREACH|FailedToOpenSocket|UND_ERR_CONNECT_TIMEOUT)$/i;
+const noConnection = /REFUSED|^(ENOTFOUND|EAI_AGAIN|E\w+UNREACH|FailedToOpenSocket|UND_ERR_CONNECT_TIMEOUT)$/i;
 const certificate = /^(?!.*ALERT).*(CERT|VERIFY)/;

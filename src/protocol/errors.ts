@@ -86,7 +86,7 @@ export class McpError<Details extends object = object> extends Error {
 
   /** The class's name, also where a bundler has renamed the class. */
   override get name(): string {
-    return this.code.replace(/(?:^|_)(.)/g, (_, first: string) => first.toUpperCase()) + "Error";
+    return `_${this.code}Error`.replace(/_(.)/g, (_, first: string) => first.toUpperCase());
   }
 }
 
@@ -196,7 +196,7 @@ export class TimeoutError extends McpError<{ timeout: TimeoutKind; milliseconds:
 
   constructor(timeout: TimeoutKind, milliseconds: number, options?: McpErrorOptions) {
     const option = timeout === "call" ? "timeout" : "timeouts." + timeout;
-    super(`No answer within ${milliseconds} ms: raise "${option}" if the server needs longer`, {
+    super(`No answer within ${milliseconds} ms: raise "${option}"`, {
       ...options,
       timeout,
       milliseconds,
@@ -247,7 +247,7 @@ export class LimitExceededError extends McpError<{ limit: string; value: number;
   declare readonly seen: number;
 
   constructor(limit: string, value: number, seen: number, options?: McpErrorOptions) {
-    super(`"${limit}" is ${value} and at least ${seen} was seen: raise it if the server is trusted`, {
+    super(`"${limit}" is ${value}, ${seen} was seen: raise it`, {
       ...options,
       limit,
       value,

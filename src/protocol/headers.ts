@@ -38,9 +38,7 @@ const closing = "?=";
 export function encodeHeaderValue(value: string | number | boolean): string {
   const text = String(value);
   if ((typeof value === "number" && !Number.isSafeInteger(value)) || !text.isWellFormed()) {
-    throw new TypeError(
-      `Cannot put ${JSON.stringify(value)} into a header: expected a safe integer or well-formed text`,
-    );
+    throw new TypeError(`Cannot put ${JSON.stringify(value)} into a header: expected a safe integer or whole text`);
   }
   if (!/[^ -~]|^ | $/.test(text) && !(text.startsWith(opening) && text.endsWith(closing))) return text;
   let binary = "";
@@ -129,7 +127,7 @@ export function parameterHeaders(
     if (value === undefined || value === null) continue;
     // deno-lint-ignore valid-typeof
     if (type === "integer" ? !Number.isSafeInteger(value) : typeof value !== type) {
-      throw new TypeError(`Cannot send the argument "${path.join(".")}": expected ${type}`);
+      throw new TypeError(`Cannot put the argument "${path.join(".")}" into a header: expected ${type}`);
     }
     total += header.length + (headers[header] = bounded(value as Primitive, limits)).length;
   }

@@ -108,7 +108,7 @@ export class HttpTransport implements Transport {
     this.#context.sessionId = undefined;
   }
 
-  async close(reason: McpError = new ConnectionClosedError("The client was closed")): Promise<void> {
+  async close(reason: McpError = new ConnectionClosedError("The client is closed")): Promise<void> {
     const { replies, closed, sessionId, clock } = this.#context;
     if (closed) return;
     for (const reply of replies) reply.end(reason);

@@ -92,7 +92,7 @@ export class HttpReply {
         await this.#read(response, verb, endless ? Infinity : limits.streamBytes);
         await this.#resume();
         if (!this.#answered) {
-          throw new ConnectionClosedError(`"${label}" ended the reply without an answer`, {
+          throw new ConnectionClosedError(`"${label}" gave no answer`, {
             retryable: true,
             retryAfter: this.#retry,
           });
@@ -197,7 +197,7 @@ export class HttpReply {
     const value = parseJson(text, limits);
     for (const item of batches && Array.isArray(value) ? value : [value]) {
       const kind = classify(item);
-      if (!kind) throw new ProtocolViolationError("The reply is no JSON-RPC message: expected one result or one error");
+      if (!kind) throw new ProtocolViolationError("The message is no JSON-RPC");
       if (this.#over) return;
       this.#answered ||= kind === "response";
       this.#exchange?.message(item as JsonRpcMessage);
@@ -228,7 +228,7 @@ export class HttpReply {
     const id = response.headers.get("mcp-session-id") ?? undefined;
     if (id !== undefined && !/^[!-~]{1,1024}$/.test(id)) {
       discard(response);
-      throw new ProtocolViolationError("Cannot use the session id: expected 1 to 1,024 visible ASCII characters");
+      throw new ProtocolViolationError("Cannot use the session id: expected visible ASCII");
     }
     this.#context.sessionId = id;
   }
@@ -239,7 +239,7 @@ export class HttpReply {
     const { label, redact, sessionId, clock } = this.#context;
     const text = redact(await readErrorText(response)).trim();
     if (status === 404 && this.#options?.legacy && sessionId !== undefined) {
-      throw new SessionLostError(`"${label}" does not know the session any more`);
+      throw new SessionLostError(`"${label}" lost the session`);
     }
     const message = `"${label}" answered ${status}${text && ": " + excerpt(text, 200)}`;
     if (status === 401 || status === 403) {

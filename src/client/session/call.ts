@@ -117,7 +117,7 @@ export class Call implements Exchange, Expiring {
 
   end(reason?: McpError): void {
     if (this.settled) return;
-    this.#fail(reason ?? new ProtocolViolationError(`The server took "${this.method}" and gave no answer`));
+    this.#fail(reason ?? new ProtocolViolationError(`"${this.method}" gave no answer`));
   }
 
   /** The caller's own abort, as the signal's listener. */

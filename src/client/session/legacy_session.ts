@@ -4,10 +4,10 @@
  *
  * @module
  */
-import { McpError, SessionLostError, UnsupportedVersionError } from "../../protocol/errors.ts";
+import { McpError, SessionLostError } from "../../protocol/errors.ts";
 import type { JsonObject, JsonRpcRequest } from "../../protocol/json_rpc.ts";
 import { checked } from "../../protocol/modern.ts";
-import { legacyRevisions } from "../../protocol/revisions.ts";
+import { legacyRevisions, nothingInCommon } from "../../protocol/revisions.ts";
 import type { Revision } from "../../protocol/revisions.ts";
 import type { InitializeResult } from "../../protocol/types.ts";
 import type { SendOptions } from "../../transport/transport.ts";
@@ -48,12 +48,7 @@ export class LegacySession extends Caller {
     const result: unknown = checked(method, await this.send(method, params, options, this.startClock(options)).result);
     const { protocolVersion, serverInfo: server, capabilities: offered, instructions } = result as InitializeResult;
     const revision = legacyRevisions.find((known) => known === protocolVersion);
-    if (!revision) {
-      throw new UnsupportedVersionError(
-        `The server wants the revision "${protocolVersion}": expected one of ${legacyRevisions.join(", ")}`,
-        { rpcCode: -32022, data: { supported: [protocolVersion] } },
-      );
-    }
+    if (!revision) throw nothingInCommon([protocolVersion]);
     this.agree(revision, { server, capabilities: offered, instructions });
     await this.notify("notifications/initialized", {}).catch((error) => {
       // Some servers answer the notice with an error and work all the same; what is really wrong shows in the next request.
@@ -114,7 +109,7 @@ export class LegacySession extends Caller {
       await this.open();
     } catch (cause) {
       if (!(cause instanceof McpError)) throw cause;
-      throw new SessionLostError("The server lost the session and a new one could not be opened", { cause });
+      throw new SessionLostError("Cannot open a session in the place of the lost one", { cause });
     }
     await this.parts.reopened(this);
   }
