@@ -29,21 +29,15 @@ export async function walkPages(
 ): Promise<JsonObject> {
   const endsAt = clock.monotonic() + timeouts.pages;
   const most = key === "tools" ? Math.min(limits.tools, limits.items) : limits.items;
-  const items: JsonValue[] = [];
+  let items: JsonValue[] = [];
   let cursor: string | undefined;
   for (let count = 1;; count++) {
     const { nextCursor, ...result } = await page(cursor);
-    for (const item of result[key] as JsonValue[]) items.push(item);
+    items = items.concat(result[key] as JsonValue[]);
     const more = nextCursor != null;
     const truncated = items.length > most || (more && items.length === most)
       ? "items"
-      : !more
-      ? undefined
-      : count >= limits.pages
-      ? "pages"
-      : clock.monotonic() >= endsAt
-      ? "time"
-      : undefined;
+      : more && (count >= limits.pages ? "pages" : clock.monotonic() >= endsAt && "time");
     if (truncated || !more) return { ...result, [key]: items.slice(0, most), ...(truncated && { truncated }) };
     cursor = nextCursor as string;
   }

@@ -4,7 +4,7 @@
  * @module
  */
 import { parameterHeaders, readHeaderRules } from "../protocol/headers.ts";
-import type { HeaderRule } from "../protocol/headers.ts";
+import type { FoundRules, HeaderRule } from "../protocol/headers.ts";
 import type { JsonObject } from "../protocol/json_rpc.ts";
 import type { Limits } from "../protocol/limits.ts";
 import type { ListToolsResult, Tool } from "../protocol/types.ts";
@@ -32,11 +32,11 @@ export class Tools {
     const seen = new Set<string>();
     const tools = result.tools.filter((tool) => {
       const { name } = tool;
-      const found = mirrored ? readHeaderRules(tool.inputSchema) : { rules: [] };
-      const reason = seen.has(name) ? "its name was listed before" : "invalid" in found && found.invalid;
-      if (reason || !("rules" in found)) return void rejected.push({ name, reason: reason || "" });
+      const { rules, invalid } = (mirrored ? readHeaderRules(tool.inputSchema) : { rules: [] }) as FoundRules;
+      const reason = seen.has(name) ? "its name was listed before" : invalid;
+      if (reason) return void rejected.push({ name, reason });
       seen.add(name);
-      this.known.set(name, { tool, rules: found.rules });
+      this.known.set(name, { tool, rules });
       return true;
     });
     return rejected.length > 0 ? { ...result, tools, rejected } : result;

@@ -4,7 +4,7 @@
  * @module
  */
 import { LimitExceededError } from "../protocol/errors.ts";
-export { excerpt } from "../protocol/errors.ts";
+export { excerpt } from "../protocol/excerpt.ts";
 
 const errorBytes = 65_536;
 

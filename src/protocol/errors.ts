@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { excerpt } from "./excerpt.ts";
 import type { JsonRpcError, JsonValue } from "./json_rpc.ts";
 
 /**
@@ -331,9 +332,4 @@ const answers: Readonly<Record<number, typeof RpcError>> = {
 export function errorFromAnswer(error: JsonRpcError, options: McpErrorOptions & RpcErrorDetails = {}): RpcError {
   const { code, message, data } = error;
   return new (answers[code] ?? RpcError)(excerpt(message), { ...options, rpcCode: code, data });
-}
-
-/** The part of a server's text that may stand in an error: at most 2 KiB, or `length` characters. */
-export function excerpt(text: string, length = 2048): string {
-  return text.length > length ? text.slice(0, length) + "…" : text;
 }

@@ -18,6 +18,12 @@ export interface HeaderRule {
   readonly type: "string" | "integer" | "boolean";
 }
 
+/** What a schema says of headers; `invalid` is the reason why its tool must not be used over HTTP. */
+export interface FoundRules {
+  readonly rules: HeaderRule[];
+  invalid?: string;
+}
+
 /** The limits of mirrored headers. */
 export type HeaderLimits = Pick<Limits, "headerBytes" | "headersBytes">;
 
@@ -101,10 +107,10 @@ export function modernHeaders(
  * Reads the `x-mcp-header` annotations of a tool's input schema (specification 2026-07-28: Schema Extension): the rules,
  * or the reason why the tool must not be used over HTTP.
  */
-export function readHeaderRules(inputSchema: unknown): { rules: HeaderRule[] } | { invalid: string } {
-  const found: Found = { rules: [] };
+export function readHeaderRules(inputSchema: unknown): { rules: HeaderRule[] } | Required<FoundRules> {
+  const found: FoundRules = { rules: [] };
   if (isObject(inputSchema)) collect(inputSchema, [], false, found);
-  return found.invalid === undefined ? found : { invalid: found.invalid };
+  return found;
 }
 
 /**
@@ -127,7 +133,7 @@ export function parameterHeaders(
     if (value === undefined || value === null) continue;
     // deno-lint-ignore valid-typeof
     if (type === "integer" ? !Number.isSafeInteger(value) : typeof value !== type) {
-      throw new TypeError(`Cannot put the argument "${path.join(".")}" into a header: expected ${type}`);
+      throw new TypeError(`Cannot send the argument "${path.join(".")}": expected ${type}`);
     }
     total += header.length + (headers[header] = bounded(value as Primitive, limits)).length;
   }
@@ -136,7 +142,6 @@ export function parameterHeaders(
 }
 
 type Primitive = string | number | boolean;
-type Found = { rules: HeaderRule[]; invalid?: string };
 
 function bounded(value: Primitive, { headerBytes }: Pick<Limits, "headerBytes">): string {
   const text = encodeHeaderValue(value);
@@ -149,7 +154,7 @@ function check(limit: string, value: number, seen: number): void {
 }
 
 /** Gathers what is below a schema, or below an object with names for keys. `path` is missing where `properties` alone do not lead. */
-function collect(schema: object, path: string[] | undefined, isMap: boolean, found: Found): void {
+function collect(schema: object, path: string[] | undefined, isMap: boolean, found: FoundRules): void {
   if (Array.isArray(schema)) {
     for (const item of schema) if (isObject(item)) collect(item, undefined, false, found);
     return;
@@ -168,7 +173,7 @@ function collect(schema: object, path: string[] | undefined, isMap: boolean, fou
   }
 }
 
-function annotate(name: unknown, type: unknown, path: string[] | undefined, found: Found): void {
+function annotate(name: unknown, type: unknown, path: string[] | undefined, found: FoundRules): void {
   const header = typeof name === "string" && /^[\w!#$%&'*+.^`|~-]+$/.test(name) && "Mcp-Param-" + name;
   const wrong = !path?.length
     ? 'is not below "properties" alone'

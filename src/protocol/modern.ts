@@ -5,34 +5,13 @@
  */
 import { ProtocolViolationError } from "./errors.ts";
 import type { JsonObject } from "./json_rpc.ts";
-import type { Revision } from "./revisions.ts";
 import { checkResult } from "./shapes/core.ts";
-import type { ClientCapabilities, Implementation, LoggingLevel } from "./types.ts";
 
 /** The prefix of the protocol's own `_meta` keys. */
 export const metaPrefix = "io.modelcontextprotocol/";
 
 /** The methods whose result may ask for input (specification: multi round-trip requests, Supported Requests). */
 const inputMethods: readonly string[] = ["tools/call", "prompts/get", "resources/read"];
-
-/** What a client says of itself on every request. */
-export interface Envelope {
-  revision: Revision;
-  capabilities: ClientCapabilities;
-  clientInfo: Implementation;
-  logLevel?: LoggingLevel | undefined;
-}
-
-/** The `_meta` of a request (specification: basic, Per-request protocol fields). */
-export function modernMeta(envelope: Envelope): JsonObject {
-  const meta: JsonObject = {
-    [metaPrefix + "protocolVersion"]: envelope.revision,
-    [metaPrefix + "clientCapabilities"]: envelope.capabilities as JsonObject,
-    [metaPrefix + "clientInfo"]: envelope.clientInfo as unknown as JsonObject,
-  };
-  if (envelope.logLevel) meta[metaPrefix + "logLevel"] = envelope.logLevel;
-  return meta;
-}
 
 /**
  * Judges a result by its type and shape.

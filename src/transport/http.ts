@@ -104,8 +104,9 @@ export class HttpTransport implements Transport {
     return () => void reply.cancel();
   }
 
-  async restart(): Promise<void> {
+  restart(): Promise<void> {
     this.#context.sessionId = undefined;
+    return Promise.resolve();
   }
 
   async close(reason: McpError = new ConnectionClosedError("The client is closed")): Promise<void> {

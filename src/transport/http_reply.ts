@@ -8,7 +8,6 @@ import { egressFetch } from "../egress/fetch.ts";
 import {
   ConnectionClosedError,
   errorFromAnswer,
-  excerpt,
   HttpStatusError,
   LimitExceededError,
   McpError,
@@ -16,6 +15,7 @@ import {
   SessionLostError,
   UnauthorizedError,
 } from "../protocol/errors.ts";
+import { excerpt } from "../protocol/excerpt.ts";
 import { classify, isRpcError } from "../protocol/json_rpc.ts";
 import type { JsonRpcMessage, JsonRpcRequest } from "../protocol/json_rpc.ts";
 import { parseJson } from "../protocol/json_scan.ts";

@@ -50,7 +50,7 @@ export abstract class Caller implements Session, CallHost {
     const { transport, clock, random } = parts;
     this.parts = parts;
     this.#timers = new Deadlines(clock);
-    this.#prefix = unguessable(random.bytes(8));
+    this.#prefix = random.bytes(8).join("") + "-";
     if (transport.kind === "http") return;
     transport.open?.({ message: (message) => this.take(message), end: (reason) => this.stream?.lost(reason) });
   }
@@ -180,9 +180,4 @@ export abstract class Caller implements Session, CallHost {
       onProgress,
     });
   }
-}
-
-/** About eleven letters and digits, and a dash. */
-function unguessable(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes)).replace(/\W/g, "") + "-";
 }

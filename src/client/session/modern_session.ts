@@ -7,7 +7,7 @@
 import { LimitExceededError, UnsupportedVersionError } from "../../protocol/errors.ts";
 import { modernHeaders } from "../../protocol/headers.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
-import { decodeModern, invalid, modernMeta } from "../../protocol/modern.ts";
+import { decodeModern, invalid, metaPrefix } from "../../protocol/modern.ts";
 import { commonRevision, modernRevisions } from "../../protocol/revisions.ts";
 import type { Revision } from "../../protocol/revisions.ts";
 import type { InputRequiredResult, LoggingLevel } from "../../protocol/types.ts";
@@ -55,16 +55,23 @@ export class ModernSession extends Caller {
 
   /** A modern server sends no requests: this one is dropped (specification: transports, Messages). */
   requested(): void {
-    this.parts.logger?.({ level: "warning", message: "A modern server sent a request: it was dropped" });
+    this.parts.logger?.({ level: "warning", message: "A server's request was dropped" });
   }
 
   protected dress(method: string, params: JsonObject): SendOptions & { headers: Record<string, string> } {
     return { headers: modernHeaders(method, params, this.revision, this.parts.limits) };
   }
 
+  /** Said on every message (specification: basic, Per-request protocol fields). */
   protected meta(): JsonObject {
     const { capabilities, clientInfo } = this.parts;
-    return modernMeta({ revision: this.revision, capabilities, clientInfo, logLevel: this.logLevel });
+    const meta: JsonObject = {
+      [metaPrefix + "protocolVersion"]: this.revision,
+      [metaPrefix + "clientCapabilities"]: capabilities as JsonObject,
+      [metaPrefix + "clientInfo"]: clientInfo as unknown as JsonObject,
+    };
+    if (this.logLevel) meta[metaPrefix + "logLevel"] = this.logLevel;
+    return meta;
   }
 
   /** A server that wants another revision gets it, once. */
