@@ -33,14 +33,14 @@ import type { Subscription } from "./listen/seam.ts";
 import { negotiate } from "./negotiate.ts";
 import type { Verdict } from "./negotiate.ts";
 import type { ClientOptions } from "./options.ts";
-import { Outputs } from "./outputs.ts";
+import { Outputs } from "./extras/outputs.ts";
 import type { RequestOptions } from "./session/caller.ts";
 import { LegacySession } from "./session/legacy_session.ts";
 import { ModernSession } from "./session/modern_session.ts";
 import type { Session, SessionRequestOptions } from "./session/session.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { TaskHandle, TaskOptions, TaskRunner } from "./task_support.ts";
-import { isRefusal, isWrongBinding, openAs, verdictOf } from "./verdicts.ts";
+import { isRefusal, isWrongBinding, openAs, verdictOf } from "./extras/verdicts.ts";
 
 /**
  * A client of one MCP server. Every verb rejects with an `McpError` when the protocol or the connection fails, and with

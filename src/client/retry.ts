@@ -14,8 +14,7 @@ export interface RetryOptions {
 }
 
 /** The methods that only read, so that doing them twice is the same as doing them once. */
-const reads =
-  /^(server\/discover|initialize|ping|.*\/list|resources\/read|prompts\/get|completion\/complete|tasks\/get)$/;
+const reads = /^(initialize|ping|completion\/complete|.+\/(discover|list|read|get))$/;
 
 const budgetWindow = 10_000;
 const budgetShare = 0.2;

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { LimitExceededError } from "../protocol/errors.ts";
+import { checkLimit } from "../protocol/limits.ts";
 export { excerpt } from "../protocol/excerpt.ts";
 
 const errorBytes = 65_536;
@@ -33,7 +33,7 @@ export async function readText(response: Response, limit: number, start?: boolea
       text += decoder.decode(value.subarray(0, limit - seen), { stream: true });
       seen += value.byteLength;
     }
-    if (seen > limit && !start) throw new LimitExceededError("limits.messageBytes", limit, seen);
+    if (!start) checkLimit("messageBytes", limit, seen);
     return text;
   } finally {
     reader?.cancel().catch(() => {});

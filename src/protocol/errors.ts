@@ -163,7 +163,7 @@ export class UnsupportedVersionError extends RpcError {
   /** The revisions that the server named; empty when it named none. */
   get supported(): string[] {
     const { supported } = this.data as { supported?: unknown } ?? {};
-    return Array.isArray(supported) ? supported.filter((item): item is string => typeof item === "string") : [];
+    return [supported].flat().filter((item) => typeof item === "string");
   }
 }
 

@@ -4,9 +4,9 @@
  *
  * @module
  */
-import { LimitExceededError } from "./errors.ts";
+import type { McpErrorOptions } from "./errors.ts";
 import { isObject } from "./json_rpc.ts";
-import { defaultLimits } from "./limits.ts";
+import { checkLimit, defaultLimits } from "./limits.ts";
 import type { Limits } from "./limits.ts";
 
 /** One annotated argument of a tool, and the header that mirrors it. */
@@ -34,6 +34,7 @@ const maps = /^(patternProperties|\$defs|definitions|depend.*)$/;
 const data = /^(const|enum|default|examples)$/;
 const opening = "=?base64?";
 const closing = "?=";
+const notSent: McpErrorOptions = { delivery: "not-sent" };
 
 /**
  * Writes a value as it stands in a header: visible ASCII and inner spaces as they are, all else as `=?base64?…?=` over
@@ -137,7 +138,7 @@ export function parameterHeaders(
     }
     total += header.length + (headers[header] = bounded(value as Primitive, limits)).length;
   }
-  check("headersBytes", limits.headersBytes, total);
+  checkLimit("headersBytes", limits.headersBytes, total, notSent);
   return headers;
 }
 
@@ -145,20 +146,12 @@ type Primitive = string | number | boolean;
 
 function bounded(value: Primitive, { headerBytes }: Pick<Limits, "headerBytes">): string {
   const text = encodeHeaderValue(value);
-  check("headerBytes", headerBytes, text.length);
+  checkLimit("headerBytes", headerBytes, text.length, notSent);
   return text;
-}
-
-function check(limit: string, value: number, seen: number): void {
-  if (seen > value) throw new LimitExceededError("limits." + limit, value, seen, { delivery: "not-sent" });
 }
 
 /** Gathers what is below a schema, or below an object with names for keys. `path` is missing where `properties` alone do not lead. */
 function collect(schema: object, path: string[] | undefined, isMap: boolean, found: FoundRules): void {
-  if (Array.isArray(schema)) {
-    for (const item of schema) if (isObject(item)) collect(item, undefined, false, found);
-    return;
-  }
   for (const key in schema) {
     const value: unknown = schema[key as never];
     if (!isMap && key === annotation) annotate(value, (schema as { type?: unknown }).type, path, found);

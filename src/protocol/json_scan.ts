@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { LimitExceededError } from "./errors.ts";
+import { checkLimit } from "./limits.ts";
 import type { Limits } from "./limits.ts";
 
 /** The walk recurses, and stacks are small in some runtimes. */
@@ -22,17 +22,16 @@ export function parseJson(text: string, limits: Pick<Limits, "jsonDepth" | "json
   // A value and what parts it from the next one take two characters.
   if (text.length > 2 * jsonNodes) countValues(text, jsonNodes);
   const root: unknown = JSON.parse(text);
-  const depth = Math.min(jsonDepth, deepest);
-  walk(root, depth, depth);
+  walk(root, 1, Math.min(jsonDepth, deepest));
   return root;
 }
 
 /** No copies, no list of keys: the many small messages cost nearly nothing. */
-function walk(value: unknown, rest: number, limit: number): void {
+function walk(value: unknown, depth: number, limit: number): void {
   if (typeof value !== "object" || value === null) return;
-  if (rest < 1) throw new LimitExceededError("limits.jsonDepth", limit, limit + 1);
-  if (Array.isArray(value)) { for (let at = 0; at < value.length; at++) walk(value[at], rest - 1, limit); }
-  else for (const key in value) walk(value[key as never], rest - 1, limit);
+  checkLimit("jsonDepth", limit, depth);
+  if (Array.isArray(value)) { for (let at = 0; at < value.length; at++) walk(value[at], depth + 1, limit); }
+  else for (const key in value) walk(value[key as never], depth + 1, limit);
 }
 
 /** Counts before parsing, as the memory is gone after it. What is no JSON is left to the parser. */
@@ -53,7 +52,7 @@ function countValues(text: string, limit: number): void {
       count -= empty;
       empty = 0;
     } else if (code > 32) empty = 0;
-    if (count - empty > limit) throw new LimitExceededError("limits.jsonNodes", limit, count - empty);
+    checkLimit("jsonNodes", limit, count - empty);
   }
 }
 

@@ -4,6 +4,9 @@
  * @module
  */
 
+import { LimitExceededError } from "./errors.ts";
+import type { McpErrorOptions } from "./errors.ts";
+
 /** Upper bounds. Bytes are decompressed bytes. */
 export interface Limits {
   /** One JSON message, SSE event or line (16 MiB; 8 MiB from `./workers`). */
@@ -83,3 +86,12 @@ export const defaultTimeouts: Readonly<Timeouts> = {
   close: 2_000,
   pages: 30_000,
 };
+
+/**
+ * Holds what was seen against a limit.
+ *
+ * @throws {LimitExceededError} When it is more.
+ */
+export function checkLimit(name: keyof Limits, limit: number, seen: number, options?: McpErrorOptions): void {
+  if (seen > limit) throw new LimitExceededError(`limits.${name}`, limit, seen, options);
+}

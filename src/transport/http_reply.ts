@@ -19,6 +19,7 @@ import { excerpt } from "../protocol/excerpt.ts";
 import { classify, isRpcError } from "../protocol/json_rpc.ts";
 import type { JsonRpcMessage, JsonRpcRequest } from "../protocol/json_rpc.ts";
 import { parseJson } from "../protocol/json_scan.ts";
+import { checkLimit } from "../protocol/limits.ts";
 import type { Limits } from "../protocol/limits.ts";
 import type { Clock, Fetch } from "../ports.ts";
 import { asMcpError } from "./failure.ts";
@@ -30,8 +31,8 @@ const resumptions = 2;
 const shortestRetry = 500;
 const longestRetry = 300_000;
 const bufferBytes = 65_536;
-/** An event id that can be sent back as a header; with another one a stream cannot be resumed. */
-const headerSafe = /^[ -~]{1,1024}$/;
+/** An id that can be sent back as a header: a session needs one, and without one a stream cannot be resumed. */
+const visible = /^[!-~]{1,1024}$/;
 const json = "application/json";
 const eventStream = "text/event-stream";
 
@@ -158,7 +159,7 @@ export class HttpReply {
     });
     const reader = this.#reader(body);
     let buffer = new ArrayBuffer(this.#context.byob ? bufferBytes : 0);
-    let rest = most;
+    let seen = 0;
     let stopLinger: (() => void) | undefined;
     this.#stop = () => void reader.cancel().catch(() => {});
     try {
@@ -166,11 +167,11 @@ export class HttpReply {
         const { done, value } = await reader.read(new Uint8Array(buffer));
         if (done) break;
         buffer = value.buffer;
-        rest -= value.length;
-        if (rest < 0) throw new LimitExceededError("limits.streamBytes", most, most - rest);
+        seen += value.length;
+        checkLimit("streamBytes", most, seen);
         parser.push(value);
         const { lastEventId, retry } = parser;
-        if (lastEventId && headerSafe.test(lastEventId)) this.#eventId = lastEventId;
+        if (lastEventId && visible.test(lastEventId)) this.#eventId = lastEventId;
         this.#retry = retry ?? this.#retry;
         if (this.#answered) stopLinger ??= clock.schedule(() => this.end(), linger);
       }
@@ -226,8 +227,7 @@ export class HttpReply {
 
   #keepSession(response: Response): void {
     const id = response.headers.get("mcp-session-id") ?? undefined;
-    if (id !== undefined && !/^[!-~]{1,1024}$/.test(id)) {
-      discard(response);
+    if (id !== undefined && !visible.test(id)) {
       throw new ProtocolViolationError("Cannot use the session id: expected visible ASCII");
     }
     this.#context.sessionId = id;

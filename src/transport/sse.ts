@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { LimitExceededError } from "../protocol/errors.ts";
+import { checkLimit } from "../protocol/limits.ts";
 
 /** Takes one event: its data (never empty), its type (`message` when none was named) and the last id seen so far. */
 export type OnSseEvent = (data: string, event: string, id: string | undefined) => void;
@@ -99,6 +99,6 @@ export class SseParser {
   }
 
   #check(seen: number): void {
-    if (seen > this.#limit) throw new LimitExceededError("limits.messageBytes", this.#limit, seen);
+    checkLimit("messageBytes", this.#limit, seen);
   }
 }

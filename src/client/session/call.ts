@@ -25,6 +25,9 @@ export type CallTimeouts = Pick<Timeouts, "headers" | "idle" | "total">;
 
 /** The whole life of one public request, over all its rounds and attempts. */
 export interface RequestClock {
+  readonly time: Clock;
+  readonly timers: Deadlines;
+  readonly options: CallOptions;
   readonly timeouts: CallTimeouts;
   /** When it is over, by the monotonic clock. */
   readonly totalAt: number;
@@ -32,15 +35,18 @@ export interface RequestClock {
   readonly named: TimeoutKind | undefined;
 }
 
+/** What a caller may say about a call. */
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+}
+
 /** What a call is made of beside its id and method. */
-export interface CallParts extends RequestClock {
+export interface CallParts {
+  readonly clock: RequestClock;
   readonly host: CallHost;
-  readonly time: Clock;
-  readonly timers: Deadlines;
   /** `headers` over HTTP, `idle` over a channel, `total` for what is no request. */
   readonly firstWait: keyof CallTimeouts;
-  readonly signal: AbortSignal | undefined;
-  readonly onProgress: ((progress: Progress) => void) | undefined;
 }
 
 /** A sign of progress may be told for each millisecond; a thousand may be told at once. */
@@ -57,7 +63,8 @@ export class Call implements Exchange, Expiring {
   /** When it times out, by the monotonic clock; Infinity for streams that stay open. */
   expiresAt!: number;
   settled = false;
-  readonly #parts: CallParts;
+  readonly #clock: RequestClock;
+  readonly #host: CallHost;
   #waitingFor!: keyof CallTimeouts;
   #resolve!: (result: JsonObject) => void;
   #reject!: (reason: unknown) => void;
@@ -67,17 +74,18 @@ export class Call implements Exchange, Expiring {
   #toldUntil = -Infinity;
   #heldProgress: Progress | undefined;
 
-  constructor(id: string, method: string, parts: CallParts) {
+  constructor(id: string, method: string, { clock, host, firstWait }: CallParts) {
     this.id = id;
     this.method = method;
-    this.#parts = parts;
+    this.#clock = clock;
+    this.#host = host;
     this.result = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    this.#await(parts.firstWait);
-    parts.timers.add(this);
-    parts.signal?.addEventListener("abort", this);
+    this.#await(firstWait);
+    clock.timers.add(this);
+    clock.options.signal?.addEventListener("abort", this);
   }
 
   /** Takes the way to call it off, which `send` gave; calls it off at once when it is needed already. */
@@ -100,11 +108,10 @@ export class Call implements Exchange, Expiring {
   message(message: JsonRpcMessage): void {
     if (this.settled) return;
     if ("method" in message) {
-      const { host } = this.#parts;
       const { params } = message;
-      if ("id" in message) host.requested(message, this);
+      if ("id" in message) this.#host.requested(message, this);
       else if (message.method !== "notifications/progress" || params?.progressToken !== this.id) {
-        host.notified(message, this);
+        this.#host.notified(message, this);
       } else if (typeof params.progress === "number") this.#progressed(params as JsonObject & Progress);
       return;
     }
@@ -122,7 +129,7 @@ export class Call implements Exchange, Expiring {
 
   /** The caller's own abort, as the signal's listener. */
   handleEvent(): void {
-    this.abort(this.#parts.signal?.reason);
+    this.abort(this.#clock.options.signal?.reason);
   }
 
   /** Rejects with `reason` and calls the request off at the server. */
@@ -134,7 +141,7 @@ export class Call implements Exchange, Expiring {
 
   /** Its time is over: called by its {@linkcode Deadlines}. */
   expire(): void {
-    const { timeouts, named } = this.#parts;
+    const { timeouts, named } = this.#clock;
     const kind = this.#waitingFor;
     this.abort(new TimeoutError(named ?? kind, timeouts[kind], { retryable: true }));
   }
@@ -150,16 +157,16 @@ export class Call implements Exchange, Expiring {
   }
 
   #settle(): void {
-    const { timers, signal } = this.#parts;
+    const { timers, options } = this.#clock;
     if (this.#heldProgress) this.#tell(this.#heldProgress);
     this.settled = true;
     timers.delete(this);
-    signal?.removeEventListener("abort", this);
+    options.signal?.removeEventListener("abort", this);
   }
 
   /** Arms the clock for the next sign of life; the total is never extended. */
   #await(kind: keyof CallTimeouts): void {
-    const { timeouts, totalAt, time } = this.#parts;
+    const { timeouts, totalAt, time } = this.#clock;
     const at = time.monotonic() + timeouts[kind];
     this.#waitingFor = at < totalAt ? kind : "total";
     this.expiresAt = Math.min(at, totalAt);
@@ -170,7 +177,7 @@ export class Call implements Exchange, Expiring {
     if (progress.progress <= this.#progress) return;
     this.#progress = progress.progress;
     this.#await("idle");
-    const now = this.#parts.time.monotonic();
+    const now = this.#clock.time.monotonic();
     const until = Math.max(this.#toldUntil, now - 1_000) + progressTime;
     if (until > now) this.#heldProgress = progress;
     else {
@@ -182,7 +189,7 @@ export class Call implements Exchange, Expiring {
   #tell(progress: Progress): void {
     this.#heldProgress = undefined;
     try {
-      this.#parts.onProgress?.(progress);
+      this.#clock.options.onProgress?.(progress);
     } catch (error) {
       this.abort(error);
     }

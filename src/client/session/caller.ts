@@ -5,32 +5,21 @@
  */
 import type { JsonObject, JsonRpcMessage, JsonRpcNotification, JsonRpcRequest } from "../../protocol/json_rpc.ts";
 import type { Era, Revision } from "../../protocol/revisions.ts";
-import type { LogMessage, Progress } from "../../protocol/types.ts";
+import type { LogMessage } from "../../protocol/types.ts";
 import type { SendOptions } from "../../transport/transport.ts";
 import type { LegacyInput } from "../input/seam.ts";
 import type { LegacyListening } from "../listen/seam.ts";
 import { Call } from "./call.ts";
-import type { CallHost, CallTimeouts, RequestClock } from "./call.ts";
+import type { CallHost, RequestClock } from "./call.ts";
 import { Deadlines } from "./deadlines.ts";
 import { unknownServer } from "./session.ts";
 import type { ServerInfo, Session, SessionParts, SessionRequestOptions } from "./session.ts";
 
-/** What a caller may say about one request. */
-export interface RequestOptions {
-  /** Calls the request off: it rejects with the signal's own reason. */
-  signal?: AbortSignal | undefined;
-  /** Milliseconds for the whole request: stands for all of `timeouts.headers`, `timeouts.idle` and `timeouts.total`. */
-  timeout?: number | undefined;
-  /** Milliseconds, one by one. */
-  timeouts?: Partial<CallTimeouts> | undefined;
-  /** Called for each sign of progress, at most 1,000 times a second. Progress extends the idle time in any case. */
-  onProgress?: ((progress: Progress) => void) | undefined;
-  /** Your word that doing it twice is the same as doing it once: then it may be sent again after a failure. */
-  idempotent?: boolean | undefined;
-  /** Further `_meta` of the request. */
-  meta?: JsonObject | undefined;
-  /** Further headers of the request; bindings without headers ignore them. */
-  headers?: Record<string, string> | undefined;
+export type { RequestOptions } from "./session.ts";
+
+/** One public request on its way: its clock, and what its caller said. */
+export interface PublicRequest extends RequestClock {
+  readonly options: SessionRequestOptions;
 }
 
 /** Makes calls on one transport, in the manners that an era adds. */
@@ -69,41 +58,38 @@ export abstract class Caller implements Session, CallHost {
   protected abstract mend(error: unknown, info: ServerInfo): Promise<void> | void;
 
   /** Starts the clock of one public request. */
-  protected startClock({ signal, timeout, timeouts: given, named }: SessionRequestOptions): RequestClock {
+  protected startClock(options: SessionRequestOptions): PublicRequest {
+    const { signal, timeout, timeouts: given, named } = options;
     signal?.throwIfAborted();
     const { timeouts: usual, clock } = this.parts;
     const all = timeout !== undefined && { headers: timeout, idle: timeout, total: timeout };
     const timeouts = all || given ? { ...usual, ...all, ...given } : usual;
-    return { timeouts, totalAt: clock.monotonic() + timeouts.total, named: named ?? (all ? "call" : undefined) };
+    return {
+      time: clock,
+      timers: this.#timers,
+      options,
+      timeouts,
+      totalAt: clock.monotonic() + timeouts.total,
+      named: named ?? (all ? "call" : undefined),
+    };
   }
 
   /** One request; what an error tells of is mended once. */
-  protected async round(
-    method: string,
-    params: JsonObject,
-    options: SessionRequestOptions,
-    clock: RequestClock,
-  ): Promise<JsonObject> {
+  protected async round(method: string, params: JsonObject, clock: PublicRequest): Promise<JsonObject> {
     const { info } = this;
     try {
-      return await this.send(method, params, options, clock).result;
+      return await this.send(method, params, clock).result;
     } catch (error) {
       await this.mend(error, info);
-      return await this.send(method, params, options, clock).result;
+      return await this.send(method, params, clock).result;
     }
   }
 
   /** Sends one request and gives its call. Its id is unguessable in front and counted behind. */
-  protected send(
-    method: string,
-    params: JsonObject,
-    options: SessionRequestOptions,
-    clock: RequestClock,
-    host: CallHost = this,
-  ): Call {
+  protected send(method: string, params: JsonObject, clock: PublicRequest, host: CallHost = this): Call {
     const { transport } = this.parts;
     const id = this.#prefix + ++this.#count;
-    const { meta, mirrored, headers, onProgress } = options;
+    const { meta, mirrored, headers, onProgress } = clock.options;
     const own = this.meta();
     const tracked = onProgress || method === "tools/call";
     if (own || meta || tracked) {
@@ -113,21 +99,17 @@ export abstract class Caller implements Session, CallHost {
     }
     const dress = this.dress(method, params);
     Object.assign(dress.headers, mirrored, headers);
-    const call = this.#call(id, method, transport.kind === "http" ? "headers" : "idle", options, clock, host);
+    const call = new Call(id, method, { clock, host, firstWait: transport.kind === "http" ? "headers" : "idle" });
     return call.started(transport.send({ jsonrpc: "2.0", id, method, params }, call, dress));
   }
 
   start(method: string, params: JsonObject, host: CallHost): Call {
-    return this.send(method, params, {}, this.startClock({}), host);
+    return this.send(method, params, this.startClock({}), host);
   }
 
   /** Waits for `work`, but no longer than the request lives, and gives up with its caller. */
-  protected wait(
-    work: Promise<JsonObject | undefined>,
-    options: SessionRequestOptions,
-    clock: RequestClock,
-  ): Promise<JsonObject> {
-    return this.#call("", "", "total", options, clock, this).follow(work);
+  protected wait(work: Promise<JsonObject | undefined>, clock: PublicRequest): Promise<JsonObject> {
+    return new Call("", "", { clock, host: this, firstWait: "total" }).follow(work);
   }
 
   notify(method: string, params: JsonObject): Promise<void> {
@@ -158,26 +140,5 @@ export abstract class Caller implements Session, CallHost {
     if (method === "notifications/message" && params) this.parts.handlers.log?.(params as unknown as LogMessage);
     this.stream?.notified(method, params);
     this.input?.notified(method, params);
-  }
-
-  #call(
-    id: string,
-    method: string,
-    firstWait: keyof CallTimeouts,
-    { signal, onProgress }: SessionRequestOptions,
-    { timeouts, totalAt, named }: RequestClock,
-    host: CallHost,
-  ): Call {
-    return new Call(id, method, {
-      host,
-      time: this.parts.clock,
-      timers: this.#timers,
-      firstWait,
-      timeouts,
-      totalAt,
-      named,
-      signal,
-      onProgress,
-    });
   }
 }

@@ -39,13 +39,13 @@ export class LegacySession extends Caller {
     const { capabilities, clientInfo, timeouts, logger } = this.parts;
     this.#agreed = undefined;
     const method = "initialize";
-    const options: SessionRequestOptions = { timeout: timeouts.start, named: "start" };
     const params: JsonObject = {
       protocolVersion: legacyRevisions[0],
       capabilities: capabilities as JsonObject,
       clientInfo: clientInfo as unknown as JsonObject,
     };
-    const result: unknown = checked(method, await this.send(method, params, options, this.startClock(options)).result);
+    const clock = this.startClock({ timeout: timeouts.start, named: "start" });
+    const result: unknown = checked(method, await this.send(method, params, clock).result);
     const { protocolVersion, serverInfo: server, capabilities: offered, instructions } = result as InitializeResult;
     const revision = legacyRevisions.find((known) => known === protocolVersion);
     if (!revision) throw nothingInCommon([protocolVersion]);
@@ -70,12 +70,12 @@ export class LegacySession extends Caller {
     const clock = this.startClock(options);
     for (let round = 1;; round++) {
       try {
-        const result = await this.round(method, params, options, clock);
+        const result = await this.round(method, params, clock);
         // What was asked for as a task is answered by a task: who asked looks at its shape.
         return params.task === undefined ? checked(method, result) : result;
       } catch (error) {
         if (!this.input) throw error;
-        await this.input.satisfy(error, round, (work) => this.wait(work, options, clock));
+        await this.input.satisfy(error, round, (work) => this.wait(work, clock));
       }
     }
   }

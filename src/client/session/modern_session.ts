@@ -4,9 +4,10 @@
  *
  * @module
  */
-import { LimitExceededError, UnsupportedVersionError } from "../../protocol/errors.ts";
+import { UnsupportedVersionError } from "../../protocol/errors.ts";
 import { modernHeaders } from "../../protocol/headers.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
+import { checkLimit } from "../../protocol/limits.ts";
 import { decodeModern, invalid, metaPrefix } from "../../protocol/modern.ts";
 import { commonRevision, modernRevisions } from "../../protocol/revisions.ts";
 import type { Revision } from "../../protocol/revisions.ts";
@@ -36,11 +37,9 @@ export class ModernSession extends Caller {
     const clock = this.startClock(options);
     let { input, round }: { input?: JsonObject; round: number } = options.resume ?? { round: 0 };
     for (;;) {
-      const result = await this.round(method, { ...params, ...input }, options, clock);
+      const result = await this.round(method, { ...params, ...input }, clock);
       if (decodeModern(method, result, options.resultTypes) !== "input_required") return result;
-      if (++round > inputRounds) {
-        throw new LimitExceededError("limits.inputRounds", inputRounds, round, { delivery: "answered" });
-      }
+      checkLimit("inputRounds", inputRounds, ++round, { delivery: "answered" });
       const { inputRequests, requestState } = result as unknown as InputRequiredResult;
       const controller = new AbortController();
       const { signal } = controller;
@@ -48,7 +47,7 @@ export class ModernSession extends Caller {
         ? inputs?.answerAll(inputRequests, { method, params, round, requestState, server, signal })
         : this.#pause(round);
       if (!work) throw invalid(method, "it asks for input, which was not declared");
-      input = await this.wait(work, options, clock).finally(() => controller.abort());
+      input = await this.wait(work, clock).finally(() => controller.abort());
       if (requestState !== undefined) input = { ...input, requestState };
     }
   }

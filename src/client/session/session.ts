@@ -7,13 +7,12 @@ import type { TimeoutKind } from "../../protocol/errors.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { Limits, Timeouts } from "../../protocol/limits.ts";
 import type { Era, Revision } from "../../protocol/revisions.ts";
-import type { Change, ClientCapabilities, Implementation, ServerCapabilities } from "../../protocol/types.ts";
+import type { Change, ClientCapabilities, Implementation, Progress, ServerCapabilities } from "../../protocol/types.ts";
 import type { Clock, Logger, Random } from "../../ports.ts";
 import type { Transport } from "../../transport/transport.ts";
 import type { Handlers, InputAnswers } from "../input/seam.ts";
 import type { LegacyListening, ListenFeature } from "../listen/seam.ts";
-import type { Call, CallHost } from "./call.ts";
-import type { RequestOptions } from "./caller.ts";
+import type { Call, CallHost, CallTimeouts } from "./call.ts";
 
 /** What the server said about itself at the start. Not trusted, not for decisions. */
 export interface ServerInfo {
@@ -31,6 +30,24 @@ export interface ClientRequest {
   readonly method: string;
   readonly params: JsonObject;
   readonly options: SessionRequestOptions;
+}
+
+/** What a caller may say about one request. */
+export interface RequestOptions {
+  /** Calls the request off: it rejects with the signal's own reason. */
+  signal?: AbortSignal | undefined;
+  /** Milliseconds for the whole request: stands for all of `timeouts.headers`, `timeouts.idle` and `timeouts.total`. */
+  timeout?: number | undefined;
+  /** Milliseconds, one by one. */
+  timeouts?: Partial<CallTimeouts> | undefined;
+  /** Called for each sign of progress, at most 1,000 times a second. Progress extends the idle time in any case. */
+  onProgress?: ((progress: Progress) => void) | undefined;
+  /** Your word that doing it twice is the same as doing it once: then it may be sent again after a failure. */
+  idempotent?: boolean | undefined;
+  /** Further `_meta` of the request. */
+  meta?: JsonObject | undefined;
+  /** Further headers of the request; bindings without headers ignore them. */
+  headers?: Record<string, string> | undefined;
 }
 
 /** Request options with what only the client itself sets. */

@@ -3,11 +3,11 @@
  *
  * @module
  */
-import { ProtocolViolationError } from "../protocol/errors.ts";
-import type { McpErrorOptions } from "../protocol/errors.ts";
-import type { JsonObject } from "../protocol/json_rpc.ts";
-import type { CallToolResult, Tool } from "../protocol/types.ts";
-import type { SchemaValidator, ValidateFunction } from "../protocol/validation.ts";
+import { ProtocolViolationError } from "../../protocol/errors.ts";
+import type { McpErrorOptions } from "../../protocol/errors.ts";
+import type { JsonObject } from "../../protocol/json_rpc.ts";
+import type { CallToolResult, Tool } from "../../protocol/types.ts";
+import type { SchemaValidator, ValidateFunction } from "../../protocol/validation.ts";
 
 const answered: McpErrorOptions = { delivery: "answered" };
 

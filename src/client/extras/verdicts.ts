@@ -10,12 +10,12 @@ import {
   InvalidRequestError,
   McpError,
   UnsupportedVersionError,
-} from "../protocol/errors.ts";
-import { newestRevision } from "./negotiate.ts";
-import type { Verdict } from "./negotiate.ts";
-import { LegacySession } from "./session/legacy_session.ts";
-import { ModernSession } from "./session/modern_session.ts";
-import type { Session, SessionParts } from "./session/session.ts";
+} from "../../protocol/errors.ts";
+import { newestRevision } from "../negotiate.ts";
+import type { Verdict } from "../negotiate.ts";
+import { LegacySession } from "../session/legacy_session.ts";
+import { ModernSession } from "../session/modern_session.ts";
+import type { Session, SessionParts } from "../session/session.ts";
 
 /** How long a legacy verdict is good for. */
 const legacyVerdictLife = 24 * 3_600_000;
