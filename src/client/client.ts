@@ -19,6 +19,7 @@ import type {
   ListResourcesResult,
   ListResourceTemplatesResult,
   LoggingLevel,
+  Progress,
   ReadResourceResult,
   Task,
   Tool,
@@ -34,6 +35,7 @@ import { negotiate } from "./negotiate.ts";
 import type { Verdict } from "./negotiate.ts";
 import type { ClientOptions } from "./options.ts";
 import { Outputs } from "./extras/outputs.ts";
+import { CalmProgress } from "./extras/progress.ts";
 import type { RequestOptions } from "./session/caller.ts";
 import { LegacySession } from "./session/legacy_session.ts";
 import { ModernSession } from "./session/modern_session.ts";
@@ -114,8 +116,16 @@ export class Client extends CoreClient {
     params: JsonObject = {},
     options: SessionRequestOptions = {},
   ): Promise<JsonObject> {
+    const { onProgress } = options;
+    const progress = onProgress && new CalmProgress(this.clock, onProgress);
+    const calm = progress ? { ...options, onProgress: (sign: Progress) => progress.tell(sign) } : options;
     this.#lastUsed = this.clock.monotonic();
-    const result = await super.request(method, params, options);
+    let result: JsonObject;
+    try {
+      result = await super.request(method, params, calm);
+    } finally {
+      progress?.end();
+    }
     const wrong = checkShape(result.resultType === "task" ? "task" : method, result);
     if (wrong) throw invalid(method, wrong);
     return result;

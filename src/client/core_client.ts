@@ -168,19 +168,17 @@ export class CoreClient implements AsyncDisposable {
    * @param params Of `tools/call`: `name`, `arguments` and what an extension adds.
    */
   async rawToolCall(params: JsonObject, options: SessionRequestOptions = {}): Promise<JsonObject> {
-    const send = (): Promise<JsonObject> => {
+    for (let listed = false;; listed = true) {
       const mirrored = this.#mirrors() ? this.tools.headers(params, this.parts.limits) : undefined;
-      return this.request("tools/call", params, mirrored ? { ...options, mirrored } : options);
-    };
-    try {
-      return await send();
-    } catch (error) {
-      if (!(error instanceof HeaderMismatchError)) throw error;
-      // The definitions that the headers were made from are out of date, or were never seen: list and try again, once.
-      this.changed({ type: "tools" });
-      const { signal } = options;
-      await this.listTools({ signal });
-      return await send();
+      try {
+        return await this.request("tools/call", params, mirrored ? { ...options, mirrored } : options);
+      } catch (error) {
+        if (listed || !(error instanceof HeaderMismatchError)) throw error;
+        // The definitions that the headers were made from are out of date, or were never seen: list and try again, once.
+        this.changed({ type: "tools" });
+        const { signal } = options;
+        await this.listTools({ signal });
+      }
     }
   }
 

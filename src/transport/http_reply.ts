@@ -93,10 +93,7 @@ export class HttpReply {
         await this.#read(response, verb, endless ? Infinity : limits.streamBytes);
         await this.#resume();
         if (!this.#answered) {
-          throw new ConnectionClosedError(`"${label}" gave no answer`, {
-            retryable: true,
-            retryAfter: this.#retry,
-          });
+          throw new ConnectionClosedError(`"${label}" gave no answer`, { retryable: true, retryAfter: this.#retry });
         }
       } else discard(response);
       this.end();
@@ -252,19 +249,16 @@ export class HttpReply {
       // Most are no JSON.
     }
     if (isRpcError(error)) throw errorFromAnswer(error, { status });
+    const again = headers.get("retry-after") ?? "";
+    const wait = /^\d+$/.test(again) ? Number(again) * 1_000 : Date.parse(again) - clock.now();
     const busy = status === 429;
     throw new HttpStatusError(message, {
       status,
       body: excerpt(text),
-      retryAfter: retryAfter(headers.get("retry-after"), clock.now()),
+      // Seconds or a date, clamped.
+      retryAfter: Number.isNaN(wait) ? undefined : Math.min(Math.max(wait, 0), 60_000),
       retryable: busy || status > 499,
       delivery: busy ? "not-sent" : status > 499 ? "unknown" : "answered",
     });
   }
-}
-
-/** `Retry-After` (seconds or a date) in milliseconds, clamped to 0…60,000; undefined when it is absent or unreadable. */
-function retryAfter(header: string | null, now: number): number | undefined {
-  const milliseconds = /^\d+$/.test(header ?? "") ? Number(header) * 1_000 : Date.parse(header ?? "") - now;
-  return Number.isNaN(milliseconds) ? undefined : Math.min(Math.max(milliseconds, 0), 60_000);
 }

@@ -49,9 +49,6 @@ export interface CallParts {
   readonly firstWait: keyof CallTimeouts;
 }
 
-/** A sign of progress may be told for each millisecond; a thousand may be told at once. */
-const progressTime = 1;
-
 /**
  * The per-call object: id, deadlines, promise. It settles exactly once; what comes later is ignored.
  */
@@ -70,9 +67,6 @@ export class Call implements Exchange, Expiring {
   #reject!: (reason: unknown) => void;
   #cancel: Cancel | undefined;
   #progress = -Infinity;
-  /** The time that the signs of progress took up so far, by the monotonic clock. */
-  #toldUntil = -Infinity;
-  #heldProgress: Progress | undefined;
 
   constructor(id: string, method: string, { clock, host, firstWait }: CallParts) {
     this.id = id;
@@ -158,7 +152,6 @@ export class Call implements Exchange, Expiring {
 
   #settle(): void {
     const { timers, options } = this.#clock;
-    if (this.#heldProgress) this.#tell(this.#heldProgress);
     this.settled = true;
     timers.delete(this);
     options.signal?.removeEventListener("abort", this);
@@ -172,22 +165,11 @@ export class Call implements Exchange, Expiring {
     this.expiresAt = Math.min(at, totalAt);
   }
 
-  /** Progress extends the idle time. Values that do not rise are dropped; a flood is thinned to the latest value. */
+  /** Progress extends the idle time. Values that do not rise are dropped. */
   #progressed(progress: Progress): void {
     if (progress.progress <= this.#progress) return;
     this.#progress = progress.progress;
     this.#await("idle");
-    const now = this.#clock.time.monotonic();
-    const until = Math.max(this.#toldUntil, now - 1_000) + progressTime;
-    if (until > now) this.#heldProgress = progress;
-    else {
-      this.#toldUntil = until;
-      this.#tell(progress);
-    }
-  }
-
-  #tell(progress: Progress): void {
-    this.#heldProgress = undefined;
     try {
       this.#clock.options.onProgress?.(progress);
     } catch (error) {

@@ -52,7 +52,7 @@ export class LegacySession extends Caller {
     this.agree(revision, { server, capabilities: offered, instructions });
     await this.notify("notifications/initialized", {}).catch((error) => {
       // Some servers answer the notice with an error and work all the same; what is really wrong shows in the next request.
-      logger?.({ level: "debug", message: "notifications/initialized was refused", fields: { error } });
+      logger?.({ level: "debug", message: String(error) });
     });
     await this.stream?.ready();
     return this;
