@@ -33,7 +33,7 @@ export class Tools {
     const tools = result.tools.filter((tool) => {
       const { name } = tool;
       const { rules, invalid } = (mirrored ? readHeaderRules(tool.inputSchema) : { rules: [] }) as FoundRules;
-      const reason = seen.has(name) ? "its name was listed before" : invalid;
+      const reason = seen.has(name) ? "its name stands twice" : invalid;
       if (reason) return void rejected.push({ name, reason });
       seen.add(name);
       this.known.set(name, { tool, rules });

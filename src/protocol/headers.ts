@@ -45,7 +45,7 @@ const notSent: McpErrorOptions = { delivery: "not-sent" };
 export function encodeHeaderValue(value: string | number | boolean): string {
   const text = String(value);
   if ((typeof value === "number" && !Number.isSafeInteger(value)) || !text.isWellFormed()) {
-    throw new TypeError(`Cannot put ${JSON.stringify(value)} into a header: expected a safe integer or whole text`);
+    throw new TypeError(`Cannot put ${JSON.stringify(value)} into a header: expected whole text or a safe integer`);
   }
   if (!/[^ -~]|^ | $/.test(text) && !(text.startsWith(opening) && text.endsWith(closing))) return text;
   let binary = "";

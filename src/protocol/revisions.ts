@@ -25,7 +25,7 @@ export function commonRevision(ours: readonly Revision[], theirs: readonly unkno
 
 /** The error for a server that speaks none of ours. */
 export function nothingInCommon(supported: string[]): UnsupportedVersionError {
-  return new UnsupportedVersionError(`No revision in common: the server speaks ${supported.join(", ")}`, {
+  return new UnsupportedVersionError(`No revision in common with ${supported}`, {
     rpcCode: -32022,
     data: { supported },
   });

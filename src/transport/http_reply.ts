@@ -147,7 +147,7 @@ export class HttpReply {
     if (!type.startsWith(eventStream)) {
       const text = excerpt(redact(await readErrorText(response)).trim(), 200);
       throw new ProtocolViolationError(
-        `Cannot read the reply of "${label}" (${status}): expected JSON or an event stream, got "${type}": ${text}`,
+        `"${label}" answered ${status}: expected JSON or an event stream, got "${type}": ${text}`,
       );
     }
     if (!body) return;

@@ -109,7 +109,7 @@ export class LegacySession extends Caller {
       await this.open();
     } catch (cause) {
       if (!(cause instanceof McpError)) throw cause;
-      throw new SessionLostError("Cannot open a session in the place of the lost one", { cause });
+      throw new SessionLostError("Cannot open the session again", { cause });
     }
     await this.parts.reopened(this);
   }

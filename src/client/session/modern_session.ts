@@ -46,7 +46,7 @@ export class ModernSession extends Caller {
       const work = inputRequests && Object.keys(inputRequests).length > 0
         ? inputs?.answerAll(inputRequests, { method, params, round, requestState, server, signal })
         : this.#pause(round);
-      if (!work) throw invalid(method, "it asks for input, which was not declared");
+      if (!work) throw invalid(method, "it must not ask for input");
       input = await this.wait(work, clock).finally(() => controller.abort());
       if (requestState !== undefined) input = { ...input, requestState };
     }
