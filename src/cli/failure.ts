@@ -122,7 +122,14 @@ function adviceFor(error: Error): string {
   if (error instanceof HttpStatusError) {
     return error.status < 500 ? "check the path of the URL" : "try again later, or ask those who run it";
   }
-  if (error instanceof OutcomeUnknownError) return "look before you call it again";
+  if (mayHaveRun(error)) return "the tool may have run: look before you call it again";
   if (error instanceof ConnectionClosedError) return "check the address, and that the server runs";
   return "";
+}
+
+/** True when a call broke off after it was sent. */
+function mayHaveRun(error: Error): boolean {
+  if (error instanceof OutcomeUnknownError) return true;
+  const brokeOff = error instanceof PeerExitedError || error instanceof ConnectionClosedError;
+  return brokeOff && error.method === "tools/call" && error.delivery === "unknown";
 }

@@ -16,7 +16,7 @@ import { readCommandLine } from "./command_line.ts";
 import type { CommandLine } from "./command_line.ts";
 import { describeFailure, InterruptedError } from "./failure.ts";
 import { showHelp, showVersion } from "./help.ts";
-import { writeError } from "./terminal.ts";
+import { ignoreLostReaders, writeError } from "./terminal.ts";
 import { listTools } from "./tools.ts";
 
 const commands: Readonly<
@@ -25,6 +25,7 @@ const commands: Readonly<
 
 const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
+ignoreLostReaders();
 process.exit(await run(process.argv.slice(2), interruption()));
 
 /** Runs the command; whatever goes wrong becomes one line and an exit code. */

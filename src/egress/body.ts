@@ -4,9 +4,11 @@
  * @module
  */
 import { LimitExceededError } from "../protocol/errors.ts";
+import type { Clock } from "../ports.ts";
 
 const errorBytesRead = 65_536;
 const errorBytesKept = 2_048;
+const errorWait = 1_000;
 
 /**
  * Reads a whole body as text.
@@ -16,22 +18,30 @@ const errorBytesKept = 2_048;
  * @throws {LimitExceededError} When the body is longer.
  */
 export async function readText(response: Response, limit: number): Promise<string> {
-  const { headers, body, type } = response;
+  const { headers, type, url } = response;
   const declared = Number(headers.get("content-length"));
-  // The length holds only for a plain body: some runtimes take chunks beside it, and a browser hides the encodings of another origin.
-  const plain = type !== "cors" && !headers.get("content-encoding") && !headers.get("transfer-encoding");
+  // The length holds only for a plain body off a socket: some runtimes take chunks beside it, a browser hides the encodings
+  // of another origin, and a reply without a URL was made by a program.
+  const plain = url && type !== "cors" && !headers.get("content-encoding") && !headers.get("transfer-encoding");
   if (declared && declared <= limit && plain) return await response.text();
-  const { text, seen } = await readChunks(body, limit);
+  const { text, seen } = await readChunks(response.body?.getReader(), limit);
   if (seen > limit) throw new LimitExceededError("limits.messageBytes", limit, seen);
   return text;
 }
 
-/** Reads the start of an error's body: at most 64 KiB are taken. Never throws. */
-export async function readErrorText({ body }: Response): Promise<string> {
+/**
+ * Reads the start of an error's body: at most 64 KiB are taken, and what is not there within a second is not waited for.
+ * Never throws.
+ */
+export async function readErrorText({ body }: Response, clock: Clock): Promise<string> {
+  const reader = body?.getReader();
+  const stop = clock.schedule(() => void reader?.cancel().catch(() => {}), errorWait);
   try {
-    return (await readChunks(body, errorBytesRead)).text;
+    return (await readChunks(reader, errorBytesRead)).text;
   } catch {
     return "";
+  } finally {
+    stop();
   }
 }
 
@@ -46,8 +56,10 @@ export function discard({ body }: Response): void {
 }
 
 /** Reads until the end, or until more than `limit` bytes were seen; the rest is cancelled. */
-async function readChunks(body: Response["body"], limit: number): Promise<{ text: string; seen: number }> {
-  const reader = body?.getReader();
+async function readChunks(
+  reader: ReadableStreamDefaultReader<Uint8Array> | undefined,
+  limit: number,
+): Promise<{ text: string; seen: number }> {
   const decoder = new TextDecoder();
   let text = "";
   let seen = 0;

@@ -2,6 +2,8 @@ import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
   connect,
+  ConnectError,
+  HttpStatusError,
   InputRequiredError,
   InternalError,
   InvalidParamsError,
@@ -27,6 +29,9 @@ class Refusal extends Error {
   }
 }
 
+/** Thrown by a script: the server is not to be had. */
+const away = new Error("away");
+
 interface Setup {
   readonly clock: VirtualClock;
   readonly client: Client;
@@ -50,12 +55,9 @@ async function scripted(script: Script, options: Options = {}): Promise<Setup> {
   const client = await connect("http://server.test/mcp", {
     clock,
     tasks: taskSupport,
-    fetch: (_url, init) => {
-      const { id, method, params } = JSON.parse(String(init.body)) as {
-        id: string;
-        method: string;
-        params: JsonObject;
-      };
+    fetch: async (target, init) => {
+      const message = await new Request(target, init).json() as { id: string; method: string; params: JsonObject };
+      const { id, method, params } = message;
       const { _meta, ...rest } = params;
       const count = counts.get(method) ?? 0;
       counts.set(method, count + 1);
@@ -66,10 +68,11 @@ async function scripted(script: Script, options: Options = {}): Promise<Setup> {
         if (!answer) throw new Refusal(-32601, `no ${method}`);
         body = { result: { resultType: "complete", ...answer(rest, count) } };
       } catch (error) {
+        if (error === away) return new Response("", { status: 503 });
         if (!(error instanceof Refusal)) throw error;
         body = { error: { code: error.code, message: error.message } };
       }
-      return Promise.resolve(Response.json({ jsonrpc: "2.0", id, ...body }));
+      return Response.json({ jsonrpc: "2.0", id, ...body });
     },
     ...options,
   });
@@ -137,12 +140,12 @@ describe("how often a task is looked at", () => {
 });
 
 describe("how long a task is waited for", () => {
-  test("for hours, where nothing is said", async () => {
+  test("for longer than any call may take, where nothing is said", async () => {
     const { clock, client } = await scripted({
-      "tasks/get": (_, count) => count < 120 ? task({ pollIntervalMs: 60_000 }) : done(),
+      "tasks/get": (_, count) => count < 20 ? task({ pollIntervalMs: 60_000 }) : done(),
     });
     await clock.until(client.callTool("any"));
-    assert(clock.monotonic() > 7_000_000);
+    assert(clock.monotonic() > 1_200_000);
     assertEquals(clock.waiting <= 1, true);
     await client.close();
   });
@@ -166,6 +169,44 @@ describe("how long a task is waited for", () => {
     const error = await assertRejects(() => clock.until(client.callTool("any")), OutcomeUnknownError, "5000 ms");
     assertEquals([error.delivery, clock.monotonic()], ["unknown", 10_000]);
     await client.close();
+  });
+
+  test("also while the server is away, with longer and longer pauses", async () => {
+    const { clock, client, at } = await scripted({
+      "tasks/get": (_, count) => {
+        if (count > 0 && count < 5) throw away;
+        return count < 6 ? task() : done();
+      },
+    }, { retry: { attempts: 1 } });
+    await clock.until(client.callTool("any"));
+    assertEquals(at("tasks/get"), [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 33_000]);
+    await client.close();
+  });
+
+  test("but not for a server that stays away", async () => {
+    const script = {
+      "tasks/get": () => {
+        throw away;
+      },
+    };
+    const { clock, client, counts } = await scripted(script, { retry: { attempts: 1 } });
+    const handle = await client.callToolTask("any");
+    const error = await assertRejects(() => clock.until(handle.result()), HttpStatusError);
+    assertEquals([error.status, error.method, counts.get("tasks/get")], [503, "tasks/get", 7]);
+    await client.close();
+    let refused = false;
+    const cut = await scripted(script, {
+      retry: { attempts: 1 },
+      middleware: [(next) => (request) => {
+        refused = request.method === "tasks/get";
+        if (refused) throw new ConnectError("refused", { retryable: true });
+        return next(request);
+      }],
+    });
+    const unknown = await assertRejects(() => cut.clock.until(cut.client.callTool("any")), OutcomeUnknownError);
+    assert(refused && unknown.cause instanceof ConnectError);
+    assertEquals(unknown.delivery, "unknown");
+    await cut.client.close();
   });
 
   test("no longer than the server knows it", async () => {

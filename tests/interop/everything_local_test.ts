@@ -5,10 +5,11 @@ import { after, before, describe, test } from "node:test";
 import { connect } from "../../src/entry/local.ts";
 import type { Client, ConnectOptions } from "../../src/entry/local.ts";
 import { InvalidParamsError, UrlElicitationRequiredError } from "../../mod.ts";
-import type { CallToolResult, ElicitRequest, LogMessage, Progress } from "../../mod.ts";
+import type { ElicitRequest, LogMessage, Progress } from "../../mod.ts";
 import { everything, isAlive, skip, startHttp, until } from "./peers.ts";
 import type { HttpPeer } from "./peers.ts";
 import { record } from "./recording.ts";
+import { textOf } from "./support.ts";
 
 /** What the server lists for a client with handlers for all it may ask, in its order. */
 const manifest = [
@@ -79,6 +80,7 @@ function everythingSuite(mode: Mode): void {
   });
 
   after(async () => {
+    delete process.env["CAUSEWAY_INTEROP_SECRET"];
     await client?.close();
     await peer?.stop();
   });
@@ -279,9 +281,4 @@ function everythingSuite(mode: Mode): void {
       await until(() => peer?.output().includes("Client Disconnected: ") === true, "the end of the connection");
     });
   }
-}
-
-async function textOf(result: CallToolResult | Promise<CallToolResult>): Promise<string> {
-  const [block] = (await result).content;
-  return block?.type === "text" ? block.text : "";
 }

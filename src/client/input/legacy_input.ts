@@ -32,12 +32,12 @@ export class LegacyServerRequests implements LegacyInput {
   }
 
   /** Answers one request; one that is in work already (a resumed stream may repeat it) is not answered twice. */
-  requested(request: JsonRpcRequest): void {
+  async requested(request: JsonRpcRequest): Promise<void> {
     const { id, params } = request;
     if (this.#working.has(id)) return;
     const controller = new AbortController();
     this.#working.set(id, controller);
-    void this.#work(request, isObject(params) ? params as JsonObject : {}, controller.signal);
+    await this.#work(request, isObject(params) ? params as JsonObject : {}, controller.signal);
   }
 
   notified(method: string, params: JsonObject | undefined): void {

@@ -96,8 +96,8 @@ export interface InputContext extends HandlerContext {
 
 /** The requests of one legacy server, in work. */
 export interface LegacyInput {
-  /** Takes a request; the answer goes out when it is there. */
-  requested(request: JsonRpcRequest): void;
+  /** Takes a request; the answer goes out when it is there. Never rejects. */
+  requested(request: JsonRpcRequest): Promise<void>;
   /** Takes a notification that concerns it. */
   notified(method: string, params: JsonObject | undefined): void;
   /**

@@ -133,7 +133,7 @@ export class LegacySession implements Session, CallHost {
 
   requested(request: JsonRpcRequest): void {
     const { id, method } = request;
-    if (method !== "ping" && this.#input) return this.#input.requested(request);
+    if (method !== "ping" && this.#input) return void this.#caller.timers.hold(this.#input.requested(request));
     const body = method === "ping"
       ? { result: {} }
       : { error: { code: -32601, message: `"${method}" is not supported` } };
