@@ -57,7 +57,8 @@ export interface TaskHandle {
   get(options?: RequestOptions): Promise<Task>;
   /**
    * Waits for its end, answers what it asks for on the way, and gives the tool's result. Looks as often as the server wants
-   * (every second, where it says nothing; at most ten times a second, at least once a minute). Giving up leaves the task alone.
+   * (every second, where it says nothing; at most ten times a second, at least once a minute); a server that is away is tried six more times, with doubling pauses. Giving up leaves the task
+   * alone.
    *
    * @param options `timeout` bounds the waiting as a whole (no bound but the time that the server keeps the task);
    * `timeouts` bound each look.

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { LimitExceededError } from "../protocol/errors.ts";
+import { LimitExceededError, ProtocolViolationError } from "../protocol/errors.ts";
 import type { Clock } from "../ports.ts";
 
 const errorBytesRead = 65_536;
@@ -16,6 +16,7 @@ const errorWait = 1_000;
  * @param response The reply; its body is consumed, or cancelled when this throws.
  * @param limit The most bytes to take: the option `limits.messageBytes`.
  * @throws {LimitExceededError} When the body is longer.
+ * @throws {ProtocolViolationError} When it is not UTF-8.
  */
 export async function readText(response: Response, limit: number): Promise<string> {
   const { headers, type, url } = response;
@@ -23,10 +24,10 @@ export async function readText(response: Response, limit: number): Promise<strin
   // The length holds only for a plain body off a socket: some runtimes take chunks beside it, a browser hides the encodings
   // of another origin, and a reply without a URL was made by a program.
   const plain = url && type !== "cors" && !headers.get("content-encoding") && !headers.get("transfer-encoding");
-  if (declared && declared <= limit && plain) return await response.text();
-  const { text, seen } = await readChunks(response.body?.getReader(), limit);
+  if (declared && declared <= limit && plain) return decode(await response.arrayBuffer());
+  const { chunks, seen } = await readChunks(response.body?.getReader(), limit);
   if (seen > limit) throw new LimitExceededError("limits.messageBytes", limit, seen);
-  return text;
+  return decode(await new Blob(chunks).arrayBuffer());
 }
 
 /**
@@ -37,7 +38,8 @@ export async function readErrorText({ body }: Response, clock: Clock): Promise<s
   const reader = body?.getReader();
   const stop = clock.schedule(() => void reader?.cancel().catch(() => {}), errorWait);
   try {
-    return (await readChunks(reader, errorBytesRead)).text;
+    const { chunks } = await readChunks(reader, errorBytesRead);
+    return (await new Blob(chunks).text()).slice(0, errorBytesRead);
   } catch {
     return "";
   } finally {
@@ -57,21 +59,31 @@ export function discard({ body }: Response): void {
 
 /** Reads until the end, or until more than `limit` bytes were seen; the rest is cancelled. */
 async function readChunks(
-  reader: ReadableStreamDefaultReader<Uint8Array> | undefined,
+  reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> | undefined,
   limit: number,
-): Promise<{ text: string; seen: number }> {
-  const decoder = new TextDecoder();
-  let text = "";
+): Promise<{ chunks: Uint8Array<ArrayBuffer>[]; seen: number }> {
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
   let seen = 0;
   try {
     while (reader && seen <= limit) {
       const { done, value } = await reader.read();
       if (done) break;
-      text += decoder.decode(value.subarray(0, limit - seen), { stream: true });
       seen += value.byteLength;
+      chunks.push(value);
     }
-    return { text, seen };
+    return { chunks, seen };
   } finally {
     reader?.cancel().catch(() => {});
+  }
+}
+
+// It keeps nothing between two calls. JSON has to be UTF-8: a damaged byte is not handed on as if it were text.
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+function decode(bytes: ArrayBuffer): string {
+  try {
+    return utf8.decode(bytes);
+  } catch (cause) {
+    throw new ProtocolViolationError("The reply is not UTF-8", { cause });
   }
 }

@@ -159,7 +159,7 @@ export class HttpReply {
   }
 
   async #read(response: Response): Promise<void> {
-    const type = response.headers.get("content-type") ?? "";
+    const type = (response.headers.get("content-type") ?? "").toLowerCase();
     const { limits, redact, label, clock } = this.#context;
     if (type.startsWith(eventStream)) return await this.#readStream(response);
     if (type.startsWith("application/json")) return await this.#take(await readText(response, limits.messageBytes));
@@ -263,7 +263,9 @@ export class HttpReply {
 
   async #getStream(): Promise<void> {
     const response = await this.#fetch("GET");
-    if (response.headers.get("content-type")?.startsWith(eventStream)) return await this.#readStream(response);
+    if (response.headers.get("content-type")?.toLowerCase().startsWith(eventStream)) {
+      return await this.#readStream(response);
+    }
     discard(response);
     throw new ProtocolViolationError(`Cannot listen to "${this.#context.label}": expected an event stream`);
   }

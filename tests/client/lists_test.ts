@@ -23,7 +23,10 @@ import {
 const tool = (name: string): JsonObject => ({ name, inputSchema: { type: "object" } });
 
 /** A server that lists these pages: page n names the cursor of page n + 1. */
-function paged(pages: { tools: JsonObject[]; nextCursor?: string | null }[], target: FetchTarget = createModernServer()) {
+function paged(
+  pages: { tools: JsonObject[]; nextCursor?: string | null }[],
+  target: FetchTarget = createModernServer(),
+) {
   return front(target, (seen, count) => {
     const page = pages[count - 1];
     return seen.method === "tools/list" && page ? resultReply(seen, { ...page, ttlMs: 0 }) : undefined;
@@ -36,7 +39,11 @@ describe("lists that come in pages", () => {
     assertEquals([nextCursor, truncated], [undefined, undefined]);
     assert(tools.length > 15);
     assertEquals(server.count("tools/list"), Math.ceil(tools.length / 2));
-    assertEquals(paramsOf(server, "tools/list").slice(0, 3).map(({ cursor }) => cursor), [undefined, "page:2", "page:4"]);
+    assertEquals(paramsOf(server, "tools/list").slice(0, 3).map(({ cursor }) => cursor), [
+      undefined,
+      "page:2",
+      "page:4",
+    ]);
     assertEquals((await client.listResources()).resources.length, 5);
     assertEquals((await client.listResourceTemplates()).resourceTemplates.length, 2);
     assertEquals((await client.listPrompts()).prompts.length, 3);
@@ -145,7 +152,6 @@ describe("what a result may be", () => {
     ["input_required on a list (C-058)", "tools/list", { resultType: "input_required", inputRequests: {} }],
     ["a list without its items", "tools/list", { resultType: "complete" }],
     ["items that are no list", "tools/list", { resultType: "complete", tools: "many" }],
-    ["tools without a name", "tools/list", { resultType: "complete", tools: [{ inputSchema: { type: "object" } }] }],
     ["content that is no list", "tools/call", { resultType: "complete", content: "text" }],
   ];
   for (const [name, method, result] of wrong) {
@@ -161,6 +167,19 @@ describe("what a result may be", () => {
       assertEquals(server.methods, ["server/discover", method]);
     });
   }
+
+  test("an entry that is no tool is left out with the reason, the others stay", async () => {
+    const good = { name: "good", inputSchema: { type: "object" } };
+    const listed = [{ inputSchema: { type: "object" } }, good, "text", { name: "bare" }] as never;
+    await using client = await connect(url, { fetch: memoryFetch(paged([{ tools: listed }])) });
+    const { tools, rejected } = await client.listTools();
+    assertEquals(tools as unknown, [good]);
+    assertEquals(rejected, [
+      { name: "undefined", reason: '"name" is missing: expected a string' },
+      { name: "undefined", reason: "it is no object" },
+      { name: "bare", reason: '"inputSchema" is missing: expected an object' },
+    ]);
+  });
 
   test("fields that nobody knows come through (C-170)", async () => {
     const inputSchema = { type: "object", $defs: { a: { $anchor: "b" } }, if: {}, then: { "x-y": [1] } };

@@ -56,14 +56,14 @@ async function run(
   assertEquals([server.hits(), server.calls("echo")], [cell.sent ?? 1, cell.ran], "sent and ran, by the ledger");
   if ("value" in end && server.on === "tools/call") assertText(end.value, "hi");
   if (size !== undefined && cell.names?.endsWith("Bytes")) assertBounded(server);
-  await checkAfterwards(client, server, { clock, open: tracked.open });
+  await checkAfterwards(client, server, { clock, open: tracked.open, answers: cell.answers ?? 0 });
 }
 
 /** The next call works, nothing is left open, nothing waits. */
 async function checkAfterwards(
   client: Client,
   server: HostileServer,
-  { clock, open }: { clock: VirtualClock; open: () => number },
+  { clock, open, answers }: { clock: VirtualClock; open: () => number; answers: number },
 ): Promise<void> {
   if (!await within(() => open() === 0, 20)) await clock.advance(1_000); // a stream may end a second after its answer
   assertEquals(open(), 0, "bodies left open");
@@ -72,7 +72,10 @@ async function checkAfterwards(
   assertEquals(server.calls("echo"), before + 1);
   await clock.until(client.close());
   assert(await within(() => open() === 0, 20), "bodies left open after close()");
-  assertEquals([clock.waiting, [...server.violations]], [0, []], "timers left, and what the server had to overlook");
+  assertEquals(clock.waiting, 0, "timers left");
+  // The fault asks in the server's name, which knows nothing of it: the answer is what it wonders about.
+  const surprises = server.violations.filter((text) => !text.startsWith("an answer to nothing"));
+  assertEquals([surprises, server.violations.length], [[], answers]);
 }
 
 function assertText(result: unknown, text: string): void {

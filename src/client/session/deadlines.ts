@@ -78,6 +78,6 @@ export class Deadlines {
       if (item.expiresAt <= now) item.expire();
       if (this.#waiting.has(item)) earliest = Math.min(earliest, item.expiresAt);
     }
-    if (this.#waiting.size > 0) this.#arm(earliest);
+    if (earliest < Infinity) this.#arm(earliest);
   }
 }

@@ -71,7 +71,10 @@ export class ModernSession implements Session, CallHost {
         ? this.#parts.inputs?.answerAll(inputRequests, at)
         : this.#pause(round);
       if (!work) throw invalid(method, "it asks for input, which was not declared");
-      input = await this.#caller.wait(work, options, clock).finally(() => controller.abort());
+      input = await this.#caller.wait(work, options, clock).catch((reason) => {
+        controller.abort(reason);
+        throw reason;
+      });
       if (requestState !== undefined) input = { ...input, requestState };
     }
   }

@@ -32,8 +32,8 @@ export const messageRows: Readonly<Record<MessageFault, HttpRow>> = {
   "duplicate-answer": both("14", right),
   "second-answer-differs": both("14", right),
   "answer-of-another": both("13", violation(1)),
-  "server-request": both("30", right),
-  "server-ping": both("30", right),
+  "server-request": asked(),
+  "server-ping": asked(),
   "unknown-notification": both("30", right),
   "progress-flood": { ...both("32", right), size: 5_000 },
   "progress-backwards": both("32", right),
@@ -70,6 +70,11 @@ function noResultType(): Outcome {
 /** `input_required` is a result without content for a server of the handshake era. */
 function noRounds(modern: Outcome): HttpRow {
   return { f: "35", modern, legacy: violation(0, "answered") };
+}
+
+/** A modern server may not ask: it gets no answer. A legacy one gets one, beside the call. */
+function asked(): HttpRow {
+  return { f: "30", modern: right, legacy: { ...right, answers: 1 } };
 }
 
 /** A list that is read to its end, or to the cap on pages. */

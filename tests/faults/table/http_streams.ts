@@ -19,13 +19,13 @@ export const streamRows: Readonly<Record<StreamFault | ByteFault, HttpRow>> = {
   "truncated-json": both("11", violation(1)),
   "breaks-at-once": both("5", unknown(1)),
   "breaks-mid-event": both("6", unknown(1)),
-  // Resumed twice, after 500 ms each: the server's `retry: 1` is clamped.
-  "breaks-after-event-id": { f: "7", modern: unknown(1), legacy: unknown(1, { sent: 3, after: 1_000 }) },
+  // Resumed twice, after 500 and 800 ms: the server's `retry: 1` is clamped.
+  "breaks-after-event-id": { f: "7", modern: unknown(1), legacy: unknown(1, { sent: 3, after: 1_300 }) },
   "network-error": both("5", unknown(0)),
   "headers-never": both("3", timeout("headers", 30_000)),
   "stalls": both("9", timeout("idle", 60_000)),
   "drip": both("4", timeout("idle", 60_000)),
-  "retry-zero": { f: "31", modern: unknown(0), legacy: unknown(0, { sent: 3, after: 1_000 }) },
+  "retry-zero": { f: "31", modern: unknown(0), legacy: unknown(0, { sent: 3, after: 1_300 }) },
   // The server asks to wait for 300 s (clamped), which is longer than a call may be idle.
   "retry-huge": { f: "31", modern: unknown(0), legacy: timeout("idle", 60_000) },
   "get-closes": {

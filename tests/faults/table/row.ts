@@ -22,6 +22,8 @@ export interface Outcome {
    * call, not a timer.
    */
   readonly after?: number;
+  /** Requests of the server that were answered, once each (legacy). */
+  readonly answers?: number;
   /** On a pipe: messages without a place, which are counted while the call goes on. */
   readonly counted?: number;
 }
