@@ -91,7 +91,7 @@ function unknownCommand(name: string | undefined): UsageError {
   const usage = "use causeway tools <target> or causeway call <target> <tool>; causeway --help shows more";
   if (name === undefined) return new UsageError(`A command is missing: ${usage}`);
   // `list-tools` and `call-tool` are what others call them.
-  const meant = didYouMean(name.replace(/^list-?|-?tool$/g, "") || name, commands);
+  const meant = didYouMean(name.replace(/^list-?/i, "").replace(/-?tool$/i, "") || name, commands);
   return new UsageError(`Unknown command "${name}"${meant}: ${usage}`);
 }
 

@@ -123,7 +123,9 @@ function adviceFor(error: Error): string {
     return error.status < 500 ? "check the path of the URL" : "try again later, or ask those who run it";
   }
   if (mayHaveRun(error)) return "the tool may have run: look before you call it again";
-  if (error instanceof ConnectionClosedError) return "check the address, and that the server runs";
+  // The runtimes differ in how much they tell; what is told already is not told twice.
+  const isLost = error instanceof ConnectError || error instanceof ConnectionClosedError;
+  if (isLost && !/: check |; use /.test(error.message)) return "check the address, and that the server runs";
   return "";
 }
 

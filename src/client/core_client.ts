@@ -5,6 +5,7 @@
  * @module
  */
 import {
+  ConnectionClosedError,
   HeaderMismatchError,
   InvalidParamsError,
   InvalidRequestError,
@@ -56,6 +57,7 @@ export class CoreClient implements AsyncDisposable {
   readonly #capabilities: ClientCapabilities;
   readonly #retries: Retries;
   readonly #handle: RequestHandler;
+  readonly #closing = new AbortController();
   #opening: Promise<Session> | undefined;
   /** Whether what is known was told and has not been borne out yet. */
   protected doubtful: boolean;
@@ -162,6 +164,7 @@ export class CoreClient implements AsyncDisposable {
   /** Ends everything: calls in flight, the session at the server, the process. Idempotent. */
   async close(): Promise<void> {
     this.closed = true;
+    this.#closing.abort(new ConnectionClosedError("The client was closed"));
     this.session?.stop();
     await this.transport.close();
   }
@@ -320,9 +323,11 @@ export class CoreClient implements AsyncDisposable {
     }
   }
 
+  /** Waits before the next attempt; gives up with the caller, and when the client is closed. */
   #sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-    const slept = new Promise<void>((resolve) => this.clock.schedule(resolve, milliseconds));
-    return unlessAborted(slept, signal);
+    let stop = (): void => {};
+    const slept = new Promise<void>((resolve) => stop = this.clock.schedule(resolve, milliseconds));
+    return unlessAborted(unlessAborted(slept, signal), this.#closing.signal).finally(stop);
   }
 }
 
@@ -346,6 +351,7 @@ function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal | undefi
   if (!signal) return work;
   return new Promise((resolve, reject) => {
     const aborted = (): void => reject(signal.reason);
+    if (signal.aborted) aborted();
     signal.addEventListener("abort", aborted);
     work.then(resolve, reject).finally(() => signal.removeEventListener("abort", aborted));
   });

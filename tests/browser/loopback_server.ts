@@ -68,7 +68,7 @@ async function answer(
 }
 
 async function requestOf(incoming: IncomingMessage, signal: AbortSignal): Promise<Request> {
-  const chunks: Uint8Array[] = [];
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
   for await (const chunk of incoming) chunks.push(chunk);
   const headers = Object.entries(incoming.headersDistinct).flatMap(([name, values]) =>
     (values ?? []).map((value): [string, string] => [name, value])

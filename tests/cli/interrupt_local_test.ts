@@ -2,6 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import process from "node:process";
 import { describe, test } from "node:test";
 import { assert, assertEquals } from "@std/assert";
 import { isAlive, until } from "../suites/spawn.ts";
@@ -18,14 +19,15 @@ async function interrupt(
   const target = (script: string): string => `sh -c ${quote(`echo $$ > ${quote(pidFile)}; ${script}`)}`;
   let child: ChildProcess | undefined;
   try {
-    const run = causeway(words(target, folder), { started: (process) => child = process });
+    const run = causeway(words(target, folder), { started: (command) => child = command });
     await until(
       () => existsSync(pidFile) && readFileSync(pidFile, "utf8").endsWith("\n") && ready(folder),
       "the server",
     );
     const pid = Number(readFileSync(pidFile, "utf8"));
     assert(isAlive(pid), "the server runs");
-    child?.kill(signal);
+    // Not by `child.kill`: Deno then reports the signal instead of the exit code.
+    process.kill(child?.pid ?? 0, signal);
     const ended = await run;
     assert(!isAlive(pid), "the server is gone when the command has ended");
     return ended;

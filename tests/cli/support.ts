@@ -1,5 +1,8 @@
 /** Runs the command `causeway` as a user would, in the runtime of the test. */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
 import process from "node:process";
 import { assertEquals } from "@std/assert";
 
@@ -24,12 +27,15 @@ export interface RunOptions {
 const longest = 20_000;
 /** The tests run from the repository's root, also where they were bundled to somewhere else. */
 const root = process.cwd();
+const programs = ["src/cli/main.ts", "tests/servers/stdio_server.ts"];
+let bundles: string | undefined;
 
 /** The argument vector that runs one of the repository's programs in this runtime. */
 export function program(file: string): string[] {
-  const node = (): string[] => process.execArgv.filter((argument) => argument.startsWith("--import"));
-  const flags = "Deno" in globalThis ? ["run", "-A", "--no-check", "--quiet"] : "Bun" in globalThis ? [] : node();
-  return [process.execPath, ...flags, `${root}/${file}`];
+  if ("Bun" in globalThis) return [process.execPath, `${root}/${file}`];
+  if ("Deno" in globalThis) return [process.execPath, "run", "-A", "--no-check", "--quiet", `${root}/${file}`];
+  bundles ??= bundlePrograms();
+  return [process.execPath, join(bundles, basename(file, ".ts") + ".mjs")];
 }
 
 /** A word as a POSIX shell, and a target, would have it. */
@@ -65,6 +71,22 @@ export function causeway(words: readonly string[], options: RunOptions = {}): Pr
     });
     options.started?.(child);
   });
+}
+
+/** Node 20 cannot strip types: there the programs run as a package for Node would carry them, each as one file. */
+function bundlePrograms(): string {
+  const folder = mkdtempSync(join(tmpdir(), "causeway-cli-node-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  const flags = ["--bundle", "--platform=node", "--format=esm", "--target=node20", "--log-level=error"];
+  const built = spawnSync(`${root}/node_modules/.bin/esbuild`, [
+    ...programs.map((file) => `${root}/${file}`),
+    ...flags,
+    "--entry-names=[name]",
+    "--out-extension:.js=.mjs",
+    `--outdir=${folder}`,
+  ]);
+  assertEquals(built.status, 0, `esbuild: ${built.stderr}`);
+  return folder;
 }
 
 /** Makes sure of a failure as it has to be: its exit code, nothing on the standard output, one line that says this. */

@@ -16,7 +16,10 @@ const manifest = [
   ...["search_files", "get_file_info", "list_allowed_directories"],
 ];
 
-describe("server-filesystem over stdio", { skip }, () => {
+if (skip) test("server-filesystem over stdio", { skip }, () => {});
+else describe("server-filesystem over stdio", filesystemSuite);
+
+function filesystemSuite(): void {
   const recording = record();
   let folder = "";
   let client: Client;
@@ -24,7 +27,6 @@ describe("server-filesystem over stdio", { skip }, () => {
     client.callTool(name, args, options);
 
   before(async () => {
-    if (skip) return;
     folder = realpathSync(mkdtempSync(join(tmpdir(), "causeway-files-")));
     client = await connect(filesystem(folder), { spawn: recording.spawn });
   });
@@ -109,4 +111,4 @@ describe("server-filesystem over stdio", { skip }, () => {
     await client.close();
     await until(() => !isAlive(pid), "the end of the process");
   });
-});
+}

@@ -18,6 +18,8 @@ interface Way {
   verdict?: Verdict;
   /** The server can send nothing on its own account: no questions, no changes. */
   stateless?: boolean;
+  /** Served as another way is, once the era is found: the first half of the tests will do. */
+  brief?: boolean;
 }
 
 const legacy: Verdict = { era: "legacy" };
@@ -27,7 +29,7 @@ const ways: Way[] = [
   { name: "2025-11-25 over stdio, as the probe finds", path: "stdio-legacy", era: "legacy" },
   { name: "2026-07-28 over HTTP", path: "/modern", era: "modern" },
   { name: "2025-11-25 over HTTP, with sessions", path: "/legacy", era: "legacy" },
-  { name: "both eras over HTTP", path: "/both", era: "modern" },
+  { name: "both eras over HTTP", path: "/both", era: "modern", brief: true },
   {
     name: "2025-11-25 over HTTP, without sessions",
     path: "/both",
@@ -43,15 +45,18 @@ before(async () => {
 });
 after(() => peer?.stop());
 
-for (const way of ways) describe(`the official SDK: ${way.name}`, { skip }, () => sdkSuite(way));
+for (const way of ways) {
+  const name = `the official SDK: ${way.name}`;
+  if (skip) test(name, { skip }, () => {});
+  else describe(name, () => sdkSuite(way));
+}
 
-function sdkSuite({ path, era, verdict, stateless, name }: Way): void {
+function sdkSuite({ path, era, verdict, stateless, brief, name }: Way): void {
   const recording = record();
   const logs: LogMessage[] = [];
   let client: Client;
 
   before(async () => {
-    if (skip) return;
     const options: ConnectOptions = {
       verdict,
       logLevel: "info",
@@ -98,6 +103,8 @@ function sdkSuite({ path, era, verdict, stateless, name }: Way): void {
       assertEquals(await textOf(client.callTool("region", { region, query: "q" })), `q in ${region}`);
     }
   });
+
+  if (brief) return;
 
   test("100 of 100 calls side by side get their own answers", async () => {
     const numbers = Array.from({ length: 100 }, (_, index) => index);

@@ -52,7 +52,10 @@ export class ModernSession implements Session, CallHost {
     let round = resume?.round ?? 0;
     for (let input = resume?.input;;) {
       const result = await this.#round(method, { ...params, ...input }, options, clock);
-      if (decodeModern(method, result, options.resultTypes) !== "input_required") return result;
+      if (decodeModern(method, result, options.resultTypes) !== "input_required") {
+        // What took answers is nobody else's: it must not be kept (specification: caching, Cacheable Results).
+        return round > 0 && result.ttlMs ? { ...result, ttlMs: 0 } : result;
+      }
       const { inputRounds } = this.#parts.limits;
       if (++round > inputRounds) {
         throw new LimitExceededError("limits.inputRounds", inputRounds, round, { delivery: "answered" });

@@ -131,14 +131,16 @@ describe("the session id is a secret (C-108)", () => {
   test("it is in no error, no log line, no verdict and no label; only a snapshot has it", async () => {
     const records: LogRecord[] = [];
     const legacy = createLegacyServer();
-    let answer: Response | undefined;
-    const server = front(legacy, ({ method }) => method === "tools/call" ? answer : undefined);
+    let status = 400;
+    const server = front(
+      legacy,
+      ({ method }) => method === "tools/call" ? new Response("no such session", { status }) : undefined,
+    );
     const fetch = memoryFetch(server);
     await using client = await connect(url, { fetch, logger: (record) => void records.push(record), cache: false });
     const [id = "none"] = legacy.sessionIds();
     const errors: unknown[] = [];
-    for (const status of [400, 401, 403, 404, 500, 503]) {
-      answer = new Response(`no such session`, { status });
+    for (status of [400, 401, 403, 404, 500, 503]) {
       errors.push(await assertRejects(() => client.callTool("echo", { text: "hi" })));
     }
     const told = [...errors.map(describeAll), ...records.map((record) => JSON.stringify(record)), client.label];

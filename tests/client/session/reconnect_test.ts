@@ -97,7 +97,7 @@ describe("a pipe whose server died", () => {
     await using client = await connect(pipe.transport);
     for (let round = 1; round <= 4; round++) {
       const call = assertRejects(() => client.callTool("slow"), OutcomeUnknownError);
-      await until(() => pipe.server.calls("slow") === 1);
+      await until(() => pipe.servers.length === round && pipe.server.calls("slow") === 1);
       pipe.die();
       await call;
       assertEquals(pipe.servers.length, round);

@@ -57,12 +57,11 @@ export const pipeMessages = {
   "depth-bomb": (answer) => [withDepth(answer)],
   "node-bomb": (answer) => [withResult(answer, { structuredContent: Array.from({ length: 200_000 }, () => ({})) })],
   "silent": () => [],
-  "infinite-pages": (answer, { attempt }) => [
-    withResult(answer, {
-      tools: [{ name: `page_${attempt}`, inputSchema: { type: "object" } }],
-      nextCursor: `cursor ${attempt}`,
-    }),
-  ],
+  "infinite-pages": (_answer, { id, attempt }) => {
+    const tools = [{ name: `page_${attempt}`, inputSchema: { type: "object" } }];
+    const result = { resultType: "complete", ttlMs: 0, cacheScope: "private", tools, nextCursor: `cursor ${attempt}` };
+    return [{ jsonrpc: "2.0", id, result }];
+  },
 } satisfies Record<string, Spoil>;
 
 /** A fault in the messages of a pipe. */
