@@ -37,6 +37,7 @@ interface Show {
   readonly children: readonly number[];
   heading(text: string): void;
   skip(what: string, why: string): void;
+  skipped(): number;
   failures(): number;
   steps(): number;
 }
@@ -70,7 +71,7 @@ export async function main(): Promise<number> {
   clearTimeout(bystander);
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   const failed = show.failures();
-  console.log(`\n${show.steps() - failed} steps right, ${failed} wrong, in ${seconds} s`);
+  console.log(`\n${show.steps() - failed} steps right, ${failed} wrong, ${show.skipped()} skipped, in ${seconds} s`);
   return failed === 0 ? 0 : 1;
 }
 
@@ -274,12 +275,17 @@ async function createShow(): Promise<Show> {
   const children: number[] = [];
   let steps = 0;
   let failures = 0;
+  let skipped = 0;
   return {
     children,
     steps: () => steps,
     failures: () => failures,
     heading: (text) => console.log(`\n${text}`),
-    skip: (what, why) => console.log(`  –           skipped: ${what} (${why})`),
+    skipped: () => skipped,
+    skip(what, why) {
+      skipped++;
+      console.log(`  –           skipped: ${what} (${why})`);
+    },
     async spawn(command, events) {
       const child = await runtime(command, events);
       children.push(child.pid);

@@ -16,6 +16,16 @@ async function checkAll(cases: readonly Case[]): Promise<void> {
   }));
 }
 
+/** A port that was free a moment ago: nobody answers there. */
+function closedPort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+    });
+  });
+}
+
 // Each kind of mistake once, from the outside; their variants are in usage_local_test.ts.
 describe("causeway: bad input is one line and an exit code", () => {
   test("what the user wrote: 2", async () => {
@@ -47,15 +57,18 @@ describe("causeway: bad input is one line and an exit code", () => {
     }
   });
 
-  test("programs and addresses where nothing answers: 4", () =>
-    checkAll([
+  test("programs and addresses where nothing answers: 4", async () => {
+    const port = await closedPort();
+    const nobody = new RegExp(`127\\.0\\.0\\.1:${port}.*: .`);
+    await checkAll([
       [["tools", "causeway-no-such-program"], 4, /"causeway-no-such-program": .*PATH.*nor is there a config/],
       [["tools", "sh -c 'echo one >&2; echo two >&2; exit 3'"], 4, /"sh" ended with exit code 3 .*: one two/],
       [["tools", "sleep 30", "--timeout", "300ms"], 4, /Not done within 300 ms: .* raise --timeout/],
-      [["tools", "http://127.0.0.1:39999/mcp"], 4, /127\.0\.0\.1:39999.*: check/],
+      [["tools", `http://127.0.0.1:${port}/mcp`], 4, nobody],
+      [["tools", `ws://127.0.0.1:${port}/mcp`], 4, nobody],
       [["tools", "http://nowhere.invalid/mcp"], 4, /nowhere\.invalid.*: check the address/],
-      [["tools", "ws://127.0.0.1:39999/mcp"], 4, /127\.0\.0\.1:39999/],
-    ]));
+    ]);
+  });
 
   test("servers that refuse or talk nonsense: 3, 4 and 5", async () => {
     const statuses: Record<string, number> = { "/401": 401, "/403": 403, "/404": 404 };

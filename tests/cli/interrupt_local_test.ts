@@ -5,7 +5,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { describe, test } from "node:test";
 import { assert, assertEquals } from "@std/assert";
-import { isAlive, until } from "../suites/spawn.ts";
+import { isAlive } from "../suites/spawn.ts";
 import { causeway, peer, quote } from "./support.ts";
 
 /** Runs the command on a server that tells its process id, interrupts it once `ready` holds, and looks who is left. */
@@ -34,6 +34,15 @@ async function interrupt(
   } finally {
     child?.kill("SIGKILL");
     rmSync(folder, { recursive: true });
+  }
+}
+
+/** Waits until something holds. The machine may be busy with the other runtimes. */
+async function until(holds: () => boolean, what: string): Promise<void> {
+  const end = performance.now() + 15_000;
+  while (!holds()) {
+    if (performance.now() > end) throw new Error(`waited 15 seconds for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
 

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import process from "node:process";
 import { after, before, describe, test } from "node:test";
 import { InvalidParamsError } from "../../mod.ts";
 import type { Change, LogMessage, Progress, Verdict } from "../../mod.ts";
@@ -222,16 +223,45 @@ function sdkSuite({ path, era, verdict, stateless, brief, name }: Way): void {
     });
   }
 
+  if (path === "/legacy") {
+    test("a session that the server has forgotten is opened anew, once, and the calls are made again", async () => {
+      const { sessionId = "" } = client.snapshot();
+      const watch = client.listen({ resourceUris: ["note://watched"] });
+      await watch.acknowledged;
+      await fetch(`${peer?.url}${path}`, { method: "DELETE", headers: { "Mcp-Session-Id": sessionId } });
+      const results = await Promise.all([1, 2, 3].map((a) => client.callTool("add", { a, b: a })));
+      assertEquals(results.map(({ structuredContent }) => structuredContent), [{ sum: 2 }, { sum: 4 }, { sum: 6 }]);
+      assertEquals(recording.count("initialize"), 2);
+      assert(client.snapshot().sessionId !== sessionId);
+      const change = { type: "resource", uri: "note://watched" };
+      assertEquals((await watch.next()).value, { ...change, missed: true });
+      await client.callTool("touch");
+      assertEquals((await watch.next()).value, change);
+      watch.close();
+    });
+  }
+
+  if (!path.startsWith("/")) {
+    test("a process that is killed fails its call, and the next call has a new one", async () => {
+      const pid = recording.pids.at(-1) ?? 0;
+      const kill = () => process.kill(pid, "SIGKILL");
+      const error = await client.callTool("wait", { name: "killed" }, { onProgress: kill }).catch((error) => error);
+      assertEquals(error.name, "OutcomeUnknownError");
+      assertEquals(error.cause.name, "PeerExitedError");
+      assertEquals((await client.callTool("add", { a: 20, b: 2 })).structuredContent, { sum: 22 });
+      assertEquals([client.era, recording.pids.length], [era, 2]);
+    });
+  }
+
   test("the end", async () => {
     await client.close();
     if (path === "/legacy") {
-      const id = /session (\S+) begins/.exec(peer?.output() ?? "")?.[1] ?? "none";
-      await until(() => peer?.output().includes(`session ${id} ends`) === true, "the end of the session");
+      const output = () => peer?.output() ?? "";
+      const ids = [...output().matchAll(/session (\S+) begins/g)].map(([, id]) => id);
+      assertEquals(ids.length, 2);
+      await until(() => ids.every((id) => output().includes(`session ${id} ends`)), "the end of the sessions");
     }
-    const [pid, ...others] = recording.pids;
-    if (path.startsWith("/")) return assertEquals(pid, undefined);
-    assertEquals(others, []);
-    assert(pid !== undefined);
-    await until(() => !isAlive(pid), "the end of the process");
+    assertEquals(recording.pids.length, path.startsWith("/") ? 0 : 2);
+    await until(() => !recording.pids.some(isAlive), "the end of the processes");
   });
 }
