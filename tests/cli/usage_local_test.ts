@@ -92,6 +92,7 @@ describe("targets", () => {
         unset: { url: "https://${env:CAUSEWAY_UNSET}/" },
         odd: { args: ["x"] },
         mixed: { command: "x", env: { A: 1 } },
+        header: { url: "https://localhost/", headers: { A: "geheim…" } },
         scheme: { url: "file:///etc/passwd" },
       },
     });
@@ -106,6 +107,10 @@ describe("targets", () => {
       await refused(() => resolve("unset", config), /variable "CAUSEWAY_UNSET" is not set; set it/);
       await refused(() => resolve("odd", config), /^Cannot use "odd" of ".*": it has neither a "command" nor a "url"/);
       await refused(() => resolve("mixed", config), /"env" has to hold texts/);
+      await refused(
+        () => resolve("header", config),
+        /: the header "A" holds characters that cannot be sent; use plain/,
+      );
       await refused(() => resolve("scheme", config), /^Unknown scheme "file:"/);
       await refused(
         () => resolve("x", join(folder, "none.json")),

@@ -113,7 +113,10 @@ describe("how long results are kept (C-191 C-192)", () => {
 
   test("another client keeps its own: another authorization, another cache (C-195)", () =>
     keeping(async ({ client, server }) => {
-      await using other = await connect(url, { fetch: memoryFetch(server), headers: { Authorization: "Bearer other" } });
+      await using other = await connect(url, {
+        fetch: memoryFetch(server),
+        headers: { Authorization: "Bearer other" },
+      });
       await client.listTools();
       await other.listTools();
       assertEquals(server.count("tools/list"), 2);

@@ -81,7 +81,9 @@ describe("finding out the era on a pipe", () => {
       const server = played((message, send) => {
         if (message.method === "server/discover") send(failure(message, code));
         if (message.method !== "initialize") return;
-        send(result(message, { protocolVersion: "2025-11-25", capabilities: {}, serverInfo: { name: "x", version: "1" } }));
+        send(
+          result(message, { protocolVersion: "2025-11-25", capabilities: {}, serverInfo: { name: "x", version: "1" } }),
+        );
       });
       await using client = await connect(server.transport);
       assertEquals(client.era, "legacy");

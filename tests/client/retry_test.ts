@@ -73,8 +73,16 @@ describe("tools/call is never sent twice when it may have run", () => {
   for (const [name, answer] of cases) {
     test(`${name}: OutcomeUnknownError, sent once (C-077)`, () =>
       answered(answer, async ({ client, clock, count }) => {
-        const error = await assertRejects(() => clock.until(client.callTool("echo", { text: "x" })), OutcomeUnknownError);
-        assertEquals([error.delivery, error.method, error.server, count("tools/call")], ["unknown", "tools/call", url, 1]);
+        const error = await assertRejects(
+          () => clock.until(client.callTool("echo", { text: "x" })),
+          OutcomeUnknownError,
+        );
+        assertEquals([error.delivery, error.method, error.server, count("tools/call")], [
+          "unknown",
+          "tools/call",
+          url,
+          1,
+        ]);
         assert(error.cause instanceof McpError);
       }));
   }
@@ -112,7 +120,9 @@ describe("what certainly was not executed is sent again", () => {
     }));
 
   test("a connection that was refused", async () => {
-    const refused = Object.assign(new TypeError("fetch failed"), { cause: Object.assign(new Error(), { code: "ECONNREFUSED" }) });
+    const refused = Object.assign(new TypeError("fetch failed"), {
+      cause: Object.assign(new Error(), { code: "ECONNREFUSED" }),
+    });
     await answered((_, count) => count < 3 ? Promise.reject(refused) : undefined, async ({ client, clock, count }) => {
       assertEquals(textOf(await clock.until(client.callTool("echo", { text: "x" }))), "x");
       assertEquals(count("tools/call"), 3);
@@ -128,8 +138,11 @@ describe("what only reads is sent again", () => {
     ["prompts/list", "listPrompts", (client) => client.listPrompts()],
     ["resources/read", "readResource", (client) => client.readResource("test://text")],
     ["prompts/get", "getPrompt", (client) => client.getPrompt("plain")],
-    ["completion/complete", "complete", (client) =>
-      client.complete({ type: "ref/prompt", name: "greet" }, { name: "who", value: "a" })],
+    [
+      "completion/complete",
+      "complete",
+      (client) => client.complete({ type: "ref/prompt", name: "greet" }, { name: "who", value: "a" }),
+    ],
   ];
   for (const [method, name, verb] of reads) {
     test(name, async () => {
@@ -248,8 +261,10 @@ describe("how often, and when", () => {
 
   test("a fifth of the calls at most, three at least: a server that is down is not hammered", () =>
     answered(failing(503, 9_999), async ({ client, clock, count }) => {
-      const calls = Array.from({ length: 40 }, (_, index) =>
-        client.readResource(`test://item/${index}`).catch((error: unknown) => error));
+      const calls = Array.from(
+        { length: 40 },
+        (_, index) => client.readResource(`test://item/${index}`).catch((error: unknown) => error),
+      );
       for (const error of await clock.until(Promise.all(calls))) assert(error instanceof HttpStatusError);
       const retries = count("resources/read") - 40;
       assert(retries >= 3 && retries <= 8, `${retries} retries for 40 calls`);

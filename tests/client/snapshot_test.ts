@@ -120,6 +120,7 @@ describe("a client that goes on elsewhere", () => {
     const server = createSse2024Server();
     const first = await connect(url, options(server));
     const snapshot = stored(first);
+    await until(() => server.count("notifications/initialized") === 1);
     await first.close();
     const before = server.log.length;
     await using second = await connect(snapshot, options(server));
@@ -152,7 +153,12 @@ describe("a client that goes on elsewhere", () => {
   });
 
   test("what is no snapshot is a TypeError", async () => {
-    const wrong: unknown[] = [{ kind: "causeway.snapshot" }, { kind: "causeway.snapshot", version: 2, target: url, tools: [] }, {}];
+    const wrong: unknown[] = [{ kind: "causeway.snapshot" }, {
+      kind: "causeway.snapshot",
+      version: 2,
+      target: url,
+      tools: [],
+    }, {}];
     for (const value of wrong) {
       assertEquals(isSnapshot(value), false);
       await assertRejects(() => connect(value as Snapshot), TypeError);

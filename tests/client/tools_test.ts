@@ -139,7 +139,10 @@ const broken: [string, JsonObject][] = [
   ["an empty name", { a: { type: "string", "x-mcp-header": "" } }],
   ["a name that is no token", { a: { type: "string", "x-mcp-header": "a b" } }],
   ["a control character", { a: { type: "string", "x-mcp-header": "a\r\nX-Evil: 1" } }],
-  ["the same name twice", { a: { type: "string", "x-mcp-header": "Key" }, b: { type: "string", "x-mcp-header": "KEY" } }],
+  ["the same name twice", {
+    a: { type: "string", "x-mcp-header": "Key" },
+    b: { type: "string", "x-mcp-header": "KEY" },
+  }],
   ["on a number", { a: { type: "number", "x-mcp-header": "A" } }],
   ["on an object", { a: { type: "object", "x-mcp-header": "A" } }],
   ["inside a list", { a: { type: "array", items: { type: "string", "x-mcp-header": "A" } } }],
@@ -184,13 +187,16 @@ describe("tools whose annotations break the rules", () => {
 });
 
 describe("what a tool promises to give", () => {
-  inEveryWay("a result that does not fit its output schema: ProtocolViolationError that says where (C-157)", async (client, server) => {
-    await client.listTools();
-    const error = await assertRejects(() => client.callTool("bad_output"), ProtocolViolationError, "sum");
-    assertEquals([error.delivery, server.calls("bad_output")], ["answered", 1]);
-    assert(error.message.includes("bad_output"));
-    assertEquals((await client.callTool("add", { a: 1, b: 2 })).structuredContent, { sum: 3 });
-  });
+  inEveryWay(
+    "a result that does not fit its output schema: ProtocolViolationError that says where (C-157)",
+    async (client, server) => {
+      await client.listTools();
+      const error = await assertRejects(() => client.callTool("bad_output"), ProtocolViolationError, "sum");
+      assertEquals([error.delivery, server.calls("bad_output")], ["answered", 1]);
+      assert(error.message.includes("bad_output"));
+      assertEquals((await client.callTool("add", { a: 1, b: 2 })).structuredContent, { sum: 3 });
+    },
+  );
 
   inEveryWay("a client that has not listed the tools takes what comes", async (client) => {
     assertEquals((await client.callTool("bad_output")).structuredContent, { sum: "not a number" });

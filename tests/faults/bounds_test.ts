@@ -4,7 +4,7 @@
  */
 import { assert, assertEquals, assertGreaterOrEqual, assertLessOrEqual, assertRejects } from "@std/assert";
 import { describe, test } from "node:test";
-import { type Client, connect, type JsonObject, LimitExceededError, type Limits } from "../../mod.ts";
+import { type Client, connect, type JsonObject, LimitExceededError, type Limits, type Random } from "../../mod.ts";
 import { createHostileServer, type FaultName, type HostileOptions, type HostileServer } from "../servers/hostile.ts";
 import { memoryFetch } from "../servers/memory_fetch.ts";
 import { createModernServer } from "../servers/modern.ts";
@@ -15,6 +15,9 @@ import { createHostilePipe } from "./support/hostile_pipe.ts";
 const url = "http://fake.test/mcp";
 const mebibyte = 2 ** 20;
 const buffers = 3 * 65_536;
+/** Ids of one length. */
+const sameRandom: Random = { fraction: () => 0.5, bytes: (count) => new Uint8Array(count).fill(1) };
+const verdict = { era: "modern" } as const;
 const strays = watchStrays();
 
 describe("F16 bytes", () => {
@@ -80,19 +83,16 @@ describe("F16 bytes", () => {
 
   test("one message: n and n - 1 bytes are taken, n + 1 are refused; as a body and as an event", async () => {
     for (const reply of ["json", "sse"] as const) {
-      const text = (bytes: number) => "x".repeat(bytes);
       const server = createModernServer({ reply });
-      const measure = await connect(url, { fetch: memoryFetch(server) });
-      const envelope = await sizeOfAnswer(server, measure, reply);
-      const size = envelope + 5_000;
+      const messageBytes = 5_000 + await sizeOfAnswer(server, reply);
       for (const more of [-1, 0, 1]) {
-        const client = await connect(url, { fetch: memoryFetch(server), limits: { messageBytes: size } });
-        const call = client.callTool("echo", { text: text(5_000 + more) });
+        const fetch = memoryFetch(server);
+        const client = await connect(url, { fetch, limits: { messageBytes }, random: sameRandom, verdict });
+        const call = client.callTool("echo", { text: "x".repeat(5_000 + more) });
         if (more > 0) assertEquals((await refusal(call)).limit, "limits.messageBytes");
         else assertEquals(textOf(await call)?.length, 5_000 + more);
         await client.close();
       }
-      await measure.close();
     }
   });
 });
@@ -225,24 +225,23 @@ async function refusal(call: Promise<unknown>): Promise<LimitExceededError> {
   return await assertRejects(() => call, LimitExceededError);
 }
 
-/** The bytes of an answer around its text: of the body, or of the longest line of its event. */
+/** The bytes of an answer around its text: of the body, or of the line of its event. */
 async function sizeOfAnswer(
   server: { fetch(request: Request): Promise<Response> },
-  client: Client,
   reply: "json" | "sse",
 ): Promise<number> {
   let size = 0;
   const fetch = memoryFetch({
     async fetch(request) {
-      const response = await server.fetch(request);
-      const text = await response.clone().text();
-      if (text.includes('"content"')) size = reply === "json" ? text.length : text.trimEnd().length;
-      return response;
+      const text = await (await server.fetch(request)).text();
+      size = text.trimEnd().length;
+      const type = reply === "json" ? "application/json" : "text/event-stream";
+      return new Response(text, { headers: { "content-type": type } });
     },
   });
-  const measuring = await connect(url, { fetch, ...(client.verdict && { verdict: client.verdict }) });
-  await measuring.callTool("echo", { text: "" });
-  await measuring.close();
+  const client = await connect(url, { fetch, random: sameRandom, verdict });
+  await client.callTool("echo", { text: "" });
+  await client.close();
   return size;
 }
 
@@ -267,7 +266,7 @@ async function open(fault: FaultName, options: OpenOptions = {}, told: boolean =
     fetch: tracked.fetch,
     limits,
     ...(handlers && { handlers }),
-    ...(told && { verdict: { era: "modern" as const } }),
+    ...(told && { verdict }),
   });
   return { client, server, isOpen: tracked.open };
 }

@@ -71,7 +71,12 @@ async function spoil(
   { era, on, cell }: { era: "modern" | "legacy"; on: string; cell: Outcome },
 ): Promise<void> {
   const clock = new VirtualClock();
-  const server = createHostileServer(name, { era, on, clock, ...(/endless|huge|bomb/.test(name) && { size: 2 ** 24 }) });
+  const server = createHostileServer(name, {
+    era,
+    on,
+    clock,
+    ...(/endless|huge|bomb/.test(name) && { size: 2 ** 24 }),
+  });
   const tracked = trackFetch(memoryFetch(server));
   const work = connect(url, { fetch: tracked.fetch, clock, limits, random: evenRandom });
   const call = watch(work);

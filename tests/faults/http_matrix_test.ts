@@ -44,7 +44,9 @@ async function run(
   const options = { fetch: tracked.fetch, clock, limits, random: evenRandom };
   const client = await clock.until(connect("http://fake.test/mcp", options));
   const connectedAt = clock.monotonic();
-  const work: Promise<unknown> = server.on === "tools/list" ? client.listTools() : client.callTool("echo", { text: "hi" });
+  const work: Promise<unknown> = server.on === "tools/list"
+    ? client.listTools()
+    : client.callTool("echo", { text: "hi" });
   const call = watch(work);
   const settled = await within(() => call.ended() !== undefined, cell.after === undefined ? 200 : 10);
   if (cell.after !== undefined && cell.after > 0) assert(!settled, "it waited for the clock");

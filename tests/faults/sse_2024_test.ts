@@ -70,7 +70,14 @@ async function spoilStream(name: PipeFault | SseFault, cell: Outcome): Promise<v
   const clock = new VirtualClock();
   const server = createHostileSse(name, { on: "tools/call", times: Infinity });
   const tracked = trackFetch(memoryFetch(server));
-  const work = connect(url, { fetch: tracked.fetch, clock, limits, random: evenRandom, verdict, retry: { attempts: 1 } });
+  const work = connect(url, {
+    fetch: tracked.fetch,
+    clock,
+    limits,
+    random: evenRandom,
+    verdict,
+    retry: { attempts: 1 },
+  });
   const call = watch(work);
   const settled = await within(() => call.ended() !== undefined, cell.after === undefined ? 200 : 10);
   if (cell.after !== undefined) {

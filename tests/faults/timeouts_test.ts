@@ -11,13 +11,15 @@ import { memoryFetch } from "../servers/memory_fetch.ts";
 import { createModernServer } from "../servers/modern.ts";
 import { VirtualClock } from "../support/virtual_clock.ts";
 import { assertOutcome, trackFetch, watch, watchStrays, within } from "./support/harness.ts";
+import { together } from "./support/together.ts";
 import { timeout } from "./table/row.ts";
 
 const strays = watchStrays();
 
 describe("time-outs", () => {
+  const cases = new Map<string, () => Promise<void>>();
   for (const era of ["modern", "legacy"] as const) {
-    test(`${era}: progress extends the idle time`, async () => {
+    cases.set(`http-${era}: progress extends the idle time`, async () => {
       const { client, clock } = await open(era);
       const startedAt = clock.monotonic();
       const options = { timeouts: { idle: 29_001 } };
@@ -26,25 +28,28 @@ describe("time-outs", () => {
       await client.close();
     });
 
-    test(`${era}: nothing extends the total of 300 s`, async () => {
+    cases.set(`http-${era}: nothing extends the total of 300 s`, async () => {
       const { client, clock, server } = await open(era);
       await endsAt(client, clock, { idle: 60_000, names: "total", after: 300_000 });
       assertEquals(server.cancellations.map(({ method }) => method), ["tools/call"]);
       await client.close();
     });
 
-    test(`${era}: a call without a sign of life ends by its idle time, and the server hears of it`, async () => {
-      const { client, clock, server, isOpen } = await open(era);
-      // The modern peer's stream begins with its first sign of progress, the handshake one's at once.
-      await endsAt(client, clock, { idle: 20_000, names: "idle", after: era === "modern" ? 49_000 : 20_000 });
-      assert(await within(() => server.cancellations.length === 1, 20));
-      const notices = server.count("notifications/cancelled");
-      assertEquals(notices, era === "modern" ? 0 : 1, "the way of its era: a closed stream, or a notice");
-      assert(await within(() => isOpen() === 0, 20));
-      await client.close();
-    });
+    cases.set(
+      `http-${era}: a call without a sign of life ends by its idle time, and the server hears of it`,
+      async () => {
+        const { client, clock, server, isOpen } = await open(era);
+        // The modern peer's stream begins with its first sign of progress, the handshake one's at once.
+        await endsAt(client, clock, { idle: 20_000, names: "idle", after: era === "modern" ? 49_000 : 20_000 });
+        assert(await within(() => server.cancellations.length === 1, 20));
+        const notices = server.count("notifications/cancelled");
+        assertEquals(notices, era === "modern" ? 0 : 1, "the way of its era: a closed stream, or a notice");
+        assert(await within(() => isOpen() === 0, 20));
+        await client.close();
+      },
+    );
 
-    test(`${era}: an answer at the last moment still counts, one after it does not`, async () => {
+    cases.set(`http-${era}: an answer at the last moment still counts, one after it does not`, async () => {
       const { client, clock } = await open(era);
       const startedAt = clock.monotonic();
       await clock.until(client.callTool("slow", { milliseconds: 29_999 }));
@@ -57,6 +62,9 @@ describe("time-outs", () => {
       await client.close();
     });
   }
+
+  const outcome = together(cases);
+  for (const name of cases.keys()) test(name, () => outcome(name));
 
   test("one number for a call stands for all three", async () => {
     const { client, clock } = await open("modern");

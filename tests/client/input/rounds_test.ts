@@ -21,17 +21,21 @@ describe("a call that asks more than once", () => {
     assertEquals(server.calls("ask"), 1);
   }, { client: { handlers: counting } });
 
-  inEveryWay("each round has a fresh id and token, the same arguments, and only its own answers (C-139 C-204 C-206)", async (client, server) => {
-    await client.callTool("ask", { rounds: 3 });
-    const rounds = server.log.flatMap(({ message }) => message?.method === "tools/call" ? [message] : []);
-    assertEquals(rounds.length, 4);
-    const tokens = rounds.map((message) => objectAt(objectAt(message, "params"), "_meta").progressToken);
-    assertEquals([new Set(rounds.map(({ id }) => id)).size, new Set(tokens).size], [4, 4]);
-    const params = rounds.map((message) => objectAt(message, "params"));
-    for (const { name, arguments: args } of params) assertEquals([name, args], ["ask", { rounds: 3 }]);
-    const keys = params.map(({ inputResponses }) => isJsonObject(inputResponses) ? Object.keys(inputResponses) : []);
-    assertEquals(keys, [[], ["name_1"], ["name_2"], ["name_3"]]);
-  }, { client: { handlers: counting }, ...modernWays });
+  inEveryWay(
+    "each round has a fresh id and token, the same arguments, and only its own answers (C-139 C-204 C-206)",
+    async (client, server) => {
+      await client.callTool("ask", { rounds: 3 });
+      const rounds = server.log.flatMap(({ message }) => message?.method === "tools/call" ? [message] : []);
+      assertEquals(rounds.length, 4);
+      const tokens = rounds.map((message) => objectAt(objectAt(message, "params"), "_meta").progressToken);
+      assertEquals([new Set(rounds.map(({ id }) => id)).size, new Set(tokens).size], [4, 4]);
+      const params = rounds.map((message) => objectAt(message, "params"));
+      for (const { name, arguments: args } of params) assertEquals([name, args], ["ask", { rounds: 3 }]);
+      const keys = params.map(({ inputResponses }) => isJsonObject(inputResponses) ? Object.keys(inputResponses) : []);
+      assertEquals(keys, [[], ["name_1"], ["name_2"], ["name_3"]]);
+    },
+    { client: { handlers: counting }, ...modernWays },
+  );
 
   inEveryWay("the server's state comes back byte for byte (C-203)", async (client, server) => {
     await client.callTool("ask", { rounds: 2 });
@@ -112,13 +116,17 @@ const form: InputRequest = { method: "elicitation/create", params: { message: "?
 describe("what a server must not ask", () => {
   const elicitation: Handlers = { elicitation: () => ({ action: "accept", content: {} }) };
   const message = { role: "user", content: { type: "text", text: "hi" } };
-  const sampling: Handlers = { sampling: () => ({ role: "assistant", model: "m", content: { type: "text", text: "x" } }) };
+  const sampling: Handlers = {
+    sampling: () => ({ role: "assistant", model: "m", content: { type: "text", text: "x" } }),
+  };
   const cases: [string, Handlers, Record<string, InputRequest>][] = [
     ["a kind that was not declared (C-207)", elicitation, { a: { method: "roots/list" } }],
     ["a page when only forms were declared (C-207)", elicitation, {
       a: { method: "elicitation/create", params: { mode: "url", message: "?", url: "https://x.example/" } },
     }],
-    ["a mode that nobody knows", elicitation, { a: { method: "elicitation/create", params: { mode: "voice", message: "?" } } }],
+    ["a mode that nobody knows", elicitation, {
+      a: { method: "elicitation/create", params: { mode: "voice", message: "?" } },
+    }],
     ["a method that nobody knows", elicitation, { a: { method: "com.example/ask" } }],
     ["tools in sampling that were not declared (C-226)", sampling, {
       a: {
@@ -130,7 +138,10 @@ describe("what a server must not ask", () => {
       a: {
         method: "sampling/createMessage",
         params: {
-          messages: [{ role: "user", content: [{ type: "tool_result", toolUseId: "1", content: [] }, message.content] }],
+          messages: [{
+            role: "user",
+            content: [{ type: "tool_result", toolUseId: "1", content: [] }, message.content],
+          }],
           maxTokens: 1,
         },
       },

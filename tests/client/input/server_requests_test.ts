@@ -13,8 +13,9 @@ function onBoth(
   run: (client: Client, session: () => LegacySession, calls: (tool: string) => number) => Promise<void>,
 ): void {
   test(`${name} (HTTP)`, () =>
-    withLegacy((client, server) =>
-      run(client, () => server.session() as LegacySession, (tool) => server.calls(tool)), { client }));
+    withLegacy((client, server) => run(client, () => server.session() as LegacySession, (tool) => server.calls(tool)), {
+      client,
+    }));
   test(`${name} (pipe)`, () =>
     withPipe((client, { server }) => run(client, () => server.session, (tool) => server.calls(tool)), {
       server: { era: "legacy" },
@@ -31,19 +32,33 @@ const all: Handlers = {
 };
 
 describe("what a handshake server asks on its own account", () => {
-  onBoth("ping is answered, also by a client without any handler for it (C-143)", { handlers: { log() {} } }, async (_, session) => {
-    assertEquals(await session().ask("ping"), {});
-  });
+  onBoth(
+    "ping is answered, also by a client without any handler for it (C-143)",
+    { handlers: { log() {} } },
+    async (_, session) => {
+      assertEquals(await session().ask("ping"), {});
+    },
+  );
 
-  onBoth("elicitation, sampling and roots are answered by the same handlers (C-116)", { handlers: all }, async (_, session) => {
-    assertEquals(await session().ask("elicitation/create", form), { action: "accept", content: { name: "Grace" } });
-    assertEquals((await session().ask("sampling/createMessage", { messages: [text], maxTokens: 1 })).model, "m");
-    assertEquals(await session().ask("roots/list"), { roots: [{ uri: "file:///work" }] });
-  });
+  onBoth(
+    "elicitation, sampling and roots are answered by the same handlers (C-116)",
+    { handlers: all },
+    async (_, session) => {
+      assertEquals(await session().ask("elicitation/create", form), { action: "accept", content: { name: "Grace" } });
+      assertEquals((await session().ask("sampling/createMessage", { messages: [text], maxTokens: 1 })).model, "m");
+      assertEquals(await session().ask("roots/list"), { roots: [{ uri: "file:///work" }] });
+    },
+  );
 
   const refusals: [string, Handlers, string, JsonObject, number][] = [
     ["roots without roots (C-241)", { elicitation: all.elicitation }, "roots/list", {}, -32601],
-    ["sampling without a handler", { elicitation: all.elicitation }, "sampling/createMessage", { messages: [text] }, -32601],
+    [
+      "sampling without a handler",
+      { elicitation: all.elicitation },
+      "sampling/createMessage",
+      { messages: [text] },
+      -32601,
+    ],
     ["a method that nobody knows", all, "com.example/dance", {}, -32601],
     ["a page when only forms were declared (C-222)", all, "elicitation/create", { ...form, mode: "url" }, -32602],
     ["a mode that nobody knows (C-222)", all, "elicitation/create", { ...form, mode: "voice" }, -32602],
@@ -60,10 +75,16 @@ describe("what a handshake server asks on its own account", () => {
       messages: [{ role: "user", content: [{ type: "tool_result", toolUseId: "1", content: [] }] }],
       maxTokens: 1,
     }, -32602],
-    ["a sampling request that the user refuses (C-232)", { ...all, sampling: () => undefined }, "sampling/createMessage", {
-      messages: [text],
-      maxTokens: 1,
-    }, -1],
+    [
+      "a sampling request that the user refuses (C-232)",
+      { ...all, sampling: () => undefined },
+      "sampling/createMessage",
+      {
+        messages: [text],
+        maxTokens: 1,
+      },
+      -1,
+    ],
     ["a handler that fails", { roots: () => Promise.reject(new Error("secret detail")) }, "roots/list", {}, -32603],
   ];
   for (const [name, handlers, method, params, code] of refusals) {
@@ -80,15 +101,19 @@ describe("what a handshake server asks on its own account", () => {
       return { action: "accept", content: { name: "slow" } };
     },
   };
-  onBoth("a ping is answered while a handler sleeps, and other calls go on", { handlers: slow }, async (client, session, calls) => {
-    const asking = client.callTool("ask");
-    await until(() => calls("ask") === 1);
-    await turns();
-    assertEquals(await session().ask("ping"), {});
-    assertEquals(textOf(await client.callTool("echo", { text: "meanwhile" })), "meanwhile");
-    answer();
-    assertEquals(textOf(await asking), '["slow"]');
-  });
+  onBoth(
+    "a ping is answered while a handler sleeps, and other calls go on",
+    { handlers: slow },
+    async (client, session, calls) => {
+      const asking = client.callTool("ask");
+      await until(() => calls("ask") === 1);
+      await turns();
+      assertEquals(await session().ask("ping"), {});
+      assertEquals(textOf(await client.callTool("echo", { text: "meanwhile" })), "meanwhile");
+      answer();
+      assertEquals(textOf(await asking), '["slow"]');
+    },
+  );
 
   const contexts: HandlerContext[] = [];
   const waiting: Handlers = {
@@ -97,7 +122,9 @@ describe("what a handshake server asks on its own account", () => {
       return new Promise((resolve) => context.signal.addEventListener("abort", () => resolve({ action: "cancel" })));
     },
   };
-  onBoth("a question that the server withdraws: the handler's signal is aborted, no answer is sent", { handlers: waiting }, async (client, _, calls) => {
+  onBoth("a question that the server withdraws: the handler's signal is aborted, no answer is sent", {
+    handlers: waiting,
+  }, async (client, _, calls) => {
     contexts.length = 0;
     const controller = new AbortController();
     const call = assertRejects(() => client.callTool("ask", {}, { signal: controller.signal }));
@@ -119,12 +146,16 @@ describe("what a handshake server asks on its own account", () => {
   });
 
   const lines: LogMessage[] = [];
-  onBoth("log lines that belong to no call reach the handler", { handlers: { log: (line) => void lines.push(line) } }, async (client) => {
-    lines.length = 0;
-    await client.callTool("log", { count: 2 });
-    await until(() => lines.length === 2);
-    assertEquals(lines.map(({ data }) => data), ["line 0", "line 1"]);
-  });
+  onBoth(
+    "log lines that belong to no call reach the handler",
+    { handlers: { log: (line) => void lines.push(line) } },
+    async (client) => {
+      lines.length = 0;
+      await client.callTool("log", { count: 2 });
+      await until(() => lines.length === 2);
+      assertEquals(lines.map(({ data }) => data), ["line 0", "line 1"]);
+    },
+  );
 
   test("a ping before notifications/initialized is answered (C-143)", async () => {
     const seen: JsonObject[] = [];
@@ -163,20 +194,24 @@ describe("-32042 of 2025-11-25: pages first, then again (C-221)", () => {
     },
   };
 
-  onBoth("the user visits, the server says when it is done, the call is repeated", { handlers: visiting }, async (client, session, calls) => {
-    visits.length = 0;
-    const call = client.callTool("ask_url");
-    await until(() => visits.length === 1);
-    await turns();
-    assertEquals(calls("ask_url"), 1);
-    session().completeElicitation("somebody-elses");
-    await turns();
-    assertEquals(calls("ask_url"), 1, "a notice for another page changes nothing (C-220)");
-    session().completeElicitation("sign-1");
-    assertEquals(textOf(await call), "signed");
-    assertEquals([visits, calls("ask_url")], [["sign-1 https://example.com/sign"], 2]);
-    session().completeElicitation("sign-1");
-  });
+  onBoth(
+    "the user visits, the server says when it is done, the call is repeated",
+    { handlers: visiting },
+    async (client, session, calls) => {
+      visits.length = 0;
+      const call = client.callTool("ask_url");
+      await until(() => visits.length === 1);
+      await turns();
+      assertEquals(calls("ask_url"), 1);
+      session().completeElicitation("somebody-elses");
+      await turns();
+      assertEquals(calls("ask_url"), 1, "a notice for another page changes nothing (C-220)");
+      session().completeElicitation("sign-1");
+      assertEquals(textOf(await call), "signed");
+      assertEquals([visits, calls("ask_url")], [["sign-1 https://example.com/sign"], 2]);
+      session().completeElicitation("sign-1");
+    },
+  );
 
   for (const action of ["decline", "cancel"] as const) {
     onBoth(`the user says ${action}: the server's error reaches the caller`, {

@@ -32,8 +32,10 @@ function onBoth(name: string, run: (client: Client, server: Server) => Promise<v
       run(client, Object.assign(server, { watched: () => [...server.session()?.watched ?? []] }))
     ));
   test(`${name} (pipe)`, () =>
-    withPipe((client, { server }) =>
-      run(client, Object.assign(server, { watched: () => [...server.session.watched] })), { server: { era: "legacy" } }));
+    withPipe(
+      (client, { server }) => run(client, Object.assign(server, { watched: () => [...server.session.watched] })),
+      { server: { era: "legacy" } },
+    ));
 }
 
 async function take(stream: Subscription, count: number): Promise<Change[]> {

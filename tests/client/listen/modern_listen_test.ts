@@ -45,31 +45,37 @@ async function take(stream: Subscription, count: number): Promise<Change[]> {
 }
 
 describe("listening to a modern server", () => {
-  onBoth("changes come in the order they happened, only those that were asked for (C-146 C-149)", async (client, server) => {
-    const some = client.listen({ tools: true, resourceUris: ["test://text"] });
-    const all = client.listen(lists);
-    await Promise.all([some.acknowledged, all.acknowledged]);
-    assertEquals(server.listeners(), 2);
-    server.emit({ type: "prompts" });
-    server.emit({ type: "resource", uri: "test://text" });
-    server.emit({ type: "resource", uri: "test://other" });
-    server.emit({ type: "tools" });
-    assertEquals(await take(some, 2), [{ type: "resource", uri: "test://text" }, { type: "tools" }]);
-    assertEquals(await take(all, 2), [{ type: "prompts" }, { type: "tools" }]);
-    some.close();
-    all.close();
-    await until(() => server.listeners() === 0);
-  });
+  onBoth(
+    "changes come in the order they happened, only those that were asked for (C-146 C-149)",
+    async (client, server) => {
+      const some = client.listen({ tools: true, resourceUris: ["test://text"] });
+      const all = client.listen(lists);
+      await Promise.all([some.acknowledged, all.acknowledged]);
+      assertEquals(server.listeners(), 2);
+      server.emit({ type: "prompts" });
+      server.emit({ type: "resource", uri: "test://text" });
+      server.emit({ type: "resource", uri: "test://other" });
+      server.emit({ type: "tools" });
+      assertEquals(await take(some, 2), [{ type: "resource", uri: "test://text" }, { type: "tools" }]);
+      assertEquals(await take(all, 2), [{ type: "prompts" }, { type: "tools" }]);
+      some.close();
+      all.close();
+      await until(() => server.listeners() === 0);
+    },
+  );
 
-  onBoth("the filter on the wire says only what is on, and what the server honours is told (C-146 C-147)", async (client, server) => {
-    const stream = client.listen({ tools: true, prompts: false, resourceUris: ["test://text"] });
-    const honoured = await stream.acknowledged;
-    assertEquals([honoured.tools, honoured.prompts, honoured.resourceUris], [true, false, ["test://text"]]);
-    assertEquals(paramsOf(server, "subscriptions/listen").map(({ notifications }) => notifications), [
-      { toolsListChanged: true, resourceSubscriptions: ["test://text"] },
-    ]);
-    stream.close();
-  });
+  onBoth(
+    "the filter on the wire says only what is on, and what the server honours is told (C-146 C-147)",
+    async (client, server) => {
+      const stream = client.listen({ tools: true, prompts: false, resourceUris: ["test://text"] });
+      const honoured = await stream.acknowledged;
+      assertEquals([honoured.tools, honoured.prompts, honoured.resourceUris], [true, false, ["test://text"]]);
+      assertEquals(paramsOf(server, "subscriptions/listen").map(({ notifications }) => notifications), [
+        { toolsListChanged: true, resourceSubscriptions: ["test://text"] },
+      ]);
+      stream.close();
+    },
+  );
 
   onBoth("the same change many times is told once to who has not looked yet", async (client, server) => {
     const stream = client.listen(lists);
@@ -214,8 +220,10 @@ describe("a stream of changes that breaks", () => {
   });
 
   test("a server that refuses it: the error at once, nothing is tried again", async () => {
-    const server = front(createModernServer(), (seen) =>
-      seen.method === "subscriptions/listen" ? new Response("", { status: 403 }) : undefined);
+    const server = front(
+      createModernServer(),
+      (seen) => seen.method === "subscriptions/listen" ? new Response("", { status: 403 }) : undefined,
+    );
     await using client = await connect(url, { fetch: memoryFetch(server) });
     const stream = client.listen({ tools: true });
     await assertRejects(() => stream.acknowledged, UnauthorizedError);

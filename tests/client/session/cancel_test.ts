@@ -35,20 +35,23 @@ async function running(client: Client, server: Peer, tool: string = "slow") {
 }
 
 describe("giving up", () => {
-  inEveryWay("in the middle of a call: the signal's own reason, and the server stops, in the way of its binding (C-065 C-115 C-130 C-131 C-132)", async (client, server, way) => {
-    const reason = { any: "value" };
-    const { controller, call } = await running(client, server);
-    controller.abort(reason);
-    assertEquals(await call as unknown, reason);
-    await until(() => server.cancellations.length === 1);
-    assertEquals(server.cancellations[0]?.method, "tools/call");
-    // Modern HTTP closes the stream; all else sends a notice that names the request.
-    assertEquals(notices(server), way === "modern HTTP" ? 0 : 1);
-    if (way !== "modern HTTP") {
-      const [notice] = paramsOf(server, "notifications/cancelled");
-      assertEquals(notice?.requestId, sent(server, "tools/call")[0]?.id);
-    }
-  });
+  inEveryWay(
+    "in the middle of a call: the signal's own reason, and the server stops, in the way of its binding (C-065 C-115 C-130 C-131 C-132)",
+    async (client, server, way) => {
+      const reason = { any: "value" };
+      const { controller, call } = await running(client, server);
+      controller.abort(reason);
+      assertEquals(await call as unknown, reason);
+      await until(() => server.cancellations.length === 1);
+      assertEquals(server.cancellations[0]?.method, "tools/call");
+      // Modern HTTP closes the stream; all else sends a notice that names the request.
+      assertEquals(notices(server), way === "modern HTTP" ? 0 : 1);
+      if (way !== "modern HTTP") {
+        const [notice] = paramsOf(server, "notifications/cancelled");
+        assertEquals(notice?.requestId, sent(server, "tools/call")[0]?.id);
+      }
+    },
+  );
 
   inEveryWay("the reason reaches the server where there is a notice for it (C-138)", async (client, server) => {
     const { controller, call } = await running(client, server);
@@ -113,7 +116,10 @@ describe("giving up", () => {
     assert(server.calls("echo") >= 1);
   });
 
-  const reasons: [string, unknown][] = [["undefined", undefined], ["a text", "stop"], ["null", null], ["a DOMException", "default"]];
+  const reasons: [string, unknown][] = [["undefined", undefined], ["a text", "stop"], ["null", null], [
+    "a DOMException",
+    "default",
+  ]];
   for (const [name, reason] of reasons) {
     inEveryWay(`any reason comes back as it is: ${name}`, async (client, server) => {
       const { controller, call } = await running(client, server);

@@ -85,7 +85,10 @@ describe("how long a call may take (C-128)", () => {
 
   onTheClock("progress extends the idle time, with and without a listener (C-129)", async (client, clock) => {
     const args = { count: 5, milliseconds: 800 };
-    assertEquals(textOf(await clock.until(client.callTool("progress", args, { timeouts: { headers: 900 } }))), "progressed 5");
+    assertEquals(
+      textOf(await clock.until(client.callTool("progress", args, { timeouts: { headers: 900 } }))),
+      "progressed 5",
+    );
     const seen: number[] = [];
     const onProgress = ({ progress }: Progress): void => void seen.push(progress);
     const options = { onProgress, timeouts: { headers: 900 } };
@@ -153,9 +156,11 @@ describe("progress", () => {
   inEveryWay("calls at once hear only of themselves (C-140)", async (client, server) => {
     const counts = [2, 5, 9];
     const seen: number[][] = counts.map(() => []);
-    await Promise.all(counts.map((count, index) =>
-      client.callTool("progress", { count }, { onProgress: ({ progress }) => void seen[index]?.push(progress) })
-    ));
+    await Promise.all(
+      counts.map((count, index) =>
+        client.callTool("progress", { count }, { onProgress: ({ progress }) => void seen[index]?.push(progress) })
+      ),
+    );
     assertEquals(seen.map(({ length }) => length), counts);
     const tokens = paramsOf(server, "tools/call").map((params) => objectAt(params, "_meta").progressToken);
     assertEquals(new Set(tokens).size, 3);

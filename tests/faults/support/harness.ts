@@ -115,7 +115,9 @@ function named(error: McpError): string | undefined {
 
 function describeError(error: unknown): string {
   if (!(error instanceof Error)) return `rejected with ${String(error)}`;
-  const cause = error.cause instanceof Error ? ` (cause: ${error.cause.name}: ${error.cause.message.slice(0, 200)})` : "";
+  const cause = error.cause instanceof Error
+    ? ` (cause: ${error.cause.name}: ${error.cause.message.slice(0, 200)})`
+    : "";
   return `${error.name}: ${error.message.slice(0, 300)}${cause}`;
 }
 

@@ -6,7 +6,7 @@
 import { formatEvent } from "../../servers/core/sse.ts";
 import { isId, isJsonObject, type JsonObject, type RequestId } from "../../servers/core/wire.ts";
 import { createSse2024Server, type Sse2024Server } from "../../servers/sse_2024.ts";
-import { isPipeMessage, type PipeContext, type PipeFault, pipeMessages } from "./pipe_faults.ts";
+import { isPipeMessage, type PipeContext, type PipeFault, type PipeMessage, pipeMessages } from "./pipe_faults.ts";
 
 /** Faults of this binding alone. */
 export type SseFault =
@@ -73,7 +73,9 @@ async function post(request: Request, message: JsonObject, state: State): Promis
     state.answers++;
     return new Response("Accepted", { status: 202 });
   }
-  if (message.method !== state.on || state.hits >= state.times || !isId(message.id)) return await healthy.fetch(request);
+  if (message.method !== state.on || state.hits >= state.times || !isId(message.id)) {
+    return await healthy.fetch(request);
+  }
   state.hits++;
   switch (fault) {
     case "post-never":
@@ -159,7 +161,7 @@ function replace(text: string, state: State): string | undefined {
   return items.map((item) => formatEvent({ data: typeof item === "string" ? item : JSON.stringify(item) })).join("");
 }
 
-function isPipe(fault: PipeFault | SseFault): fault is keyof typeof pipeMessages {
+function isPipe(fault: PipeFault | SseFault): fault is PipeMessage {
   return isPipeMessage(fault as PipeFault); // by name: the other union shares none of them
 }
 

@@ -18,8 +18,43 @@ export interface PipeContext {
 /** What comes instead of the answer: objects are messages, texts are lines as they are. */
 type Spoil = (answer: JsonObject, context: PipeContext) => readonly unknown[];
 
+/** A fault in the messages of a pipe. */
+export type PipeMessage =
+  | "bad-json"
+  | "noise"
+  | "wrong-id"
+  | "number-id"
+  | "list-id"
+  | "null-id"
+  | "no-id"
+  | "answer-of-another"
+  | "no-jsonrpc"
+  | "result-and-error"
+  | "neither"
+  | "result-not-object"
+  | "error-not-object"
+  | "error-without-code"
+  | "error-without-id"
+  | "batch"
+  | "text-message"
+  | "empty-object"
+  | "unknown-result-type"
+  | "malformed-result"
+  | "duplicate-answer"
+  | "second-answer-differs"
+  | "server-request"
+  | "server-ping"
+  | "unknown-notification"
+  | "progress-flood"
+  | "progress-backwards"
+  | "progress-foreign-token"
+  | "depth-bomb"
+  | "node-bomb"
+  | "silent"
+  | "infinite-pages";
+
 /** Faults in the messages of a pipe. The request is executed. */
-export const pipeMessages = {
+export const pipeMessages: Readonly<Record<PipeMessage, Spoil>> = {
   "bad-json": (answer) => [JSON.stringify(answer).slice(0, -5)],
   "noise": (answer) => ["Listening on port 3000", answer],
   "wrong-id": (answer) => [{ ...answer, id: "nobody asked this" }],
@@ -62,10 +97,7 @@ export const pipeMessages = {
     const result = { resultType: "complete", ttlMs: 0, cacheScope: "private", tools, nextCursor: `cursor ${attempt}` };
     return [{ jsonrpc: "2.0", id, result }];
   },
-} satisfies Record<string, Spoil>;
-
-/** A fault in the messages of a pipe. */
-export type PipeMessage = keyof typeof pipeMessages;
+};
 
 /** Faults of the pipe itself. */
 export type PipeBreak =
@@ -82,11 +114,6 @@ export type PipeBreak =
 
 /** All faults of a pipe. */
 export type PipeFault = PipeMessage | PipeBreak;
-
-/** All names of faults in messages. */
-export function pipeMessageNames(): PipeMessage[] {
-  return Object.keys(pipeMessages) as PipeMessage[]; // the keys of the very type
-}
 
 /** True for a fault in messages. */
 export function isPipeMessage(fault: PipeFault): fault is PipeMessage {

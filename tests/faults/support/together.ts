@@ -5,22 +5,24 @@
  * @module
  */
 
-/** How many run at a time. */
-const width = 24;
-
 /**
  * Takes cases by name. The first that is asked for starts them all (a Worker may do nothing before its first request);
  * each answer is that case's own.
+ *
+ * @param width How many run at a time.
  */
-export function together(cases: ReadonlyMap<string, () => Promise<void>>): (name: string) => Promise<void> {
+export function together(
+  cases: ReadonlyMap<string, () => Promise<void>>,
+  width: number = 24,
+): (name: string) => Promise<void> {
   let results: Map<string, Promise<void>> | undefined;
   return async (name) => {
-    results ??= start(cases);
+    results ??= start(cases, width);
     await results.get(name);
   };
 }
 
-function start(cases: ReadonlyMap<string, () => Promise<void>>): Map<string, Promise<void>> {
+function start(cases: ReadonlyMap<string, () => Promise<void>>, width: number): Map<string, Promise<void>> {
   const results = new Map<string, Promise<void>>();
   const lanes: Promise<void>[] = Array.from({ length: width }, () => Promise.resolve());
   let next = 0;

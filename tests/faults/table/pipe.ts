@@ -58,7 +58,10 @@ export const pipeRows: Readonly<Record<PipeFault, PipeRow>> = {
   "infinite-pages": all("34", { ends: "resolves", ran: 0, sent: 100 }),
   "ends-before": all("8", unknown(0)),
   "ends-after": all("8", unknown(1)),
-  "write-throws": { ...all("45", unknown(0)), sse2024: { none: "its writes are POSTs: see post-* in sse_2024_test.ts" } },
+  "write-throws": {
+    ...all("45", unknown(0)),
+    sse2024: { none: "its writes are POSTs: see post-* in sse_2024_test.ts" },
+  },
   "write-rejects": {
     ...all("45", unknown(0)),
     sse2024: { none: "its writes are POSTs: see post-* in sse_2024_test.ts" },

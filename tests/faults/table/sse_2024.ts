@@ -32,4 +32,3 @@ export const sseRows: Readonly<Record<SseFault, SseRow>> = {
   "truncated-event": { f: "10", cell: unknown(1) },
   "endless-line": { f: "16", cell: limit("messageBytes", { ran: 1 }) },
 };
-
