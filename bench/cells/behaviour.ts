@@ -35,9 +35,13 @@ export async function countTrips(context: CellContext): Promise<Figures> {
   return figures;
 }
 
-/** Milliseconds from a fault to the rejection of the call that it hit. */
+/**
+ * Milliseconds from a fault to the rejection of the call that it hit. `repeated` is how many of the broken calls reached
+ * the server once more: each may have run already.
+ */
 export async function breakAll(context: CellContext): Promise<Figures> {
   const figures: Record<string, number> = {};
+  let repeated = 0;
   const faults = [["sse", "end"], ["sse", "reset"], ["sse", "garbage"], [
     "json",
     "reset",
@@ -61,6 +65,15 @@ export async function breakAll(context: CellContext): Promise<Figures> {
     return Promise.resolve();
   });
   return figures;
+}
+
+/** What the server counted under a key. */
+async function countOf(
+  { task }: CellContext,
+  key: string,
+): Promise<{ trips: number; posts: number }> {
+  const response = await fetch(`${task.origin}/count/${key}`);
+  return await response.json();
 }
 
 async function timeFault(
