@@ -2,11 +2,13 @@
  * The fault matrix on real sockets, in each runtime's own `fetch`.
  */
 import { assert, assertEquals, assertLess, assertLessOrEqual, assertRejects } from "@std/assert";
+import { createServer } from "node:https";
 import { describe, test } from "node:test";
 import { type Clock, ConnectError, McpError, systemClock } from "../../mod.ts";
 import { connect } from "../../src/entry/local.ts";
 import { startHostileSocket } from "../servers/hostile_socket.ts";
 import { until } from "../suites/spawn.ts";
+import { certificate, key } from "./support/certificate.ts";
 import { assertOutcome, evenRandom, textOf, watch, watchStrays } from "./support/harness.ts";
 import { together } from "./support/together.ts";
 import type { Outcome } from "./table/row.ts";
@@ -32,6 +34,20 @@ describe("faults on sockets", () => {
       assertEquals(error.delivery, "not-sent");
     }
     await socket.close();
+  });
+
+  test("F2 a certificate that nobody trusts: ConnectError, not sent, no second attempt", async () => {
+    let requests = 0;
+    let connections = 0;
+    const server = createServer({ key, cert: certificate }, () => void requests++);
+    server.on("connection", () => void connections++);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const address = server.address();
+    const port = typeof address === "object" ? address?.port : undefined;
+    const error = await assertRejects(() => connect(`https://127.0.0.1:${port}/mcp`), ConnectError);
+    assertEquals([error.delivery, error.retryable, requests], ["not-sent", false, 0]);
+    assertLessOrEqual(connections, 1);
+    await new Promise((resolve) => server.close(resolve));
   });
 
   test("F5 a server that resets every connection: told, three attempts, nothing left", async () => {
