@@ -10,7 +10,11 @@ export interface Incoming {
   readonly method?: string;
   readonly params?: {
     readonly name?: string;
-    readonly arguments?: { readonly text?: string; readonly mebibytes?: number; readonly count?: number };
+    readonly arguments?: {
+      readonly text?: string;
+      readonly mebibytes?: number;
+      readonly count?: number;
+    };
     readonly protocolVersion?: string;
     readonly _meta?: Readonly<Record<string, unknown>>;
   };
@@ -30,7 +34,9 @@ export function answer(message: Incoming, accepts: string): Answer {
   const { id, method, params } = message;
   if (id === undefined) return undefined;
   const modern = params?._meta?.["io.modelcontextprotocol/protocolVersion"] !== undefined;
-  if (modern && accepts === "legacy") return [failure(id, -32601, "Method not found")];
+  if (modern && accepts === "legacy") {
+    return [failure(id, -32601, "Method not found")];
+  }
   switch (method) {
     case "tools/call":
       return answerCall(id, params ?? {}, modern);
@@ -44,7 +50,9 @@ export function answer(message: Incoming, accepts: string): Answer {
         ),
       ];
     case "initialize": {
-      if (accepts === "modern") return [failure(id, -32601, "Method not found")];
+      if (accepts === "modern") {
+        return [failure(id, -32601, "Method not found")];
+      }
       const version = params?.protocolVersion === modernRevision ? legacyRevision : params?.protocolVersion;
       return [
         success(
@@ -147,13 +155,20 @@ function tools(): string {
       type: "object",
       properties: {
         owner: { type: "string", description: "Whose items" },
-        state: { type: "string", enum: ["open", "closed", "all"], default: "open" },
+        state: {
+          type: "string",
+          enum: ["open", "closed", "all"],
+          default: "open",
+        },
         page: { type: "integer", minimum: 1, maximum: 1_000 },
-        filter: { type: "object", properties: { label: { type: "array", items: { type: "string" } } } },
+        filter: {
+          type: "object",
+          properties: { label: { type: "array", items: { type: "string" } } },
+        },
       },
       required: ["owner"],
     },
     annotations: { readOnlyHint: true, openWorldHint: false },
   }));
-  return listed = JSON.stringify([...working, ...others]);
+  return (listed = JSON.stringify([...working, ...others]));
 }

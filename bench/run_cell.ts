@@ -3,36 +3,11 @@
  * of it for each client and runtime (build.ts); it is told what to do by one argument of JSON.
  */
 import process from "node:process";
-import type { BenchClient, BenchEra, BenchTarget } from "./clients/client.ts";
-import { discover, first, list } from "./cells/connecting.ts";
+import type { BenchClient } from "./clients/client.ts";
+import { discover, first, importLibrary, list } from "./cells/connecting.ts";
 import { breakAll, callHundred, countTrips } from "./cells/behaviour.ts";
+import type { CellContext, CellTask, Figures } from "./task.ts";
 import { big, inFlight, progress, sequential } from "./cells/speed.ts";
-
-/** What one process is to measure. */
-export interface CellTask {
-  readonly cell: string;
-  /** How often, where a cell repeats something. */
-  readonly count: number;
-  /** The HTTP server, as `http://127.0.0.1:port`. */
-  readonly origin: string;
-  /** How to start the stdio server. */
-  readonly server: readonly string[];
-  /** When this process was started, in milliseconds since 1970 with fractions. */
-  readonly spawned: number;
-}
-
-/** Figures by name: `wall` and `cpu` are microseconds per call. */
-export type Figures = Readonly<Record<string, number>>;
-
-/** What a cell works with. */
-export interface CellContext {
-  readonly task: CellTask;
-  readonly create: () => BenchClient;
-  /** A new client, connected, with the tools listed. */
-  ready(target: BenchTarget): Promise<BenchClient>;
-  http(era: BenchEra, reply?: "json" | "sse", path?: string): BenchTarget;
-  stdio(era: BenchEra, accepts?: string): BenchTarget;
-}
 
 type Cell = (context: CellContext) => Promise<Figures>;
 
@@ -55,6 +30,7 @@ const cells: Readonly<Record<string, Cell>> = {
   stdio_10m: (context) => big(context, context.stdio("legacy"), 10),
   stdio_first: (context) => first(context, context.stdio("auto")),
   discovery: (context) => discover(context, context.stdio("auto")),
+  import: ({ task }) => importLibrary(task.library ?? ""),
   trips: countTrips,
   faults: breakAll,
   hundred: callHundred,
@@ -66,7 +42,9 @@ const cells: Readonly<Record<string, Cell>> = {
 export async function runCell(create: () => BenchClient): Promise<void> {
   const task: CellTask = JSON.parse(process.argv[2] ?? "{}");
   const cell = cells[task.cell];
-  if (cell === undefined) throw new RangeError(`There is no cell ${JSON.stringify(task.cell)}`);
+  if (cell === undefined) {
+    throw new RangeError(`There is no cell ${JSON.stringify(task.cell)}`);
+  }
   const [command = "", ...args] = task.server;
   const figures = await cell({
     task,
@@ -83,7 +61,12 @@ export async function runCell(create: () => BenchClient): Promise<void> {
       url: `${task.origin}/${reply}/${path}`,
       era,
     }),
-    stdio: (era, accepts = "both") => ({ kind: "stdio", command, args: [...args, accepts], era }),
+    stdio: (era, accepts = "both") => ({
+      kind: "stdio",
+      command,
+      args: [...args, accepts],
+      era,
+    }),
   });
   console.log(JSON.stringify(figures));
   // A peer may leave a stream open that would keep this process alive.

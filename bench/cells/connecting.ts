@@ -1,6 +1,7 @@
 /** Cells about what comes before the first result. */
+import { pathToFileURL } from "node:url";
 import type { BenchTarget } from "../clients/client.ts";
-import type { CellContext, Figures } from "../run_cell.ts";
+import type { CellContext, Figures } from "../task.ts";
 import { measure } from "./measure.ts";
 
 /** The list of 200 tools, fetched anew each time. */
@@ -39,4 +40,9 @@ export async function discover(context: CellContext, target: BenchTarget): Promi
   });
   await client.close();
   return { ...cost };
+}
+
+/** Loading a library: reading, compiling and running its module. */
+export async function importLibrary(path: string): Promise<Figures> {
+  return { ...(await measure(1, () => import(pathToFileURL(path).href))) };
 }

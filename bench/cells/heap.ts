@@ -1,6 +1,6 @@
 /** Many calls in one process, without a wire: what stays in memory afterwards. */
 import { ChannelTransport, connect, createMemoryPair } from "../../src/entry/local.ts";
-import type { Figures } from "../run_cell.ts";
+import type { Figures } from "../task.ts";
 import { measure } from "./measure.ts";
 
 declare const Bun: { gc(force: boolean): void } | undefined;
@@ -13,12 +13,17 @@ export async function callInMemory(count: number): Promise<Figures> {
     text(text) {
       const { id }: { id?: string } = JSON.parse(text);
       if (id === undefined) return;
-      const result = { content: [{ type: "text", text: "hello" }], resultType: "complete" };
+      const result = {
+        content: [{ type: "text", text: "hello" }],
+        resultType: "complete",
+      };
       far.write([JSON.stringify({ jsonrpc: "2.0", id, result })]);
     },
     end() {},
   });
-  const client = await connect(new ChannelTransport(() => near), { verdict: { era: "modern" } });
+  const client = await connect(new ChannelTransport(() => near), {
+    verdict: { era: "modern" },
+  });
   const { signal, listeners } = countedSignal();
   const run = async (calls: number) => {
     for (let index = 0; index < calls; index++) {
@@ -31,7 +36,13 @@ export async function callInMemory(count: number): Promise<Figures> {
   const cost = await measure(count, () => run(count));
   const after = await settledHeap();
   await client.close();
-  return { ...cost, slope: (after - before) / (count / 10_000), listeners: listeners(), before, after };
+  return {
+    ...cost,
+    slope: (after - before) / (count / 10_000),
+    listeners: listeners(),
+    before,
+    after,
+  };
 }
 
 /** A signal that knows how many listeners it has. */
@@ -57,7 +68,9 @@ async function settledHeap(): Promise<number> {
   for (let round = 0; round < 3; round++) {
     if (typeof Bun !== "undefined") Bun.gc(true);
     else if (typeof gc !== "undefined") gc();
-    else throw new Error("the collector cannot be called: --expose-gc is missing");
+    else {
+      throw new Error("the collector cannot be called: --expose-gc is missing");
+    }
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   return memoryUsage().heapUsed;

@@ -1,6 +1,6 @@
 /** Cells that measure how much a call costs. Each checks what came back: a wrong answer ends the run. */
 import type { BenchClient, BenchTarget } from "../clients/client.ts";
-import type { CellContext, Figures } from "../run_cell.ts";
+import type { CellContext, Figures } from "../task.ts";
 import { measure, peakMemory } from "./measure.ts";
 
 const warmCalls = 200;
@@ -34,7 +34,13 @@ export async function progress(context: CellContext, target: BenchTarget): Promi
   const onProgress = () => void heard++;
   const run = async (calls: number) => {
     for (let index = 0; index < calls; index++) {
-      const text = await client.call("progress", { count: 1_000 }, { onProgress });
+      const text = await client.call(
+        "progress",
+        { count: 1_000 },
+        {
+          onProgress,
+        },
+      );
       if (text !== "1000") throw new Error(`expected 1000, got ${text}`);
     }
   };
@@ -53,7 +59,9 @@ export async function big(context: CellContext, target: BenchTarget, mebibytes: 
   const run = async (calls: number) => {
     for (let index = 0; index < calls; index++) {
       const { length } = await client.call("big", { mebibytes });
-      if (length !== mebibytes * 2 ** 20) throw new Error(`expected ${mebibytes} MiB, got ${length} characters`);
+      if (length !== mebibytes * 2 ** 20) {
+        throw new Error(`expected ${mebibytes} MiB, got ${length} characters`);
+      }
     }
   };
   await callInTurn(client, "echo", 20);

@@ -3,7 +3,12 @@
 /** A server to connect to. `era` is `auto` where the client has to find it out. */
 export type BenchTarget =
   | { readonly kind: "http"; readonly url: string; readonly era: BenchEra }
-  | { readonly kind: "stdio"; readonly command: string; readonly args: readonly string[]; readonly era: BenchEra };
+  | {
+    readonly kind: "stdio";
+    readonly command: string;
+    readonly args: readonly string[];
+    readonly era: BenchEra;
+  };
 
 /** What the client is told of the server. */
 export type BenchEra = "modern" | "legacy" | "auto";

@@ -42,7 +42,12 @@ export function createClient(): BenchClient {
     async connect(target) {
       const { Client, StreamableHTTPClientTransport }: SdkLibrary = await import(SDK_PACKAGE);
       const versionNegotiation = { mode: modeOf(target.era) };
-      client = new Client({ name: "bench", version: "1.0.0" }, { versionNegotiation });
+      client = new Client(
+        { name: "bench", version: "1.0.0" },
+        {
+          versionNegotiation,
+        },
+      );
       const transport = target.kind === "http"
         ? new StreamableHTTPClientTransport(new URL(target.url))
         : await stdioTransport(target);
@@ -62,11 +67,19 @@ function modeOf(era: BenchEra): string | { pin: string } {
 async function stdioTransport(target: BenchTarget & { kind: "stdio" }): Promise<object> {
   const { StdioClientTransport }: SdkStdioLibrary = await import(SDK_STDIO_PACKAGE);
   // Its own default of 10 MB closes the connection at the cell of 10 MiB.
-  return new StdioClientTransport({ command: target.command, args: target.args, maxBufferSize: 2 ** 26 });
+  return new StdioClientTransport({
+    command: target.command,
+    args: target.args,
+    maxBufferSize: 2 ** 26,
+  });
 }
 
 function requestOptions(options: BenchCallOptions | undefined): SdkOptions | undefined {
   if (options === undefined) return undefined;
   const { onProgress, timeout, signal } = options;
-  return { ...(onProgress && { onprogress: onProgress }), ...(timeout && { timeout }), ...(signal && { signal }) };
+  return {
+    ...(onProgress && { onprogress: onProgress }),
+    ...(timeout && { timeout }),
+    ...(signal && { signal }),
+  };
 }

@@ -16,7 +16,7 @@ import { readCommandLine } from "./command_line.ts";
 import type { CommandLine } from "./command_line.ts";
 import { describeFailure, InterruptedError } from "./failure.ts";
 import { showHelp, showVersion } from "./help.ts";
-import { writeError } from "./terminal.ts";
+import { ignoreLostReaders, writeError } from "./terminal.ts";
 import { listTools } from "./tools.ts";
 
 const commands: Readonly<
@@ -25,10 +25,20 @@ const commands: Readonly<
 
 const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
-process.exit(await run(process.argv.slice(2), interruption()));
+// Older versions of Node do not say whether a module is the program: there it always is, being a bundle of its own.
+if (import.meta.main !== false) {
+  ignoreLostReaders();
+  process.exit(await run(process.argv.slice(2), interruption()));
+}
 
-/** Runs the command; whatever goes wrong becomes one line and an exit code. */
-async function run(argv: readonly string[], signal: AbortSignal): Promise<number> {
+/**
+ * Runs the command; whatever goes wrong becomes one line and an exit code.
+ *
+ * @param argv What stands behind the command's name.
+ * @param signal Ends it in good order: with exit code 130 when the reason is the program's own interruption.
+ * @returns The exit code.
+ */
+export async function run(argv: readonly string[], signal: AbortSignal): Promise<number> {
   try {
     const line = readCommandLine(argv);
     return await commands[line.command](line, signal);

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { McpError } from "../protocol/errors.ts";
 import type { JsonObject } from "../protocol/json_rpc.ts";
 import type { Limits } from "../protocol/limits.ts";
 import { invalid } from "../protocol/modern.ts";
@@ -19,10 +18,8 @@ import type {
   ListResourcesResult,
   ListResourceTemplatesResult,
   LoggingLevel,
-  Progress,
   ReadResourceResult,
   Task,
-  Tool,
 } from "../protocol/types.ts";
 import type { Clock } from "../ports.ts";
 import type { Transport } from "../transport/transport.ts";
@@ -35,14 +32,14 @@ import { negotiate } from "./negotiate.ts";
 import type { Verdict } from "./negotiate.ts";
 import type { ClientOptions } from "./options.ts";
 import { Outputs } from "./extras/outputs.ts";
-import { CalmProgress } from "./extras/progress.ts";
+import { calmly } from "./extras/progress.ts";
 import type { RequestOptions } from "./session/caller.ts";
 import { LegacySession } from "./session/legacy_session.ts";
 import { ModernSession } from "./session/modern_session.ts";
-import type { Session, SessionRequestOptions } from "./session/session.ts";
+import type { Session, SessionParts, SessionRequestOptions } from "./session/session.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { TaskHandle, TaskOptions, TaskRunner } from "./task_support.ts";
-import { isRefusal, isWrongBinding, openAs, verdictOf } from "./extras/verdicts.ts";
+import { isRefusal, isWrongBinding, openAs, openInstead, verdictOf } from "./extras/verdicts.ts";
 
 /**
  * A client of one MCP server. Every verb rejects with an `McpError` when the protocol or the connection fails, and with
@@ -72,6 +69,7 @@ export class Client extends CoreClient {
     this.#outputs = new Outputs(options.validator);
     this.#cache = options.cache === false ? undefined : options.features?.cache?.(this.clock);
     this.#known = options.verdict;
+    this.doubtful = !!options.verdict;
     this.#logLevel = options.logLevel;
   }
 
@@ -107,7 +105,7 @@ export class Client extends CoreClient {
   }
 
   override async rawToolCall(params: JsonObject, options: SessionRequestOptions = {}): Promise<JsonObject> {
-    this.#outputs.prepare(this.#tool(params.name));
+    this.#outputs.prepare(this.tools.definition(params.name));
     return await super.rawToolCall(params, options);
   }
 
@@ -117,15 +115,10 @@ export class Client extends CoreClient {
     options: SessionRequestOptions = {},
   ): Promise<JsonObject> {
     const { onProgress } = options;
-    const progress = onProgress && new CalmProgress(this.clock, onProgress);
-    const calm = progress ? { ...options, onProgress: (sign: Progress) => progress.tell(sign) } : options;
     this.#lastUsed = this.clock.monotonic();
-    let result: JsonObject;
-    try {
-      result = await super.request(method, params, calm);
-    } finally {
-      progress?.end();
-    }
+    const result = onProgress
+      ? await calmly(onProgress, this.clock, (calm) => super.request(method, params, { ...options, onProgress: calm }))
+      : await super.request(method, params, options);
     const wrong = checkShape(result.resultType === "task" ? "task" : method, result);
     if (wrong) throw invalid(method, wrong);
     return result;
@@ -298,16 +291,19 @@ export class Client extends CoreClient {
       ...(this.#known && { verdict: this.#known }),
       ...(sessionId !== undefined && { sessionId }),
       ...(this.#logLevel && { logLevel: this.#logLevel }),
-      tools: [...this.tools.known.values()].map(({ tool }) => tool),
+      tools: this.tools.all,
     };
   }
 
   /** Takes over what another client knew. Called by `connect(snapshot)`. */
-  restore({ verdict, logLevel, tools, sessionId }: Snapshot): void {
+  restore({ verdict, logLevel, tools }: Snapshot): void {
     this.#known = verdict;
+    this.doubtful = !!verdict;
     this.#logLevel = logLevel ?? this.#logLevel;
     this.tools.take({ tools }, verdict?.era === "modern", true);
-    if (verdict?.era !== "legacy" || sessionId === undefined || !verdict.revision || !verdict.info) return;
+    // Over HTTP a session without an id has no state at the server; on a pipe there is always a handshake.
+    const isHttp = this.parts.transport.kind === "http";
+    if (verdict?.era !== "legacy" || !isHttp || !verdict.revision || !verdict.info) return;
     const session = new LegacySession(this.parts);
     session.agree(verdict.revision, verdict.info);
     void session.stream?.ready();
@@ -335,7 +331,7 @@ export class Client extends CoreClient {
   protected override async opened(session: Session): Promise<void> {
     const level = this.#logLevel;
     this.#known = { ...this.#known, ...verdictOf(session, this.clock.now()) };
-    this.proven ||= session.era === "legacy";
+    if (session.era === "legacy") this.doubtful = false;
     if (level && session instanceof ModernSession) session.logLevel = level;
     else if (level) await session.request("logging/setLevel", { level }, {}).catch(() => {});
     this.#keepAlive();
@@ -346,10 +342,16 @@ export class Client extends CoreClient {
 
   /** What was told of a server and does not hold is forgotten, once: then the server is asked. */
   protected override again(error: unknown): boolean {
-    if (this.proven || !this.#known || !isRefusal(error)) return false;
-    this.proven = true;
+    if (!this.doubtful || !isRefusal(error)) return false;
+    this.doubtful = false;
     this.#known = this.session = undefined;
     return true;
+  }
+
+  protected override async revive(): Promise<void> {
+    if (!this.#broken()) return;
+    this.session?.stop();
+    await this.parts.transport.restart?.();
   }
 
   /** A process or socket that has died is started anew with the next request. */
@@ -361,30 +363,21 @@ export class Client extends CoreClient {
    * Goes by what is remembered. The server may speak the two-endpoint binding of 2024-11-05
    * (specification: Streamable HTTP, Backwards Compatibility).
    */
-  protected override async open(): Promise<Session> {
-    const { parts } = this;
+  protected override async open(parts: SessionParts): Promise<Session> {
     const { transport } = parts;
     const { fallback, features } = this.#options;
     const isChannel = transport.kind === "channel";
-    if (this.#broken()) {
-      this.session?.stop();
-      await transport.restart?.();
-    }
     try {
       return await openAs(this.#known, parts) ?? await negotiate(parts, isChannel ? features?.pipes : undefined);
     } catch (first) {
       if (!fallback || isChannel || !isWrongBinding(first)) throw first;
-      parts.transport = fallback();
-      try {
-        const session = await new LegacySession(parts).open();
-        this.#known = { era: "legacy", binding: "http+sse" };
-        return session;
-      } catch (second) {
-        await parts.transport.close();
-        parts.transport = transport;
-        if (first instanceof McpError) first.cause ??= second;
-        throw first;
-      }
+      const other = this.parts.transport = fallback();
+      const session = await openInstead({ ...parts, transport: other }, first).catch((error) => {
+        this.parts.transport = transport;
+        throw error;
+      });
+      this.#known = { era: "legacy", binding: "http+sse" };
+      return session;
     }
   }
 
@@ -392,12 +385,8 @@ export class Client extends CoreClient {
     return this.parts.transport.ended && !this.closed && this.#options.reconnect !== false;
   }
 
-  #tool(name: unknown): Tool | undefined {
-    return this.tools.known.get(name as string)?.tool;
-  }
-
   #checked(name: unknown, result: JsonObject): CallToolResult {
-    return this.#outputs.check(this.#tool(name), result);
+    return this.#outputs.check(this.tools.definition(name), result);
   }
 
   #taskRunner(): TaskRunner {
@@ -408,15 +397,11 @@ export class Client extends CoreClient {
 
   #keepAlive(): void {
     const { keepAlive } = this.#options;
+    const ping = (): void => {
+      if (this.clock.monotonic() - this.#lastUsed >= (keepAlive ?? 0)) this.ping().catch(() => {});
+      this.#keepAlive();
+    };
     this.#stopKeepAlive?.();
-    if (!keepAlive || this.closed) return;
-    this.#stopKeepAlive = this.clock.schedule(
-      () => {
-        if (this.clock.monotonic() - this.#lastUsed >= keepAlive) this.ping().catch(() => {});
-        this.#keepAlive();
-      },
-      keepAlive,
-      { background: true },
-    );
+    if (keepAlive && !this.closed) this.#stopKeepAlive = this.clock.schedule(ping, keepAlive, { background: true });
   }
 }

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { HeaderMismatchError } from "../protocol/errors.ts";
+import { ConnectionClosedError, HeaderMismatchError } from "../protocol/errors.ts";
 import type { JsonObject } from "../protocol/json_rpc.ts";
 import { defaultLimits, defaultTimeouts } from "../protocol/limits.ts";
 import type { Era, Revision } from "../protocol/revisions.ts";
@@ -43,8 +43,9 @@ export class CoreClient implements AsyncDisposable {
   protected readonly tools: Tools = new Tools();
   protected session: Session | undefined;
   protected closed = false;
-  /** Whether the server has answered a request in the manners that are spoken with it. */
-  protected proven = false;
+  /** Whether what is known was told and has not been borne out yet. */
+  protected doubtful = false;
+  readonly #closing = new AbortController();
   readonly #retries: Retries;
   readonly #handle: RequestHandler;
   #opening: Promise<Session> | undefined;
@@ -126,7 +127,9 @@ export class CoreClient implements AsyncDisposable {
    * @param name The tool's name.
    * @param args Its arguments.
    * @returns The tool's result; `isError` is true when the tool itself failed.
-   * @throws {OutcomeUnknownError} When the call broke off after it was sent: it may have run, and is not sent again.
+   * @throws {OutcomeUnknownError} When the connection broke after the call was sent: it may have run, and is not sent again.
+   * @throws {PeerExitedError} When the server's process ended in the middle: it may have run too (`delivery` says "unknown").
+   * @throws {TimeoutError} When its time is over: it may have run, and the server is told to stop.
    * @throws {InvalidParamsError} When there is no such tool or the request is malformed.
    * @throws {ProtocolViolationError} When the result is no tool result, or does not fit the tool's output schema.
    */
@@ -153,6 +156,7 @@ export class CoreClient implements AsyncDisposable {
   /** Ends everything: calls in flight, the session at the server, the process. Idempotent. */
   async close(): Promise<void> {
     this.closed = true;
+    this.#closing.abort(new ConnectionClosedError("The client is closed"));
     this.session?.stop();
     await this.parts.transport.close();
   }
@@ -216,11 +220,15 @@ export class CoreClient implements AsyncDisposable {
   }
 
   /** Opens a session; the seam for what else may be tried. */
-  protected open(): Promise<Session> {
-    return negotiate(this.parts);
+  protected open(parts: SessionParts): Promise<Session> {
+    return negotiate(parts);
   }
 
+  /** Before a session is opened. */
+  protected revive(): Promise<void> | void {}
+
   async #open(): Promise<Session> {
+    await this.revive();
     const session = await this.#run(opening) as Session;
     await this.opened(session);
     return this.session = session;
@@ -230,24 +238,29 @@ export class CoreClient implements AsyncDisposable {
   async #run(request: ClientRequest): Promise<unknown> {
     const { clock, timeouts, transport } = this.parts;
     const { method, params, options } = request;
-    const final = request === opening && transport.kind === "channel";
-    const endsAt = this.#retries.count() + (options.timeouts?.total ?? options.timeout ?? timeouts.total);
+    const opens = request === opening;
+    const total = options.timeouts?.total ?? options.timeout ?? timeouts.total;
+    const endsAt = clock.monotonic() + (opens ? timeouts.start : total);
+    if (!opens) this.#retries.count();
     let remaining = options;
     for (let attempt = 1;; attempt++) {
       try {
-        if (request === opening) return await this.open();
+        if (opens) {
+          return await this.open({ ...this.parts, timeouts: { ...timeouts, start: endsAt - clock.monotonic() } });
+        }
         const result = await (this.usable ?? await this.ready(options)).request(method, params, remaining);
-        this.proven = true;
+        this.doubtful = false;
         return result;
       } catch (error) {
         if (this.again(error)) continue;
-        const delay = this.closed || final
-          ? undefined
-          : this.#retries.delay(error, method, attempt, options.idempotent);
-        const total = endsAt - clock.monotonic() - (delay ?? Infinity);
-        if (!(total > 0)) throw finalError(error, method, this.label);
-        await unlessAborted(new Promise<void>((resolve) => clock.schedule(resolve, delay as number)), options.signal);
-        remaining = { ...options, timeouts: { ...options.timeouts, total } };
+        const final = this.closed || (opens && transport.kind === "channel");
+        const delay = final ? undefined : this.#retries.delay(error, method, attempt, options.idempotent);
+        const rest = endsAt - clock.monotonic() - (delay ?? Infinity);
+        if (!(rest > 0)) throw finalError(error, method, this.label);
+        let stop: (() => void) | undefined;
+        const slept = new Promise<void>((resolve) => stop = clock.schedule(resolve, delay as number));
+        await unlessAborted(unlessAborted(slept, options.signal), this.#closing.signal).finally(stop);
+        remaining = { ...options, timeouts: { ...options.timeouts, total: rest } };
       }
     }
   }
@@ -262,6 +275,7 @@ function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal | undefi
   if (!signal) return work;
   return new Promise((resolve, reject) => {
     const aborted = (): void => reject(signal.reason);
+    if (signal.aborted) aborted();
     signal.addEventListener("abort", aborted);
     work.then(resolve, reject).finally(() => signal.removeEventListener("abort", aborted));
   });

@@ -5,6 +5,7 @@
  * @module
  */
 import {
+  ConnectionClosedError,
   HeaderMismatchError,
   HttpStatusError,
   MissingCapabilityError,
@@ -23,7 +24,9 @@ import type { ServerInfo, Session, SessionParts } from "./session/session.ts";
 
 /** What is known of a server: which era it speaks and what it said of itself. Plain JSON. */
 export interface Verdict {
+  /** Whether it takes requests on their own or wants a session first. */
   era: Era;
+  /** The revision that both sides speak; missing: the newest one of the era. */
   revision?: Revision | undefined;
   /** What it said of itself, so that it need not be asked again. */
   info?: ServerInfo | undefined;
@@ -40,7 +43,14 @@ export const newestRevision: Revision = modernRevisions[0] as Revision;
 export type Found = { revision: Revision; info: ServerInfo | undefined } | undefined;
 
 /** Asks what a pipe's server speaks: a revision, a session that is open already, or nothing but `initialize`. */
-export type PipeFeature = (probe: ModernSession, parts: SessionParts) => Promise<Found | LegacySession>;
+export interface PipeFeature {
+  /**
+   * Asks the server behind one pipe.
+   *
+   * @internal
+   */
+  (probe: ModernSession, parts: SessionParts): Promise<Found | LegacySession>;
+}
 
 /**
  * Opens a session with a server of either era.
@@ -56,14 +66,18 @@ export async function negotiate(parts: SessionParts, ask: PipeFeature = overHttp
   return found ? new ModernSession(parts, found.revision, found.info) : await new LegacySession(parts).open();
 }
 
-async function overHttp(probe: ModernSession, { timeouts }: SessionParts): Promise<Found> {
+async function overHttp(probe: ModernSession, parts: SessionParts): Promise<Found | LegacySession> {
   try {
-    return judged(await discover(probe, timeouts.start));
+    return judged(await discover(probe, parts.timeouts.start));
   } catch (error) {
     // -32020 and -32021 in the body of an HTTP 400 can only come from a modern server.
     if (
       (error instanceof HeaderMismatchError || error instanceof MissingCapabilityError) && error.status === 400
     ) return { revision: probe.revision, info: undefined };
+    // A legacy server's CORS list may not know the probe's headers: the browser refuses it then, and only "initialize" tells.
+    if (error instanceof ConnectionClosedError && error.blocked) {
+      return await new LegacySession(parts).open().catch(() => Promise.reject(error));
+    }
     if (isLegacyAnswer(error)) return undefined;
     throw error;
   }

@@ -33,15 +33,14 @@ export class Retries {
     this.#parts = parts;
   }
 
-  /** Counts a request, so that its kind has a budget. Gives the time it started. */
-  count(): number {
+  /** Counts a request: the budget grows with it. */
+  count(): void {
     const now = this.#parts.clock.monotonic();
     if (now - this.#windowStart >= budgetWindow) {
       this.#windowStart = now;
       this.#calls = this.#retries = 0;
     }
     this.#calls++;
-    return now;
   }
 
   /**
@@ -68,6 +67,6 @@ export function finalError(error: unknown, method: string, server: string): unkn
   error.server ??= server;
   error.method ??= method;
   const brokeOff = error instanceof ConnectionClosedError || error instanceof HttpStatusError;
-  if (method !== "tools/call" || error.delivery !== "unknown" || !brokeOff) return error;
+  if (error.method !== "tools/call" || error.delivery !== "unknown" || !brokeOff) return error;
   return new OutcomeUnknownError(`The tool may have run or not: ${error.message}`, { cause: error, method, server });
 }

@@ -5,20 +5,30 @@
  */
 import { parameterHeaders, readHeaderRules } from "../protocol/headers.ts";
 import type { FoundRules, HeaderRule } from "../protocol/headers.ts";
+import { isObject } from "../protocol/json_rpc.ts";
 import type { JsonObject } from "../protocol/json_rpc.ts";
 import type { Limits } from "../protocol/limits.ts";
+import { checkResult } from "../protocol/shapes/core.ts";
 import type { ListToolsResult, Tool } from "../protocol/types.ts";
 
-/** A tool as it was listed, and the headers that mirror its arguments. */
-export interface KnownTool {
+interface KnownTool {
   readonly tool: Tool;
   readonly rules: HeaderRule[];
 }
 
 /** The tools of one server, as they were listed last. */
 export class Tools {
-  /** By name. */
-  known: Map<string, KnownTool> = new Map();
+  #known = new Map<string, KnownTool>();
+
+  /** The definitions, as plain JSON. */
+  get all(): Tool[] {
+    return [...this.#known.values()].map(({ tool }) => tool);
+  }
+
+  /** A tool as it was listed; undefined when it is not known. */
+  definition(name: unknown): Tool | undefined {
+    return this.#known.get(name as string)?.tool;
+  }
 
   /**
    * Takes a list in: doubled names and, where arguments are `mirrored`, tools whose `x-mcp-header` breaks the rules are
@@ -27,24 +37,33 @@ export class Tools {
    * @param whole Whether this is the whole list: then what was known before is forgotten.
    */
   take(result: ListToolsResult, mirrored: boolean, whole: boolean): ListToolsResult {
-    if (whole) this.known = new Map();
+    if (whole) this.#known = new Map();
     const rejected: { name: string; reason: string }[] = [];
     const seen = new Set<string>();
     const tools = result.tools.filter((tool) => {
-      const { name } = tool;
-      const { rules, invalid } = (mirrored ? readHeaderRules(tool.inputSchema) : { rules: [] }) as FoundRules;
-      const reason = seen.has(name) ? "its name stands twice" : invalid;
-      if (reason) return void rejected.push({ name, reason });
-      seen.add(name);
-      this.known.set(name, { tool, rules });
-      return true;
+      const reason = this.#reject(tool, mirrored, seen);
+      if (reason !== undefined) rejected.push({ name: String(tool?.name), reason });
+      return reason === undefined;
     });
     return rejected.length > 0 ? { ...result, tools, rejected } : result;
   }
 
+  /** Why a tool is left out of the list; undefined when it is taken in. */
+  #reject(tool: Tool, mirrored: boolean, seen: Set<string>): string | undefined {
+    const wrong = isObject(tool) ? checkResult("tool", tool) : "it is no object";
+    if (wrong) return wrong;
+    const { name, inputSchema } = tool;
+    if (seen.has(name)) return "its name stands twice";
+    const { rules, invalid } = (mirrored ? readHeaderRules(inputSchema) : { rules: [] }) as FoundRules;
+    if (invalid) return invalid;
+    seen.add(name);
+    this.#known.set(name, { tool, rules });
+    return undefined;
+  }
+
   /** The headers that mirror a call's arguments; undefined when there are none or the tool is not known. */
   headers(call: JsonObject, limits: Limits): Record<string, string> | undefined {
-    const rules = this.known.get(call.name as string)?.rules;
+    const rules = this.#known.get(call.name as string)?.rules;
     return rules?.length ? parameterHeaders(rules, call.arguments, limits) : undefined;
   }
 }

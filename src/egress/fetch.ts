@@ -28,8 +28,13 @@ export async function egressFetch(fetch: Fetch, url: string, init: RequestInit):
     // A browser hides what a redirect says: status 0.
     if (status && (status < 301 || status > 308 || status === 304)) return response;
     discard(response);
+    if (!status) {
+      throw new RedirectRefusedError(
+        `Cannot follow the redirect of "${urlWithoutQuery(url)}" in a browser: connect to the final address`,
+      );
+    }
     const location = response.headers.get("location") ?? "";
-    const target = URL.canParse(location, url) ? new URL(location, url) : undefined;
+    const target = location && URL.canParse(location, url) ? new URL(location, url) : undefined;
     if (status < 307 || target?.origin !== new URL(url).origin || hops === mostRedirects) {
       throw new RedirectRefusedError(
         `Cannot follow ${status} to "${urlWithoutQuery(target ?? location)}": expected 307 or 308 to the same origin`,
@@ -55,7 +60,10 @@ async function send(fetch: Fetch, url: string, init: RequestInit): Promise<Respo
         });
       }
     }
-    throw new ConnectionClosedError(`The connection to ${server} broke`, { cause, retryable: true });
+    // A browser gives the same bare TypeError for a host that is down and for what it does not allow.
+    const blocked = /^Mozilla/.test(globalThis.navigator?.userAgent);
+    const hint = blocked ? ": check that the server runs and allows this page's origin and headers (CORS)" : "";
+    throw new ConnectionClosedError(`The connection to ${server} broke${hint}`, { cause, retryable: true, blocked });
   }
 }
 

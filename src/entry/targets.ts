@@ -6,6 +6,7 @@
 import { Client } from "../client/client.ts";
 import { opened } from "../client/connect.ts";
 import type { CoreConnectOptions } from "../client/connect.ts";
+import { isLoopbackHost } from "../egress/address.ts";
 import type { ClientOptions } from "../client/options.ts";
 import { isSnapshot } from "../client/snapshot.ts";
 import type { Snapshot } from "../client/snapshot.ts";
@@ -61,13 +62,28 @@ function reach(
     throw new TypeError(`Cannot start "${target.command}" here: import connect from "@causeway/mcp/local"`);
   }
   const url = String(target);
-  if (/^wss?:/i.test(url) && webSocket) return { transport: webSocket(url, options) };
+  if (/^wss?:/i.test(url) && webSocket) {
+    warnOfPlainText(url, options);
+    return { transport: webSocket(url, options) };
+  }
   if (!/^https?:/i.test(url)) {
     throw new TypeError(`Cannot connect to "${url}": expected an http:, https:, ws: or wss: URL, or { command, args }`);
   }
+  warnOfPlainText(url, options);
   const fallback = legacySse && (() => legacySse(url, options));
   const old = (restored?.verdict ?? options.verdict)?.binding === "http+sse";
   if (old && fallback) return { transport: fallback() };
   const transport = new HttpTransport(url, { ...options, sessionId: restored?.sessionId });
   return fallback ? { transport, fallback } : { transport };
+}
+
+/** What is sent in plain text can be read on the way, unless there is no way: loopback. */
+function warnOfPlainText(url: string, { logger }: ConnectOptions): void {
+  if (!logger || !URL.canParse(url)) return;
+  const { protocol, hostname, host } = new URL(url);
+  if (!/^(http|ws):$/.test(protocol) || isLoopbackHost(hostname)) return;
+  logger({
+    level: "warning",
+    message: `"${host}" is reached without encryption: use ${protocol.replace(":", "s:")} if it can`,
+  });
 }

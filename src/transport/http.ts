@@ -24,11 +24,11 @@ export interface HttpTransportOptions {
   headers?: Readonly<Record<string, string>> | undefined;
   /** `messageBytes`, `streamBytes`, `jsonDepth` and `jsonNodes` are used. */
   limits?: Partial<Limits> | undefined;
-  /** `close` is used: how long the DELETE of a legacy session may take. */
+  /** `headers` is used for messages that have no answer, `close` for the DELETE of a legacy session. */
   timeouts?: Partial<Timeouts> | undefined;
   /** The clock (the system's). */
   clock?: Clock | undefined;
-  /** Takes secrets out of what a server's error body brings into an error. */
+  /** Takes secrets out of what a server's error body brings into an error (the values of `headers`). */
   redact?: ((text: string) => string) | undefined;
   /** The id of a legacy session to go on with. Secret. */
   sessionId?: string | undefined;
@@ -44,7 +44,6 @@ export class HttpTransport implements Transport {
   /** The endpoint's whole URL. */
   readonly address: string;
   readonly #context: HttpContext;
-  readonly #closeTimeout: number;
   #legacy: SendOptions = { legacy: true };
 
   /**
@@ -52,18 +51,18 @@ export class HttpTransport implements Transport {
    * @throws {TypeError} When it is not an http: or https: URL, or carries a user name or password.
    */
   constructor(url: string | URL, options: HttpTransportOptions = {}) {
-    const { fetch = globalThis.fetch, headers, limits, clock = systemClock, redact = String, sessionId } = options;
+    const { fetch = globalThis.fetch, headers, clock = systemClock, sessionId } = options;
     this.address = checkedUrl(url);
     this.label = urlWithoutQuery(this.address);
-    this.#closeTimeout = options.timeouts?.close ?? defaultTimeouts.close;
     this.#context = {
       url: this.address,
       label: this.label,
       // Called as a method of an object, some runtimes would refuse the global fetch.
       fetch: (target, init) => fetch(target, init),
-      limits: { ...defaultLimits, ...limits },
+      limits: { ...defaultLimits, ...options.limits },
+      timeouts: { ...defaultTimeouts, ...options.timeouts },
       clock,
-      redact,
+      redact: options.redact ?? withoutValues(headers),
       headers,
       replies: new Set(),
       // Deno does, found by measurement on 2.9.5: also a POST, also on a fresh connection.
@@ -86,11 +85,13 @@ export class HttpTransport implements Transport {
   }
 
   send(message: JsonRpcMessage, exchange?: Exchange, options?: SendOptions): Cancel {
+    // First of all, since it throws for what is no JSON: then nothing was begun.
+    const text = JSON.stringify(message);
     const { id, method } = message as Partial<JsonRpcRequest>;
     const legacy = options?.legacy;
     if (legacy) this.#legacy = options;
     const reply = new HttpReply(this.#context, exchange, options);
-    void reply.run("POST", message);
+    void reply.run("POST", { text, method, asks: id !== undefined && method !== undefined });
     return (reason) => {
       if (!reply.cancel() || !legacy || !method || id === undefined || method === "initialize") return;
       const params = { requestId: id, reason: reasonText(reason) };
@@ -110,20 +111,14 @@ export class HttpTransport implements Transport {
   }
 
   async close(reason: McpError = new ConnectionClosedError("The client is closed")): Promise<void> {
-    const { replies, closed, sessionId, clock } = this.#context;
-    if (closed) return;
-    for (const reply of replies) reply.end(reason);
-    if (sessionId !== undefined) {
-      // The session ends with us, whether the server hears of it or not.
-      const reply = new HttpReply(this.#context, undefined, this.#legacy);
-      const stop = clock.schedule(() => reply.cancel(), this.#closeTimeout);
-      const deleted = reply.run("DELETE");
-      this.#context.closed = true;
-      await deleted;
-      stop();
-      await this.restart();
-    }
-    this.#context.closed = true;
+    const context = this.#context;
+    if (context.closed) return;
+    for (const reply of context.replies) reply.end(reason);
+    // The session ends with us, whether the server hears of it or not.
+    const ended = context.sessionId !== undefined && new HttpReply(context, undefined, this.#legacy).run("DELETE");
+    context.closed = true;
+    await ended;
+    context.sessionId = undefined;
   }
 }
 
@@ -136,4 +131,12 @@ function checkedUrl(target: string | URL): string {
   }
   url.hash = "";
   return url.href;
+}
+
+/** Takes the values of the operator's own headers out of a text: a server may echo them in an error. */
+function withoutValues(headers: Readonly<Record<string, string>> = {}): (text: string) => string {
+  const secrets = Object.values(headers).flatMap((value) => [value, ...value.split(" ")]).filter(({ length }) =>
+    length > 5
+  );
+  return (text) => secrets.reduce((rest, secret) => rest.replaceAll(secret, "[redacted]"), text);
 }

@@ -13,14 +13,15 @@ import {
   McpError,
   ProtocolViolationError,
   SessionLostError,
+  TimeoutError,
   UnauthorizedError,
 } from "../protocol/errors.ts";
 import { excerpt } from "../protocol/excerpt.ts";
 import { classify, isRpcError } from "../protocol/json_rpc.ts";
-import type { JsonRpcMessage, JsonRpcRequest } from "../protocol/json_rpc.ts";
+import type { JsonRpcMessage } from "../protocol/json_rpc.ts";
 import { parseJson } from "../protocol/json_scan.ts";
 import { checkLimit } from "../protocol/limits.ts";
-import type { Limits } from "../protocol/limits.ts";
+import type { Limits, Timeouts } from "../protocol/limits.ts";
 import type { Clock, Fetch } from "../ports.ts";
 import { asMcpError } from "./failure.ts";
 import { SseParser } from "./sse.ts";
@@ -28,6 +29,7 @@ import type { Exchange, SendOptions } from "./transport.ts";
 
 const linger = 1_000;
 const resumptions = 2;
+const firstRetry = 1_000;
 const shortestRetry = 500;
 const longestRetry = 300_000;
 const bufferBytes = 65_536;
@@ -42,6 +44,7 @@ export interface HttpContext {
   readonly label: string;
   readonly fetch: Fetch;
   readonly limits: Limits;
+  readonly timeouts: Timeouts;
   readonly clock: Clock;
   readonly redact: (text: string) => string;
   readonly headers: Readonly<Record<string, string>> | undefined;
@@ -57,6 +60,14 @@ export interface HttpContext {
   closed: boolean;
 }
 
+/** What is posted. */
+export interface HttpMessage {
+  readonly text: string;
+  readonly method: string | undefined;
+  /** It is a request: an answer is waited for. */
+  readonly asks: boolean;
+}
+
 /** One request and its reply. It ends its exchange exactly once with all it knows. */
 export class HttpReply {
   readonly #context: HttpContext;
@@ -65,6 +76,7 @@ export class HttpReply {
   readonly #controller = new AbortController();
   #answered = false;
   #stop: (() => void) | undefined;
+  #messages = 0;
   #eventId: string | undefined;
   #retry: number | undefined;
 
@@ -77,21 +89,24 @@ export class HttpReply {
 
   /**
    * Sends one message and reads its reply; without a message it reads the legacy stream that belongs to no request, or
-   * ends the legacy session. Never rejects.
+   * ends the legacy session. What has no answer has no deadline in the session: it gets one here. Never rejects.
    */
-  async run(verb: "POST" | "GET" | "DELETE", message?: JsonRpcMessage): Promise<void> {
+  async run(verb: "POST" | "GET" | "DELETE", message: Partial<HttpMessage> = {}): Promise<void> {
     try {
-      const { closed, label, repeats, limits } = this.#context;
+      const { closed, label, repeats, limits, timeouts, clock } = this.#context;
       if (closed) throw new ConnectionClosedError("The client is closed", { delivery: "not-sent" });
-      const { id, method } = (message ?? {}) as Partial<JsonRpcRequest>;
-      const text = message && JSON.stringify(message);
+      const { text, method, asks = verb === "GET" } = message;
+      if (!asks) {
+        const wait = verb === "POST" ? timeouts.headers : timeouts.close;
+        this.#stop = clock.schedule(() => this.end(new TimeoutError("headers", wait)), wait);
+      }
       const once = repeats && text && (method === "tools/call" || !method);
       const response = await this.#fetch(verb, once ? new Blob([text]) : text);
       if (method === "initialize") this.#keepSession(response);
-      if (verb === "GET" || (method && id !== undefined)) {
+      if (asks) {
         const endless = verb === "GET" || method === "subscriptions/listen";
         await this.#read(response, verb, endless ? Infinity : limits.streamBytes);
-        await this.#resume();
+        if (verb === "POST") await this.#resume();
         if (!this.#answered) {
           throw new ConnectionClosedError(`"${label}" gave no answer`, { retryable: true, retryAfter: this.#retry });
         }
@@ -135,17 +150,18 @@ export class HttpReply {
     const init: RequestInit = { method, headers, signal: this.#controller.signal };
     if (body) init.body = body;
     const response = await egressFetch(fetch, url, init);
+    if (!response.ok) return await this.#failed(response);
     this.#exchange?.begin?.();
-    return response.ok ? response : this.#failed(response);
+    return response;
   }
 
   async #read(response: Response, verb: string, most: number): Promise<void> {
     const { limits, redact, label, clock } = this.#context;
     const { body, headers, status } = response;
-    const type = headers.get("content-type") ?? "";
+    const type = (headers.get("content-type") ?? "").toLowerCase();
     if (type.startsWith(json) && verb === "POST") return this.#take(await readText(response, limits.messageBytes));
     if (!type.startsWith(eventStream)) {
-      const text = excerpt(redact(await readErrorText(response)).trim(), 200);
+      const text = excerpt(redact(await readErrorText(response, clock)).trim(), 200);
       throw new ProtocolViolationError(
         `"${label}" answered ${status}: expected JSON or an event stream, got "${type}": ${text}`,
       );
@@ -197,6 +213,7 @@ export class HttpReply {
       const kind = classify(item);
       if (!kind) throw new ProtocolViolationError("The message is no JSON-RPC");
       if (this.#over) return;
+      this.#messages++;
       this.#answered ||= kind === "response";
       this.#exchange?.message(item as JsonRpcMessage);
     }
@@ -205,12 +222,14 @@ export class HttpReply {
   /** Legacy: a stream that ended early but had an event id is polled again (specification 2025-11-25: Resumability). */
   async #resume(): Promise<void> {
     const { clock, limits } = this.#context;
+    let pause = shortestRetry;
     for (let left = this.#options?.legacy ? resumptions : 0; left > 0; left--) {
-      const before = this.#eventId;
-      if (before === undefined || this.#answered || this.#over) return;
+      const eventId = this.#eventId;
+      const messages = this.#messages;
+      if (eventId === undefined || this.#answered || this.#over) return;
       await new Promise<void>((resolve) => {
-        const delay = Math.min(Math.max(this.#retry ?? linger, shortestRetry), longestRetry);
-        this.#stop = clock.schedule(resolve, delay);
+        const asked = Math.min(this.#retry ?? firstRetry, longestRetry);
+        this.#stop = clock.schedule(resolve, Math.max(asked, pause));
       });
       try {
         await this.#read(await this.#fetch("GET"), "GET", limits.streamBytes);
@@ -218,13 +237,16 @@ export class HttpReply {
         // It may fail in any way but these: then the outcome stays as unknown as it was.
         if (error instanceof LimitExceededError || error instanceof ProtocolViolationError) throw error;
       }
-      if (this.#eventId !== before) left = resumptions + 1;
+      // A new id means that the server wants to be polled again; without a message in between it is polled ever more seldom.
+      if (this.#eventId !== eventId) left = resumptions + 1;
+      pause = this.#messages === messages ? pause * 1.6 : shortestRetry;
     }
   }
 
   #keepSession(response: Response): void {
     const id = response.headers.get("mcp-session-id") ?? undefined;
     if (id !== undefined && !visible.test(id)) {
+      discard(response);
       throw new ProtocolViolationError("Cannot use the session id: expected visible ASCII");
     }
     this.#context.sessionId = id;
@@ -234,7 +256,7 @@ export class HttpReply {
   async #failed(response: Response): Promise<never> {
     const { status, headers } = response;
     const { label, redact, sessionId, clock } = this.#context;
-    const text = redact(await readErrorText(response)).trim();
+    const text = redact(await readErrorText(response, clock)).trim();
     if (status === 404 && this.#options?.legacy && sessionId !== undefined) {
       throw new SessionLostError(`"${label}" lost the session`);
     }

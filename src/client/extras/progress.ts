@@ -10,33 +10,34 @@ import type { Clock } from "../../ports.ts";
 const time = 1;
 const most = 1_000;
 
-/** Tells at most 1,000 signs of progress a second, and the latest one at the end. */
-export class CalmProgress {
-  readonly #clock: Clock;
-  readonly #listener: (progress: Progress) => void;
+/**
+ * Does what `send` does, and tells `listener` of at most 1,000 signs of progress a second, and of the latest one at the end.
+ *
+ * @param send Takes the listener to use.
+ */
+export async function calmly<Value>(
+  listener: (progress: Progress) => void,
+  clock: Clock,
+  send: (listener: (progress: Progress) => void) => Promise<Value>,
+): Promise<Value> {
   /** The time that was taken up so far, by the monotonic clock. */
-  #until = -Infinity;
-  #held: Progress | undefined;
-
-  constructor(clock: Clock, listener: (progress: Progress) => void) {
-    this.#clock = clock;
-    this.#listener = listener;
-  }
-
-  /** Takes a sign of progress: tells it, or holds it until a later one comes. */
-  tell(progress: Progress): void {
-    const now = this.#clock.monotonic();
-    const until = Math.max(this.#until, now - most * time) + time;
-    this.#held = progress;
-    if (until > now) return;
-    this.#until = until;
-    this.end();
-  }
-
-  /** Tells what is held. */
-  end(): void {
-    const held = this.#held;
-    this.#held = undefined;
-    if (held) this.#listener(held);
+  let until = -Infinity;
+  let held: Progress | undefined;
+  const tell = (): void => {
+    const progress = held;
+    held = undefined;
+    if (progress) listener(progress);
+  };
+  try {
+    return await send((progress) => {
+      const now = clock.monotonic();
+      const next = Math.max(until, now - most * time) + time;
+      held = progress;
+      if (next > now) return;
+      until = next;
+      tell();
+    });
+  } finally {
+    tell();
   }
 }

@@ -5,10 +5,10 @@
  */
 import {
   HeaderMismatchError,
-  HttpStatusError,
   InvalidParamsError,
   InvalidRequestError,
   McpError,
+  MissingCapabilityError,
   UnsupportedVersionError,
 } from "../../protocol/errors.ts";
 import { newestRevision } from "../negotiate.ts";
@@ -34,15 +34,26 @@ export async function openAs(verdict: Verdict | undefined, parts: SessionParts):
   return new ModernSession(parts, verdict.revision ?? newestRevision, verdict.info);
 }
 
-/** True for what a server answers that has no such endpoint. */
+/** Opens a session by another binding, after `first` told that the usual one is not there; rejects with `first` again. */
+export async function openInstead(parts: SessionParts, first: unknown): Promise<Session> {
+  try {
+    return await new LegacySession(parts).open();
+  } catch (second) {
+    await parts.transport.close();
+    if (first instanceof McpError) first.cause ??= second;
+    throw first;
+  }
+}
+
+/** True for what a server answers that has no such endpoint, or not for this binding. */
 export function isWrongBinding(error: unknown): boolean {
-  return error instanceof HttpStatusError && noEndpoint.test(String(error.status));
+  const modern = error instanceof HeaderMismatchError || error instanceof MissingCapabilityError ||
+    error instanceof UnsupportedVersionError;
+  return error instanceof McpError && !modern && noEndpoint.test(String((error as { status?: number }).status));
 }
 
 /** True for what a server answers to the manners of the other era, before it has run anything. */
 export function isRefusal(error: unknown): boolean {
-  if (error instanceof InvalidParamsError || error instanceof HeaderMismatchError) return false;
-  const { status } = error as { status?: number };
-  return error instanceof InvalidRequestError || error instanceof UnsupportedVersionError ||
-    (error instanceof McpError && noEndpoint.test(String(status)));
+  if (error instanceof InvalidParamsError) return false;
+  return error instanceof InvalidRequestError || error instanceof UnsupportedVersionError || isWrongBinding(error);
 }

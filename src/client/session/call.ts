@@ -83,20 +83,24 @@ export class Call implements Exchange, Expiring {
   }
 
   /** Takes the way to call it off, which `send` gave; calls it off at once when it is needed already. */
-  started(cancel: Cancel): this {
+  started(cancel: Cancel): void {
     this.#cancel = cancel;
     if (this.settled) cancel(undefined);
-    return this;
   }
 
   /** Takes its outcome from `work`, unless its time is over first: for what is waited for between two rounds. */
-  follow(work: Promise<JsonObject | undefined>): Promise<JsonObject> {
+  follow(work: Promise<JsonObject | void>): Promise<JsonObject> {
     work.then((result) => this.#done(result ?? {}), (reason) => this.#fail(reason));
     return this.result;
   }
 
   begin(): void {
     if (this.#waitingFor === "headers") this.#await("idle");
+  }
+
+  /** A sign of life: the idle time starts over. */
+  touch(): void {
+    if (this.#waitingFor === "idle") this.#await("idle");
   }
 
   message(message: JsonRpcMessage): void {
@@ -135,8 +139,9 @@ export class Call implements Exchange, Expiring {
 
   /** Its time is over: called by its {@linkcode Deadlines}. */
   expire(): void {
-    const { timeouts, named } = this.#clock;
+    const { timers, timeouts, named } = this.#clock;
     const kind = this.#waitingFor;
+    if (timers.held > 0 && kind === "idle") return this.touch();
     this.abort(new TimeoutError(named ?? kind, timeouts[kind], { retryable: true }));
   }
 

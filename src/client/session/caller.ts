@@ -31,14 +31,14 @@ export abstract class Caller implements Session, CallHost {
   stream: LegacyListening | undefined;
   protected input: LegacyInput | undefined;
   protected readonly parts: SessionParts;
-  readonly #timers: Deadlines;
+  protected readonly timers: Deadlines;
   readonly #prefix: string;
   #count = 0;
 
   constructor(parts: SessionParts) {
     const { transport, clock, random } = parts;
     this.parts = parts;
-    this.#timers = new Deadlines(clock);
+    this.timers = new Deadlines(clock);
     this.#prefix = random.bytes(8).join("") + "-";
     if (transport.kind === "http") return;
     transport.open?.({ message: (message) => this.take(message), end: (reason) => this.stream?.lost(reason) });
@@ -46,7 +46,7 @@ export abstract class Caller implements Session, CallHost {
 
   abstract request(method: string, params: JsonObject, options: SessionRequestOptions): Promise<JsonObject>;
 
-  abstract requested(request: JsonRpcRequest): void;
+  abstract requested(request: JsonRpcRequest, call?: Call): void;
 
   /** The headers and marks of a message. */
   protected abstract dress(method: string, params: JsonObject): SendOptions & { headers: Record<string, string> };
@@ -55,7 +55,7 @@ export abstract class Caller implements Session, CallHost {
   protected abstract meta(): JsonObject | undefined;
 
   /** Makes good what an error tells of, so that the request can be sent once more; throws the error where it cannot. */
-  protected abstract mend(error: unknown, info: ServerInfo): Promise<void> | void;
+  protected abstract mend(error: unknown, info: ServerInfo, clock: PublicRequest): Promise<void> | void;
 
   /** Starts the clock of one public request. */
   protected startClock(options: SessionRequestOptions): PublicRequest {
@@ -66,7 +66,7 @@ export abstract class Caller implements Session, CallHost {
     const timeouts = all || given ? { ...usual, ...all, ...given } : usual;
     return {
       time: clock,
-      timers: this.#timers,
+      timers: this.timers,
       options,
       timeouts,
       totalAt: clock.monotonic() + timeouts.total,
@@ -80,7 +80,7 @@ export abstract class Caller implements Session, CallHost {
     try {
       return await this.send(method, params, clock).result;
     } catch (error) {
-      await this.mend(error, info);
+      await this.mend(error, info, clock);
       return await this.send(method, params, clock).result;
     }
   }
@@ -100,7 +100,13 @@ export abstract class Caller implements Session, CallHost {
     const dress = this.dress(method, params);
     Object.assign(dress.headers, mirrored, headers);
     const call = new Call(id, method, { clock, host, firstWait: transport.kind === "http" ? "headers" : "idle" });
-    return call.started(transport.send({ jsonrpc: "2.0", id, method, params }, call, dress));
+    try {
+      call.started(transport.send({ jsonrpc: "2.0", id, method, params }, call, dress));
+    } catch (error) {
+      // What is no JSON cannot be sent.
+      call.abort(error);
+    }
+    return call;
   }
 
   start(method: string, params: JsonObject, host: CallHost): Call {
@@ -108,7 +114,7 @@ export abstract class Caller implements Session, CallHost {
   }
 
   /** Waits for `work`, but no longer than the request lives, and gives up with its caller. */
-  protected wait(work: Promise<JsonObject | undefined>, clock: PublicRequest): Promise<JsonObject> {
+  protected wait(work: Promise<JsonObject | void>, clock: PublicRequest): Promise<JsonObject> {
     return new Call("", "", { clock, host: this, firstWait: "total" }).follow(work);
   }
 
@@ -126,7 +132,7 @@ export abstract class Caller implements Session, CallHost {
   stop(): void {
     this.stream?.stop();
     this.input?.stop();
-    this.#timers.stop();
+    this.timers.stop();
   }
 
   /** Takes what belongs to no request as well as what comes beside an answer. */
@@ -137,7 +143,12 @@ export abstract class Caller implements Session, CallHost {
   }
 
   notified({ method, params }: JsonRpcNotification): void {
-    if (method === "notifications/message" && params) this.parts.handlers.log?.(params as unknown as LogMessage);
+    const { handlers, logger } = this.parts;
+    try {
+      if (method === "notifications/message" && params) handlers.log?.(params as unknown as LogMessage);
+    } catch (error) {
+      logger?.({ level: "warning", message: "The log handler failed", fields: { error } });
+    }
     this.stream?.notified(method, params);
     this.input?.notified(method, params);
   }

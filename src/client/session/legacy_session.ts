@@ -11,7 +11,9 @@ import { legacyRevisions, nothingInCommon } from "../../protocol/revisions.ts";
 import type { Revision } from "../../protocol/revisions.ts";
 import type { InitializeResult } from "../../protocol/types.ts";
 import type { SendOptions } from "../../transport/transport.ts";
+import type { Call } from "./call.ts";
 import { Caller } from "./caller.ts";
+import type { PublicRequest } from "./caller.ts";
 import type { ServerInfo, SessionParts, SessionRequestOptions } from "./session.ts";
 
 /** Speaks the handshake revisions over any transport. {@linkcode open} it, or {@linkcode agree} on what is known of it. */
@@ -80,9 +82,11 @@ export class LegacySession extends Caller {
     }
   }
 
-  requested(request: JsonRpcRequest): void {
+  requested(request: JsonRpcRequest, call?: Call): void {
     const { id, method } = request;
-    if (method !== "ping" && this.input) return this.input.requested(request);
+    if (method !== "ping" && this.input) {
+      return void this.timers.hold(this.input.requested(request, call?.result));
+    }
     const body = method === "ping"
       ? { result: {} }
       : { error: { code: -32601, message: `"${method}" is not supported` } };
@@ -96,10 +100,11 @@ export class LegacySession extends Caller {
   protected meta(): undefined {}
 
   /** A session that the server has forgotten is opened anew, once, and the request repeated: it was not run. */
-  protected async mend(error: unknown, info: ServerInfo): Promise<void> {
+  protected async mend(error: unknown, info: ServerInfo, clock: PublicRequest): Promise<void> {
     if (!(error instanceof SessionLostError)) throw error;
     // Once, however many requests found the session lost.
-    if (info === this.info) await (this.#opening ??= this.#reopen().finally(() => this.#opening = undefined));
+    if (info !== this.info) return;
+    await this.wait(this.#opening ??= this.#reopen().finally(() => this.#opening = undefined), clock);
   }
 
   async #reopen(): Promise<void> {

@@ -38,7 +38,10 @@ export class ModernSession extends Caller {
     let { input, round }: { input?: JsonObject; round: number } = options.resume ?? { round: 0 };
     for (;;) {
       const result = await this.round(method, { ...params, ...input }, clock);
-      if (decodeModern(method, result, options.resultTypes) !== "input_required") return result;
+      if (decodeModern(method, result, options.resultTypes) !== "input_required") {
+        // What took answers is nobody else's: it must not be kept (specification: caching, Cacheable Results).
+        return round > 0 && result.ttlMs ? { ...result, ttlMs: 0 } : result;
+      }
       checkLimit("inputRounds", inputRounds, ++round, { delivery: "answered" });
       const { inputRequests, requestState } = result as unknown as InputRequiredResult;
       const controller = new AbortController();
@@ -47,7 +50,10 @@ export class ModernSession extends Caller {
         ? inputs?.answerAll(inputRequests, { method, params, round, requestState, server, signal })
         : this.#pause(round);
       if (!work) throw invalid(method, "it must not ask for input");
-      input = await this.wait(work, clock).finally(() => controller.abort());
+      input = await this.wait(work, clock).catch((reason) => {
+        controller.abort(reason);
+        throw reason;
+      });
       if (requestState !== undefined) input = { ...input, requestState };
     }
   }
@@ -63,10 +69,11 @@ export class ModernSession extends Caller {
 
   /** Said on every message (specification: basic, Per-request protocol fields). */
   protected meta(): JsonObject {
-    const { capabilities, clientInfo } = this.parts;
+    const { clientInfo, capabilities: { roots, ...capabilities } } = this.parts;
     const meta: JsonObject = {
       [metaPrefix + "protocolVersion"]: this.revision,
-      [metaPrefix + "clientCapabilities"]: capabilities as JsonObject,
+      // What is told when roots change exists in the handshake era only.
+      [metaPrefix + "clientCapabilities"]: (roots ? { ...capabilities, roots: {} } : capabilities) as JsonObject,
       [metaPrefix + "clientInfo"]: clientInfo as unknown as JsonObject,
     };
     if (this.logLevel) meta[metaPrefix + "logLevel"] = this.logLevel;

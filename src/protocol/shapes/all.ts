@@ -54,13 +54,6 @@ const task: Fields = {
 };
 
 const rules: Fields = {
-  "tools/list": /* @__PURE__ */ list("tools", {
-    ...named,
-    outputSchema: maybeObject,
-    annotations: maybeObject,
-    execution: maybeObject,
-    _meta: maybeObject,
-  }),
   "tools/call": (value) => find(value, value.task === undefined ? { content: [block, 1] } : { task }),
   "resources/list": /* @__PURE__ */ list("resources", resource),
   "resources/templates/list": /* @__PURE__ */ list("resourceTemplates", {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { find, list, maybeBoolean, maybeNumber, maybeObject, maybeText, object, text } from "./shape.ts";
+import { array, find, maybeBoolean, maybeNumber, maybeObject, maybeText, object, text } from "./shape.ts";
 import type { Check, Fields, Rule } from "./shape.ts";
 
 const block: Fields = { type: text };
@@ -18,7 +18,18 @@ const rules: Fields = {
     instructions: maybeText,
   },
   "server/discover": { supportedVersions: [text], capabilities: object, instructions: maybeText, ttlMs: maybeNumber },
-  "tools/list": list("tools", { name: text, inputSchema: object }),
+  // One tool that is none does not spoil the list: who takes the list in looks at each.
+  "tools/list": { tools: array, nextCursor: maybeText, ttlMs: maybeNumber },
+  "tool": {
+    name: text,
+    title: maybeText,
+    description: maybeText,
+    inputSchema: object,
+    outputSchema: maybeObject,
+    annotations: maybeObject,
+    execution: maybeObject,
+    _meta: maybeObject,
+  },
   // Without structured content there has to be some other; a list may be empty.
   "tools/call": (value) =>
     find(value, { content: value.structuredContent === undefined ? [block] : [block, 1], isError: maybeBoolean }),

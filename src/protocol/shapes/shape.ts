@@ -9,7 +9,8 @@ import { isObject } from "../json_rpc.ts";
 export const text = "string";
 /** An object. */
 export const object = "object";
-const array = "array";
+/** An array of anything. */
+export const array = "array";
 const nothing = "?";
 /** Text, or nothing. */
 export const maybeText = "string?";

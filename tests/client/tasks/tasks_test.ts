@@ -9,14 +9,14 @@ import {
   MethodNotFoundError,
   OutcomeUnknownError,
   taskSupport,
-} from "../../mod.ts";
-import type { JsonObject, Task } from "../../mod.ts";
-import { createLegacyServer } from "../servers/legacy.ts";
-import type { LegacyOptions, LegacyServer } from "../servers/legacy.ts";
-import { memoryFetch } from "../servers/memory_fetch.ts";
-import { createModernServer } from "../servers/modern.ts";
-import type { ModernOptions, ModernServer } from "../servers/modern.ts";
-import { VirtualClock } from "../support/virtual_clock.ts";
+} from "../../../mod.ts";
+import type { JsonObject, Task } from "../../../mod.ts";
+import { createLegacyServer } from "../../servers/legacy.ts";
+import type { LegacyOptions, LegacyServer } from "../../servers/legacy.ts";
+import { memoryFetch } from "../../servers/memory_fetch.ts";
+import { createModernServer } from "../../servers/modern.ts";
+import type { ModernOptions, ModernServer } from "../../servers/modern.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
 
 const url = "http://server.test/mcp";
 const related = "io.modelcontextprotocol/related-task";
@@ -194,7 +194,7 @@ for (const [era, setUp] of eras) {
       const transport = new HttpTransport(url, { fetch: memoryFetch(server) });
       const other = new Client(transport, { clock, tasks: taskSupport });
       assertEquals(other.era, undefined);
-      const handle = await other.callToolTask("job", { text: "from cold" }, { ttl: 7 });
+      const handle = await other.callToolTask("job", { text: "from cold" }, { ttl: 7_000 });
       assertEquals([other.era, handle.task.status], [era, "working"]);
       assertEquals(textOf(await clock.until(handle.result())), "from cold");
       await other.close();
@@ -302,8 +302,9 @@ describe("tasks of 2025-11-25", () => {
       clock,
       tasks: taskSupport,
       async fetch(target, init) {
+        const isCall = (await new Request(target, init).text()).includes("tools/call");
         const response = await fetch(target, init);
-        if (String(init.body).includes("tools/call")) await held;
+        if (isCall) await held;
         return response;
       },
     });

@@ -1,29 +1,9 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { ChannelTransport, connect, createMemoryPair, TimeoutError, UnsupportedVersionError } from "../../mod.ts";
-import { isJsonObject, type JsonObject, objectAt } from "../servers/core/wire.ts";
-import { VirtualClock } from "../support/virtual_clock.ts";
-import { createPipe, methodsOf, modernRevision, type Options, textOf, withPipe } from "./support.ts";
-
-/** A server that is a function: what it returns is sent, in one write. */
-function played(answer: (message: JsonObject, send: (...messages: JsonObject[]) => void) => void) {
-  const seen: JsonObject[] = [];
-  const transport = new ChannelTransport(() => {
-    const [near, far] = createMemoryPair();
-    const send = (...messages: JsonObject[]) => void far.write(messages.map((message) => JSON.stringify(message)));
-    void far.open({
-      text(text) {
-        const message: unknown = JSON.parse(text);
-        if (!isJsonObject(message)) return;
-        seen.push(message);
-        answer(message, send);
-      },
-      end() {},
-    });
-    return near;
-  });
-  return { transport, seen, methods: () => seen.map(({ method }) => method) };
-}
+import { connect, TimeoutError, UnsupportedVersionError } from "../../../mod.ts";
+import { type JsonObject, objectAt } from "../../servers/core/wire.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
+import { createPipe, methodsOf, modernRevision, type Options, played, textOf, withPipe } from "../support.ts";
 
 const discovered: JsonObject = {
   resultType: "complete",
@@ -81,7 +61,9 @@ describe("finding out the era on a pipe", () => {
       const server = played((message, send) => {
         if (message.method === "server/discover") send(failure(message, code));
         if (message.method !== "initialize") return;
-        send(result(message, { protocolVersion: "2025-11-25", capabilities: {}, serverInfo: { name: "x", version: "1" } }));
+        send(
+          result(message, { protocolVersion: "2025-11-25", capabilities: {}, serverInfo: { name: "x", version: "1" } }),
+        );
       });
       await using client = await connect(server.transport);
       assertEquals(client.era, "legacy");
@@ -169,11 +151,11 @@ describe("finding out the era on a pipe", () => {
   test("a server that never says anything: a time-out after timeouts.start, and initialize is not cancelled (C-036)", async () => {
     const clock = new VirtualClock();
     const server = played(() => {});
-    const options: Options = { clock, timeouts: { start: 20_000 } };
+    const options: Options = { clock, timeouts: { start: 8_000 } };
     const connecting = connect(server.transport, options);
     const error = await assertRejects(() => clock.until(connecting), TimeoutError);
-    assertEquals(error.milliseconds, 20_000);
-    assert(clock.monotonic() >= 20_000 && clock.monotonic() <= 30_000, `${clock.monotonic()}`);
+    assertEquals(error.milliseconds, 8_000);
+    assert(clock.monotonic() >= 8_000 && clock.monotonic() <= 14_000, `${clock.monotonic()}`);
     const [initialize] = server.seen.filter(({ method }) => method === "initialize");
     const cancelled = server.seen.filter(({ method }) => method === "notifications/cancelled");
     for (const notice of cancelled) assert(objectAt(notice, "params").requestId !== initialize?.id);
