@@ -4,15 +4,15 @@
 import { assert, assertEquals, assertLess, assertLessOrEqual, assertRejects } from "@std/assert";
 import { createServer } from "node:https";
 import { describe, test } from "node:test";
-import { type Clock, ConnectError, McpError, systemClock } from "../../mod.ts";
-import { connect } from "../../src/entry/local.ts";
-import { startHostileSocket } from "../servers/hostile_socket.ts";
-import { until } from "../suites/spawn.ts";
-import { certificate, key } from "./support/certificate.ts";
-import { assertOutcome, evenRandom, textOf, turn, watch, watchStrays } from "./support/harness.ts";
-import { together } from "./support/together.ts";
-import type { Outcome } from "./table/row.ts";
-import { type CallFault, type SocketRow, socketRows } from "./table/sockets.ts";
+import { type Clock, ConnectError, McpError, systemClock } from "../../../mod.ts";
+import { connect } from "../../../src/entry/local.ts";
+import { startHostileSocket } from "../../servers/hostile_socket.ts";
+import { until } from "../../suites/spawn.ts";
+import { certificate, key } from "../support/certificate.ts";
+import { assertOutcome, evenRandom, textOf, turn, watch, watchStrays } from "../support/harness.ts";
+import { together } from "../support/together.ts";
+import type { Outcome } from "../table/row.ts";
+import { type CallFault, type SocketRow, socketRows } from "../table/sockets.ts";
 
 const strays = watchStrays();
 
