@@ -6,7 +6,7 @@
  */
 import { isObject } from "../json_rpc.ts";
 import type { JsonSchema } from "../types.ts";
-import { type Dialect, isKey, LISTS, NAMED, own, SCHEMAS } from "./node.ts";
+import { type Dialect, HOLDERS, NAMED, own } from "./node.ts";
 
 /** The dialects that are built in. */
 export type DialectName = "2020-12" | "2019-09" | "draft-07";
@@ -69,6 +69,6 @@ function dialect(name: string, vocabularies?: ReadonlySet<string>): Dialect {
 
 function vocabularyOf(keyword: string, year: number): string {
   if (keyword.startsWith("unevaluated") && year > 2019) return "unevaluated";
-  if (isKey(SCHEMAS, keyword) || isKey(LISTS, keyword) || isKey(NAMED, keyword)) return "applicator";
+  if (HOLDERS.test(keyword) || NAMED.test(keyword)) return "applicator";
   return /^[$f]/.test(keyword) ? "core" : "validation";
 }

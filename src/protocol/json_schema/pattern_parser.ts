@@ -54,6 +54,12 @@ const GROUPS = 100;
 /** How many states a Unicode property counts for: hosts take half a millisecond to find its characters. */
 const PROPERTY = 200;
 
+/** One character or class, but no quantifier: an escaped one and a plain one are told apart; the host reads all others. */
+const ATOM =
+  /(?![*+?]|\{\d+(?:,\d*)?\})(?:\.|\[(?:[^\\\]]|\\.)*\]|\\(?:([^\w])|\d+|[pPu]\{[\w=]+\}|u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w|u\w{4}|x\w\w|c\w|\w)|([^[\\]))/suy;
+/** In a class, what only strict Unicode mode forbids: dashes beside sets, and escapes that need not be. */
+const LENIENT = /(-?)\\(?:([dDwWsS]|[pP]\{[\w=]+\})(-?)|([^\w]))/gu;
+
 /** Reads one pattern. */
 export class PatternParser {
   /** The look-arounds that were found. */
@@ -125,14 +131,17 @@ export class PatternParser {
 
   #part(): Part {
     if (this.#take(/\(/y)) return this.#group();
-    const special = this.#take(/[\^$]|\\[bB]/y);
-    if (special) return (next) => this.#state(-3 - ["^", "$", "\\b", "\\B"].indexOf(special[0]), next);
-    if (this.#take(/[*+?]|\{\d+(?:,\d*)?\}/y)) throw new SyntaxError();
-    const one = this.#take(/\./y) ? "^\\n\\r\\u2028\\u2029" : this.#take(/\[/y) ? this.#class() : this.#character();
-    if (typeof one === "number") return (next) => this.#state(one, next);
+    const special = this.#take(/[\^$]|\\[bB]/y)?.[0];
+    if (special) return (next) => this.#state(-3 - ["^", "$", "\\b", "\\B"].indexOf(special), next);
+    const found = this.#take(ATOM);
+    if (!found) throw new SyntaxError();
+    const [atom, escaped, bare] = found;
+    const plain = escaped ?? bare;
+    if (plain) return (next) => this.#state(plain.codePointAt(0) as number, next);
     const { classes } = this.#budget;
-    const set = classes.get(one) ?? new CharacterClass(`[${one}]`);
-    classes.set(one, set);
+    const set = classes.get(atom) ?? new CharacterClass(atom);
+    classes.set(atom, set);
+    this.#pay(PROPERTY * (atom.split(/\\p/i).length - 1));
     return (next) => this.#state(0, next, { set });
   }
 
@@ -145,38 +154,6 @@ export class PatternParser {
     const behind = look[1] !== "";
     const number = this.looks.push({ entry: part(this.#state(MATCH), !behind), behind, negative: look[2] === "!" });
     return (next) => this.#state(LOOK + 1 - number, next);
-  }
-
-  /** What stands between the brackets of a class. */
-  #class(): string {
-    let source = this.#take(/\^/y) ? "^" : "";
-    while (!this.#take(/\]/y)) {
-      const low = this.#character();
-      this.#pay();
-      source += piece(low);
-      if (!this.#take(/-(?!\])/y)) continue;
-      const high = this.#character();
-      source += (typeof low === typeof high && typeof low === "number" ? "-" : "\\-") + piece(high);
-    }
-    return source;
-  }
-
-  /** One character or escape: its code point, or the source of the class it stands for. */
-  #character(): number | string {
-    const found = this.#take(
-      /([^\\])|\\(?:([dDwWsS]|[pP]\{[\w=]+\})|u([dD][89abAB][\da-fA-F]{2})\\u([dD][c-fC-F][\da-fA-F]{2})|(?:u\{0*([\da-fA-F]{1,6})\}|u([\da-fA-F]{4})|x([\da-fA-F]{2}))|c([a-zA-Z])|([btnvfr]|0(?!\d))|([^\w]))/uy,
-    );
-    if (!found) throw new SyntaxError();
-    const [, plain, set, high, low, braced, four, two, control, named, itself] = found;
-    if (set) {
-      this.#pay(set[1] ? PROPERTY : 1);
-      return "\\" + set;
-    }
-    if (named) return named === "0" ? 0 : 8 + "btnvfr".indexOf(named);
-    const literal = plain ?? itself ?? control;
-    const code = literal?.codePointAt(0) ?? parseInt(braced ?? four ?? two ?? high ?? "", 16);
-    if (code > 0x10ffff) throw new SyntaxError();
-    return low ? code * 0x400 + parseInt(low, 16) - 0x35fdc00 : control ? code % 32 : code;
   }
 
   #state(sign: number, next?: State, more: Pick<State, "set" | "other"> = {}): State {
@@ -201,9 +178,17 @@ export class CharacterClass {
   readonly #test: RegExp;
   readonly #ascii: Uint8Array = new Uint8Array(128);
 
-  /** @param source A class, put together by the parser from checked pieces. */
-  constructor(source: string) {
-    this.#test = new RegExp(source, "u");
+  /**
+   * @param atom A dot, an escape, or a class in brackets.
+   * @throws {SyntaxError} When the host does not know it.
+   */
+  constructor(atom: string) {
+    const source = atom.replace(
+      LENIENT,
+      (_, before: string, set = "", after: string, other: string) =>
+        set ? (before && "\\-") + "\\" + set + (after && "\\-") : `${before}\\u{${other.codePointAt(0)?.toString(16)}}`,
+    );
+    this.#test = new RegExp(/^[.[]/.test(atom) ? source : `[${source}]`, "u");
   }
 
   /** True when the class has the character. */
@@ -214,8 +199,4 @@ export class CharacterClass {
     this.#ascii[code] = answer ? 2 : 1;
     return answer;
   }
-}
-
-function piece(one: number | string): string {
-  return typeof one === "string" ? one : `\\u{${one.toString(16)}}`;
 }

@@ -5,7 +5,7 @@
  */
 import { isObject } from "../json_rpc.ts";
 import { dialectOf, type DialectOptions, refuse } from "./dialect.ts";
-import { isKey, LISTS, NAMED, own, type Resource, SchemaNode, SCHEMAS } from "./node.ts";
+import { HOLDERS, NAMED, own, type Resource, SchemaNode } from "./node.ts";
 
 /** What schemas are made ready with. */
 export interface ResourceOptions extends DialectOptions {
@@ -71,7 +71,7 @@ export class Resources {
    *
    * @throws {TypeError} When it leads nowhere.
    */
-  find(reference: string, from: Resource): Found {
+  find(reference: string, from: Resource): SchemaNode {
     const [uri = "", fragment = ""] = absolute(reference, from.uri).split("#");
     let resource = this.#byUri.get(uri);
     const supplied = own(this.#options.schemas, uri);
@@ -82,10 +82,10 @@ export class Resources {
     const name = decode(fragment);
     if (resource && name[0] === "/") {
       const found = this.#pointer(name, resource);
-      if (found) return found;
+      if (found) return this.node(found.schema, found.resource);
     } else if (resource) {
       const schema = name ? resource.anchors.get(name) : resource.root;
-      if (schema !== undefined) return { schema, resource };
+      if (schema !== undefined) return this.node(schema, resource);
     }
     return refuse("the reference ", reference, " leads to nothing in it");
   }
@@ -121,12 +121,10 @@ export class Resources {
       const resource = this.#identify(schema, outer);
       this.#owners.set(schema, resource);
       for (const [keyword, inner] of Object.entries(schema)) {
-        if (isKey(SCHEMAS, keyword) || isKey(LISTS, keyword) || keyword === "contentSchema") {
-          for (const schema of Array.isArray(inner) ? inner : [inner]) list.push({ schema, resource });
-        } else if (
-          isObject(inner) && (isKey(NAMED, keyword) || /^(?:\$defs|definitions|dependencies)$/.test(keyword))
-        ) {
-          for (const schema of Object.values(inner)) if (!Array.isArray(schema)) list.push({ schema, resource });
+        const named = NAMED.test(keyword) && isObject(inner);
+        if (!named && !HOLDERS.test(keyword)) continue;
+        for (const schema of named ? Object.values(inner) : Array.isArray(inner) ? inner : [inner]) {
+          if (!Array.isArray(schema)) list.push({ schema, resource });
         }
       }
     }
