@@ -3,7 +3,7 @@
  * come with `@causeway/mcp/bun`, `/deno`, `/node` or `/local`, which picks by the runtime.
  *
  * @example Call a tool
- * ```ts no-eval
+ * ```ts ignore
  * import { connect } from "@causeway/mcp";
  *
  * await using client = await connect("https://example.com/mcp");

@@ -10,7 +10,11 @@ export interface Incoming {
   readonly method?: string;
   readonly params?: {
     readonly name?: string;
-    readonly arguments?: { readonly text?: string; readonly mebibytes?: number; readonly count?: number };
+    readonly arguments?: {
+      readonly text?: string;
+      readonly mebibytes?: number;
+      readonly count?: number;
+    };
     readonly protocolVersion?: string;
     readonly _meta?: Readonly<Record<string, unknown>>;
   };
@@ -29,8 +33,11 @@ const fresh = `"ttlMs":0,"cacheScope":"private","resultType":"complete"`;
 export function answer(message: Incoming, accepts: string): Answer {
   const { id, method, params } = message;
   if (id === undefined) return undefined;
-  const modern = params?._meta?.["io.modelcontextprotocol/protocolVersion"] !== undefined;
-  if (modern && accepts === "legacy") return [failure(id, -32601, "Method not found")];
+  const modern =
+    params?._meta?.["io.modelcontextprotocol/protocolVersion"] !== undefined;
+  if (modern && accepts === "legacy") {
+    return [failure(id, -32601, "Method not found")];
+  }
   switch (method) {
     case "tools/call":
       return answerCall(id, params ?? {}, modern);
@@ -44,12 +51,18 @@ export function answer(message: Incoming, accepts: string): Answer {
         ),
       ];
     case "initialize": {
-      if (accepts === "modern") return [failure(id, -32601, "Method not found")];
-      const version = params?.protocolVersion === modernRevision ? legacyRevision : params?.protocolVersion;
+      if (accepts === "modern") {
+        return [failure(id, -32601, "Method not found")];
+      }
+      const version = params?.protocolVersion === modernRevision
+        ? legacyRevision
+        : params?.protocolVersion;
       return [
         success(
           id,
-          `{"protocolVersion":${JSON.stringify(version)},"capabilities":${capabilities},"serverInfo":${serverInfo}}`,
+          `{"protocolVersion":${
+            JSON.stringify(version)
+          },"capabilities":${capabilities},"serverInfo":${serverInfo}}`,
         ),
       ];
     }
@@ -60,7 +73,11 @@ export function answer(message: Incoming, accepts: string): Answer {
   }
 }
 
-function answerCall(id: string | number, params: NonNullable<Incoming["params"]>, modern: boolean): Answer {
+function answerCall(
+  id: string | number,
+  params: NonNullable<Incoming["params"]>,
+  modern: boolean,
+): Answer {
   const { name, arguments: args = {} } = params;
   const end = modern ? `,"resultType":"complete"}` : "}";
   const text = JSON.stringify(args.text ?? "");
@@ -75,14 +92,29 @@ function answerCall(id: string | number, params: NonNullable<Incoming["params"]>
         ),
       ];
     case "big":
-      return [success(id, `{"content":[{"type":"text","text":"${bigText(args.mebibytes ?? 1)}"}]${end}`)];
+      return [
+        success(
+          id,
+          `{"content":[{"type":"text","text":"${
+            bigText(args.mebibytes ?? 1)
+          }"}]${end}`,
+        ),
+      ];
     case "progress": {
       const token = JSON.stringify(params._meta?.["progressToken"]);
       const count = args.count ?? 1_000;
-      return [...notices(token, count), success(id, `{"content":[{"type":"text","text":"${count}"}]${end}`)];
+      return [
+        ...notices(token, count),
+        success(id, `{"content":[{"type":"text","text":"${count}"}]${end}`),
+      ];
     }
     case "pid":
-      return [success(id, `{"content":[{"type":"text","text":"${process.pid}"}]${end}`)];
+      return [
+        success(
+          id,
+          `{"content":[{"type":"text","text":"${process.pid}"}]${end}`,
+        ),
+      ];
     case "hang":
       return "hang";
     default:
@@ -95,7 +127,9 @@ function success(id: string | number, result: string): string {
 }
 
 function failure(id: string | number, code: number, message: string): string {
-  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":{"code":${code},"message":${JSON.stringify(message)}}}`;
+  return `{"jsonrpc":"2.0","id":${
+    JSON.stringify(id)
+  },"error":{"code":${code},"message":${JSON.stringify(message)}}}`;
 }
 
 function* notices(token: string, count: number): Iterable<string> {
@@ -110,9 +144,13 @@ const bigTexts = new Map<number, string>();
 function bigText(mebibytes: number): string {
   const kept = bigTexts.get(mebibytes);
   if (kept !== undefined) return kept;
-  const sentence = "The quick brown fox jumps over the lazy dog, and then it does so again. ";
+  const sentence =
+    "The quick brown fox jumps over the lazy dog, and then it does so again. ";
   const size = mebibytes * 2 ** 20;
-  const made = sentence.repeat(Math.ceil(size / sentence.length)).slice(0, size);
+  const made = sentence.repeat(Math.ceil(size / sentence.length)).slice(
+    0,
+    size,
+  );
   bigTexts.set(mebibytes, made);
   return made;
 }
@@ -133,7 +171,9 @@ function tools(): string {
     required: ["text", "length"],
     additionalProperties: false,
   };
-  const working = ["echo", "typed", "big", "progress", "pid", "hang"].map((name) => ({
+  const working = ["echo", "typed", "big", "progress", "pid", "hang"].map((
+    name,
+  ) => ({
     name,
     description: `The tool ${name} of the bench`,
     inputSchema: text,
@@ -142,14 +182,22 @@ function tools(): string {
   const others = Array.from({ length: 200 - working.length }, (_, index) => ({
     name: `list_items_${index}`,
     title: `List items ${index}`,
-    description: `Lists the items of collection ${index}, newest first, with paging and a filter over their fields`,
+    description:
+      `Lists the items of collection ${index}, newest first, with paging and a filter over their fields`,
     inputSchema: {
       type: "object",
       properties: {
         owner: { type: "string", description: "Whose items" },
-        state: { type: "string", enum: ["open", "closed", "all"], default: "open" },
+        state: {
+          type: "string",
+          enum: ["open", "closed", "all"],
+          default: "open",
+        },
         page: { type: "integer", minimum: 1, maximum: 1_000 },
-        filter: { type: "object", properties: { label: { type: "array", items: { type: "string" } } } },
+        filter: {
+          type: "object",
+          properties: { label: { type: "array", items: { type: "string" } } },
+        },
       },
       required: ["owner"],
     },

@@ -1,5 +1,6 @@
 /** Bundles one program for each client and runtime: the same step for all, and the only way for Node, which strips no types. */
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import type { BuildOptions, Plugin } from "esbuild";
 import type { Runtime } from "./clients/client.ts";
@@ -8,20 +9,25 @@ import type { Runtime } from "./clients/client.ts";
 export type ClientName = "floor" | "ours" | "sdk" | "ai";
 
 /** What an import of a library costs is measured on these. */
-export type LibraryName = "./client" | "ours" | "sdk" | "ai";
+export type LibraryName = "./client" | "mod.ts" | "sdk" | "ai";
 
+const here = fileURLToPath(new URL(".", import.meta.url));
 const sdk = "@modelcontextprotocol/client";
 const ai = "@ai-sdk/mcp";
 
 const libraries: Readonly<Record<LibraryName, string>> = {
   "./client": `export { connect } from "../src/client/mod.ts";`,
-  "ours": `export { connect } from "../mod.ts";`,
+  "mod.ts": `export { connect } from "../mod.ts";`,
   "sdk": `export { Client, StreamableHTTPClientTransport } from "${sdk}";`,
   "ai": `export { createMCPClient } from "${ai}";`,
 };
 
 /** Builds the program of one client for one runtime and answers its path. */
-export async function buildProgram(client: ClientName, runtime: Runtime, folder: string): Promise<string> {
+export async function buildProgram(
+  client: ClientName,
+  runtime: Runtime,
+  folder: string,
+): Promise<string> {
   const name = `${runtime}_${client}`;
   await build(
     `import { createClient } from "./clients/${client}.ts";
@@ -46,8 +52,14 @@ export async function buildProgram(client: ClientName, runtime: Runtime, folder:
 }
 
 /** Builds one library as a Worker or a page would get it; answers its path and its size minified and gzipped. */
-export async function buildLibrary(library: LibraryName, folder: string): Promise<{ path: string; bytes: number }> {
-  const path = join(folder, `import_${library.replace("./", "")}.mjs`);
+export async function buildLibrary(
+  library: LibraryName,
+  folder: string,
+): Promise<{ path: string; bytes: number }> {
+  const path = join(
+    folder,
+    `import_${library.replace(/^\.\/|\.ts$/g, "")}.mjs`,
+  );
   const text = await build(libraries[library], {
     outfile: path,
     minify: true,
@@ -60,23 +72,41 @@ export async function buildLibrary(library: LibraryName, folder: string): Promis
   return { path, bytes: gzipSync(text, { level: 9 }).byteLength };
 }
 
+/** Builds the server and answers its path. */
+export async function buildServer(folder: string): Promise<string> {
+  const outfile = join(folder, "server.mjs");
+  await build(`import "./server.ts";`, { outfile, target: "esnext" });
+  return outfile;
+}
+
 async function build(contents: string, options: BuildOptions): Promise<string> {
   const { build: run } = await import("esbuild");
   const result = await run({
-    stdin: { contents, resolveDir: import.meta.dirname, sourcefile: "stdin.ts", loader: "ts" },
+    stdin: {
+      contents,
+      resolveDir: here,
+      sourcefile: "stdin.ts",
+      loader: "ts",
+    },
     bundle: true,
     format: "esm",
     platform: "node",
     logLevel: "warning",
     metafile: true,
     // Packages in the older module format ask for `require`.
-    banner: { js: `import { createRequire } from "node:module"; const require = createRequire(import.meta.url);` },
+    banner: {
+      js:
+        `import { createRequire } from "node:module"; const require = createRequire(import.meta.url);`,
+    },
     ...options,
   });
-  return result.outputFiles?.[0]?.text ?? await textOf(result.metafile?.outputs ?? {});
+  return result.outputFiles?.[0]?.text ??
+    await textOf(result.metafile?.outputs ?? {});
 }
 
-async function textOf(outputs: Readonly<Record<string, unknown>>): Promise<string> {
+async function textOf(
+  outputs: Readonly<Record<string, unknown>>,
+): Promise<string> {
   const { readFile } = await import("node:fs/promises");
   const [path] = Object.keys(outputs);
   return path === undefined ? "" : await readFile(path, "utf8");
@@ -87,9 +117,12 @@ function entryOf(runtime: Runtime): Plugin {
   return {
     name: "entry",
     setup(build) {
-      build.onResolve({ filter: /\/src\/entry\/local\.ts$/ }, ({ resolveDir, path }) => ({
-        path: join(resolveDir, path.replace(/local\.ts$/, `${runtime}.ts`)),
-      }));
+      build.onResolve(
+        { filter: /\/src\/entry\/local\.ts$/ },
+        ({ resolveDir, path }) => ({
+          path: join(resolveDir, path.replace(/local\.ts$/, `${runtime}.ts`)),
+        }),
+      );
     },
   };
 }

@@ -4,7 +4,7 @@
  */
 import process from "node:process";
 import type { BenchClient, BenchEra, BenchTarget } from "./clients/client.ts";
-import { discover, first, list } from "./cells/connecting.ts";
+import { discover, first, importLibrary, list } from "./cells/connecting.ts";
 import { breakAll, callHundred, countTrips } from "./cells/behaviour.ts";
 import { big, inFlight, progress, sequential } from "./cells/speed.ts";
 
@@ -17,6 +17,8 @@ export interface CellTask {
   readonly origin: string;
   /** How to start the stdio server. */
   readonly server: readonly string[];
+  /** The file of a library, for the cell that imports one. */
+  readonly library?: string;
   /** When this process was started, in milliseconds since 1970 with fractions. */
   readonly spawned: number;
 }
@@ -38,7 +40,8 @@ type Cell = (context: CellContext) => Promise<Figures>;
 
 const cells: Readonly<Record<string, Cell>> = {
   http_json: (context) => sequential(context, context.http("modern"), "echo"),
-  http_sse: (context) => sequential(context, context.http("modern", "sse"), "echo"),
+  http_sse: (context) =>
+    sequential(context, context.http("modern", "sse"), "echo"),
   http_typed: (context) => sequential(context, context.http("modern"), "typed"),
   http_flight: (context) => inFlight(context, context.http("modern"), "echo"),
   http_progress: (context) => progress(context, context.http("modern")),
@@ -55,10 +58,12 @@ const cells: Readonly<Record<string, Cell>> = {
   stdio_10m: (context) => big(context, context.stdio("legacy"), 10),
   stdio_first: (context) => first(context, context.stdio("auto")),
   discovery: (context) => discover(context, context.stdio("auto")),
+  import: ({ task }) => importLibrary(task.library ?? ""),
   trips: countTrips,
   faults: breakAll,
   hundred: callHundred,
-  heap: async ({ task }) => (await import("./cells/heap.ts")).callInMemory(task.count),
+  heap: async ({ task }) =>
+    (await import("./cells/heap.ts")).callInMemory(task.count),
   bombs: async () => (await import("./cells/bombs.ts")).checkBombs(),
 };
 
@@ -66,7 +71,9 @@ const cells: Readonly<Record<string, Cell>> = {
 export async function runCell(create: () => BenchClient): Promise<void> {
   const task: CellTask = JSON.parse(process.argv[2] ?? "{}");
   const cell = cells[task.cell];
-  if (cell === undefined) throw new RangeError(`There is no cell ${JSON.stringify(task.cell)}`);
+  if (cell === undefined) {
+    throw new RangeError(`There is no cell ${JSON.stringify(task.cell)}`);
+  }
   const [command = "", ...args] = task.server;
   const figures = await cell({
     task,
@@ -83,7 +90,12 @@ export async function runCell(create: () => BenchClient): Promise<void> {
       url: `${task.origin}/${reply}/${path}`,
       era,
     }),
-    stdio: (era, accepts = "both") => ({ kind: "stdio", command, args: [...args, accepts], era }),
+    stdio: (era, accepts = "both") => ({
+      kind: "stdio",
+      command,
+      args: [...args, accepts],
+      era,
+    }),
   });
   console.log(JSON.stringify(figures));
   // A peer may leave a stream open that would keep this process alive.

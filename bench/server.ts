@@ -39,7 +39,9 @@ function serveHttp(): void {
     let buffer = "";
     socket.on("data", (chunk) => {
       buffer += chunk;
-      for (let found; (found = cut(buffer)); buffer = found.rest) respond(socket, found.request);
+      for (let found; (found = cut(buffer)); buffer = found.rest) {
+        respond(socket, found.request);
+      }
     });
   });
   server.listen(0, "127.0.0.1", () => {
@@ -49,7 +51,9 @@ function serveHttp(): void {
 }
 
 /** The first whole request in the buffer. Bodies are ASCII, since the clients of the bench send nothing else. */
-function cut(buffer: string): { request: HttpRequest; rest: string } | undefined {
+function cut(
+  buffer: string,
+): { request: HttpRequest; rest: string } | undefined {
   const end = buffer.indexOf("\r\n\r\n");
   if (end < 0) return undefined;
   const head = buffer.slice(0, end);
@@ -57,7 +61,10 @@ function cut(buffer: string): { request: HttpRequest; rest: string } | undefined
   const start = end + 4;
   if (buffer.length < start + length) return undefined;
   const [verb = "", path = ""] = head.split(" ", 2);
-  return { request: { verb, path, body: buffer.slice(start, start + length) }, rest: buffer.slice(start + length) };
+  return {
+    request: { verb, path, body: buffer.slice(start, start + length) },
+    rest: buffer.slice(start + length),
+  };
 }
 
 function respond(socket: Socket, { verb, path, body }: HttpRequest): void {
@@ -80,7 +87,9 @@ function respond(socket: Socket, { verb, path, body }: HttpRequest): void {
   }
   count.posts++;
   const delay = Number(/delay=(\d+)/.exec(query)?.[1] ?? 0);
-  if (delay === 0) return answerPost(socket, body, { kind: first, accepts: second, count });
+  if (delay === 0) {
+    return answerPost(socket, body, { kind: first, accepts: second, count });
+  }
   const trip = count.trips + 1;
   setTimeout(() => {
     count.trips = Math.max(count.trips, trip);
@@ -88,7 +97,11 @@ function respond(socket: Socket, { verb, path, body }: HttpRequest): void {
   }, delay);
 }
 
-function answerPost(socket: Socket, body: string, route: { kind: string; accepts: string; count: Count }): void {
+function answerPost(
+  socket: Socket,
+  body: string,
+  route: { kind: string; accepts: string; count: Count },
+): void {
   const message: Incoming = JSON.parse(body);
   const given = answer(message, route.accepts);
   if (given === undefined) return reply(socket, 202, "");
@@ -99,9 +112,18 @@ function answerPost(socket: Socket, body: string, route: { kind: string; accepts
     if (isStream) socket.write(`${streamHead}${chunked(": waiting\n\n")}`);
     return;
   }
-  if (!isStream) return reply(socket, isRefused(given[0] ?? "") ? 400 : 200, given[0] ?? "", message.method);
+  if (!isStream) {
+    return reply(
+      socket,
+      isRefused(given[0] ?? "") ? 400 : 200,
+      given[0] ?? "",
+      message.method,
+    );
+  }
   let text = streamHead;
-  for (const message of given) text += chunked(`event: message\ndata: ${message}\n\n`);
+  for (const message of given) {
+    text += chunked(`event: message\ndata: ${message}\n\n`);
+  }
   socket.write(`${text}0\r\n\r\n`, "latin1");
 }
 
@@ -117,22 +139,38 @@ function chunked(text: string): string {
   return `${text.length.toString(16)}\r\n${text}\r\n`;
 }
 
-function reply(socket: Socket, status: number, text: string, method?: string): void {
+function reply(
+  socket: Socket,
+  status: number,
+  text: string,
+  method?: string,
+): void {
   const type = text === "" ? "" : "content-type: application/json\r\n";
-  const session = method === "initialize" && status === 200 ? "mcp-session-id: bench\r\n" : "";
-  socket.write(`HTTP/1.1 ${status} OK\r\n${type}${session}content-length: ${text.length}\r\n\r\n${text}`, "latin1");
+  const session = method === "initialize" && status === 200
+    ? "mcp-session-id: bench\r\n"
+    : "";
+  socket.write(
+    `HTTP/1.1 ${status} OK\r\n${type}${session}content-length: ${text.length}\r\n\r\n${text}`,
+    "latin1",
+  );
 }
 
 function breakOff(socket: Socket, kind: "json" | "sse", how: string): void {
   if (how === "reset") socket.resetAndDestroy();
-  else if (how === "garbage") socket.write(chunked("event: message\ndata: {not json\n\n"));
-  else if (kind === "sse") socket.write("0\r\n\r\n");
+  else if (how === "garbage") {
+    socket.write(chunked("event: message\ndata: {not json\n\n"));
+  } else if (kind === "sse") socket.write("0\r\n\r\n");
   else socket.end();
 }
 
 function countOf(key: string): Count {
   let count = counts.get(key);
-  if (count === undefined) counts.set(key, count = { posts: 0, gets: 0, trips: 0, hanging: new Map() });
+  if (count === undefined) {
+    counts.set(
+      key,
+      count = { posts: 0, gets: 0, trips: 0, hanging: new Map() },
+    );
+  }
   return count;
 }
 

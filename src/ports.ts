@@ -39,10 +39,13 @@ export interface ExitStatus {
 
 /** A program to start: an argument vector, never a shell line. */
 export interface SpawnCommand {
+  /** The program: a path, or a name that is looked for on the child's PATH. */
   readonly command: string;
+  /** What it is given, one element an argument: no shell reads them. */
   readonly args: readonly string[];
   /** The whole environment of the child: nothing is inherited beside it. */
   readonly env: Readonly<Record<string, string>>;
+  /** The folder it starts in. Default: the folder of this process. */
   readonly cwd?: string | undefined;
 }
 
@@ -60,6 +63,7 @@ export interface ProcessEvents {
 
 /** A running child, leader of its own process group where the system has groups. */
 export interface SpawnedProcess {
+  /** The system's number for the child, which names its group too. */
   readonly pid: number;
   /**
    * Writes to the standard input. Rejects (or throws) once the process has ended or its input is closed,
@@ -79,20 +83,31 @@ export type Spawn = (command: SpawnCommand, events: ProcessEvents) => Promise<Sp
 
 /** The part of a web-standard WebSocket that is used. */
 export interface WebSocketLike {
+  /** 0 connecting, 1 open, 2 closing, 3 closed. */
   readonly readyState: number;
+  /** The subprotocol that the server chose; empty when it chose none. */
   readonly protocol: string;
+  /** Bytes that were sent and have not left yet, where the runtime counts them. */
   readonly bufferedAmount?: number;
+  /** How binary frames arrive; set to `arraybuffer` where there is a choice. */
   binaryType?: string;
+  /** Sends one text frame. */
   send(data: string): void;
+  /** Says goodbye; `code` is 1000 or 3000 to 4999, `reason` has at most 123 bytes. */
   close(code?: number, reason?: string): void;
+  /** Tells of `message`, `close` and `error` events. */
   addEventListener(type: string, listener: (event: WebSocketEvent) => void): void;
 }
 
 /** The fields of message, close and error events that are read. */
 export interface WebSocketEvent {
+  /** `message`: the frame; text, when the peer keeps to the protocol. */
   readonly data?: unknown;
+  /** `close`: why, as a number (RFC 6455, section 7.4). */
   readonly code?: number;
+  /** `close`: why, in the peer's words. */
   readonly reason?: string;
+  /** `error`: what went wrong, where the runtime tells. */
   readonly message?: string;
 }
 
@@ -107,15 +122,21 @@ export type Resolve = (hostname: string) => Promise<string[]>;
 
 /** A place for text by key: memory, a file, Workers KV, a Durable Object. */
 export interface Store {
+  /** The text that is kept under a key, or undefined. */
   get(key: string): Promise<string | undefined>;
+  /** Keeps a text, in the place of the one before. */
   set(key: string, value: string): Promise<void>;
+  /** Forgets a key; harmless when there is nothing under it. */
   delete(key: string): Promise<void>;
 }
 
 /** One line for the operator's log. `fields` are already redacted. */
 export interface LogRecord {
+  /** How serious it is. */
   readonly level: "debug" | "info" | "warning" | "error";
+  /** What happened, in one sentence without values that change. */
   readonly message: string;
+  /** The values that belong to it, by name. */
   readonly fields?: Readonly<Record<string, unknown>>;
 }
 

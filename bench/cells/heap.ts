@@ -1,5 +1,9 @@
 /** Many calls in one process, without a wire: what stays in memory afterwards. */
-import { ChannelTransport, connect, createMemoryPair } from "../../src/entry/local.ts";
+import {
+  ChannelTransport,
+  connect,
+  createMemoryPair,
+} from "../../src/entry/local.ts";
 import type { Figures } from "../run_cell.ts";
 import { measure } from "./measure.ts";
 
@@ -13,16 +17,25 @@ export async function callInMemory(count: number): Promise<Figures> {
     text(text) {
       const { id }: { id?: string } = JSON.parse(text);
       if (id === undefined) return;
-      const result = { content: [{ type: "text", text: "hello" }], resultType: "complete" };
+      const result = {
+        content: [{ type: "text", text: "hello" }],
+        resultType: "complete",
+      };
       far.write([JSON.stringify({ jsonrpc: "2.0", id, result })]);
     },
     end() {},
   });
-  const client = await connect(new ChannelTransport(() => near), { verdict: { era: "modern" } });
+  const client = await connect(new ChannelTransport(() => near), {
+    verdict: { era: "modern" },
+  });
   const { signal, listeners } = countedSignal();
   const run = async (calls: number) => {
     for (let index = 0; index < calls; index++) {
-      const result = await client.callTool("echo", { text: "hello" }, index % 2 === 0 ? { signal } : {});
+      const result = await client.callTool(
+        "echo",
+        { text: "hello" },
+        index % 2 === 0 ? { signal } : {},
+      );
       if (result.isError) throw new Error("the call failed");
     }
   };
@@ -31,7 +44,13 @@ export async function callInMemory(count: number): Promise<Figures> {
   const cost = await measure(count, () => run(count));
   const after = await settledHeap();
   await client.close();
-  return { ...cost, slope: (after - before) / (count / 10_000), listeners: listeners(), before, after };
+  return {
+    ...cost,
+    slope: (after - before) / (count / 10_000),
+    listeners: listeners(),
+    before,
+    after,
+  };
 }
 
 /** A signal that knows how many listeners it has. */
@@ -40,11 +59,19 @@ function countedSignal(): { signal: AbortSignal; listeners: () => number } {
   let count = 0;
   const add = signal.addEventListener.bind(signal);
   const remove = signal.removeEventListener.bind(signal);
-  signal.addEventListener = (type: string, listener: EventListenerOrEventListenerObject, options?: object) => {
+  signal.addEventListener = (
+    type: string,
+    listener: EventListenerOrEventListenerObject,
+    options?: object,
+  ) => {
     count++;
     add(type, listener, options);
   };
-  signal.removeEventListener = (type: string, listener: EventListenerOrEventListenerObject, options?: object) => {
+  signal.removeEventListener = (
+    type: string,
+    listener: EventListenerOrEventListenerObject,
+    options?: object,
+  ) => {
     count--;
     remove(type, listener, options);
   };
@@ -57,7 +84,9 @@ async function settledHeap(): Promise<number> {
   for (let round = 0; round < 3; round++) {
     if (typeof Bun !== "undefined") Bun.gc(true);
     else if (typeof gc !== "undefined") gc();
-    else throw new Error("the collector cannot be called: --expose-gc is missing");
+    else {throw new Error(
+        "the collector cannot be called: --expose-gc is missing",
+      );}
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   return memoryUsage().heapUsed;

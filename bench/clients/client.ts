@@ -3,7 +3,12 @@
 /** A server to connect to. `era` is `auto` where the client has to find it out. */
 export type BenchTarget =
   | { readonly kind: "http"; readonly url: string; readonly era: BenchEra }
-  | { readonly kind: "stdio"; readonly command: string; readonly args: readonly string[]; readonly era: BenchEra };
+  | {
+    readonly kind: "stdio";
+    readonly command: string;
+    readonly args: readonly string[];
+    readonly era: BenchEra;
+  };
 
 /** What the client is told of the server. */
 export type BenchEra = "modern" | "legacy" | "auto";
@@ -21,7 +26,11 @@ export interface BenchCallOptions {
 export interface BenchClient {
   connect(target: BenchTarget): Promise<void>;
   /** Calls a tool and answers the text of the first content block. */
-  call(name: string, args: Record<string, string | number>, options?: BenchCallOptions): Promise<string>;
+  call(
+    name: string,
+    args: Record<string, string | number>,
+    options?: BenchCallOptions,
+  ): Promise<string>;
   /** Lists the tools and answers how many there are. */
   list(): Promise<number>;
   close(): Promise<void>;

@@ -37,16 +37,30 @@ interface Answer {
 
 type Parameters = Record<string, unknown>;
 
-function withEnvelope(params: Parameters, token: number | undefined): Parameters {
-  return { ...params, _meta: token === undefined ? envelope : { ...envelope, progressToken: token } };
+function withEnvelope(
+  params: Parameters,
+  token: number | undefined,
+): Parameters {
+  return {
+    ...params,
+    _meta: token === undefined
+      ? envelope
+      : { ...envelope, progressToken: token },
+  };
 }
 
 function httpFloor(): BenchClient {
   let url = "";
   let id = 0;
-  async function request(method: string, params: Parameters, options?: BenchCallOptions): Promise<unknown> {
+  async function request(
+    method: string,
+    params: Parameters,
+    options?: BenchCallOptions,
+  ): Promise<unknown> {
     id++;
-    const name = typeof params["name"] === "string" ? { "mcp-name": params["name"] } : {};
+    const name = typeof params["name"] === "string"
+      ? { "mcp-name": params["name"] }
+      : {};
     const response = await fetch(url, {
       method: "POST",
       headers: {
@@ -56,10 +70,19 @@ function httpFloor(): BenchClient {
         "mcp-method": method,
         ...name,
       },
-      body: JSON.stringify({ jsonrpc: "2.0", id, method, params: withEnvelope(params, options?.onProgress && id) }),
+      body: JSON.stringify({
+        jsonrpc: "2.0",
+        id,
+        method,
+        params: withEnvelope(params, options?.onProgress && id),
+      }),
     });
-    const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
-    const answer: Answer = isStream ? await readStream(response, options) : JSON.parse(await response.text());
+    const isStream = response.headers.get("content-type")?.startsWith(
+      "text/event-stream",
+    );
+    const answer: Answer = isStream
+      ? await readStream(response, options)
+      : JSON.parse(await response.text());
     return answer.result;
   }
   return {
@@ -67,19 +90,27 @@ function httpFloor(): BenchClient {
       if (target.kind === "http") url = target.url;
       return Promise.resolve();
     },
-    call: async (name, args, options) => firstText(await request("tools/call", { name, arguments: args }, options)),
+    call: async (name, args, options) =>
+      firstText(
+        await request("tools/call", { name, arguments: args }, options),
+      ),
     list: async () => countTools(await request("tools/list", {})),
     close: () => Promise.resolve(),
   };
 }
 
-async function readStream(response: Response, options: BenchCallOptions | undefined): Promise<Answer> {
+async function readStream(
+  response: Response,
+  options: BenchCallOptions | undefined,
+): Promise<Answer> {
   const decoder = new TextDecoder();
   const reader = response.body?.getReader();
   let rest = "";
   let answer: Answer = {};
   for (let read; reader && !(read = await reader.read()).done;) {
-    const lines = (rest + decoder.decode(read.value, { stream: true })).split("\n");
+    const lines = (rest + decoder.decode(read.value, { stream: true })).split(
+      "\n",
+    );
     rest = lines.pop() ?? "";
     for (const line of lines) {
       if (!line.startsWith("data: ")) continue;
@@ -96,33 +127,62 @@ function pipeFloor(): BenchClient {
   let child: ChildProcessWithoutNullStreams;
   let modern = false;
   let id = 0;
-  const pending = new Map<number, { resolve: (result: unknown) => void; options: BenchCallOptions | undefined }>();
+  const pending = new Map<
+    number,
+    {
+      resolve: (result: unknown) => void;
+      options: BenchCallOptions | undefined;
+    }
+  >();
   function take(line: string): void {
-    const message: Answer & { params?: { progressToken?: number } } = JSON.parse(line);
+    const message: Answer & { params?: { progressToken?: number } } = JSON
+      .parse(line);
     const key = message.id ?? message.params?.progressToken ?? 0;
-    if (message.method !== undefined) return pending.get(key)?.options?.onProgress?.();
+    if (message.method !== undefined) {
+      return pending.get(key)?.options?.onProgress?.();
+    }
     pending.get(key)?.resolve(message.result);
     pending.delete(key);
   }
-  function request(method: string, params: Parameters, options?: BenchCallOptions): Promise<unknown> {
+  function request(
+    method: string,
+    params: Parameters,
+    options?: BenchCallOptions,
+  ): Promise<unknown> {
     return new Promise((resolve) => {
       pending.set(++id, { resolve, options });
-      const sent = modern ? withEnvelope(params, options?.onProgress && id) : params;
-      child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params: sent })}\n`);
+      const sent = modern
+        ? withEnvelope(params, options?.onProgress && id)
+        : params;
+      child.stdin.write(
+        `${JSON.stringify({ jsonrpc: "2.0", id, method, params: sent })}\n`,
+      );
     });
   }
   return {
     async connect(target: BenchTarget) {
       if (target.kind === "http") return;
       modern = target.era !== "legacy";
-      child = spawn(target.command, [...target.args], { stdio: "pipe", env: { PATH: process.env["PATH"] } });
+      child = spawn(target.command, [...target.args], {
+        stdio: "pipe",
+        env: { PATH: process.env["PATH"] },
+      });
       child.stdout.on("data", lineReader(take));
       if (modern) return;
       const clientInfo = { name: "floor", version: "1.0.0" };
-      await request("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo });
-      child.stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
+      await request("initialize", {
+        protocolVersion: "2025-11-25",
+        capabilities: {},
+        clientInfo,
+      });
+      child.stdin.write(
+        '{"jsonrpc":"2.0","method":"notifications/initialized"}\n',
+      );
     },
-    call: async (name, args, options) => firstText(await request("tools/call", { name, arguments: args }, options)),
+    call: async (name, args, options) =>
+      firstText(
+        await request("tools/call", { name, arguments: args }, options),
+      ),
     list: async () => countTools(await request("tools/list", {})),
     close: () =>
       new Promise((resolve) => {

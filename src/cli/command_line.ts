@@ -6,6 +6,7 @@
  */
 import { parseArgs } from "node:util";
 import { UsageError } from "./failure.ts";
+import { isHeader } from "./target/headers.ts";
 import { didYouMean } from "./text/nearest.ts";
 
 /** What the user asked for. */
@@ -91,7 +92,7 @@ function unknownCommand(name: string | undefined): UsageError {
   const usage = "use causeway tools <target> or causeway call <target> <tool>; causeway --help shows more";
   if (name === undefined) return new UsageError(`A command is missing: ${usage}`);
   // `list-tools` and `call-tool` are what others call them.
-  const meant = didYouMean(name.replace(/^list-?|-?tool$/g, "") || name, commands);
+  const meant = didYouMean(name.replace(/^list-?/i, "").replace(/-?tool$/i, "") || name, commands);
   return new UsageError(`Unknown command "${name}"${meant}: ${usage}`);
 }
 
@@ -109,7 +110,7 @@ function readHeaders(lines: readonly string[]): Record<string, string> {
     const name = line.slice(0, Math.max(colon, 0)).trim();
     const value = line.slice(colon + 1).trim();
     // The value may be a secret: it is never shown.
-    if (/^[\w!#$%&'*+.^`|~-]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)) return [name, value];
+    if (isHeader(name, value)) return [name, value];
     throw new UsageError(`Cannot read a --header: write it like 'Name: value', in plain characters`);
   });
   return Object.fromEntries(headers);

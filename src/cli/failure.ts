@@ -122,7 +122,16 @@ function adviceFor(error: Error): string {
   if (error instanceof HttpStatusError) {
     return error.status < 500 ? "check the path of the URL" : "try again later, or ask those who run it";
   }
-  if (error instanceof OutcomeUnknownError) return "look before you call it again";
-  if (error instanceof ConnectionClosedError) return "check the address, and that the server runs";
+  if (mayHaveRun(error)) return "the tool may have run: look before you call it again";
+  // The runtimes differ in how much they tell; what is told already is not told twice.
+  const isLost = error instanceof ConnectError || error instanceof ConnectionClosedError;
+  if (isLost && !/: check |; use /.test(error.message)) return "check the address, and that the server runs";
   return "";
+}
+
+/** True when a call broke off after it was sent. */
+function mayHaveRun(error: Error): boolean {
+  if (error instanceof OutcomeUnknownError) return true;
+  const brokeOff = error instanceof PeerExitedError || error instanceof ConnectionClosedError;
+  return brokeOff && error.method === "tools/call" && error.delivery === "unknown";
 }

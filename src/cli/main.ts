@@ -16,7 +16,7 @@ import { readCommandLine } from "./command_line.ts";
 import type { CommandLine } from "./command_line.ts";
 import { describeFailure, InterruptedError } from "./failure.ts";
 import { showHelp, showVersion } from "./help.ts";
-import { writeError } from "./terminal.ts";
+import { ignoreLostReaders, writeError } from "./terminal.ts";
 import { listTools } from "./tools.ts";
 
 const commands: Readonly<
@@ -25,7 +25,11 @@ const commands: Readonly<
 
 const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
-process.exit(await run(process.argv.slice(2), interruption()));
+// Older versions of Node do not say whether a module is the program: there it always is, being a bundle of its own.
+if (import.meta.main !== false) {
+  ignoreLostReaders();
+  process.exit(await run(process.argv.slice(2), interruption()));
+}
 
 /** Runs the command; whatever goes wrong becomes one line and an exit code. */
 async function run(argv: readonly string[], signal: AbortSignal): Promise<number> {

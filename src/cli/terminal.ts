@@ -10,6 +10,11 @@ import { oneLine } from "./text/plain.ts";
 /** Begins the current line of a terminal anew. */
 export const eraseLine: string = `\r${String.fromCharCode(27)}[K`;
 
+/** A reader that goes away before the end (`| head`) is no error of ours. */
+export function ignoreLostReaders(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+}
+
 /** Writes a result. Resolves when it is out, or when nobody reads it any more. */
 export function writeOut(text: string): Promise<void> {
   return write(process.stdout, text);
@@ -60,14 +65,5 @@ export function createProgressLine(): ProgressLine {
 }
 
 function write(stream: typeof process.stdout | typeof process.stderr, text: string): Promise<void> {
-  return new Promise((resolve) => {
-    // A reader that has gone (`| head`) is no error of ours.
-    const gone = (): void => resolve();
-    stream.once("error", gone);
-    stream.write(text, () => {
-      resolve();
-      // The event of a failed write comes after its callback.
-      setTimeout(() => stream.off("error", gone), 0);
-    });
-  });
+  return new Promise((resolve) => stream.write(text, () => resolve()));
 }

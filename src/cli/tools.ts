@@ -49,7 +49,7 @@ export function toolText(tool: Tool): string {
   const keyWidth = Math.min(32, Math.max(0, ...rows.map(({ key }) => key.length)));
   const typeWidth = Math.min(24, Math.max(0, ...rows.map(({ type }) => type.length)));
   const lines = rows.map(({ key, type, about }) => `    ${key.padEnd(keyWidth)}  ${type.padEnd(typeWidth)}  ${about}`);
-  return [[oneLine(name), ...about].join("  "), ...lines].map((line) => line.trimEnd() + "\n").join("");
+  return [[oneLine(name), about.join(": ")].join("  "), ...lines].map((line) => line.trimEnd() + "\n").join("");
 }
 
 function aboutText(schema: unknown): string {

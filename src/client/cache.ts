@@ -23,6 +23,11 @@ export class ResultCache {
   readonly #underWay = new Map<string, Promise<JsonObject>>();
   #generation = 0;
 
+  /**
+   * An empty cache.
+   *
+   * @param clock What the life of results is measured by.
+   */
   constructor(clock: Clock) {
     this.#clock = clock;
   }

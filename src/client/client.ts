@@ -254,6 +254,7 @@ export class Client extends CoreClient {
   /** Takes over what another client knew. Called by `connect(snapshot)`. */
   restore({ verdict, logLevel, tools, sessionId }: Snapshot): void {
     this.known = verdict;
+    this.doubtful = !!verdict;
     this.#logLevel = logLevel ?? this.#logLevel;
     this.tools.take({ tools }, verdict?.era === "modern", true);
     if (verdict?.era !== "legacy" || sessionId === undefined || !verdict.revision || !verdict.info) return;

@@ -5,11 +5,12 @@
  * @module
  */
 import {
+  ConnectionClosedError,
   HeaderMismatchError,
-  HttpStatusError,
   InvalidParamsError,
   InvalidRequestError,
   McpError,
+  MissingCapabilityError,
   UnsupportedVersionError,
 } from "../protocol/errors.ts";
 import type { JsonObject } from "../protocol/json_rpc.ts";
@@ -56,8 +57,10 @@ export class CoreClient implements AsyncDisposable {
   readonly #capabilities: ClientCapabilities;
   readonly #retries: Retries;
   readonly #handle: RequestHandler;
+  readonly #closing = new AbortController();
   #opening: Promise<Session> | undefined;
-  #proven = false;
+  /** Whether what is known was told and has not been borne out yet. */
+  protected doubtful: boolean;
 
   /**
    * @param transport How to reach the server. The client owns it from now on and closes it.
@@ -78,6 +81,7 @@ export class CoreClient implements AsyncDisposable {
     this.#retries = new Retries(clock, random, options.retry);
     this.tools = new Tools(this.limits, options.validator);
     this.known = options.verdict;
+    this.doubtful = !!options.verdict;
     this.#handle = middleware.reduceRight<RequestHandler>(
       (next, layer) => layer(next),
       (request) => this.#run(request),
@@ -160,6 +164,7 @@ export class CoreClient implements AsyncDisposable {
   /** Ends everything: calls in flight, the session at the server, the process. Idempotent. */
   async close(): Promise<void> {
     this.closed = true;
+    this.#closing.abort(new ConnectionClosedError("The client was closed"));
     this.session?.stop();
     await this.transport.close();
   }
@@ -242,15 +247,23 @@ export class CoreClient implements AsyncDisposable {
     };
   }
 
-  /** Opens a session, with retries; the seam for what else may be tried. */
+  /** Opens a session, with retries, all within `timeouts.start`; the seam for what else may be tried. */
   protected async open(): Promise<Session> {
+    const endsAt = this.clock.monotonic() + this.#timeouts.start;
     for (let attempt = 1;; attempt++) {
+      const start = endsAt - this.clock.monotonic();
       try {
-        return await negotiate(this.parts(), this.known, this.options.features?.pipes);
+        const parts = this.parts();
+        return await negotiate(
+          { ...parts, timeouts: { ...parts.timeouts, start } },
+          this.known,
+          this.options.features?.pipes,
+        );
       } catch (error) {
         if (this.#verdictFailed(error)) continue;
         const delay = this.#retries.delay(error, "initialize", attempt);
-        if (delay === undefined || this.closed || this.transport.kind === "channel") throw error;
+        const left = endsAt - this.clock.monotonic();
+        if (delay === undefined || delay >= left || this.closed || this.transport.kind === "channel") throw error;
         await this.#sleep(delay, undefined);
       }
     }
@@ -264,7 +277,7 @@ export class CoreClient implements AsyncDisposable {
       try {
         const session = this.session && !this.#broken() ? this.session : await this.ready(options);
         const result = await session.request(method, params, remaining);
-        this.#proven = true;
+        this.doubtful = false;
         return result;
       } catch (error) {
         if (this.#verdictFailed(error)) continue;
@@ -280,8 +293,8 @@ export class CoreClient implements AsyncDisposable {
 
   /** What was told of a server and does not hold is forgotten, once: then the server is asked. */
   #verdictFailed(error: unknown): boolean {
-    if (this.#proven || !this.known || !isRefusal(error)) return false;
-    this.#proven = true;
+    if (!this.doubtful || !isRefusal(error)) return false;
+    this.doubtful = false;
     this.known = this.session = undefined;
     return true;
   }
@@ -302,7 +315,7 @@ export class CoreClient implements AsyncDisposable {
       }
       const session = await this.open();
       this.known = { ...this.known, ...verdictOf(session, this.clock.now()) };
-      this.#proven ||= session.era === "legacy";
+      if (session.era === "legacy") this.doubtful = false;
       await this.opened(session);
       return this.session = session;
     } catch (error) {
@@ -310,25 +323,27 @@ export class CoreClient implements AsyncDisposable {
     }
   }
 
+  /** Waits before the next attempt; gives up with the caller, and when the client is closed. */
   #sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-    const slept = new Promise<void>((resolve) => this.clock.schedule(resolve, milliseconds));
-    return unlessAborted(slept, signal);
+    let stop = (): void => {};
+    const slept = new Promise<void>((resolve) => stop = this.clock.schedule(resolve, milliseconds));
+    return unlessAborted(unlessAborted(slept, signal), this.#closing.signal).finally(stop);
   }
 }
 
 const noEndpoint = /^40[045]$/;
 
-/** True for what a server answers that has no such endpoint. */
+/** True for what a server answers that has no such endpoint, or not for this binding. */
 export function isWrongBinding(error: unknown): boolean {
-  return error instanceof HttpStatusError && noEndpoint.test(String(error.status));
+  const modern = error instanceof HeaderMismatchError || error instanceof MissingCapabilityError ||
+    error instanceof UnsupportedVersionError;
+  return error instanceof McpError && !modern && noEndpoint.test(String((error as { status?: number }).status));
 }
 
 /** True for what a server answers to the manners of the other era, before it has run anything. */
 function isRefusal(error: unknown): boolean {
-  if (error instanceof InvalidParamsError || error instanceof HeaderMismatchError) return false;
-  const { status } = error as { status?: number };
-  return error instanceof InvalidRequestError || error instanceof UnsupportedVersionError ||
-    (error instanceof McpError && noEndpoint.test(String(status)));
+  if (error instanceof InvalidParamsError) return false;
+  return error instanceof InvalidRequestError || error instanceof UnsupportedVersionError || isWrongBinding(error);
 }
 
 /** What `work` gives, unless the caller gives up first; the work itself goes on for the others who wait for it. */
@@ -336,6 +351,7 @@ function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal | undefi
   if (!signal) return work;
   return new Promise((resolve, reject) => {
     const aborted = (): void => reject(signal.reason);
+    if (signal.aborted) aborted();
     signal.addEventListener("abort", aborted);
     work.then(resolve, reject).finally(() => signal.removeEventListener("abort", aborted));
   });

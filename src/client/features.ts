@@ -29,7 +29,7 @@ export interface Features {
 }
 
 /** Answers to what servers ask for. */
-export const inputFeature: InputFeature = (handlers, declared) => new Inputs(handlers, declared);
+export const inputFeature: InputFeature = (handlers, declared): Inputs => new Inputs(handlers, declared);
 
 /** Streams of changes. */
 export const listenFeature: ListenFeature = {
@@ -39,7 +39,7 @@ export const listenFeature: ListenFeature = {
 };
 
 /** The result cache. */
-export const cacheFeature: CacheFeature = (clock) => new ResultCache(clock);
+export const cacheFeature: CacheFeature = (clock): ResultCache => new ResultCache(clock);
 
 /** All of them. */
 export const allFeatures: Features = {

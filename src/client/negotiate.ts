@@ -23,7 +23,9 @@ import type { ServerInfo, Session, SessionParts } from "./session/session.ts";
 
 /** What is known of a server: which era it speaks and what it said of itself. Plain JSON. */
 export interface Verdict {
+  /** Whether it takes requests on their own or wants a session first. */
   era: Era;
+  /** The revision that both sides speak; missing: the newest one of the era. */
   revision?: Revision | undefined;
   /** What it said of itself, so that it need not be asked again. */
   info?: ServerInfo | undefined;

@@ -17,7 +17,8 @@ import type { SessionParts } from "./session/session.ts";
 export async function probePipe(probe: ModernSession, parts: SessionParts): Promise<Found | LegacySession> {
   const discovered = discover(probe, parts.timeouts.start).then(judged).catch(async (error): Promise<Found> => {
     if (error instanceof PeerExitedError || error instanceof ConnectionClosedError) await restart(parts, error);
-    else if (!isLegacyAnswer(error) && !(error instanceof TimeoutError)) throw error;
+    // A pipe that did not open in time has ended with that; a server that stays silent leaves it open.
+    else if (!isLegacyAnswer(error) && !(error instanceof TimeoutError && !parts.transport.ended)) throw error;
     return undefined;
   });
   const silence = pause(parts, parts.timeouts.probe);

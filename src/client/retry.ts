@@ -71,6 +71,6 @@ export function finalError(error: unknown, method: string, server: string): unkn
   error.server ??= server;
   error.method ??= method;
   const brokeOff = error instanceof ConnectionClosedError || error instanceof HttpStatusError;
-  if (method !== "tools/call" || error.delivery !== "unknown" || !brokeOff) return error;
+  if (error.method !== "tools/call" || error.delivery !== "unknown" || !brokeOff) return error;
   return new OutcomeUnknownError(`The tool may have run or not: ${error.message}`, { cause: error, method, server });
 }

@@ -14,16 +14,23 @@ import type { ServerInfo, SessionRequestOptions } from "./session/session.ts";
 
 /** What tasks need of their client. */
 export interface TaskHost {
+  /** The era that is spoken; undefined before the connection. */
   readonly era: Era | undefined;
+  /** What the server said about itself; null before the connection. */
   readonly info: ServerInfo | null;
+  /** What names the server in errors. */
   readonly label: string;
+  /** What waiting is measured by. */
   readonly clock: Clock;
+  /** Upper bounds. */
   readonly limits: Limits;
+  /** What answers a task that asks. */
   readonly inputs: InputAnswers | undefined;
   /** Finds the era out, where that is still to be done. */
   connect(options: { signal?: AbortSignal | undefined }): Promise<unknown>;
   /** Knows the tools that were listed. */
   snapshot(): { readonly tools: readonly Tool[] };
+  /** Sends any request and gives its checked result. */
   request(method: string, params: JsonObject, options: SessionRequestOptions): Promise<JsonObject>;
   /** Sends `tools/call` with all that belongs to it (mirrored headers) and gives the raw result. */
   rawToolCall(params: JsonObject, options?: SessionRequestOptions): Promise<JsonObject>;
@@ -50,7 +57,8 @@ export interface TaskHandle {
   get(options?: RequestOptions): Promise<Task>;
   /**
    * Waits for its end, answers what it asks for on the way, and gives the tool's result. Looks as often as the server wants
-   * (every second, where it says nothing; at most ten times a second, at least once a minute). Giving up leaves the task alone.
+   * (every second, where it says nothing; at most ten times a second, at least once a minute); a server that is away is tried six more times, with doubling pauses. Giving up leaves the task
+   * alone.
    *
    * @param options `timeout` bounds the waiting as a whole (no bound but the time that the server keeps the task);
    * `timeouts` bound each look.
@@ -87,5 +95,6 @@ export interface TaskSupport {
   readonly extension: string;
   /** The result type that announces a task. */
   readonly resultType: string;
+  /** Makes the tasks of one client. */
   create(host: TaskHost): TaskRunner;
 }

@@ -7,8 +7,10 @@ import { ProtocolViolationError } from "../protocol/errors.ts";
 import type { McpErrorOptions } from "../protocol/errors.ts";
 import { parameterHeaders, readHeaderRules } from "../protocol/headers.ts";
 import type { HeaderRule } from "../protocol/headers.ts";
+import { isObject } from "../protocol/json_rpc.ts";
 import type { JsonObject } from "../protocol/json_rpc.ts";
 import type { Limits } from "../protocol/limits.ts";
+import { checkResult } from "../protocol/shapes/core.ts";
 import type { CallToolResult, ListToolsResult, Tool } from "../protocol/types.ts";
 import type { SchemaValidator, ValidateFunction } from "../protocol/validation.ts";
 
@@ -45,18 +47,24 @@ export class Tools {
     const rejected: { name: string; reason: string }[] = [];
     const seen = new Set<string>();
     const tools = result.tools.filter((tool) => {
-      const { name } = tool;
-      const found = mirrored ? readHeaderRules(tool.inputSchema) : { rules: [] };
-      const reason = seen.has(name) ? "its name was listed before" : "invalid" in found ? found.invalid : undefined;
-      if (reason === undefined && "rules" in found) {
-        seen.add(name);
-        this.#known.set(name, { tool, rules: found.rules });
-        return true;
-      }
-      rejected.push({ name, reason: reason ?? "" });
-      return false;
+      const reason = this.#reject(tool, mirrored, seen);
+      if (reason !== undefined) rejected.push({ name: String(tool?.name), reason });
+      return reason === undefined;
     });
     return rejected.length > 0 ? { ...result, tools, rejected } : result;
+  }
+
+  /** Why a tool is left out of the list; undefined when it is taken in. */
+  #reject(tool: Tool, mirrored: boolean, seen: Set<string>): string | undefined {
+    const wrong = isObject(tool) ? checkResult("tool", tool) : "it is no object";
+    if (wrong !== undefined) return wrong;
+    const { name, inputSchema } = tool;
+    if (seen.has(name)) return "its name was listed before";
+    const found = mirrored ? readHeaderRules(inputSchema) : { rules: [] };
+    if ("invalid" in found) return found.invalid;
+    seen.add(name);
+    this.#known.set(name, { tool, rules: found.rules });
+    return undefined;
   }
 
   /** The headers that mirror a call's arguments; undefined when there are none or the tool is not known. */

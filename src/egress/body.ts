@@ -3,10 +3,12 @@
  *
  * @module
  */
-import { LimitExceededError } from "../protocol/errors.ts";
+import { LimitExceededError, ProtocolViolationError } from "../protocol/errors.ts";
+import type { Clock } from "../ports.ts";
 
 const errorBytesRead = 65_536;
 const errorBytesKept = 2_048;
+const errorWait = 1_000;
 
 /**
  * Reads a whole body as text.
@@ -14,24 +16,34 @@ const errorBytesKept = 2_048;
  * @param response The reply; its body is consumed, or cancelled when this throws.
  * @param limit The most bytes to take: the option `limits.messageBytes`.
  * @throws {LimitExceededError} When the body is longer.
+ * @throws {ProtocolViolationError} When it is not UTF-8.
  */
 export async function readText(response: Response, limit: number): Promise<string> {
-  const { headers, body, type } = response;
+  const { headers, type, url } = response;
   const declared = Number(headers.get("content-length"));
-  // The length holds only for a plain body: some runtimes take chunks beside it, and a browser hides the encodings of another origin.
-  const plain = type !== "cors" && !headers.get("content-encoding") && !headers.get("transfer-encoding");
-  if (declared && declared <= limit && plain) return await response.text();
-  const { text, seen } = await readChunks(body, limit);
+  // The length holds only for a plain body off a socket: some runtimes take chunks beside it, a browser hides the encodings
+  // of another origin, and a reply without a URL was made by a program.
+  const plain = url && type !== "cors" && !headers.get("content-encoding") && !headers.get("transfer-encoding");
+  if (declared && declared <= limit && plain) return decode(await response.arrayBuffer());
+  const { chunks, seen } = await readChunks(response.body?.getReader(), limit);
   if (seen > limit) throw new LimitExceededError("limits.messageBytes", limit, seen);
-  return text;
+  return decode(await new Blob(chunks).arrayBuffer());
 }
 
-/** Reads the start of an error's body: at most 64 KiB are taken. Never throws. */
-export async function readErrorText({ body }: Response): Promise<string> {
+/**
+ * Reads the start of an error's body: at most 64 KiB are taken, and what is not there within a second is not waited for.
+ * Never throws.
+ */
+export async function readErrorText({ body }: Response, clock: Clock): Promise<string> {
+  const reader = body?.getReader();
+  const stop = clock.schedule(() => void reader?.cancel().catch(() => {}), errorWait);
   try {
-    return (await readChunks(body, errorBytesRead)).text;
+    const { chunks } = await readChunks(reader, errorBytesRead);
+    return (await new Blob(chunks).text()).slice(0, errorBytesRead);
   } catch {
     return "";
+  } finally {
+    stop();
   }
 }
 
@@ -46,20 +58,32 @@ export function discard({ body }: Response): void {
 }
 
 /** Reads until the end, or until more than `limit` bytes were seen; the rest is cancelled. */
-async function readChunks(body: Response["body"], limit: number): Promise<{ text: string; seen: number }> {
-  const reader = body?.getReader();
-  const decoder = new TextDecoder();
-  let text = "";
+async function readChunks(
+  reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> | undefined,
+  limit: number,
+): Promise<{ chunks: Uint8Array<ArrayBuffer>[]; seen: number }> {
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
   let seen = 0;
   try {
     while (reader && seen <= limit) {
       const { done, value } = await reader.read();
       if (done) break;
-      text += decoder.decode(value.subarray(0, limit - seen), { stream: true });
       seen += value.byteLength;
+      chunks.push(value);
     }
-    return { text, seen };
+    return { chunks, seen };
   } finally {
     reader?.cancel().catch(() => {});
+  }
+}
+
+// It keeps nothing between two calls. JSON has to be UTF-8: a damaged byte is not handed on as if it were text.
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+function decode(bytes: ArrayBuffer): string {
+  try {
+    return utf8.decode(bytes);
+  } catch (cause) {
+    throw new ProtocolViolationError("The reply is not UTF-8", { cause });
   }
 }

@@ -29,11 +29,11 @@ export async function egressFetch(fetch: Fetch, url: string, init: RequestInit):
     if (status && (status < 301 || status > 308 || status === 304)) return response;
     discard(response);
     const location = response.headers.get("location") ?? "";
-    const target = URL.canParse(location, url) ? new URL(location, url) : undefined;
-    if (status < 307 || target?.origin !== new URL(url).origin || hops === mostRedirects) {
+    const target = location && URL.canParse(location, url) ? new URL(location, url) : undefined;
+    if (status < 307 || !target || target.origin !== new URL(url).origin || hops === mostRedirects) {
       throw new RedirectRefusedError(
         `Cannot follow the redirect of "${urlWithoutQuery(url)}" (${status}) to "${
-          urlWithoutQuery(target?.href ?? location)
+          urlWithoutQuery(target ? target.href : location)
         }": expected 307 or 308 to the same origin, ${mostRedirects} at most`,
       );
     }

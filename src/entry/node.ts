@@ -2,7 +2,7 @@
  * The core for Node: processes, WebSockets and the rest of the ports are filled in.
  *
  * @example Call a tool of a local server
- * ```ts no-eval
+ * ```ts ignore
  * import { connect } from "@causeway/mcp/node";
  *
  * await using client = await connect({ command: "npx", args: ["-y", "@modelcontextprotocol/server-everything"] });

@@ -25,9 +25,11 @@ export interface Envelope {
 
 /** The `_meta` of a request (specification: basic, Per-request protocol fields). */
 export function modernMeta(envelope: Envelope): JsonObject {
+  const { roots, ...capabilities } = envelope.capabilities;
   const meta: JsonObject = {
     [metaPrefix + "protocolVersion"]: envelope.revision,
-    [metaPrefix + "clientCapabilities"]: envelope.capabilities as JsonObject,
+    // What is told when roots change exists in the handshake era only.
+    [metaPrefix + "clientCapabilities"]: (roots ? { ...capabilities, roots: {} } : capabilities) as JsonObject,
     [metaPrefix + "clientInfo"]: envelope.clientInfo as unknown as JsonObject,
   };
   if (envelope.logLevel) meta[metaPrefix + "logLevel"] = envelope.logLevel;

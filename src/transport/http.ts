@@ -4,7 +4,7 @@
  * @module
  */
 import { urlWithoutQuery } from "../egress/redact.ts";
-import { ConnectionClosedError } from "../protocol/errors.ts";
+import { ConnectionClosedError, TimeoutError } from "../protocol/errors.ts";
 import type { McpError } from "../protocol/errors.ts";
 import type { JsonRpcMessage } from "../protocol/json_rpc.ts";
 import { defaultLimits, defaultTimeouts } from "../protocol/limits.ts";
@@ -24,7 +24,7 @@ export interface HttpTransportOptions {
   headers?: Readonly<Record<string, string>> | undefined;
   /** `messageBytes`, `streamBytes`, `jsonDepth` and `jsonNodes` are used. */
   limits?: Partial<Limits> | undefined;
-  /** `close` is used: how long the DELETE of a legacy session may take. */
+  /** `headers` is used for messages that have no answer, `close` for the DELETE of a legacy session. */
   timeouts?: Partial<Timeouts> | undefined;
   /** The clock (the system's). */
   clock?: Clock | undefined;
@@ -44,7 +44,7 @@ export class HttpTransport implements Transport {
   /** The endpoint's whole URL. */
   readonly address: string;
   readonly #context: HttpContext;
-  readonly #closeTimeout: number;
+  readonly #timeouts: Timeouts;
   readonly #replies = new Set<HttpReply>();
   #legacy: SendOptions = { legacy: true };
   #closed = false;
@@ -57,7 +57,7 @@ export class HttpTransport implements Transport {
     const { fetch = globalThis.fetch, limits, clock = systemClock, redact = same, sessionId } = options;
     this.address = checkedUrl(String(url));
     this.label = urlWithoutQuery(this.address);
-    this.#closeTimeout = options.timeouts?.close ?? defaultTimeouts.close;
+    this.#timeouts = { ...defaultTimeouts, ...options.timeouts };
     this.#context = {
       url: this.address,
       label: this.label,
@@ -93,7 +93,11 @@ export class HttpTransport implements Transport {
     const isRequest = "method" in message && "id" in message;
     const legacy = options?.legacy;
     if (legacy) this.#legacy = options;
-    const reply = this.#start(exchange, options, (reply) => reply.post(message, isRequest));
+    const reply = this.#start(
+      exchange,
+      options,
+      (reply) => isRequest ? reply.post(message) : this.#notice(reply, message),
+    );
     return (reason) => {
       if (!reply.cancel() || !legacy || !isRequest || message.method === "initialize") return;
       const params = { requestId: message.id, reason: reasonText(reason) };
@@ -118,10 +122,18 @@ export class HttpTransport implements Transport {
     if (this.sessionId === undefined) return;
     // The session ends with us, whether the server hears of it or not.
     const reply = new HttpReply(this.#context, undefined, this.#legacy);
-    const stop = this.#context.clock.schedule(() => reply.cancel(), this.#closeTimeout);
+    const stop = this.#context.clock.schedule(() => reply.cancel(), this.#timeouts.close);
     await reply.delete();
     stop();
     await this.restart();
+  }
+
+  /** What has no answer has no deadline of its own in the session: it gets one here. */
+  async #notice(reply: HttpReply, message: JsonRpcMessage): Promise<void> {
+    const late = new TimeoutError("headers", this.#timeouts.headers);
+    const stop = this.#context.clock.schedule(() => reply.end(late), late.milliseconds);
+    await reply.notice(message);
+    stop();
   }
 
   #start(

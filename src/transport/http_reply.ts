@@ -26,6 +26,7 @@ import type { Exchange, SendOptions } from "./transport.ts";
 
 const linger = 1_000;
 const resumptions = 2;
+const firstRetry = 1_000;
 const shortestRetry = 500;
 const longestRetry = 300_000;
 const bufferBytes = 65_536;
@@ -61,6 +62,7 @@ export class HttpReply {
   #over = false;
   #endless = false;
   #stop: (() => void) | undefined;
+  #messages = 0;
   #eventId: string | undefined;
   #retry: number | undefined;
 
@@ -70,21 +72,23 @@ export class HttpReply {
     this.#options = options;
   }
 
-  /** Sends one message and reads its reply. Never rejects. */
-  post(message: JsonRpcMessage, isRequest: boolean): Promise<void> {
+  /** Sends one request and reads its reply. Never rejects. */
+  post(message: JsonRpcMessage): Promise<void> {
     const { method } = message as { method?: string };
     this.#endless = method === "subscriptions/listen";
     return this.#run(async () => {
-      const text = JSON.stringify(message);
-      const once = this.#context.repeats && (method === "tools/call" || method === undefined);
-      const response = await this.#fetch("POST", once ? new Blob([text]) : text);
+      const response = await this.#send(message);
       if (method === "initialize") this.#keepSession(response);
-      if (!isRequest) {
-        discard(response);
-        return true;
-      }
       await this.#read(response);
       await this.#resume();
+    });
+  }
+
+  /** Sends one message that has no answer. Never rejects. */
+  notice(message: JsonRpcMessage): Promise<void> {
+    return this.#run(async () => {
+      discard(await this.#send(message));
+      return true;
     });
   }
 
@@ -131,6 +135,13 @@ export class HttpReply {
     }
   }
 
+  #send(message: JsonRpcMessage): Promise<Response> {
+    const { method } = message as { method?: string };
+    const text = JSON.stringify(message);
+    const once = this.#context.repeats && (method === "tools/call" || method === undefined);
+    return this.#fetch("POST", once ? new Blob([text]) : text);
+  }
+
   /** Sends a request and gives its reply; a status that is no success is thrown. */
   async #fetch(method: string, body?: string | Blob): Promise<Response> {
     const { fetch, url, sessionId } = this.#context;
@@ -142,16 +153,17 @@ export class HttpReply {
     if (body === undefined) delete headers["Content-Type"];
     else init.body = body;
     const response = await egressFetch(fetch, url, init);
+    if (!response.ok) return await this.#failed(response);
     this.#exchange?.begin?.();
-    return response.ok ? response : this.#failed(response);
+    return response;
   }
 
   async #read(response: Response): Promise<void> {
-    const type = response.headers.get("content-type") ?? "";
-    const { limits, redact, label } = this.#context;
+    const type = (response.headers.get("content-type") ?? "").toLowerCase();
+    const { limits, redact, label, clock } = this.#context;
     if (type.startsWith(eventStream)) return await this.#readStream(response);
     if (type.startsWith("application/json")) return await this.#take(await readText(response, limits.messageBytes));
-    const text = excerpt(redact(await readErrorText(response)).trim(), 200);
+    const text = excerpt(redact(await readErrorText(response, clock)).trim(), 200);
     throw new ProtocolViolationError(
       `Cannot read the reply of "${label}" (${response.status}): expected JSON or an event stream, got ${
         text ? `"${type}": ${text}` : "nothing"
@@ -221,31 +233,39 @@ export class HttpReply {
     const kind = classify(value);
     if (!kind) throw new ProtocolViolationError("The reply is no JSON-RPC message: expected one result or one error");
     if (this.#over) return;
+    this.#messages++;
     if (kind === "response") this.#answered = true;
     return this.#exchange?.message(value as JsonRpcMessage);
   }
 
   /** Legacy: a stream that ended early but had an event id is polled again (specification 2025-11-25: Resumability). */
   async #resume(): Promise<void> {
-    let left = this.#options?.legacy ? resumptions : 0;
-    while (left > 0 && this.#eventId !== undefined && !this.#answered && !this.#over) {
-      const before = this.#eventId;
+    const { clock } = this.#context;
+    let pause = shortestRetry;
+    for (let left = this.#options?.legacy ? resumptions : 0; left > 0 && this.#eventId !== undefined; left--) {
+      if (this.#answered || this.#over) return;
+      const eventId = this.#eventId;
+      const messages = this.#messages;
       await new Promise<void>((resolve) => {
-        const delay = Math.min(Math.max(this.#retry ?? linger, shortestRetry), longestRetry);
-        const stop = this.#context.clock.schedule(resolve, delay);
+        const asked = Math.min(Math.max(this.#retry ?? firstRetry, shortestRetry), longestRetry);
+        const stop = clock.schedule(resolve, Math.max(asked, pause));
         this.#stop = () => {
           stop();
           resolve();
         };
       });
       if (!this.#over) await this.#getStream().catch(ifHostile);
-      left = this.#eventId === before ? left - 1 : resumptions;
+      // A new id means that the server wants to be polled again; without a message in between it is polled ever more seldom.
+      if (this.#eventId !== eventId) left = resumptions + 1;
+      pause = this.#messages === messages ? pause * 1.6 : shortestRetry;
     }
   }
 
   async #getStream(): Promise<void> {
     const response = await this.#fetch("GET");
-    if (response.headers.get("content-type")?.startsWith(eventStream)) return await this.#readStream(response);
+    if (response.headers.get("content-type")?.toLowerCase().startsWith(eventStream)) {
+      return await this.#readStream(response);
+    }
     discard(response);
     throw new ProtocolViolationError(`Cannot listen to "${this.#context.label}": expected an event stream`);
   }
@@ -263,7 +283,7 @@ export class HttpReply {
   async #failed(response: Response): Promise<never> {
     const { status, headers } = response;
     const { label, redact, sessionId, clock } = this.#context;
-    const text = redact(await readErrorText(response)).trim();
+    const text = redact(await readErrorText(response, clock)).trim();
     if (status === 404 && this.#options?.legacy && sessionId !== undefined) {
       throw new SessionLostError(`"${label}" does not know the session any more`);
     }

@@ -128,7 +128,7 @@ class LegacySseChannel implements Channel {
 
   async #refused(response: Response): Promise<McpError> {
     const { status, headers } = response;
-    const text = (this.#options.redact ?? String)(await readErrorText(response));
+    const text = (this.#options.redact ?? String)(await readErrorText(response, this.#options.clock ?? systemClock));
     if (status === 401 || status === 403) {
       const challenge = headers.get("www-authenticate") ?? "";
       return new UnauthorizedError(`"${this.label}" asks for authorization`, { status, challenge });

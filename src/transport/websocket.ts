@@ -77,7 +77,7 @@ class WebSocketChannel implements Channel {
       const why = message ? `: ${message}` : "";
       this.#end(new ConnectionClosedError(`The socket to "${this.label}" broke${why}`, { retryable: true }));
     });
-    if (this.#closed) await this.close();
+    if (this.#closed) socket.close(1000);
   }
 
   write(messages: readonly string[]): void | Promise<void> {
@@ -89,10 +89,9 @@ class WebSocketChannel implements Channel {
     if ((socket.bufferedAmount ?? 0) > highWater) return this.#drained(socket);
   }
 
-  close(): Promise<void> {
+  close(code: number = 1000): Promise<void> {
+    if (!this.#closed) this.#socket?.close(code);
     this.#closed = true;
-    const socket = this.#socket;
-    if (socket && socket.readyState < 2) socket.close(1000);
     return Promise.resolve();
   }
 
@@ -124,8 +123,8 @@ class WebSocketChannel implements Channel {
     const text = typeof data === "string" ? data : data instanceof ArrayBuffer ? new TextDecoder().decode(data) : "";
     const limit = this.#limits.messageBytes;
     if (text.length <= limit) return this.#receiver?.text(text);
+    void this.close(tooBig);
     this.#end(new LimitExceededError("limits.messageBytes", limit, text.length));
-    this.#socket?.close(tooBig);
   }
 
   /** There is no event for an empty buffer: look again until it is small enough. */

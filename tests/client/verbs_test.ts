@@ -63,14 +63,17 @@ describe("tools", () => {
     assertEquals(textOf(await client.callTool("big", { bytes: 300_000 }))?.length, 300_000);
   });
 
-  inEveryWay("a hundred calls at once get their own answers, each under its own id (C-002 to C-004)", async (client, server) => {
-    const texts = Array.from({ length: 100 }, (_, index) => `text ${index}`);
-    const results = await Promise.all(texts.map((text) => client.callTool("echo", { text })));
-    assertEquals(results.map(textOf), texts);
-    const ids = server.log.flatMap(({ message }) => message?.id === undefined ? [] : [message.id]);
-    assertEquals(new Set(ids).size, ids.length);
-    for (const id of ids) assert(typeof id === "string" || Number.isSafeInteger(id));
-  });
+  inEveryWay(
+    "a hundred calls at once get their own answers, each under its own id (C-002 to C-004)",
+    async (client, server) => {
+      const texts = Array.from({ length: 100 }, (_, index) => `text ${index}`);
+      const results = await Promise.all(texts.map((text) => client.callTool("echo", { text })));
+      assertEquals(results.map(textOf), texts);
+      const ids = server.log.flatMap(({ message }) => message?.id === undefined ? [] : [message.id]);
+      assertEquals(new Set(ids).size, ids.length);
+      for (const id of ids) assert(typeof id === "string" || Number.isSafeInteger(id));
+    },
+  );
 });
 
 describe("resources, prompts and completion", () => {
@@ -84,11 +87,14 @@ describe("resources, prompts and completion", () => {
     assertEquals((await client.readResource("test://many")).contents.map(({ text }) => text), ["one", "two"]);
   });
 
-  inEveryWay("a resource that is not there: InvalidParamsError, whichever code says so (C-172)", async (client, _, way) => {
-    const error = await assertRejects(() => client.readResource("test://none"), InvalidParamsError);
-    assertEquals(error.rpcCode, way.startsWith("modern") ? -32602 : -32002);
-    assertEquals(error.data, { uri: "test://none" });
-  });
+  inEveryWay(
+    "a resource that is not there: InvalidParamsError, whichever code says so (C-172)",
+    async (client, _, way) => {
+      const error = await assertRejects(() => client.readResource("test://none"), InvalidParamsError);
+      assertEquals(error.rpcCode, way.startsWith("modern") ? -32602 : -32002);
+      assertEquals(error.data, { uri: "test://none" });
+    },
+  );
 
   inEveryWay("prompts: listed, and filled in with texts (C-179)", async (client) => {
     const { prompts } = await client.listPrompts();
@@ -118,18 +124,22 @@ describe("logging, ping, roots, and what has no verb", () => {
   const lines: LogMessage[] = [];
   const logging: Options = { handlers: { log: (message) => void lines.push(message) }, stream: false };
 
-  inEveryWay("log messages reach the handler, from the level on that was asked for (C-183 C-184)", async (client, server, way) => {
-    lines.length = 0;
-    await client.setLogLevel("warning");
-    await client.callTool("log", { level: "info", count: 2 });
-    assertEquals(lines, []);
-    await client.callTool("log", { level: "error", count: 2 });
-    assertEquals(lines.map(({ level, data, logger }) => [level, data, logger]), [
-      ["error", "line 0", "fake"],
-      ["error", "line 1", "fake"],
-    ]);
-    assertEquals(server.count("logging/setLevel"), way.startsWith("modern") ? 0 : 1);
-  }, { client: logging });
+  inEveryWay(
+    "log messages reach the handler, from the level on that was asked for (C-183 C-184)",
+    async (client, server, way) => {
+      lines.length = 0;
+      await client.setLogLevel("warning");
+      await client.callTool("log", { level: "info", count: 2 });
+      assertEquals(lines, []);
+      await client.callTool("log", { level: "error", count: 2 });
+      assertEquals(lines.map(({ level, data, logger }) => [level, data, logger]), [
+        ["error", "line 0", "fake"],
+        ["error", "line 1", "fake"],
+      ]);
+      assertEquals(server.count("logging/setLevel"), way.startsWith("modern") ? 0 : 1);
+    },
+    { client: logging },
+  );
 
   test("modern: the level rides on every request once it was set, and never before (C-183)", () =>
     withModern(async (client, server) => {
@@ -173,17 +183,20 @@ describe("logging, ping, roots, and what has no verb", () => {
     assertEquals([objectAt(notice ?? {}, "params").b, notice?.id], [2, undefined]);
   });
 
-  inEveryWay("what a caller adds to _meta goes along, and cannot change what the client says of itself (C-052)", async (client, server, way) => {
-    const meta = {
-      traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
-      "com.example/key": { a: [1] },
-      "io.modelcontextprotocol/protocolVersion": "1999-01-01",
-    };
-    await client.callTool("echo", { text: "hi" }, { meta });
-    const got = objectAt(paramsOf(server, "tools/call")[0] ?? {}, "_meta");
-    assertEquals([got.traceparent, got["com.example/key"]], [meta.traceparent, { a: [1] }]);
-    if (way.startsWith("modern")) assertEquals(got["io.modelcontextprotocol/protocolVersion"], "2026-07-28");
-  });
+  inEveryWay(
+    "what a caller adds to _meta goes along, and cannot change what the client says of itself (C-052)",
+    async (client, server, way) => {
+      const meta = {
+        traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+        "com.example/key": { a: [1] },
+        "io.modelcontextprotocol/protocolVersion": "1999-01-01",
+      };
+      await client.callTool("echo", { text: "hi" }, { meta });
+      const got = objectAt(paramsOf(server, "tools/call")[0] ?? {}, "_meta");
+      assertEquals([got.traceparent, got["com.example/key"]], [meta.traceparent, { a: [1] }]);
+      if (way.startsWith("modern")) assertEquals(got["io.modelcontextprotocol/protocolVersion"], "2026-07-28");
+    },
+  );
 
   test("headers of one request, and headers of all, go out", () =>
     withModern(async (client, server) => {

@@ -10,6 +10,8 @@ export type Sent = Readonly<Record<string, unknown>>;
 export interface Recording {
   /** Every message sent, in order. */
   readonly sent: Sent[];
+  /** The method of every HTTP request. */
+  readonly httpMethods: string[];
   /** The processes started, by id. */
   readonly pids: number[];
   readonly spawn: Spawn;
@@ -22,8 +24,10 @@ export interface Recording {
 export function record(): Recording {
   const sent: Sent[] = [];
   const pids: number[] = [];
+  const httpMethods: string[] = [];
   return {
     sent,
+    httpMethods,
     pids,
     spawn: async (command, events) => {
       const spawn = await runtimeSpawn();
@@ -39,9 +43,11 @@ export function record(): Recording {
         kill: (signal) => child.kill(signal),
       };
     },
-    fetch: (url, init) => {
-      if (typeof init.body === "string") sent.push(JSON.parse(init.body));
-      return fetch(url, init);
+    fetch: async (url, init) => {
+      httpMethods.push(init.method ?? "GET");
+      // Whatever the body is made of; `init` goes on untouched.
+      if (init.body != null) sent.push(JSON.parse(await new Response(init.body).text()));
+      return await fetch(url, init);
     },
     count: (method) => sent.filter((message) => message.method === method).length,
   };

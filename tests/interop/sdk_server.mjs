@@ -20,6 +20,15 @@ import { randomUUID } from "node:crypto";
 import { createServer as createHttpServer } from "node:http";
 import process from "node:process";
 
+// One server is made for each request of 2026-07-28 over HTTP: what can be shared is made once.
+const schemas = {
+  echo: object({ text: { type: "string" } }),
+  add: object({ a: { type: "number" }, b: { type: "number" } }),
+  sum: object({ sum: { type: "number" } }),
+  steps: object({ steps: { type: "integer" } }),
+  name: object({ name: { type: "string" } }),
+  region: object({ region: { type: "string", "x-mcp-header": "Region" }, query: { type: "string" } }),
+};
 const watchedUri = "note://watched";
 const fruits = ["apple", "apricot", "banana"];
 const calledOff = [];
@@ -54,17 +63,17 @@ function addPlainTools(server, publish) {
   server.registerTool("echo", {
     title: "Echo",
     description: "Says it again",
-    inputSchema: object({ text: { type: "string" } }),
+    inputSchema: schemas.echo,
     annotations: { readOnlyHint: true },
   }, ({ text: said }) => text(said));
   server.registerTool("add", {
     description: "Adds two numbers",
-    inputSchema: object({ a: { type: "number" }, b: { type: "number" } }),
-    outputSchema: object({ sum: { type: "number" } }),
+    inputSchema: schemas.add,
+    outputSchema: schemas.sum,
   }, ({ a, b }) => ({ ...text(a + b), structuredContent: { sum: a + b } }));
   server.registerTool("progress", {
     description: "Reports progress in steps",
-    inputSchema: object({ steps: { type: "integer" } }),
+    inputSchema: schemas.steps,
   }, async ({ steps }, { mcpReq }) => {
     const { progressToken } = mcpReq._meta ?? {};
     for (let progress = 1; progress <= steps; progress++) {
@@ -76,7 +85,7 @@ function addPlainTools(server, publish) {
   });
   server.registerTool("wait", {
     description: "Reports progress once, then waits until it is called off, at most two seconds",
-    inputSchema: object({ name: { type: "string" } }),
+    inputSchema: schemas.name,
   }, async ({ name }, { mcpReq }) => {
     const { progressToken } = mcpReq._meta ?? {};
     await mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress: 1 } });
@@ -93,7 +102,7 @@ function addPlainTools(server, publish) {
   server.registerTool("called-off", { description: "Which waits were called off" }, () => text(calledOff.join()));
   server.registerTool("log", {
     description: "Logs at two levels",
-    inputSchema: object({ text: { type: "string" } }),
+    inputSchema: schemas.echo,
   }, async ({ text: said }, { mcpReq }) => {
     await mcpReq.log("debug", `debug ${said}`, "sdk");
     await mcpReq.log("warning", { said }, "sdk");
@@ -106,7 +115,7 @@ function addPlainTools(server, publish) {
   });
   server.registerTool("region", {
     description: "Wants one argument mirrored in a header",
-    inputSchema: object({ region: { type: "string", "x-mcp-header": "Region" }, query: { type: "string" } }),
+    inputSchema: schemas.region,
   }, ({ region, query }) => text(`${query} in ${region}`));
   server.registerTool("fail", { description: "Throws" }, () => {
     throw new Error("out of order");
@@ -166,7 +175,7 @@ function addResourcesAndPrompts(server) {
   server.registerPrompt("greet", {
     title: "Greeting",
     description: "Greets somebody",
-    argsSchema: object({ name: { type: "string" } }),
+    argsSchema: schemas.name,
   }, ({ name }) => ({ messages: [{ role: "user", content: { type: "text", text: `Greet ${name}` } }] }));
   // The SDK keeps no books of subscriptions in the older era: what changes is told to the session anyway.
   server.server.setRequestHandler("resources/subscribe", () => ({}));

@@ -35,19 +35,17 @@ const right: Record<string, Result> = {
     ttlMs: 0,
     cacheScope: "public",
   },
-  "tools/list": {
-    tools: [{
-      name: "a",
-      title: "A",
-      description: "x",
-      inputSchema: schema,
-      outputSchema: schema,
-      annotations: { readOnlyHint: true },
-      execution: { taskSupport: "optional" },
-      _meta: {},
-    }],
-    nextCursor: "",
-    ttlMs: 5,
+  "tools/list": { tools: [], nextCursor: "", ttlMs: 5 },
+  // Each tool is judged alone, so that one that is none does not spoil the list.
+  "tool": {
+    name: "a",
+    title: "A",
+    description: "x",
+    inputSchema: schema,
+    outputSchema: schema,
+    annotations: { readOnlyHint: true },
+    execution: { taskSupport: "optional" },
+    _meta: {},
   },
   "tools/call": {
     content: [
@@ -216,13 +214,8 @@ describe("result shapes: what is wrong", () => {
   const cases: [method: string, result: Result, sentence: string][] = [
     ["tools/list", {}, '"tools" is missing: expected an array'],
     ["tools/list", { tools: { a: 1 } }, '"tools" is an object: expected an array'],
-    [
-      "tools/list",
-      { tools: [{ name: "a", inputSchema: schema }, { name: "b" }] },
-      '"tools[1].inputSchema" is missing: expected an object',
-    ],
-    ["tools/list", { tools: [null] }, '"tools[0]" is null: expected an object'],
-    ["tools/list", { tools: [{ name: 5, inputSchema: schema }] }, '"tools[0].name" is a number: expected a string'],
+    ["tool", { name: "b" }, '"inputSchema" is missing: expected an object'],
+    ["tool", { name: 5, inputSchema: schema }, '"name" is a number: expected a string'],
     ["tools/list", { tools: [], nextCursor: 2 }, '"nextCursor" is a number: expected a string'],
     ["tools/call", { content: ["text"] }, '"content[0]" is a string: expected an object'],
     ["tools/call", { content: [{ text: "a" }] }, '"content[0].type" is missing: expected a string'],
@@ -283,14 +276,14 @@ describe("result shapes: what is wrong", () => {
       }
     }
     assertEquals([...skipped].sort(), [
+      "annotations.readOnlyHint",
       "cacheScope",
+      "execution.taskSupport",
+      "inputSchema.type",
+      "outputSchema.type",
       "resultType",
       "structuredContent",
       "supportedVersions",
-      "tools[0].annotations.readOnlyHint",
-      "tools[0].execution.taskSupport",
-      "tools[0].inputSchema.type",
-      "tools[0].outputSchema.type",
     ]);
   });
 

@@ -10,50 +10,59 @@ import type { ElicitRequest, ElicitResult } from "../../protocol/mod.ts";
 import { eraseLine, isAttended, writeError } from "../terminal.ts";
 import { plain } from "../text/plain.ts";
 import { fillForm, visitPage } from "./form.ts";
-import type { Terminal } from "./form.ts";
 
 /** The handlers for forms and pages: one question at a time. */
 export function createAsker(): Handlers {
+  let lines: Lines | undefined;
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = (ask: typeof fillForm) => (request: ElicitRequest, context: HandlerContext): Promise<ElicitResult> => {
     if (!isAttended()) return Promise.resolve({ action: "decline" });
-    const answer = last.then(() => atTerminal(context.signal, (terminal) => ask(request, context.server, terminal)));
+    const input = lines ??= readLines();
+    const answer = last.then(async () => {
+      await writeError(eraseLine);
+      return await ask(request, context.server, {
+        say: (text) => writeError(plain(text)),
+        ask: async (question) => {
+          await writeError(plain(question));
+          return await input.next(context.signal);
+        },
+      });
+    });
     last = answer.catch(() => {});
     return answer;
   };
   return { elicitation: inTurn(fillForm), elicitationUrl: inTurn(visitPage) };
 }
 
-/** Lines from the standard input while `use` runs. The terminal stays as it is, so that Ctrl-C is a signal as ever. */
-async function atTerminal<Value>(signal: AbortSignal, use: (terminal: Terminal) => Promise<Value>): Promise<Value> {
-  const lines = createInterface({ input: process.stdin, terminal: false });
-  const waiting: ((line: string | undefined) => void)[] = [];
+/** The lines of the standard input. */
+interface Lines {
+  /** The next one; undefined at the end of the input, or when the signal says that none is wanted any more. */
+  next(signal: AbortSignal): Promise<string | undefined>;
+}
+
+/** Reads on to the end, so that what is typed ahead is kept. The terminal stays as it is: Ctrl-C is a signal as ever. */
+function readLines(): Lines {
   const arrived: string[] = [];
   let ended = false;
-  const end = (): void => {
-    ended = true;
-    for (const resolve of waiting.splice(0)) resolve(undefined);
-  };
+  let wake = (): void => {};
+  const lines = createInterface({ input: process.stdin, terminal: false });
   lines.on("line", (line) => {
-    const resolve = waiting.shift();
-    if (resolve) resolve(line);
-    else arrived.push(line);
+    arrived.push(line);
+    wake();
   });
-  lines.on("close", end);
-  signal.addEventListener("abort", end, { once: true });
-  try {
-    await writeError(eraseLine);
-    return await use({
-      say: (text) => writeError(plain(text)),
-      ask: async (question) => {
-        await writeError(plain(question));
-        const line = arrived.shift();
-        if (line !== undefined || ended || signal.aborted) return line;
-        return await new Promise((resolve) => waiting.push(resolve));
-      },
-    });
-  } finally {
-    signal.removeEventListener("abort", end);
-    lines.close();
-  }
+  lines.on("close", () => {
+    ended = true;
+    wake();
+  });
+  return {
+    async next(signal) {
+      const aborted = (): void => wake();
+      signal.addEventListener("abort", aborted);
+      while (arrived.length === 0 && !ended && !signal.aborted) {
+        await new Promise<void>((resolve) => wake = resolve);
+      }
+      signal.removeEventListener("abort", aborted);
+      return signal.aborted ? undefined : arrived.shift();
+    },
+  };
 }

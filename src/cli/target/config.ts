@@ -10,6 +10,7 @@ import process from "node:process";
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { StdioCommand } from "../../transport/mod.ts";
 import { UsageError } from "../failure.ts";
+import { isHeader } from "./headers.ts";
 
 /** A config file that was read. */
 export interface Config {
@@ -57,7 +58,11 @@ export function readServer({ path, servers }: Config, name: string): ServerEntry
   if (!isObject(entry)) throw wrong('expected { "command": … } or { "url": … }');
   const { command, args = [], env = {}, cwd, url, headers = {} } = entry;
   if (typeof url === "string") {
-    return { target: fill(url), headers: texts(headers, () => wrong('"headers" has to hold texts'), fill) };
+    const filled = texts(headers, () => wrong('"headers" has to hold texts'), fill);
+    const bad = Object.entries(filled).find(([key, value]) => !isHeader(key, value));
+    // Its value may be a secret: only the name is shown.
+    if (bad) throw wrong(`the header ${JSON.stringify(bad[0])} holds characters that cannot be sent; use plain ones`);
+    return { target: fill(url), headers: filled };
   }
   if (typeof command !== "string" || command === "") throw wrong('it has neither a "command" nor a "url"');
   if (!Array.isArray(args) || !args.every((item) => typeof item === "string")) {

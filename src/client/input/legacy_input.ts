@@ -32,12 +32,16 @@ export class LegacyServerRequests implements LegacyInput {
   }
 
   /** Answers one request; one that is in work already (a resumed stream may repeat it) is not answered twice. */
-  requested(request: JsonRpcRequest): void {
+  async requested(request: JsonRpcRequest, call?: Promise<unknown>): Promise<void> {
     const { id, params } = request;
     if (this.#working.has(id)) return;
     const controller = new AbortController();
     this.#working.set(id, controller);
-    void this.#work(request, isObject(params) ? params as JsonObject : {}, controller.signal);
+    const unwanted = (): void => {
+      if (this.#working.get(id) === controller) controller.abort();
+    };
+    call?.then(unwanted, unwanted);
+    await this.#work(request, isObject(params) ? params as JsonObject : {}, controller.signal);
   }
 
   notified(method: string, params: JsonObject | undefined): void {

@@ -96,8 +96,12 @@ export interface InputContext extends HandlerContext {
 
 /** The requests of one legacy server, in work. */
 export interface LegacyInput {
-  /** Takes a request; the answer goes out when it is there. */
-  requested(request: JsonRpcRequest): void;
+  /**
+   * Takes a request; the answer goes out when it is there. Never rejects.
+   *
+   * @param call The call that it came with, where that is known: when it ends, the answer is not wanted any more.
+   */
+  requested(request: JsonRpcRequest, call?: Promise<unknown>): Promise<void>;
   /** Takes a notification that concerns it. */
   notified(method: string, params: JsonObject | undefined): void;
   /**

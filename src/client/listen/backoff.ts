@@ -14,6 +14,7 @@ const longest = 120_000;
 const jitter = 0.2;
 const mostTries = 10;
 const calm = 60_000;
+const settled = 10_000;
 const shortestRetry = 500;
 const longestRetry = 300_000;
 
@@ -35,9 +36,9 @@ export class Backoff {
     this.#openedAt = this.#clock.monotonic();
   }
 
-  /** A real event came: the stream works. */
+  /** A real event came: a stream that has been open for a while works. One event each and an end is no peace. */
   reset(): void {
-    this.#tries = 0;
+    if (this.#clock.monotonic() - this.#openedAt >= settled) this.#tries = 0;
   }
 
   /**

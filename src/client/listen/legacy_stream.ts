@@ -5,7 +5,7 @@
  * @module
  */
 import type { Change, ListenFilter } from "../../protocol/types.ts";
-import { HttpStatusError, ProtocolViolationError } from "../../protocol/errors.ts";
+import { ProtocolViolationError } from "../../protocol/errors.ts";
 import type { Cancel, SendOptions } from "../../transport/transport.ts";
 import { Backoff } from "./backoff.ts";
 import { changeOf } from "./change.ts";
@@ -31,8 +31,7 @@ export class LegacyStream implements LegacyListening {
   readonly #backoff: Backoff;
   #close: Cancel | undefined;
   #stopped = false;
-  #wanted = false;
-  #head: (() => void) | undefined;
+  #opening: Promise<boolean> | undefined;
 
   constructor(parts: LegacyListenParts, session: StreamHost, send: () => SendOptions) {
     this.#parts = parts;
@@ -43,22 +42,13 @@ export class LegacyStream implements LegacyListening {
 
   /**
    * Over HTTP, servers may send their requests and log messages on the GET stream, and some drop them when it is not
-   * there: it is opened before the first call when there is who hears them. A server that holds its head back is not
-   * waited for.
+   * there: it is opened before the first call when there is who hears them.
    */
-  ready(): Promise<void> {
+  async ready(): Promise<void> {
     const { elicitation, elicitationUrl, sampling, roots, log } = this.#parts.handlers;
     const heard = this.#parts.stream && (elicitation || elicitationUrl || sampling || roots || log);
-    if (!(heard || this.#wanted) || this.#parts.transport.kind !== "http") return Promise.resolve();
-    this.#wanted = true;
-    return new Promise((resolve) => {
-      const stop = this.#parts.clock.schedule(resolve, headWait);
-      this.#head = () => {
-        stop();
-        resolve();
-      };
-      this.#open();
-    });
+    if (!(heard || this.#opening) || this.#parts.transport.kind !== "http") return;
+    await (this.#opening = this.#open(false));
   }
 
   /** Adds a listener; its sink hears what its filter asks for. */
@@ -85,7 +75,7 @@ export class LegacyStream implements LegacyListening {
   /** After the session was opened anew: subscribes again and says that something may have been missed. */
   async reopened(): Promise<void> {
     for (const uri of this.#watched.keys()) await this.#session.request("resources/subscribe", { uri }, {});
-    for (const { filter, sink } of this.#listeners) sink.open(filter);
+    this.#tellOpen();
   }
 
   /** The channel that everything came over is gone. */
@@ -103,51 +93,62 @@ export class LegacyStream implements LegacyListening {
 
   /** A channel needs no stream of its own: its session hears everything from the start. */
   #want(): void {
-    if (this.#wanted || this.#parts.transport.kind !== "http") return;
-    this.#wanted = true;
-    this.#open();
+    if (this.#parts.transport.kind === "http") this.#opening ??= this.#open(false);
   }
 
-  #open(): void {
-    if (this.#stopped) return;
+  /** Opens the stream and tells whether there is one. A server that holds its head back is not waited for. */
+  #open(again: boolean): Promise<boolean> {
+    if (this.#stopped) return Promise.resolve(false);
     this.#close?.(undefined);
-    let over = false;
-    const close = this.#parts.transport.open?.({
-      message: (message) => this.#session.take(message),
-      begin: () => {
-        this.#backoff.opened();
-        this.#head?.();
-      },
-      end: (reason) => {
-        if (over) return;
+    return new Promise((resolve) => {
+      const stop = this.#parts.clock.schedule(() => resolve(true), headWait);
+      let over = false;
+      const known = (open: boolean): void => {
+        stop();
+        resolve(open);
+      };
+      const close = this.#parts.transport.open?.({
+        message: (message) => this.#session.take(message),
+        begin: () => {
+          this.#backoff.opened();
+          known(true);
+          if (again) this.#tellOpen();
+        },
+        end: (reason) => {
+          if (over) return;
+          over = true;
+          known(false);
+          this.#ended(reason);
+        },
+      }, this.#send());
+      this.#close = () => {
         over = true;
-        this.#head?.();
-        this.#ended(reason);
-      },
-    }, this.#send());
-    this.#close = () => {
-      over = true;
-      close?.(undefined);
-    };
+        known(false);
+        close?.(undefined);
+      };
+    });
   }
 
   #ended(reason: McpError | undefined): void {
     if (this.#stopped || isNoStream(reason)) return;
     const again = this.#backoff.again(reason, () => {
-      this.#open();
-      for (const { filter, sink } of this.#listeners) sink.open(filter);
+      this.#opening = this.#open(true);
     });
     if (!again) this.lost(reason);
   }
 
+  #tellOpen(): void {
+    for (const { filter, sink } of this.#listeners) sink.open(filter);
+  }
+
+  /** What the server honours: nothing where it has no stream, and single resources only where it lets them be watched. */
   async #subscribe({ filter, sink }: Listener): Promise<void> {
     try {
-      const refused: string[] = [];
-      if (this.#session.info.capabilities.resources?.subscribe) {
-        for (const uri of filter.resourceUris ?? []) await this.#watch(uri, 1);
-      } else refused.push(...filter.resourceUris ?? []);
-      const { taskIds: _, ...honoured } = filter;
-      sink.open({ ...honoured, resourceUris: (filter.resourceUris ?? []).filter((uri) => !refused.includes(uri)) });
+      const { tools = false, prompts = false, resources = false } = filter;
+      if (this.#opening && !await this.#opening) return sink.open({});
+      const watched = this.#session.info.capabilities.resources?.subscribe ? filter.resourceUris ?? [] : [];
+      for (const uri of watched) await this.#watch(uri, 1);
+      sink.open({ tools, prompts, resources, resourceUris: watched });
     } catch (error) {
       sink.end(error as McpError, false);
     }
@@ -178,6 +179,6 @@ function wants(filter: ListenFilter, change: Change): boolean {
 
 /** The server offers no such stream: 405 as the specification says, and what others answer. */
 function isNoStream(reason: unknown): boolean {
-  return reason instanceof ProtocolViolationError ||
-    (reason instanceof HttpStatusError && [400, 404, 405, 501].includes(reason.status));
+  const { status } = reason as { status?: number } ?? {};
+  return reason instanceof ProtocolViolationError || [400, 404, 405, 501].includes(status ?? 0);
 }

@@ -16,7 +16,9 @@ import type { ListenSink, ModernHost } from "./seam.ts";
 export function modernListen(session: ModernHost, filter: ListenFilter, sink: ListenSink): () => void {
   let opened = false;
   const notified = ({ method, params }: JsonRpcNotification, call: Call): void => {
-    if (method === "notifications/cancelled") return call.end();
+    if (method === "notifications/cancelled") {
+      return call.end(new ConnectionClosedError("The server ended the subscription", { retryable: true }));
+    }
     const owner = isObject(params?._meta) ? params._meta[metaPrefix + "subscriptionId"] : undefined;
     if (owner !== undefined && owner !== call.id) return;
     if (method === "notifications/subscriptions/acknowledged") {

@@ -101,6 +101,11 @@ export class Call implements Exchange, Expiring {
     if (this.#waitingFor === "headers") this.#await("idle");
   }
 
+  /** A sign of life: the idle time starts over. */
+  touch(): void {
+    if (this.#waitingFor === "idle") this.#await("idle");
+  }
+
   message(message: JsonRpcMessage): void {
     if (this.settled) return;
     if (!("method" in message)) return this.#answer(message);
@@ -133,6 +138,7 @@ export class Call implements Exchange, Expiring {
   /** Its time is over: called by its {@linkcode Deadlines}. */
   expire(): void {
     const kind = this.#waitingFor;
+    if (this.#timers.held > 0 && kind === "idle") return this.touch();
     const milliseconds = this.#timeouts[kind as keyof CallTimeouts];
     this.abort(new TimeoutError(this.#named ?? kind, milliseconds, { retryable: true }));
   }

@@ -8,7 +8,10 @@ import type { Clock } from "../../ports.ts";
 /** Whatever can run out of time. */
 export interface Expiring {
   readonly expiresAt: number;
+  /** Its time is over. It may have got more by then: see {@linkcode Deadlines.hold}. */
   expire(): void;
+  /** A sign of life. */
+  touch(): void;
 }
 
 const slice = 1_000;
@@ -21,6 +24,8 @@ export class Deadlines {
   readonly #clock: Clock;
   readonly #waiting = new Set<Expiring>();
   #stop: (() => void) | undefined;
+  /** How much is in work that the other side waits for. */
+  held = 0;
   #wakesAt = Infinity;
 
   constructor(clock: Clock) {
@@ -39,6 +44,14 @@ export class Deadlines {
 
   delete(item: Expiring): void {
     this.#waiting.delete(item);
+  }
+
+  /** While `work` goes on, the other side waits for us: no idle time runs out, and it starts over afterwards. */
+  async hold(work: Promise<void>): Promise<void> {
+    this.held++;
+    await work;
+    this.held--;
+    for (const item of this.#waiting) item.touch();
   }
 
   /** Stops the timer; for the end of a session. */
@@ -63,8 +76,8 @@ export class Deadlines {
     let earliest = Infinity;
     for (const item of [...this.#waiting]) {
       if (item.expiresAt <= now) item.expire();
-      else earliest = Math.min(earliest, item.expiresAt);
+      if (this.#waiting.has(item)) earliest = Math.min(earliest, item.expiresAt);
     }
-    if (this.#waiting.size > 0) this.#arm(earliest);
+    if (earliest < Infinity) this.#arm(earliest);
   }
 }

@@ -94,10 +94,9 @@ export class LegacySession implements Session, CallHost {
         try {
           await this.#caller.wait(satisfied, options, clock);
         } catch (reason) {
+          controller.abort(reason);
           // The server need not tell that its user is done: then its own answer stands, and the caller may try again.
           throw reason instanceof TimeoutError ? error : reason;
-        } finally {
-          controller.abort();
         }
       }
     }
@@ -131,9 +130,11 @@ export class LegacySession implements Session, CallHost {
     this.#input?.notified(method, params);
   }
 
-  requested(request: JsonRpcRequest): void {
+  requested(request: JsonRpcRequest, call?: Call): void {
     const { id, method } = request;
-    if (method !== "ping" && this.#input) return this.#input.requested(request);
+    if (method !== "ping" && this.#input) {
+      return void this.#caller.timers.hold(this.#input.requested(request, call?.result));
+    }
     const body = method === "ping"
       ? { result: {} }
       : { error: { code: -32601, message: `"${method}" is not supported` } };

@@ -52,7 +52,10 @@ export class ModernSession implements Session, CallHost {
     let round = resume?.round ?? 0;
     for (let input = resume?.input;;) {
       const result = await this.#round(method, { ...params, ...input }, options, clock);
-      if (decodeModern(method, result, options.resultTypes) !== "input_required") return result;
+      if (decodeModern(method, result, options.resultTypes) !== "input_required") {
+        // What took answers is nobody else's: it must not be kept (specification: caching, Cacheable Results).
+        return round > 0 && result.ttlMs ? { ...result, ttlMs: 0 } : result;
+      }
       const { inputRounds } = this.#parts.limits;
       if (++round > inputRounds) {
         throw new LimitExceededError("limits.inputRounds", inputRounds, round, { delivery: "answered" });
@@ -71,7 +74,10 @@ export class ModernSession implements Session, CallHost {
         ? this.#parts.inputs?.answerAll(inputRequests, at)
         : this.#pause(round);
       if (!work) throw invalid(method, "it asks for input, which was not declared");
-      input = await this.#caller.wait(work, options, clock).finally(() => controller.abort());
+      input = await this.#caller.wait(work, options, clock).catch((reason) => {
+        controller.abort(reason);
+        throw reason;
+      });
       if (requestState !== undefined) input = { ...input, requestState };
     }
   }

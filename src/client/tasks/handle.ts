@@ -23,6 +23,8 @@ export interface HandleOptions {
 const shortestPause = 100;
 const usualPause = 1_000;
 const longestPause = 60_000;
+/** Looks in a row that may fail; the pause doubles with each. */
+const mostFailures = 6;
 /** The polls beside such a request tell when it is in vain. */
 const withoutEnd = { headers: Infinity, idle: Infinity, total: Infinity };
 
@@ -37,6 +39,7 @@ export class Handle implements TaskHandle {
   /** When it was looked at last, and when something had changed. */
   #seenAt = 0;
   #changedAt = 0;
+  #failures = 0;
   #result: CallToolResult | undefined;
   /** What was asked for, by key: the answer until the server has it, then nothing. */
   readonly #answers = new Map<string, JsonValue | undefined>();
@@ -80,7 +83,12 @@ export class Handle implements TaskHandle {
         onStatus,
       );
     } catch (error) {
-      if (this.#options.owned && patience.signal.aborted) this.cancel({ meta, headers }).catch(() => {});
+      if (!this.#options.owned) throw error;
+      if (patience.signal.aborted) this.cancel({ meta, headers }).catch(() => {});
+      else if (error instanceof McpError && (error.retryable || error.delivery === "not-sent")) {
+        // What became of a look says nothing of the call.
+        throw this.#unknown(`the task could not be followed to its end: ${error.message}`, error);
+      }
       throw error;
     } finally {
       patience.end();
@@ -111,7 +119,13 @@ export class Handle implements TaskHandle {
       }
       const early = await patience.pause(this.#due(), beside);
       if (early) return checked(early);
-      await this.#look(request, onStatus);
+      try {
+        await this.#look(request, onStatus);
+      } catch (error) {
+        // The task goes on without us: a server that is away for a while is no reason to lose its result.
+        if (!(error instanceof McpError && error.retryable) || ++this.#failures > mostFailures) throw error;
+        this.#seenAt = this.#host.clock.monotonic();
+      }
       this.#checkAlive();
     }
   }
@@ -127,6 +141,7 @@ export class Handle implements TaskHandle {
     this.#raw = raw;
     this.#task = { ...taskOf(raw), taskId: this.taskId };
     this.#seenAt = this.#host.clock.monotonic();
+    this.#failures = 0;
     if (JSON.stringify(this.#task) !== before) this.#changedAt = this.#seenAt;
     onStatus?.(this.#task);
   }
@@ -134,7 +149,7 @@ export class Handle implements TaskHandle {
   /** How long to wait until the next look. */
   #due(): number {
     const { pollIntervalMs = usualPause } = this.#task;
-    const pause = Math.min(Math.max(pollIntervalMs, shortestPause), longestPause);
+    const pause = Math.min(Math.max(pollIntervalMs, shortestPause) * 2 ** this.#failures, longestPause);
     return this.#seenAt + pause - this.#host.clock.monotonic();
   }
 
@@ -142,14 +157,14 @@ export class Handle implements TaskHandle {
   #checkAlive(): void {
     const { status, ttlMs } = this.#task;
     if (isEnded(status) || ttlMs == null || this.#seenAt - this.#changedAt < ttlMs) return;
-    throw this.#unknown(`The task did not move within the ${ttlMs} ms that the server keeps it`);
+    throw this.#unknown(`the task did not move within the ${ttlMs} ms that the server keeps it`);
   }
 
   async #outcome(request: RequestOptions, early: JsonObject | undefined): Promise<CallToolResult> {
     const { status, statusMessage } = this.#task;
     if (early) return checked(early);
     if (status === "cancelled") {
-      throw this.#unknown("The task was cancelled" + (statusMessage ? `: ${statusMessage.slice(0, 999)}` : ""));
+      throw this.#unknown("the task was cancelled" + (statusMessage ? `: ${statusMessage.slice(0, 999)}` : ""));
     }
     const { taskId } = this;
     if (this.#isLegacy() && taskId) {
@@ -216,9 +231,9 @@ export class Handle implements TaskHandle {
     return this.#host.era === "legacy";
   }
 
-  #unknown(message: string): OutcomeUnknownError {
-    const options = { method: "tools/call", server: this.#host.label };
-    return new OutcomeUnknownError(message + ": the tool may have run in part", options);
+  #unknown(message: string, cause?: unknown): OutcomeUnknownError {
+    const options = { method: "tools/call", server: this.#host.label, cause };
+    return new OutcomeUnknownError(`The tool may have run in part: ${message}`, options);
   }
 }
 

@@ -10,7 +10,9 @@ import type { Random } from "../../ports.ts";
 export interface TraceContext {
   /** `00-<trace id>-<span id>-<flags>`. */
   readonly traceparent?: string | undefined;
+  /** What tracing systems add, as `key=value` pairs. */
   readonly tracestate?: string | undefined;
+  /** What the application hands on, as `key=value` pairs. */
   readonly baggage?: string | undefined;
 }
 

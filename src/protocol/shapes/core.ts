@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { find, list, maybeBoolean, maybeNumber, maybeObject, maybeText, object, text } from "./shape.ts";
+import { anything, find, list, maybeBoolean, maybeNumber, maybeObject, maybeText, object, text } from "./shape.ts";
 import type { Check, Fields, Rule } from "./shape.ts";
 
 /** What has a name. */
@@ -47,14 +47,16 @@ const rules: Fields = {
     instructions: maybeText,
   },
   "server/discover": { supportedVersions: [text], capabilities: object, instructions: maybeText, ttlMs: maybeNumber },
-  "tools/list": list("tools", {
+  // One tool that is none does not spoil the list: who takes the list in looks at each.
+  "tools/list": list("tools", anything),
+  "tool": {
     ...named,
     inputSchema: object,
     outputSchema: maybeObject,
     annotations: maybeObject,
     execution: maybeObject,
     _meta: maybeObject,
-  }),
+  },
   // Without structured content there has to be some other; a list may be empty.
   "tools/call": (value) =>
     find(value, { content: value.structuredContent === undefined ? [block] : [block, 1], isError: maybeBoolean }),

@@ -30,6 +30,9 @@ export const maybeBoolean: number = boolean | nothing;
 /** An object, or nothing. */
 export const maybeObject: number = object | nothing;
 
+/** Whatever there is. */
+export const anything: number = 63;
+
 /** Kinds, one of some words (`user|assistant`), a list of what the rule fits (1: or nothing), an object's fields, or a function for an object. */
 export type Rule = number | string | readonly [Rule, 1?] | Fields | Check;
 /** The rules of an object's fields. */

@@ -1,0 +1,152 @@
+import { describe, test } from "node:test";
+import { assertEquals, assertThrows } from "@std/assert";
+import { buildArguments, readValue } from "../../src/cli/arguments/values.ts";
+import { fillForm, visitPage } from "../../src/cli/ask/form.ts";
+import { UsageError } from "../../src/cli/failure.ts";
+import { splitWords } from "../../src/cli/target/words.ts";
+import { nearest } from "../../src/cli/text/nearest.ts";
+import { firstLine, oneLine, plain } from "../../src/cli/text/plain.ts";
+import { resultText } from "../../src/cli/text/result.ts";
+import { typeText } from "../../src/cli/text/schema.ts";
+import type { ElicitRequest } from "../../src/protocol/mod.ts";
+
+describe("words of a command", () => {
+  test("are split as a POSIX shell splits them", () => {
+    const cases: [string, string[]][] = [
+      ["bun server.ts", ["bun", "server.ts"]],
+      ["  a\t b\nc ", ["a", "b", "c"]],
+      [`a 'b c' "d e"f`, ["a", "b c", "d ef"]],
+      [`'a\\b' "a\\b" "a\\"b\\\\" a\\ b`, ["a\\b", "a\\b", 'a"b\\', "a b"]],
+      [`'' "" x''`, ["", "", "x"]],
+      [`'it'\\''s' "it's"`, ["it's", "it's"]],
+      ["$HOME ; rm | * > x", ["$HOME", ";", "rm", "|", "*", ">", "x"]],
+      ["a \\\nb", ["a", "b"]],
+      ["", []],
+    ];
+    for (const [text, words] of cases) assertEquals(splitWords(text), words, text);
+  });
+
+  test("an open quote or a lone backslash at the end is refused", () => {
+    for (const text of ["a 'b", 'a "b', "a\\"]) assertThrows(() => splitWords(text), UsageError);
+  });
+});
+
+describe("arguments by the schema", () => {
+  const schema = (type: unknown) => ({ type });
+  test("a text is what the schema allows, and a text where it allows texts", () => {
+    assertEquals(readValue("5", schema("string")), "5");
+    assertEquals(readValue("5", schema(["string", "number"])), "5");
+    assertEquals(readValue("5", undefined), "5");
+    assertEquals(readValue("-5.5e1", schema("number")), -55);
+    assertEquals(readValue("0x10", schema("number")), "0x10");
+    assertEquals(readValue("1e999", schema("number")), "1e999");
+    assertEquals(readValue("true", schema("boolean")), true);
+    assertEquals(readValue("yes", schema("boolean")), "yes");
+    assertEquals(readValue("null", schema(["integer", "null"])), null);
+    assertEquals(readValue("3", { anyOf: [{ type: "null" }, { type: "integer" }] }), 3);
+    assertEquals(readValue("2", { enum: [1, 2] }), 2);
+    assertEquals(readValue('{"a":1}', schema("object")), { a: 1 });
+    assertEquals(readValue("{a", schema("object")), "{a");
+    assertEquals(readValue("[1,2]", schema("array")), [1, 2]);
+    assertEquals(readValue("3", { type: "array", items: { type: "integer" } }), [3]);
+  });
+
+  test("later ones win over whole objects; lists grow; anything else twice is refused", () => {
+    const properties = { tag: { type: "array", items: { type: "string" } }, name: { type: "string" } };
+    const build = (pieces: Parameters<typeof buildArguments>[0]) =>
+      buildArguments(pieces, { type: "object", properties });
+    assertEquals(build([{ object: { name: "a", x: 1 } }, { key: "name", text: "b" }]), { name: "b", x: 1 });
+    assertEquals(build([{ key: "tag", text: "a" }, { key: "tag", text: "b" }]), { tag: ["a", "b"] });
+    assertThrows(() => build([{ key: "name", text: "a" }, { key: "name", text: "b" }]), UsageError, "given twice");
+    const odd = build([{ key: "__proto__", value: { polluted: true } }]);
+    assertEquals([Object.keys(odd), Reflect.get({}, "polluted")], [["__proto__"], undefined]);
+  });
+});
+
+describe("text of servers", () => {
+  const escape = "\u001b";
+  test("loses escape sequences, control characters and turned direction", () => {
+    assertEquals(plain(`${escape}[1;31mred${escape}[0m`), "red");
+    assertEquals(plain(`${escape}]8;;http://evil\u0007link${escape}]8;;\u0007`), "link");
+    assertEquals(plain(`a${escape}Pdevice${escape}\\b`), "ab");
+    assertEquals(plain("a\u0008\u009b2Jb\u007f\u202ec\u2066\u0000"), "a2Jbc");
+    assertEquals(plain("a\r\nb\tc\rd"), "a\nb\tcd");
+    assertEquals(plain(`${escape}`), "");
+    assertEquals(oneLine(" a\n\n b\u2028c "), "a b c");
+    assertEquals(firstLine("\n first\nsecond"), "first");
+    assertEquals(firstLine("x".repeat(300)).length, 160);
+  });
+
+  test("types are written in a few characters", () => {
+    assertEquals(typeText({ type: "array", items: { enum: ["a", "b"] } }), '("a" | "b")[]');
+    assertEquals(typeText({ anyOf: [{ type: "string" }, { type: "null" }] }), "string | null");
+    assertEquals(typeText({ $ref: "#/$defs/Point" }), "Point");
+    assertEquals(typeText(true), "any");
+    assertEquals(typeText({ enum: Array(100).fill("long") }).length, 80);
+  });
+
+  test("structured content is shown when no text says the same", () => {
+    const text = (value: string) => ({ type: "text" as const, text: value });
+    assertEquals(resultText({ content: [text('{ "a": 1 }')], structuredContent: { a: 1 } }), '{ "a": 1 }\n');
+    assertEquals(resultText({ content: [text("one")], structuredContent: { a: 1 } }), 'one\n{\n  "a": 1\n}\n');
+    assertEquals(
+      resultText({ content: [{ type: "image", data: "AAAA", mimeType: "image/png" }] }),
+      "[image image/png, 3 bytes: --json gives the data]\n",
+    );
+  });
+
+  test("the nearest name: few changes, case, dashes and turned words do not count", () => {
+    const names = ["get-sum", "echo", "list_issues", "create_issue"];
+    assertEquals(nearest("ecko", names), "echo");
+    assertEquals(nearest("Get_Sum", names), "get-sum");
+    assertEquals(nearest("issue-create", names), "create_issue");
+    assertEquals(nearest("delete-everything", names), undefined);
+    assertEquals(nearest("x", []), undefined);
+  });
+});
+
+describe("questions of servers", () => {
+  const terminal = (answers: string[]) => {
+    const told: string[] = [];
+    const say = (text: string) => Promise.resolve(void told.push(text));
+    const ask = (question: string) => Promise.resolve((told.push(question), answers.shift()));
+    return { told, say, ask };
+  };
+  const form: ElicitRequest = {
+    message: "Who?",
+    requestedSchema: {
+      type: "object",
+      properties: {
+        name: { type: "string", default: "Ada" },
+        age: { type: "integer", minimum: 0 },
+        member: { type: "boolean" },
+        size: { type: "string", oneOf: [{ const: "s", title: "Small" }, { const: "l", title: "Large" }] },
+        tags: { type: "array", items: { type: "string", enum: ["a", "b"] } },
+      },
+      required: ["age"],
+    },
+  };
+
+  test("a form: what does not fit is asked again, what is left out stays out", async () => {
+    const person = terminal(["y", "", "old", "-1", "41", "no", "large", "a, b"]);
+    assertEquals(await fillForm(form, "shop", person), {
+      action: "accept",
+      content: { age: 41, member: false, size: "l", tags: ["a", "b"] },
+    });
+    assertEquals(person.told.filter((text) => text.startsWith("  age")).length, 3);
+  });
+
+  test("no is a decline, the end of the input a cancel", async () => {
+    assertEquals(await fillForm(form, "shop", terminal(["n"])), { action: "decline" });
+    assertEquals(await fillForm(form, "shop", terminal([])), { action: "cancel" });
+    assertEquals(await fillForm(form, "shop", terminal(["", "Bo"])), { action: "cancel" });
+  });
+
+  test("a page is shown in full with its host, and only a yes accepts", async () => {
+    const url = "https://example.com.evil.test/sign?next=https://example.com";
+    const person = terminal([""]);
+    assertEquals(await visitPage({ message: "Sign", url }, "shop", person), { action: "decline" });
+    assertEquals(person.told[0], `"shop" asks you to visit a page at example.com.evil.test: Sign\n  ${url}\n`);
+    assertEquals(await visitPage({ message: "Sign", url }, "shop", terminal(["yes"])), { action: "accept" });
+  });
+});

@@ -1,0 +1,240 @@
+import { describe, test } from "node:test";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { ChannelTransport, connect, createMemoryPair, UrlElicitationRequiredError } from "../../../mod.ts";
+import type { Client, HandlerContext, Handlers, LogMessage } from "../../../mod.ts";
+import { isJsonObject, type JsonObject } from "../../servers/core/wire.ts";
+import type { LegacySession } from "../../servers/core/legacy_session.ts";
+import { type Options, textOf, turns, until, withLegacy, withPipe } from "../support.ts";
+
+/** A handshake server's own requests, over both bindings. */
+function onBoth(
+  name: string,
+  client: Options,
+  run: (client: Client, session: () => LegacySession, calls: (tool: string) => number) => Promise<void>,
+): void {
+  test(`${name} (HTTP)`, () =>
+    withLegacy((client, server) => run(client, () => server.session() as LegacySession, (tool) => server.calls(tool)), {
+      client,
+    }));
+  test(`${name} (pipe)`, () =>
+    withPipe((client, { server }) => run(client, () => server.session, (tool) => server.calls(tool)), {
+      server: { era: "legacy" },
+      client,
+    }));
+}
+
+const text = { role: "user", content: { type: "text", text: "hi" } };
+const form: JsonObject = { message: "Name?", requestedSchema: { type: "object", properties: {} } };
+const all: Handlers = {
+  elicitation: () => ({ action: "accept", content: { name: "Grace" } }),
+  sampling: () => ({ role: "assistant", model: "m", content: { type: "text", text: "x" } }),
+  roots: [{ uri: "file:///work" }],
+};
+
+describe("what a handshake server asks on its own account", () => {
+  onBoth(
+    "ping is answered, also by a client without any handler for it (C-143)",
+    { handlers: { log() {} } },
+    async (_, session) => {
+      assertEquals(await session().ask("ping"), {});
+    },
+  );
+
+  onBoth(
+    "elicitation, sampling and roots are answered by the same handlers (C-116)",
+    { handlers: all },
+    async (_, session) => {
+      assertEquals(await session().ask("elicitation/create", form), { action: "accept", content: { name: "Grace" } });
+      assertEquals((await session().ask("sampling/createMessage", { messages: [text], maxTokens: 1 })).model, "m");
+      assertEquals(await session().ask("roots/list"), { roots: [{ uri: "file:///work" }] });
+    },
+  );
+
+  const refusals: [string, Handlers, string, JsonObject, number][] = [
+    ["roots without roots (C-241)", { elicitation: all.elicitation }, "roots/list", {}, -32601],
+    [
+      "sampling without a handler",
+      { elicitation: all.elicitation },
+      "sampling/createMessage",
+      { messages: [text] },
+      -32601,
+    ],
+    ["a method that nobody knows", all, "com.example/dance", {}, -32601],
+    ["a page when only forms were declared (C-222)", all, "elicitation/create", { ...form, mode: "url" }, -32602],
+    ["a mode that nobody knows (C-222)", all, "elicitation/create", { ...form, mode: "voice" }, -32602],
+    ["tools in sampling that were not declared (C-226)", all, "sampling/createMessage", {
+      messages: [text],
+      maxTokens: 1,
+      tools: [{ name: "t", inputSchema: {} }],
+    }, -32602],
+    ["tool results mixed with text (C-229)", all, "sampling/createMessage", {
+      messages: [{ role: "user", content: [{ type: "tool_result", toolUseId: "1", content: [] }, text.content] }],
+      maxTokens: 1,
+    }, -32602],
+    ["a tool result for nothing (C-229)", all, "sampling/createMessage", {
+      messages: [{ role: "user", content: [{ type: "tool_result", toolUseId: "1", content: [] }] }],
+      maxTokens: 1,
+    }, -32602],
+    [
+      "a sampling request that the user refuses (C-232)",
+      { ...all, sampling: () => undefined },
+      "sampling/createMessage",
+      {
+        messages: [text],
+        maxTokens: 1,
+      },
+      -1,
+    ],
+    ["a handler that fails", { roots: () => Promise.reject(new Error("secret detail")) }, "roots/list", {}, -32603],
+  ];
+  for (const [name, handlers, method, params, code] of refusals) {
+    onBoth(`${name}: refused with ${code}`, { handlers }, async (_, session) => {
+      const error = await assertRejects(() => session().ask(method, params), Error, String(code));
+      assert(!error.message.includes("secret detail"), "what broke inside the client is its own affair");
+    });
+  }
+
+  let answer = () => {};
+  const slow: Handlers = {
+    elicitation: async () => {
+      await new Promise<void>((resolve) => answer = resolve);
+      return { action: "accept", content: { name: "slow" } };
+    },
+  };
+  onBoth(
+    "a ping is answered while a handler sleeps, and other calls go on",
+    { handlers: slow },
+    async (client, session, calls) => {
+      const asking = client.callTool("ask");
+      await until(() => calls("ask") === 1);
+      await turns();
+      assertEquals(await session().ask("ping"), {});
+      assertEquals(textOf(await client.callTool("echo", { text: "meanwhile" })), "meanwhile");
+      answer();
+      assertEquals(textOf(await asking), '["slow"]');
+    },
+  );
+
+  const contexts: HandlerContext[] = [];
+  const waiting: Handlers = {
+    elicitation: (_, context) => {
+      contexts.push(context);
+      return new Promise((resolve) => context.signal.addEventListener("abort", () => resolve({ action: "cancel" })));
+    },
+  };
+  onBoth("a question that the server withdraws: the handler's signal is aborted, no answer is sent", {
+    handlers: waiting,
+  }, async (client, _, calls) => {
+    contexts.length = 0;
+    const controller = new AbortController();
+    const call = assertRejects(() => client.callTool("ask", {}, { signal: controller.signal }));
+    await until(() => calls("ask") === 1 && contexts.length === 1);
+    assertEquals([contexts[0]?.server, contexts[0]?.signal.aborted], [client.label, false]);
+    controller.abort(new Error("enough"));
+    await call;
+    await until(() => contexts[0]?.signal.aborted === true);
+    await turns();
+  });
+
+  onBoth("a client that is closed calls its handlers off", { handlers: waiting }, async (client, session) => {
+    contexts.length = 0;
+    const asked = session().ask("elicitation/create", form).catch(() => "gone");
+    await until(() => contexts.length === 1);
+    await client.close();
+    assertEquals(contexts[0]?.signal.aborted, true);
+    assertEquals(await asked, "gone");
+  });
+
+  const lines: LogMessage[] = [];
+  onBoth(
+    "log lines that belong to no call reach the handler",
+    { handlers: { log: (line) => void lines.push(line) } },
+    async (client) => {
+      lines.length = 0;
+      await client.callTool("log", { count: 2 });
+      await until(() => lines.length === 2);
+      assertEquals(lines.map(({ data }) => data), ["line 0", "line 1"]);
+    },
+  );
+
+  test("a ping before notifications/initialized is answered (C-143)", async () => {
+    const seen: JsonObject[] = [];
+    const transport = new ChannelTransport(() => {
+      const [near, far] = createMemoryPair();
+      const send = (message: JsonObject) => void far.write([JSON.stringify({ jsonrpc: "2.0", ...message })]);
+      void far.open({
+        text(line) {
+          const message: unknown = JSON.parse(line);
+          if (!isJsonObject(message)) return;
+          seen.push(message);
+          if (message.method === "server/discover") send({ id: message.id, error: { code: -32601, message: "no" } });
+          if (message.method !== "initialize") return;
+          send({ id: 77, method: "ping" });
+          const serverInfo = { name: "x", version: "1" };
+          send({ id: message.id, result: { protocolVersion: "2025-11-25", capabilities: {}, serverInfo } });
+        },
+        end() {},
+      });
+      return near;
+    });
+    await using client = await connect(transport);
+    assertEquals(client.era, "legacy");
+    const pong = seen.findIndex(({ id }) => id === 77);
+    assertEquals(seen[pong], { jsonrpc: "2.0", id: 77, result: {} });
+    assert(pong < seen.findIndex(({ method }) => method === "notifications/initialized"));
+  });
+});
+
+describe("-32042 of 2025-11-25: pages first, then again (C-221)", () => {
+  const visits: string[] = [];
+  const visiting: Handlers = {
+    elicitationUrl: ({ url = "", elicitationId = "" }) => {
+      visits.push(`${elicitationId} ${url}`);
+      return { action: "accept" };
+    },
+  };
+
+  onBoth(
+    "the user visits, the server says when it is done, the call is repeated",
+    { handlers: visiting },
+    async (client, session, calls) => {
+      visits.length = 0;
+      const call = client.callTool("ask_url");
+      await until(() => visits.length === 1);
+      await turns();
+      assertEquals(calls("ask_url"), 1);
+      session().completeElicitation("somebody-elses");
+      await turns();
+      assertEquals(calls("ask_url"), 1, "a notice for another page changes nothing (C-220)");
+      session().completeElicitation("sign-1");
+      assertEquals(textOf(await call), "signed");
+      assertEquals([visits, calls("ask_url")], [["sign-1 https://example.com/sign"], 2]);
+      session().completeElicitation("sign-1");
+    },
+  );
+
+  for (const action of ["decline", "cancel"] as const) {
+    onBoth(`the user says ${action}: the server's error reaches the caller`, {
+      handlers: { elicitationUrl: () => ({ action }) },
+    }, async (client, _, calls) => {
+      await assertRejects(() => client.callTool("ask_url"), UrlElicitationRequiredError);
+      assertEquals(calls("ask_url"), 1);
+    });
+  }
+
+  onBoth("without a handler the caller gets the pages", { handlers: { log() {} } }, async (client) => {
+    const error = await assertRejects(() => client.callTool("ask_url"), UrlElicitationRequiredError);
+    assertEquals((error.data as { elicitations: { url: string }[] }).elicitations[0]?.url, "https://example.com/sign");
+  });
+
+  onBoth("giving up while the user is away ends the call", { handlers: visiting }, async (client) => {
+    visits.length = 0;
+    const reason = new Error("too long");
+    const controller = new AbortController();
+    const call = assertRejects(() => client.callTool("ask_url", {}, { signal: controller.signal }));
+    await until(() => visits.length === 1);
+    await turns();
+    controller.abort(reason);
+    assertEquals(await call, reason);
+  });
+});

@@ -1,0 +1,229 @@
+import { describe, test } from "node:test";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { connect, McpError } from "../../../mod.ts";
+import type { Change, Client, Subscription } from "../../../mod.ts";
+import type { ServerChange } from "../../servers/core/wire.ts";
+import type { LedgerView } from "../../servers/core/ledger.ts";
+import { createLegacyServer } from "../../servers/legacy.ts";
+import { memoryFetch } from "../../servers/memory_fetch.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
+import {
+  createPipe,
+  errorReply,
+  front,
+  methodsOf,
+  paramsOf,
+  turns,
+  until,
+  url,
+  withLegacy,
+  withPipe,
+} from "../support.ts";
+
+interface Server extends LedgerView {
+  emit(change: ServerChange): void;
+  watched(): string[];
+}
+
+/** The same over both bindings of the handshake era. */
+function onBoth(name: string, run: (client: Client, server: Server) => Promise<void>): void {
+  test(`${name} (HTTP)`, () =>
+    withLegacy((client, server) =>
+      run(client, Object.assign(server, { watched: () => [...server.session()?.watched ?? []] }))
+    ));
+  test(`${name} (pipe)`, () =>
+    withPipe(
+      (client, { server }) => run(client, Object.assign(server, { watched: () => [...server.session.watched] })),
+      { server: { era: "legacy" } },
+    ));
+}
+
+async function take(stream: Subscription, count: number): Promise<Change[]> {
+  const changes: Change[] = [];
+  while (changes.length < count) {
+    const { done, value } = await stream.next();
+    if (done) break;
+    changes.push(value);
+  }
+  return changes;
+}
+
+const lists = { tools: true, prompts: true, resources: true };
+
+describe("listening to a handshake server", () => {
+  onBoth("lists that change, and resources that were subscribed to (C-109 C-153)", async (client, server) => {
+    const stream = client.listen({ tools: true, resourceUris: ["test://text"] });
+    assertEquals((await stream.acknowledged).resourceUris, ["test://text"]);
+    await until(() => server.watched().length === 1);
+    await turns();
+    server.emit({ type: "prompts" });
+    server.emit({ type: "resource", uri: "test://text" });
+    server.emit({ type: "tools" });
+    assertEquals(await take(stream, 2), [{ type: "resource", uri: "test://text" }, { type: "tools" }]);
+    stream.close();
+    await until(() => server.watched().length === 0);
+  });
+
+  onBoth("many listeners to one resource subscribe once, and the last one unsubscribes", async (client, server) => {
+    const streams = Array.from({ length: 5 }, () => client.subscribeResource("test://text"));
+    await Promise.all(streams.map(({ acknowledged }) => acknowledged));
+    await turns();
+    assertEquals([server.count("resources/subscribe"), server.watched()], [1, ["test://text"]]);
+    server.emit({ type: "resource", uri: "test://text" });
+    for (const stream of streams) assertEquals(await take(stream, 1), [{ type: "resource", uri: "test://text" }]);
+    for (const stream of streams.slice(1)) stream.close();
+    await turns();
+    assertEquals([server.count("resources/unsubscribe"), server.watched()], [0, ["test://text"]]);
+    streams[0]?.close();
+    await until(() => server.watched().length === 0);
+    assertEquals(server.count("resources/unsubscribe"), 1);
+    const again = client.subscribeResource("test://text");
+    await again.acknowledged;
+    assertEquals([server.count("resources/subscribe"), server.watched()], [2, ["test://text"]]);
+    again.close();
+  });
+
+  onBoth("a change of something below a watched resource is told (C-152)", async (client, server) => {
+    const stream = client.listen({ resourceUris: ["test://dir/", "test://dir/a"] });
+    await stream.acknowledged;
+    await until(() => server.watched().length === 2);
+    await turns();
+    server.emit({ type: "resource", uri: "test://dir/a" });
+    assertEquals(await take(stream, 1), [{ type: "resource", uri: "test://dir/a" }]);
+    stream.close();
+  });
+
+  onBoth("a listener hears only what it asked for", async (client, server) => {
+    const tools = client.listen({ tools: true });
+    const all = client.listen(lists);
+    await Promise.all([tools.acknowledged, all.acknowledged]);
+    await turns();
+    server.emit({ type: "prompts" });
+    server.emit({ type: "tools" });
+    assertEquals(await take(all, 2), [{ type: "prompts" }, { type: "tools" }]);
+    assertEquals(await take(tools, 1), [{ type: "tools" }]);
+    tools.close();
+    all.close();
+  });
+
+  test("a server that cannot be subscribed to: it says so, and is not asked (C-153)", () =>
+    withLegacy(async (client, server) => {
+      const stream = client.listen({ tools: true, resourceUris: ["test://text"] });
+      const honoured = await stream.acknowledged;
+      assertEquals([honoured.tools, honoured.resourceUris], [true, []]);
+      assertEquals(server.count("resources/subscribe"), 0);
+    }, { server: { capabilities: { tools: { listChanged: true }, resources: {} } } }));
+
+  test("a subscription that the server refuses: the error reaches the listener", async () => {
+    const server = front(
+      createLegacyServer(),
+      (seen) => seen.method === "resources/subscribe" ? errorReply(seen, -32602, { text: "not this one" }) : undefined,
+    );
+    await using client = await connect(url, { fetch: memoryFetch(server) });
+    const stream = client.subscribeResource("test://secret");
+    await assertRejects(() => stream.next(), McpError, "not this one");
+  });
+
+  test("one GET stream serves all who listen, and none is opened before (C-109)", () =>
+    withLegacy(async (client, server) => {
+      await client.callTool("echo", { text: "hi" });
+      assertEquals(server.log.filter(({ httpMethod }) => httpMethod === "GET").length, 0);
+      const streams = Array.from({ length: 4 }, () => client.listen({ tools: true }));
+      await Promise.all(streams.map(({ acknowledged }) => acknowledged));
+      await until(() => server.getStreams() === 1);
+      assertEquals(server.log.filter(({ httpMethod }) => httpMethod === "GET").length, 1);
+      const [get] = server.log.filter(({ httpMethod }) => httpMethod === "GET");
+      assertEquals([get?.headers.accept, get?.headers["content-type"]], ["text/event-stream", undefined]);
+    }));
+
+  test("handlers open it at the start, so that nothing is missed; `stream: false` does not", async () => {
+    const gets = (server: LedgerView) => server.log.filter(({ httpMethod }) => httpMethod === "GET").length;
+    const handlers = { log() {} };
+    await withLegacy((_, server) => Promise.resolve(assertEquals(gets(server), 1)), { client: { handlers } });
+    await withLegacy(async (client, server) => {
+      await client.listTools();
+      assertEquals(gets(server), 0);
+    }, { client: { handlers, stream: false } });
+  });
+
+  test("a server without a GET stream (405) works all the same (C-109)", () =>
+    withLegacy(async (client, server) => {
+      await client.callTool("echo", { text: "hi" });
+      const stream = client.listen({ tools: true });
+      await stream.acknowledged;
+      await turns();
+      assertEquals(server.log.filter(({ httpMethod }) => httpMethod === "GET").length, 1);
+      stream.close();
+    }, { server: { getStream: false }, client: { handlers: { log() {} } } }));
+});
+
+describe("a GET stream that breaks", () => {
+  for (const how of ["end", "break"] as const) {
+    test(`${how}: opened again, calmly, and what may be missed is told`, async () => {
+      const clock = new VirtualClock();
+      const server = createLegacyServer({ retry: 1 });
+      const client = await clock.until(connect(url, { fetch: memoryFetch(server), clock }));
+      const stream = client.listen({ tools: true });
+      await clock.until(stream.acknowledged);
+      await until(() => server.getStreams() === 1);
+      server.dropStreams(how);
+      await until(() => server.getStreams() === 0);
+      await clock.advance(2_000);
+      assertEquals(server.getStreams(), 1);
+      assertEquals(await take(stream, 1), [{ type: "tools", missed: true }]);
+      server.emit({ type: "tools" });
+      assertEquals(await take(stream, 1), [{ type: "tools" }]);
+      await client.close();
+      assertEquals(server.violations, []);
+    });
+  }
+
+  test("the server's `retry` is honoured: not before it (C-112)", async () => {
+    const clock = new VirtualClock();
+    const server = createLegacyServer({ retry: 7_000 });
+    const client = await clock.until(connect(url, { fetch: memoryFetch(server), clock }));
+    const stream = client.listen({ tools: true });
+    await clock.until(stream.acknowledged);
+    await until(() => server.getStreams() === 1);
+    await turns();
+    server.dropStreams();
+    await clock.advance(6_500);
+    assertEquals(server.getStreams(), 0);
+    await clock.advance(2_500);
+    assertEquals(server.getStreams(), 1);
+    await client.close();
+  });
+
+  test("subscriptions do not get lost when the process of a pipe does (C-067)", async () => {
+    const clock = new VirtualClock();
+    const pipe = createPipe({ era: "legacy" });
+    const client = await clock.until(connect(pipe.transport, { clock }));
+    const stream = client.listen({ tools: true, resourceUris: ["test://text"] });
+    await clock.until(stream.acknowledged);
+    pipe.die();
+    await clock.advance(3_000);
+    assertEquals(pipe.servers.length, 2);
+    assertEquals([...pipe.server.session.watched], ["test://text"]);
+    const changes = await take(stream, 2);
+    assertEquals(changes.map((change) => "missed" in change && change.missed), [true, true]);
+    pipe.server.emit({ type: "resource", uri: "test://text" });
+    assertEquals(await take(stream, 1), [{ type: "resource", uri: "test://text" }]);
+    await client.close();
+    assertEquals(pipe.server.violations, []);
+  });
+
+  test("after the client was closed nothing is opened any more", async () => {
+    const clock = new VirtualClock();
+    const server = createLegacyServer();
+    const client = await clock.until(connect(url, { fetch: memoryFetch(server), clock }));
+    const stream = client.listen({ tools: true, resourceUris: ["test://text"] });
+    await clock.until(stream.acknowledged);
+    await clock.until(client.close());
+    const before = server.log.length;
+    await clock.advance(300_000);
+    assertEquals([server.log.length, server.getStreams()], [before, 0]);
+    assertEquals(await stream.next(), { done: true, value: undefined });
+    assert(methodsOf(server).includes("DELETE"));
+    assertEquals(paramsOf(server, "resources/subscribe"), [{ uri: "test://text" }]);
+  });
+});

@@ -1,0 +1,251 @@
+import { describe, test } from "node:test";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { connect, McpError, ProtocolViolationError, SessionLostError } from "../../../mod.ts";
+import type { Change, LogRecord } from "../../../mod.ts";
+import { createLegacyServer } from "../../servers/legacy.ts";
+import { memoryFetch } from "../../servers/memory_fetch.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
+import { front, methodsOf, nobody, paramsOf, textOf, turns, until, url, withLegacy } from "../support.ts";
+
+describe("the session of a handshake server", () => {
+  test("its id goes on every request after initialize, GET and DELETE too (C-103 C-104 C-107)", async () => {
+    const server = createLegacyServer();
+    const client = await connect(url, { fetch: memoryFetch(server), handlers: { log() {} } });
+    const [id = "none"] = server.sessionIds();
+    await client.callTool("echo", { text: "hi" });
+    await client.close();
+    const later = server.log.filter(({ message }) => !/discover|initialize$/.test(String(message?.method)));
+    assertEquals(new Set(later.map(({ httpMethod }) => httpMethod)), new Set(["POST", "GET", "DELETE"]));
+    for (const { headers, httpMethod } of later) {
+      assertEquals([headers["mcp-session-id"], headers["mcp-protocol-version"]], [id, "2025-11-25"], httpMethod);
+    }
+    assertEquals(methodsOf(server).at(-1), "DELETE");
+    assertEquals([server.sessionIds(), server.violations], [[], []]);
+  });
+
+  for (const options of [{ deletable: false }, { sessions: false }, { sessions: false, reply: "json" as const }]) {
+    test(`a server with ${JSON.stringify(options)} works, and can be left (C-107)`, () =>
+      withLegacy(async (client) => {
+        assertEquals(textOf(await client.callTool("echo", { text: "hi" })), "hi");
+        await client.close();
+      }, { server: options }));
+  }
+
+  test("forgotten (404): ten calls at once open one new session, and each runs once (C-105)", () =>
+    withLegacy(async (client, server) => {
+      const [old] = server.sessionIds();
+      server.forgetSessions();
+      const texts = Array.from({ length: 10 }, (_, index) => `text ${index}`);
+      const results = await Promise.all(texts.map((text) => client.callTool("echo", { text })));
+      assertEquals(results.map(textOf), texts);
+      assertEquals([server.count("initialize"), server.calls("echo")], [2, 10]);
+      assert(!server.sessionIds().includes(old ?? ""));
+      assertEquals(server.count("notifications/initialized"), 2);
+    }));
+
+  test("forgotten again and again: opened anew each time", () =>
+    withLegacy(async (client, server) => {
+      for (let round = 1; round <= 5; round++) {
+        server.forgetSessions();
+        assertEquals(textOf(await client.callTool("echo", { text: `round ${round}` })), `round ${round}`);
+        assertEquals([server.count("initialize"), server.calls("echo")], [round + 1, round]);
+      }
+    }));
+
+  test("after that the log level and the subscriptions are made again (C-106)", () =>
+    withLegacy(async (client, server) => {
+      await client.setLogLevel("warning");
+      const stream = client.listen({ tools: true, resourceUris: ["test://text", "test://blob"] });
+      await stream.acknowledged;
+      await until(() => server.session()?.watched.size === 2);
+      server.forgetSessions();
+      await client.callTool("echo", { text: "hi" });
+      await until(() => server.session()?.watched.size === 2 && server.getStreams() === 1);
+      assertEquals(server.session()?.logLevel, "warning");
+      assertEquals([...server.session()?.watched ?? []].sort(), ["test://blob", "test://text"]);
+      server.emit({ type: "tools" });
+      const seen: Change[] = [];
+      for await (const change of stream) {
+        seen.push(change);
+        if (change.type === "tools" && !("missed" in change)) break;
+      }
+      assert(seen.length >= 1);
+    }));
+
+  test("after that lists are fetched anew: they may belong to the session (C-165)", async () => {
+    const legacy = createLegacyServer();
+    await using client = await connect(url, { fetch: memoryFetch(legacy) });
+    await client.listTools();
+    legacy.forgetSessions();
+    await client.listTools();
+    assertEquals([legacy.count("tools/list") >= 2, legacy.violations], [true, []]);
+  });
+
+  test("a new session that is forgotten at once: SessionLostError, nothing was run", async () => {
+    const legacy = createLegacyServer();
+    let lost = false;
+    const server = front(legacy, ({ headers, method }) => {
+      return lost && headers["mcp-session-id"] !== undefined && method === "tools/call"
+        ? new Response("Session not found", { status: 404 })
+        : undefined;
+    });
+    await using client = await connect(url, { fetch: memoryFetch(server) });
+    lost = true;
+    const error = await assertRejects(() => client.callTool("echo", { text: "hi" }), SessionLostError);
+    assertEquals([error.delivery, legacy.calls("echo"), legacy.count("initialize")], ["not-sent", 0, 2]);
+    lost = false;
+    assertEquals(textOf(await client.callTool("echo", { text: "back" })), "back");
+  });
+
+  test("a server that is gone when the session has to be opened anew: SessionLostError with its cause", async () => {
+    const legacy = createLegacyServer();
+    let gone = false;
+    const server = front(legacy, ({ method }) => {
+      if (!gone) return undefined;
+      return method === "initialize" ? new Response("", { status: 503 }) : new Response("", { status: 404 });
+    });
+    const clock = new VirtualClock();
+    const client = await clock.until(connect(url, { fetch: memoryFetch(server), clock }));
+    gone = true;
+    const error = await assertRejects(() => clock.until(client.callTool("echo", { text: "hi" })), SessionLostError);
+    assert(error.cause instanceof McpError);
+    assertEquals(legacy.calls("echo"), 0);
+    gone = false;
+    await client.close();
+  });
+
+  test("404 without a session is an ordinary 404", async () => {
+    const legacy = createLegacyServer({ sessions: false });
+    const server = front(
+      legacy,
+      ({ method }) => method === "tools/call" ? new Response("Not Found", { status: 404 }) : undefined,
+    );
+    await using client = await connect(url, { fetch: memoryFetch(server) });
+    const error = await assertRejects(() => client.callTool("echo", { text: "hi" }), McpError);
+    assert(!(error instanceof SessionLostError), String(error));
+    assertEquals(legacy.count("initialize"), 1);
+  });
+});
+
+describe("the session id is a secret (C-108)", () => {
+  test("it is in no error, no log line, no verdict and no label; only a snapshot has it", async () => {
+    const records: LogRecord[] = [];
+    const legacy = createLegacyServer();
+    let status = 400;
+    const server = front(
+      legacy,
+      ({ method }) => method === "tools/call" ? new Response("no such session", { status }) : undefined,
+    );
+    const fetch = memoryFetch(server);
+    await using client = await connect(url, { fetch, logger: (record) => void records.push(record), cache: false });
+    const [id = "none"] = legacy.sessionIds();
+    const errors: unknown[] = [];
+    for (status of [400, 401, 403, 404, 500, 503]) {
+      errors.push(await assertRejects(() => client.callTool("echo", { text: "hi" })));
+    }
+    const told = [...errors.map(describeAll), ...records.map((record) => JSON.stringify(record)), client.label];
+    told.push(JSON.stringify(client.verdict), JSON.stringify(client.info), JSON.stringify(client));
+    for (const text of told) {
+      for (const secret of [id, ...legacy.sessionIds()]) assert(!text.includes(secret), text);
+    }
+    assert(JSON.stringify(client.snapshot()).includes(legacy.sessionIds().at(-1) ?? "none"));
+  });
+
+  const bad = ["with space", "tab\tinside", "né", "x".repeat(1025)];
+  for (const id of bad) {
+    test(`an id that is none is refused: ${JSON.stringify(id.slice(0, 12))} (C-104)`, async () => {
+      const legacy = createLegacyServer();
+      const server = front(nobody, async (seen) => {
+        const headers = seen.headers;
+        const init = { method: seen.httpMethod, headers, body: JSON.stringify(seen.message ?? {}) };
+        const response = await legacy.fetch(new Request(seen.url, init));
+        if (seen.method !== "initialize") return response;
+        const body = new Response(response.body, response);
+        body.headers.set("mcp-session-id", id);
+        return body;
+      });
+      const error = await assertRejects(() => connect(url, { fetch: memoryFetch(server) }), ProtocolViolationError);
+      assert(!error.message.includes(id));
+      assert(!server.methods.includes("notifications/initialized"));
+    });
+  }
+
+  test("the longest legal id is taken", async () => {
+    const id = "!~".repeat(512);
+    const legacy = createLegacyServer({ sessions: false });
+    const server = front(nobody, async (seen) => {
+      const init = { method: seen.httpMethod, headers: seen.headers };
+      const response = await legacy.fetch(
+        new Request(seen.url, seen.httpMethod === "POST" ? { ...init, body: JSON.stringify(seen.message) } : init),
+      );
+      if (seen.method !== "initialize") return response;
+      const copy = new Response(response.body, response);
+      copy.headers.set("mcp-session-id", id);
+      return copy;
+    });
+    await using client = await connect(url, { fetch: memoryFetch(server) });
+    assertEquals(textOf(await client.callTool("echo", { text: "hi" })), "hi");
+    assertEquals(server.seen.at(-1)?.headers["mcp-session-id"], id);
+  });
+});
+
+describe("a stream that ends before its answer", () => {
+  test("2025-11-25: it is polled again after `retry`, by GET with Last-Event-ID; the call runs once (C-111 to C-114)", async () => {
+    const clock = new VirtualClock();
+    const server = createLegacyServer({ retry: 3_000 });
+    const client = await clock.until(connect(url, { fetch: memoryFetch(server), clock }));
+    const call = client.callTool("reconnect", { text: "resumed" });
+    await until(() => server.calls("reconnect") === 1);
+    await clock.advance(2_900);
+    const gets = () => server.log.filter(({ httpMethod }) => httpMethod === "GET");
+    assertEquals(gets().length, 0);
+    await clock.advance(200);
+    assertEquals(textOf(await call), "resumed");
+    assertEquals(gets().length, 1);
+    assert(/^s\d+_\d+$/.test(gets()[0]?.headers["last-event-id"] ?? ""));
+    assertEquals(server.calls("reconnect"), 1);
+    await client.close();
+    assertEquals(server.violations, []);
+  });
+
+  for (const how of ["end", "break"] as const) {
+    test(`${how} in the middle of a call: the answer is fetched, the call runs once`, async () => {
+      const clock = new VirtualClock();
+      const server = createLegacyServer();
+      const client = await clock.until(connect(url, { fetch: memoryFetch(server), clock }));
+      const call = client.callTool("slow");
+      await until(() => server.calls("slow") === 1);
+      await turns();
+      server.dropStreams(how);
+      server.release();
+      assertEquals(textOf(await clock.until(call)), "done");
+      assertEquals(server.calls("slow"), 1);
+      await client.close();
+      assertEquals(server.violations, []);
+    });
+  }
+
+  test("progress and log lines that were on the way come after all", async () => {
+    const clock = new VirtualClock();
+    const server = createLegacyServer({ clock });
+    const client = await clock.until(connect(url, { fetch: memoryFetch(server), clock }));
+    const progress: number[] = [];
+    const call = client.callTool("progress", { count: 4, milliseconds: 100 }, {
+      onProgress: (sign) => void progress.push(sign.progress),
+    });
+    await until(() => server.calls("progress") === 1);
+    await clock.advance(150);
+    server.dropStreams();
+    assertEquals(textOf(await clock.until(call)), "progressed 4");
+    assertEquals(progress, [1, 2, 3, 4]);
+    assertEquals(paramsOf(server, "tools/call").length, 1);
+    await client.close();
+  });
+});
+
+/** All that an error tells, also in its causes. */
+function describeAll(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const own = Object.entries(error).map(([key, value]) => `${key}=${JSON.stringify(value)}`).join(" ");
+  return `${error.stack} ${error.message} ${own} ${error.cause === undefined ? "" : describeAll(error.cause)}`;
+}

@@ -1,0 +1,230 @@
+import { describe, test } from "node:test";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { connect, TimeoutError } from "../../../mod.ts";
+import type { Client, Progress } from "../../../mod.ts";
+import { objectAt } from "../../servers/core/wire.ts";
+import { createLegacyServer } from "../../servers/legacy.ts";
+import { memoryFetch } from "../../servers/memory_fetch.ts";
+import { createModernServer } from "../../servers/modern.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
+import {
+  createPipe,
+  eventReply,
+  front,
+  inEveryWay,
+  type Options,
+  paramsOf,
+  type Peer,
+  textOf,
+  turns,
+  until,
+  url,
+  type Way,
+} from "../support.ts";
+
+const ways: Way[] = ["modern HTTP", "legacy HTTP", "modern pipe", "legacy pipe"];
+
+/** Runs a test on a clock that stands still, in each era over each binding. */
+function onTheClock(
+  name: string,
+  run: (client: Client, clock: VirtualClock, server: Peer) => Promise<void>,
+  options: { client?: Options; ways?: readonly Way[] } = {},
+): void {
+  for (const way of options.ways ?? ways) {
+    test(`${name} (${way})`, async () => {
+      const clock = new VirtualClock();
+      const era = way.startsWith("modern") ? "modern" : "legacy";
+      const http = era === "modern" ? createModernServer({ clock }) : createLegacyServer({ clock });
+      const pipe = createPipe({ era, clock });
+      const server: Peer = way.endsWith("pipe") ? pipe.server : http;
+      const target = way.endsWith("pipe") ? pipe.transport : url;
+      const given = { fetch: memoryFetch(http), clock, ...options.client };
+      const client = await clock.until(connect(target, given));
+      try {
+        await run(client, clock, server);
+      } finally {
+        await clock.until(client.close());
+      }
+      assertEquals(server.violations, []);
+    });
+  }
+}
+
+/** Calls a tool that takes so long, and gives its text or what ran out. */
+async function outcome(clock: VirtualClock, call: Promise<{ content: unknown }>): Promise<string> {
+  return await clock.until(call.then(() => "done", (error: unknown) => {
+    if (error instanceof TimeoutError) return `${error.timeout} ${error.milliseconds}`;
+    throw error;
+  }));
+}
+
+describe("how long a call may take (C-128)", () => {
+  const small: Options = { timeouts: { idle: 1_000, total: 10_000, headers: 500 } };
+
+  onTheClock("a silent server: `timeouts.idle`, or the headers before it", async (client, clock) => {
+    const before = clock.monotonic();
+    const text = await outcome(clock, client.callTool("slow"));
+    const passed = clock.monotonic() - before;
+    assert(text === "idle 1000" || text === "headers 500", text);
+    assert(passed >= Number(text.split(" ")[1]) && passed < Number(text.split(" ")[1]) + 1_100, `${passed} ms`);
+  }, { client: small });
+
+  onTheClock("`timeout` of one call stands for all of them, up and down", async (client, clock) => {
+    assertEquals(await outcome(clock, client.callTool("slow", { milliseconds: 4_000 }, { timeout: 5_000 })), "done");
+    const before = clock.monotonic();
+    assertEquals(await outcome(clock, client.callTool("slow", {}, { timeout: 300 })), "call 300");
+    assert(clock.monotonic() - before >= 300 && clock.monotonic() - before < 1_400);
+  }, { client: small });
+
+  onTheClock("`timeouts` of one call go before those of the client", async (client, clock) => {
+    const timeouts = { idle: 3_000, headers: 3_000 };
+    assertEquals(await outcome(clock, client.callTool("slow", { milliseconds: 2_500 }, { timeouts })), "done");
+    const total = { ...timeouts, total: 200 };
+    assertEquals(await outcome(clock, client.callTool("slow", {}, { timeouts: total })), "total 200");
+  }, { client: small });
+
+  onTheClock("progress extends the idle time, with and without a listener (C-129)", async (client, clock) => {
+    const args = { count: 5, milliseconds: 800 };
+    assertEquals(
+      textOf(await clock.until(client.callTool("progress", args, { timeouts: { headers: 900 } }))),
+      "progressed 5",
+    );
+    const seen: number[] = [];
+    const onProgress = ({ progress }: Progress): void => void seen.push(progress);
+    const options = { onProgress, timeouts: { headers: 900 } };
+    assertEquals(textOf(await clock.until(client.callTool("progress", args, options))), "progressed 5");
+    assertEquals(seen, [1, 2, 3, 4, 5]);
+  }, { client: small });
+
+  onTheClock("nothing extends the total time (C-129)", async (client, clock) => {
+    const before = clock.monotonic();
+    const timeouts = { idle: 500, headers: 500, total: 1_200 };
+    const text = await outcome(clock, client.callTool("progress", { count: 100, milliseconds: 300 }, { timeouts }));
+    assertEquals(text, "total 1200");
+    assert(clock.monotonic() - before < 2_300, `${clock.monotonic() - before} ms`);
+  });
+
+  onTheClock("the default is a minute of silence, and five in all", async (client, clock) => {
+    assertEquals(await outcome(clock, client.callTool("slow", { milliseconds: 25_000 })), "done");
+    const text = await outcome(clock, client.callTool("slow"));
+    assert(text === "idle 60000" || text === "headers 30000", text);
+  }, { ways: ["modern pipe", "modern HTTP"] });
+
+  test("the message says which option to raise", async () => {
+    const clock = new VirtualClock();
+    const client = await clock.until(connect(url, { fetch: memoryFetch(createModernServer()), clock }));
+    const call = client.callTool("slow", {}, { timeouts: { headers: 3_000 } });
+    await assertRejects(() => clock.until(call), TimeoutError, '"timeouts.headers"');
+    const whole = client.callTool("slow", {}, { timeout: 3_000 });
+    await assertRejects(() => clock.until(whole), TimeoutError, '"timeout"');
+    await client.close();
+  });
+
+  test("a tool that timed out is not called again; a list is", async () => {
+    const clock = new VirtualClock();
+    const server = front(createModernServer(), ({ method }, count) => {
+      return method === "tools/call" || (method === "tools/list" && count === 1) ? new Promise(() => {}) : undefined;
+    });
+    const client = await clock.until(connect(url, { fetch: memoryFetch(server), clock, timeouts: { headers: 2_000 } }));
+    await assertRejects(() => clock.until(client.callTool("echo", { text: "hi" })), TimeoutError);
+    assert((await clock.until(client.listTools())).tools.length > 10);
+    assertEquals(server.methods, ["server/discover", "tools/call", "tools/list", "tools/list"]);
+    await client.close();
+  });
+
+  test("when nothing is in flight no timer is left", async () => {
+    const clock = new VirtualClock();
+    const client = await clock.until(connect(url, { fetch: memoryFetch(createModernServer()), clock }));
+    await clock.until(client.callTool("echo", { text: "hi" }));
+    await clock.advance(1_100);
+    assertEquals(clock.waiting, 0);
+    await client.close();
+  });
+});
+
+describe("progress", () => {
+  inEveryWay("each sign, in order, with its total and words (C-139)", async (client, _, way) => {
+    const seen: Progress[] = [];
+    await client.callTool("progress", { count: 3 }, { onProgress: (sign) => void seen.push(sign) });
+    assertEquals(seen.map(({ progress, total, message }) => [progress, total, message]), [
+      [1, 3, "step 1"],
+      [2, 3, "step 2"],
+      [3, 3, "step 3"],
+    ], way);
+  });
+
+  inEveryWay("calls at once hear only of themselves (C-140)", async (client, server) => {
+    const counts = [2, 5, 9];
+    const seen: number[][] = counts.map(() => []);
+    await Promise.all(
+      counts.map((count, index) =>
+        client.callTool("progress", { count }, { onProgress: ({ progress }) => void seen[index]?.push(progress) })
+      ),
+    );
+    assertEquals(seen.map(({ length }) => length), counts);
+    const tokens = paramsOf(server, "tools/call").map((params) => objectAt(params, "_meta").progressToken);
+    assertEquals(new Set(tokens).size, 3);
+    for (const token of tokens) assert(typeof token === "string" || Number.isSafeInteger(token));
+  });
+
+  inEveryWay("a listener that throws ends the call with its own error, and nothing else", async (client) => {
+    const boom = new RangeError("boom");
+    const onProgress = () => {
+      throw boom;
+    };
+    assertEquals(await assertRejects(() => client.callTool("progress", { count: 3 }, { onProgress })), boom);
+    assertEquals(textOf(await client.callTool("echo", { text: "fine" })), "fine");
+  });
+
+  /** A reply with these signs of progress before the answer. */
+  function signs(values: readonly unknown[], token?: unknown) {
+    return front(createModernServer(), ({ method, message }) => {
+      if (method !== "tools/call") return undefined;
+      const own = objectAt(objectAt(message ?? {}, "params"), "_meta").progressToken;
+      const notes = values.map((progress) => ({
+        jsonrpc: "2.0",
+        method: "notifications/progress",
+        params: { progressToken: token ?? own, progress },
+      }));
+      const result = { resultType: "complete", content: [{ type: "text", text: "done" }] };
+      return eventReply([...notes, { jsonrpc: "2.0", id: message?.id, result }]);
+    });
+  }
+
+  async function heard(values: readonly unknown[], options: { token?: unknown; clock?: VirtualClock } = {}) {
+    const seen: number[] = [];
+    const clock = options.clock ? { clock: options.clock } : {};
+    await using client = await connect(url, { fetch: memoryFetch(signs(values, options.token)), ...clock });
+    const call = client.callTool("echo", { text: "hi" }, { onProgress: ({ progress }) => void seen.push(progress) });
+    assertEquals(textOf(options.clock ? await options.clock.until(call) : await call), "done");
+    return seen;
+  }
+
+  test("values that do not rise, and values that are none, are left out", async () => {
+    assertEquals(await heard([1, 1, 0.5, 2, "3", null, 2.5, 2.4]), [1, 2, 2.5]);
+  });
+
+  test("signs for somebody else are left out (C-140)", async () => {
+    assertEquals(await heard([1, 2, 3], { token: "somebody else" }), []);
+  });
+
+  test("a flood is thinned to 1,000 a second, and the last value is told", async () => {
+    const values = Array.from({ length: 5_000 }, (_, index) => index + 1);
+    const seen = await heard(values, { clock: new VirtualClock() });
+    assertEquals([seen.length, seen[0], seen.at(-1)], [1_001, 1, 5_000]);
+  });
+
+  onTheClock("after the answer nothing is told any more", async (client, clock, server) => {
+    const seen: number[] = [];
+    const controller = new AbortController();
+    const options = { signal: controller.signal, onProgress: ({ progress }: Progress) => void seen.push(progress) };
+    const call = assertRejects(() => client.callTool("progress", { count: 10, milliseconds: 100 }, options));
+    await until(() => server.calls("progress") === 1);
+    await clock.advance(350);
+    controller.abort(new Error("enough"));
+    await call;
+    await clock.advance(2_000);
+    await turns();
+    assertEquals(seen, [1, 2, 3]);
+  });
+});

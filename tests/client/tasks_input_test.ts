@@ -1,0 +1,224 @@
+import { describe, test } from "node:test";
+import { assertEquals, assertRejects } from "@std/assert";
+import {
+  connect,
+  InputRequiredError,
+  InternalError,
+  LimitExceededError,
+  OutcomeUnknownError,
+  ProtocolViolationError,
+  taskSupport,
+} from "../../mod.ts";
+import type { Client, PendingInput } from "../../mod.ts";
+import { createLegacyServer } from "../servers/legacy.ts";
+import { memoryFetch } from "../servers/memory_fetch.ts";
+import { VirtualClock } from "../support/virtual_clock.ts";
+import { asks, away, done, Refusal, scripted, task } from "./tasks_script.ts";
+
+const accept = { action: "accept", content: {} };
+
+describe("what a task asks for", () => {
+  test("each key is asked for once, however often it is listed, and goes out once", async () => {
+    const states = [asks("a"), asks("a"), asks("a", "b"), asks("b", "c"), task(), asks("a"), done()];
+    const asked: string[] = [];
+    const { clock, client, params } = await scripted({
+      "tasks/get": (_, count) => states[count] ?? done(),
+      "tasks/update": () => ({}),
+    }, {
+      handlers: {
+        elicitation: ({ message }) => {
+          asked.push(message);
+          return { action: "accept", content: { of: message } };
+        },
+      },
+    });
+    await clock.until(client.callTool("any"));
+    assertEquals(asked, ["a", "b", "c"]);
+    const answer = (key: string) => ({ [key]: { action: "accept", content: { of: key } } });
+    assertEquals(params("tasks/update"), ["a", "b", "c"].map((key) => ({ taskId: "t1", inputResponses: answer(key) })));
+    await client.close();
+  });
+
+  test("the looks go on while the user thinks, and a task that goes on without the answer ends the form", async () => {
+    let aborted = false;
+    const { clock, client, counts } = await scripted({
+      "tasks/get": (_, count) => count < 5 ? asks("a") : done(),
+      "tasks/update": () => ({}),
+    }, {
+      handlers: {
+        elicitation: (_, { signal }) =>
+          new Promise((_resolve, reject) =>
+            signal.addEventListener("abort", () => {
+              aborted = true;
+              reject(signal.reason);
+            })
+          ),
+      },
+    });
+    await clock.until(client.callTool("any"));
+    assertEquals([counts.get("tasks/get"), counts.get("tasks/update"), aborted], [6, undefined, true]);
+    await client.close();
+  });
+
+  test("an answer that did not arrive is sent again, and not asked for again", async () => {
+    let asked = 0;
+    const { clock, client, params } = await scripted({
+      "tasks/get": (_, count) => count < 2 ? asks("a") : done(),
+      "tasks/update": (_, count) => {
+        if (count === 0) throw new Refusal(-32603, "try later");
+        return {};
+      },
+    }, {
+      handlers: {
+        elicitation: () => {
+          asked++;
+          return { action: "accept", content: {} };
+        },
+      },
+    });
+    const handle = await client.callToolTask("any");
+    await assertRejects(() => clock.until(handle.result()), InternalError, "try later");
+    await clock.until(handle.result());
+    assertEquals(params("tasks/update"), [1, 2].map(() => ({ taskId: "t1", inputResponses: { a: accept } })));
+    assertEquals(asked, 1);
+    await client.close();
+  });
+
+  test("what no handler gives stops the waiting, and is handed over by resume", async () => {
+    let answered = false;
+    const { clock, client, params } = await scripted({
+      "tasks/get": () => answered ? done({ result: { content: [{ type: "text", text: "thanks" }] } }) : asks("a"),
+      "tasks/update": () => {
+        answered = true;
+        return {};
+      },
+    }, { capabilities: { elicitation: {} } });
+    const handle = await client.callToolTask("any");
+    const error = await assertRejects(() => clock.until(handle.result()), InputRequiredError);
+    const pending = JSON.parse(JSON.stringify(error.pending)) as PendingInput;
+    assertEquals(Object.keys(pending.inputRequests), ["a"]);
+    await client.resume(pending, { a: accept });
+    assertEquals(params("tasks/update"), [{ taskId: "t1", inputResponses: { a: accept } }]);
+    assertEquals((await clock.until(handle.result())).content, [{ type: "text", text: "thanks" }]);
+    await client.close();
+  });
+
+  test("what was never declared, or has no shape, is a violation", async () => {
+    const undeclared = await scripted({ "tasks/get": () => asks("a") });
+    await assertRejects(() => undeclared.clock.until(undeclared.client.callTool("any")), ProtocolViolationError);
+    await undeclared.client.close();
+    const shapeless = await scripted(
+      { "tasks/get": () => task({ status: "input_required", inputRequests: { a: { method: 1 } } }) },
+      { handlers: { elicitation: () => ({ action: "decline" }) } },
+    );
+    await assertRejects(
+      () => shapeless.clock.until(shapeless.client.callTool("any")),
+      ProtocolViolationError,
+      "method",
+    );
+    await shapeless.client.close();
+  });
+
+  test("a task that never stops asking is stopped", async () => {
+    let asked = 0;
+    const { clock, client } = await scripted({
+      "tasks/get": (_, count) => asks(`key ${count}`),
+      "tasks/update": () => ({}),
+    }, {
+      limits: { inputRounds: 3 },
+      handlers: {
+        elicitation: () => {
+          asked++;
+          return { action: "decline" };
+        },
+      },
+    });
+    const error = await assertRejects(() => clock.until(client.callTool("any")), LimitExceededError);
+    assertEquals([error.limit, asked], ["limits.inputRounds", 3]);
+    await client.close();
+  });
+
+  test("what could not be answered is asked for again when somebody waits again", async () => {
+    let asked = 0;
+    const { clock, client, params } = await scripted({
+      "tasks/get": (_, count) => count < 3 ? asks("a") : done(),
+      "tasks/update": () => ({}),
+    }, {
+      handlers: {
+        elicitation: () => {
+          if (++asked === 1) throw new RangeError("the window was closed");
+          return { action: "accept", content: {} };
+        },
+      },
+    });
+    const handle = await client.callToolTask("any");
+    await assertRejects(() => clock.until(handle.result()), RangeError);
+    await clock.until(handle.result());
+    assertEquals([asked, params("tasks/update").length], [2, 1]);
+    await client.close();
+  });
+
+  test("an answer that may have been lost on its way is sent again", async () => {
+    let asked = 0;
+    const { clock, client, counts } = await scripted({
+      "tasks/get": (_, count) => count < 1 ? asks("a") : done(),
+      "tasks/update": (_, count) => {
+        if (count === 0) throw away;
+        return {};
+      },
+    }, {
+      handlers: {
+        elicitation: () => {
+          asked++;
+          return { action: "accept", content: {} };
+        },
+      },
+    });
+    await clock.until(client.callTool("any"));
+    assertEquals([asked, counts.get("tasks/update")], [1, 2]);
+    await client.close();
+  });
+
+  test("2025-11-25: a task that is cancelled while it asks ends as cancelled", async () => {
+    const clock = new VirtualClock();
+    const server = createLegacyServer({ clock });
+    const client: Client = await connect("http://server.test/mcp", {
+      clock,
+      tasks: taskSupport,
+      fetch: memoryFetch(server),
+      handlers: {
+        elicitation: async () => {
+          await client.cancelTask(handle.taskId);
+          return { action: "accept", content: { name: "Ada" } };
+        },
+      },
+    });
+    const handle = await client.callToolTask("job", { ask: true });
+    await assertRejects(() => clock.until(handle.result()), OutcomeUnknownError, "was cancelled");
+    assertEquals([server.count("tasks/result"), handle.task.status], [1, "cancelled"]);
+    await client.close();
+  });
+
+  test("2025-11-25: a result that is on its way is not asked for again", async () => {
+    const clock = new VirtualClock();
+    const server = createLegacyServer({ clock, reply: "json" });
+    const fetch = memoryFetch(server);
+    const client = await connect("http://server.test/mcp", {
+      clock,
+      tasks: taskSupport,
+      handlers: { elicitation: () => ({ action: "accept", content: { name: "Ada" } }) },
+      async fetch(target, init) {
+        const isResult = init.method === "POST" && (await new Request(target, init).text()).includes("tasks/result");
+        const response = await fetch(target, init);
+        if (isResult) await new Promise<void>((resolve) => void clock.schedule(resolve, 150));
+        return response;
+      },
+    });
+    const states: string[] = [];
+    const handle = await client.callToolTask("job", { ask: true }, { onStatus: ({ status }) => states.push(status) });
+    const result = await clock.until(handle.result());
+    assertEquals(result.content, [{ type: "text", text: 'job done for {"name":"Ada"}' }]);
+    assertEquals([states.at(-1), server.count("tasks/result")], ["completed", 1]);
+    await client.close();
+  });
+});

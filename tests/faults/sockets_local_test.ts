@@ -1,0 +1,111 @@
+/**
+ * The fault matrix on real sockets, in each runtime's own `fetch`.
+ */
+import { assert, assertEquals, assertLess, assertLessOrEqual, assertRejects } from "@std/assert";
+import { describe, test } from "node:test";
+import { type Clock, ConnectError, McpError, systemClock } from "../../mod.ts";
+import { connect } from "../../src/entry/local.ts";
+import { startHostileSocket } from "../servers/hostile_socket.ts";
+import { until } from "../suites/spawn.ts";
+import { assertOutcome, evenRandom, textOf, watch, watchStrays } from "./support/harness.ts";
+import { together } from "./support/together.ts";
+import type { Outcome } from "./table/row.ts";
+import { type CallFault, type SocketRow, socketRows } from "./table/sockets.ts";
+
+const strays = watchStrays();
+
+describe("faults on sockets", () => {
+  const cases = new Map<string, () => Promise<void>>();
+  for (const era of ["modern", "legacy"] as const) {
+    for (const [name, row] of Object.entries(socketRows)) {
+      const title = `F${row.f} socket-${era} ${name}: ${row[era].ends}`;
+      cases.set(title, () => run(name as CallFault, era, row)); // a key of the table
+    }
+  }
+  const outcome = together(cases, 6);
+  for (const name of cases.keys()) test(name, () => outcome(name));
+
+  test("F1 a refused connection and an unknown host: ConnectError, not sent, three attempts", async () => {
+    const socket = await startHostileSocket("refused");
+    for (const url of [socket.url, "http://causeway-no-such-host.invalid/mcp"]) {
+      const error = await assertRejects(() => connect(url, { random: evenRandom, clock: hurried }), ConnectError);
+      assertEquals(error.delivery, "not-sent");
+    }
+    await socket.close();
+  });
+
+  test("F5 a server that resets every connection: told, three attempts, nothing left", async () => {
+    const socket = await startHostileSocket("reset-at-once");
+    const error = await assertRejects(() => connect(socket.url, { random: evenRandom, clock: hurried }), McpError);
+    assert(["ConnectError", "ConnectionClosedError"].includes(error.constructor.name), error.constructor.name);
+    assertEquals([error.delivery === "answered", socket.server.calls("echo")], [false, 0]);
+    assertLess(socket.accepted(), 10);
+    await until(() => socket.closed() === socket.accepted(), "all connections to end");
+    await socket.close();
+  });
+
+  test("F5 a kept connection that is dead by the next call: run at most once, whoever sends again", async () => {
+    const socket = await startHostileSocket("stale-connection", { times: 1 });
+    const client = await connect(socket.url, { random: evenRandom, clock: hurried });
+    const call = watch(client.callTool("echo", { text: "hi" }));
+    await until(() => call.ended() !== undefined, "the call");
+    const end = call.ended();
+    assert(end !== undefined);
+    if ("error" in end) assertOutcome(end, { ends: "OutcomeUnknownError", delivery: "unknown", ran: 0 });
+    assertLessOrEqual(socket.server.calls("echo"), 1);
+    assertEquals(textOf(await client.callTool("echo", { text: "next" })), "next");
+    await client.close();
+    await socket.close();
+  });
+
+  test("nothing was rejected unheard", () => strays.none());
+});
+
+/** Fifty times as fast, so that what waits 500 ms for a resumption waits ten. */
+const hurried: Clock = {
+  now: () => systemClock.now(),
+  monotonic: () => systemClock.monotonic() * 50,
+  schedule: (callback, milliseconds, options) => systemClock.schedule(callback, milliseconds / 50, options),
+};
+
+async function run(name: CallFault, era: "modern" | "legacy", row: SocketRow): Promise<void> {
+  const cell = row[era];
+  const socket = await startHostileSocket(name, { era, times: cell.sent ?? 1 });
+  const waits = [cell, row.or].some((outcome) => outcome?.ends === "TimeoutError");
+  const timeouts = waits ? { headers: 300, idle: 300 } : {};
+  const client = await connect(socket.url, { timeouts, random: evenRandom, ...(cell.sent && { clock: hurried }) });
+  try {
+    const startedAt = performance.now();
+    const work = client.callTool("echo", { text: "hi" });
+    const call = watch(work);
+    await work.catch(() => {});
+    const took = performance.now() - startedAt;
+    const end = call.ended();
+    assert(end !== undefined);
+    const seen = assertEither(end, cell, row.or);
+    assertLess(took, 5_000, "it ended by the fault: its time-outs are 30 s"); // tools/faults.ts measures it
+    assertEquals(socket.server.calls("echo"), seen.ran, "ran, by the ledger");
+    if ("value" in end) assertEquals(textOf(end.value), "hi");
+    if (name !== "healthy") assertEquals(socket.hits(), seen.sent ?? 1);
+    if (seen.ends === "TimeoutError") await until(() => socket.closed() > 0, "the connection to be given up");
+    // A connection that the server has just closed is not yet known to be dead; a call on it would be unknown again, rightly.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assertEquals(textOf(await client.callTool("echo", { text: "next" })), "next");
+    assertEquals(socket.server.calls("echo"), seen.ran + 1);
+  } finally {
+    await client.close();
+    await socket.close();
+  }
+}
+
+/** Checks against the table, where a runtime may see the same bytes in one of two ways. */
+function assertEither(
+  end: { value: unknown } | { error: unknown },
+  cell: Outcome,
+  or: Outcome | undefined,
+): Outcome {
+  const name = "error" in end && end.error instanceof Error ? end.error.constructor.name : "resolves";
+  const expected = or !== undefined && name === or.ends ? or : cell;
+  assertOutcome(end, expected);
+  return expected;
+}

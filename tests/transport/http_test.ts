@@ -1,0 +1,148 @@
+import { describe, test } from "node:test";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { connect, HttpTransport, McpError, RedirectRefusedError } from "../../mod.ts";
+import type { Fetch } from "../../mod.ts";
+import { createLegacyServer, type LegacyOptions } from "../servers/legacy.ts";
+import { memoryFetch } from "../servers/memory_fetch.ts";
+import { createModernServer, type ModernOptions } from "../servers/modern.ts";
+import { front, nobody, textOf, until, url } from "../client/support.ts";
+import { serverUrl } from "../support/server_url.ts";
+import { transportSuite } from "../suites/transport.ts";
+import { fresh, remoteState, subjectOf } from "./support.ts";
+
+const secret = `${url}?key=hunter2`;
+
+const modern: [string, ModernOptions][] = [["events", { reply: "sse" }], ["as it comes", { reply: "auto" }]];
+for (const [name, options] of modern) {
+  transportSuite(`modern HTTP in memory, ${name}`, () => {
+    const server = createModernServer(options);
+    return subjectOf(new HttpTransport(secret, { fetch: memoryFetch(server) }), "modern", () => server);
+  });
+}
+
+const legacy: [string, LegacyOptions][] = [["events", { reply: "sse" }], ["as it comes", { reply: "auto" }]];
+for (const [name, options] of legacy) {
+  transportSuite(`legacy HTTP in memory, ${name}`, () => {
+    const server = createLegacyServer(options);
+    return subjectOf(new HttpTransport(secret, { fetch: memoryFetch(server) }), "legacy", () => server);
+  });
+}
+
+const base = serverUrl() ?? "";
+const skip = base === "" ? "the test server does not run: start the tests with tools/run.ts" : false;
+const real: ["modern" | "legacy", string][] = [["modern", "?reply=sse"], ["modern", ""], ["legacy", ""]];
+for (const [era, query] of real) {
+  transportSuite(`${era} HTTP over a socket${query}`, () => {
+    const path = `/${era}@${fresh()}/mcp`;
+    const transport = new HttpTransport(`${base}${path}${query}`);
+    return { transport, era, state: () => remoteState(base, path + query) };
+  }, { skip });
+}
+
+describe("the HTTP binding", () => {
+  test("an address that is none, or carries a password, is a TypeError that does not tell it", () => {
+    for (
+      const wrong of ["", "fake.test/mcp", "ftp://fake.test/", "ws://fake.test/", "http://user:hunter2@fake.test/"]
+    ) {
+      const error = assertThrows(() => new HttpTransport(wrong), TypeError);
+      assert(!error.message.includes("hunter2"), error.message);
+    }
+  });
+
+  test("the label has no query, the address has; a fragment goes nowhere", () => {
+    const transport = new HttpTransport(`${secret}#part`);
+    assertEquals([transport.label, transport.address], [url, secret]);
+    assertEquals(new HttpTransport(new URL(secret)).address, secret);
+  });
+
+  test("`fetch` is called as a plain function, once for each message, never with credentials of its own", async () => {
+    const calls: unknown[] = [];
+    const inner = memoryFetch(createModernServer());
+    const fetch: Fetch = function (this: unknown, target, init) {
+      calls.push(this, init.redirect, init.credentials);
+      return inner(target, init);
+    };
+    await using client = await connect(url, { fetch });
+    assertEquals(calls.slice(0, 3), [undefined, "manual", undefined]);
+    await client.callTool("echo", { text: "hi" });
+    assertEquals(calls.length, 6);
+  });
+
+  test("own headers go along, and cannot replace those of the protocol", async () => {
+    const server = createModernServer();
+    const headers = { Authorization: "Bearer x", "X-Own": "1", "Content-Type": "text/plain", "Accept": "*/*" };
+    await using client = await connect(url, { fetch: memoryFetch(server), headers });
+    await client.listTools();
+    for (const { headers } of server.log) {
+      assertEquals([headers.authorization, headers["x-own"]], ["Bearer x", "1"]);
+      assertEquals(headers["content-type"], "application/json");
+    }
+    assertEquals(server.violations, []);
+  });
+
+  for (const status of [307, 308]) {
+    test(`${status} to the same origin is followed, with method, body and headers`, async () => {
+      const server = createModernServer();
+      const hops = front(server, ({ url }) => {
+        return url.endsWith("/mcp") ? new Response(null, { status, headers: { location: "/elsewhere" } }) : undefined;
+      });
+      await using client = await connect(url, { fetch: memoryFetch(hops), headers: { Authorization: "Bearer x" } });
+      assertEquals(textOf(await client.callTool("echo", { text: "hi" })), "hi");
+      assertEquals(server.log.map(({ url }) => new URL(url).pathname), ["/elsewhere", "/elsewhere"]);
+      assertEquals(server.log[1]?.headers.authorization, "Bearer x");
+    });
+  }
+
+  const refused: [string, number, string][] = [
+    ["to another origin", 307, "http://other.test/mcp"],
+    ["to another port", 308, "http://fake.test:8080/mcp"],
+    ["to another scheme", 307, "https://fake.test/mcp"],
+    ["that makes a GET of it", 302, "/mcp2"],
+    ["of the kind See Other", 303, "/mcp2"],
+    ["to nowhere", 307, "http://"],
+    ["in a circle", 307, "/mcp"],
+  ];
+  for (const [name, status, location] of refused) {
+    test(`a redirect ${name} is refused: nothing goes there`, async () => {
+      const server = front(nobody, () => new Response(null, { status, headers: { location } }));
+      const headers = { Authorization: "Bearer hunter2" };
+      const connecting = () => connect(url, { fetch: memoryFetch(server), headers, retry: { attempts: 1 } });
+      const error = await assertRejects(connecting, RedirectRefusedError);
+      assert(!error.message.includes("hunter2"));
+      for (const seen of server.seen) assertEquals(new URL(seen.url).origin, "http://fake.test");
+      assert(server.seen.length <= 4);
+    });
+  }
+
+  test("what a server's error says is shown, without what `redact` takes out", async () => {
+    const server = front(
+      createModernServer(),
+      ({ method }) => method === "tools/call" ? new Response("token abc123 is bad", { status: 400 }) : undefined,
+    );
+    const redact = (text: string) => text.replaceAll("abc123", "***");
+    await using client = await connect(url, { fetch: memoryFetch(server), redact });
+    const error = await assertRejects(() => client.callTool("echo", { text: "x" }), McpError, "token *** is bad");
+    assert(!JSON.stringify(error).includes("abc123"));
+  });
+
+  test("many transports of one process do not know each other", async () => {
+    const servers = [createModernServer(), createModernServer()];
+    const clients = await Promise.all(servers.map((server) => connect(url, { fetch: memoryFetch(server) })));
+    await clients[0]?.close();
+    assertEquals(textOf(await (clients[1] as (typeof clients)[0]).callTool("echo", { text: "on" })), "on");
+    await clients[1]?.close();
+    assertEquals(servers.map(({ log }) => log.length), [1, 2]);
+  });
+
+  test("a reply that is not wanted any more is not read on: the server's stream is cancelled", async () => {
+    const server = createModernServer({ reply: "sse" });
+    await using client = await connect(url, { fetch: memoryFetch(server) });
+    const controller = new AbortController();
+    const call = client.callTool("progress", { count: 1_000_000, milliseconds: 1 }, { signal: controller.signal });
+    const failed = assertRejects(() => call);
+    await until(() => server.calls("progress") === 1);
+    controller.abort(new Error("enough"));
+    await failed;
+    await until(() => server.cancellations.length === 1);
+  });
+});
