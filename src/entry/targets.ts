@@ -43,7 +43,7 @@ export async function connectTarget(target: Target, options: ConnectOptions): Pr
   options.signal?.throwIfAborted();
   const restored = isSnapshot(target) ? target : undefined;
   const { transport, fallback } = reach(restored?.target ?? target as Exclude<Target, Snapshot>, options, restored);
-  const client = new Client(transport, fallback ? { ...options, fallback } : options);
+  const client = new Client(transport, { ...options, ...(fallback && { fallback }) });
   if (restored) client.restore(restored);
   return await opened(client, options);
 }
@@ -61,12 +61,8 @@ function reach(
   }
   const url = String(target);
   if (/^wss?:/i.test(url) && webSocket) return { transport: webSocket(url, options) };
-  if (!/^https?:/i.test(url)) {
-    throw new TypeError(`Cannot connect to "${url}": expected an http:, https:, ws: or wss: URL, or { command, args }`);
-  }
+  const transport = new HttpTransport(url, { ...options, sessionId: restored?.sessionId });
   const fallback = legacySse && (() => legacySse(url, options));
   const old = (restored?.verdict ?? options.verdict)?.binding === "http+sse";
-  if (old && fallback) return { transport: fallback() };
-  const transport = new HttpTransport(url, { ...options, sessionId: restored?.sessionId });
-  return fallback ? { transport, fallback } : { transport };
+  return old && fallback ? { transport: fallback() } : { transport, ...(fallback && { fallback }) };
 }
