@@ -100,6 +100,6 @@ function measure(schema: unknown, limit: number): void {
       }
     }
     size += 2;
-    if (size + open.length > limit) refuse("its bytes are more than ", String(limit), "");
+    if (size + open.length > limit) refuse("its bytes are more than ", String(limit));
   }
 }

@@ -44,7 +44,7 @@ export function dialectOf(uri: unknown, outer: Dialect | undefined, options: Dia
   for (const [vocabulary, required] of Object.entries(vocabularies)) {
     const [, release = base, name = ""] = STANDARD.exec(vocabulary) ?? [];
     if (required === true && (!name || (name === "format-assertion" && !options.formats))) {
-      refuse("its dialect needs the vocabulary ", vocabulary, "");
+      refuse("its dialect needs the vocabulary ", vocabulary);
     }
     base = release;
     used.add(name);
@@ -53,7 +53,7 @@ export function dialectOf(uri: unknown, outer: Dialect | undefined, options: Dia
 }
 
 /** Ends the reading of a schema. */
-export function refuse(before: string, name: string, after: string): never {
+export function refuse(before: string, name: string, after: string = ""): never {
   throw new TypeError(`Cannot use the schema: ${before}${JSON.stringify(name)}${after}`);
 }
 

@@ -99,7 +99,7 @@ export class Evaluation {
   }
 
   /** Applies a schema, to a value inside; `keyword` is named where the schema is `false`. */
-  child(node: SchemaNode, value: unknown, key: string | number, keyword: string): Verdict {
+  child(node: SchemaNode, value: unknown, key: string | number, keyword: string = ""): Verdict {
     const depth = this.#depth;
     this.#depth = 0;
     this.#path.push(key);

@@ -118,7 +118,7 @@ export const KEYWORDS: Readonly<Record<string, readonly [types: number, make: Ke
   additionalProperties: [RECORD, walk],
   propertyNames: [RECORD, (value, { schema }) => {
     const child = schema(value);
-    return (run, value) => eachKey(value, run, (key) => run.child(child, key, key, ""));
+    return (run, value) => eachKey(value, run, (key) => run.child(child, key, key));
   }],
   dependentRequired: [RECORD, dependencies],
   dependentSchemas: [RECORD, dependencies],
@@ -185,14 +185,14 @@ export const LATE: typeof KEYWORDS = {
         items,
         value.length,
         run,
-        (index) => seen.has(index) ? PASS : run.child(child, value[index], index, ""),
+        (index) => seen.has(index) ? PASS : run.child(child, value[index], index),
       );
     };
   }],
   unevaluatedProperties: [RECORD, (value, { schema }) => {
     const child = schema(value);
     return (run, value, { seen } = new Marks()) =>
-      eachKey(value, run, (key) => seen.size < seen.add(key).size ? run.child(child, value[key], key, "") : PASS);
+      eachKey(value, run, (key) => seen.size < seen.add(key).size ? run.child(child, value[key], key) : PASS);
   }],
 };
 
@@ -235,7 +235,7 @@ function among(values: readonly unknown[], words: string): Check {
     words += clip(values.slice(0, 16).map((value) => clip(JSON.stringify(value))).join(", "), 400);
     return (run, value) => keys.has(keyOf(value, run.spend)) || words;
   } catch {
-    return refuse("a value nests too deep in ", "enum", "");
+    return refuse("a value nests too deep in ", "enum");
   }
 }
 
@@ -284,7 +284,7 @@ function contains(value: unknown, { schema, get, node }: Reader): Check {
     let unknown = 0;
     run.quiet = true;
     for (let index = 0; index < value.length; index++) {
-      const verdict = run.child(child, value[index], index, "");
+      const verdict = run.child(child, value[index], index);
       if (verdict === UNKNOWN) unknown++;
       if (verdict !== PASS) continue;
       passes++;
