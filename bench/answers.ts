@@ -33,8 +33,7 @@ const fresh = `"ttlMs":0,"cacheScope":"private","resultType":"complete"`;
 export function answer(message: Incoming, accepts: string): Answer {
   const { id, method, params } = message;
   if (id === undefined) return undefined;
-  const modern =
-    params?._meta?.["io.modelcontextprotocol/protocolVersion"] !== undefined;
+  const modern = params?._meta?.["io.modelcontextprotocol/protocolVersion"] !== undefined;
   if (modern && accepts === "legacy") {
     return [failure(id, -32601, "Method not found")];
   }
@@ -54,15 +53,11 @@ export function answer(message: Incoming, accepts: string): Answer {
       if (accepts === "modern") {
         return [failure(id, -32601, "Method not found")];
       }
-      const version = params?.protocolVersion === modernRevision
-        ? legacyRevision
-        : params?.protocolVersion;
+      const version = params?.protocolVersion === modernRevision ? legacyRevision : params?.protocolVersion;
       return [
         success(
           id,
-          `{"protocolVersion":${
-            JSON.stringify(version)
-          },"capabilities":${capabilities},"serverInfo":${serverInfo}}`,
+          `{"protocolVersion":${JSON.stringify(version)},"capabilities":${capabilities},"serverInfo":${serverInfo}}`,
         ),
       ];
     }
@@ -73,11 +68,7 @@ export function answer(message: Incoming, accepts: string): Answer {
   }
 }
 
-function answerCall(
-  id: string | number,
-  params: NonNullable<Incoming["params"]>,
-  modern: boolean,
-): Answer {
+function answerCall(id: string | number, params: NonNullable<Incoming["params"]>, modern: boolean): Answer {
   const { name, arguments: args = {} } = params;
   const end = modern ? `,"resultType":"complete"}` : "}";
   const text = JSON.stringify(args.text ?? "");
@@ -92,29 +83,14 @@ function answerCall(
         ),
       ];
     case "big":
-      return [
-        success(
-          id,
-          `{"content":[{"type":"text","text":"${
-            bigText(args.mebibytes ?? 1)
-          }"}]${end}`,
-        ),
-      ];
+      return [success(id, `{"content":[{"type":"text","text":"${bigText(args.mebibytes ?? 1)}"}]${end}`)];
     case "progress": {
       const token = JSON.stringify(params._meta?.["progressToken"]);
       const count = args.count ?? 1_000;
-      return [
-        ...notices(token, count),
-        success(id, `{"content":[{"type":"text","text":"${count}"}]${end}`),
-      ];
+      return [...notices(token, count), success(id, `{"content":[{"type":"text","text":"${count}"}]${end}`)];
     }
     case "pid":
-      return [
-        success(
-          id,
-          `{"content":[{"type":"text","text":"${process.pid}"}]${end}`,
-        ),
-      ];
+      return [success(id, `{"content":[{"type":"text","text":"${process.pid}"}]${end}`)];
     case "hang":
       return "hang";
     default:
@@ -127,9 +103,7 @@ function success(id: string | number, result: string): string {
 }
 
 function failure(id: string | number, code: number, message: string): string {
-  return `{"jsonrpc":"2.0","id":${
-    JSON.stringify(id)
-  },"error":{"code":${code},"message":${JSON.stringify(message)}}}`;
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":{"code":${code},"message":${JSON.stringify(message)}}}`;
 }
 
 function* notices(token: string, count: number): Iterable<string> {
@@ -144,13 +118,9 @@ const bigTexts = new Map<number, string>();
 function bigText(mebibytes: number): string {
   const kept = bigTexts.get(mebibytes);
   if (kept !== undefined) return kept;
-  const sentence =
-    "The quick brown fox jumps over the lazy dog, and then it does so again. ";
+  const sentence = "The quick brown fox jumps over the lazy dog, and then it does so again. ";
   const size = mebibytes * 2 ** 20;
-  const made = sentence.repeat(Math.ceil(size / sentence.length)).slice(
-    0,
-    size,
-  );
+  const made = sentence.repeat(Math.ceil(size / sentence.length)).slice(0, size);
   bigTexts.set(mebibytes, made);
   return made;
 }
@@ -171,9 +141,7 @@ function tools(): string {
     required: ["text", "length"],
     additionalProperties: false,
   };
-  const working = ["echo", "typed", "big", "progress", "pid", "hang"].map((
-    name,
-  ) => ({
+  const working = ["echo", "typed", "big", "progress", "pid", "hang"].map((name) => ({
     name,
     description: `The tool ${name} of the bench`,
     inputSchema: text,
@@ -182,8 +150,7 @@ function tools(): string {
   const others = Array.from({ length: 200 - working.length }, (_, index) => ({
     name: `list_items_${index}`,
     title: `List items ${index}`,
-    description:
-      `Lists the items of collection ${index}, newest first, with paging and a filter over their fields`,
+    description: `Lists the items of collection ${index}, newest first, with paging and a filter over their fields`,
     inputSchema: {
       type: "object",
       properties: {
@@ -203,5 +170,5 @@ function tools(): string {
     },
     annotations: { readOnlyHint: true, openWorldHint: false },
   }));
-  return listed = JSON.stringify([...working, ...others]);
+  return (listed = JSON.stringify([...working, ...others]));
 }

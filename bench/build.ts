@@ -18,16 +18,12 @@ const ai = "@ai-sdk/mcp";
 const libraries: Readonly<Record<LibraryName, string>> = {
   "./client": `export { connect } from "../src/client/mod.ts";`,
   "mod.ts": `export { connect } from "../mod.ts";`,
-  "sdk": `export { Client, StreamableHTTPClientTransport } from "${sdk}";`,
-  "ai": `export { createMCPClient } from "${ai}";`,
+  sdk: `export { Client, StreamableHTTPClientTransport } from "${sdk}";`,
+  ai: `export { createMCPClient } from "${ai}";`,
 };
 
 /** Builds the program of one client for one runtime and answers its path. */
-export async function buildProgram(
-  client: ClientName,
-  runtime: Runtime,
-  folder: string,
-): Promise<string> {
+export async function buildProgram(client: ClientName, runtime: Runtime, folder: string): Promise<string> {
   const name = `${runtime}_${client}`;
   await build(
     `import { createClient } from "./clients/${client}.ts";
@@ -52,14 +48,8 @@ export async function buildProgram(
 }
 
 /** Builds one library as a Worker or a page would get it; answers its path and its size minified and gzipped. */
-export async function buildLibrary(
-  library: LibraryName,
-  folder: string,
-): Promise<{ path: string; bytes: number }> {
-  const path = join(
-    folder,
-    `import_${library.replace(/^\.\/|\.ts$/g, "")}.mjs`,
-  );
+export async function buildLibrary(library: LibraryName, folder: string): Promise<{ path: string; bytes: number }> {
+  const path = join(folder, `import_${library.replace(/^\.\/|\.ts$/g, "")}.mjs`);
   const text = await build(libraries[library], {
     outfile: path,
     minify: true,
@@ -95,18 +85,14 @@ async function build(contents: string, options: BuildOptions): Promise<string> {
     metafile: true,
     // Packages in the older module format ask for `require`.
     banner: {
-      js:
-        `import { createRequire } from "node:module"; const require = createRequire(import.meta.url);`,
+      js: `import { createRequire } from "node:module"; const require = createRequire(import.meta.url);`,
     },
     ...options,
   });
-  return result.outputFiles?.[0]?.text ??
-    await textOf(result.metafile?.outputs ?? {});
+  return result.outputFiles?.[0]?.text ?? (await textOf(result.metafile?.outputs ?? {}));
 }
 
-async function textOf(
-  outputs: Readonly<Record<string, unknown>>,
-): Promise<string> {
+async function textOf(outputs: Readonly<Record<string, unknown>>): Promise<string> {
   const { readFile } = await import("node:fs/promises");
   const [path] = Object.keys(outputs);
   return path === undefined ? "" : await readFile(path, "utf8");
@@ -117,12 +103,9 @@ function entryOf(runtime: Runtime): Plugin {
   return {
     name: "entry",
     setup(build) {
-      build.onResolve(
-        { filter: /\/src\/entry\/local\.ts$/ },
-        ({ resolveDir, path }) => ({
-          path: join(resolveDir, path.replace(/local\.ts$/, `${runtime}.ts`)),
-        }),
-      );
+      build.onResolve({ filter: /\/src\/entry\/local\.ts$/ }, ({ resolveDir, path }) => ({
+        path: join(resolveDir, path.replace(/local\.ts$/, `${runtime}.ts`)),
+      }));
     },
   };
 }

@@ -54,12 +54,14 @@ export function planCells({ quick, full }: Extent): PlannedCell[] {
     cell("heap", ["ours"], [heap, heap, heap], { rounds: 1, quick: true }),
   ];
   if (!quick) return cells;
-  return cells.filter((cell) => cell.quick).map((cell) => ({
-    ...cell,
-    rounds: 1,
-    clients: cell.clients.filter((client) => client !== "ai"),
-    count: scaled(cell.count, cell.name === "heap" ? 0.3 : 0.5),
-  }));
+  return cells
+    .filter((cell) => cell.quick)
+    .map((cell) => ({
+      ...cell,
+      rounds: 1,
+      clients: cell.clients.filter((client) => client !== "ai"),
+      count: scaled(cell.count, cell.name === "heap" ? 0.3 : 0.5),
+    }));
 }
 
 function cell(
@@ -72,10 +74,7 @@ function cell(
   return { name, clients, count: { bun, deno, node }, rounds, quick };
 }
 
-function scaled(
-  count: PlannedCell["count"],
-  factor: number,
-): PlannedCell["count"] {
+function scaled(count: PlannedCell["count"], factor: number): PlannedCell["count"] {
   const scale = (number: number) => Math.max(1, Math.round(number * factor));
   return {
     bun: scale(count.bun),

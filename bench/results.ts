@@ -1,7 +1,7 @@
 /** The figures of all processes, and the medians and ratios that are read from them. */
 import type { ClientName } from "./build.ts";
 import type { Runtime } from "./clients/client.ts";
-import type { Figures } from "./run_cell.ts";
+import type { Figures } from "./task.ts";
 
 /** What one process gave, or why it gave nothing. */
 export interface Sample {
@@ -23,11 +23,7 @@ export class Results {
 
   /** One cell in one runtime. */
   cell(runtime: Runtime, cell: string): CellResults {
-    return new CellResults(
-      this.samples.filter((sample) =>
-        sample.runtime === runtime && sample.cell === cell
-      ),
-    );
+    return new CellResults(this.samples.filter((sample) => sample.runtime === runtime && sample.cell === cell));
   }
 }
 
@@ -46,30 +42,18 @@ export class CellResults {
 
   /** The largest over the rounds. */
   worst(client: ClientName, figure: string): number | undefined {
-    const values = this.#of(client).flatMap(({ figures }) =>
-      figures[figure] ?? []
-    );
+    const values = this.#of(client).flatMap(({ figures }) => figures[figure] ?? []);
     return values.length === 0 ? undefined : Math.max(...values);
   }
 
   /** The names of a client's figures. */
   names(client: ClientName): string[] {
-    return [
-      ...new Set(
-        this.#of(client).flatMap(({ figures }) => Object.keys(figures)),
-      ),
-    ];
+    return [...new Set(this.#of(client).flatMap(({ figures }) => Object.keys(figures)))];
   }
 
   /** The median of the ratios inside each round: what drifts from round to round falls out. */
-  ratio(
-    client: ClientName,
-    other: ClientName,
-    figure: string,
-  ): number | undefined {
-    const others = new Map(
-      this.#of(other).map(({ round, figures }) => [round, figures[figure]]),
-    );
+  ratio(client: ClientName, other: ClientName, figure: string): number | undefined {
+    const others = new Map(this.#of(other).map(({ round, figures }) => [round, figures[figure]]));
     return median(
       this.#of(client).map(({ round, figures }) => {
         const [own, base] = [figures[figure], others.get(round)];
@@ -81,27 +65,18 @@ export class CellResults {
   /** Why a client gave nothing, if it never did. */
   failure(client: ClientName): string | undefined {
     const samples = this.#samples.filter((sample) => sample.client === client);
-    return samples.every(({ failure }) => failure !== undefined)
-      ? samples[0]?.failure
-      : undefined;
+    return samples.every(({ failure }) => failure !== undefined) ? samples[0]?.failure : undefined;
   }
 
   #of(client: ClientName): Sample[] {
-    return this.#samples.filter((sample) =>
-      sample.client === client && sample.failure === undefined
-    );
+    return this.#samples.filter((sample) => sample.client === client && sample.failure === undefined);
   }
 }
 
 function median(values: readonly (number | undefined)[]): number | undefined {
-  const sorted = values.filter((value) => value !== undefined).sort((
-    left,
-    right,
-  ) => left - right);
+  const sorted = values.filter((value) => value !== undefined).sort((left, right) => left - right);
   const middle = sorted.length >> 1;
   const upper = sorted[middle];
   if (upper === undefined) return undefined;
-  return sorted.length % 2 === 1
-    ? upper
-    : ((sorted[middle - 1] ?? upper) + upper) / 2;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? upper) + upper) / 2;
 }

@@ -3,45 +3,17 @@
  * of it for each client and runtime (build.ts); it is told what to do by one argument of JSON.
  */
 import process from "node:process";
-import type { BenchClient, BenchEra, BenchTarget } from "./clients/client.ts";
+import type { BenchClient } from "./clients/client.ts";
 import { discover, first, importLibrary, list } from "./cells/connecting.ts";
 import { breakAll, callHundred, countTrips } from "./cells/behaviour.ts";
+import type { CellContext, CellTask, Figures } from "./task.ts";
 import { big, inFlight, progress, sequential } from "./cells/speed.ts";
-
-/** What one process is to measure. */
-export interface CellTask {
-  readonly cell: string;
-  /** How often, where a cell repeats something. */
-  readonly count: number;
-  /** The HTTP server, as `http://127.0.0.1:port`. */
-  readonly origin: string;
-  /** How to start the stdio server. */
-  readonly server: readonly string[];
-  /** The file of a library, for the cell that imports one. */
-  readonly library?: string;
-  /** When this process was started, in milliseconds since 1970 with fractions. */
-  readonly spawned: number;
-}
-
-/** Figures by name: `wall` and `cpu` are microseconds per call. */
-export type Figures = Readonly<Record<string, number>>;
-
-/** What a cell works with. */
-export interface CellContext {
-  readonly task: CellTask;
-  readonly create: () => BenchClient;
-  /** A new client, connected, with the tools listed. */
-  ready(target: BenchTarget): Promise<BenchClient>;
-  http(era: BenchEra, reply?: "json" | "sse", path?: string): BenchTarget;
-  stdio(era: BenchEra, accepts?: string): BenchTarget;
-}
 
 type Cell = (context: CellContext) => Promise<Figures>;
 
 const cells: Readonly<Record<string, Cell>> = {
   http_json: (context) => sequential(context, context.http("modern"), "echo"),
-  http_sse: (context) =>
-    sequential(context, context.http("modern", "sse"), "echo"),
+  http_sse: (context) => sequential(context, context.http("modern", "sse"), "echo"),
   http_typed: (context) => sequential(context, context.http("modern"), "typed"),
   http_flight: (context) => inFlight(context, context.http("modern"), "echo"),
   http_progress: (context) => progress(context, context.http("modern")),
@@ -62,8 +34,7 @@ const cells: Readonly<Record<string, Cell>> = {
   trips: countTrips,
   faults: breakAll,
   hundred: callHundred,
-  heap: async ({ task }) =>
-    (await import("./cells/heap.ts")).callInMemory(task.count),
+  heap: async ({ task }) => (await import("./cells/heap.ts")).callInMemory(task.count),
   bombs: async () => (await import("./cells/bombs.ts")).checkBombs(),
 };
 

@@ -51,9 +51,7 @@ function serveHttp(): void {
 }
 
 /** The first whole request in the buffer. Bodies are ASCII, since the clients of the bench send nothing else. */
-function cut(
-  buffer: string,
-): { request: HttpRequest; rest: string } | undefined {
+function cut(buffer: string): { request: HttpRequest; rest: string } | undefined {
   const end = buffer.indexOf("\r\n\r\n");
   if (end < 0) return undefined;
   const head = buffer.slice(0, end);
@@ -97,11 +95,7 @@ function respond(socket: Socket, { verb, path, body }: HttpRequest): void {
   }, delay);
 }
 
-function answerPost(
-  socket: Socket,
-  body: string,
-  route: { kind: string; accepts: string; count: Count },
-): void {
+function answerPost(socket: Socket, body: string, route: { kind: string; accepts: string; count: Count }): void {
   const message: Incoming = JSON.parse(body);
   const given = answer(message, route.accepts);
   if (given === undefined) return reply(socket, 202, "");
@@ -113,12 +107,7 @@ function answerPost(
     return;
   }
   if (!isStream) {
-    return reply(
-      socket,
-      isRefused(given[0] ?? "") ? 400 : 200,
-      given[0] ?? "",
-      message.method,
-    );
+    return reply(socket, isRefused(given[0] ?? "") ? 400 : 200, given[0] ?? "", message.method);
   }
   let text = streamHead;
   for (const message of given) {
@@ -139,20 +128,10 @@ function chunked(text: string): string {
   return `${text.length.toString(16)}\r\n${text}\r\n`;
 }
 
-function reply(
-  socket: Socket,
-  status: number,
-  text: string,
-  method?: string,
-): void {
+function reply(socket: Socket, status: number, text: string, method?: string): void {
   const type = text === "" ? "" : "content-type: application/json\r\n";
-  const session = method === "initialize" && status === 200
-    ? "mcp-session-id: bench\r\n"
-    : "";
-  socket.write(
-    `HTTP/1.1 ${status} OK\r\n${type}${session}content-length: ${text.length}\r\n\r\n${text}`,
-    "latin1",
-  );
+  const session = method === "initialize" && status === 200 ? "mcp-session-id: bench\r\n" : "";
+  socket.write(`HTTP/1.1 ${status} OK\r\n${type}${session}content-length: ${text.length}\r\n\r\n${text}`, "latin1");
 }
 
 function breakOff(socket: Socket, kind: "json" | "sse", how: string): void {
@@ -166,10 +145,7 @@ function breakOff(socket: Socket, kind: "json" | "sse", how: string): void {
 function countOf(key: string): Count {
   let count = counts.get(key);
   if (count === undefined) {
-    counts.set(
-      key,
-      count = { posts: 0, gets: 0, trips: 0, hanging: new Map() },
-    );
+    counts.set(key, count = { posts: 0, gets: 0, trips: 0, hanging: new Map() });
   }
   return count;
 }

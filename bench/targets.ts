@@ -17,24 +17,23 @@ export interface Row {
   readonly title: string;
   readonly figure: string;
   readonly unit: Unit;
-  readonly judge?: (
-    results: CellResults,
-    runtime: Runtime,
-  ) => Verdict | undefined;
+  readonly judge?: (results: CellResults, runtime: Runtime) => Verdict | undefined;
 }
 
 /** How a figure is written: microseconds as µs or ms, calls per second, counts, milliseconds, multiples, MiB. */
 export type Unit = "µs" | "µs as ms" | "/s" | "count" | "ms" | "×" | "bytes";
 
 type Judge = NonNullable<Row["judge"]>;
-type Limits =
-  | number
-  | Readonly<Partial<Record<Runtime, number>> & { else: number }>;
+type Limits = number | Readonly<Partial<Record<Runtime, number>> & { else: number }>;
 
-const httpCpu = floor("cpu", { node: 0.8, else: 1.25 }, {
-  node: 0.65,
-  else: 1.15,
-});
+const httpCpu = floor(
+  "cpu",
+  { node: 0.8, else: 1.25 },
+  {
+    node: 0.65,
+    else: 1.15,
+  },
+);
 const httpWall = floor("wall", 1.15);
 const peers: readonly ClientName[] = ["sdk", "ai"];
 
@@ -245,6 +244,13 @@ export const rows: readonly Row[] = [
   fault("json_end", "closed before the reply", 50),
   fault("kill", "child killed (-9)", 200),
   {
+    cell: "faults",
+    title: "broken calls sent again",
+    figure: "repeated",
+    unit: "count",
+    judge: most("repeated", 0),
+  },
+  {
     cell: "hundred",
     title: "http, of 100 calls",
     figure: "http",
@@ -318,30 +324,23 @@ function floor(figure: string, limits: Limits, goals?: Limits): Judge {
 }
 
 function limitFor(limits: Limits, runtime: Runtime): number {
-  return typeof limits === "number" ? limits : limits[runtime] ?? limits.else;
+  return typeof limits === "number" ? limits : (limits[runtime] ?? limits.else);
 }
 
 function aboveEveryPeer(results: CellResults): Verdict | undefined {
-  const ratios = peers.map((peer) => results.ratio("ours", peer, "rate"))
-    .filter((ratio) => ratio !== undefined);
-  return ratios.length === 0
-    ? undefined
-    : { target: "> every peer", met: ratios.every((ratio) => ratio > 1) };
+  const ratios = peers.map((peer) => results.ratio("ours", peer, "rate")).filter((ratio) => ratio !== undefined);
+  return ratios.length === 0 ? undefined : { target: "> every peer", met: ratios.every((ratio) => ratio > 1) };
 }
 
 function fourTimesSdk(results: CellResults): Verdict | undefined {
   const ratio = results.ratio("ours", "sdk", "rate");
-  return ratio === undefined
-    ? undefined
-    : { target: "≥ 4 × sdk", met: ratio >= 4 };
+  return ratio === undefined ? undefined : { target: "≥ 4 × sdk", met: ratio >= 4 };
 }
 
 /** At most 1.1 times the faster of the floor and the best peer, and 1 ms more for each MiB. */
 function large(mebibytes: number): Judge {
   return (results) => {
-    const others = (["floor", ...peers] as const).flatMap((client) =>
-      results.median(client, "wall") ?? []
-    );
+    const others = (["floor", ...peers] as const).flatMap((client) => results.median(client, "wall") ?? []);
     const own = results.median("ours", "wall");
     if (own === undefined || others.length === 0) return undefined;
     const limit = 1.1 * Math.min(...others) + 1_000 * mebibytes;
@@ -354,27 +353,17 @@ function large(mebibytes: number): Judge {
 }
 
 /** Times and memory by their median, everything else by the worst that was seen. */
-function most(
-  figure: string,
-  limit: number,
-  text: string = String(limit),
-): Judge {
+function most(figure: string, limit: number, text: string = String(limit)): Judge {
   return (results) => {
-    const isTimed = figure === "memory" || figure === "wall";
-    const seen = isTimed
-      ? results.median("ours", figure)
-      : results.worst("ours", figure);
-    return seen === undefined
-      ? undefined
-      : { target: `≤ ${text}`, met: seen <= limit };
+    const isTimed = ["memory", "wall", "worst"].includes(figure);
+    const seen = isTimed ? results.median("ours", figure) : results.worst("ours", figure);
+    return seen === undefined ? undefined : { target: `≤ ${text}`, met: seen <= limit };
   };
 }
 
 function least(figure: string, limit: number): Judge {
   return (results) => {
     const own = results.median("ours", figure);
-    return own === undefined
-      ? undefined
-      : { target: `= ${limit}`, met: own >= limit };
+    return own === undefined ? undefined : { target: `= ${limit}`, met: own >= limit };
   };
 }

@@ -89,7 +89,7 @@ export interface WebSocketLike {
   readonly protocol: string;
   /** Bytes that were sent and have not left yet, where the runtime counts them. */
   readonly bufferedAmount?: number;
-  /** How binary frames arrive; set to `arraybuffer` where there is a choice. */
+  /** As what binary frames arrive (`blob` or `arraybuffer`): left alone, since the protocol has text frames only. */
   binaryType?: string;
   /** Sends one text frame. */
   send(data: string): void;

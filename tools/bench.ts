@@ -8,18 +8,12 @@ import { loadavg } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
-import {
-  buildLibrary,
-  buildProgram,
-  buildServer,
-  type ClientName,
-  type LibraryName,
-} from "../bench/build.ts";
+import { buildLibrary, buildProgram, buildServer, type ClientName, type LibraryName } from "../bench/build.ts";
 import type { Runtime } from "../bench/clients/client.ts";
 import { planCells, type PlannedCell } from "../bench/plan.ts";
 import { writeReport } from "../bench/report.ts";
 import { Results, type Sample } from "../bench/results.ts";
-import type { CellTask, Figures } from "../bench/run_cell.ts";
+import type { CellTask, Figures } from "../bench/task.ts";
 import { endProcess, runProcess, startProcess } from "./process.ts";
 import { bunPath, denoPath, nodePath, root } from "./programs.ts";
 
@@ -61,51 +55,32 @@ export async function main(parameters: readonly string[]): Promise<number> {
   });
   const bun = bunPath();
   if (bun === undefined) {
-    console.error(
-      "The bench needs Bun: it runs the server and installs the peers",
-    );
+    console.error("The bench needs Bun: it runs the server and installs the peers");
     return 1;
   }
-  if (!await installPeers(bun)) return 1;
+  if (!(await installPeers(bun))) return 1;
   mkdirSync(folder, { recursive: true });
   const started = performance.now();
   const commands = findRuntimes(bun);
-  const jobs = narrow(
-    listJobs(planCells(values), Object.keys(commands) as Runtime[]),
-    values.only,
-  );
+  const jobs = narrow(listJobs(planCells(values), Object.keys(commands) as Runtime[]), values.only);
   if (jobs.length === 0) {
-    console.error(
-      `Nothing is called ${
-        JSON.stringify(values.only)
-      }: name cells, runtimes or clients`,
-    );
+    console.error(`Nothing is called ${JSON.stringify(values.only)}: name cells, runtimes or clients`);
     return 2;
   }
-  const stdioServer = await buildServer(folder);
-  const server = startProcess([bun, stdioServer, "http"]);
+  const samples = await runAll(jobs, commands, bun);
+  const seconds = ((performance.now() - started) / 1_000).toFixed(0);
+  writeFileSync(join(folder, "last.json"), JSON.stringify(samples, undefined, 1));
+  const runtimes = runtimeNames.filter((name) => name in commands);
+  return conclude(new Results(samples), runtimes, { strict: values.strict, seconds });
+}
+
+/** Starts the server, builds the programs and runs every job; the server is ended in any case. */
+async function runAll(jobs: readonly Job[], commands: Stage["commands"], bun: string): Promise<Sample[]> {
+  const program = await buildServer(folder);
+  const server = startProcess([bun, program, "http"]);
   try {
     const origin = `http://127.0.0.1:${await firstLine(server)}`;
-    const stage = {
-      origin,
-      server: [bun, stdioServer, "stdio"],
-      commands,
-      ...await build(jobs),
-    };
-    const samples = await runJobs(jobs, stage);
-    const seconds = ((performance.now() - started) / 1_000).toFixed(0);
-    writeFileSync(
-      join(folder, "last.json"),
-      JSON.stringify(samples, undefined, 1),
-    );
-    return conclude(
-      new Results(samples),
-      runtimeNames.filter((name) => name in commands),
-      {
-        strict: values.strict,
-        seconds,
-      },
-    );
+    return await runJobs(jobs, { origin, server: [bun, program, "stdio"], commands, ...await build(jobs) });
   } finally {
     endProcess(server);
   }
@@ -115,11 +90,7 @@ async function installPeers(bun: string): Promise<boolean> {
   const cwd = join(root, "bench");
   if (existsSync(join(cwd, "node_modules", "@ai-sdk", "mcp"))) return true;
   console.error("Installing the peers of bench/bun.lockb …");
-  const { code, output } = await runProcess([
-    bun,
-    "install",
-    "--frozen-lockfile",
-  ], { cwd, timeout: 300_000 });
+  const { code, output } = await runProcess([bun, "install", "--frozen-lockfile"], { cwd, timeout: 300_000 });
   if (code !== 0) console.error(output);
   return code === 0;
 }
@@ -127,30 +98,31 @@ async function installPeers(bun: string): Promise<boolean> {
 function findRuntimes(bun: string): Stage["commands"] {
   const deno = denoPath();
   const node = nodePath();
-  for (const [name, path] of [["Deno", deno], ["Node", node]] as const) {
+  for (
+    const [name, path] of [
+      ["Deno", deno],
+      ["Node", node],
+    ] as const
+  ) {
     if (path === undefined) {
       console.log(`skipped: ${name} (it is not installed)`);
     }
   }
   return {
     bun: [bun],
-    ...(deno !== undefined &&
-      { deno: [deno, "run", "-A", "--no-check", "--quiet"] }),
+    ...(deno !== undefined && { deno: [deno, "run", "-A", "--no-check", "--quiet"] }),
     ...(node !== undefined && { node: [node] }),
   };
 }
 
 /** Round by round; each round runs the clients of a cell one after the other, and every other round runs all backwards. */
-function listJobs(
-  cells: readonly PlannedCell[],
-  runtimes: readonly Runtime[],
-): Job[] {
+function listJobs(cells: readonly PlannedCell[], runtimes: readonly Runtime[]): Job[] {
   const rounds = Math.max(...cells.map(({ rounds }) => rounds));
   return Array.from({ length: rounds }, (_, round) => {
     const jobs = runtimes.flatMap((runtime) =>
-      cells.filter((cell) => round < cell.rounds).flatMap((cell) =>
-        cell.clients.map((client) => ({ runtime, client, cell, round }))
-      )
+      cells
+        .filter((cell) => round < cell.rounds)
+        .flatMap((cell) => cell.clients.map((client) => ({ runtime, client, cell, round })))
     );
     return round % 2 === 0 ? jobs : jobs.reverse();
   }).flat();
@@ -159,24 +131,20 @@ function listJobs(
 /** Keeps what every kind of the given names asks for: `bun,http_json` is one cell in one runtime. */
 function narrow(jobs: readonly Job[], only: string): Job[] {
   const names = only.split(",").filter(Boolean);
-  const known = (values: readonly string[]) =>
-    names.filter((name) => values.includes(name));
+  const known = (values: readonly string[]) => names.filter((name) => values.includes(name));
   const runtimes = known(runtimeNames);
   const clients = known(["floor", "ours", "sdk", "ai"]);
-  const cells = names.filter((name) =>
-    !runtimes.includes(name) && !clients.includes(name)
-  );
-  const fits = (wanted: readonly string[], name: string) =>
-    wanted.length === 0 || wanted.includes(name);
-  return jobs.filter(({ runtime, client, cell }) =>
-    fits(runtimes, runtime) && fits(clients, client) &&
-    (cells.length === 0 || cells.some((part) => cell.name.includes(part)))
+  const cells = names.filter((name) => !runtimes.includes(name) && !clients.includes(name));
+  const fits = (wanted: readonly string[], name: string) => wanted.length === 0 || wanted.includes(name);
+  return jobs.filter(
+    ({ runtime, client, cell }) =>
+      fits(runtimes, runtime) &&
+      fits(clients, client) &&
+      (cells.length === 0 || cells.some((part) => cell.name.includes(part))),
   );
 }
 
-async function build(
-  jobs: readonly Job[],
-): Promise<Pick<Stage, "programs" | "libraries">> {
+async function build(jobs: readonly Job[]): Promise<Pick<Stage, "programs" | "libraries">> {
   const programs = new Map<string, string>();
   for (const { runtime, client } of jobs) {
     const key = `${runtime} ${client}`;
@@ -191,11 +159,7 @@ async function build(
     libraries.set(library, path);
     sizes.push(`${library} ${bytes.toLocaleString("en")}`);
   }
-  console.log(
-    `Bundles to connect over HTTP, minified and gzipped, in bytes: ${
-      sizes.join(" · ")
-    }`,
-  );
+  console.log(`Bundles to connect over HTTP, minified and gzipped, in bytes: ${sizes.join(" · ")}`);
   return { programs, libraries };
 }
 
@@ -213,20 +177,11 @@ async function runJobs(jobs: readonly Job[], stage: Stage): Promise<Sample[]> {
   return samples;
 }
 
-async function runJob(
-  { runtime, client, cell, round }: Job,
-  stage: Stage,
-): Promise<Sample> {
+async function runJob({ runtime, client, cell, round }: Job, stage: Stage): Promise<Sample> {
   const [command = "", ...flags] = stage.commands[runtime] ?? [];
-  const collector = runtime === "node"
-    ? ["--expose-gc"]
-    : runtime === "deno"
-    ? ["--v8-flags=--expose-gc"]
-    : [];
+  const collector = runtime === "node" ? ["--expose-gc"] : runtime === "deno" ? ["--v8-flags=--expose-gc"] : [];
   const program = stage.programs.get(`${runtime} ${client}`) ?? "";
-  const library = cell.name === "import"
-    ? stage.libraries.get(libraryOf[client] ?? "mod.ts")
-    : undefined;
+  const library = cell.name === "import" ? stage.libraries.get(libraryOf[client] ?? "mod.ts") : undefined;
   const task: CellTask = {
     cell: cell.name,
     count: cell.count[runtime],
@@ -236,21 +191,11 @@ async function runJob(
     ...(library !== undefined && { library }),
   };
   const extra = cell.name === "heap" ? collector : [];
-  const ended = await runProcess([
-    command,
-    ...flags,
-    ...extra,
-    program,
-    JSON.stringify(task),
-  ], { timeout: 120_000 });
+  const ended = await runProcess([command, ...flags, ...extra, program, JSON.stringify(task)], { timeout: 120_000 });
   const sample = { runtime, cell: cell.name, client, round };
-  const figures = ended.code === 0
-    ? readFigures(ended.standardOutput)
-    : undefined;
+  const figures = ended.code === 0 ? readFigures(ended.standardOutput) : undefined;
   if (figures !== undefined) return { ...sample, figures };
-  const reason = ended.timedOut
-    ? "killed after 120 s"
-    : ended.output.match(/.*\w*Error.*/)?.[0] ?? ended.output;
+  const reason = ended.timedOut ? "killed after 120 s" : (ended.output.match(/.*\w*Error.*/)?.[0] ?? ended.output);
   const failure = reason.trim().slice(0, 300);
   console.error(`${runtime} ${client} ${cell.name} failed: ${failure}`);
   return { ...sample, figures: {}, failure };
@@ -273,9 +218,7 @@ function conclude(
   console.log(
     `\nMedians; ÷ is the median of the ratios inside each round. "met +": the stretch goal too. "–": not measured.`,
   );
-  console.log(
-    `On Node ours uses the Fetch over node:http; the floor and the peers use its fetch.`,
-  );
+  console.log(`On Node ours uses the Fetch over node:http; the floor and the peers use its fetch.`);
   console.log(
     `${met} targets met, ${missed} missed, ${failed.length} of ${results.samples.length} processes failed (${options.seconds} s, load ${load} in the end)`,
   );
@@ -292,13 +235,7 @@ function firstLine(child: ReturnType<typeof startProcess>): Promise<string> {
       text += chunk;
       if (text.includes("\n")) resolve(text.slice(0, text.indexOf("\n")));
     });
-    child.stderr?.setEncoding("utf8").on(
-      "data",
-      (chunk: string) => process.stderr.write(chunk),
-    );
-    child.once(
-      "exit",
-      (code) => reject(new Error(`the server ended with exit code ${code}`)),
-    );
+    child.stderr?.setEncoding("utf8").on("data", (chunk: string) => process.stderr.write(chunk));
+    child.once("exit", (code) => reject(new Error(`the server ended with exit code ${code}`)));
   });
 }

@@ -1,7 +1,7 @@
 /** Fourteen schemas that freeze or break validators (CVE-2025-69873 and its kin), each with a value that sets it off. */
 import { createSchemaValidator } from "../../src/protocol/json_schema/mod.ts";
 import type { JsonSchema } from "../../src/protocol/types.ts";
-import type { Figures } from "../run_cell.ts";
+import type { Figures } from "../task.ts";
 
 /** Milliseconds that each bomb stops the event loop, from the schema to the verdict, in a process that has just begun. */
 export function checkBombs(): Promise<Figures> {
@@ -32,28 +32,24 @@ const bombs: Readonly<Record<string, () => readonly [JsonSchema, unknown]>> = {
   back_reference: () => [{ pattern: "^(a+)\\1+$" }, long],
   all_of_doubling: () => [ladder(34, (next) => ({ allOf: [next, next] })), 1],
   self_reference: () => [{ allOf: [{ $ref: "#" }, { $ref: "#" }] }, 1],
-  dynamic_loop: () => [{
-    $dynamicAnchor: "x",
-    anyOf: [{ $dynamicRef: "#x" }, { $dynamicRef: "#x" }],
-  }, 1],
-  deep_value: () => [
-    { items: { $ref: "#" } },
-    JSON.parse("[".repeat(20_000) + "]".repeat(20_000)),
+  dynamic_loop: () => [
+    {
+      $dynamicAnchor: "x",
+      anyOf: [{ $dynamicRef: "#x" }, { $dynamicRef: "#x" }],
+    },
+    1,
   ],
+  deep_value: () => [{ items: { $ref: "#" } }, JSON.parse("[".repeat(20_000) + "]".repeat(20_000))],
   million_enum: () => [{ enum: numbers(1_000_000) }, -1],
   pattern_properties: () => [
     {
-      patternProperties: Object.fromEntries(
-        numbers(900).map((index) => [`(a|b|k)*${index}`, true]),
-      ),
+      patternProperties: Object.fromEntries(numbers(900).map((index) => [`(a|b|k)*${index}`, true])),
     },
     keys(5_000),
   ],
   dependent_schemas: () => [
     {
-      dependentSchemas: Object.fromEntries(
-        numbers(600).map((index) => [`k${index}`, { $ref: "#" }]),
-      ),
+      dependentSchemas: Object.fromEntries(numbers(600).map((index) => [`k${index}`, { $ref: "#" }])),
     },
     keys(600),
   ],
@@ -68,21 +64,13 @@ const bombs: Readonly<Record<string, () => readonly [JsonSchema, unknown]>> = {
   ],
   contains: () => [
     { contains: { contains: { contains: { contains: { const: 1 } } } } },
-    new Array(40).fill(
-      new Array(40).fill(new Array(40).fill(new Array(40).fill(0))),
-    ),
+    new Array(40).fill(new Array(40).fill(new Array(40).fill(new Array(40).fill(0)))),
   ],
-  huge_numbers: () => [
-    { minItems: 1e308, uniqueItems: true },
-    numbers(30_000).map((index) => ({ index })),
-  ],
+  huge_numbers: () => [{ minItems: 1e308, uniqueItems: true }, numbers(30_000).map((index) => ({ index }))],
   remote_reference: () => [{ $ref: "http://127.0.0.1:9/schema.json" }, 1],
 };
 
-function ladder(
-  rungs: number,
-  rung: (next: JsonSchema) => JsonSchema,
-): JsonSchema {
+function ladder(rungs: number, rung: (next: JsonSchema) => JsonSchema): JsonSchema {
   const $defs: Record<string, JsonSchema> = {
     [`d${rungs}`]: { type: "string" },
   };
@@ -97,7 +85,5 @@ function numbers(count: number): number[] {
 }
 
 function keys(count: number): Record<string, number> {
-  return Object.fromEntries(
-    numbers(count).map((index) => [`k${index}`, index]),
-  );
+  return Object.fromEntries(numbers(count).map((index) => [`k${index}`, index]));
 }

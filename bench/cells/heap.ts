@@ -1,10 +1,6 @@
 /** Many calls in one process, without a wire: what stays in memory afterwards. */
-import {
-  ChannelTransport,
-  connect,
-  createMemoryPair,
-} from "../../src/entry/local.ts";
-import type { Figures } from "../run_cell.ts";
+import { ChannelTransport, connect, createMemoryPair } from "../../src/entry/local.ts";
+import type { Figures } from "../task.ts";
 import { measure } from "./measure.ts";
 
 declare const Bun: { gc(force: boolean): void } | undefined;
@@ -31,11 +27,7 @@ export async function callInMemory(count: number): Promise<Figures> {
   const { signal, listeners } = countedSignal();
   const run = async (calls: number) => {
     for (let index = 0; index < calls; index++) {
-      const result = await client.callTool(
-        "echo",
-        { text: "hello" },
-        index % 2 === 0 ? { signal } : {},
-      );
+      const result = await client.callTool("echo", { text: "hello" }, index % 2 === 0 ? { signal } : {});
       if (result.isError) throw new Error("the call failed");
     }
   };
@@ -59,19 +51,11 @@ function countedSignal(): { signal: AbortSignal; listeners: () => number } {
   let count = 0;
   const add = signal.addEventListener.bind(signal);
   const remove = signal.removeEventListener.bind(signal);
-  signal.addEventListener = (
-    type: string,
-    listener: EventListenerOrEventListenerObject,
-    options?: object,
-  ) => {
+  signal.addEventListener = (type: string, listener: EventListenerOrEventListenerObject, options?: object) => {
     count++;
     add(type, listener, options);
   };
-  signal.removeEventListener = (
-    type: string,
-    listener: EventListenerOrEventListenerObject,
-    options?: object,
-  ) => {
+  signal.removeEventListener = (type: string, listener: EventListenerOrEventListenerObject, options?: object) => {
     count--;
     remove(type, listener, options);
   };
@@ -84,9 +68,9 @@ async function settledHeap(): Promise<number> {
   for (let round = 0; round < 3; round++) {
     if (typeof Bun !== "undefined") Bun.gc(true);
     else if (typeof gc !== "undefined") gc();
-    else {throw new Error(
-        "the collector cannot be called: --expose-gc is missing",
-      );}
+    else {
+      throw new Error("the collector cannot be called: --expose-gc is missing");
+    }
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   return memoryUsage().heapUsed;

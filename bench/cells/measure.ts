@@ -9,10 +9,7 @@ export interface Cost {
 }
 
 /** Measures `work`, which does so many units. */
-export async function measure(
-  units: number,
-  work: () => Promise<unknown>,
-): Promise<Cost> {
+export async function measure(units: number, work: () => Promise<unknown>): Promise<Cost> {
   const before = process.cpuUsage();
   const started = performance.now();
   await work();
@@ -24,9 +21,7 @@ export async function measure(
 /** The most memory that this process has held, in MiB: what Linux tells, else what the runtime does. */
 export function peakMemory(): number {
   try {
-    const found = /VmHWM:\s*(\d+) kB/.exec(
-      readFileSync("/proc/self/status", "utf8"),
-    );
+    const found = /VmHWM:\s*(\d+) kB/.exec(readFileSync("/proc/self/status", "utf8"));
     if (found) return Number(found[1]) / 1_024;
   } catch {
     // not Linux

@@ -1,17 +1,13 @@
 /** Cells that measure how much a call costs. Each checks what came back: a wrong answer ends the run. */
 import type { BenchClient, BenchTarget } from "../clients/client.ts";
-import type { CellContext, Figures } from "../run_cell.ts";
+import type { CellContext, Figures } from "../task.ts";
 import { measure, peakMemory } from "./measure.ts";
 
 const warmCalls = 200;
 const width = 32;
 
 /** One call after the other. */
-export async function sequential(
-  context: CellContext,
-  target: BenchTarget,
-  tool: string,
-): Promise<Figures> {
+export async function sequential(context: CellContext, target: BenchTarget, tool: string): Promise<Figures> {
   const client = await context.ready(target);
   const { count } = context.task;
   await callInTurn(client, tool, warmCalls);
@@ -21,17 +17,10 @@ export async function sequential(
 }
 
 /** Always 32 calls in flight. */
-export async function inFlight(
-  context: CellContext,
-  target: BenchTarget,
-  tool: string,
-): Promise<Figures> {
+export async function inFlight(context: CellContext, target: BenchTarget, tool: string): Promise<Figures> {
   const client = await context.ready(target);
   const each = Math.ceil(context.task.count / width);
-  const run = (calls: number) =>
-    Promise.all(
-      Array.from({ length: width }, () => callInTurn(client, tool, calls)),
-    );
+  const run = (calls: number) => Promise.all(Array.from({ length: width }, () => callInTurn(client, tool, calls)));
   await run(Math.ceil(each / 4));
   const cost = await measure(each * width, () => run(each));
   await client.close();
@@ -39,18 +28,19 @@ export async function inFlight(
 }
 
 /** One call with 1,000 progress notices: `cold` after 3 calls, `wall` after 50. */
-export async function progress(
-  context: CellContext,
-  target: BenchTarget,
-): Promise<Figures> {
+export async function progress(context: CellContext, target: BenchTarget): Promise<Figures> {
   const client = await context.ready(target);
   let heard = 0;
   const onProgress = () => void heard++;
   const run = async (calls: number) => {
     for (let index = 0; index < calls; index++) {
-      const text = await client.call("progress", { count: 1_000 }, {
-        onProgress,
-      });
+      const text = await client.call(
+        "progress",
+        { count: 1_000 },
+        {
+          onProgress,
+        },
+      );
       if (text !== "1000") throw new Error(`expected 1000, got ${text}`);
     }
   };
@@ -64,11 +54,7 @@ export async function progress(
 }
 
 /** Results of so many MiB. `memory` is what the first one added to the peak of this process, in sizes of the message. */
-export async function big(
-  context: CellContext,
-  target: BenchTarget,
-  mebibytes: number,
-): Promise<Figures> {
+export async function big(context: CellContext, target: BenchTarget, mebibytes: number): Promise<Figures> {
   const client = await context.ready(target);
   const run = async (calls: number) => {
     for (let index = 0; index < calls; index++) {
@@ -88,11 +74,7 @@ export async function big(
   return { ...cost, memory };
 }
 
-async function callInTurn(
-  client: BenchClient,
-  tool: string,
-  calls: number,
-): Promise<void> {
+async function callInTurn(client: BenchClient, tool: string, calls: number): Promise<void> {
   for (let index = 0; index < calls; index++) {
     const text = await client.call(tool, { text: "hello" });
     if (text !== "hello") throw new Error(`expected hello, got ${text}`);

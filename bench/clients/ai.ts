@@ -7,9 +7,7 @@ declare const AI_PACKAGE: string;
 declare const AI_STDIO_PACKAGE: string;
 
 interface AiClient {
-  callTool(
-    request: { name: string; arguments: object; options?: object },
-  ): Promise<unknown>;
+  callTool(request: { name: string; arguments: object; options?: object }): Promise<unknown>;
   listTools(): Promise<{ tools: unknown[] }>;
   close(): Promise<void>;
 }
@@ -33,28 +31,21 @@ export function createClient(): BenchClient {
     async connect(target) {
       const { createMCPClient }: AiLibrary = await import(AI_PACKAGE);
       client = await createMCPClient({
-        transport: target.kind === "http"
-          ? { type: "http", url: target.url }
-          : await stdioTransport(target),
+        transport: target.kind === "http" ? { type: "http", url: target.url } : await stdioTransport(target),
         protocolVersionDiscovery: target.era !== "legacy",
       });
     },
     call: async (name, args, options) => {
       const { timeout, signal } = options ?? {};
-      const request = options &&
-        { options: { ...(timeout && { timeout }), ...(signal && { signal }) } };
-      return firstText(
-        await connected().callTool({ name, arguments: args, ...request }),
-      );
+      const request = options && { options: { ...(timeout && { timeout }), ...(signal && { signal }) } };
+      return firstText(await connected().callTool({ name, arguments: args, ...request }));
     },
     list: async () => (await connected().listTools()).tools.length,
     close: async () => await client?.close(),
   };
 }
 
-async function stdioTransport(
-  target: BenchTarget & { kind: "stdio" },
-): Promise<object> {
+async function stdioTransport(target: BenchTarget & { kind: "stdio" }): Promise<object> {
   const { StdioMCPTransport }: AiStdioLibrary = await import(AI_STDIO_PACKAGE);
   return new StdioMCPTransport({ command: target.command, args: target.args });
 }

@@ -26,11 +26,7 @@ export interface BenchCallOptions {
 export interface BenchClient {
   connect(target: BenchTarget): Promise<void>;
   /** Calls a tool and answers the text of the first content block. */
-  call(
-    name: string,
-    args: Record<string, string | number>,
-    options?: BenchCallOptions,
-  ): Promise<string>;
+  call(name: string, args: Record<string, string | number>, options?: BenchCallOptions): Promise<string>;
   /** Lists the tools and answers how many there are. */
   list(): Promise<number>;
   close(): Promise<void>;

@@ -37,35 +37,24 @@ interface Answer {
 
 type Parameters = Record<string, unknown>;
 
-function withEnvelope(
-  params: Parameters,
-  token: number | undefined,
-): Parameters {
+function withEnvelope(params: Parameters, token: number | undefined): Parameters {
   return {
     ...params,
-    _meta: token === undefined
-      ? envelope
-      : { ...envelope, progressToken: token },
+    _meta: token === undefined ? envelope : { ...envelope, progressToken: token },
   };
 }
 
 function httpFloor(): BenchClient {
   let url = "";
   let id = 0;
-  async function request(
-    method: string,
-    params: Parameters,
-    options?: BenchCallOptions,
-  ): Promise<unknown> {
+  async function request(method: string, params: Parameters, options?: BenchCallOptions): Promise<unknown> {
     id++;
-    const name = typeof params["name"] === "string"
-      ? { "mcp-name": params["name"] }
-      : {};
+    const name = typeof params["name"] === "string" ? { "mcp-name": params["name"] } : {};
     const response = await fetch(url, {
       method: "POST",
       headers: {
         "content-type": "application/json",
-        "accept": "application/json, text/event-stream",
+        accept: "application/json, text/event-stream",
         "mcp-protocol-version": "2026-07-28",
         "mcp-method": method,
         ...name,
@@ -77,12 +66,8 @@ function httpFloor(): BenchClient {
         params: withEnvelope(params, options?.onProgress && id),
       }),
     });
-    const isStream = response.headers.get("content-type")?.startsWith(
-      "text/event-stream",
-    );
-    const answer: Answer = isStream
-      ? await readStream(response, options)
-      : JSON.parse(await response.text());
+    const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
+    const answer: Answer = isStream ? await readStream(response, options) : JSON.parse(await response.text());
     return answer.result;
   }
   return {
@@ -90,27 +75,19 @@ function httpFloor(): BenchClient {
       if (target.kind === "http") url = target.url;
       return Promise.resolve();
     },
-    call: async (name, args, options) =>
-      firstText(
-        await request("tools/call", { name, arguments: args }, options),
-      ),
+    call: async (name, args, options) => firstText(await request("tools/call", { name, arguments: args }, options)),
     list: async () => countTools(await request("tools/list", {})),
     close: () => Promise.resolve(),
   };
 }
 
-async function readStream(
-  response: Response,
-  options: BenchCallOptions | undefined,
-): Promise<Answer> {
+async function readStream(response: Response, options: BenchCallOptions | undefined): Promise<Answer> {
   const decoder = new TextDecoder();
   const reader = response.body?.getReader();
   let rest = "";
   let answer: Answer = {};
   for (let read; reader && !(read = await reader.read()).done;) {
-    const lines = (rest + decoder.decode(read.value, { stream: true })).split(
-      "\n",
-    );
+    const lines = (rest + decoder.decode(read.value, { stream: true })).split("\n");
     rest = lines.pop() ?? "";
     for (const line of lines) {
       if (!line.startsWith("data: ")) continue;
@@ -124,72 +101,56 @@ async function readStream(
 
 /** `node:child_process` in all three: in Bun and Deno too it costs less than or as much as their own. */
 function pipeFloor(): BenchClient {
-  let child: ChildProcessWithoutNullStreams;
-  let modern = false;
-  let id = 0;
-  const pending = new Map<
-    number,
-    {
-      resolve: (result: unknown) => void;
-      options: BenchCallOptions | undefined;
-    }
-  >();
-  function take(line: string): void {
-    const message: Answer & { params?: { progressToken?: number } } = JSON
-      .parse(line);
-    const key = message.id ?? message.params?.progressToken ?? 0;
-    if (message.method !== undefined) {
-      return pending.get(key)?.options?.onProgress?.();
-    }
-    pending.get(key)?.resolve(message.result);
-    pending.delete(key);
+  const pipe = new Pipe();
+  return {
+    connect: (target) => pipe.open(target),
+    call: async (name, args, options) =>
+      firstText(await pipe.request("tools/call", { name, arguments: args }, options)),
+    list: async () => countTools(await pipe.request("tools/list", {})),
+    close: () => pipe.close(),
+  };
+}
+
+class Pipe {
+  readonly #pending = new Map<number, { resolve: (result: unknown) => void; options?: BenchCallOptions | undefined }>();
+  #child: ChildProcessWithoutNullStreams | undefined;
+  #modern = false;
+  #id = 0;
+
+  async open(target: BenchTarget): Promise<void> {
+    if (target.kind === "http") return;
+    this.#modern = target.era !== "legacy";
+    this.#child = spawn(target.command, [...target.args], { stdio: "pipe", env: { PATH: process.env["PATH"] } });
+    this.#child.stdout.on("data", lineReader((line) => this.#take(line)));
+    if (this.#modern) return;
+    const clientInfo = { name: "floor", version: "1.0.0" };
+    await this.request("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo });
+    this.#child.stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
   }
-  function request(
-    method: string,
-    params: Parameters,
-    options?: BenchCallOptions,
-  ): Promise<unknown> {
+
+  request(method: string, params: Parameters, options?: BenchCallOptions): Promise<unknown> {
     return new Promise((resolve) => {
-      pending.set(++id, { resolve, options });
-      const sent = modern
-        ? withEnvelope(params, options?.onProgress && id)
-        : params;
-      child.stdin.write(
-        `${JSON.stringify({ jsonrpc: "2.0", id, method, params: sent })}\n`,
-      );
+      const id = ++this.#id;
+      this.#pending.set(id, { resolve, options });
+      const sent = this.#modern ? withEnvelope(params, options?.onProgress && id) : params;
+      this.#child?.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params: sent })}\n`);
     });
   }
-  return {
-    async connect(target: BenchTarget) {
-      if (target.kind === "http") return;
-      modern = target.era !== "legacy";
-      child = spawn(target.command, [...target.args], {
-        stdio: "pipe",
-        env: { PATH: process.env["PATH"] },
-      });
-      child.stdout.on("data", lineReader(take));
-      if (modern) return;
-      const clientInfo = { name: "floor", version: "1.0.0" };
-      await request("initialize", {
-        protocolVersion: "2025-11-25",
-        capabilities: {},
-        clientInfo,
-      });
-      child.stdin.write(
-        '{"jsonrpc":"2.0","method":"notifications/initialized"}\n',
-      );
-    },
-    call: async (name, args, options) =>
-      firstText(
-        await request("tools/call", { name, arguments: args }, options),
-      ),
-    list: async () => countTools(await request("tools/list", {})),
-    close: () =>
-      new Promise((resolve) => {
-        child.once("close", () => resolve());
-        child.stdin.end();
-      }),
-  };
+
+  close(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#child?.once("close", () => resolve());
+      this.#child?.stdin.end();
+    });
+  }
+
+  #take(line: string): void {
+    const message: Answer & { params?: { progressToken?: number } } = JSON.parse(line);
+    const key = message.id ?? message.params?.progressToken ?? 0;
+    if (message.method !== undefined) return this.#pending.get(key)?.options?.onProgress?.();
+    this.#pending.get(key)?.resolve(message.result);
+    this.#pending.delete(key);
+  }
 }
 
 /** Keeps the parts of a long line and joins them once: the way that is not quadratic in its length. */
@@ -201,7 +162,7 @@ function lineReader(take: (line: string) => void): (chunk: Uint8Array) => void {
     let start = 0;
     for (let end; (end = text.indexOf("\n", start)) >= 0; start = end + 1) {
       parts.push(text.slice(start, end));
-      const line = parts.length === 1 ? parts[0] ?? "" : parts.join("");
+      const line = parts.length === 1 ? (parts[0] ?? "") : parts.join("");
       parts = [];
       take(line);
     }

@@ -19,25 +19,18 @@ export function createClient(): BenchClient {
         ...(target.kind === "http" ? await fetchOfRuntime() : {}),
       });
     },
-    call: async (name, args, options) =>
-      firstText(await connected().callTool(name, args, options)),
+    call: async (name, args, options) => firstText(await connected().callTool(name, args, options)),
     list: async () => (await connected().listTools()).tools.length,
     close: async () => await client?.close(),
   };
 }
 
-function addressOf(
-  target: BenchTarget,
-): string | { command: string; args: readonly string[] } {
-  return target.kind === "http"
-    ? target.url
-    : { command: target.command, args: target.args };
+function addressOf(target: BenchTarget): string | { command: string; args: readonly string[] } {
+  return target.kind === "http" ? target.url : { command: target.command, args: target.args };
 }
 
 /** On Node the Fetch over `node:http` that `./node` is made for. */
-async function fetchOfRuntime(): Promise<
-  Pick<NonNullable<Parameters<typeof connect>[1]>, "fetch">
-> {
+async function fetchOfRuntime(): Promise<Pick<NonNullable<Parameters<typeof connect>[1]>, "fetch">> {
   if (currentRuntime() !== "node") return {};
   const { createNodeFetch } = await import("../../src/runtime/node_fetch.ts");
   return { fetch: createNodeFetch().fetch };

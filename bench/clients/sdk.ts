@@ -2,12 +2,7 @@
  * The official client, @modelcontextprotocol/client. Its packages are named by constants of the build, so that the checks
  * of this repository need none of them.
  */
-import type {
-  BenchCallOptions,
-  BenchClient,
-  BenchEra,
-  BenchTarget,
-} from "./client.ts";
+import type { BenchCallOptions, BenchClient, BenchEra, BenchTarget } from "./client.ts";
 import { firstText } from "./client.ts";
 
 /** Replaced by the build. */
@@ -45,24 +40,21 @@ export function createClient(): BenchClient {
   }
   return {
     async connect(target) {
-      const { Client, StreamableHTTPClientTransport }: SdkLibrary =
-        await import(SDK_PACKAGE);
+      const { Client, StreamableHTTPClientTransport }: SdkLibrary = await import(SDK_PACKAGE);
       const versionNegotiation = { mode: modeOf(target.era) };
-      client = new Client({ name: "bench", version: "1.0.0" }, {
-        versionNegotiation,
-      });
+      client = new Client(
+        { name: "bench", version: "1.0.0" },
+        {
+          versionNegotiation,
+        },
+      );
       const transport = target.kind === "http"
         ? new StreamableHTTPClientTransport(new URL(target.url))
         : await stdioTransport(target);
       await client.connect(transport);
     },
     call: async (name, args, options) =>
-      firstText(
-        await connected().callTool(
-          { name, arguments: args },
-          requestOptions(options),
-        ),
-      ),
+      firstText(await connected().callTool({ name, arguments: args }, requestOptions(options))),
     list: async () => (await connected().listTools()).tools.length,
     close: async () => await client?.close(),
   };
@@ -72,12 +64,8 @@ function modeOf(era: BenchEra): string | { pin: string } {
   return era === "modern" ? { pin: "2026-07-28" } : era;
 }
 
-async function stdioTransport(
-  target: BenchTarget & { kind: "stdio" },
-): Promise<object> {
-  const { StdioClientTransport }: SdkStdioLibrary = await import(
-    SDK_STDIO_PACKAGE
-  );
+async function stdioTransport(target: BenchTarget & { kind: "stdio" }): Promise<object> {
+  const { StdioClientTransport }: SdkStdioLibrary = await import(SDK_STDIO_PACKAGE);
   // Its own default of 10 MB closes the connection at the cell of 10 MiB.
   return new StdioClientTransport({
     command: target.command,
@@ -86,9 +74,7 @@ async function stdioTransport(
   });
 }
 
-function requestOptions(
-  options: BenchCallOptions | undefined,
-): SdkOptions | undefined {
+function requestOptions(options: BenchCallOptions | undefined): SdkOptions | undefined {
   if (options === undefined) return undefined;
   const { onProgress, timeout, signal } = options;
   return {

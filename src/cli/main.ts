@@ -31,8 +31,14 @@ if (import.meta.main !== false) {
   process.exit(await run(process.argv.slice(2), interruption()));
 }
 
-/** Runs the command; whatever goes wrong becomes one line and an exit code. */
-async function run(argv: readonly string[], signal: AbortSignal): Promise<number> {
+/**
+ * Runs the command; whatever goes wrong becomes one line and an exit code.
+ *
+ * @param argv What stands behind the command's name.
+ * @param signal Ends it in good order: with exit code 130 when the reason is the program's own interruption.
+ * @returns The exit code.
+ */
+export async function run(argv: readonly string[], signal: AbortSignal): Promise<number> {
   try {
     const line = readCommandLine(argv);
     return await commands[line.command](line, signal);

@@ -253,12 +253,13 @@ export class Client extends CoreClient {
   }
 
   /** Takes over what another client knew. Called by `connect(snapshot)`. */
-  restore({ verdict, logLevel, tools, sessionId }: Snapshot): void {
+  restore({ verdict, logLevel, tools }: Snapshot): void {
     this.known = verdict;
     this.doubtful = !!verdict;
     this.#logLevel = logLevel ?? this.#logLevel;
     this.tools.take({ tools }, verdict?.era === "modern", true);
-    if (verdict?.era !== "legacy" || sessionId === undefined || !verdict.revision || !verdict.info) return;
+    // Over HTTP a session without an id has no state at the server; on a pipe there is always a handshake.
+    if (verdict?.era !== "legacy" || this.transport.kind !== "http" || !verdict.revision || !verdict.info) return;
     const session = new LegacySession(this.parts());
     session.agree(verdict.revision, verdict.info);
     void session.stream?.ready();

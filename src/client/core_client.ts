@@ -139,7 +139,9 @@ export class CoreClient implements AsyncDisposable {
    * @param name The tool's name.
    * @param args Its arguments.
    * @returns The tool's result; `isError` is true when the tool itself failed.
-   * @throws {OutcomeUnknownError} When the call broke off after it was sent: it may have run, and is not sent again.
+   * @throws {OutcomeUnknownError} When the connection broke after the call was sent: it may have run, and is not sent again.
+   * @throws {PeerExitedError} When the server's process ended in the middle: it may have run too (`delivery` says "unknown").
+   * @throws {TimeoutError} When its time is over: it may have run, and the server is told to stop.
    * @throws {InvalidParamsError} When there is no such tool or the request is malformed.
    * @throws {ProtocolViolationError} When the result is no tool result, or does not fit the tool's output schema.
    */
@@ -242,7 +244,13 @@ export class CoreClient implements AsyncDisposable {
       logger,
       stream,
       changed: (change) => this.changed(change),
-      logged: (message) => handlers.log?.(message),
+      logged: (message) => {
+        try {
+          handlers.log?.(message);
+        } catch (error) {
+          logger?.({ level: "warning", message: "The log handler failed", fields: { error } });
+        }
+      },
       reopened: async (session) => await this.opened(session),
     };
   }

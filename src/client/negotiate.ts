@@ -5,6 +5,7 @@
  * @module
  */
 import {
+  ConnectionClosedError,
   HeaderMismatchError,
   HttpStatusError,
   MissingCapabilityError,
@@ -42,7 +43,14 @@ const legacyVerdictLife = 24 * 3_600_000;
 export type Found = { revision: Revision; info: ServerInfo | undefined } | undefined;
 
 /** Asks what a pipe's server speaks: a revision, a session that is open already, or nothing but `initialize`. */
-export type PipeFeature = (probe: ModernSession, parts: SessionParts) => Promise<Found | LegacySession>;
+export interface PipeFeature {
+  /**
+   * Asks the server behind one pipe.
+   *
+   * @internal
+   */
+  (probe: ModernSession, parts: SessionParts): Promise<Found | LegacySession>;
+}
 
 /**
  * Opens a session with a server of either era.
@@ -68,13 +76,17 @@ export function verdictOf(session: Session, now: number): Verdict {
   return { era, revision, info, ...(era === "legacy" && { expires: now + legacyVerdictLife }) };
 }
 
-async function overHttp(probe: ModernSession, { timeouts }: SessionParts): Promise<Found> {
+async function overHttp(probe: ModernSession, parts: SessionParts): Promise<Found | LegacySession> {
   try {
-    return judged(await discover(probe, timeouts.start));
+    return judged(await discover(probe, parts.timeouts.start));
   } catch (error) {
     // -32020 and -32021 in the body of an HTTP 400 can only come from a modern server.
     const modern = error instanceof HeaderMismatchError || error instanceof MissingCapabilityError;
     if (modern && error.status === 400) return { revision: probe.revision, info: undefined };
+    // A legacy server's CORS list may not know the probe's headers: the browser refuses it then, and only "initialize" tells.
+    if (error instanceof ConnectionClosedError && error.blocked) {
+      return await new LegacySession(parts).open().catch(() => Promise.reject(error));
+    }
     if (isLegacyAnswer(error)) return undefined;
     throw error;
   }

@@ -28,6 +28,13 @@ export async function egressFetch(fetch: Fetch, url: string, init: RequestInit):
     // A browser hides what a redirect says: status 0.
     if (status && (status < 301 || status > 308 || status === 304)) return response;
     discard(response);
+    if (!status) {
+      throw new RedirectRefusedError(
+        `Cannot follow the redirect of "${
+          urlWithoutQuery(url)
+        }": a browser does not tell where it leads, connect to the final address`,
+      );
+    }
     const location = response.headers.get("location") ?? "";
     const target = location && URL.canParse(location, url) ? new URL(location, url) : undefined;
     if (status < 307 || !target || target.origin !== new URL(url).origin || hops === mostRedirects) {
@@ -48,7 +55,14 @@ async function send(fetch: Fetch, url: string, init: RequestInit): Promise<Respo
     if (cause instanceof McpError || init.signal?.aborted) throw cause;
     const reason = connectFailure(cause);
     if (!reason) {
-      throw new ConnectionClosedError(`The connection to "${urlWithoutQuery(url)}" broke`, { cause, retryable: true });
+      // A browser gives the same bare TypeError for a host that is down and for what it does not allow.
+      const blocked = /^Mozilla/.test(globalThis.navigator?.userAgent);
+      const hint = blocked ? ": check that the server runs and allows this page's origin and headers (CORS)" : "";
+      throw new ConnectionClosedError(`The connection to "${urlWithoutQuery(url)}" broke${hint}`, {
+        cause,
+        retryable: true,
+        blocked,
+      });
     }
     throw new ConnectError(`Cannot connect to "${urlWithoutQuery(url)}": ${reason}`, {
       cause,

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Client } from "../client/client.ts";
 import type { Connect } from "./connect.ts";
 
 export * from "./core.ts";
@@ -13,7 +14,7 @@ export * from "./core.ts";
  * @throws {TypeError} When the target is none of these.
  * @throws {McpError} When the server cannot be reached, refuses, or has no revision in common.
  */
-export const connect: Connect = async (target, options) => {
+export const connect: Connect = async (target, options): Promise<Client> => {
   const { connect } = "Bun" in globalThis
     ? await import("./bun.ts")
     : "Deno" in globalThis

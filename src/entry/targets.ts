@@ -6,6 +6,7 @@
 import { Client } from "../client/client.ts";
 import { opened } from "../client/connect.ts";
 import type { CoreConnectOptions } from "../client/connect.ts";
+import { isLoopbackHost } from "../egress/address.ts";
 import { isSnapshot } from "../client/snapshot.ts";
 import type { Snapshot } from "../client/snapshot.ts";
 import type { OpenWebSocket, Spawn } from "../ports.ts";
@@ -60,9 +61,21 @@ function reach(
     throw new TypeError(`Cannot start "${target.command}" here: import connect from "@causeway/mcp/local"`);
   }
   const url = String(target);
+  warnOfPlainText(url, options);
   if (/^wss?:/i.test(url) && webSocket) return { transport: webSocket(url, options) };
   const transport = new HttpTransport(url, { ...options, sessionId: restored?.sessionId });
   const fallback = legacySse && (() => legacySse(url, options));
   const old = (restored?.verdict ?? options.verdict)?.binding === "http+sse";
   return old && fallback ? { transport: fallback() } : { transport, ...(fallback && { fallback }) };
+}
+
+/** What is sent in plain text can be read on the way, unless there is no way: loopback. */
+function warnOfPlainText(url: string, { logger }: ConnectOptions): void {
+  if (!logger || !URL.canParse(url)) return;
+  const { protocol, hostname, host } = new URL(url);
+  if (!/^(http|ws):$/.test(protocol) || isLoopbackHost(hostname)) return;
+  logger({
+    level: "warning",
+    message: `"${host}" is reached without encryption: use ${protocol.replace(":", "s:")} if it can`,
+  });
 }

@@ -182,10 +182,12 @@ export class ConnectError extends NotSentError {
 }
 
 /** The connection or the reply's stream ended before the answer came. */
-export class ConnectionClosedError extends McpError<{ retryAfter?: number | undefined }> {
+export class ConnectionClosedError extends McpError<{ retryAfter?: number | undefined; blocked?: boolean }> {
   override readonly code = "connection_closed";
   /** How long the server asked to wait before the stream is opened again, in milliseconds (SSE `retry`), unclamped. */
   declare readonly retryAfter: number | undefined;
+  /** In a browser: there was no reply, and the browser does not say whether it refused the request (CORS) or nobody answered. */
+  declare readonly blocked: boolean | undefined;
 }
 
 /** Which clock ran out. */

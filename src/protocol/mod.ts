@@ -12,5 +12,7 @@ export { legacyRevisions, modernRevisions } from "./revisions.ts";
 export type { Era, Revision } from "./revisions.ts";
 export { decodeHeaderValue, encodeHeaderValue } from "./headers.ts";
 export { expandUriTemplate, matchUriTemplate } from "./uri_template.ts";
+export type { TemplateScalar, TemplateValue } from "./uri_template.ts";
 export { createSchemaValidator } from "./json_schema/mod.ts";
+export type { DialectName, FormatChecks, SchemaValidatorOptions } from "./json_schema/mod.ts";
 export type { SchemaValidator, ValidateFunction, Validation, ValidationIssue } from "./validation.ts";

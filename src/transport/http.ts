@@ -6,7 +6,7 @@
 import { urlWithoutQuery } from "../egress/redact.ts";
 import { ConnectionClosedError, TimeoutError } from "../protocol/errors.ts";
 import type { McpError } from "../protocol/errors.ts";
-import type { JsonRpcMessage } from "../protocol/json_rpc.ts";
+import type { JsonRpcMessage, RequestId } from "../protocol/json_rpc.ts";
 import { defaultLimits, defaultTimeouts } from "../protocol/limits.ts";
 import type { Limits, Timeouts } from "../protocol/limits.ts";
 import { systemClock } from "../ports.ts";
@@ -28,7 +28,7 @@ export interface HttpTransportOptions {
   timeouts?: Partial<Timeouts> | undefined;
   /** The clock (the system's). */
   clock?: Clock | undefined;
-  /** Takes secrets out of what a server's error body brings into an error. */
+  /** Takes secrets out of what a server's error body brings into an error (the values of `headers`). */
   redact?: ((text: string) => string) | undefined;
   /** The id of a legacy session to go on with. Secret. */
   sessionId?: string | undefined;
@@ -54,7 +54,8 @@ export class HttpTransport implements Transport {
    * @throws {TypeError} When it is not an http: or https: URL, or carries a user name or password.
    */
   constructor(url: string | URL, options: HttpTransportOptions = {}) {
-    const { fetch = globalThis.fetch, limits, clock = systemClock, redact = same, sessionId } = options;
+    const { fetch = globalThis.fetch, limits, clock = systemClock, sessionId } = options;
+    const { redact = withoutValues(options.headers) } = options;
     this.address = checkedUrl(String(url));
     this.label = urlWithoutQuery(this.address);
     this.#timeouts = { ...defaultTimeouts, ...options.timeouts };
@@ -90,17 +91,18 @@ export class HttpTransport implements Transport {
   }
 
   send(message: JsonRpcMessage, exchange?: Exchange, options?: SendOptions): Cancel {
-    const isRequest = "method" in message && "id" in message;
+    // First of all, since it throws for what is no JSON: then nothing was begun.
+    const text = JSON.stringify(message);
+    const { id, method } = message as { id?: RequestId; method?: string };
+    const isRequest = id !== undefined && method !== undefined;
     const legacy = options?.legacy;
     if (legacy) this.#legacy = options;
-    const reply = this.#start(
-      exchange,
-      options,
-      (reply) => isRequest ? reply.post(message) : this.#notice(reply, message),
-    );
+    const reply = this.#start(exchange, options, (reply) => {
+      return isRequest ? reply.post(text, method) : this.#notice(reply, text, method);
+    });
     return (reason) => {
-      if (!reply.cancel() || !legacy || !isRequest || message.method === "initialize") return;
-      const params = { requestId: message.id, reason: reasonText(reason) };
+      if (!reply.cancel() || !legacy || !isRequest || method === "initialize") return;
+      const params = { requestId: id, reason: reasonText(reason) };
       this.send({ jsonrpc: "2.0", method: "notifications/cancelled", params }, undefined, options);
     };
   }
@@ -129,10 +131,10 @@ export class HttpTransport implements Transport {
   }
 
   /** What has no answer has no deadline of its own in the session: it gets one here. */
-  async #notice(reply: HttpReply, message: JsonRpcMessage): Promise<void> {
+  async #notice(reply: HttpReply, text: string, method: string | undefined): Promise<void> {
     const late = new TimeoutError("headers", this.#timeouts.headers);
     const stop = this.#context.clock.schedule(() => reply.end(late), late.milliseconds);
-    await reply.notice(message);
+    await reply.notice(text, method);
     stop();
   }
 
@@ -162,6 +164,10 @@ function checkedUrl(text: string): string {
   return url.href;
 }
 
-function same(text: string): string {
-  return text;
+/** Takes the values of the operator's own headers out of a text: a server may echo them in an error. */
+function withoutValues(headers: Readonly<Record<string, string>> = {}): (text: string) => string {
+  const secrets = Object.values(headers).flatMap((value) => [value, ...value.split(" ")]).filter(({ length }) =>
+    length > 5
+  );
+  return (text) => secrets.reduce((rest, secret) => rest.replaceAll(secret, "[redacted]"), text);
 }

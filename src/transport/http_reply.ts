@@ -73,11 +73,10 @@ export class HttpReply {
   }
 
   /** Sends one request and reads its reply. Never rejects. */
-  post(message: JsonRpcMessage): Promise<void> {
-    const { method } = message as { method?: string };
+  post(text: string, method: string): Promise<void> {
     this.#endless = method === "subscriptions/listen";
     return this.#run(async () => {
-      const response = await this.#send(message);
+      const response = await this.#send(text, method);
       if (method === "initialize") this.#keepSession(response);
       await this.#read(response);
       await this.#resume();
@@ -85,9 +84,9 @@ export class HttpReply {
   }
 
   /** Sends one message that has no answer. Never rejects. */
-  notice(message: JsonRpcMessage): Promise<void> {
+  notice(text: string, method: string | undefined): Promise<void> {
     return this.#run(async () => {
-      discard(await this.#send(message));
+      discard(await this.#send(text, method));
       return true;
     });
   }
@@ -135,9 +134,7 @@ export class HttpReply {
     }
   }
 
-  #send(message: JsonRpcMessage): Promise<Response> {
-    const { method } = message as { method?: string };
-    const text = JSON.stringify(message);
+  #send(text: string, method: string | undefined): Promise<Response> {
     const once = this.#context.repeats && (method === "tools/call" || method === undefined);
     return this.#fetch("POST", once ? new Blob([text]) : text);
   }

@@ -146,7 +146,8 @@ describe("what only reads is sent again", () => {
   ];
   for (const [method, name, verb] of reads) {
     test(name, async () => {
-      for (const answer of [failing(503, 2), failing(429, 2), failing(500, 1), broken, cutOff]) {
+      const all = [broken, cutOff, failing(503, 2), failing(429, 2), failing(500, 1)];
+      for (const answer of method === "tools/list" ? all : all.slice(0, 3)) {
         await answered(answer, async ({ client, clock, count }) => {
           await clock.until(verb(client));
           assert(count(method) === 2 || count(method) === 3);

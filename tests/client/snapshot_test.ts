@@ -104,7 +104,7 @@ describe("a client that goes on elsewhere", () => {
     await first.close();
   });
 
-  test("handshake without a session id: the handshake is made again, the question is not asked", async () => {
+  test("handshake without a session id: works on, the question for the era is not asked", async () => {
     const server = createLegacyServer({ sessions: false });
     const first = await connect(url, options(server));
     const snapshot = stored(first);

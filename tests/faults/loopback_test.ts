@@ -26,7 +26,7 @@ const notOverWire: Partial<Record<FaultName, string>> = {
 /** A runtime that does not know a compression hands the packed bytes over: no JSON. */
 const packed: readonly FaultName[] = ["deflate-bomb", "br-bomb"];
 
-describe("faults on loopback", { skip }, () => {
+describe("faults on loopback", () => {
   const cases = new Map<string, () => Promise<void>>();
   for (const era of httpEras) {
     for (const name of faultNames()) {
@@ -36,9 +36,9 @@ describe("faults on loopback", { skip }, () => {
     }
   }
   const outcome = together(cases, 8);
-  for (const name of cases.keys()) test(name, () => outcome(name));
+  for (const name of cases.keys()) test(name, { skip }, () => outcome(name));
 
-  test("nothing was rejected unheard", () => strays.none());
+  test("nothing was rejected unheard", { skip }, () => strays.none());
 });
 
 async function run(

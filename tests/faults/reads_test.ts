@@ -8,7 +8,7 @@ import { type Client, connect, HttpStatusError, OutcomeUnknownError } from "../.
 import { createHostileServer, type FaultName, type HostileOptions, type HostileServer } from "../servers/hostile.ts";
 import { memoryFetch } from "../servers/memory_fetch.ts";
 import { VirtualClock } from "../support/virtual_clock.ts";
-import { assertOutcome, evenRandom, trackFetch, watch, watchStrays, within } from "./support/harness.ts";
+import { assertOutcome, evenRandom, textOf, trackFetch, watch, watchStrays, within } from "./support/harness.ts";
 import { together } from "./support/together.ts";
 
 const strays = watchStrays();
@@ -77,6 +77,23 @@ describe("retries", () => {
     assertEquals(server.hits(), 1);
     await clock.until(client.callTool("echo", {}, { idempotent: true }));
     assertEquals([server.hits(), server.calls("echo")], [2, 1]);
+    await client.close();
+  });
+
+  test("F20 a session that the server has forgotten: one new session, the call runs once", async () => {
+    const { client, clock, server } = await open("http-404-session", { era: "legacy", times: 1 });
+    assertEquals(textOf(await client.callTool("echo", { text: "hi" })), "hi");
+    assertEquals([clock.monotonic(), server.hits(), server.calls("echo")], [0, 1, 1]);
+    assertEquals(server.count("initialize"), 2);
+    await client.close();
+  });
+
+  test("F20 ten calls that find it forgotten: one new session, each runs once", async () => {
+    const { client, server } = await open("http-404-session", { era: "legacy", times: 1 });
+    const texts = Array.from({ length: 10 }, (_, index) => String(index));
+    const results = await Promise.all(texts.map((text) => client.callTool("echo", { text })));
+    assertEquals(results.map(textOf), texts);
+    assertEquals([server.calls("echo"), server.count("initialize")], [10, 2]);
     await client.close();
   });
 

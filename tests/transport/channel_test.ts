@@ -19,7 +19,7 @@ import type {
   Transport,
 } from "../../mod.ts";
 import { createModernServer } from "../servers/modern.ts";
-import { textOf, turns } from "../client/support.ts";
+import { textOf, turns } from "../support/clients.ts";
 
 /** A channel whose other end is in the test's hand. */
 class PlayedChannel implements Channel {

@@ -8,7 +8,7 @@ import type { Spawn } from "../../src/ports.ts";
 import { baseEnvironment as bunEnvironment, bunSpawn } from "../../src/runtime/bun.ts";
 import { baseEnvironment as denoEnvironment, denoSpawn } from "../../src/runtime/deno.ts";
 import { baseEnvironment as nodeEnvironment, nodeSpawn } from "../../src/runtime/node.ts";
-import { textOf } from "../client/support.ts";
+import { textOf } from "../support/clients.ts";
 import { transportSuite } from "../suites/transport.ts";
 
 const [spawn, baseEnvironment]: [Spawn, typeof bunEnvironment] = "Bun" in globalThis

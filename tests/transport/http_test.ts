@@ -5,7 +5,7 @@ import type { Fetch } from "../../mod.ts";
 import { createLegacyServer, type LegacyOptions } from "../servers/legacy.ts";
 import { memoryFetch } from "../servers/memory_fetch.ts";
 import { createModernServer, type ModernOptions } from "../servers/modern.ts";
-import { front, nobody, textOf, until, url } from "../client/support.ts";
+import { front, nobody, textOf, until, url } from "../support/clients.ts";
 import { serverUrl } from "../support/server_url.ts";
 import { transportSuite } from "../suites/transport.ts";
 import { fresh, remoteState, subjectOf } from "./support.ts";

@@ -15,7 +15,7 @@ import {
 import type { HttpTransportOptions } from "../../mod.ts";
 import { type FetchTarget, memoryFetch } from "../servers/memory_fetch.ts";
 import { createSse2024Server, type Sse2024Server } from "../servers/sse_2024.ts";
-import { textOf, turns, until } from "../client/support.ts";
+import { textOf, turns, until } from "../support/clients.ts";
 import { serverUrl } from "../support/server_url.ts";
 import { VirtualClock } from "../support/virtual_clock.ts";
 import { transportSuite } from "../suites/transport.ts";

@@ -2,7 +2,7 @@ import { describe, test } from "node:test";
 import { assertEquals, assertThrows } from "@std/assert";
 import { ConnectionClosedError, createMemoryPair } from "../../mod.ts";
 import type { McpError } from "../../mod.ts";
-import { createPipe } from "../client/support.ts";
+import { createPipe } from "../support/clients.ts";
 import { transportSuite } from "../suites/transport.ts";
 import { subjectOf } from "./support.ts";
 

@@ -14,7 +14,7 @@ import type { OpenWebSocket, WebSocketEvent, WebSocketLike, WebSocketOptions } f
 import { openWebSocket as openPlain } from "../../src/runtime/browser.ts";
 import { openWebSocket as openInWorkers } from "../../src/runtime/workers.ts";
 import { createPipeServer, type PipeOptions, type PipeServer } from "../servers/pipe.ts";
-import { textOf, turns, until } from "../client/support.ts";
+import { textOf, turns, until } from "../support/clients.ts";
 import { serverUrl } from "../support/server_url.ts";
 import { VirtualClock } from "../support/virtual_clock.ts";
 import { transportSuite } from "../suites/transport.ts";

@@ -84,7 +84,7 @@ export class Call implements Exchange, Expiring {
   }
 
   /** Takes its outcome from `work`, unless its time is over first: for what is waited for between two rounds. */
-  follow(work: Promise<JsonObject | undefined>): this {
+  follow(work: Promise<JsonObject | void>): this {
     work.then(
       (result) => this.#done(result ?? {}),
       (reason) => this.#fail(reason),

@@ -85,12 +85,17 @@ export class Caller {
    */
   start(id: string, method: string, params: JsonObject, round: RoundOptions): Call {
     const call = this.#call(id, method, round);
-    call.started(this.transport.send({ jsonrpc: "2.0", id, method, params }, call, round.send));
+    try {
+      call.started(this.transport.send({ jsonrpc: "2.0", id, method, params }, call, round.send));
+    } catch (error) {
+      // What is no JSON cannot be sent.
+      call.abort(error);
+    }
     return call;
   }
 
   /** Waits for `work`, but no longer than the request lives, and gives up with its caller. */
-  wait(work: Promise<JsonObject | undefined>, request: RequestOptions, clock: RequestClock): Promise<JsonObject> {
+  wait(work: Promise<JsonObject | void>, request: RequestOptions, clock: RequestClock): Promise<JsonObject> {
     const { total } = clock.timeouts;
     return this.#call("", "", {
       host: deaf,

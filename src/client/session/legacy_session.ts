@@ -155,7 +155,8 @@ export class LegacySession implements Session, CallHost {
       if (!(error instanceof SessionLostError)) throw error;
       // Once, however many requests found the session lost.
       if (generation === this.#generation) {
-        await (this.#opening ??= this.#reopen().finally(() => this.#opening = undefined));
+        this.#opening ??= this.#reopen().finally(() => this.#opening = undefined);
+        await this.#caller.wait(this.#opening, options, clock);
       }
       return await this.#call(method, params, options, clock);
     }

@@ -12,6 +12,7 @@ let counter = 0;
 const counting: Handlers = {
   elicitation: () => ({ action: "accept", content: { name: `n${++counter}` } }),
 };
+const form: InputRequest = { method: "elicitation/create", params: { message: "?", requestedSchema: {} } };
 const modernWays = { ways: ["modern HTTP", "modern pipe"] as const };
 
 describe("a call that asks more than once", () => {
@@ -50,6 +51,29 @@ describe("a call that asks more than once", () => {
     await client.callTool("ask", { state: false });
     assertEquals(paramsOf(server, "tools/call").map((params) => "requestState" in params), [false, false]);
   }, { client: { handlers: counting }, ...modernWays });
+
+  test("a round brings back only what it was given: no older state, no older answers (C-203 C-206)", async () => {
+    const given: JsonObject[] = [
+      { inputRequests: { a: form as unknown as JsonObject }, requestState: "one" },
+      { inputRequests: { b: form as unknown as JsonObject } },
+      { requestState: "three" },
+    ];
+    const server = front(createModernServer(), (seen, count) => {
+      if (seen.method !== "tools/call") return undefined;
+      const round = given[count - 1];
+      return resultReply(
+        seen,
+        round ? { resultType: "input_required", ...round } : { resultType: "complete", content: [] },
+      );
+    });
+    await using client = await connect(url, { fetch: memoryFetch(server), handlers: counting });
+    await client.callTool("echo", { text: "hi" });
+    const rounds = server.seen.slice(1).map(({ message }) => {
+      const { inputResponses, requestState } = objectAt(message ?? {}, "params");
+      return [isJsonObject(inputResponses) ? Object.keys(inputResponses) : undefined, requestState];
+    });
+    assertEquals(rounds, [[undefined, undefined], [["a"], "one"], [["b"], undefined], [undefined, "three"]]);
+  });
 
   inEveryWay("ten calls of the same tool at once do not mix their rounds (C-205)", async (client, server) => {
     const calls = Array.from({ length: 10 }, () => client.callTool("ask", { rounds: 2 }));
@@ -110,8 +134,6 @@ function asking(inputRequests: Record<string, InputRequest>) {
     return resultReply(seen, count === 1 ? { resultType: "input_required", inputRequests: requests } : done);
   });
 }
-
-const form: InputRequest = { method: "elicitation/create", params: { message: "?", requestedSchema: {} } };
 
 describe("what a server must not ask", () => {
   const elicitation: Handlers = { elicitation: () => ({ action: "accept", content: {} }) };

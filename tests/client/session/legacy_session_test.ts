@@ -43,6 +43,25 @@ describe("the session of a handshake server", () => {
       assertEquals(server.count("notifications/initialized"), 2);
     }));
 
+  test("an old request that is told late does not cost the new session (C-105)", async () => {
+    const legacy = createLegacyServer();
+    let tell = () => {};
+    const late = new Promise<void>((resolve) => tell = resolve);
+    const server = front(legacy, async ({ method }, count) => {
+      if (method !== "tools/call" || count !== 1) return undefined;
+      await late;
+      return new Response("Session not found", { status: 404 });
+    });
+    await using client = await connect(url, { fetch: memoryFetch(server) });
+    const slow = client.callTool("echo", { text: "late" });
+    await until(() => server.methods.includes("tools/call"));
+    legacy.forgetSessions();
+    assertEquals(textOf(await client.callTool("echo", { text: "first" })), "first");
+    tell();
+    assertEquals(textOf(await slow), "late");
+    assertEquals([legacy.count("initialize"), legacy.calls("echo"), legacy.violations], [2, 2, []]);
+  });
+
   test("forgotten again and again: opened anew each time", () =>
     withLegacy(async (client, server) => {
       for (let round = 1; round <= 5; round++) {

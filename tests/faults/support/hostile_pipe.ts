@@ -17,6 +17,8 @@ export interface HostilePipe {
   calls(): number;
   /** What the client did wrong. */
   violations(): string[];
+  /** Calls that the client called off by a notice. */
+  notices(): number;
   /** Answers of the client to the server's requests. */
   answers(): number;
   /** Channels that were opened and not closed. */
@@ -50,6 +52,7 @@ export function createHostilePipe(fault: PipeFault, options: HostilePipeOptions)
     hits: () => state.hits,
     calls: () => state.servers.reduce((sum, server) => sum + server.calls("echo"), 0),
     violations: () => state.servers.flatMap((server) => server.violations),
+    notices: () => state.servers.reduce((sum, server) => sum + server.count("notifications/cancelled"), 0),
     answers: () => state.answers,
     open: () => state.open,
   };

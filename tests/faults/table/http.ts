@@ -6,19 +6,9 @@
  */
 import type { FaultName } from "../../servers/hostile.ts";
 import { messageRows } from "./http_messages.ts";
-import { type Cell, right } from "./row.ts";
+import { type HttpRow, right } from "./row.ts";
 import { statusRows } from "./http_statuses.ts";
 import { streamRows } from "./http_streams.ts";
-
-/** One row. */
-export interface HttpRow {
-  /** The row of the plan: F1 to F48. */
-  readonly f: string;
-  readonly modern: Cell;
-  readonly legacy: Cell;
-  /** How many bytes, items or messages the fault makes at most. */
-  readonly size?: number;
-}
 
 /** The columns. */
 export const httpEras = ["modern", "legacy"] as const;

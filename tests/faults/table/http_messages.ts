@@ -4,8 +4,7 @@
  * @module
  */
 import type { MessageFault } from "../../servers/faults/messages.ts";
-import type { HttpRow } from "./http.ts";
-import { type Outcome, refused, right, violation } from "./row.ts";
+import { type HttpRow, type Outcome, refused, right, violation } from "./row.ts";
 
 /** Rows of faults in the envelope, the order, the input rounds, the lists and the subscriptions. */
 export const messageRows: Readonly<Record<MessageFault, HttpRow>> = {

@@ -4,8 +4,7 @@
  * @module
  */
 import type { RedirectStatus, StatusFault } from "../../servers/faults/statuses.ts";
-import type { HttpRow } from "./http.ts";
-import { notSent, type Outcome, refused, right, unknown, violation } from "./row.ts";
+import { type HttpRow, notSent, type Outcome, refused, right, unknown, violation } from "./row.ts";
 
 /** Rows of statuses, types, redirects and session ids. Chance is 0.5 in the suite: half of each longest wait. */
 export const statusRows: Readonly<Record<StatusFault, HttpRow>> = {

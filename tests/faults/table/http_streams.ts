@@ -5,8 +5,7 @@
  */
 import type { ByteFault } from "../../servers/faults/bytes.ts";
 import type { StreamFault } from "../../servers/faults/streams.ts";
-import type { HttpRow } from "./http.ts";
-import { limit, type Outcome, right, timeout, unknown, violation } from "./row.ts";
+import { type HttpRow, limit, type Outcome, right, timeout, unknown, violation } from "./row.ts";
 
 const mebibyte = 2 ** 20;
 

@@ -39,6 +39,16 @@ export interface Elsewhere {
 /** One cell of the matrix. */
 export type Cell = Outcome | Elsewhere;
 
+/** One row of the matrix over HTTP. */
+export interface HttpRow {
+  /** The row of the plan: F1 to F48. */
+  readonly f: string;
+  readonly modern: Cell;
+  readonly legacy: Cell;
+  /** How many bytes, items or messages the fault makes at most. */
+  readonly size?: number;
+}
+
 /** True for a cell that the suite runs. */
 export function isOutcome(cell: Cell): cell is Outcome {
   return "ends" in cell;

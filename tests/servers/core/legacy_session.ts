@@ -113,7 +113,7 @@ export function createLegacySession(
     clientCapabilities: {},
     nextId: 1,
   };
-  const tasks = createLegacyTasks(state, askClient);
+  const tasks = createLegacyTasks(state);
   return {
     get revision() {
       return state.revision;
@@ -195,7 +195,7 @@ async function dispatch(
   const session = sessionMethod(method, params, state);
   if (session !== undefined) return session;
   const context = contextOf(request, io, { state, signal });
-  const task = tasks.handle(request, { io, context });
+  const task = tasks.handle(request, (method, params) => askClient(state, io.send, { method, params, signal }));
   if (task !== undefined) return await task;
   const result = state.core.handle(method, params, context);
   if (result === undefined) throw new RpcFailure(-32601, "Method not found");
@@ -288,7 +288,7 @@ function takeAnswer(message: JsonObject, state: SessionState): void {
 }
 
 /** Sends a request to the client and waits for its answer. */
-export async function askClient(
+async function askClient(
   state: SessionState,
   send: (message: ServerMessage) => void,
   request: { method: string; params: JsonObject; signal?: AbortSignal },

@@ -3,12 +3,12 @@
  *
  * @module
  */
-import type { CoreContext } from "./core.ts";
-import type { askClient, LegacyIo, SessionState } from "./legacy_session.ts";
+import type { Core } from "./core.ts";
 import { createTaskStore, isTerminal, type TaskRecord, type TaskStore } from "./tasks.ts";
 import {
   isJsonObject,
   type JsonObject,
+  type JsonRpcNotification,
   type JsonRpcRequest,
   notificationOf,
   numberAt,
@@ -17,17 +17,30 @@ import {
   stringAt,
 } from "./wire.ts";
 
+/** What tasks need to know of their session. */
+export interface TaskSession {
+  readonly core: Core;
+  readonly options: { readonly tasks?: boolean };
+  /** The agreed revision; undefined before `initialize`. */
+  readonly revision: string | undefined;
+  /** Sends what belongs to no request. */
+  readonly push: (message: JsonRpcNotification) => void;
+}
+
+/** Sends the client a request on the stream of the one that is being answered, and waits for what it says. */
+export type AskClient = (method: string, params: JsonObject) => Promise<JsonObject>;
+
 /** The tasks of one session. */
 export interface LegacyTasks {
   readonly store: TaskStore;
   /** Answers what has to do with tasks; undefined for all else. */
-  handle(request: JsonRpcRequest, scope: { io: LegacyIo; context: CoreContext }): Promise<JsonObject> | undefined;
+  handle(request: JsonRpcRequest, ask: AskClient): Promise<JsonObject> | undefined;
 }
 
 const related = "io.modelcontextprotocol/related-task";
 
 /** Makes the tasks of a session. */
-export function createLegacyTasks(state: SessionState, ask: typeof askClient): LegacyTasks {
+export function createLegacyTasks(state: TaskSession): LegacyTasks {
   const ttls = new Map<string, number | null>();
   const flat = (task: TaskRecord): JsonObject => {
     const { taskId, status, createdAt, lastUpdatedAt } = task;
@@ -47,7 +60,7 @@ export function createLegacyTasks(state: SessionState, ask: typeof askClient): L
   };
   return {
     store,
-    handle(request, { io, context }) {
+    handle(request, ask) {
       const { method, params = {} } = request;
       if (!supported()) return undefined;
       if (method === "tools/call") {
@@ -75,7 +88,7 @@ export function createLegacyTasks(state: SessionState, ask: typeof askClient): L
           return Promise.resolve(flat(task));
         }
         case "tasks/result":
-          return outcome(store.find(params), { state, store, ask, io, signal: context.signal });
+          return outcome(store.find(params), store, ask);
         default:
           return undefined;
       }
@@ -83,22 +96,13 @@ export function createLegacyTasks(state: SessionState, ask: typeof askClient): L
   };
 }
 
-interface OutcomeScope {
-  readonly state: SessionState;
-  readonly store: TaskStore;
-  readonly ask: typeof askClient;
-  readonly io: LegacyIo;
-  readonly signal: AbortSignal;
-}
-
-async function outcome(task: TaskRecord, scope: OutcomeScope): Promise<JsonObject> {
-  const { state, store, ask, io, signal } = scope;
+async function outcome(task: TaskRecord, store: TaskStore, ask: AskClient): Promise<JsonObject> {
   const _meta = { [related]: { taskId: task.taskId } };
   while (!isTerminal(task)) {
     store.finish(task);
     for (const [key, input] of Object.entries(task.inputRequests)) {
       const params = { ...objectAt(input, "params"), _meta };
-      const answer = await ask(state, io.send, { method: stringAt(input, "method") ?? "", params, signal });
+      const answer = await ask(stringAt(input, "method") ?? "", params);
       store.answer(task, { [key]: answer });
     }
   }

@@ -8,13 +8,13 @@ import {
   TimeoutError,
   UnauthorizedError,
   UnsupportedVersionError,
-} from "../../mod.ts";
-import type { FetchTarget } from "../servers/memory_fetch.ts";
-import { memoryFetch } from "../servers/memory_fetch.ts";
-import { objectAt } from "../servers/core/wire.ts";
-import { createLegacyServer, type LegacyOptions } from "../servers/legacy.ts";
-import { createModernServer } from "../servers/modern.ts";
-import { VirtualClock } from "../support/virtual_clock.ts";
+} from "../../../mod.ts";
+import type { FetchTarget } from "../../servers/memory_fetch.ts";
+import { memoryFetch } from "../../servers/memory_fetch.ts";
+import { objectAt } from "../../servers/core/wire.ts";
+import { createLegacyServer, type LegacyOptions } from "../../servers/legacy.ts";
+import { createModernServer } from "../../servers/modern.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
 import {
   errorReply,
   type Front,
@@ -27,7 +27,7 @@ import {
   url,
   withLegacy,
   withModern,
-} from "./support.ts";
+} from "../support.ts";
 
 const prefix = "io.modelcontextprotocol/";
 const once: Options = { retry: { attempts: 1 } };

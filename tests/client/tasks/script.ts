@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { connect, taskSupport } from "../../mod.ts";
-import type { Client, JsonObject } from "../../mod.ts";
-import { VirtualClock } from "../support/virtual_clock.ts";
+import { connect, taskSupport } from "../../../mod.ts";
+import type { Client, JsonObject } from "../../../mod.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
 
 type Options = NonNullable<Parameters<typeof connect>[1]>;
 /** What the server says to a method: a result, or a JSON-RPC error to throw. `count` begins at 0. */

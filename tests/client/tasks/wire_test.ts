@@ -8,9 +8,9 @@ import {
   ProtocolViolationError,
   RpcError,
   TimeoutError,
-} from "../../mod.ts";
-import type { JsonObject } from "../../mod.ts";
-import { away, done, Refusal, scripted, task } from "./tasks_script.ts";
+} from "../../../mod.ts";
+import type { JsonObject } from "../../../mod.ts";
+import { away, done, Refusal, scripted, task } from "./script.ts";
 
 describe("how often a task is looked at", () => {
   for (

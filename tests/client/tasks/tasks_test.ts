@@ -9,14 +9,14 @@ import {
   MethodNotFoundError,
   OutcomeUnknownError,
   taskSupport,
-} from "../../mod.ts";
-import type { JsonObject, Task } from "../../mod.ts";
-import { createLegacyServer } from "../servers/legacy.ts";
-import type { LegacyOptions, LegacyServer } from "../servers/legacy.ts";
-import { memoryFetch } from "../servers/memory_fetch.ts";
-import { createModernServer } from "../servers/modern.ts";
-import type { ModernOptions, ModernServer } from "../servers/modern.ts";
-import { VirtualClock } from "../support/virtual_clock.ts";
+} from "../../../mod.ts";
+import type { JsonObject, Task } from "../../../mod.ts";
+import { createLegacyServer } from "../../servers/legacy.ts";
+import type { LegacyOptions, LegacyServer } from "../../servers/legacy.ts";
+import { memoryFetch } from "../../servers/memory_fetch.ts";
+import { createModernServer } from "../../servers/modern.ts";
+import type { ModernOptions, ModernServer } from "../../servers/modern.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
 
 const url = "http://server.test/mcp";
 const related = "io.modelcontextprotocol/related-task";

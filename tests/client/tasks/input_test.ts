@@ -8,12 +8,12 @@ import {
   OutcomeUnknownError,
   ProtocolViolationError,
   taskSupport,
-} from "../../mod.ts";
-import type { Client, PendingInput } from "../../mod.ts";
-import { createLegacyServer } from "../servers/legacy.ts";
-import { memoryFetch } from "../servers/memory_fetch.ts";
-import { VirtualClock } from "../support/virtual_clock.ts";
-import { asks, away, done, Refusal, scripted, task } from "./tasks_script.ts";
+} from "../../../mod.ts";
+import type { Client, PendingInput } from "../../../mod.ts";
+import { createLegacyServer } from "../../servers/legacy.ts";
+import { memoryFetch } from "../../servers/memory_fetch.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
+import { asks, away, done, Refusal, scripted, task } from "./script.ts";
 
 const accept = { action: "accept", content: {} };
 

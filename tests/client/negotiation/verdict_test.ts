@@ -1,13 +1,13 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { Client, connect, HttpStatusError, HttpTransport, RedirectRefusedError } from "../../mod.ts";
-import type { Verdict } from "../../mod.ts";
-import { objectAt } from "../servers/core/wire.ts";
-import { createLegacyServer, type LegacyOptions } from "../servers/legacy.ts";
-import { type FetchTarget, memoryFetch } from "../servers/memory_fetch.ts";
-import { createModernServer } from "../servers/modern.ts";
-import { createSse2024Server } from "../servers/sse_2024.ts";
-import { VirtualClock } from "../support/virtual_clock.ts";
+import { Client, connect, HttpStatusError, HttpTransport, RedirectRefusedError } from "../../../mod.ts";
+import type { Verdict } from "../../../mod.ts";
+import { objectAt } from "../../servers/core/wire.ts";
+import { createLegacyServer, type LegacyOptions } from "../../servers/legacy.ts";
+import { type FetchTarget, memoryFetch } from "../../servers/memory_fetch.ts";
+import { createModernServer } from "../../servers/modern.ts";
+import { createSse2024Server } from "../../servers/sse_2024.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
 import {
   front,
   methodsOf,
@@ -19,7 +19,7 @@ import {
   url,
   withLegacy,
   withModern,
-} from "./support.ts";
+} from "../support.ts";
 
 const day = 86_400_000;
 const modern: Verdict = { era: "modern", revision: "2026-07-28" };

@@ -1,29 +1,10 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { ChannelTransport, connect, createMemoryPair, TimeoutError, UnsupportedVersionError } from "../../mod.ts";
-import { isJsonObject, type JsonObject, objectAt } from "../servers/core/wire.ts";
-import { VirtualClock } from "../support/virtual_clock.ts";
-import { createPipe, methodsOf, modernRevision, type Options, textOf, withPipe } from "./support.ts";
-
-/** A server that is a function: what it returns is sent, in one write. */
-function played(answer: (message: JsonObject, send: (...messages: JsonObject[]) => void) => void) {
-  const seen: JsonObject[] = [];
-  const transport = new ChannelTransport(() => {
-    const [near, far] = createMemoryPair();
-    const send = (...messages: JsonObject[]) => void far.write(messages.map((message) => JSON.stringify(message)));
-    void far.open({
-      text(text) {
-        const message: unknown = JSON.parse(text);
-        if (!isJsonObject(message)) return;
-        seen.push(message);
-        answer(message, send);
-      },
-      end() {},
-    });
-    return near;
-  });
-  return { transport, seen, methods: () => seen.map(({ method }) => method) };
-}
+import { connect, TimeoutError, UnsupportedVersionError } from "../../../mod.ts";
+import { type JsonObject, objectAt } from "../../servers/core/wire.ts";
+import { played } from "../played.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
+import { createPipe, methodsOf, modernRevision, type Options, textOf, withPipe } from "../support.ts";
 
 const discovered: JsonObject = {
   resultType: "complete",

@@ -1,0 +1,163 @@
+/**
+ * `bun tools/run.ts faults`: the whole fault matrix on all runtimes, how soon each fault is told, and a gigabyte in six
+ * shapes with memory measured; prints the table. `--write` writes docs/FAULTS.md, `--short` leaves out what is measured,
+ * `--only <runtime,…>` narrows it, `--timeout <seconds>` says when a runtime's tests are killed (default 300).
+ */
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { parseArgs } from "node:util";
+import { type Mix, spoofPipe, spoofStreams } from "../tests/faults/support/spoof.ts";
+import { type Bound, isRefused, type Latency, measureBound, measureLatency, shapes } from "./faults/measure.ts";
+import { type Findings, most, writePage } from "./faults/page.ts";
+import { runProcess } from "./process.ts";
+import { bunPath, denoPath, nodePath, packagesInstalled, root } from "./programs.ts";
+import { runInBun } from "./test/bun.ts";
+import { runInDeno } from "./test/deno.ts";
+import { compileSources, runInNode } from "./test/node.ts";
+import {
+  countLine,
+  countOutcomes,
+  describeRun,
+  type RunOptions,
+  type RuntimeName,
+  type RuntimeRun,
+} from "./test/results.ts";
+import { startTestServer } from "./test/server.ts";
+import { runInWorkerd } from "./test/workerd.ts";
+
+const runners: Readonly<Record<RuntimeName, (options: RunOptions) => Promise<RuntimeRun>>> = {
+  bun: runInBun,
+  deno: runInDeno,
+  node: runInNode,
+  workerd: runInWorkerd,
+};
+const spoofed = 100_000;
+const repeats = 20;
+
+/** Runs the matrix and answers 0 when every cell, time and bound is as it should be. */
+export async function main(parameters: readonly string[]): Promise<number> {
+  const { values } = parseArgs({
+    args: [...parameters],
+    options: {
+      only: { type: "string" },
+      short: { type: "boolean", default: false },
+      write: { type: "boolean", default: false },
+      timeout: { type: "string", default: "300" },
+    },
+  });
+  const all: RuntimeName[] = ["bun", "deno", "node", "workerd"];
+  const names = all.filter((name) => values.only === undefined || values.only.split(",").includes(name));
+  const scratch = join(root, ".cache", `faults-${process.pid}`);
+  mkdirSync(scratch, { recursive: true });
+  const server = await startTestServer();
+  try {
+    const base = server?.url ?? "";
+    const runs: RuntimeRun[] = [];
+    for (const name of names) {
+      runs.push(await runTests(name, { scratch, base, timeout: Number(values.timeout) * 1_000 }));
+    }
+    const measured = values.short || server === undefined ? nothing : await measureAll(names, { base, scratch });
+    const findings: Findings = { runs, versions: await versions(names), ...measured };
+    const page = writePage(findings);
+    if (values.write) writeFileSync(join(root, "docs", "FAULTS.md"), page);
+    console.log(page);
+    return conclude(findings);
+  } finally {
+    server?.stop();
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+const nothing: Pick<Findings, "latencies" | "bounds" | "spoofs"> = { latencies: [], bounds: [], spoofs: [] };
+
+async function runTests(
+  name: RuntimeName,
+  { scratch, base, timeout }: { scratch: string; base: string; timeout: number },
+): Promise<RuntimeRun> {
+  const files = readdirSync(join(root, "tests", "faults"))
+    .filter((file) => file.endsWith("_test.ts") && !(name === "workerd" && file.endsWith("_local_test.ts")))
+    .map((file) => `tests/faults/${file}`)
+    .sort();
+  const run = await runners[name]({ files, scratch, timeout, env: { CAUSEWAY_TEST_SERVER: base } });
+  console.error(describeRun(run));
+  return run;
+}
+
+/** One after the other: what is measured wants the machine for itself. */
+async function measureAll(
+  names: readonly RuntimeName[],
+  { base, scratch }: { base: string; scratch: string },
+): Promise<typeof nothing> {
+  const compiled = join(scratch, "measured");
+  if (packagesInstalled()) await compileSources(compiled);
+  const latencies: Latency[] = [];
+  const bounds: Bound[] = [];
+  for (const name of names) {
+    const latency = await measureLatency(name, { base, compiled, times: repeats });
+    if (latency !== undefined) latencies.push(latency);
+    console.error(`${name}: measured how soon faults are told`);
+  }
+  for (const shape of shapes) {
+    for (const name of names) {
+      const bound = await measureBound(name, shape, { base, compiled });
+      if (bound !== undefined) bounds.push(bound);
+    }
+    console.error(`${shape[0]}: measured on ${names.join(", ")}`);
+  }
+  return { latencies, bounds, spoofs: await spoofAll() };
+}
+
+async function spoofAll(): Promise<Findings["spoofs"]> {
+  const mixes: Readonly<Record<Mix, string>> = {
+    "swap-all": "HTTP, every answer on another call's stream",
+    "some-swapped": "HTTP, every second answer on another call's stream",
+    "foreign-first": "HTTP, another call's answer before the own one",
+  };
+  const spoofs: { name: string; count: Awaited<ReturnType<typeof spoofPipe>> }[] = [];
+  for (const [mix, name] of Object.entries(mixes)) {
+    spoofs.push({ name, count: await spoofStreams(spoofed / 4, mix as Mix) }); // a key of the very type
+  }
+  spoofs.push({ name: "pipe, out of order, doubled, made up", count: await spoofPipe(spoofed / 4) });
+  return spoofs;
+}
+
+async function versions(names: readonly RuntimeName[]): Promise<Record<string, string>> {
+  const found: Record<string, string> = {};
+  const programs: Partial<Record<RuntimeName, string | undefined>> = {
+    bun: bunPath(),
+    deno: denoPath(),
+    node: nodePath(),
+  };
+  for (const name of names) {
+    const program = programs[name];
+    if (program === undefined) continue;
+    const { standardOutput } = await runProcess([program, "--version"], { timeout: 10_000 });
+    found[name] = /\d+\.\d+\.\d+/.exec(standardOutput)?.[0] ?? "";
+  }
+  return found;
+}
+
+/** Says what is not as it should be. */
+function conclude({ runs, latencies, bounds, spoofs }: Findings): number {
+  const total = countOutcomes(runs.flatMap(({ outcomes }) => outcomes));
+  const problems: string[] = [];
+  if (total.failed > 0) problems.push(`${total.failed} tests failed`);
+  for (const { runtime, measured } of latencies) {
+    for (const { name, era, took } of measured) {
+      const worst = Math.max(...took);
+      const bound = name.startsWith("process") ? most.process : most.loopback;
+      if (worst > bound) problems.push(`${runtime}: ${name} (${era}) took ${worst.toFixed(0)} ms, more than ${bound}`);
+    }
+  }
+  for (const bound of bounds.filter((bound) => !isRefused(bound))) {
+    const { runtime, shape, ends, option, grown } = bound;
+    problems.push(`${runtime}: ${shape} ended with ${ends} ${option}, growth ${(grown / 2 ** 20).toFixed(0)} MB`);
+  }
+  for (const { name, count: { wrong, strange } } of spoofs) {
+    if (wrong + strange.length > 0) problems.push(`${name}: ${wrong} wrong answers, ${strange.slice(0, 3).join("; ")}`);
+  }
+  for (const problem of problems) console.log(`NOT AS IT SHOULD BE: ${problem}`);
+  console.log(countLine(total));
+  return problems.length === 0 ? 0 : 1;
+}
