@@ -122,10 +122,15 @@ function listJobs(cells: readonly PlannedCell[], runtimes: readonly Runtime[]): 
     const jobs = runtimes.flatMap((runtime) =>
       cells
         .filter((cell) => round < cell.rounds)
-        .flatMap((cell) => cell.clients.map((client) => ({ runtime, client, cell, round })))
+        .flatMap((cell) => clientsOf(cell, round).map((client) => ({ runtime, client, cell, round })))
     );
     return round % 2 === 0 ? jobs : jobs.reverse();
   }).flat();
+}
+
+/** The peers sit every second round out: they are far away, and the time is better spent on the ratio to the floor. */
+function clientsOf({ clients }: PlannedCell, round: number): readonly ClientName[] {
+  return round % 2 === 0 ? clients : clients.filter((client) => client === "floor" || client === "ours");
 }
 
 /** Keeps what every kind of the given names asks for: `bun,http_json` is one cell in one runtime. */

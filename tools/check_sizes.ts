@@ -9,13 +9,18 @@ import { gzipSync } from "node:zlib";
 import type { BuildResult } from "esbuild";
 import { root } from "./programs.ts";
 
-/** One bundle and the most bytes that it may have, minified and gzipped. */
+/**
+ * One bundle and what it may weigh, minified and gzipped, in bytes. The contract is `most`. Where it is not met yet, `today` is
+ * where we stand: a bundle that grows past it fails, and what is missing to the contract is printed on each run. `today` may
+ * only ever be lowered.
+ */
 interface Budget {
   readonly name: string;
   /** The module that the program imports from; the row is skipped while there is no such file. */
   readonly from: string;
   readonly program: (from: string) => string;
   readonly most: number;
+  readonly today?: number;
 }
 
 const oneCall = (from: string): string =>
@@ -43,7 +48,7 @@ export async function main(parameters: readonly string[]): Promise<number> {
   console.log(
     `${"bundle".padEnd(46)}${"budget".padStart(9)}${"minified".padStart(10)}${"gzip".padStart(9)}${"rest".padStart(9)}`,
   );
-  for (const { name, from, program, most } of budgets) {
+  for (const { name, from, program, most, today = most } of budgets) {
     if (!existsSync(join(root, from))) {
       console.log(`${name.padEnd(46)} skipped: there is no ${from}`);
       continue;
@@ -59,7 +64,9 @@ export async function main(parameters: readonly string[]): Promise<number> {
     const cells = [[most, 9], [new TextEncoder().encode(text).byteLength, 10], [size, 9], [most - size, 9]] as const;
     console.log(name.padEnd(46) + cells.map(([number, width]) => number.toLocaleString("en").padStart(width)).join(""));
     const problems = findForbidden(text, result);
-    if (size > most) problems.push(`it is ${size - most} bytes over its budget`);
+    if (size > Math.max(most, today)) {
+      problems.push(`it is ${size - Math.max(most, today)} bytes larger than it may be today`);
+    } else if (size > most) console.log(`  not met yet: it is ${size - most} bytes over its budget`);
     for (const problem of problems) console.log(`  FAILED: ${problem}`);
     failed ||= problems.length > 0 || text === "";
     if (values.explain) explain(result);

@@ -66,8 +66,9 @@ export class ResultCache {
     const { type } = change;
     if (type === "task") return;
     const stale = type === "resource" ? "resources/read" : type + "/";
-    for (const key of this.#entries.keys()) if (key.startsWith(stale)) this.#entries.delete(key);
-    for (const key of this.#underWay.keys()) if (key.startsWith(stale)) this.#underWay.delete(key);
+    for (const kept of [this.#entries, this.#underWay]) {
+      for (const key of kept.keys()) if (key.startsWith(stale)) kept.delete(key);
+    }
   }
 
   async #load(key: string, load: () => Promise<JsonObject>): Promise<JsonObject> {

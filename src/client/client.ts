@@ -27,6 +27,7 @@ import type { ResultCache } from "./cache.ts";
 import { CoreClient } from "./core_client.ts";
 import type { InputAnswers, PendingInput } from "./input/seam.ts";
 import type { ListOptions } from "./lists.ts";
+import { lists } from "./listen/change.ts";
 import type { Subscription } from "./listen/seam.ts";
 import { negotiate } from "./negotiate.ts";
 import type { Verdict } from "./negotiate.ts";
@@ -336,7 +337,7 @@ export class Client extends CoreClient {
     else if (level) await session.request("logging/setLevel", { level }, {}).catch(() => {});
     this.#keepAlive();
     if (!this.session) return;
-    for (const type of ["tools", "prompts", "resources"] as const) this.changed({ type, missed: true });
+    for (const type of lists) this.changed({ type, missed: true });
     await session.stream?.reopened();
   }
 

@@ -21,8 +21,11 @@ export async function probePipe(probe: ModernSession, parts: SessionParts): Prom
     else if (!isLegacyAnswer(error) && !(error instanceof TimeoutError && !parts.transport.ended)) throw error;
     return undefined;
   });
-  const silence = pause(parts, parts.timeouts.probe);
-  const first = await Promise.race([discovered, silence.over]).finally(silence.stop);
+  let stop = (): void => {};
+  const silence = new Promise<"silent">((resolve) =>
+    stop = parts.clock.schedule(() => resolve("silent"), parts.timeouts.probe)
+  );
+  const first = await Promise.race([discovered, silence]).finally(stop);
   if (first !== "silent") return first;
   const legacy = new LegacySession(parts);
   const opened: Promise<Found | LegacySession> = legacy.open();
@@ -39,10 +42,4 @@ export async function probePipe(probe: ModernSession, parts: SessionParts): Prom
 async function restart({ transport }: SessionParts, error: unknown): Promise<void> {
   if (!transport.restart) throw error;
   await transport.restart();
-}
-
-function pause(parts: SessionParts, milliseconds: number): { over: Promise<"silent">; stop: () => void } {
-  let stop = (): void => {};
-  const over = new Promise<"silent">((resolve) => stop = parts.clock.schedule(() => resolve("silent"), milliseconds));
-  return { over, stop };
 }

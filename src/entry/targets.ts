@@ -45,7 +45,7 @@ export async function connectTarget(target: Target, options: ConnectOptions): Pr
   options.signal?.throwIfAborted();
   const restored = isSnapshot(target) ? target : undefined;
   const { transport, fallback } = reach(restored?.target ?? target as Exclude<Target, Snapshot>, options, restored);
-  const client = new Client(transport, fallback ? { ...options, fallback } : options);
+  const client = new Client(transport, { ...options, ...(fallback && { fallback }) });
   if (restored) client.restore(restored);
   return await opened(client, options);
 }
@@ -62,19 +62,12 @@ function reach(
     throw new TypeError(`Cannot start "${target.command}" here: import connect from "@causeway/mcp/local"`);
   }
   const url = String(target);
-  if (/^wss?:/i.test(url) && webSocket) {
-    warnOfPlainText(url, options);
-    return { transport: webSocket(url, options) };
-  }
-  if (!/^https?:/i.test(url)) {
-    throw new TypeError(`Cannot connect to "${url}": expected an http:, https:, ws: or wss: URL, or { command, args }`);
-  }
   warnOfPlainText(url, options);
+  if (/^wss?:/i.test(url) && webSocket) return { transport: webSocket(url, options) };
+  const transport = new HttpTransport(url, { ...options, sessionId: restored?.sessionId });
   const fallback = legacySse && (() => legacySse(url, options));
   const old = (restored?.verdict ?? options.verdict)?.binding === "http+sse";
-  if (old && fallback) return { transport: fallback() };
-  const transport = new HttpTransport(url, { ...options, sessionId: restored?.sessionId });
-  return fallback ? { transport, fallback } : { transport };
+  return old && fallback ? { transport: fallback() } : { transport, ...(fallback && { fallback }) };
 }
 
 /** What is sent in plain text can be read on the way, unless there is no way: loopback. */

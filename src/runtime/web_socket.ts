@@ -4,7 +4,10 @@
  * @module
  */
 import type { OpenWebSocket, WebSocketLike } from "../ports.ts";
+import { urlWithoutQuery } from "../egress/redact.ts";
 import { ConnectError } from "../protocol/errors.ts";
+
+export { urlWithoutQuery as shownUrl };
 
 type WebSocketClass = new (url: string, options: unknown) => WebSocketLike;
 
@@ -23,48 +26,37 @@ export const openWebSocketPlain: OpenWebSocket = (url, { protocols, signal }) =>
 export const openWebSocketWithHeaders: OpenWebSocket = (url, { protocols, headers, signal }) =>
   open(url, headers ? { protocols, headers } : protocols, signal);
 
-/** A URL as messages may show it: without user, query and fragment. */
-export function shownUrl(url: string): string {
-  try {
-    const { protocol, host, pathname } = new URL(url);
-    return `${protocol}//${host}${pathname}`;
-  } catch {
-    return url.split(/[?#]/, 1)[0] ?? "";
-  }
-}
-
 function open(url: string, options: unknown, signal: AbortSignal | undefined): Promise<WebSocketLike> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
+    const shown = urlWithoutQuery(url);
+    // The runtime's own words may hold the whole URL, and so its secrets; for the same reason no cause is kept.
+    const fail = (words: string): void => {
+      const detail = words.replaceAll(url, shown).replace(/[?#][^\s'"]*/g, "").replace(/\/\/[^\s/'"]*@/g, "//");
+      reject(new ConnectError(`Cannot open "${shown}": ${detail}`, { delivery: "not-sent", retryable: true }));
+    };
     const { WebSocket } = globalThis as { WebSocket?: WebSocketClass };
     if (!WebSocket) {
-      throw new ConnectError(
-        `Cannot open "${shownUrl(url)}": this runtime has no WebSocket; use Node 22 or later, or pass "openWebSocket"`,
-        { delivery: "not-sent" },
-      );
+      throw new ConnectError(`Cannot open "${shown}": use Node 22 or later, or pass "openWebSocket"`, {
+        delivery: "not-sent",
+      });
     }
-    // The runtime's own words may hold the whole URL, and so its secrets; for the same reason no cause is kept.
-    const fail = (words: string) => {
-      const detail = words.replaceAll(url, shownUrl(url)).replace(/[?#][^\s'"]*/g, "").replace(/\/\/[^\s/'"]*@/g, "//");
-      const options = { delivery: "not-sent", retryable: true } as const;
-      reject(new ConnectError(`Cannot open "${shownUrl(url)}": ${detail}`, options));
-    };
     let socket: WebSocketLike;
     try {
       socket = new WebSocket(url, options);
     } catch (error) {
-      return fail(error instanceof Error ? error.message : String(error));
+      return fail(String(error));
     }
-    const abort = () => {
+    const abort = (): void => {
       reject(signal?.reason);
       socket.close();
     };
-    signal?.addEventListener("abort", abort, { once: true });
+    signal?.addEventListener("abort", abort);
     socket.addEventListener("open", () => resolve(socket));
-    socket.addEventListener("error", (event) => fail(event.message || "the connection failed"));
-    socket.addEventListener("close", (event) => {
+    socket.addEventListener("error", ({ message }) => fail(message || "it failed"));
+    socket.addEventListener("close", ({ code }) => {
       signal?.removeEventListener("abort", abort);
-      fail(`the server closed it (${event.code ?? "no code"})`);
+      fail(`closed (${code})`);
     });
   });
 }

@@ -8,6 +8,7 @@ import { classify, isObject } from "../protocol/json_rpc.ts";
 import type { JsonRpcMessage, JsonRpcRequest, RequestId } from "../protocol/json_rpc.ts";
 import { parseJson } from "../protocol/json_scan.ts";
 import { defaultLimits } from "../protocol/limits.ts";
+import { metaPrefix } from "../protocol/modern.ts";
 import type { Limits } from "../protocol/limits.ts";
 import { asMcpError, reasonText } from "./failure.ts";
 import type { Cancel, Exchange, Transport } from "./transport.ts";
@@ -72,11 +73,12 @@ export class ChannelTransport implements Transport {
   #channel: Channel;
   #unsolicited: Exchange | undefined;
   #outbox: string[] = [];
+  /** Of what is in the outbox or being written. */
   #outboxSize = 0;
-  #state: "new" | "opening" | "open" | "writing" | "ended" = "new";
-  #flushPlanned = false;
+  #opened = false;
+  #writing = false;
+  /** Why it has ended. */
   #reason: McpError | undefined;
-  #generation = 0;
   #cancelled = 0;
 
   /**
@@ -94,36 +96,30 @@ export class ChannelTransport implements Transport {
   }
 
   get ended(): boolean {
-    return this.#state === "ended";
+    return !!this.#reason;
   }
 
   send(message: JsonRpcMessage, exchange?: Exchange): Cancel {
-    if (this.#state === "ended") {
-      exchange?.end(this.#ended("not-sent"));
-      return ignore;
-    }
-    const text = JSON.stringify(message);
-    const size = text.length + 1;
-    if (this.#outboxSize + size > this.#limits.outboxBytes) {
-      const seen = this.#outboxSize + size;
-      exchange?.end(
-        new LimitExceededError("limits.outboxBytes", this.#limits.outboxBytes, seen, { delivery: "not-sent" }),
-      );
-      return ignore;
-    }
     const isRequest = "method" in message && "id" in message;
-    if (isRequest && exchange) this.#pending.set(message.id, exchange);
-    this.#push(text, size);
-    if (!isRequest) {
-      exchange?.end();
+    const refused = this.#refusal() ?? this.#push(message);
+    if (refused || !isRequest) {
+      exchange?.end(refused);
       return ignore;
     }
-    return (reason) => this.#cancel(message, reason);
+    if (exchange) this.#pending.set(message.id, exchange);
+    return (reason) => {
+      if (!this.#pending.delete(message.id) || this.ended) return;
+      this.#cancelled++;
+      if (message.method === "initialize") return;
+      const params = { requestId: message.id, reason: reasonText(reason) };
+      this.#push({ jsonrpc: "2.0", method: "notifications/cancelled", params }, Infinity);
+    };
   }
 
   open(exchange: Exchange): Cancel {
     this.#unsolicited = exchange;
-    if (this.#state === "ended") exchange.end(this.#ended("not-sent"));
+    const refused = this.#refusal();
+    if (refused) exchange.end(refused);
     return () => {
       if (this.#unsolicited === exchange) this.#unsolicited = undefined;
     };
@@ -133,7 +129,7 @@ export class ChannelTransport implements Transport {
     this.#finish(new ConnectionClosedError("The connection was restarted"));
     await this.#channel.close();
     this.#channel = this.#make();
-    this.#state = "new";
+    this.#opened = this.#writing = false;
     this.#reason = undefined;
     this.#cancelled = 0;
     this.stats.noise = this.stats.strays = 0;
@@ -144,74 +140,51 @@ export class ChannelTransport implements Transport {
     await this.#channel.close();
   }
 
-  #push(text: string, size: number): void {
-    this.#outbox.push(text);
-    this.#outboxSize += size;
-    if (this.#state === "new") void this.#start();
-    else if (this.#state === "open" && !this.#flushPlanned) {
-      this.#flushPlanned = true;
-      queueMicrotask(() => this.#flush());
-    }
+  /** Why nothing can be sent any more. */
+  #refusal(): McpError | undefined {
+    const cause = this.#reason;
+    return cause && new ConnectionClosedError(cause.message, { cause, delivery: "not-sent" });
   }
 
-  async #start(): Promise<void> {
-    this.#state = "opening";
-    const generation = ++this.#generation;
+  #push(message: JsonRpcMessage, limit = this.#limits.outboxBytes): McpError | undefined {
+    const text = JSON.stringify(message);
+    const size = this.#outboxSize + text.length + 1;
+    if (size > limit) return new LimitExceededError("limits.outboxBytes", limit, size, { delivery: "not-sent" });
+    this.#outbox.push(text);
+    this.#outboxSize = size;
+    if (!this.#writing) void this.#write(this.#channel);
+    return undefined;
+  }
+
+  /** Opens the channel where that is still to be done, and writes until nothing is left. */
+  async #write(channel: Channel): Promise<void> {
+    const current = (): boolean => channel === this.#channel && !this.ended;
+    this.#writing = true;
     try {
-      await this.#channel.open({
+      await (this.#opened || channel.open({
         text: (text) => {
-          if (generation === this.#generation) this.#receive(text);
+          if (current()) this.#receive(text);
         },
         end: (reason) => {
-          if (generation === this.#generation) this.#finish(reason ?? this.#closedByPeer());
+          if (!current()) return;
+          this.#finish(
+            reason ?? new ConnectionClosedError(`"${this.label}" closed the connection`, { retryable: true }),
+          );
         },
-      });
+      }));
+      while (current() && this.#outbox.length) {
+        const batch = this.#outbox;
+        const size = this.#outboxSize;
+        this.#opened = true;
+        this.#outbox = [];
+        const written = channel.write(batch);
+        if (written) await written;
+        if (current()) this.#outboxSize -= size;
+      }
+      if (current()) this.#writing = false;
     } catch (error) {
-      if (generation === this.#generation) this.#finish(asMcpError(error));
-      return;
+      if (current()) this.#finish(asMcpError(error));
     }
-    if (generation !== this.#generation || this.#state !== "opening") return;
-    this.#state = "open";
-    this.#flush();
-  }
-
-  #flush(): void {
-    this.#flushPlanned = false;
-    if (this.#state !== "open" || this.#outbox.length === 0) return;
-    const batch = this.#outbox;
-    this.#outbox = [];
-    let written: void | Promise<void>;
-    try {
-      written = this.#channel.write(batch);
-    } catch (error) {
-      return this.#finish(asMcpError(error));
-    }
-    if (written) void this.#writing(written, this.#generation);
-    else this.#outboxSize = 0;
-  }
-
-  async #writing(written: Promise<void>, generation: number): Promise<void> {
-    this.#state = "writing";
-    try {
-      await written;
-    } catch (error) {
-      if (generation === this.#generation) this.#finish(asMcpError(error));
-      return;
-    }
-    if (generation !== this.#generation || this.#state !== "writing") return;
-    this.#state = "open";
-    this.#outboxSize = 0;
-    for (const text of this.#outbox) this.#outboxSize += text.length + 1;
-    this.#flush();
-  }
-
-  #cancel(message: JsonRpcRequest, reason: unknown): void {
-    if (!this.#pending.delete(message.id) || this.#state === "ended") return;
-    this.#cancelled++;
-    if (message.method === "initialize") return;
-    const params = { requestId: message.id, reason: reasonText(reason) };
-    const text = JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params });
-    this.#push(text, text.length + 1);
   }
 
   #receive(text: string): void {
@@ -229,36 +202,26 @@ export class ChannelTransport implements Transport {
 
   #dispatch(value: unknown): void {
     const kind = classify(value);
-    if (kind === undefined) return this.#badEnvelope(value);
-    const message = value as JsonRpcMessage;
-    if (kind === "response") {
-      const { id } = message as { id?: RequestId | null };
-      const exchange = id == null ? undefined : this.#pending.get(id);
-      if (!exchange) return this.#stray("strays");
-      this.#pending.delete(id as RequestId);
-      void exchange.message(message);
-    } else {
-      void (this.#owner(message) ?? this.#unsolicited)?.message(message);
+    const message = value as Partial<JsonRpcRequest>;
+    if (kind === "request" || kind === "notification") {
+      return void (this.#owner(message) ?? this.#unsolicited)?.message(message as JsonRpcMessage);
     }
-  }
-
-  /** An answer that breaks the rules still ends its own request when it names one in flight. */
-  #badEnvelope(value: unknown): void {
-    const id = isObject(value) && !("method" in value) ? value.id as RequestId : undefined;
-    const exchange = id === undefined ? undefined : this.#pending.get(id);
-    if (!exchange) return this.#stray("noise");
+    // An answer that breaks the rules still ends its own request when it names one in flight.
+    const id = isObject(value) && !("method" in value) ? message.id : undefined;
+    const exchange = this.#pending.get(id as RequestId);
+    if (!exchange) return this.#stray(kind ? "strays" : "noise");
     this.#pending.delete(id as RequestId);
-    exchange.end(new ProtocolViolationError("The answer is neither a result nor an error, or it is both"));
+    if (kind) void exchange.message(message as JsonRpcMessage);
+    else exchange.end(new ProtocolViolationError("The answer is neither a result nor an error, or it is both"));
   }
 
   /** The request in flight that a notification names. */
-  #owner(message: JsonRpcMessage): Exchange | undefined {
-    const { method, params, id } = message as Partial<JsonRpcRequest>;
+  #owner({ method, params, id }: Partial<JsonRpcRequest>): Exchange | undefined {
     if (!params || id !== undefined) return undefined;
-    const subscription = isObject(params._meta) ? params._meta["io.modelcontextprotocol/subscriptionId"] : undefined;
+    const subscription = isObject(params._meta) ? params._meta[metaPrefix + "subscriptionId"] : undefined;
     const owner = params.progressToken ?? subscription ??
       (method === "notifications/cancelled" ? params.requestId : undefined);
-    return owner === undefined ? undefined : this.#pending.get(owner as RequestId);
+    return this.#pending.get(owner as RequestId);
   }
 
   #stray(kind: keyof ChannelStats): void {
@@ -268,28 +231,16 @@ export class ChannelTransport implements Transport {
   }
 
   #finish(reason: McpError): void {
-    if (this.#state === "ended") return;
-    const unsent = this.#state === "new" || this.#state === "opening";
-    this.#state = "ended";
+    if (this.ended) return;
+    if (!this.#opened) reason.delivery = "not-sent";
     this.#reason = reason;
-    this.#generation++;
     this.#outbox = [];
     this.#outboxSize = 0;
-    if (unsent) reason.delivery = "not-sent";
     const exchanges = [...this.#pending.values()];
     this.#pending.clear();
     for (const exchange of exchanges) exchange.end(reason);
     this.#unsolicited?.end(reason);
-    void this.#channel.close().catch(() => {});
-  }
-
-  #ended(delivery: "not-sent"): McpError {
-    const { message } = this.#reason ?? new ConnectionClosedError("The connection has ended");
-    return new ConnectionClosedError(message, { cause: this.#reason, delivery });
-  }
-
-  #closedByPeer(): McpError {
-    return new ConnectionClosedError(`"${this.label}" closed the connection`, { retryable: true });
+    void this.#channel.close().catch(ignore);
   }
 }
 

@@ -18,7 +18,6 @@ import {
 } from "../protocol/errors.ts";
 import { defaultLimits, defaultTimeouts } from "../protocol/limits.ts";
 import { systemClock } from "../ports.ts";
-import type { Fetch } from "../ports.ts";
 import { asMcpError } from "./failure.ts";
 import type { Channel, ChannelReceiver } from "./channel.ts";
 import type { HttpTransportOptions } from "./http.ts";
@@ -31,84 +30,78 @@ import { SseParser } from "./sse.ts";
  * @deprecated The binding is deprecated; it is here for servers that know nothing else.
  */
 export function createLegacySseChannel(url: string | URL, options: HttpTransportOptions = {}): Channel {
-  return new LegacySseChannel(String(url), options);
-}
+  const address = String(url);
+  const label = urlWithoutQuery(address);
+  const { fetch = globalThis.fetch, clock = systemClock, redact = String } = options;
+  const controller = new AbortController();
+  const { signal } = controller;
+  let endpoint = "";
 
-class LegacySseChannel implements Channel {
-  readonly label: string;
-  readonly #url: string;
-  readonly #options: HttpTransportOptions;
-  readonly #fetch: Fetch;
-  readonly #controller = new AbortController();
-  #endpoint: string | undefined;
-
-  constructor(url: string, options: HttpTransportOptions) {
-    this.#url = url;
-    this.label = urlWithoutQuery(url);
-    this.#options = options;
-    const { fetch = globalThis.fetch } = options;
-    this.#fetch = (target, init) => fetch(target, init);
-  }
-
-  async open(receiver: ChannelReceiver): Promise<void> {
-    const { signal } = this.#controller;
-    const milliseconds = this.#options.timeouts?.start ?? defaultTimeouts.start;
-    const late = new TimeoutError("start", milliseconds, { delivery: "not-sent" });
-    const stop = (this.#options.clock ?? systemClock).schedule(() => this.#controller.abort(late), milliseconds);
-    try {
-      const headers = { ...this.#options.headers, Accept: "text/event-stream" };
-      const response = await egressFetch(this.#fetch, this.#url, { method: "GET", headers, signal });
-      if (!response.ok) throw await this.#refused(response);
-      if (!response.headers.get("content-type")?.startsWith("text/event-stream")) {
-        discard(response);
-        throw new ProtocolViolationError(`Cannot listen to "${this.label}": expected an event stream`);
-      }
-      await new Promise<void>((resolve, reject) => {
-        signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-        void this.#read(response, receiver, resolve).then((reason) => {
-          reject(reason);
-          receiver.end(reason);
+  return {
+    label,
+    async open(receiver) {
+      const milliseconds = options.timeouts?.start ?? defaultTimeouts.start;
+      const late = new TimeoutError("start", milliseconds, { delivery: "not-sent" });
+      const stop = clock.schedule(() => controller.abort(late), milliseconds);
+      try {
+        const response = await send(address, { method: "GET", headers: { Accept: "text/event-stream" } });
+        if (!response.headers.get("content-type")?.startsWith("text/event-stream")) {
+          discard(response);
+          throw new ProtocolViolationError(`Cannot listen to "${label}": expected an event stream`);
+        }
+        await new Promise<void>((resolve, reject) => {
+          signal.addEventListener("abort", () => reject(signal.reason));
+          void read(response, receiver, resolve).then((reason) => {
+            reject(reason);
+            receiver.end(reason);
+          });
         });
-      });
-    } catch (error) {
-      this.#controller.abort();
-      throw error === late ? late : asMcpError(error);
-    } finally {
-      stop();
-    }
-  }
+      } catch (error) {
+        controller.abort();
+        throw error === late ? late : asMcpError(error);
+      } finally {
+        stop();
+      }
+    },
+    async write(messages) {
+      for (const body of messages) {
+        discard(await send(endpoint, { method: "POST", headers: { "Content-Type": "application/json" }, body }));
+      }
+    },
+    close() {
+      controller.abort();
+      return Promise.resolve();
+    },
+  };
 
-  async write(messages: readonly string[]): Promise<void> {
-    for (const body of messages) {
-      const headers = { ...this.#options.headers, "Content-Type": "application/json" };
-      const init = { method: "POST", headers, body, signal: this.#controller.signal };
-      const response = await egressFetch(this.#fetch, this.#endpoint as string, init);
-      if (!response.ok) throw await this.#refused(response);
-      discard(response);
+  async function send(target: string, init: RequestInit): Promise<Response> {
+    const headers = { ...options.headers, ...init.headers as Record<string, string> };
+    const response = await egressFetch((target, init) => fetch(target, init), target, { ...init, headers, signal });
+    if (response.ok) return response;
+    const { status } = response;
+    const body = excerpt(redact(await readErrorText(response, clock)));
+    const message = `"${label}" answered ${status}`;
+    if (status === 401 || status === 403) {
+      throw new UnauthorizedError(message, { status, challenge: response.headers.get("www-authenticate") ?? "" });
     }
-  }
-
-  close(): Promise<void> {
-    this.#controller.abort();
-    return Promise.resolve();
+    throw new HttpStatusError(message, { status, body, retryable: status === 429 || status > 499 });
   }
 
   /** Reads to the end and gives the reason for it. Never rejects. */
-  async #read(response: Response, receiver: ChannelReceiver, ready: () => void): Promise<McpError> {
-    const limit = this.#options.limits?.messageBytes ?? defaultLimits.messageBytes;
-    const parser = new SseParser(limit, (data, event) => {
+  async function read(response: Response, receiver: ChannelReceiver, ready: () => void): Promise<McpError> {
+    const parser = new SseParser(options.limits?.messageBytes ?? defaultLimits.messageBytes, (data, event) => {
       if (event === "endpoint") {
-        this.#endpoint ??= this.#checked(data);
+        endpoint ||= checked(data);
         ready();
-      } else if (!event || event === "message") receiver.text(data);
+      } else if (event === "message") receiver.text(data);
     });
     const reader = response.body?.getReader();
     const stop = (): void => void reader?.cancel().catch(() => {});
-    this.#controller.signal.addEventListener("abort", stop, { once: true });
+    signal.addEventListener("abort", stop);
     try {
       for (;;) {
-        const { done, value } = await reader?.read() ?? { done: true };
-        if (done || !value) return new ConnectionClosedError(`"${this.label}" ended the stream`, { retryable: true });
+        const { value } = await reader?.read() ?? {};
+        if (!value) return new ConnectionClosedError(`"${label}" ended the stream`, { retryable: true });
         parser.push(value);
       }
     } catch (error) {
@@ -118,25 +111,11 @@ class LegacySseChannel implements Channel {
   }
 
   /** The POST address has to be of the same origin: it gets the messages and the credentials. */
-  #checked(data: string): string {
-    const target = URL.canParse(data, this.#url) ? new URL(data, this.#url) : undefined;
-    if (target?.origin === new URL(this.#url).origin) return target.href;
+  function checked(data: string): string {
+    const target = URL.canParse(data, address) ? new URL(data, address) : undefined;
+    if (target?.origin === new URL(address).origin) return target.href;
     throw new RedirectRefusedError(
-      `Cannot post to "${urlWithoutQuery(data)}", which "${this.label}" named: expected the same origin`,
+      `Cannot post to "${urlWithoutQuery(data)}", which "${label}" named: expected the same origin`,
     );
-  }
-
-  async #refused(response: Response): Promise<McpError> {
-    const { status, headers } = response;
-    const text = (this.#options.redact ?? String)(await readErrorText(response, this.#options.clock ?? systemClock));
-    if (status === 401 || status === 403) {
-      const challenge = headers.get("www-authenticate") ?? "";
-      return new UnauthorizedError(`"${this.label}" asks for authorization`, { status, challenge });
-    }
-    return new HttpStatusError(`"${this.label}" answered ${status}`, {
-      status,
-      body: excerpt(text),
-      retryable: status === 429 || status >= 500,
-    });
   }
 }

@@ -7,7 +7,16 @@ import { connect } from "../../mod.ts";
 import { createHostileServer, type FaultName, type HostileServer } from "../servers/hostile.ts";
 import { memoryFetch } from "../servers/memory_fetch.ts";
 import { VirtualClock } from "../support/virtual_clock.ts";
-import { assertOutcome, evenRandom, textOf, trackFetch, watch, watchStrays, within } from "./support/harness.ts";
+import {
+  assertOutcome,
+  coarse,
+  evenRandom,
+  textOf,
+  trackFetch,
+  watch,
+  watchStrays,
+  within,
+} from "./support/harness.ts";
 import { together } from "./support/together.ts";
 import { connectRows, noticeFaults, sessionFaults } from "./table/connect.ts";
 import { type Outcome, violation } from "./table/row.ts";
@@ -74,7 +83,7 @@ async function spoil(
   const server = createHostileServer(name, {
     era,
     on,
-    clock,
+    clock: name === "drip" ? coarse(clock) : clock,
     ...(/endless|huge|bomb/.test(name) && { size: 2 ** 24 }),
   });
   const tracked = trackFetch(memoryFetch(server));

@@ -7,7 +7,16 @@ import { type Client, connect } from "../../mod.ts";
 import { createHostileServer, type FaultName, faultNames, type HostileServer } from "../servers/hostile.ts";
 import { memoryFetch } from "../servers/memory_fetch.ts";
 import { VirtualClock } from "../support/virtual_clock.ts";
-import { assertOutcome, evenRandom, textOf, trackFetch, watch, watchStrays, within } from "./support/harness.ts";
+import {
+  assertOutcome,
+  coarse,
+  evenRandom,
+  textOf,
+  trackFetch,
+  watch,
+  watchStrays,
+  within,
+} from "./support/harness.ts";
 import { together } from "./support/together.ts";
 import { httpEras, httpRows } from "./table/http.ts";
 import { isOutcome, type Outcome } from "./table/row.ts";
@@ -39,7 +48,8 @@ async function run(
   { cell, size }: { cell: Outcome; size: number | undefined },
 ): Promise<void> {
   const clock = new VirtualClock();
-  const server = createHostileServer(name, { era, clock, times: cell.sent ?? 1, ...(size && { size }) });
+  const serverClock = name === "drip" ? coarse(clock) : clock;
+  const server = createHostileServer(name, { era, clock: serverClock, times: cell.sent ?? 1, ...(size && { size }) });
   const tracked = trackFetch(memoryFetch(server));
   const options = { fetch: tracked.fetch, clock, limits, random: evenRandom };
   const client = await clock.until(connect("http://fake.test/mcp", options));

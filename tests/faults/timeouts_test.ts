@@ -6,6 +6,7 @@ import { describe, test } from "node:test";
 import { type Client, connect } from "../../mod.ts";
 import type { Clock } from "../../src/ports.ts";
 import type { LedgerView } from "../servers/core/ledger.ts";
+import { createHostileServer, type FaultName } from "../servers/hostile.ts";
 import { createLegacyServer } from "../servers/legacy.ts";
 import { memoryFetch } from "../servers/memory_fetch.ts";
 import { createModernServer } from "../servers/modern.ts";
@@ -76,6 +77,57 @@ describe("time-outs", () => {
     assert(end !== undefined);
     assertOutcome(end, timeout("call", 0));
     assertEquals(clock.monotonic() - startedAt, 1_234);
+    await client.close();
+  });
+
+  test("the deadline of a call spans all that is done for it", async () => {
+    // Nothing of this ever answers.
+    const silences: readonly (readonly [FaultName, "modern" | "legacy", string])[] = [
+      ["http-400-header-mismatch", "modern", "tools/list"], // the tools are listed again
+      ["http-404-session", "legacy", "initialize"], // a new session is opened
+    ];
+    for (const [fault, era, silent] of silences) {
+      const clock = new VirtualClock();
+      const server = createHostileServer(fault, { era, clock });
+      let isSilent = false;
+      const half = {
+        async fetch(request: Request): Promise<Response> {
+          const text = await request.clone().text();
+          if (!isSilent || !text.includes(`"method":"${silent}"`)) return await server.fetch(request);
+          return await new Promise((_resolve, reject) => {
+            request.signal.addEventListener("abort", () => reject(request.signal.reason), { once: true });
+          });
+        },
+      };
+      const tracked = trackFetch(memoryFetch(half));
+      const client = await clock.until(connect("http://fake.test/mcp", { fetch: tracked.fetch, clock }));
+      isSilent = true;
+      const startedAt = clock.monotonic();
+      const work = client.callTool("echo", {}, { timeout: 500 });
+      const call = watch(work);
+      await clock.until(work).catch(() => {});
+      const end = call.ended();
+      assert(end !== undefined);
+      assertOutcome(end, timeout("call", 500));
+      assertEquals(clock.monotonic() - startedAt, 500, fault);
+      await clock.until(client.close());
+      assert(await within(() => tracked.open() === 0, 20), "nothing is left open");
+    }
+  });
+
+  test("the deadline of a list spans its pages: what was read by then is given", async () => {
+    const clock = new VirtualClock();
+    const server = createHostileServer("infinite-pages", { clock });
+    const slow = {
+      async fetch(request: Request): Promise<Response> {
+        await new Promise<void>((resolve) => clock.schedule(resolve, 400));
+        return await server.fetch(request);
+      },
+    };
+    const client = await clock.until(connect("http://fake.test/mcp", { fetch: memoryFetch(slow), clock }));
+    const startedAt = clock.monotonic();
+    const { tools, truncated } = await clock.until(client.listTools({ timeout: 2_000 }));
+    assertEquals([tools.length, truncated, clock.monotonic() - startedAt], [5, "time", 2_000]);
     await client.close();
   });
 

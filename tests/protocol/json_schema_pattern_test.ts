@@ -138,7 +138,7 @@ describe("linear patterns", () => {
           `(?:(?${kind}${choice}))`
         ),
       ),
-    })).choice;
+    })).choice.filter((source) => source.length <= 48); // The host backtracks: on a longer one it may take seconds.
     const texts = fc.array(fc.constantFrom("a", "b", "é", "😀", "-", " ", "1"), { maxLength: 7 }).map((all) =>
       all.join("")
     );
@@ -150,7 +150,7 @@ describe("linear patterns", () => {
         );
         assertEquals(run(source ?? "", text ?? "").found, new RegExp(source ?? "", "u").test(text ?? ""));
       }),
-      { numRuns: 600, interruptAfterTimeLimit: 1_000, markInterruptAsFailure: false },
+      { numRuns: 600 },
     );
   });
 });

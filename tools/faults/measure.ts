@@ -31,7 +31,7 @@ export const shapes: readonly (readonly [shape: string, query: string])[] = [
   ["huge-json", "&size=1073741824"],
   ["gzip-bomb", ""],
   ["error-body-endless", ""],
-  ["node-bomb", "&size=12000000"],
+  ["node-bomb", "&size=6000000"],
 ];
 
 /** The largest growth that is allowed, in bytes. */

@@ -47,27 +47,24 @@ export class Inputs implements InputAnswers {
    * @throws {ProtocolViolationError} When the server asks for what was never declared.
    */
   async answerAll(requests: Record<string, InputRequest>, context: InputContext): Promise<JsonObject> {
-    const entries = Object.entries(requests);
-    for (const [, { method, params }] of entries) {
-      if (this.#answerer(method, params ?? {})) continue;
-      if (!this.#declared(method)) {
-        throw new ProtocolViolationError(`The server asks for "${method}", which was not declared`, {
+    const keys = Object.keys(requests);
+    for (const key of keys) {
+      const { method: asked, params } = requests[key] as InputRequest;
+      if (this.#answerer(asked, params ?? {})) continue;
+      if (!this.#declared(asked)) {
+        throw new ProtocolViolationError(`The server asks for "${asked}", which was not declared`, {
           delivery: "answered",
         });
       }
-      const { method: pendingMethod, params: pendingParams, requestState, round } = context;
-      const pending = { method: pendingMethod, params: pendingParams, inputRequests: requests, requestState, round };
-      throw new InputRequiredError(
-        `"${pendingMethod}" waits for input: go on with client.resume(error.pending, answers)`,
-        {
-          pending,
-        },
-      );
+      const { method, params: asking, requestState, round } = context;
+      throw new InputRequiredError(`"${method}" waits for input: use client.resume(error.pending, answers)`, {
+        pending: { method, params: asking, inputRequests: requests, requestState, round },
+      });
     }
     const answers = await Promise.all(
-      entries.map(([, { method, params }]) => this.answer(method, params ?? {}, context)),
+      Object.values(requests).map(({ method, params }) => this.answer(method, params ?? {}, context)),
     );
-    return { inputResponses: Object.fromEntries(entries.map(([key], index) => [key, answers[index]])) };
+    return { inputResponses: Object.fromEntries(keys.map((key, index) => [key, answers[index]])) };
   }
 
   /**
@@ -92,16 +89,24 @@ export class Inputs implements InputAnswers {
   }
 
   #answerer(method: string, params: JsonObject): ((context: HandlerContext) => Promise<JsonObject>) | undefined {
-    const { handlers } = this;
-    if (method === "elicitation/create") return answerElicitation(handlers, params);
-    if (method === "sampling/createMessage") return answerSampling(handlers, params);
-    if (method === "roots/list") return answerRoots(handlers);
-    return undefined;
+    return kinds.get(method)?.[1](this.handlers, params);
   }
 
   #declared(method: string): boolean {
-    const { elicitation, sampling, roots } = this.capabilities;
-    return method === "elicitation/create" && !!elicitation || method === "sampling/createMessage" && !!sampling ||
-      method === "roots/list" && !!roots;
+    const [capability] = kinds.get(method) ?? [];
+    return !!capability && !!this.capabilities[capability];
   }
 }
+
+/** What can be asked for: the capability that covers it, and what makes the handler ready. */
+const kinds: ReadonlyMap<
+  string,
+  readonly [
+    "elicitation" | "sampling" | "roots",
+    (handlers: Handlers, params: JsonObject) => ((context: HandlerContext) => Promise<JsonObject>) | undefined,
+  ]
+> = /* @__PURE__ */ new Map([
+  ["elicitation/create", ["elicitation", answerElicitation]],
+  ["sampling/createMessage", ["sampling", answerSampling]],
+  ["roots/list", ["roots", answerRoots]],
+]);

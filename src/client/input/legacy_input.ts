@@ -14,14 +14,14 @@ import {
   UrlElicitationRequiredError,
 } from "../../protocol/errors.ts";
 import type { InputAnswers, LegacyInput, LegacyInputParts } from "./seam.ts";
-import { answerUrls, UrlNotices } from "./url_elicitation.ts";
+import { answerUrls } from "./url_elicitation.ts";
 
 const relatedTask = "io.modelcontextprotocol/related-task";
 
 /** The server's requests in work. */
 export class LegacyServerRequests implements LegacyInput {
   readonly #inputs: InputAnswers;
-  readonly #notices = new UrlNotices();
+  readonly #notices = new Map<unknown, () => void>();
   readonly #parts: LegacyInputParts;
   readonly #send: () => SendOptions;
   readonly #working = new Map<RequestId, AbortController>();
@@ -47,7 +47,7 @@ export class LegacyServerRequests implements LegacyInput {
 
   notified(method: string, params: JsonObject | undefined): void {
     if (method === "notifications/cancelled") this.#working.get(params?.requestId as RequestId)?.abort();
-    else if (method === "notifications/elicitation/complete") this.#notices.complete(params?.elicitationId);
+    else if (method === "notifications/elicitation/complete") this.#notices.get(params?.elicitationId)?.();
   }
 
   async satisfy(error: unknown, round: number, wait: (work: Promise<undefined>) => Promise<unknown>): Promise<void> {
@@ -82,11 +82,7 @@ export class LegacyServerRequests implements LegacyInput {
       logger?.({ level: "warning", message: `Could not answer "${method}"`, fields: { error } });
     }
     this.#working.delete(id);
-    if (!signal.aborted) this.#reply(id, body);
-  }
-
-  #reply(id: RequestId, body: { result: JsonObject } | { error: { code: number; message: string } }): void {
-    this.#parts.transport.send({ jsonrpc: "2.0", id, ...body }, undefined, this.#send());
+    if (!signal.aborted) transport.send({ jsonrpc: "2.0", id, ...body }, undefined, this.#send());
   }
 }
 

@@ -18,9 +18,7 @@ export function answerSampling(
   const request = params as unknown as CreateMessageRequest;
   return sampling && (async (context) => {
     if (!samplingTools && (request.tools || request.toolChoice)) {
-      throw new InvalidParamsError(
-        '"tools" and "toolChoice" need the capability "sampling.tools", which was not declared',
-      );
+      throw new InvalidParamsError('"tools" and "toolChoice" need "sampling.tools", which was not declared');
     }
     const wrong = wrongMessages(request.messages);
     if (wrong) throw new InvalidParamsError(wrong);
@@ -38,7 +36,7 @@ function wrongMessages(messages: SamplingMessage[]): string | undefined {
     const parts = Array.isArray(content) ? content : [content];
     const results = parts.flatMap((part) => part?.type === "tool_result" ? [part.toolUseId] : []);
     if (results.length > 0 && (role !== "user" || results.length < parts.length)) {
-      return `"messages[${index}]" mixes tool results with other content`;
+      return `"messages[${index}]" mixes tool results and other content`;
     }
     if (open.some((id) => !results.includes(id)) || results.some((id) => !open.includes(id))) {
       return `"messages[${index}]" must answer the tool uses before it, each once`;

@@ -9,27 +9,8 @@ import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { HandlerContext, InputAnswers } from "./seam.ts";
 
-/** Completion notices that are waited for. Unknown ids are ignored. */
-export class UrlNotices {
-  readonly #waiting = new Map<string, () => void>();
-
-  /** Resolves when the notice for `id` comes. */
-  wait(id: string): Promise<void> {
-    return new Promise((resolve) => this.#waiting.set(id, resolve));
-  }
-
-  /** A notice has come. */
-  complete(id: unknown): void {
-    if (typeof id !== "string") return;
-    this.#waiting.get(id)?.();
-    this.#waiting.delete(id);
-  }
-
-  /** Nobody waits for it any more. */
-  forget(id: string): void {
-    this.#waiting.delete(id);
-  }
-}
+/** Who waits for which completion notice. Unknown ids are ignored. */
+export type UrlNotices = Map<unknown, () => void>;
 
 /**
  * Takes the user through the URLs that the error names. Undefined when there is no handler for them or nothing to visit;
@@ -59,7 +40,7 @@ async function visit(
   error: UrlElicitationRequiredError,
   { inputs, notices, context }: UrlParts,
 ): Promise<undefined> {
-  const done = wanted.map(({ elicitationId }) => notices.wait(elicitationId));
+  const done = wanted.map(({ elicitationId }) => new Promise<void>((resolve) => notices.set(elicitationId, resolve)));
   try {
     for (const elicitation of wanted) {
       const answer = await inputs.answer("elicitation/create", { ...elicitation, mode: "url" }, context);
@@ -67,6 +48,6 @@ async function visit(
     }
     await Promise.all(done);
   } finally {
-    for (const { elicitationId } of wanted) notices.forget(elicitationId);
+    for (const { elicitationId } of wanted) notices.delete(elicitationId);
   }
 }

@@ -4,8 +4,8 @@
  *
  * @module
  */
-import type { McpError } from "../../protocol/errors.ts";
 import { ConnectionClosedError } from "../../protocol/errors.ts";
+import type { McpError } from "../../protocol/errors.ts";
 import type { Clock, Random } from "../../ports.ts";
 
 const first = 1_000;
@@ -15,7 +15,6 @@ const jitter = 0.2;
 const mostTries = 10;
 const calm = 60_000;
 const settled = 10_000;
-const shortestRetry = 500;
 const longestRetry = 300_000;
 
 /** Counts the tries of one stream. */
@@ -50,9 +49,9 @@ export class Backoff {
     if (this.#clock.monotonic() - this.#openedAt >= calm) this.#tries = 0;
     this.#openedAt = Infinity;
     if (this.#tries >= mostTries) return false;
-    const asked = reason instanceof ConnectionClosedError ? reason.retryAfter : undefined;
+    const asked = reason instanceof ConnectionClosedError && reason.retryAfter || 0;
     const own = Math.min(first * factor ** this.#tries++, longest) * (1 + jitter * (2 * this.#random.fraction() - 1));
-    const delay = asked === undefined ? own : Math.max(own, Math.min(Math.max(asked, shortestRetry), longestRetry));
+    const delay = Math.max(own, Math.min(asked, longestRetry));
     this.#stop?.();
     this.#stop = this.#clock.schedule(open, delay);
     return true;

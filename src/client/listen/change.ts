@@ -6,11 +6,14 @@
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { Change } from "../../protocol/types.ts";
 
-const lists = /^notifications\/(tools|prompts|resources)\/list_changed$/;
+/** The lists that may change. */
+export const lists = ["tools", "prompts", "resources"] as const;
+
+const listChanged = /^notifications\/(tools|prompts|resources)\/list_changed$/;
 
 /** The change that a notification tells of, in either era. */
 export function changeOf(method: string, params: JsonObject | undefined): Change | undefined {
-  const list = lists.exec(method)?.[1];
+  const list = listChanged.exec(method)?.[1];
   if (list) return { type: list as "tools" };
   if (method === "notifications/resources/updated" && typeof params?.uri === "string") {
     return { type: "resource", uri: params.uri };

@@ -45,8 +45,8 @@ export class LegacyStream implements LegacyListening {
    * there: it is opened before the first call when there is who hears them.
    */
   async ready(): Promise<void> {
-    const { elicitation, elicitationUrl, sampling, roots, log } = this.#parts.handlers;
-    const heard = this.#parts.stream && (elicitation || elicitationUrl || sampling || roots || log);
+    const { handlers, stream } = this.#parts;
+    const heard = stream && Object.values(handlers).some(Boolean);
     if (!(heard || this.#opening) || this.#parts.transport.kind !== "http") return;
     await (this.#opening = this.#open(false));
   }

@@ -9,8 +9,10 @@ import type { JsonObject, JsonRpcNotification } from "../../protocol/json_rpc.ts
 import { metaPrefix } from "../../protocol/modern.ts";
 import type { ListenFilter } from "../../protocol/types.ts";
 import type { Call } from "../session/call.ts";
-import { changeOf } from "./change.ts";
+import { changeOf, lists } from "./change.ts";
 import type { ListenSink, ModernHost } from "./seam.ts";
+
+const changed = "ListChanged";
 
 /** Opens a stream: nothing counts before the server has acknowledged it, and everything on it is tagged with its id. */
 export function modernListen(session: ModernHost, filter: ListenFilter, sink: ListenSink): () => void {
@@ -37,25 +39,20 @@ export function modernListen(session: ModernHost, filter: ListenFilter, sink: Li
   return () => call.abort(new ConnectionClosedError("The subscription was closed"));
 }
 
-function filterToWire(filter: ListenFilter): JsonObject {
+function filterToWire({ resourceUris, taskIds, ...filter }: ListenFilter): JsonObject {
   const wire: JsonObject = {};
-  if (filter.tools) wire.toolsListChanged = true;
-  if (filter.prompts) wire.promptsListChanged = true;
-  if (filter.resources) wire.resourcesListChanged = true;
-  if (filter.resourceUris?.length) wire.resourceSubscriptions = filter.resourceUris;
-  if (filter.taskIds?.length) wire.taskIds = filter.taskIds;
+  for (const list of lists) if (filter[list]) wire[list + changed] = true;
+  if (resourceUris?.length) wire.resourceSubscriptions = resourceUris;
+  if (taskIds?.length) wire.taskIds = taskIds;
   return wire;
 }
 
 function filterFromWire(wire: JsonObject): ListenFilter {
   const texts = (value: unknown): string[] =>
     Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
-  const filter: ListenFilter = {
-    tools: wire.toolsListChanged === true,
-    prompts: wire.promptsListChanged === true,
-    resources: wire.resourcesListChanged === true,
-    resourceUris: texts(wire.resourceSubscriptions),
-  };
+  const filter: ListenFilter = {};
+  for (const list of lists) filter[list] = wire[list + changed] === true;
+  filter.resourceUris = texts(wire.resourceSubscriptions);
   if (wire.taskIds !== undefined) filter.taskIds = texts(wire.taskIds);
   return filter;
 }

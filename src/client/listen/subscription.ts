@@ -14,6 +14,7 @@ import {
 } from "../../protocol/errors.ts";
 import type { Change, ListenFilter } from "../../protocol/types.ts";
 import { Backoff } from "./backoff.ts";
+import { lists } from "./change.ts";
 import type { ListenSink, Subscription, SubscriptionParts } from "./seam.ts";
 
 /**
@@ -161,9 +162,8 @@ export class ChangeSubscription implements Subscription {
 }
 
 function missed(filter: ListenFilter): Change[] {
-  const lists = (["tools", "prompts", "resources"] as const).filter((type) => filter[type]);
   return [
-    ...lists.map((type) => ({ type, missed: true })),
+    ...lists.filter((type) => filter[type]).map((type) => ({ type, missed: true })),
     ...(filter.resourceUris ?? []).map((uri) => ({ type: "resource" as const, uri, missed: true })),
   ];
 }

@@ -6,7 +6,7 @@
  */
 import { isObject } from "../json_rpc.ts";
 import type { JsonSchema } from "../types.ts";
-import { type Dialect, isKey, LISTS, NAMED, own, SCHEMAS } from "./node.ts";
+import { type Dialect, HOLDERS, NAMED, own } from "./node.ts";
 
 /** The dialects that are built in. */
 export type DialectName = "2020-12" | "2019-09" | "draft-07";
@@ -44,7 +44,7 @@ export function dialectOf(uri: unknown, outer: Dialect | undefined, options: Dia
   for (const [vocabulary, required] of Object.entries(vocabularies)) {
     const [, release = base, name = ""] = STANDARD.exec(vocabulary) ?? [];
     if (required === true && (!name || (name === "format-assertion" && !options.formats))) {
-      refuse("its dialect needs the vocabulary ", vocabulary, "");
+      refuse("its dialect needs the vocabulary ", vocabulary);
     }
     base = release;
     used.add(name);
@@ -53,7 +53,7 @@ export function dialectOf(uri: unknown, outer: Dialect | undefined, options: Dia
 }
 
 /** Ends the reading of a schema. */
-export function refuse(before: string, name: string, after: string): never {
+export function refuse(before: string, name: string, after: string = ""): never {
   throw new TypeError(`Cannot use the schema: ${before}${JSON.stringify(name)}${after}`);
 }
 
@@ -69,6 +69,6 @@ function dialect(name: string, vocabularies?: ReadonlySet<string>): Dialect {
 
 function vocabularyOf(keyword: string, year: number): string {
   if (keyword.startsWith("unevaluated") && year > 2019) return "unevaluated";
-  if (isKey(SCHEMAS, keyword) || isKey(LISTS, keyword) || isKey(NAMED, keyword)) return "applicator";
+  if (HOLDERS.test(keyword) || NAMED.test(keyword)) return "applicator";
   return /^[$f]/.test(keyword) ? "core" : "validation";
 }

@@ -54,146 +54,108 @@ const GROUPS = 100;
 /** How many states a Unicode property counts for: hosts take half a millisecond to find its characters. */
 const PROPERTY = 200;
 
-/** Reads one pattern. */
-export class PatternParser {
-  /** The look-arounds that were found. */
-  readonly looks: Look[] = [];
-  readonly #source: string;
-  readonly #budget: PatternBudget;
-  #at = 0;
-  #groups = 0;
+/** One character or class, but no quantifier: an escaped one and a plain one are told apart; the host reads all others. */
+const ATOM =
+  /(?![*+?]|\{\d+(?:,\d*)?\})(?:\.|\[(?:[^\\\]]|\\.)*\]|\\(?:([^\w])|\d+|[pPu]\{[\w=]+\}|u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w|u\w{4}|x\w\w|c\w|\w)|([^[\\]))/suy;
+/** In a class, what only strict Unicode mode forbids: dashes beside sets, and escapes that need not be. */
+const LENIENT = /(-?)\\(?:([dDwWsS]|[pP]\{[\w=]+\})(-?)|([^\w]))/gu;
 
-  constructor(source: string, budget: PatternBudget) {
-    this.#source = source;
-    this.#budget = budget;
+/**
+ * Reads one pattern: gives the first state, and the look-arounds that were found.
+ *
+ * @throws {SyntaxError} When the pattern is wrong, too large, has back-references, or uses what is not supported.
+ */
+export function parsePattern(source: string, budget: PatternBudget): { entry: State; looks: readonly Look[] } {
+  const looks: Look[] = [];
+  let at = 0;
+  let groups = 0;
+  const whole = choice();
+  check(at === source.length);
+  return { entry: whole(state(MATCH), false), looks };
+
+  function choice(): Part {
+    const rows: Part[] = [];
+    check(++groups <= GROUPS);
+    do {
+      const parts: Part[] = [];
+      while (/[^|)]/.test(source.charAt(at))) parts.push(repeat());
+      rows.push((next, back) => parts[back ? "reduce" : "reduceRight"]((to, part) => part(to, back), next));
+    } while (take(/\|/y));
+    groups--;
+    return (next, back) => rows.map((row) => row(next, back)).reduce((other, entry) => state(SPLIT, entry, other));
   }
 
-  /**
-   * Gives the first state.
-   *
-   * @throws {SyntaxError} When the pattern is wrong, too large, has back-references, or uses what is not supported.
-   */
-  parse(): State {
-    const whole = this.#choice();
-    if (this.#at < this.#source.length) throw new SyntaxError();
-    return whole(this.#state(MATCH), false);
-  }
-
-  #choice(): Part {
-    if (++this.#groups > GROUPS) throw new SyntaxError();
-    const rows = [this.#row()];
-    while (this.#take(/\|/y)) rows.push(this.#row());
-    this.#groups--;
-    return (next, back) =>
-      rows.map((row) => row(next, back)).reduce((other, entry) => this.#state(SPLIT, entry, { other }));
-  }
-
-  #row(): Part {
-    const parts: Part[] = [];
-    while (/[^|)]/.test(this.#source.charAt(this.#at))) parts.push(this.#repeat());
-    return (next, back) => {
-      const add = (to: State, part: Part) => part(to, back);
-      return back ? parts.reduce(add, next) : parts.reduceRight(add, next);
-    };
-  }
-
-  #repeat(): Part {
-    const part = this.#part();
-    const found = this.#take(/(?:([*+?])|\{(\d+)(,(\d*))?\})\??/y);
+  function repeat(): Part {
+    const part = single();
+    const found = take(/(?:([*+?])|\{(\d+)(,(\d*))?\})\??/y);
     if (!found) return part;
-    const [, sign, least, more, most] = found;
-    const min = sign ? Number(sign === "+") : Number(least);
-    const max = sign ? (sign === "?" ? 1 : Infinity) : more ? Number(most || Infinity) : min;
-    if (min > max) throw new SyntaxError();
+    const [, sign, least = sign === "+" ? 1 : 0, more, most = sign === "?" ? 1 : ""] = found;
+    const min = Number(least);
+    const max = sign || more ? Number(most || Infinity) : min;
+    check(min <= max);
     return (next, back) => {
       let entry = next;
       let left = min;
       if (max === Infinity) {
-        const loop = this.#state(SPLIT, undefined, { other: next });
+        const loop = state(SPLIT, undefined, next);
         loop.next = part(loop, back);
         entry = left-- ? loop.next : loop;
       } else {
-        for (let count = min; count < max; count++) entry = this.#state(SPLIT, part(entry, back), { other: next });
+        for (let count = min; count < max; count++) entry = state(SPLIT, part(entry, back), next);
       }
       for (; left > 0; left--) {
-        this.#pay();
+        pay(1);
         entry = part(entry, back);
       }
       return entry;
     };
   }
 
-  #part(): Part {
-    if (this.#take(/\(/y)) return this.#group();
-    const special = this.#take(/[\^$]|\\[bB]/y);
-    if (special) return (next) => this.#state(-3 - ["^", "$", "\\b", "\\B"].indexOf(special[0]), next);
-    if (this.#take(/[*+?]|\{\d+(?:,\d*)?\}/y)) throw new SyntaxError();
-    const one = this.#take(/\./y) ? "^\\n\\r\\u2028\\u2029" : this.#take(/\[/y) ? this.#class() : this.#character();
-    if (typeof one === "number") return (next) => this.#state(one, next);
-    const { classes } = this.#budget;
-    const set = classes.get(one) ?? new CharacterClass(`[${one}]`);
-    classes.set(one, set);
-    return (next) => this.#state(0, next, { set });
+  function single(): Part {
+    if (take(/\(/y)) return group();
+    const special = take(/[\^$]|\\[bB]/y)?.[0];
+    if (special) return (next) => state(-3 - ["^", "$", "\\b", "\\B"].indexOf(special), next);
+    const [atom, escaped, bare] = check(take(ATOM));
+    const plain = escaped ?? bare;
+    if (plain) return (next) => state(plain.codePointAt(0) as number, next);
+    const { classes } = budget;
+    const set = classes.get(atom) ?? new CharacterClass(atom);
+    classes.set(atom, set);
+    pay(PROPERTY * (atom.split(/\\p/i).length - 1));
+    return (next) => state(0, next, undefined, set);
   }
 
-  #group(): Part {
-    const look = this.#take(/\?(<?)([=!])/y);
-    if (!look && !this.#take(/\?(?::|<[\p{L}\p{N}_$]+>)/uy) && this.#take(/\?/y)) throw new SyntaxError();
-    const part = this.#choice();
-    if (!this.#take(/\)/y)) throw new SyntaxError();
+  function group(): Part {
+    const look = take(/\?(<?)([=!])/y);
+    if (!look) take(/\?(?::|<[\p{L}\p{N}_$]+>)/uy);
+    const part = choice();
+    check(take(/\)/y));
     if (!look) return part;
     const behind = look[1] !== "";
-    const number = this.looks.push({ entry: part(this.#state(MATCH), !behind), behind, negative: look[2] === "!" });
-    return (next) => this.#state(LOOK + 1 - number, next);
+    const number = looks.push({ entry: part(state(MATCH), !behind), behind, negative: look[2] === "!" });
+    return (next) => state(LOOK + 1 - number, next);
   }
 
-  /** What stands between the brackets of a class. */
-  #class(): string {
-    let source = this.#take(/\^/y) ? "^" : "";
-    while (!this.#take(/\]/y)) {
-      const low = this.#character();
-      this.#pay();
-      source += piece(low);
-      if (!this.#take(/-(?!\])/y)) continue;
-      const high = this.#character();
-      source += (typeof low === typeof high && typeof low === "number" ? "-" : "\\-") + piece(high);
-    }
-    return source;
+  function state(sign: number, next?: State, other?: State, set?: CharacterClass): State {
+    pay(1);
+    return { sign, next, set, other, mark: 0 };
   }
 
-  /** One character or escape: its code point, or the source of the class it stands for. */
-  #character(): number | string {
-    const found = this.#take(
-      /([^\\])|\\(?:([dDwWsS]|[pP]\{[\w=]+\})|u([dD][89abAB][\da-fA-F]{2})\\u([dD][c-fC-F][\da-fA-F]{2})|(?:u\{0*([\da-fA-F]{1,6})\}|u([\da-fA-F]{4})|x([\da-fA-F]{2}))|c([a-zA-Z])|([btnvfr]|0(?!\d))|([^\w]))/uy,
-    );
-    if (!found) throw new SyntaxError();
-    const [, plain, set, high, low, braced, four, two, control, named, itself] = found;
-    if (set) {
-      this.#pay(set[1] ? PROPERTY : 1);
-      return "\\" + set;
-    }
-    if (named) return named === "0" ? 0 : 8 + "btnvfr".indexOf(named);
-    const literal = plain ?? itself ?? control;
-    const code = literal?.codePointAt(0) ?? parseInt(braced ?? four ?? two ?? high ?? "", 16);
-    if (code > 0x10ffff) throw new SyntaxError();
-    return low ? code * 0x400 + parseInt(low, 16) - 0x35fdc00 : control ? code % 32 : code;
+  function pay(states: number): void {
+    check((budget.states -= states) >= 0);
   }
 
-  #state(sign: number, next?: State, more: Pick<State, "set" | "other"> = {}): State {
-    this.#pay();
-    return { sign, next, set: more.set, other: more.other, mark: 0 };
-  }
-
-  #pay(states = 1): void {
-    if ((this.#budget.states -= states) < 0) throw new SyntaxError();
-  }
-
-  #take(what: RegExp): RegExpExecArray | null {
-    what.lastIndex = this.#at;
-    const found = what.exec(this.#source);
-    if (found) this.#at = what.lastIndex;
+  function take(what: RegExp): RegExpExecArray | null {
+    what.lastIndex = at;
+    const found = what.exec(source);
+    if (found) at = what.lastIndex;
     return found;
   }
+}
+
+function check<Value>(right: Value): NonNullable<Value> {
+  if (!right) throw new SyntaxError();
+  return right;
 }
 
 /** Tells whether one character belongs to a class; the answers for ASCII are kept. */
@@ -201,9 +163,17 @@ export class CharacterClass {
   readonly #test: RegExp;
   readonly #ascii: Uint8Array = new Uint8Array(128);
 
-  /** @param source A class, put together by the parser from checked pieces. */
-  constructor(source: string) {
-    this.#test = new RegExp(source, "u");
+  /**
+   * @param atom A dot, an escape, or a class in brackets.
+   * @throws {SyntaxError} When the host does not know it.
+   */
+  constructor(atom: string) {
+    const source = atom.replace(
+      LENIENT,
+      (_, before: string, set = "", after: string, other: string) =>
+        set ? (before && "\\-") + "\\" + set + (after && "\\-") : `${before}\\u{${other.codePointAt(0)?.toString(16)}}`,
+    );
+    this.#test = new RegExp(/^[.[]/.test(atom) ? source : `[${source}]`, "u");
   }
 
   /** True when the class has the character. */
@@ -214,8 +184,4 @@ export class CharacterClass {
     this.#ascii[code] = answer ? 2 : 1;
     return answer;
   }
-}
-
-function piece(one: number | string): string {
-  return typeof one === "string" ? one : `\\u{${one.toString(16)}}`;
 }

@@ -5,7 +5,7 @@
  */
 import { isObject } from "../json_rpc.ts";
 import { dialectOf, type DialectOptions, refuse } from "./dialect.ts";
-import { isKey, LISTS, NAMED, own, type Resource, SchemaNode, SCHEMAS } from "./node.ts";
+import { HOLDERS, NAMED, own, type Resource, SchemaNode } from "./node.ts";
 
 /** What schemas are made ready with. */
 export interface ResourceOptions extends DialectOptions {
@@ -56,7 +56,7 @@ export class Resources {
    */
   node(schema: unknown, resource: Resource): SchemaNode {
     if (typeof schema === "boolean") return new SchemaNode(resource, schema);
-    if (!isObject(schema)) return refuse("a sub-schema is of the type ", typeof schema, "");
+    if (!isObject(schema)) return refuse("a sub-schema is of the type ", typeof schema);
     let node = this.#nodes.get(schema);
     if (!node) {
       node = new SchemaNode(this.#owners.get(schema) ?? resource);
@@ -71,36 +71,24 @@ export class Resources {
    *
    * @throws {TypeError} When it leads nowhere.
    */
-  find(reference: string, from: Resource): Found {
+  find(reference: string, from: Resource): SchemaNode {
     const [uri = "", fragment = ""] = absolute(reference, from.uri).split("#");
-    let resource = this.#byUri.get(uri);
     const supplied = own(this.#options.schemas, uri);
-    if (!resource && supplied !== undefined) {
-      this.add(supplied, uri, false);
-      resource = this.#byUri.get(uri);
-    }
+    if (!this.#byUri.has(uri) && supplied !== undefined) this.add(supplied, uri, false);
+    let resource = this.#byUri.get(uri);
     const name = decode(fragment);
-    if (resource && name[0] === "/") {
-      const found = this.#pointer(name, resource);
-      if (found) return found;
-    } else if (resource) {
-      const schema = name ? resource.anchors.get(name) : resource.root;
-      if (schema !== undefined) return { schema, resource };
-    }
-    return refuse("the reference ", reference, " leads to nothing in it");
-  }
-
-  #pointer(pointer: string, start: Resource): Found | undefined {
-    let schema: unknown = start.root;
-    let resource = start;
-    for (const token of pointer.slice(1).split("/")) {
+    const path = name.split("/");
+    let schema = path[0] ? resource?.anchors.get(name) : resource?.root;
+    for (const token of path.slice(1)) {
       const key = token.replaceAll("~1", "/").replaceAll("~0", "~");
-      if (typeof schema !== "object" || schema === null || !Object.hasOwn(schema, key)) return undefined;
-      schema = Reflect.get(schema, key);
+      schema = typeof schema === "object" && schema && Object.hasOwn(schema, key)
+        ? Reflect.get(schema, key)
+        : undefined;
       if (isObject(schema)) resource = this.#owners.get(schema) ?? resource;
     }
+    if (!resource || schema === undefined) return refuse("the reference ", reference, " leads to nothing in it");
     if (isObject(schema) && !this.#owners.has(schema)) this.#index(schema, resource, true);
-    return { schema, resource };
+    return this.node(schema, resource);
   }
 
   #resource(root: unknown, uri: string, outer: Resource | undefined): Resource {
@@ -115,18 +103,16 @@ export class Resources {
     const list: Found[] = [{ schema: document, resource: start }];
     for (const { schema, resource: outer } of list) {
       if (counted && ++this.#count > this.#options.subschemas) {
-        refuse("its sub-schemas are more than ", String(this.#options.subschemas), "");
+        refuse("its sub-schemas are more than ", String(this.#options.subschemas));
       }
       if (!isObject(schema) || this.#owners.has(schema)) continue;
       const resource = this.#identify(schema, outer);
       this.#owners.set(schema, resource);
       for (const [keyword, inner] of Object.entries(schema)) {
-        if (isKey(SCHEMAS, keyword) || isKey(LISTS, keyword) || keyword === "contentSchema") {
-          for (const schema of Array.isArray(inner) ? inner : [inner]) list.push({ schema, resource });
-        } else if (
-          isObject(inner) && (isKey(NAMED, keyword) || /^(?:\$defs|definitions|dependencies)$/.test(keyword))
-        ) {
-          for (const schema of Object.values(inner)) if (!Array.isArray(schema)) list.push({ schema, resource });
+        const named = NAMED.test(keyword) && isObject(inner);
+        if (!named && !HOLDERS.test(keyword)) continue;
+        for (const schema of named ? Object.values(inner) : Array.isArray(inner) ? inner : [inner]) {
+          if (!Array.isArray(schema)) list.push({ schema, resource });
         }
       }
     }
@@ -134,7 +120,7 @@ export class Resources {
 
   /** The resource of a schema: a new one where it has an `$id`. */
   #identify(schema: Record<string, unknown>, outer: Resource): Resource {
-    const id = own(schema, "$id");
+    const { $id: id } = schema;
     const old = outer.dialect.year < 2019;
     let resource = outer;
     if (typeof id === "string" && !(old && typeof schema.$ref === "string")) {
@@ -143,7 +129,7 @@ export class Resources {
       if (old && fragment) anchor(resource, decode(fragment), schema);
     }
     for (const keyword of ["$anchor", "$dynamicAnchor", "$recursiveAnchor"]) {
-      let name = own(schema, keyword);
+      let name = schema[keyword];
       if (!resource.dialect.knows(keyword)) continue;
       if (typeof name === "string") anchor(resource, name, schema);
       else if (name === true) name = "";

@@ -1,9 +1,10 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { ChannelTransport, connect, createMemoryPair, UrlElicitationRequiredError } from "../../../mod.ts";
+import { connect, UrlElicitationRequiredError } from "../../../mod.ts";
 import type { Client, HandlerContext, Handlers, LogMessage } from "../../../mod.ts";
-import { isJsonObject, type JsonObject } from "../../servers/core/wire.ts";
+import type { JsonObject } from "../../servers/core/wire.ts";
 import type { LegacySession } from "../../servers/core/legacy_session.ts";
+import { played } from "../played.ts";
 import { type Options, textOf, turns, until, withLegacy, withPipe } from "../support.ts";
 
 /** A handshake server's own requests, over both bindings. */
@@ -21,6 +22,18 @@ function onBoth(
       server: { era: "legacy" },
       client,
     }));
+}
+
+/** A handshake server that does what `more` says before its own answers. */
+function handshaking(more: Parameters<typeof played>[0]) {
+  return played((message, send) => {
+    more(message, send);
+    const { id, method } = message;
+    if (method === "server/discover") send({ jsonrpc: "2.0", id, error: { code: -32601, message: "no" } });
+    if (method !== "initialize") return;
+    const result = { protocolVersion: "2025-11-25", capabilities: {}, serverInfo: { name: "x", version: "1" } };
+    send({ jsonrpc: "2.0", id, result });
+  });
 }
 
 const text = { role: "user", content: { type: "text", text: "hi" } };
@@ -158,30 +171,34 @@ describe("what a handshake server asks on its own account", () => {
   );
 
   test("a ping before notifications/initialized is answered (C-143)", async () => {
-    const seen: JsonObject[] = [];
-    const transport = new ChannelTransport(() => {
-      const [near, far] = createMemoryPair();
-      const send = (message: JsonObject) => void far.write([JSON.stringify({ jsonrpc: "2.0", ...message })]);
-      void far.open({
-        text(line) {
-          const message: unknown = JSON.parse(line);
-          if (!isJsonObject(message)) return;
-          seen.push(message);
-          if (message.method === "server/discover") send({ id: message.id, error: { code: -32601, message: "no" } });
-          if (message.method !== "initialize") return;
-          send({ id: 77, method: "ping" });
-          const serverInfo = { name: "x", version: "1" };
-          send({ id: message.id, result: { protocolVersion: "2025-11-25", capabilities: {}, serverInfo } });
-        },
-        end() {},
-      });
-      return near;
+    const { transport, seen } = handshaking(({ method }, send) => {
+      if (method === "initialize") send({ jsonrpc: "2.0", id: 77, method: "ping" });
     });
     await using client = await connect(transport);
     assertEquals(client.era, "legacy");
     const pong = seen.findIndex(({ id }) => id === 77);
     assertEquals(seen[pong], { jsonrpc: "2.0", id: 77, result: {} });
     assert(pong < seen.findIndex(({ method }) => method === "notifications/initialized"));
+  });
+
+  test("a question that comes twice (a resumed stream) is asked and answered once", async () => {
+    const server = handshaking(() => {});
+    let bothered = 0;
+    let answer = () => {};
+    const elicitation: Handlers["elicitation"] = async () => {
+      bothered++;
+      await new Promise<void>((resolve) => answer = resolve);
+      return { action: "cancel" };
+    };
+    await using client = await connect(server.transport, { handlers: { elicitation } });
+    const question: JsonObject = { jsonrpc: "2.0", id: 5, method: "elicitation/create", params: form };
+    server.send(question, question);
+    await until(() => bothered > 0);
+    server.send(question);
+    await turns();
+    answer();
+    await turns();
+    assertEquals([client.era, bothered, server.seen.filter(({ id }) => id === 5).length], ["legacy", 1, 1]);
   });
 });
 

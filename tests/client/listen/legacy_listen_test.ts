@@ -6,6 +6,7 @@ import type { ServerChange } from "../../servers/core/wire.ts";
 import type { LedgerView } from "../../servers/core/ledger.ts";
 import { createLegacyServer } from "../../servers/legacy.ts";
 import { memoryFetch } from "../../servers/memory_fetch.ts";
+import { played } from "../played.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 import {
   createPipe,
@@ -83,13 +84,25 @@ describe("listening to a handshake server", () => {
     again.close();
   });
 
-  onBoth("a change of something below a watched resource is told (C-152)", async (client, server) => {
-    const stream = client.listen({ resourceUris: ["test://dir/", "test://dir/a"] });
+  test("a change of something below a watched resource is told, one beside it is not (C-152)", async () => {
+    const server = played((message, send) => {
+      const { id, method } = message;
+      if (id === undefined) return;
+      if (method === "server/discover") return send({ jsonrpc: "2.0", id, error: { code: -32601, message: "no" } });
+      const capabilities = { resources: { subscribe: true } };
+      const serverInfo = { name: "x", version: "1" };
+      send({ jsonrpc: "2.0", id, result: { protocolVersion: "2025-11-25", capabilities, serverInfo } });
+    });
+    await using client = await connect(server.transport);
+    const stream = client.listen({ resourceUris: ["test://dir/"] });
     await stream.acknowledged;
-    await until(() => server.watched().length === 2);
-    await turns();
-    server.emit({ type: "resource", uri: "test://dir/a" });
-    assertEquals(await take(stream, 1), [{ type: "resource", uri: "test://dir/a" }]);
+    for (const uri of ["test://other", "test://dir/a/b", "test://dir/"]) {
+      server.send({ jsonrpc: "2.0", method: "notifications/resources/updated", params: { uri } });
+    }
+    assertEquals(await take(stream, 2), [
+      { type: "resource", uri: "test://dir/a/b" },
+      { type: "resource", uri: "test://dir/" },
+    ]);
     stream.close();
   });
 

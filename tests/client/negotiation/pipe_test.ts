@@ -2,8 +2,9 @@ import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { connect, TimeoutError, UnsupportedVersionError } from "../../../mod.ts";
 import { type JsonObject, objectAt } from "../../servers/core/wire.ts";
+import { played } from "../played.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
-import { createPipe, methodsOf, modernRevision, type Options, played, textOf, withPipe } from "../support.ts";
+import { createPipe, methodsOf, modernRevision, type Options, textOf, withPipe } from "../support.ts";
 
 const discovered: JsonObject = {
   resultType: "complete",

@@ -122,13 +122,12 @@ describe("connecting", () => {
   test("giving up while a lost session is opened anew: only this caller gives up", async () => {
     const legacy = createLegacyServer();
     let open = () => {};
-    let gate: Promise<void> | undefined;
-    const server = front(legacy, async ({ method }) => {
-      if (method === "initialize") await gate;
+    const gate = new Promise<void>((resolve) => open = resolve);
+    const server = front(legacy, async ({ method }, count) => {
+      if (method === "initialize" && count > 1) await gate;
       return undefined;
     });
     await using client = await connect(url, { fetch: memoryFetch(server) });
-    gate = new Promise((resolve) => open = resolve);
     legacy.forgetSessions();
     const controller = new AbortController();
     const reason = new Error("enough");

@@ -94,7 +94,7 @@ describe("how long a call may take (C-128)", () => {
     const options = { onProgress, timeouts: { headers: 900 } };
     assertEquals(textOf(await clock.until(client.callTool("progress", args, options))), "progressed 5");
     assertEquals(seen, [1, 2, 3, 4, 5]);
-  }, { client: small });
+  }, { client: small, ways: ["modern HTTP", "legacy pipe"] });
 
   onTheClock("nothing extends the total time (C-129)", async (client, clock) => {
     const before = clock.monotonic();

@@ -13,7 +13,7 @@
  */
 export function together(
   cases: ReadonlyMap<string, () => Promise<void>>,
-  width: number = 24,
+  width: number = 400,
 ): (name: string) => Promise<void> {
   let results: Map<string, Promise<void>> | undefined;
   return async (name) => {

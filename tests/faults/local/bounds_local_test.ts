@@ -4,11 +4,11 @@
  */
 import { assert, assertEquals, assertLess, assertRejects } from "@std/assert";
 import { describe, test } from "node:test";
-import { type Client, HttpStatusError, LimitExceededError, OutcomeUnknownError } from "../../mod.ts";
-import { connect } from "../../src/entry/local.ts";
-import type { FaultName } from "../servers/hostile.ts";
-import { type HostileSocket, startHostileSocket } from "../servers/hostile_socket.ts";
-import { until } from "../suites/spawn.ts";
+import { type Client, HttpStatusError, LimitExceededError, OutcomeUnknownError } from "../../../mod.ts";
+import { connect } from "../../../src/entry/local.ts";
+import type { FaultName } from "../../servers/hostile.ts";
+import { type HostileSocket, startHostileSocket } from "../../servers/hostile_socket.ts";
+import { until } from "../../suites/spawn.ts";
 
 const offered = 64 * 2 ** 20;
 /** What may be on the way in the buffers of the system and of the runtime, which are not ours to bound. */

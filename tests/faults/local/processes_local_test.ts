@@ -7,13 +7,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { describe, test } from "node:test";
-import { ConnectionClosedError, PeerExitedError, SpawnError } from "../../mod.ts";
-import { connect } from "../../src/entry/local.ts";
-import { until } from "../suites/spawn.ts";
-import { assertOutcome, textOf, watch, watchStrays } from "./support/harness.ts";
-import { connectProgram, hostileProgram } from "./support/processes.ts";
-import { together } from "./support/together.ts";
-import { type ProcessRow, processRows } from "./table/processes.ts";
+import { ConnectionClosedError, PeerExitedError, SpawnError } from "../../../mod.ts";
+import { connect } from "../../../src/entry/local.ts";
+import { until } from "../../suites/spawn.ts";
+import { assertOutcome, textOf, watch, watchStrays } from "../support/harness.ts";
+import { connectProgram, hostileProgram } from "../support/processes.ts";
+import { together } from "../support/together.ts";
+import { type ProcessRow, processRows } from "../table/processes.ts";
 
 const strays = watchStrays();
 
