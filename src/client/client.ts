@@ -105,9 +105,9 @@ export class Client extends CoreClient {
     return this.#checked(name, ended as JsonObject);
   }
 
-  override async rawToolCall(params: JsonObject, options: SessionRequestOptions = {}): Promise<JsonObject> {
+  override rawToolCall(params: JsonObject, options: SessionRequestOptions = {}): Promise<JsonObject> {
     this.#outputs.prepare(this.tools.definition(params.name));
-    return await super.rawToolCall(params, options);
+    return super.rawToolCall(params, options);
   }
 
   override async request(

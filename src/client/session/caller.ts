@@ -97,9 +97,10 @@ export abstract class Caller implements Session, CallHost {
       if (tracked) _meta.progressToken = id;
       params = { ...params, _meta };
     }
-    const dress = this.dress(method, params);
-    Object.assign(dress.headers, mirrored, headers);
-    const call = new Call(id, method, { clock, host, firstWait: transport.kind === "http" ? "headers" : "idle" });
+    const isHttp = transport.kind === "http";
+    const dress = isHttp ? this.dress(method, params) : undefined;
+    if (dress) Object.assign(dress.headers, mirrored, headers);
+    const call = new Call(id, method, { clock, host, firstWait: isHttp ? "headers" : "idle" });
     try {
       call.started(transport.send({ jsonrpc: "2.0", id, method, params }, call, dress));
     } catch (error) {

@@ -16,6 +16,7 @@ import type { SendOptions } from "../../transport/transport.ts";
 import { Caller } from "./caller.ts";
 import type { ServerInfo, SessionParts, SessionRequestOptions } from "./session.ts";
 
+const revisionKey = metaPrefix + "protocolVersion";
 const firstStatePause = 50;
 const longestStatePause = 250;
 
@@ -23,13 +24,24 @@ const longestStatePause = 250;
 export class ModernSession extends Caller {
   readonly era = "modern";
   revision: Revision;
-  /** How much the server should log, told on every request. */
-  declare logLevel: LoggingLevel | undefined;
+  readonly #meta: JsonObject;
 
   constructor(parts: SessionParts, revision: Revision, info?: ServerInfo) {
     super(parts);
+    const { clientInfo, capabilities: { roots, ...capabilities } } = parts;
     this.revision = revision;
     if (info) this.info = info;
+    this.#meta = {
+      [revisionKey]: revision,
+      // What is told when roots change exists in the handshake era only.
+      [metaPrefix + "clientCapabilities"]: (roots ? { ...capabilities, roots: {} } : capabilities) as JsonObject,
+      [metaPrefix + "clientInfo"]: clientInfo as unknown as JsonObject,
+    };
+  }
+
+  /** How much the server should log, told on every request. */
+  set logLevel(level: LoggingLevel) {
+    this.#meta[metaPrefix + "logLevel"] = level;
   }
 
   async request(method: string, params: JsonObject, options: SessionRequestOptions): Promise<JsonObject> {
@@ -37,7 +49,7 @@ export class ModernSession extends Caller {
     const clock = this.startClock(options);
     let { input, round }: { input?: JsonObject; round: number } = options.resume ?? { round: 0 };
     for (;;) {
-      const result = await this.round(method, { ...params, ...input }, clock);
+      const result = await this.round(method, input ? { ...params, ...input } : params, clock);
       if (decodeModern(method, result, options.resultTypes) !== "input_required") {
         // What took answers is nobody else's: it must not be kept (specification: caching, Cacheable Results).
         return round > 0 && result.ttlMs ? { ...result, ttlMs: 0 } : result;
@@ -69,22 +81,14 @@ export class ModernSession extends Caller {
 
   /** Said on every message (specification: basic, Per-request protocol fields). */
   protected meta(): JsonObject {
-    const { clientInfo, capabilities: { roots, ...capabilities } } = this.parts;
-    const meta: JsonObject = {
-      [metaPrefix + "protocolVersion"]: this.revision,
-      // What is told when roots change exists in the handshake era only.
-      [metaPrefix + "clientCapabilities"]: (roots ? { ...capabilities, roots: {} } : capabilities) as JsonObject,
-      [metaPrefix + "clientInfo"]: clientInfo as unknown as JsonObject,
-    };
-    if (this.logLevel) meta[metaPrefix + "logLevel"] = this.logLevel;
-    return meta;
+    return this.#meta;
   }
 
   /** A server that wants another revision gets it, once. */
   protected mend(error: unknown): void {
     const revision = error instanceof UnsupportedVersionError && commonRevision(modernRevisions, error.supported);
     if (!revision) throw error;
-    this.revision = revision;
+    this.#meta[revisionKey] = this.revision = revision;
   }
 
   /** A round that only hands a state over is paced. */

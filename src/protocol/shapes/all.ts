@@ -53,8 +53,11 @@ const task: Fields = {
   inputRequests: maybeObject,
 };
 
+const spoken: Fields = { content: [block, 1] };
+const asTask: Fields = { task };
+
 const rules: Fields = {
-  "tools/call": (value) => find(value, value.task === undefined ? { content: [block, 1] } : { task }),
+  "tools/call": (value) => find(value, value.task === undefined ? spoken : asTask),
   "resources/list": /* @__PURE__ */ list("resources", resource),
   "resources/templates/list": /* @__PURE__ */ list("resourceTemplates", {
     ...named,

@@ -7,6 +7,9 @@ import { array, find, maybeBoolean, maybeNumber, maybeObject, maybeText, object,
 import type { Check, Fields, Rule } from "./shape.ts";
 
 const block: Fields = { type: text };
+const spoken: Fields = { content: [block], isError: maybeBoolean };
+const structured: Fields = { ...spoken, content: [block, 1] };
+const always: Fields = { _meta: maybeObject };
 const inputRequests: Check = (value) =>
   find(value, Object.fromEntries(Object.keys(value).map((key) => [key, { method: text, params: maybeObject }])));
 
@@ -31,8 +34,7 @@ const rules: Fields = {
     _meta: maybeObject,
   },
   // Without structured content there has to be some other; a list may be empty.
-  "tools/call": (value) =>
-    find(value, { content: value.structuredContent === undefined ? [block] : [block, 1], isError: maybeBoolean }),
+  "tools/call": (value) => find(value, value.structuredContent === undefined ? spoken : structured),
   // At least one of the two has to be there.
   "input_required": (value) =>
     find(value, {
@@ -55,6 +57,6 @@ export function checkResult(
   known: Fields = rules,
 ): string | undefined {
   const rule = Object.hasOwn(known, method) ? known[method] as Rule : {};
-  const wrong = find(result, { _meta: maybeObject }) ?? find(result, rule);
+  const wrong = find(result, always) ?? find(result, rule);
   return wrong && `"${wrong.slice(1)}`;
 }

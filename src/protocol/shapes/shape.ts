@@ -36,9 +36,8 @@ export function list(field: string, item: Rule): Fields {
 /** The path to what is wrong (each step begins with a dot or a bracket), the closing quote, and what was expected. */
 export function find(value: unknown, rule: Rule): string | undefined {
   if (typeof rule === "string") {
-    return (rule.includes("|") ? rule.split("|").includes(value as string) : rule.includes(kind(value)))
-      ? undefined
-      : not(value, rule);
+    const fits = rule.includes(kind(value)) || (rule.includes("|") && rule.split("|").includes(value as string));
+    return fits ? undefined : not(value, rule);
   }
   if (Array.isArray(rule)) {
     if (rule[1] && kind(value) === nothing) return undefined;
