@@ -49,6 +49,12 @@ import { isRefusal, isWrongBinding, openAs, openInstead, verdictOf } from "./ext
  * Most programs call `connect` instead of the constructor.
  */
 export class Client extends CoreClient {
+  /** Upper bounds in force. */
+  readonly limits: Limits;
+  /** The clock in use. */
+  readonly clock: Clock;
+  /** What answers the server's requests. */
+  readonly inputs: InputAnswers | undefined;
   readonly #options: ClientOptions;
   readonly #outputs: Outputs;
   readonly #cache: ResultCache | undefined;
@@ -66,27 +72,15 @@ export class Client extends CoreClient {
     const { tasks, capabilities } = options;
     const extensions = tasks && { ...capabilities?.extensions, [tasks.extension]: {} };
     super(transport, extensions ? { ...options, capabilities: { ...capabilities, extensions } } : options);
+    this.limits = this.parts.limits;
+    this.clock = this.parts.clock;
+    this.inputs = this.parts.inputs;
     this.#options = options;
     this.#outputs = new Outputs(options.validator);
     this.#cache = options.cache === false ? undefined : options.features?.cache?.(this.clock);
     this.#known = options.verdict;
     this.doubtful = !!options.verdict;
     this.#logLevel = options.logLevel;
-  }
-
-  /** Upper bounds in force. */
-  get limits(): Limits {
-    return this.parts.limits;
-  }
-
-  /** The clock in use. */
-  get clock(): Clock {
-    return this.parts.clock;
-  }
-
-  /** What answers the server's requests. */
-  get inputs(): InputAnswers | undefined {
-    return this.parts.inputs;
   }
 
   /** What to remember of this server, as plain JSON: `connect(url, { verdict })` saves the question next time. */

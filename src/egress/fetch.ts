@@ -62,7 +62,7 @@ async function send(fetch: Fetch, url: string, init: RequestInit): Promise<Respo
     }
     // A browser gives the same bare TypeError for a host that is down and for what it does not allow.
     const blocked = /^Mozilla/.test(globalThis.navigator?.userAgent);
-    const hint = blocked ? ": check that the server runs and allows this page's origin and headers (CORS)" : "";
+    const hint = blocked ? ": check that it runs and allows this page's origin and headers (CORS)" : "";
     throw new ConnectionClosedError(`The connection to ${server} broke${hint}`, { cause, retryable: true, blocked });
   }
 }
