@@ -150,7 +150,7 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   schedule(callback, milliseconds, options) {
-    const timer = setTimeout(callback, Math.min(Math.max(milliseconds, 0) || 0, longestTimer));
+    const timer = setTimeout(callback, Math.min(milliseconds, longestTimer));
     // Node and Bun give an object here, the others a number.
     if (options?.background) (timer as { unref?(): void }).unref?.();
     return () => clearTimeout(timer);

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { McpError } from "../protocol/errors.ts";
 import type { JsonObject } from "../protocol/json_rpc.ts";
+import type { Limits } from "../protocol/limits.ts";
 import { invalid } from "../protocol/modern.ts";
 import { checkShape } from "../protocol/shapes/all.ts";
 import type {
@@ -21,20 +21,26 @@ import type {
   ReadResourceResult,
   Task,
 } from "../protocol/types.ts";
+import type { Clock } from "../ports.ts";
 import type { Transport } from "../transport/transport.ts";
 import type { ResultCache } from "./cache.ts";
-import { CoreClient, isWrongBinding } from "./core_client.ts";
-import type { PendingInput } from "./input/seam.ts";
+import { CoreClient } from "./core_client.ts";
+import type { InputAnswers, PendingInput } from "./input/seam.ts";
 import type { ListOptions } from "./lists.ts";
 import { lists } from "./listen/change.ts";
 import type { Subscription } from "./listen/seam.ts";
+import { negotiate } from "./negotiate.ts";
+import type { Verdict } from "./negotiate.ts";
 import type { ClientOptions } from "./options.ts";
+import { Outputs } from "./extras/outputs.ts";
+import { calmly } from "./extras/progress.ts";
 import type { RequestOptions } from "./session/caller.ts";
 import { LegacySession } from "./session/legacy_session.ts";
 import { ModernSession } from "./session/modern_session.ts";
-import type { Session, SessionRequestOptions } from "./session/session.ts";
+import type { Session, SessionParts, SessionRequestOptions } from "./session/session.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { TaskHandle, TaskOptions, TaskRunner } from "./task_support.ts";
+import { isRefusal, isWrongBinding, openAs, openInstead, verdictOf } from "./extras/verdicts.ts";
 
 /**
  * A client of one MCP server. Every verb rejects with an `McpError` when the protocol or the connection fails, and with
@@ -43,8 +49,11 @@ import type { TaskHandle, TaskOptions, TaskRunner } from "./task_support.ts";
  * Most programs call `connect` instead of the constructor.
  */
 export class Client extends CoreClient {
+  readonly #options: ClientOptions;
+  readonly #outputs: Outputs;
   readonly #cache: ResultCache | undefined;
   readonly #subscriptions = new Set<Subscription>();
+  #known: Verdict | undefined;
   #tasks: TaskRunner | undefined;
   #logLevel: LoggingLevel | undefined;
   #stopKeepAlive: (() => void) | undefined;
@@ -54,19 +63,51 @@ export class Client extends CoreClient {
    * @param transport How to reach the server. The client owns it from now on and closes it.
    */
   constructor(transport: Transport, options: ClientOptions = {}) {
-    super(transport, options);
+    const { tasks, capabilities } = options;
+    const extensions = tasks && { ...capabilities?.extensions, [tasks.extension]: {} };
+    super(transport, extensions ? { ...options, capabilities: { ...capabilities, extensions } } : options);
+    this.#options = options;
+    this.#outputs = new Outputs(options.validator);
     this.#cache = options.cache === false ? undefined : options.features?.cache?.(this.clock);
+    this.#known = options.verdict;
+    this.doubtful = !!options.verdict;
     this.#logLevel = options.logLevel;
   }
 
+  /** Upper bounds in force. */
+  get limits(): Limits {
+    return this.parts.limits;
+  }
+
+  /** The clock in use. */
+  get clock(): Clock {
+    return this.parts.clock;
+  }
+
+  /** What answers the server's requests. */
+  get inputs(): InputAnswers | undefined {
+    return this.parts.inputs;
+  }
+
+  /** What to remember of this server, as plain JSON: `connect(url, { verdict })` saves the question next time. */
+  get verdict(): Verdict | undefined {
+    return this.#known;
+  }
+
   override async callTool(name: string, args: JsonObject = {}, options: RequestOptions = {}): Promise<CallToolResult> {
-    const { tasks } = this.options;
-    if (!tasks) return await super.callTool(name, args, options);
+    const { tasks } = this.#options;
+    const params = { name, arguments: args };
+    if (!tasks) return this.#checked(name, await this.rawToolCall(params, options));
     const { resultType } = tasks;
-    const result = await this.rawToolCall({ name, arguments: args }, { ...options, resultTypes: [resultType] });
-    if (result.resultType !== resultType) return this.tools.check(name, result);
+    const result = await this.rawToolCall(params, { ...options, resultTypes: [resultType] });
+    if (result.resultType !== resultType) return this.#checked(name, result);
     const ended: unknown = await this.#taskRunner().adopt(result).result(options);
-    return this.tools.check(name, ended as JsonObject);
+    return this.#checked(name, ended as JsonObject);
+  }
+
+  override async rawToolCall(params: JsonObject, options: SessionRequestOptions = {}): Promise<JsonObject> {
+    this.#outputs.prepare(this.tools.definition(params.name));
+    return await super.rawToolCall(params, options);
   }
 
   override async request(
@@ -74,8 +115,11 @@ export class Client extends CoreClient {
     params: JsonObject = {},
     options: SessionRequestOptions = {},
   ): Promise<JsonObject> {
+    const { onProgress } = options;
     this.#lastUsed = this.clock.monotonic();
-    const result = await super.request(method, params, options);
+    const result = onProgress
+      ? await calmly(onProgress, this.clock, (calm) => super.request(method, params, { ...options, onProgress: calm }))
+      : await super.request(method, params, options);
     const wrong = checkShape(result.resultType === "task" ? "task" : method, result);
     if (wrong) throw invalid(method, wrong);
     return result;
@@ -139,9 +183,9 @@ export class Client extends CoreClient {
    * @param filter What to hear of; nothing is on unless asked for.
    */
   listen(filter: ListenFilter, options: { signal?: AbortSignal | undefined } = {}): Subscription {
-    const feature = this.options.features?.listen;
+    const feature = this.#options.features?.listen;
     if (!feature) throw new TypeError('Cannot listen without "features.listen"');
-    const { clock, random } = this;
+    const { clock, random } = this.parts;
     const subscription = feature.subscribe(
       {
         clock,
@@ -232,7 +276,7 @@ export class Client extends CoreClient {
     const input: JsonObject = { inputResponses: answers, ...(requestState !== undefined && { requestState }) };
     const all = { ...options, resume: { input, round } };
     if (method !== "tools/call") return await this.request(method, params, all) as Result;
-    return this.tools.check(params.name as string, await this.rawToolCall(params, all)) as Result;
+    return this.#checked(params.name, await this.rawToolCall(params, all)) as Result;
   }
 
   /**
@@ -240,12 +284,12 @@ export class Client extends CoreClient {
    * legacy session, which is a secret; credentials are not in it.
    */
   snapshot(): Snapshot {
-    const { sessionId, address = this.label } = this.transport;
+    const { sessionId, address = this.label } = this.parts.transport;
     return {
       kind: "causeway.snapshot",
       version: 1,
       target: address,
-      ...(this.known && { verdict: this.known }),
+      ...(this.#known && { verdict: this.#known }),
       ...(sessionId !== undefined && { sessionId }),
       ...(this.#logLevel && { logLevel: this.#logLevel }),
       tools: this.tools.all,
@@ -254,13 +298,14 @@ export class Client extends CoreClient {
 
   /** Takes over what another client knew. Called by `connect(snapshot)`. */
   restore({ verdict, logLevel, tools }: Snapshot): void {
-    this.known = verdict;
+    this.#known = verdict;
     this.doubtful = !!verdict;
     this.#logLevel = logLevel ?? this.#logLevel;
     this.tools.take({ tools }, verdict?.era === "modern", true);
     // Over HTTP a session without an id has no state at the server; on a pipe there is always a handshake.
-    if (verdict?.era !== "legacy" || this.transport.kind !== "http" || !verdict.revision || !verdict.info) return;
-    const session = new LegacySession(this.parts());
+    const isHttp = this.parts.transport.kind === "http";
+    if (verdict?.era !== "legacy" || !isHttp || !verdict.revision || !verdict.info) return;
+    const session = new LegacySession(this.parts);
     session.agree(verdict.revision, verdict.info);
     void session.stream?.ready();
     this.session = session;
@@ -286,6 +331,8 @@ export class Client extends CoreClient {
   /** After a session was opened: what hung on an older one is made again, and what was kept may be out of date. */
   protected override async opened(session: Session): Promise<void> {
     const level = this.#logLevel;
+    this.#known = { ...this.#known, ...verdictOf(session, this.clock.now()) };
+    if (session.era === "legacy") this.doubtful = false;
     if (level && session instanceof ModernSession) session.logLevel = level;
     else if (level) await session.request("logging/setLevel", { level }, {}).catch(() => {});
     this.#keepAlive();
@@ -294,45 +341,68 @@ export class Client extends CoreClient {
     await session.stream?.reopened();
   }
 
-  /** The server may speak the two-endpoint binding of 2024-11-05 (specification: Streamable HTTP, Backwards Compatibility). */
-  protected override async open(): Promise<Session> {
-    const { fallback } = this.options;
-    const { transport } = this;
+  /** What was told of a server and does not hold is forgotten, once: then the server is asked. */
+  protected override again(error: unknown): boolean {
+    if (!this.doubtful || !isRefusal(error)) return false;
+    this.doubtful = false;
+    this.#known = this.session = undefined;
+    return true;
+  }
+
+  protected override async revive(): Promise<void> {
+    if (!this.#broken()) return;
+    this.session?.stop();
+    await this.parts.transport.restart?.();
+  }
+
+  /** A process or socket that has died is started anew with the next request. */
+  protected override get usable(): Session | undefined {
+    return this.#broken() ? undefined : this.session;
+  }
+
+  /**
+   * Goes by what is remembered. The server may speak the two-endpoint binding of 2024-11-05
+   * (specification: Streamable HTTP, Backwards Compatibility).
+   */
+  protected override async open(parts: SessionParts): Promise<Session> {
+    const { transport } = parts;
+    const { fallback, features } = this.#options;
+    const isChannel = transport.kind === "channel";
     try {
-      return await super.open();
+      return await openAs(this.#known, parts) ?? await negotiate(parts, isChannel ? features?.pipes : undefined);
     } catch (first) {
-      if (!fallback || transport.kind === "channel" || !isWrongBinding(first)) throw first;
-      this.transport = fallback();
-      try {
-        const session = await new LegacySession(this.parts()).open();
-        this.known = { era: "legacy", binding: "http+sse" };
-        return session;
-      } catch (second) {
-        await this.transport.close();
-        this.transport = transport;
-        if (first instanceof McpError) first.cause ??= second;
-        throw first;
-      }
+      if (!fallback || isChannel || !isWrongBinding(first)) throw first;
+      const other = this.parts.transport = fallback();
+      const session = await openInstead({ ...parts, transport: other }, first).catch((error) => {
+        this.parts.transport = transport;
+        throw error;
+      });
+      this.#known = { era: "legacy", binding: "http+sse" };
+      return session;
     }
   }
 
+  #broken(): boolean | undefined {
+    return this.parts.transport.ended && !this.closed && this.#options.reconnect !== false;
+  }
+
+  #checked(name: unknown, result: JsonObject): CallToolResult {
+    return this.#outputs.check(this.tools.definition(name), result);
+  }
+
   #taskRunner(): TaskRunner {
-    const { tasks } = this.options;
+    const { tasks } = this.#options;
     if (!tasks) throw new TypeError('Cannot use tasks without the option "tasks: taskSupport"');
     return this.#tasks ??= tasks.create(this);
   }
 
   #keepAlive(): void {
-    const { keepAlive } = this.options;
+    const { keepAlive } = this.#options;
+    const ping = (): void => {
+      if (this.clock.monotonic() - this.#lastUsed >= (keepAlive ?? 0)) this.ping().catch(() => {});
+      this.#keepAlive();
+    };
     this.#stopKeepAlive?.();
-    if (!keepAlive || this.closed) return;
-    this.#stopKeepAlive = this.clock.schedule(
-      () => {
-        if (this.clock.monotonic() - this.#lastUsed >= keepAlive) this.ping().catch(() => {});
-        this.#keepAlive();
-      },
-      keepAlive,
-      { background: true },
-    );
+    if (keepAlive && !this.closed) this.#stopKeepAlive = this.clock.schedule(ping, keepAlive, { background: true });
   }
 }

@@ -7,17 +7,17 @@ import { HttpTransport } from "../transport/http.ts";
 import type { HttpTransportOptions } from "../transport/http.ts";
 import type { Transport } from "../transport/transport.ts";
 import { CoreClient } from "./core_client.ts";
-import type { ClientOptions } from "./options.ts";
+import type { CoreClientOptions } from "./core_client.ts";
 
 /** Options of the small `connect`: those of the client, those of HTTP, and when to give up. */
-export interface CoreConnectOptions extends ClientOptions, Omit<HttpTransportOptions, "sessionId"> {
+export interface CoreConnectOptions extends CoreClientOptions, Omit<HttpTransportOptions, "sessionId"> {
   /** Gives up connecting: rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
 }
 
 /**
  * Connects to one MCP server over HTTP, of whichever revision. What is not passed in `options` is not in the bundle:
- * handlers, streams of changes and caching come with `features`, output checks with `validator`, tasks with `tasks`.
+ * handlers and the GET stream come with `features`; what `Client` does beyond {@linkcode CoreClient} is not there.
  *
  * @param target An `http:` or `https:` URL, or a transport.
  * @returns A connected client: close it, or use `await using`.

@@ -4,87 +4,80 @@
  *
  * @module
  */
-import {
-  ConnectionClosedError,
-  HeaderMismatchError,
-  InvalidParamsError,
-  InvalidRequestError,
-  McpError,
-  MissingCapabilityError,
-  UnsupportedVersionError,
-} from "../protocol/errors.ts";
+import { ConnectionClosedError, HeaderMismatchError } from "../protocol/errors.ts";
 import type { JsonObject } from "../protocol/json_rpc.ts";
 import { defaultLimits, defaultTimeouts } from "../protocol/limits.ts";
-import type { Limits, Timeouts } from "../protocol/limits.ts";
 import type { Era, Revision } from "../protocol/revisions.ts";
-import type { CallToolResult, Change, ClientCapabilities, ListToolsResult } from "../protocol/types.ts";
+import type { CallToolResult, Change, ListToolsResult } from "../protocol/types.ts";
 import { systemClock, systemRandom } from "../ports.ts";
-import type { Clock, Random } from "../ports.ts";
 import type { Transport } from "../transport/transport.ts";
 import { version } from "../version.ts";
-import type { InputAnswers } from "./input/seam.ts";
 import { walkPages } from "./lists.ts";
 import type { ListOptions } from "./lists.ts";
-import { negotiate, verdictOf } from "./negotiate.ts";
-import type { Verdict } from "./negotiate.ts";
+import { negotiate } from "./negotiate.ts";
 import type { ClientOptions, RequestHandler } from "./options.ts";
 import { finalError, Retries } from "./retry.ts";
 import type { RequestOptions } from "./session/caller.ts";
 import type { ClientRequest, ServerInfo, Session, SessionParts, SessionRequestOptions } from "./session/session.ts";
 import { Tools } from "./tools.ts";
 
+/** Stands for the request that opens a session. */
+const opening: ClientRequest = { method: "initialize", params: {}, options: {} };
+
+/** Options of {@linkcode CoreClient}: those of `Client` without what only that one does. */
+export type CoreClientOptions = Omit<
+  ClientOptions,
+  "cache" | "fallback" | "keepAlive" | "logLevel" | "reconnect" | "tasks" | "validator" | "verdict"
+>;
+
 /**
- * A client that calls tools: what `connect` of `./client` gives. `Client` has the rest of the verbs.
+ * A client that calls tools: what `connect` of `./client` gives. `Client` has the rest of the verbs, and remembers servers,
+ * checks structured results, re-opens channels and runs tasks.
  *
  * Every verb rejects with an `McpError` when the protocol or the connection fails, and with the signal's own reason when
  * the caller gives up; a tool that ran and failed is a result with `isError: true`.
  */
 export class CoreClient implements AsyncDisposable {
-  /** Upper bounds in force. */
-  readonly limits: Limits;
-  /** The clock in use. */
-  readonly clock: Clock;
-  /** What answers the server's requests. */
-  readonly inputs: InputAnswers | undefined;
-  protected readonly options: ClientOptions;
-  protected readonly random: Random;
-  protected readonly tools: Tools;
-  protected transport: Transport;
+  /** What sessions are made of. */
+  protected readonly parts: SessionParts;
+  protected readonly tools: Tools = new Tools();
   protected session: Session | undefined;
-  protected known: Verdict | undefined;
   protected closed = false;
-  readonly #timeouts: Timeouts;
-  readonly #capabilities: ClientCapabilities;
+  /** Whether what is known was told and has not been borne out yet. */
+  protected doubtful = false;
+  readonly #closing = new AbortController();
   readonly #retries: Retries;
   readonly #handle: RequestHandler;
-  readonly #closing = new AbortController();
   #opening: Promise<Session> | undefined;
-  /** Whether what is known was told and has not been borne out yet. */
-  protected doubtful: boolean;
 
   /**
    * @param transport How to reach the server. The client owns it from now on and closes it.
    */
-  constructor(transport: Transport, options: ClientOptions = {}) {
-    const { tasks, features, handlers, clock = systemClock, random = systemRandom, middleware = [] } = options;
-    if (handlers && !features?.inputs) throw new TypeError('Cannot use "handlers" without "features.inputs"');
-    const declared = { ...options.capabilities };
-    if (tasks) declared.extensions = { ...declared.extensions, [tasks.extension]: {} };
-    this.transport = transport;
-    this.options = options;
-    this.clock = clock;
-    this.random = random;
-    this.limits = { ...defaultLimits, ...options.limits };
-    this.#timeouts = { ...defaultTimeouts, ...options.timeouts };
-    this.inputs = features?.inputs?.(handlers ?? {}, declared);
-    this.#capabilities = this.inputs?.capabilities ?? declared;
-    this.#retries = new Retries(clock, random, options.retry);
-    this.tools = new Tools(this.limits, options.validator);
-    this.known = options.verdict;
-    this.doubtful = !!options.verdict;
+  constructor(transport: Transport, options: CoreClientOptions = {}) {
+    const { features, handlers = {}, clock = systemClock, random = systemRandom, middleware = [] } = options;
+    const { capabilities = {}, logger, stream = true, clientInfo = { name: "causeway", version } } = options;
+    if (options.handlers && !features?.inputs) throw new TypeError('Cannot use "handlers" without "features.inputs"');
+    const inputs = features?.inputs?.(handlers, capabilities);
+    this.parts = {
+      transport,
+      clock,
+      random,
+      limits: { ...defaultLimits, ...options.limits },
+      timeouts: { ...defaultTimeouts, ...options.timeouts },
+      clientInfo,
+      handlers,
+      capabilities: inputs?.capabilities ?? capabilities,
+      inputs,
+      listening: features?.listen,
+      logger,
+      stream,
+      changed: (change) => this.changed(change),
+      reopened: (session) => this.opened(session),
+    };
+    this.#retries = new Retries(this.parts, options.retry);
     this.#handle = middleware.reduceRight<RequestHandler>(
       (next, layer) => layer(next),
-      (request) => this.#run(request),
+      (request) => this.#run(request) as Promise<JsonObject>,
     );
   }
 
@@ -103,14 +96,9 @@ export class CoreClient implements AsyncDisposable {
     return this.session?.revision;
   }
 
-  /** What to remember of this server, as plain JSON: `connect(url, { verdict })` saves the question next time. */
-  get verdict(): Verdict | undefined {
-    return this.known;
-  }
-
   /** What names the server in errors and logs. */
   get label(): string {
-    return this.transport.label;
+    return this.parts.transport.label;
   }
 
   /**
@@ -129,8 +117,8 @@ export class CoreClient implements AsyncDisposable {
    * @param options `cursor` gives one raw page instead: `""` is a cursor, `null` asks for the first page.
    */
   async listTools(options: ListOptions = {}): Promise<ListToolsResult> {
-    const result = await this.list("tools/list", "tools", options) as unknown as ListToolsResult;
-    return this.tools.take(result, this.#mirrors(), options.cursor === undefined);
+    const result: unknown = await this.list("tools/list", "tools", options);
+    return this.tools.take(result as ListToolsResult, this.#mirrors(), options.cursor === undefined);
   }
 
   /**
@@ -146,7 +134,9 @@ export class CoreClient implements AsyncDisposable {
    * @throws {ProtocolViolationError} When the result is no tool result, or does not fit the tool's output schema.
    */
   async callTool(name: string, args: JsonObject = {}, options: RequestOptions = {}): Promise<CallToolResult> {
-    return this.tools.check(name, await this.rawToolCall({ name, arguments: args }, options));
+    const result: unknown = await this.rawToolCall({ name, arguments: args }, options);
+    (result as CallToolResult).content ??= [];
+    return result as CallToolResult;
   }
 
   /**
@@ -166,9 +156,9 @@ export class CoreClient implements AsyncDisposable {
   /** Ends everything: calls in flight, the session at the server, the process. Idempotent. */
   async close(): Promise<void> {
     this.closed = true;
-    this.#closing.abort(new ConnectionClosedError("The client was closed"));
+    this.#closing.abort(new ConnectionClosedError("The client is closed"));
     this.session?.stop();
-    await this.transport.close();
+    await this.parts.transport.close();
   }
 
   /** The same as {@linkcode close}: for `await using`. */
@@ -182,29 +172,25 @@ export class CoreClient implements AsyncDisposable {
    * @param params Of `tools/call`: `name`, `arguments` and what an extension adds.
    */
   async rawToolCall(params: JsonObject, options: SessionRequestOptions = {}): Promise<JsonObject> {
-    this.tools.prepare(params.name as string);
-    const send = (): Promise<JsonObject> => {
-      const mirrored = this.#mirrors() ? this.tools.headers(params) : undefined;
-      return this.request("tools/call", params, mirrored ? { ...options, mirrored } : options);
-    };
-    try {
-      return await send();
-    } catch (error) {
-      if (!(error instanceof HeaderMismatchError)) throw error;
-      // The definitions that the headers were made from are out of date, or were never seen: list and try again, once.
-      this.changed({ type: "tools" });
-      const { signal } = options;
-      await this.listTools({ signal });
-      return await send();
+    for (let listed = false;; listed = true) {
+      const mirrored = this.#mirrors() ? this.tools.headers(params, this.parts.limits) : undefined;
+      try {
+        return await this.request("tools/call", params, mirrored ? { ...options, mirrored } : options);
+      } catch (error) {
+        if (listed || !(error instanceof HeaderMismatchError)) throw error;
+        // The definitions that the headers were made from are out of date, or were never seen: list and try again, once.
+        this.changed({ type: "tools" });
+        const { signal } = options;
+        await this.listTools({ signal });
+      }
     }
   }
 
   /** A list, whole or one raw page. */
-  protected async list(method: string, key: "tools" | "items" | string, options: ListOptions): Promise<JsonObject> {
+  protected async list(method: string, key: string, options: ListOptions): Promise<JsonObject> {
     const page = (cursor: string | null | undefined): Promise<JsonObject> =>
       this.read(method, cursor == null ? {} : { cursor }, options);
-    if (options.cursor !== undefined) return await page(options.cursor);
-    return await walkPages(key, page, this.limits, { clock: this.clock, milliseconds: this.#timeouts.pages });
+    return await (options.cursor === undefined ? walkPages(key, page, this.parts) : page(options.cursor));
   }
 
   /** A request that only reads: here a cache may stand in between. */
@@ -218,140 +204,70 @@ export class CoreClient implements AsyncDisposable {
   /** A session was opened: the first one, or one in the place of another. */
   protected opened(_session: Session): Promise<void> | void {}
 
+  /** Whether an error is met by opening another session, at once. */
+  protected again(_error: unknown): boolean | void {}
+
+  /** The session, if it is open. */
+  protected get usable(): Session | undefined {
+    return this.session;
+  }
+
   /** The open session; opens or re-opens it where need be, once for all who wait. */
-  protected async ready(options: { signal?: AbortSignal | undefined }): Promise<Session> {
-    options.signal?.throwIfAborted();
-    const { session } = this;
-    if (session && !this.#broken()) return session;
-    this.#opening ??= this.#open().finally(() => this.#opening = undefined);
-    return await unlessAborted(this.#opening, options.signal);
+  protected async ready({ signal }: { signal?: AbortSignal | undefined }): Promise<Session> {
+    signal?.throwIfAborted();
+    return this.usable ??
+      await unlessAborted(this.#opening ??= this.#open().finally(() => this.#opening = undefined), signal);
   }
 
-  /** What a session is made of. */
-  protected parts(): SessionParts {
-    const { handlers = {}, logger, stream = true, clientInfo = { name: "causeway", version }, features } = this.options;
-    return {
-      transport: this.transport,
-      clock: this.clock,
-      random: this.random,
-      limits: this.limits,
-      timeouts: this.#timeouts,
-      clientInfo,
-      handlers,
-      capabilities: this.#capabilities,
-      inputs: this.inputs,
-      listening: features?.listen,
-      logger,
-      stream,
-      changed: (change) => this.changed(change),
-      logged: (message) => {
-        try {
-          handlers.log?.(message);
-        } catch (error) {
-          logger?.({ level: "warning", message: "The log handler failed", fields: { error } });
-        }
-      },
-      reopened: async (session) => await this.opened(session),
-    };
+  /** Opens a session; the seam for what else may be tried. */
+  protected open(parts: SessionParts): Promise<Session> {
+    return negotiate(parts);
   }
 
-  /** Opens a session, with retries, all within `timeouts.start`; the seam for what else may be tried. */
-  protected async open(): Promise<Session> {
-    const endsAt = this.clock.monotonic() + this.#timeouts.start;
-    for (let attempt = 1;; attempt++) {
-      const start = endsAt - this.clock.monotonic();
-      try {
-        const parts = this.parts();
-        return await negotiate(
-          { ...parts, timeouts: { ...parts.timeouts, start } },
-          this.known,
-          this.options.features?.pipes,
-        );
-      } catch (error) {
-        if (this.#verdictFailed(error)) continue;
-        const delay = this.#retries.delay(error, "initialize", attempt);
-        const left = endsAt - this.clock.monotonic();
-        if (delay === undefined || delay >= left || this.closed || this.transport.kind === "channel") throw error;
-        await this.#sleep(delay, undefined);
-      }
-    }
+  /** Before a session is opened. */
+  protected revive(): Promise<void> | void {}
+
+  async #open(): Promise<Session> {
+    await this.revive();
+    const session = await this.#run(opening) as Session;
+    await this.opened(session);
+    return this.session = session;
   }
 
-  /** The innermost layer: the session, and the retries around it. */
-  async #run({ method, params, options }: ClientRequest): Promise<JsonObject> {
-    const startedAt = this.#retries.count();
+  /** The innermost layer: the session (or what opens it), and the retries around it. */
+  async #run(request: ClientRequest): Promise<unknown> {
+    const { clock, timeouts, transport } = this.parts;
+    const { method, params, options } = request;
+    const opens = request === opening;
+    const total = options.timeouts?.total ?? options.timeout ?? timeouts.total;
+    const endsAt = clock.monotonic() + (opens ? timeouts.start : total);
+    if (!opens) this.#retries.count();
     let remaining = options;
     for (let attempt = 1;; attempt++) {
       try {
-        const session = this.session && !this.#broken() ? this.session : await this.ready(options);
-        const result = await session.request(method, params, remaining);
+        if (opens) {
+          return await this.open({ ...this.parts, timeouts: { ...timeouts, start: endsAt - clock.monotonic() } });
+        }
+        const result = await (this.usable ?? await this.ready(options)).request(method, params, remaining);
         this.doubtful = false;
         return result;
       } catch (error) {
-        if (this.#verdictFailed(error)) continue;
-        const total = options.timeouts?.total ?? options.timeout ?? this.#timeouts.total;
-        const left = total - (this.clock.monotonic() - startedAt);
-        const delay = this.closed ? undefined : this.#retries.delay(error, method, attempt, options.idempotent);
-        if (delay === undefined || delay >= left) throw finalError(error, method, this.label);
-        await this.#sleep(delay, options.signal);
-        remaining = { ...options, timeouts: { ...options.timeouts, total: left - delay } };
+        if (this.again(error)) continue;
+        const final = this.closed || (opens && transport.kind === "channel");
+        const delay = final ? undefined : this.#retries.delay(error, method, attempt, options.idempotent);
+        const rest = endsAt - clock.monotonic() - (delay ?? Infinity);
+        if (!(rest > 0)) throw finalError(error, method, this.label);
+        let stop: (() => void) | undefined;
+        const slept = new Promise<void>((resolve) => stop = clock.schedule(resolve, delay as number));
+        await unlessAborted(unlessAborted(slept, options.signal), this.#closing.signal).finally(stop);
+        remaining = { ...options, timeouts: { ...options.timeouts, total: rest } };
       }
     }
-  }
-
-  /** What was told of a server and does not hold is forgotten, once: then the server is asked. */
-  #verdictFailed(error: unknown): boolean {
-    if (!this.doubtful || !isRefusal(error)) return false;
-    this.doubtful = false;
-    this.known = this.session = undefined;
-    return true;
-  }
-
-  #broken(): boolean | undefined {
-    return this.transport.ended && !this.closed && this.options.reconnect !== false;
   }
 
   #mirrors(): boolean {
-    return this.era === "modern" && this.transport.kind === "http";
+    return this.era === "modern" && this.parts.transport.kind === "http";
   }
-
-  async #open(): Promise<Session> {
-    try {
-      if (this.#broken()) {
-        this.session?.stop();
-        await this.transport.restart?.();
-      }
-      const session = await this.open();
-      this.known = { ...this.known, ...verdictOf(session, this.clock.now()) };
-      if (session.era === "legacy") this.doubtful = false;
-      await this.opened(session);
-      return this.session = session;
-    } catch (error) {
-      throw finalError(error, "initialize", this.label);
-    }
-  }
-
-  /** Waits before the next attempt; gives up with the caller, and when the client is closed. */
-  #sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-    let stop = (): void => {};
-    const slept = new Promise<void>((resolve) => stop = this.clock.schedule(resolve, milliseconds));
-    return unlessAborted(unlessAborted(slept, signal), this.#closing.signal).finally(stop);
-  }
-}
-
-const noEndpoint = /^40[045]$/;
-
-/** True for what a server answers that has no such endpoint, or not for this binding. */
-export function isWrongBinding(error: unknown): boolean {
-  const modern = error instanceof HeaderMismatchError || error instanceof MissingCapabilityError ||
-    error instanceof UnsupportedVersionError;
-  return error instanceof McpError && !modern && noEndpoint.test(String((error as { status?: number }).status));
-}
-
-/** True for what a server answers to the manners of the other era, before it has run anything. */
-function isRefusal(error: unknown): boolean {
-  if (error instanceof InvalidParamsError) return false;
-  return error instanceof InvalidRequestError || error instanceof UnsupportedVersionError || isWrongBinding(error);
 }
 
 /** What `work` gives, unless the caller gives up first; the work itself goes on for the others who wait for it. */

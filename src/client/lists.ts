@@ -5,7 +5,7 @@
  * @module
  */
 import type { JsonObject, JsonValue } from "../protocol/json_rpc.ts";
-import type { Limits } from "../protocol/limits.ts";
+import type { Limits, Timeouts } from "../protocol/limits.ts";
 import type { Clock } from "../ports.ts";
 import type { RequestOptions } from "./session/caller.ts";
 
@@ -20,32 +20,25 @@ export interface ListOptions extends RequestOptions {
  *
  * @param key Where the items are in a page.
  * @param page Fetches one page.
- * @param limits `pages`, `items` and, for tools, `tools` are used.
- * @param time How long it may take.
+ * @param parts `limits.pages`, `limits.items`, for tools `limits.tools`, and `timeouts.pages` are used.
  */
 export async function walkPages(
   key: string,
   page: (cursor: string | undefined) => Promise<JsonObject>,
-  limits: Limits,
-  time: { clock: Clock; milliseconds: number },
+  { clock, limits, timeouts }: { clock: Clock; limits: Limits; timeouts: Pick<Timeouts, "pages"> },
 ): Promise<JsonObject> {
-  const endsAt = time.clock.monotonic() + time.milliseconds;
+  const endsAt = clock.monotonic() + timeouts.pages;
   const most = key === "tools" ? Math.min(limits.tools, limits.items) : limits.items;
-  const items: JsonValue[] = [];
+  let items: JsonValue[] = [];
   let cursor: string | undefined;
   for (let count = 1;; count++) {
     const { nextCursor, ...result } = await page(cursor);
-    const found = result[key] as JsonValue[];
-    for (const item of found) if (items.length < most) items.push(item);
+    items = items.concat(result[key] as JsonValue[]);
     const more = nextCursor != null;
-    const truncated = items.length === most && (more || items.at(-1) !== found.at(-1))
+    const truncated = items.length > most || (more && items.length === most)
       ? "items"
-      : more && count >= limits.pages
-      ? "pages"
-      : more && time.clock.monotonic() >= endsAt
-      ? "time"
-      : undefined;
-    if (truncated || !more) return { ...result, [key]: items, ...(truncated && { truncated }) };
+      : more && (count >= limits.pages ? "pages" : clock.monotonic() >= endsAt && "time");
+    if (truncated || !more) return { ...result, [key]: items.slice(0, most), ...(truncated && { truncated }) };
     cursor = nextCursor as string;
   }
 }

@@ -9,6 +9,7 @@ export { connect } from "./connect.ts";
 export type { CoreConnectOptions } from "./connect.ts";
 export { Client } from "./client.ts";
 export { CoreClient } from "./core_client.ts";
+export type { CoreClientOptions } from "./core_client.ts";
 export type { ClientOptions, Middleware, RequestHandler } from "./options.ts";
 export type { ListOptions } from "./lists.ts";
 export type { RequestOptions } from "./session/caller.ts";

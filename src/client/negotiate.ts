@@ -15,7 +15,7 @@ import {
 } from "../protocol/errors.ts";
 import type { JsonObject } from "../protocol/json_rpc.ts";
 import { metaPrefix } from "../protocol/modern.ts";
-import { commonRevision, legacyRevisions, modernRevisions } from "../protocol/revisions.ts";
+import { commonRevision, legacyRevisions, modernRevisions, nothingInCommon } from "../protocol/revisions.ts";
 import type { Era, Revision } from "../protocol/revisions.ts";
 import type { DiscoverResult, Implementation } from "../protocol/types.ts";
 import { LegacySession } from "./session/legacy_session.ts";
@@ -36,8 +36,8 @@ export interface Verdict {
   expires?: number | undefined;
 }
 
-/** How long a legacy verdict is good for. */
-const legacyVerdictLife = 24 * 3_600_000;
+/** What is asked for first. */
+export const newestRevision: Revision = modernRevisions[0] as Revision;
 
 /** A modern revision that is spoken, or nothing when only `initialize` is left. */
 export type Found = { revision: Revision; info: ServerInfo | undefined } | undefined;
@@ -55,25 +55,15 @@ export interface PipeFeature {
 /**
  * Opens a session with a server of either era.
  *
+ * @param ask Finds out what is spoken; over HTTP, unless it is given.
  * @throws {UnsupportedVersionError} When there is no revision in common.
  * @throws {McpError} Whatever the transport met with: an outage is no evidence of an era.
  */
-export async function negotiate(parts: SessionParts, verdict?: Verdict, pipes?: PipeFeature): Promise<Session> {
-  if (verdict && (verdict.expires ?? Infinity) > parts.clock.now()) {
-    if (verdict.era === "legacy") return await new LegacySession(parts).open();
-    return new ModernSession(parts, verdict.revision ?? newest(), verdict.info);
-  }
-  const probe = new ModernSession(parts, newest());
-  const work = pipes && parts.transport.kind === "channel" ? pipes(probe, parts) : overHttp(probe, parts);
-  const found = await work.finally(() => probe.stop());
+export async function negotiate(parts: SessionParts, ask: PipeFeature = overHttp): Promise<Session> {
+  const probe = new ModernSession(parts, newestRevision);
+  const found = await ask(probe, parts).finally(() => probe.stop());
   if (found instanceof LegacySession) return found;
   return found ? new ModernSession(parts, found.revision, found.info) : await new LegacySession(parts).open();
-}
-
-/** What to remember of a session. */
-export function verdictOf(session: Session, now: number): Verdict {
-  const { era, revision, info } = session;
-  return { era, revision, info, ...(era === "legacy" && { expires: now + legacyVerdictLife }) };
 }
 
 async function overHttp(probe: ModernSession, parts: SessionParts): Promise<Found | LegacySession> {
@@ -81,8 +71,9 @@ async function overHttp(probe: ModernSession, parts: SessionParts): Promise<Foun
     return judged(await discover(probe, parts.timeouts.start));
   } catch (error) {
     // -32020 and -32021 in the body of an HTTP 400 can only come from a modern server.
-    const modern = error instanceof HeaderMismatchError || error instanceof MissingCapabilityError;
-    if (modern && error.status === 400) return { revision: probe.revision, info: undefined };
+    if (
+      (error instanceof HeaderMismatchError || error instanceof MissingCapabilityError) && error.status === 400
+    ) return { revision: probe.revision, info: undefined };
     // A legacy server's CORS list may not know the probe's headers: the browser refuses it then, and only "initialize" tells.
     if (error instanceof ConnectionClosedError && error.blocked) {
       return await new LegacySession(parts).open().catch(() => Promise.reject(error));
@@ -106,9 +97,7 @@ export function judged(result: JsonObject): Found {
     return { revision, info: { server, capabilities, instructions, supportedVersions } };
   }
   if (commonRevision(legacyRevisions, supportedVersions)) return undefined;
-  throw new UnsupportedVersionError(`No revision in common: the server speaks ${supportedVersions.join(", ")}`, {
-    data: { supported: supportedVersions },
-  });
+  throw nothingInCommon(supportedVersions);
 }
 
 /**
@@ -118,18 +107,11 @@ export function judged(result: JsonObject): Found {
 export function isLegacyAnswer(error: unknown): boolean {
   if (error instanceof UnsupportedVersionError) {
     const { supported } = error;
-    return supported.length === 0 ||
+    return !supported.length ||
       (!commonRevision(modernRevisions, supported) && !!commonRevision(legacyRevisions, supported));
   }
-  if (error instanceof RpcError) return isClientStatus(error.status ?? 400);
-  if (error instanceof HttpStatusError) return isClientStatus(error.status);
+  if (error instanceof RpcError || error instanceof HttpStatusError) {
+    return /^4(?!08|29)/.test(String(error.status ?? 400));
+  }
   return error instanceof ProtocolViolationError && error.delivery === "answered";
-}
-
-function isClientStatus(status: number): boolean {
-  return status >= 400 && status < 500 && status !== 429 && status !== 408;
-}
-
-function newest(): Revision {
-  return modernRevisions[0] as Revision;
 }

@@ -14,8 +14,7 @@ export interface RetryOptions {
 }
 
 /** The methods that only read, so that doing them twice is the same as doing them once. */
-const reads =
-  /^(server\/discover|initialize|ping|.*\/list|resources\/read|prompts\/get|completion\/complete|tasks\/get)$/;
+const reads = /^(initialize|ping|completion\/complete|.+\/(discover|list|read|get))$/;
 
 const budgetWindow = 10_000;
 const budgetShare = 0.2;
@@ -24,27 +23,24 @@ const budgetLeast = 3;
 /** Decides about retries for one server; keeps the budget that they live on. */
 export class Retries {
   readonly #attempts: number;
-  readonly #clock: Clock;
-  readonly #random: Random;
+  readonly #parts: { clock: Clock; random: Random };
   #windowStart = -Infinity;
   #calls = 0;
   #retries = 0;
 
-  constructor(clock: Clock, random: Random, options: RetryOptions = {}) {
+  constructor(parts: { clock: Clock; random: Random }, options: RetryOptions = {}) {
     this.#attempts = options.attempts ?? 3;
-    this.#clock = clock;
-    this.#random = random;
+    this.#parts = parts;
   }
 
-  /** Counts a request, so that its kind has a budget. Gives the time it started. */
-  count(): number {
-    const now = this.#clock.monotonic();
+  /** Counts a request: the budget grows with it. */
+  count(): void {
+    const now = this.#parts.clock.monotonic();
     if (now - this.#windowStart >= budgetWindow) {
       this.#windowStart = now;
       this.#calls = this.#retries = 0;
     }
     this.#calls++;
-    return now;
   }
 
   /**
@@ -60,8 +56,8 @@ export class Retries {
     const { status, retryAfter } = error as Partial<HttpStatusError>;
     const busy = status === 429 || status === 503;
     if (busy && retryAfter !== undefined) return retryAfter;
-    const longest = busy ? Math.min(20_000, 250 * 2 ** attempt) : Math.min(5_000, 100 * 2 ** attempt);
-    return this.#random.fraction() * longest;
+    const [first, longest] = busy ? [250, 20_000] as const : [100, 5_000] as const;
+    return this.#parts.random.fraction() * Math.min(longest, first * 2 ** attempt);
   }
 }
 

@@ -1,39 +1,33 @@
 /**
- * What is known of a server's tools: which arguments are mirrored as headers, and what their results look like.
+ * What is known of a server's tools, and which of their arguments are mirrored as headers.
  *
  * @module
  */
-import { ProtocolViolationError } from "../protocol/errors.ts";
-import type { McpErrorOptions } from "../protocol/errors.ts";
 import { parameterHeaders, readHeaderRules } from "../protocol/headers.ts";
-import type { HeaderRule } from "../protocol/headers.ts";
+import type { FoundRules, HeaderRule } from "../protocol/headers.ts";
 import { isObject } from "../protocol/json_rpc.ts";
 import type { JsonObject } from "../protocol/json_rpc.ts";
 import type { Limits } from "../protocol/limits.ts";
 import { checkResult } from "../protocol/shapes/core.ts";
-import type { CallToolResult, ListToolsResult, Tool } from "../protocol/types.ts";
-import type { SchemaValidator, ValidateFunction } from "../protocol/validation.ts";
+import type { ListToolsResult, Tool } from "../protocol/types.ts";
 
 interface KnownTool {
   readonly tool: Tool;
   readonly rules: HeaderRule[];
-  check?: ValidateFunction;
 }
 
 /** The tools of one server, as they were listed last. */
 export class Tools {
-  readonly #limits: Limits;
-  readonly #validator: SchemaValidator | undefined;
   #known = new Map<string, KnownTool>();
-
-  constructor(limits: Limits, validator: SchemaValidator | undefined) {
-    this.#limits = limits;
-    this.#validator = validator;
-  }
 
   /** The definitions, as plain JSON. */
   get all(): Tool[] {
     return [...this.#known.values()].map(({ tool }) => tool);
+  }
+
+  /** A tool as it was listed; undefined when it is not known. */
+  definition(name: unknown): Tool | undefined {
+    return this.#known.get(name as string)?.tool;
   }
 
   /**
@@ -57,58 +51,19 @@ export class Tools {
   /** Why a tool is left out of the list; undefined when it is taken in. */
   #reject(tool: Tool, mirrored: boolean, seen: Set<string>): string | undefined {
     const wrong = isObject(tool) ? checkResult("tool", tool) : "it is no object";
-    if (wrong !== undefined) return wrong;
+    if (wrong) return wrong;
     const { name, inputSchema } = tool;
-    if (seen.has(name)) return "its name was listed before";
-    const found = mirrored ? readHeaderRules(inputSchema) : { rules: [] };
-    if ("invalid" in found) return found.invalid;
+    if (seen.has(name)) return "its name stands twice";
+    const { rules, invalid } = (mirrored ? readHeaderRules(inputSchema) : { rules: [] }) as FoundRules;
+    if (invalid) return invalid;
     seen.add(name);
-    this.#known.set(name, { tool, rules: found.rules });
+    this.#known.set(name, { tool, rules });
     return undefined;
   }
 
   /** The headers that mirror a call's arguments; undefined when there are none or the tool is not known. */
-  headers(call: JsonObject): Record<string, string> | undefined {
+  headers(call: JsonObject, limits: Limits): Record<string, string> | undefined {
     const rules = this.#known.get(call.name as string)?.rules;
-    return rules?.length ? parameterHeaders(rules, call.arguments, this.#limits) : undefined;
+    return rules?.length ? parameterHeaders(rules, call.arguments, limits) : undefined;
   }
-
-  /**
-   * Makes a tool's output schema ready, before the tool is called.
-   *
-   * @throws {ProtocolViolationError} When the schema cannot be used: the tool is not called then.
-   */
-  prepare(name: string): void {
-    const known = this.#known.get(name);
-    const { outputSchema } = known?.tool ?? {};
-    if (!this.#validator || !known || known.check || !outputSchema) return;
-    try {
-      known.check = this.#validator(outputSchema);
-    } catch (cause) {
-      throw mismatch(name, `its output schema: ${(cause as Error).message}`, { cause, delivery: "not-sent" });
-    }
-  }
-
-  /**
-   * Checks a tool's result against its output schema, where it was prepared.
-   *
-   * @throws {ProtocolViolationError} When the result does not fit.
-   */
-  check(name: string, raw: JsonObject): CallToolResult {
-    const result = raw as unknown as CallToolResult;
-    result.content ??= [];
-    const check = this.#known.get(name)?.check;
-    if (!check || result.isError) return result;
-    const validation = check(result.structuredContent);
-    if (result.structuredContent === undefined) throw mismatch(name, '"structuredContent" is missing', answered);
-    if (validation.valid) return result;
-    const [issue] = validation.issues;
-    throw mismatch(name, `"structuredContent${issue?.path}" ${issue?.message}`, answered);
-  }
-}
-
-const answered: McpErrorOptions = { delivery: "answered" };
-
-function mismatch(name: string, wrong: string, options: McpErrorOptions): ProtocolViolationError {
-  return new ProtocolViolationError(`Cannot use the tool "${name}": ${wrong}`, options);
 }

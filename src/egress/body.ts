@@ -3,12 +3,15 @@
  *
  * @module
  */
-import { LimitExceededError, ProtocolViolationError } from "../protocol/errors.ts";
+import { ProtocolViolationError } from "../protocol/errors.ts";
+import { checkLimit } from "../protocol/limits.ts";
 import type { Clock } from "../ports.ts";
+export { excerpt } from "../protocol/excerpt.ts";
 
-const errorBytesRead = 65_536;
-const errorBytesKept = 2_048;
+const errorBytes = 65_536;
 const errorWait = 1_000;
+// It keeps nothing between two calls. JSON has to be UTF-8: a damaged byte is not handed on as if it were text.
+const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /**
  * Reads a whole body as text.
@@ -19,27 +22,30 @@ const errorWait = 1_000;
  * @throws {ProtocolViolationError} When it is not UTF-8.
  */
 export async function readText(response: Response, limit: number): Promise<string> {
-  const { headers, type, url } = response;
+  const { headers, body, type, url } = response;
   const declared = Number(headers.get("content-length"));
   // The length holds only for a plain body off a socket: some runtimes take chunks beside it, a browser hides the encodings
   // of another origin, and a reply without a URL was made by a program.
   const plain = url && type !== "cors" && !headers.get("content-encoding") && !headers.get("transfer-encoding");
-  if (declared && declared <= limit && plain) return decode(await response.arrayBuffer());
-  const { chunks, seen } = await readChunks(response.body?.getReader(), limit);
-  if (seen > limit) throw new LimitExceededError("limits.messageBytes", limit, seen);
-  return decode(await new Blob(chunks).arrayBuffer());
+  const whole = declared && declared <= limit && plain ? response : await readStart(body?.getReader(), limit);
+  if (whole instanceof Blob) checkLimit("messageBytes", limit, whole.size);
+  const bytes = await whole.arrayBuffer();
+  try {
+    return utf8.decode(bytes);
+  } catch (cause) {
+    throw new ProtocolViolationError("The reply is not UTF-8", { cause });
+  }
 }
 
 /**
  * Reads the start of an error's body: at most 64 KiB are taken, and what is not there within a second is not waited for.
- * Never throws.
+ * Never rejects.
  */
 export async function readErrorText({ body }: Response, clock: Clock): Promise<string> {
   const reader = body?.getReader();
   const stop = clock.schedule(() => void reader?.cancel().catch(() => {}), errorWait);
   try {
-    const { chunks } = await readChunks(reader, errorBytesRead);
-    return (await new Blob(chunks).text()).slice(0, errorBytesRead);
+    return (await (await readStart(reader, errorBytes)).text()).slice(0, errorBytes);
   } catch {
     return "";
   } finally {
@@ -47,21 +53,11 @@ export async function readErrorText({ body }: Response, clock: Clock): Promise<s
   }
 }
 
-/** The part of an error's body that may stand in an error: at most 2 KiB. */
-export function excerpt(text: string, length: number = errorBytesKept): string {
-  return text.length > length ? text.slice(0, length) + "…" : text;
-}
-
-/** Gives a body up, so that its connection is free. Never throws. */
-export function discard({ body }: Response): void {
-  body?.cancel().catch(() => {});
-}
-
 /** Reads until the end, or until more than `limit` bytes were seen; the rest is cancelled. */
-async function readChunks(
+async function readStart(
   reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> | undefined,
   limit: number,
-): Promise<{ chunks: Uint8Array<ArrayBuffer>[]; seen: number }> {
+): Promise<Blob> {
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let seen = 0;
   try {
@@ -71,19 +67,13 @@ async function readChunks(
       seen += value.byteLength;
       chunks.push(value);
     }
-    return { chunks, seen };
+    return new Blob(chunks);
   } finally {
     reader?.cancel().catch(() => {});
   }
 }
 
-// It keeps nothing between two calls. JSON has to be UTF-8: a damaged byte is not handed on as if it were text.
-const utf8 = new TextDecoder("utf-8", { fatal: true });
-
-function decode(bytes: ArrayBuffer): string {
-  try {
-    return utf8.decode(bytes);
-  } catch (cause) {
-    throw new ProtocolViolationError("The reply is not UTF-8", { cause });
-  }
+/** Gives a body up, so that its connection is free. Never throws. */
+export function discard({ body }: Response): void {
+  body?.cancel().catch(() => {});
 }

@@ -30,18 +30,14 @@ export async function egressFetch(fetch: Fetch, url: string, init: RequestInit):
     discard(response);
     if (!status) {
       throw new RedirectRefusedError(
-        `Cannot follow the redirect of "${
-          urlWithoutQuery(url)
-        }": a browser does not tell where it leads, connect to the final address`,
+        `Cannot follow the redirect of "${urlWithoutQuery(url)}" in a browser: connect to the final address`,
       );
     }
     const location = response.headers.get("location") ?? "";
     const target = location && URL.canParse(location, url) ? new URL(location, url) : undefined;
-    if (status < 307 || !target || target.origin !== new URL(url).origin || hops === mostRedirects) {
+    if (status < 307 || target?.origin !== new URL(url).origin || hops === mostRedirects) {
       throw new RedirectRefusedError(
-        `Cannot follow the redirect of "${urlWithoutQuery(url)}" (${status}) to "${
-          urlWithoutQuery(target ? target.href : location)
-        }": expected 307 or 308 to the same origin, ${mostRedirects} at most`,
+        `Cannot follow ${status} to "${urlWithoutQuery(target ?? location)}": expected 307 or 308 to the same origin`,
       );
     }
     url = target.href;
@@ -53,35 +49,24 @@ async function send(fetch: Fetch, url: string, init: RequestInit): Promise<Respo
     return await fetch(url, init);
   } catch (cause) {
     if (cause instanceof McpError || init.signal?.aborted) throw cause;
-    const reason = connectFailure(cause);
-    if (!reason) {
-      // A browser gives the same bare TypeError for a host that is down and for what it does not allow.
-      const blocked = /^Mozilla/.test(globalThis.navigator?.userAgent);
-      const hint = blocked ? ": check that the server runs and allows this page's origin and headers (CORS)" : "";
-      throw new ConnectionClosedError(`The connection to "${urlWithoutQuery(url)}" broke${hint}`, {
-        cause,
-        retryable: true,
-        blocked,
-      });
+    const server = `"${urlWithoutQuery(url)}"`;
+    for (let error = cause; error instanceof Error; error = error.cause) {
+      const { code } = error as { code?: unknown };
+      const untrusted = certificate.test(String(code));
+      if (untrusted || noConnection.test(String(code))) {
+        throw new ConnectError(`Cannot connect to ${server}: ${code}`, {
+          cause,
+          retryable: !untrusted,
+        });
+      }
     }
-    throw new ConnectError(`Cannot connect to "${urlWithoutQuery(url)}": ${reason}`, {
-      cause,
-      retryable: reason !== untrusted,
-    });
+    // A browser gives the same bare TypeError for a host that is down and for what it does not allow.
+    const blocked = /^Mozilla/.test(globalThis.navigator?.userAgent);
+    const hint = blocked ? ": check that the server runs and allows this page's origin and headers (CORS)" : "";
+    throw new ConnectionClosedError(`The connection to ${server} broke${hint}`, { cause, retryable: true, blocked });
   }
 }
 
-const untrusted = "its certificate was not accepted";
-
-/** Why there was no connection at all, where the runtime names it; undefined when it may have been cut later. */
-function connectFailure(error: unknown): string | undefined {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    const code = String((cause as { code?: unknown }).code);
-    if (/REFUSED/i.test(code)) return "the connection was refused: check that the server runs and the port is right";
-    if (/^(ENOTFOUND|EAI_AGAIN|E(HOST|NET)UNREACH|FailedToOpenSocket|UND_ERR_CONNECT_TIMEOUT)$/.test(code)) {
-      return `the host cannot be reached (${code})`;
-    }
-    if (/^(?!.*ALERT).*(CERT|VERIFY)/.test(code)) return untrusted;
-  }
-  return undefined;
-}
+/** What runtimes call it when there was no connection at all; without one of these names it may have been cut later. */
+const noConnection = /REFUSED|NOTFOUND|AI_AGAIN|UNREACH|OpenSocket|CONNECT_T/i;
+const certificate = /^(?!.*ALERT).*(CERT|VERIFY)/;

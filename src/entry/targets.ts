@@ -6,6 +6,7 @@
 import { Client } from "../client/client.ts";
 import { opened } from "../client/connect.ts";
 import type { CoreConnectOptions } from "../client/connect.ts";
+import type { ClientOptions } from "../client/options.ts";
 import { isSnapshot } from "../client/snapshot.ts";
 import type { Snapshot } from "../client/snapshot.ts";
 import type { OpenWebSocket, Spawn } from "../ports.ts";
@@ -27,7 +28,7 @@ export interface Bindings {
 }
 
 /** Options of `connect`: those of the client, and what reaches the server. */
-export interface ConnectOptions extends CoreConnectOptions {
+export interface ConnectOptions extends ClientOptions, CoreConnectOptions {
   /** Starts processes: filled in by `./bun`, `./deno`, `./node` and `./local`. */
   spawn?: Spawn | undefined;
   /** The environment that children get before `env` of the command: filled in by the same. */

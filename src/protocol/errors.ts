@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { excerpt } from "./excerpt.ts";
 import type { JsonRpcError, JsonValue } from "./json_rpc.ts";
 
 /**
@@ -71,38 +72,33 @@ export class McpError<Details extends object = object> extends Error {
   /** The JSON-RPC method that failed. Filled in on the way up. */
   declare method: string | undefined;
   /** Whether the server may have acted on the request. */
-  declare delivery: Delivery;
+  delivery: Delivery = "unknown";
   /** Whether sending the same request again may help. Sending it again may also run it twice: see `delivery`. */
-  declare retryable: boolean;
+  retryable = false;
 
   /**
    * @param message What failed, for people: action first, the value in quotes, the wanted state.
    * @param options What else is known.
    */
-  constructor(message: string, options: McpErrorOptions & Details = {} as Details) {
-    const { cause, ...known } = options;
-    super(message, cause === undefined ? undefined : { cause });
-    Object.assign(this, { delivery: "unknown", retryable: false }, known);
+  constructor(message: string, options?: McpErrorOptions & Details) {
+    super(message, options);
+    Object.assign(this, options);
   }
 
   /** The class's name, also where a bundler has renamed the class. */
   override get name(): string {
-    return this.code.replace(/(?:^|_)(.)/g, (_, first: string) => first.toUpperCase()) + "Error";
+    return `_${this.code}Error`.replace(/_(.)/g, (_, first: string) => first.toUpperCase());
   }
 }
 
 /** Errors of requests that certainly did not reach the server. */
 class NotSentError<Details extends object = object> extends McpError<Details> {
-  constructor(message: string, options: McpErrorOptions & Details = {} as Details) {
-    super(message, { ...options, delivery: "not-sent" });
-  }
+  override delivery: Delivery = "not-sent";
 }
 
 /** Errors that the server itself gave as its answer. */
 class AnsweredError<Details extends object = object> extends McpError<Details> {
-  constructor(message: string, options: McpErrorOptions & Details = {} as Details) {
-    super(message, { ...options, delivery: "answered" });
-  }
+  override delivery: Delivery = "answered";
 }
 
 /** What an error answer of the peer carries. */
@@ -167,7 +163,7 @@ export class UnsupportedVersionError extends RpcError {
   /** The revisions that the server named; empty when it named none. */
   get supported(): string[] {
     const { supported } = this.data as { supported?: unknown } ?? {};
-    return Array.isArray(supported) ? supported.filter((item): item is string => typeof item === "string") : [];
+    return [supported].flat().filter((item) => typeof item === "string");
   }
 }
 
@@ -194,18 +190,20 @@ export class ConnectionClosedError extends McpError<{ retryAfter?: number | unde
 export type TimeoutKind = "headers" | "idle" | "total" | "start" | "call";
 
 /** A time-out option ran out; `timeout` names it. */
-export class TimeoutError extends McpError {
+export class TimeoutError extends McpError<{ timeout: TimeoutKind; milliseconds: number }> {
   override readonly code = "timeout";
   /** The option under `timeouts` that ran out; `call` is the option `timeout` of the call itself. */
-  readonly timeout: TimeoutKind;
+  declare readonly timeout: TimeoutKind;
   /** Its value, in milliseconds. */
-  readonly milliseconds: number;
+  declare readonly milliseconds: number;
 
   constructor(timeout: TimeoutKind, milliseconds: number, options?: McpErrorOptions) {
     const option = timeout === "call" ? "timeout" : "timeouts." + timeout;
-    super(`No answer within ${milliseconds} ms: raise "${option}" if the server needs longer`, options);
-    this.timeout = timeout;
-    this.milliseconds = milliseconds;
+    super(`No answer within ${milliseconds} ms: raise "${option}"`, {
+      ...options,
+      timeout,
+      milliseconds,
+    });
   }
 }
 
@@ -242,20 +240,22 @@ export class HttpStatusError extends McpError<{ status: number; body?: string; r
 }
 
 /** Something grew past a limit; `limit` is the option that raises it. */
-export class LimitExceededError extends McpError {
+export class LimitExceededError extends McpError<{ limit: string; value: number; seen: number }> {
   override readonly code = "limit_exceeded";
   /** The option that raises the limit, such as `limits.messageBytes`. */
-  readonly limit: string;
+  declare readonly limit: string;
   /** The limit in force. */
-  readonly value: number;
+  declare readonly value: number;
   /** What was seen when it was refused (a lower bound). */
-  readonly seen: number;
+  declare readonly seen: number;
 
   constructor(limit: string, value: number, seen: number, options?: McpErrorOptions) {
-    super(`"${limit}" is ${value} and at least ${seen} was seen: raise it if the server is trusted`, options);
-    this.limit = limit;
-    this.value = value;
-    this.seen = seen;
+    super(`"${limit}" is ${value}, ${seen} was seen: raise it`, {
+      ...options,
+      limit,
+      value,
+      seen,
+    });
   }
 }
 
@@ -330,11 +330,8 @@ const answers: Readonly<Record<number, typeof RpcError>> = {
   [-32042]: UrlElicitationRequiredError,
 };
 
-const longestMessage = 2048;
-
 /** Turns the error part of an answer into the class that stands for its code. The message is kept to 2 KiB. */
 export function errorFromAnswer(error: JsonRpcError, options: McpErrorOptions & RpcErrorDetails = {}): RpcError {
-  const message = error.message.length > longestMessage ? error.message.slice(0, longestMessage) + "…" : error.message;
-  const Class = answers[error.code] ?? RpcError;
-  return new Class(message, { ...options, rpcCode: error.code, data: error.data });
+  const { code, message, data } = error;
+  return new (answers[code] ?? RpcError)(excerpt(message), { ...options, rpcCode: code, data });
 }

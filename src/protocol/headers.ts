@@ -4,9 +4,9 @@
  *
  * @module
  */
-import { LimitExceededError } from "./errors.ts";
+import type { McpErrorOptions } from "./errors.ts";
 import { isObject } from "./json_rpc.ts";
-import { defaultLimits } from "./limits.ts";
+import { checkLimit, defaultLimits } from "./limits.ts";
 import type { Limits } from "./limits.ts";
 
 /** One annotated argument of a tool, and the header that mirrors it. */
@@ -16,6 +16,12 @@ export interface HeaderRule {
   /** The whole name of the header, with its prefix: `Mcp-Param-Region`. */
   readonly header: string;
   readonly type: "string" | "integer" | "boolean";
+}
+
+/** What a schema says of headers; `invalid` is the reason why its tool must not be used over HTTP. */
+export interface FoundRules {
+  readonly rules: HeaderRule[];
+  invalid?: string;
 }
 
 /** The limits of mirrored headers. */
@@ -28,6 +34,7 @@ const maps = /^(patternProperties|\$defs|definitions|depend.*)$/;
 const data = /^(const|enum|default|examples)$/;
 const opening = "=?base64?";
 const closing = "?=";
+const notSent: McpErrorOptions = { delivery: "not-sent" };
 
 /**
  * Writes a value as it stands in a header: visible ASCII and inner spaces as they are, all else as `=?base64?…?=` over
@@ -38,9 +45,7 @@ const closing = "?=";
 export function encodeHeaderValue(value: string | number | boolean): string {
   const text = String(value);
   if ((typeof value === "number" && !Number.isSafeInteger(value)) || !text.isWellFormed()) {
-    throw new TypeError(
-      `Cannot put ${JSON.stringify(value)} into a header: expected a safe integer or well-formed text`,
-    );
+    throw new TypeError(`Cannot put ${JSON.stringify(value)} into a header: expected whole text or a safe integer`);
   }
   if (!/[^ -~]|^ | $/.test(text) && !(text.startsWith(opening) && text.endsWith(closing))) return text;
   let binary = "";
@@ -103,10 +108,10 @@ export function modernHeaders(
  * Reads the `x-mcp-header` annotations of a tool's input schema (specification 2026-07-28: Schema Extension): the rules,
  * or the reason why the tool must not be used over HTTP.
  */
-export function readHeaderRules(inputSchema: unknown): { rules: HeaderRule[] } | { invalid: string } {
-  const found: Found = { rules: [] };
+export function readHeaderRules(inputSchema: unknown): { rules: HeaderRule[] } | Required<FoundRules> {
+  const found: FoundRules = { rules: [] };
   if (isObject(inputSchema)) collect(inputSchema, [], false, found);
-  return found.invalid === undefined ? found : { invalid: found.invalid };
+  return found;
 }
 
 /**
@@ -133,29 +138,20 @@ export function parameterHeaders(
     }
     total += header.length + (headers[header] = bounded(value as Primitive, limits)).length;
   }
-  check("headersBytes", limits.headersBytes, total);
+  checkLimit("headersBytes", limits.headersBytes, total, notSent);
   return headers;
 }
 
 type Primitive = string | number | boolean;
-type Found = { rules: HeaderRule[]; invalid?: string };
 
 function bounded(value: Primitive, { headerBytes }: Pick<Limits, "headerBytes">): string {
   const text = encodeHeaderValue(value);
-  check("headerBytes", headerBytes, text.length);
+  checkLimit("headerBytes", headerBytes, text.length, notSent);
   return text;
 }
 
-function check(limit: string, value: number, seen: number): void {
-  if (seen > value) throw new LimitExceededError("limits." + limit, value, seen, { delivery: "not-sent" });
-}
-
 /** Gathers what is below a schema, or below an object with names for keys. `path` is missing where `properties` alone do not lead. */
-function collect(schema: object, path: string[] | undefined, isMap: boolean, found: Found): void {
-  if (Array.isArray(schema)) {
-    for (const item of schema) if (isObject(item)) collect(item, undefined, false, found);
-    return;
-  }
+function collect(schema: object, path: string[] | undefined, isMap: boolean, found: FoundRules): void {
   for (const key in schema) {
     const value: unknown = schema[key as never];
     if (!isMap && key === annotation) annotate(value, (schema as { type?: unknown }).type, path, found);
@@ -170,7 +166,7 @@ function collect(schema: object, path: string[] | undefined, isMap: boolean, fou
   }
 }
 
-function annotate(name: unknown, type: unknown, path: string[] | undefined, found: Found): void {
+function annotate(name: unknown, type: unknown, path: string[] | undefined, found: FoundRules): void {
   const header = typeof name === "string" && /^[\w!#$%&'*+.^`|~-]+$/.test(name) && "Mcp-Param-" + name;
   const wrong = !path?.length
     ? 'is not below "properties" alone'

@@ -54,18 +54,22 @@ export type MessageKind = "request" | "notification" | "response" | undefined;
  */
 export function classify(value: unknown): MessageKind {
   if (!isObject(value) || value.jsonrpc !== "2.0") return undefined;
-  const { id, method } = value;
-  if (typeof method === "string") {
-    if (value.result !== undefined || value.error !== undefined) return undefined;
-    if (value.params !== undefined && !isObject(value.params)) return undefined;
-    return id === undefined ? "notification" : isRequestId(id) ? "request" : undefined;
+  const { id, method, params, result, error } = value;
+  const asks = isRequestId(id);
+  if (method !== undefined) {
+    const sound = typeof method === "string" && result === undefined && error === undefined &&
+      (params === undefined || isObject(params));
+    return !sound ? undefined : asks ? "request" : id === undefined ? "notification" : undefined;
   }
-  if (method !== undefined || (id !== undefined && id !== null && !isRequestId(id))) return undefined;
-  const { result, error } = value;
-  if (error === undefined) return isObject(result) && id !== undefined && id !== null ? "response" : undefined;
-  return result === undefined && isObject(error) && Number.isInteger(error.code) && typeof error.message === "string"
-    ? "response"
-    : undefined;
+  const answers = error === undefined
+    ? isObject(result) && asks
+    : result === undefined && isRpcError(error) && (asks || (id ?? undefined) === undefined);
+  return answers ? "response" : undefined;
+}
+
+/** True for the error part of an answer. */
+export function isRpcError(value: unknown): value is JsonRpcError {
+  return isObject(value) && Number.isInteger(value.code) && typeof value.message === "string";
 }
 
 /** True for a JSON object: not null, not an array. */

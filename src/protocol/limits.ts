@@ -4,6 +4,9 @@
  * @module
  */
 
+import { LimitExceededError } from "./errors.ts";
+import type { McpErrorOptions } from "./errors.ts";
+
 /** Upper bounds. Bytes are decompressed bytes. */
 export interface Limits {
   /** One JSON message, SSE event or line (16 MiB; 8 MiB from `./workers`). */
@@ -50,8 +53,8 @@ export const defaultLimits: Readonly<Limits> = {
 
 /** What differs in an isolate with 128 MB. */
 export const workersLimits: Readonly<Partial<Limits>> = {
-  messageBytes: 8 * 2 ** 20,
-  streamBytes: 64 * 2 ** 20,
+  messageBytes: 8_388_608,
+  streamBytes: 67_108_864,
   jsonNodes: 250_000,
 };
 
@@ -83,3 +86,12 @@ export const defaultTimeouts: Readonly<Timeouts> = {
   close: 2_000,
   pages: 30_000,
 };
+
+/**
+ * Holds what was seen against a limit.
+ *
+ * @throws {LimitExceededError} When it is more.
+ */
+export function checkLimit(name: keyof Limits, limit: number, seen: number, options?: McpErrorOptions): void {
+  if (seen > limit) throw new LimitExceededError(`limits.${name}`, limit, seen, options);
+}

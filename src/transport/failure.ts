@@ -14,7 +14,7 @@ export function reasonText(reason: unknown): string {
 /** Any thrown value as an McpError, so that no foreign error leaves a transport. */
 export function asMcpError(error: unknown): McpError {
   if (error instanceof McpError) return error;
-  if (error instanceof SyntaxError) return new ProtocolViolationError("The message is not JSON", { cause: error });
+  if (error instanceof SyntaxError) return new ProtocolViolationError("The message is no JSON", { cause: error });
   const message = error instanceof Error ? error.message : String(error);
   return new ConnectionClosedError(`The connection broke: ${message}`, { cause: error, retryable: true });
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { discard, excerpt, readErrorText, readText } from "../egress/body.ts";
+import { discard, readErrorText, readText } from "../egress/body.ts";
 import { egressFetch } from "../egress/fetch.ts";
 import {
   ConnectionClosedError,
@@ -13,12 +13,15 @@ import {
   McpError,
   ProtocolViolationError,
   SessionLostError,
+  TimeoutError,
   UnauthorizedError,
 } from "../protocol/errors.ts";
-import { classify, isObject } from "../protocol/json_rpc.ts";
-import type { JsonRpcError, JsonRpcMessage } from "../protocol/json_rpc.ts";
+import { excerpt } from "../protocol/excerpt.ts";
+import { classify, isRpcError } from "../protocol/json_rpc.ts";
+import type { JsonRpcMessage } from "../protocol/json_rpc.ts";
 import { parseJson } from "../protocol/json_scan.ts";
-import type { Limits } from "../protocol/limits.ts";
+import { checkLimit } from "../protocol/limits.ts";
+import type { Limits, Timeouts } from "../protocol/limits.ts";
 import type { Clock, Fetch } from "../ports.ts";
 import { asMcpError } from "./failure.ts";
 import { SseParser } from "./sse.ts";
@@ -30,8 +33,9 @@ const firstRetry = 1_000;
 const shortestRetry = 500;
 const longestRetry = 300_000;
 const bufferBytes = 65_536;
-/** An event id that can be sent back as a header; with another one a stream cannot be resumed. */
-const headerSafe = /^[ -~]{1,1024}$/;
+/** An id that can be sent back as a header: a session needs one, and without one a stream cannot be resumed. */
+const visible = /^[!-~]{1,1024}$/;
+const json = "application/json";
 const eventStream = "text/event-stream";
 
 /** What a reply knows of its transport. */
@@ -40,9 +44,12 @@ export interface HttpContext {
   readonly label: string;
   readonly fetch: Fetch;
   readonly limits: Limits;
+  readonly timeouts: Timeouts;
   readonly clock: Clock;
   readonly redact: (text: string) => string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+  /** The replies that are not over. */
+  readonly replies: Set<HttpReply>;
   /** Reads SSE with a reusable buffer where the runtime can; set to false once it cannot. */
   byob: boolean;
   /** The runtime's fetch sends a text again by itself when the connection breaks; what must not run twice goes as a Blob. */
@@ -50,6 +57,15 @@ export interface HttpContext {
   /** Legacy 2025-03-26: arrays of messages are taken apart. */
   batches: boolean;
   sessionId: string | undefined;
+  closed: boolean;
+}
+
+/** What is posted. */
+export interface HttpMessage {
+  readonly text: string;
+  readonly method: string | undefined;
+  /** It is a request: an answer is waited for. */
+  readonly asks: boolean;
 }
 
 /** One request and its reply. It ends its exchange exactly once with all it knows. */
@@ -59,55 +75,51 @@ export class HttpReply {
   readonly #options: SendOptions | undefined;
   readonly #controller = new AbortController();
   #answered = false;
-  #over = false;
-  #endless = false;
   #stop: (() => void) | undefined;
   #messages = 0;
   #eventId: string | undefined;
   #retry: number | undefined;
 
-  constructor(context: HttpContext, exchange: Exchange | undefined, options: SendOptions | undefined) {
+  constructor(context: HttpContext, exchange?: Exchange, options?: SendOptions) {
     this.#context = context;
     this.#exchange = exchange;
     this.#options = options;
+    context.replies.add(this);
   }
 
-  /** Sends one request and reads its reply. Never rejects. */
-  post(text: string, method: string): Promise<void> {
-    this.#endless = method === "subscriptions/listen";
-    return this.#run(async () => {
-      const response = await this.#send(text, method);
+  /**
+   * Sends one message and reads its reply; without a message it reads the legacy stream that belongs to no request, or
+   * ends the legacy session. What has no answer has no deadline in the session: it gets one here. Never rejects.
+   */
+  async run(verb: "POST" | "GET" | "DELETE", message: Partial<HttpMessage> = {}): Promise<void> {
+    try {
+      const { closed, label, repeats, limits, timeouts, clock } = this.#context;
+      if (closed) throw new ConnectionClosedError("The client is closed", { delivery: "not-sent" });
+      const { text, method, asks = verb === "GET" } = message;
+      if (!asks) {
+        const wait = verb === "POST" ? timeouts.headers : timeouts.close;
+        this.#stop = clock.schedule(() => this.end(new TimeoutError("headers", wait)), wait);
+      }
+      const once = repeats && text && (method === "tools/call" || !method);
+      const response = await this.#fetch(verb, once ? new Blob([text]) : text);
       if (method === "initialize") this.#keepSession(response);
-      await this.#read(response);
-      await this.#resume();
-    });
-  }
-
-  /** Sends one message that has no answer. Never rejects. */
-  notice(text: string, method: string | undefined): Promise<void> {
-    return this.#run(async () => {
-      discard(await this.#send(text, method));
-      return true;
-    });
-  }
-
-  /** Legacy: reads the stream that belongs to no request. Never rejects. */
-  get(): Promise<void> {
-    this.#endless = true;
-    return this.#run(() => this.#getStream());
-  }
-
-  /** Legacy: ends the session at the server. Never rejects. */
-  delete(): Promise<void> {
-    return this.#run(async () => {
-      discard(await this.#fetch("DELETE"));
-    });
+      if (asks) {
+        const endless = verb === "GET" || method === "subscriptions/listen";
+        await this.#read(response, verb, endless ? Infinity : limits.streamBytes);
+        if (verb === "POST") await this.#resume();
+        if (!this.#answered) {
+          throw new ConnectionClosedError(`"${label}" gave no answer`, { retryable: true, retryAfter: this.#retry });
+        }
+      } else discard(response);
+      this.end();
+    } catch (error) {
+      this.end(asMcpError(error));
+    }
   }
 
   /** Calls it off. False when it was over already. */
   cancel(): boolean {
-    if (this.#over) return false;
-    this.#over = true;
+    if (!this.#context.replies.delete(this)) return false;
     this.#controller.abort();
     this.#stop?.();
     return !this.#answered;
@@ -120,74 +132,60 @@ export class HttpReply {
     this.#exchange?.end(reason);
   }
 
-  /** Runs to the end; unless `work` says that nothing more is expected, an answer should have come. */
-  async #run(work: () => Promise<true | void>): Promise<void> {
-    try {
-      if (await work() || this.#answered) return this.end();
-      const { label } = this.#context;
-      throw new ConnectionClosedError(`"${label}" ended the reply without an answer`, {
-        retryable: true,
-        retryAfter: this.#retry,
-      });
-    } catch (error) {
-      this.end(asMcpError(error));
-    }
-  }
-
-  #send(text: string, method: string | undefined): Promise<Response> {
-    const once = this.#context.repeats && (method === "tools/call" || method === undefined);
-    return this.#fetch("POST", once ? new Blob([text]) : text);
+  get #over(): boolean {
+    return !this.#context.replies.has(this);
   }
 
   /** Sends a request and gives its reply; a status that is no success is thrown. */
   async #fetch(method: string, body?: string | Blob): Promise<Response> {
     const { fetch, url, sessionId } = this.#context;
-    const headers: Record<string, string> = { ...this.#context.headers, ...this.#options?.headers };
-    if (this.#options?.legacy && sessionId !== undefined) headers["Mcp-Session-Id"] = sessionId;
-    if (method === "GET") headers.Accept = eventStream;
+    const { legacy, headers: own } = this.#options ?? {};
+    const headers: Record<string, string> = { ...this.#context.headers, ...own, "Accept": eventStream };
+    if (body) {
+      headers["Content-Type"] = json;
+      headers.Accept = `${json}, ${eventStream}`;
+    }
+    if (legacy && sessionId !== undefined) headers["Mcp-Session-Id"] = sessionId;
     if (this.#eventId !== undefined) headers["Last-Event-ID"] = this.#eventId;
     const init: RequestInit = { method, headers, signal: this.#controller.signal };
-    if (body === undefined) delete headers["Content-Type"];
-    else init.body = body;
+    if (body) init.body = body;
     const response = await egressFetch(fetch, url, init);
     if (!response.ok) return await this.#failed(response);
     this.#exchange?.begin?.();
     return response;
   }
 
-  async #read(response: Response): Promise<void> {
-    const type = (response.headers.get("content-type") ?? "").toLowerCase();
+  async #read(response: Response, verb: string, most: number): Promise<void> {
     const { limits, redact, label, clock } = this.#context;
-    if (type.startsWith(eventStream)) return await this.#readStream(response);
-    if (type.startsWith("application/json")) return await this.#take(await readText(response, limits.messageBytes));
-    const text = excerpt(redact(await readErrorText(response, clock)).trim(), 200);
-    throw new ProtocolViolationError(
-      `Cannot read the reply of "${label}" (${response.status}): expected JSON or an event stream, got ${
-        text ? `"${type}": ${text}` : "nothing"
-      }`,
-    );
-  }
-
-  async #readStream(response: Response): Promise<void> {
-    const { limits, clock } = this.#context;
-    let busy: Promise<unknown> | undefined;
+    const { body, headers, status } = response;
+    const type = (headers.get("content-type") ?? "").toLowerCase();
+    if (type.startsWith(json) && verb === "POST") return this.#take(await readText(response, limits.messageBytes));
+    if (!type.startsWith(eventStream)) {
+      const text = excerpt(redact(await readErrorText(response, clock)).trim(), 200);
+      throw new ProtocolViolationError(
+        `"${label}" answered ${status}: expected JSON or an event stream, got "${type}": ${text}`,
+      );
+    }
+    if (!body) return;
     const parser = new SseParser(limits.messageBytes, (data, event) => {
-      const taken = event === "message" && this.#take(data);
-      if (taken) busy = busy ? Promise.all([busy, taken]) : taken;
+      if (event === "message") this.#take(data);
     });
-    let rest = this.#endless ? Infinity : limits.streamBytes;
+    const reader = this.#reader(body);
+    let buffer = new ArrayBuffer(this.#context.byob ? bufferBytes : 0);
+    let seen = 0;
     let stopLinger: (() => void) | undefined;
-    const read = this.#reader(response);
+    this.#stop = () => void reader.cancel().catch(() => {});
     try {
-      for (let chunk = await read(); chunk; chunk = await read()) {
-        rest -= chunk.byteLength;
-        if (rest < 0) throw new LimitExceededError("limits.streamBytes", limits.streamBytes, limits.streamBytes - rest);
-        parser.push(chunk);
-        const { lastEventId } = parser;
-        if (lastEventId && headerSafe.test(lastEventId)) this.#eventId = lastEventId;
-        this.#retry = parser.retry ?? this.#retry;
-        if (busy) await busy;
-        busy = undefined;
+      for (;;) {
+        const { done, value } = await reader.read(new Uint8Array(buffer));
+        if (done) break;
+        buffer = value.buffer;
+        seen += value.length;
+        checkLimit("streamBytes", most, seen);
+        parser.push(value);
+        const { lastEventId, retry } = parser;
+        if (lastEventId && visible.test(lastEventId)) this.#eventId = lastEventId;
+        this.#retry = retry ?? this.#retry;
         if (this.#answered) stopLinger ??= clock.schedule(() => this.end(), linger);
       }
     } catch (error) {
@@ -198,82 +196,60 @@ export class HttpReply {
     }
   }
 
-  /** Reads chunk by chunk, into one buffer again and again where the runtime can do that (it is far cheaper on Deno). */
-  #reader({ body }: Response): () => Promise<Uint8Array | undefined> {
-    if (!body) return () => Promise.resolve(undefined);
+  /** Reads into one buffer again and again where the runtime can do that (it is far cheaper on Deno); elsewhere the buffer is ignored. */
+  #reader(body: ReadableStream<Uint8Array<ArrayBuffer>>): ReadableStreamBYOBReader {
     try {
-      if (this.#context.byob) {
-        const reader = body.getReader({ mode: "byob" });
-        let buffer = new ArrayBuffer(bufferBytes);
-        this.#stop = () => void reader.cancel().catch(nothing);
-        return async () => {
-          const { value } = await reader.read(new Uint8Array(buffer));
-          if (value?.length) buffer = value.buffer;
-          return value?.length ? value : undefined;
-        };
-      }
+      if (this.#context.byob) return body.getReader({ mode: "byob" });
     } catch {
       this.#context.byob = false;
     }
-    const reader = body.getReader();
-    this.#stop = () => void reader.cancel().catch(nothing);
-    return async () => (await reader.read()).value;
+    return body.getReader() as unknown as ReadableStreamBYOBReader;
   }
 
-  #take(text: string): Promise<void> | void {
-    const value = parseJson(text, this.#context.limits);
-    if (!Array.isArray(value) || !this.#context.batches) return this.#dispatch(value);
-    for (const item of value) void this.#dispatch(item);
-  }
-
-  #dispatch(value: unknown): Promise<void> | void {
-    const kind = classify(value);
-    if (!kind) throw new ProtocolViolationError("The reply is no JSON-RPC message: expected one result or one error");
-    if (this.#over) return;
-    this.#messages++;
-    if (kind === "response") this.#answered = true;
-    return this.#exchange?.message(value as JsonRpcMessage);
+  #take(text: string): void {
+    const { limits, batches } = this.#context;
+    const value = parseJson(text, limits);
+    for (const item of batches && Array.isArray(value) ? value : [value]) {
+      const kind = classify(item);
+      if (!kind) throw new ProtocolViolationError("The message is no JSON-RPC");
+      if (this.#over) return;
+      this.#messages++;
+      this.#answered ||= kind === "response";
+      this.#exchange?.message(item as JsonRpcMessage);
+    }
   }
 
   /** Legacy: a stream that ended early but had an event id is polled again (specification 2025-11-25: Resumability). */
   async #resume(): Promise<void> {
-    const { clock } = this.#context;
+    const { clock, limits } = this.#context;
     let pause = shortestRetry;
-    for (let left = this.#options?.legacy ? resumptions : 0; left > 0 && this.#eventId !== undefined; left--) {
-      if (this.#answered || this.#over) return;
+    for (let left = this.#options?.legacy ? resumptions : 0; left > 0; left--) {
       const eventId = this.#eventId;
       const messages = this.#messages;
+      if (eventId === undefined || this.#answered || this.#over) return;
       await new Promise<void>((resolve) => {
-        const asked = Math.min(Math.max(this.#retry ?? firstRetry, shortestRetry), longestRetry);
-        const stop = clock.schedule(resolve, Math.max(asked, pause));
-        this.#stop = () => {
-          stop();
-          resolve();
-        };
+        const asked = Math.min(this.#retry ?? firstRetry, longestRetry);
+        this.#stop = clock.schedule(resolve, Math.max(asked, pause));
       });
-      if (!this.#over) await this.#getStream().catch(ifHostile);
+      try {
+        await this.#read(await this.#fetch("GET"), "GET", limits.streamBytes);
+      } catch (error) {
+        // It may fail in any way but these: then the outcome stays as unknown as it was.
+        if (error instanceof LimitExceededError || error instanceof ProtocolViolationError) throw error;
+      }
       // A new id means that the server wants to be polled again; without a message in between it is polled ever more seldom.
       if (this.#eventId !== eventId) left = resumptions + 1;
       pause = this.#messages === messages ? pause * 1.6 : shortestRetry;
     }
   }
 
-  async #getStream(): Promise<void> {
-    const response = await this.#fetch("GET");
-    if (response.headers.get("content-type")?.toLowerCase().startsWith(eventStream)) {
-      return await this.#readStream(response);
-    }
-    discard(response);
-    throw new ProtocolViolationError(`Cannot listen to "${this.#context.label}": expected an event stream`);
-  }
-
   #keepSession(response: Response): void {
-    const id = response.headers.get("mcp-session-id");
-    if (id !== null && !/^[!-~]{1,1024}$/.test(id)) {
+    const id = response.headers.get("mcp-session-id") ?? undefined;
+    if (id !== undefined && !visible.test(id)) {
       discard(response);
-      throw new ProtocolViolationError("Cannot use the session id: expected 1 to 1,024 visible ASCII characters");
+      throw new ProtocolViolationError("Cannot use the session id: expected visible ASCII");
     }
-    this.#context.sessionId = id ?? undefined;
+    this.#context.sessionId = id;
   }
 
   /** Turns a status that is no success into the error that says what it means. */
@@ -282,46 +258,29 @@ export class HttpReply {
     const { label, redact, sessionId, clock } = this.#context;
     const text = redact(await readErrorText(response, clock)).trim();
     if (status === 404 && this.#options?.legacy && sessionId !== undefined) {
-      throw new SessionLostError(`"${label}" does not know the session any more`);
+      throw new SessionLostError(`"${label}" lost the session`);
     }
     const message = `"${label}" answered ${status}${text && ": " + excerpt(text, 200)}`;
     if (status === 401 || status === 403) {
       throw new UnauthorizedError(message, { status, challenge: redact(headers.get("www-authenticate") ?? "") });
     }
-    const error = answeredError(text);
-    if (error) throw errorFromAnswer(error, { status });
+    let error: unknown;
+    try {
+      ({ error } = JSON.parse(text));
+    } catch {
+      // Most are no JSON.
+    }
+    if (isRpcError(error)) throw errorFromAnswer(error, { status });
+    const again = headers.get("retry-after") ?? "";
+    const wait = /^\d+$/.test(again) ? Number(again) * 1_000 : Date.parse(again) - clock.now();
     const busy = status === 429;
     throw new HttpStatusError(message, {
       status,
       body: excerpt(text),
-      retryAfter: retryAfter(headers.get("retry-after"), clock.now()),
+      // Seconds or a date, clamped.
+      retryAfter: Number.isNaN(wait) ? undefined : Math.min(Math.max(wait, 0), 60_000),
       retryable: busy || status > 499,
       delivery: busy ? "not-sent" : status > 499 ? "unknown" : "answered",
     });
   }
 }
-
-/** The JSON-RPC error in an error's body, if there is one. Its id may be missing. */
-function answeredError(text: string): JsonRpcError | undefined {
-  try {
-    const { error } = JSON.parse(text);
-    return isObject(error) && Number.isInteger(error.code) && typeof error.message === "string"
-      ? error as unknown as JsonRpcError
-      : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** `Retry-After` (seconds or a date) in milliseconds, clamped to 0…60,000; undefined when it is absent or unreadable. */
-function retryAfter(header: string | null, now: number): number | undefined {
-  const milliseconds = /^\d+$/.test(header ?? "") ? Number(header) * 1_000 : Date.parse(header ?? "") - now;
-  return Number.isNaN(milliseconds) ? undefined : Math.min(Math.max(milliseconds, 0), 60_000);
-}
-
-/** A try to resume may fail in any way but these: then the outcome stays as unknown as it was. */
-function ifHostile(error: unknown): void {
-  if (error instanceof LimitExceededError || error instanceof ProtocolViolationError) throw error;
-}
-
-function nothing(): void {}

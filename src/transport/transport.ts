@@ -11,11 +11,8 @@ import type { JsonRpcMessage } from "../protocol/json_rpc.ts";
  * exchange).
  */
 export interface Exchange {
-  /**
-   * Takes a message that belongs to this request: notifications (and, legacy, server requests), then the response.
-   * HTTP awaits what it returns before it reads on; channels do not.
-   */
-  message(message: JsonRpcMessage): void | Promise<void>;
+  /** Takes a message that belongs to this request: notifications (and, legacy, server requests), then the response. */
+  message(message: JsonRpcMessage): void;
   /** The reply has begun (HTTP: its headers are there). */
   begin?(): void;
   /**

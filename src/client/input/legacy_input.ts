@@ -10,6 +10,7 @@ import {
   InvalidParamsError,
   McpError,
   MethodNotFoundError,
+  TimeoutError,
   UrlElicitationRequiredError,
 } from "../../protocol/errors.ts";
 import type { InputAnswers, LegacyInput, LegacyInputParts } from "./seam.ts";
@@ -49,10 +50,20 @@ export class LegacyServerRequests implements LegacyInput {
     else if (method === "notifications/elicitation/complete") this.#notices.get(params?.elicitationId)?.();
   }
 
-  satisfy(error: unknown, signal: AbortSignal): Promise<undefined> | undefined {
-    if (!(error instanceof UrlElicitationRequiredError)) return undefined;
-    const context = { server: this.#parts.transport.label, signal };
-    return answerUrls(error, { inputs: this.#inputs, notices: this.#notices, context });
+  async satisfy(error: unknown, round: number, wait: (work: Promise<undefined>) => Promise<unknown>): Promise<void> {
+    const { limits, transport: { label: server } } = this.#parts;
+    if (!(error instanceof UrlElicitationRequiredError) || round > limits.inputRounds) throw error;
+    const controller = new AbortController();
+    const context = { server, signal: controller.signal };
+    const work = answerUrls(error, { inputs: this.#inputs, notices: this.#notices, context });
+    if (!work) throw error;
+    try {
+      await wait(work);
+    } catch (reason) {
+      controller.abort(reason);
+      // The server need not tell that its user is done: then its own answer stands, and the caller may try again.
+      throw reason instanceof TimeoutError ? error : reason;
+    }
   }
 
   /** Calls everything off. */

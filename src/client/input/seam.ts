@@ -4,6 +4,7 @@
  * @module
  */
 import type { JsonObject, JsonRpcRequest } from "../../protocol/json_rpc.ts";
+import type { Limits } from "../../protocol/limits.ts";
 import type {
   ClientCapabilities,
   CreateMessageRequest,
@@ -105,10 +106,13 @@ export interface LegacyInput {
   /** Takes a notification that concerns it. */
   notified(method: string, params: JsonObject | undefined): void;
   /**
-   * Takes the user through what an error asks for (-32042). Undefined when there is nothing to be done; otherwise the
-   * request may be sent again once it resolves.
+   * Takes the user through what an error asks for (-32042); the request may be sent again once it resolves.
+   *
+   * @param round How often the request was sent.
+   * @param wait Waits no longer than the request lives.
+   * @throws The error, when there is nothing to be done about it.
    */
-  satisfy(error: unknown, signal: AbortSignal): Promise<undefined> | undefined;
+  satisfy(error: unknown, round: number, wait: (work: Promise<undefined>) => Promise<unknown>): Promise<void>;
   /** Calls everything off. */
   stop(): void;
 }
@@ -117,6 +121,7 @@ export interface LegacyInput {
 export interface LegacyInputParts {
   readonly transport: Transport;
   readonly logger: Logger | undefined;
+  readonly limits: Limits;
 }
 
 /** Answers requests for input with the handlers that are there. */

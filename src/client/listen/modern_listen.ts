@@ -25,7 +25,7 @@ export function modernListen(session: ModernHost, filter: ListenFilter, sink: Li
     if (owner !== undefined && owner !== call.id) return;
     if (method === "notifications/subscriptions/acknowledged") {
       opened = true;
-      call.endless();
+      call.expiresAt = Infinity;
       return sink.open(filterFromWire(isObject(params?.notifications) ? params.notifications as JsonObject : {}));
     }
     const change = changeOf(method, params);

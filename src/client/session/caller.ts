@@ -1,92 +1,107 @@
 /**
- * Starts calls: gives each its id and deadlines, and hands it to the transport.
+ * What both eras have in common: requests with ids and deadlines, notifications, and what comes beside an answer.
  *
  * @module
  */
-import type { TimeoutKind } from "../../protocol/errors.ts";
-import type { JsonObject } from "../../protocol/json_rpc.ts";
-import type { Timeouts } from "../../protocol/limits.ts";
-import type { Progress } from "../../protocol/types.ts";
-import type { Clock, Random } from "../../ports.ts";
-import type { SendOptions, Transport } from "../../transport/transport.ts";
+import type { JsonObject, JsonRpcMessage, JsonRpcNotification, JsonRpcRequest } from "../../protocol/json_rpc.ts";
+import type { Era, Revision } from "../../protocol/revisions.ts";
+import type { LogMessage } from "../../protocol/types.ts";
+import type { SendOptions } from "../../transport/transport.ts";
+import type { LegacyInput } from "../input/seam.ts";
+import type { LegacyListening } from "../listen/seam.ts";
 import { Call } from "./call.ts";
-import type { CallHost, CallTimeouts } from "./call.ts";
+import type { CallHost, RequestClock } from "./call.ts";
 import { Deadlines } from "./deadlines.ts";
+import { unknownServer } from "./session.ts";
+import type { ServerInfo, Session, SessionParts, SessionRequestOptions } from "./session.ts";
 
-/** What a caller may say about one request. */
-export interface RequestOptions {
-  /** Calls the request off: it rejects with the signal's own reason. */
-  signal?: AbortSignal | undefined;
-  /** Milliseconds for the whole request: stands for all of `timeouts.headers`, `timeouts.idle` and `timeouts.total`. */
-  timeout?: number | undefined;
-  /** Milliseconds, one by one. */
-  timeouts?: Partial<CallTimeouts> | undefined;
-  /** Called for each sign of progress, at most 1,000 times a second. Progress extends the idle time in any case. */
-  onProgress?: ((progress: Progress) => void) | undefined;
-  /** Your word that doing it twice is the same as doing it once: then it may be sent again after a failure. */
-  idempotent?: boolean | undefined;
-  /** Further `_meta` of the request. */
-  meta?: JsonObject | undefined;
-  /** Further headers of the request; bindings without headers ignore them. */
-  headers?: Record<string, string> | undefined;
+export type { RequestOptions } from "./session.ts";
+
+/** One public request on its way: its clock, and what its caller said. */
+export interface PublicRequest extends RequestClock {
+  readonly options: SessionRequestOptions;
 }
 
-/** The whole life of one public request, over all its rounds and attempts. */
-export interface RequestClock {
-  readonly timeouts: CallTimeouts;
-  /** When it is over, by the monotonic clock. */
-  readonly totalAt: number;
-  /** What to call the clock that ran out, where one number stands for all. */
-  readonly named: TimeoutKind | undefined;
-}
-
-/** What one round needs beside its method and parameters. */
-export interface RoundOptions {
-  host: CallHost;
-  request: RequestOptions;
-  clock: RequestClock;
-  send?: SendOptions | undefined;
-}
-
-/** Makes calls on one transport. */
-export class Caller {
-  readonly transport: Transport;
-  readonly timers: Deadlines;
-  readonly timeouts: Timeouts;
+/** Makes calls on one transport, in the manners that an era adds. */
+export abstract class Caller implements Session, CallHost {
+  abstract readonly era: Era;
+  abstract readonly revision: Revision;
+  info: ServerInfo = unknownServer;
+  /** Legacy: what the server sends on its own account, and what answers its requests. */
+  stream: LegacyListening | undefined;
+  protected input: LegacyInput | undefined;
+  protected readonly parts: SessionParts;
+  protected readonly timers: Deadlines;
   readonly #prefix: string;
   #count = 0;
 
-  constructor(transport: Transport, parts: { clock: Clock; random: Random; timeouts: Timeouts }) {
-    this.transport = transport;
-    this.timers = new Deadlines(parts.clock);
-    this.timeouts = parts.timeouts;
-    this.#prefix = unguessable(parts.random.bytes(8));
+  constructor(parts: SessionParts) {
+    const { transport, clock, random } = parts;
+    this.parts = parts;
+    this.timers = new Deadlines(clock);
+    this.#prefix = random.bytes(8).join("") + "-";
+    if (transport.kind === "http") return;
+    transport.open?.({ message: (message) => this.take(message), end: (reason) => this.stream?.lost(reason) });
   }
 
+  abstract request(method: string, params: JsonObject, options: SessionRequestOptions): Promise<JsonObject>;
+
+  abstract requested(request: JsonRpcRequest, call?: Call): void;
+
+  /** The headers and marks of a message. */
+  protected abstract dress(method: string, params: JsonObject): SendOptions & { headers: Record<string, string> };
+
+  /** The `_meta` of every message. */
+  protected abstract meta(): JsonObject | undefined;
+
+  /** Makes good what an error tells of, so that the request can be sent once more; throws the error where it cannot. */
+  protected abstract mend(error: unknown, info: ServerInfo, clock: PublicRequest): Promise<void> | void;
+
   /** Starts the clock of one public request. */
-  startClock(options: RequestOptions & { named?: TimeoutKind }): RequestClock {
-    const { timeout, timeouts: given } = options;
+  protected startClock(options: SessionRequestOptions): PublicRequest {
+    const { signal, timeout, timeouts: given, named } = options;
+    signal?.throwIfAborted();
+    const { timeouts: usual, clock } = this.parts;
     const all = timeout !== undefined && { headers: timeout, idle: timeout, total: timeout };
-    const timeouts = all || given ? { ...this.timeouts, ...all, ...given } : this.timeouts;
+    const timeouts = all || given ? { ...usual, ...all, ...given } : usual;
     return {
+      time: clock,
+      timers: this.timers,
+      options,
       timeouts,
-      totalAt: this.timers.now() + timeouts.total,
-      named: options.named ?? (all ? "call" : undefined),
+      totalAt: clock.monotonic() + timeouts.total,
+      named: named ?? (all ? "call" : undefined),
     };
   }
 
-  /** A fresh id: unguessable in front, counted behind. Never used twice. */
-  nextId(): string {
-    return this.#prefix + ++this.#count;
+  /** One request; what an error tells of is mended once. */
+  protected async round(method: string, params: JsonObject, clock: PublicRequest): Promise<JsonObject> {
+    const { info } = this;
+    try {
+      return await this.send(method, params, clock).result;
+    } catch (error) {
+      await this.mend(error, info, clock);
+      return await this.send(method, params, clock).result;
+    }
   }
 
-  /**
-   * Sends one request and gives its call. `params` are sent as they are; `id` has to be a fresh one.
-   */
-  start(id: string, method: string, params: JsonObject, round: RoundOptions): Call {
-    const call = this.#call(id, method, round);
+  /** Sends one request and gives its call. Its id is unguessable in front and counted behind. */
+  protected send(method: string, params: JsonObject, clock: PublicRequest, host: CallHost = this): Call {
+    const { transport } = this.parts;
+    const id = this.#prefix + ++this.#count;
+    const { meta, mirrored, headers, onProgress } = clock.options;
+    const own = this.meta();
+    const tracked = onProgress || method === "tools/call";
+    if (own || meta || tracked) {
+      const _meta: JsonObject = { ...params._meta as JsonObject, ...meta, ...own };
+      if (tracked) _meta.progressToken = id;
+      params = { ...params, _meta };
+    }
+    const dress = this.dress(method, params);
+    Object.assign(dress.headers, mirrored, headers);
+    const call = new Call(id, method, { clock, host, firstWait: transport.kind === "http" ? "headers" : "idle" });
     try {
-      call.started(this.transport.send({ jsonrpc: "2.0", id, method, params }, call, round.send));
+      call.started(transport.send({ jsonrpc: "2.0", id, method, params }, call, dress));
     } catch (error) {
       // What is no JSON cannot be sent.
       call.abort(error);
@@ -94,34 +109,47 @@ export class Caller {
     return call;
   }
 
-  /** Waits for `work`, but no longer than the request lives, and gives up with its caller. */
-  wait(work: Promise<JsonObject | void>, request: RequestOptions, clock: RequestClock): Promise<JsonObject> {
-    const { total } = clock.timeouts;
-    return this.#call("", "", {
-      host: deaf,
-      request,
-      clock: { ...clock, timeouts: { headers: total, idle: total, total } },
-    })
-      .follow(work).result;
+  start(method: string, params: JsonObject, host: CallHost): Call {
+    return this.send(method, params, this.startClock({}), host);
   }
 
-  #call(id: string, method: string, { host, request, clock }: RoundOptions): Call {
-    return new Call(id, method, {
-      host,
-      timers: this.timers,
-      timeouts: clock.timeouts,
-      totalAt: clock.totalAt,
-      named: clock.named,
-      firstWait: this.transport.kind === "http" ? "headers" : "idle",
-      signal: request.signal,
-      onProgress: request.onProgress,
+  /** Waits for `work`, but no longer than the request lives, and gives up with its caller. */
+  protected wait(work: Promise<JsonObject | void>, clock: PublicRequest): Promise<JsonObject> {
+    return new Call("", "", { clock, host: this, firstWait: "total" }).follow(work);
+  }
+
+  notify(method: string, params: JsonObject): Promise<void> {
+    const _meta = this.meta();
+    return new Promise((resolve, reject) => {
+      this.parts.transport.send(
+        { jsonrpc: "2.0", method, params: _meta ? { ...params, _meta } : params },
+        { message() {}, end: (reason) => reason ? reject(reason) : resolve() },
+        this.dress(method, params),
+      );
     });
   }
-}
 
-const deaf: CallHost = { notified() {}, requested() {} };
+  stop(): void {
+    this.stream?.stop();
+    this.input?.stop();
+    this.timers.stop();
+  }
 
-/** About eleven letters and digits, and a dash. */
-function unguessable(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes)).replace(/\W/g, "") + "-";
+  /** Takes what belongs to no request as well as what comes beside an answer. */
+  take(message: JsonRpcMessage): void {
+    if (!("method" in message)) return;
+    if ("id" in message) this.requested(message);
+    else this.notified(message);
+  }
+
+  notified({ method, params }: JsonRpcNotification): void {
+    const { handlers, logger } = this.parts;
+    try {
+      if (method === "notifications/message" && params) handlers.log?.(params as unknown as LogMessage);
+    } catch (error) {
+      logger?.({ level: "warning", message: "The log handler failed", fields: { error } });
+    }
+    this.stream?.notified(method, params);
+    this.input?.notified(method, params);
+  }
 }

@@ -22,24 +22,19 @@ const slice = 1_000;
  */
 export class Deadlines {
   readonly #clock: Clock;
-  readonly #waiting = new Set<Expiring>();
-  #stop: (() => void) | undefined;
   /** How much is in work that the other side waits for. */
   held = 0;
+  readonly #waiting = new Set<Expiring>();
+  #stop: (() => void) | undefined;
   #wakesAt = Infinity;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** The monotonic time in milliseconds. */
-  now(): number {
-    return this.#clock.monotonic();
-  }
-
   add(item: Expiring): void {
     this.#waiting.add(item);
-    if (item.expiresAt < this.#wakesAt) this.#arm(item.expiresAt);
+    if (item.expiresAt < this.#wakesAt) this.#arm(item.expiresAt, this.#clock.monotonic());
   }
 
   delete(item: Expiring): void {
@@ -57,27 +52,25 @@ export class Deadlines {
   /** Stops the timer; for the end of a session. */
   stop(): void {
     this.#stop?.();
-    this.#stop = undefined;
     this.#wakesAt = Infinity;
   }
 
-  #arm(earliest: number): void {
-    const delay = Math.min(Math.max(earliest - this.now(), 0), slice);
-    if (this.now() + delay >= this.#wakesAt) return;
+  #arm(earliest: number, now: number): void {
+    const at = Math.min(Math.max(earliest, now), now + slice);
+    if (at >= this.#wakesAt) return;
     this.#stop?.();
-    this.#wakesAt = this.now() + delay;
-    this.#stop = this.#clock.schedule(() => this.#wake(), delay);
+    this.#wakesAt = at;
+    this.#stop = this.#clock.schedule(() => this.#wake(), at - now);
   }
 
   #wake(): void {
-    this.#stop = undefined;
     this.#wakesAt = Infinity;
-    const now = this.now();
+    const now = this.#clock.monotonic();
     let earliest = Infinity;
-    for (const item of [...this.#waiting]) {
+    for (const item of this.#waiting) {
       if (item.expiresAt <= now) item.expire();
       if (this.#waiting.has(item)) earliest = Math.min(earliest, item.expiresAt);
     }
-    if (earliest < Infinity) this.#arm(earliest);
+    if (earliest < Infinity) this.#arm(earliest, now);
   }
 }

@@ -4,77 +4,53 @@
  *
  * @module
  */
-import { LimitExceededError, UnsupportedVersionError } from "../../protocol/errors.ts";
+import { UnsupportedVersionError } from "../../protocol/errors.ts";
 import { modernHeaders } from "../../protocol/headers.ts";
-import type { JsonObject, JsonRpcNotification } from "../../protocol/json_rpc.ts";
-import { decodeModern, invalid, modernMeta } from "../../protocol/modern.ts";
+import type { JsonObject } from "../../protocol/json_rpc.ts";
+import { checkLimit } from "../../protocol/limits.ts";
+import { decodeModern, invalid, metaPrefix } from "../../protocol/modern.ts";
 import { commonRevision, modernRevisions } from "../../protocol/revisions.ts";
 import type { Revision } from "../../protocol/revisions.ts";
-import type { InputRequiredResult, LoggingLevel, LogMessage } from "../../protocol/types.ts";
+import type { InputRequiredResult, LoggingLevel } from "../../protocol/types.ts";
 import type { SendOptions } from "../../transport/transport.ts";
-import type { Call, CallHost } from "./call.ts";
 import { Caller } from "./caller.ts";
-import type { RequestClock } from "./caller.ts";
-import { deliver, unknownServer } from "./session.ts";
-import type { ServerInfo, Session, SessionParts, SessionRequestOptions } from "./session.ts";
+import type { ServerInfo, SessionParts, SessionRequestOptions } from "./session.ts";
 
 const firstStatePause = 50;
 const longestStatePause = 250;
 
 /** Speaks 2026-07-28 over any transport. */
-export class ModernSession implements Session, CallHost {
+export class ModernSession extends Caller {
   readonly era = "modern";
   revision: Revision;
-  info: ServerInfo;
   /** How much the server should log, told on every request. */
-  logLevel: LoggingLevel | undefined;
-  readonly #parts: SessionParts;
-  readonly #caller: Caller;
+  declare logLevel: LoggingLevel | undefined;
 
-  constructor(parts: SessionParts, revision: Revision, info: ServerInfo = unknownServer) {
-    this.#parts = parts;
-    this.#caller = new Caller(parts.transport, parts);
+  constructor(parts: SessionParts, revision: Revision, info?: ServerInfo) {
+    super(parts);
     this.revision = revision;
-    this.info = info;
-    if (parts.transport.kind === "http") return;
-    parts.transport.open?.({
-      message: (message) => {
-        if ("method" in message) "id" in message ? this.requested() : this.notified(message);
-      },
-      end() {},
-    });
+    if (info) this.info = info;
   }
 
   async request(method: string, params: JsonObject, options: SessionRequestOptions): Promise<JsonObject> {
-    const { signal, resume } = options;
-    signal?.throwIfAborted();
-    const clock = this.#caller.startClock(options);
-    let round = resume?.round ?? 0;
-    for (let input = resume?.input;;) {
-      const result = await this.#round(method, { ...params, ...input }, options, clock);
+    const { inputs, limits: { inputRounds }, transport: { label: server } } = this.parts;
+    const clock = this.startClock(options);
+    let { input, round }: { input?: JsonObject; round: number } = options.resume ?? { round: 0 };
+    for (;;) {
+      const result = await this.round(method, { ...params, ...input }, clock);
       if (decodeModern(method, result, options.resultTypes) !== "input_required") {
         // What took answers is nobody else's: it must not be kept (specification: caching, Cacheable Results).
         return round > 0 && result.ttlMs ? { ...result, ttlMs: 0 } : result;
       }
-      const { inputRounds } = this.#parts.limits;
-      if (++round > inputRounds) {
-        throw new LimitExceededError("limits.inputRounds", inputRounds, round, { delivery: "answered" });
-      }
+      checkLimit("inputRounds", inputRounds, ++round, { delivery: "answered" });
       const { inputRequests, requestState } = result as unknown as InputRequiredResult;
       const controller = new AbortController();
-      const at = {
-        method,
-        params,
-        round,
-        requestState,
-        server: this.#parts.transport.label,
-        signal: controller.signal,
-      };
+      const { signal } = controller;
       const work = inputRequests && Object.keys(inputRequests).length > 0
-        ? this.#parts.inputs?.answerAll(inputRequests, at)
+        ? inputs?.answerAll(inputRequests, { method, params, round, requestState, server, signal })
         : this.#pause(round);
-      if (!work) throw invalid(method, "it asks for input, which was not declared");
-      input = await this.#caller.wait(work, options, clock).catch((reason) => {
+      if (!work) throw invalid(method, "it must not ask for input");
+      input = await this.wait(work, clock).catch((reason) => {
         controller.abort(reason);
         throw reason;
       });
@@ -82,76 +58,39 @@ export class ModernSession implements Session, CallHost {
     }
   }
 
-  start(method: string, params: JsonObject, host: CallHost): Call {
-    const clock = this.#caller.startClock({});
-    const send = { headers: this.#headers(method, params) };
-    return this.#caller.start(this.#caller.nextId(), method, { ...params, _meta: this.#meta() }, {
-      host,
-      request: {},
-      clock,
-      send,
-    });
-  }
-
-  notify(method: string, params: JsonObject): Promise<void> {
-    const headers = this.#headers(method, params);
-    return deliver(this.#parts.transport, { jsonrpc: "2.0", method, params: { ...params, _meta: this.#meta() } }, {
-      headers,
-    });
-  }
-
-  stop(): void {
-    this.#caller.timers.stop();
-  }
-
-  notified({ method, params }: JsonRpcNotification): void {
-    if (method === "notifications/message" && params) this.#parts.logged(params as unknown as LogMessage);
-  }
-
   /** A modern server sends no requests: this one is dropped (specification: transports, Messages). */
   requested(): void {
-    this.#parts.logger?.({ level: "warning", message: "A modern server sent a request: it was dropped" });
+    this.parts.logger?.({ level: "warning", message: "A server's request was dropped" });
   }
 
-  /** One request and its result; a server that wants another revision gets it, once. */
-  async #round(
-    method: string,
-    params: JsonObject,
-    options: SessionRequestOptions,
-    clock: RequestClock,
-  ): Promise<JsonObject> {
-    try {
-      return await this.#send(method, params, options, clock);
-    } catch (error) {
-      const revision = error instanceof UnsupportedVersionError && commonRevision(modernRevisions, error.supported);
-      if (!revision) throw error;
-      this.revision = revision;
-      return await this.#send(method, params, options, clock);
-    }
+  protected dress(method: string, params: JsonObject): SendOptions & { headers: Record<string, string> } {
+    return { headers: modernHeaders(method, params, this.revision, this.parts.limits) };
   }
 
-  #send(method: string, params: JsonObject, options: SessionRequestOptions, clock: RequestClock): Promise<JsonObject> {
-    const id = this.#caller.nextId();
-    const _meta: JsonObject = { ...params._meta as JsonObject, ...options.meta, ...this.#meta() };
-    if (options.onProgress || method === "tools/call") _meta.progressToken = id;
-    const headers = this.#headers(method, params);
-    const send: SendOptions = { headers: Object.assign(headers, options.mirrored, options.headers) };
-    return this.#caller.start(id, method, { ...params, _meta }, { host: this, request: options, clock, send }).result;
+  /** Said on every message (specification: basic, Per-request protocol fields). */
+  protected meta(): JsonObject {
+    const { clientInfo, capabilities: { roots, ...capabilities } } = this.parts;
+    const meta: JsonObject = {
+      [metaPrefix + "protocolVersion"]: this.revision,
+      // What is told when roots change exists in the handshake era only.
+      [metaPrefix + "clientCapabilities"]: (roots ? { ...capabilities, roots: {} } : capabilities) as JsonObject,
+      [metaPrefix + "clientInfo"]: clientInfo as unknown as JsonObject,
+    };
+    if (this.logLevel) meta[metaPrefix + "logLevel"] = this.logLevel;
+    return meta;
+  }
+
+  /** A server that wants another revision gets it, once. */
+  protected mend(error: unknown): void {
+    const revision = error instanceof UnsupportedVersionError && commonRevision(modernRevisions, error.supported);
+    if (!revision) throw error;
+    this.revision = revision;
   }
 
   /** A round that only hands a state over is paced. */
   #pause(round: number): Promise<undefined> {
     return new Promise((resolve) => {
-      this.#parts.clock.schedule(() => resolve(undefined), Math.min(firstStatePause * round, longestStatePause));
+      this.parts.clock.schedule(() => resolve(undefined), Math.min(firstStatePause * round, longestStatePause));
     });
-  }
-
-  #headers(method: string, params: JsonObject): Record<string, string> {
-    return modernHeaders(method, params, this.revision, this.#parts.limits);
-  }
-
-  #meta(): JsonObject {
-    const { capabilities, clientInfo } = this.#parts;
-    return modernMeta({ revision: this.revision, capabilities, clientInfo, logLevel: this.logLevel });
   }
 }

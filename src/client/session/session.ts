@@ -4,22 +4,15 @@
  * @module
  */
 import type { TimeoutKind } from "../../protocol/errors.ts";
-import type { JsonObject, JsonRpcNotification } from "../../protocol/json_rpc.ts";
+import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { Limits, Timeouts } from "../../protocol/limits.ts";
 import type { Era, Revision } from "../../protocol/revisions.ts";
-import type {
-  Change,
-  ClientCapabilities,
-  Implementation,
-  LogMessage,
-  ServerCapabilities,
-} from "../../protocol/types.ts";
+import type { Change, ClientCapabilities, Implementation, Progress, ServerCapabilities } from "../../protocol/types.ts";
 import type { Clock, Logger, Random } from "../../ports.ts";
-import type { SendOptions, Transport } from "../../transport/transport.ts";
+import type { Transport } from "../../transport/transport.ts";
 import type { Handlers, InputAnswers } from "../input/seam.ts";
 import type { LegacyListening, ListenFeature } from "../listen/seam.ts";
-import type { Call, CallHost } from "./call.ts";
-import type { RequestOptions } from "./caller.ts";
+import type { Call, CallHost, CallTimeouts } from "./call.ts";
 
 /** What the server said about itself at the start. Not trusted, not for decisions. */
 export interface ServerInfo {
@@ -37,6 +30,24 @@ export interface ClientRequest {
   readonly method: string;
   readonly params: JsonObject;
   readonly options: SessionRequestOptions;
+}
+
+/** What a caller may say about one request. */
+export interface RequestOptions {
+  /** Calls the request off: it rejects with the signal's own reason. */
+  signal?: AbortSignal | undefined;
+  /** Milliseconds for the whole request: stands for all of `timeouts.headers`, `timeouts.idle` and `timeouts.total`. */
+  timeout?: number | undefined;
+  /** Milliseconds, one by one. */
+  timeouts?: Partial<CallTimeouts> | undefined;
+  /** Called for each sign of progress, at most 1,000 times a second. Progress extends the idle time in any case. */
+  onProgress?: ((progress: Progress) => void) | undefined;
+  /** Your word that doing it twice is the same as doing it once: then it may be sent again after a failure. */
+  idempotent?: boolean | undefined;
+  /** Further `_meta` of the request. */
+  meta?: JsonObject | undefined;
+  /** Further headers of the request; bindings without headers ignore them. */
+  headers?: Record<string, string> | undefined;
 }
 
 /** Request options with what only the client itself sets. */
@@ -77,7 +88,7 @@ export interface Session {
 
 /** What both sessions are made of. */
 export interface SessionParts {
-  readonly transport: Transport;
+  transport: Transport;
   readonly clock: Clock;
   readonly random: Random;
   readonly limits: Limits;
@@ -94,17 +105,8 @@ export interface SessionParts {
   /** Something changed at the server. */
   changed(change: Change): void;
   /** A legacy session was opened anew: what hung on the old one has to be made again. */
-  reopened(session: Session): Promise<void>;
-  /** The server logged something. */
-  logged(message: LogMessage): void;
+  reopened(session: Session): Promise<void> | void;
 }
 
 /** What is known of a server that has not said anything yet. */
 export const unknownServer: ServerInfo = { server: undefined, capabilities: {}, instructions: undefined };
-
-/** Sends a message that has no answer; resolves when it is on its way. */
-export function deliver(transport: Transport, message: JsonRpcNotification, options: SendOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    transport.send(message, { message() {}, end: (reason) => reason ? reject(reason) : resolve() }, options);
-  });
-}

@@ -7,6 +7,7 @@ import { errorFromAnswer, LimitExceededError, McpError, OutcomeUnknownError } fr
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject, JsonRpcError, JsonValue } from "../../protocol/json_rpc.ts";
 import { invalid } from "../../protocol/modern.ts";
+import { checkShape } from "../../protocol/shapes/all.ts";
 import { checkResult } from "../../protocol/shapes/core.ts";
 import type { CallToolResult, InputRequest, Task, TaskStatus } from "../../protocol/types.ts";
 import type { RequestOptions } from "../session/caller.ts";
@@ -259,7 +260,9 @@ function isEnded(status: TaskStatus): boolean {
 
 /** The outcome of a tool, with the shape of one. */
 function checked(result: JsonValue | undefined): CallToolResult {
-  const wrong = isObject(result) ? checkResult("tools/call", result) : '"result" is missing: a completed task has one';
+  const wrong = isObject(result)
+    ? checkResult("tools/call", result) ?? checkShape("tools/call", result)
+    : '"result" is missing: a completed task has one';
   if (wrong) throw invalid("tools/call", wrong);
   return result as unknown as CallToolResult;
 }

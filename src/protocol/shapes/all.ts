@@ -1,11 +1,41 @@
 /**
- * The shapes of all other results.
+ * The shapes of all results in full, beside what every client relies on.
  *
  * @module
  */
 import { find, list, maybeBoolean, maybeNumber, maybeObject, maybeText, text } from "./shape.ts";
-import type { Fields } from "./shape.ts";
-import { block, checkResult, contents, named, resource } from "./core.ts";
+import type { Check, Fields, Rule } from "./shape.ts";
+import { checkResult } from "./core.ts";
+
+/** What has a name. */
+const named: Fields = { name: text, title: maybeText, description: maybeText };
+
+/** A resource in a list. */
+const resource: Fields = { ...named, uri: text, mimeType: maybeText, size: maybeNumber };
+
+/** The text or the bytes of a resource. */
+const contents: Check = (value) =>
+  find(value, {
+    uri: text,
+    mimeType: maybeText,
+    text: maybeText,
+    blob: typeof value.text === "string" ? maybeText : text,
+  });
+
+const media: Fields = { data: text, mimeType: text };
+const blocks: Fields = {
+  text: { text },
+  image: media,
+  audio: media,
+  resource: { resource: contents },
+  resource_link: resource,
+};
+
+/** Content. A type that is not known is let through: a newer server must not break an older client. */
+const block: Check = (value) => {
+  const { type } = value;
+  return find(value, typeof type === "string" && Object.hasOwn(blocks, type) ? blocks[type] as Rule : { type: text });
+};
 
 /** Both kinds of tasks: 2025-11-25 has `ttl` and `pollInterval`, the extension `ttlMs` and `pollIntervalMs`. */
 const task: Fields = {
@@ -24,7 +54,7 @@ const task: Fields = {
 };
 
 const rules: Fields = {
-  "tools/call": (value) => value.task === undefined ? undefined : find(value, { task }),
+  "tools/call": (value) => find(value, value.task === undefined ? { content: [block, 1] } : { task }),
   "resources/list": /* @__PURE__ */ list("resources", resource),
   "resources/templates/list": /* @__PURE__ */ list("resourceTemplates", {
     ...named,

@@ -1,41 +1,12 @@
 /**
- * The shapes of the results that every client meets: how a server presents itself, and its tools.
+ * What every client relies on in results: how a server presents itself, and its tools. `all.ts` has the finer points.
  *
  * @module
  */
-import { anything, find, list, maybeBoolean, maybeNumber, maybeObject, maybeText, object, text } from "./shape.ts";
+import { array, find, maybeBoolean, maybeNumber, maybeObject, maybeText, object, text } from "./shape.ts";
 import type { Check, Fields, Rule } from "./shape.ts";
 
-/** What has a name. */
-export const named: Fields = { name: text, title: maybeText, description: maybeText };
-
-/** A resource in a list. */
-export const resource: Fields = { ...named, uri: text, mimeType: maybeText, size: maybeNumber };
-
-/** The text or the bytes of a resource. */
-export const contents: Check = (value) =>
-  find(value, {
-    uri: text,
-    mimeType: maybeText,
-    text: maybeText,
-    blob: typeof value.text === "string" ? maybeText : text,
-  });
-
-const media: Fields = { data: text, mimeType: text };
-const blocks: Fields = {
-  text: { text },
-  image: media,
-  audio: media,
-  resource: { resource: contents },
-  resource_link: resource,
-};
-
-/** Content. A type that is not known is let through: a newer server must not break an older client. */
-export const block: Check = (value) => {
-  const { type } = value;
-  return find(value, typeof type === "string" && Object.hasOwn(blocks, type) ? blocks[type] as Rule : { type: text });
-};
-
+const block: Fields = { type: text };
 const inputRequests: Check = (value) =>
   find(value, Object.fromEntries(Object.keys(value).map((key) => [key, { method: text, params: maybeObject }])));
 
@@ -48,9 +19,11 @@ const rules: Fields = {
   },
   "server/discover": { supportedVersions: [text], capabilities: object, instructions: maybeText, ttlMs: maybeNumber },
   // One tool that is none does not spoil the list: who takes the list in looks at each.
-  "tools/list": list("tools", anything),
+  "tools/list": { tools: array, nextCursor: maybeText, ttlMs: maybeNumber },
   "tool": {
-    ...named,
+    name: text,
+    title: maybeText,
+    description: maybeText,
     inputSchema: object,
     outputSchema: maybeObject,
     annotations: maybeObject,

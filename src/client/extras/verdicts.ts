@@ -1,0 +1,59 @@
+/**
+ * What is remembered of a server, and how it is found out that it does not hold.
+ *
+ * @module
+ */
+import {
+  HeaderMismatchError,
+  InvalidParamsError,
+  InvalidRequestError,
+  McpError,
+  MissingCapabilityError,
+  UnsupportedVersionError,
+} from "../../protocol/errors.ts";
+import { newestRevision } from "../negotiate.ts";
+import type { Verdict } from "../negotiate.ts";
+import { LegacySession } from "../session/legacy_session.ts";
+import { ModernSession } from "../session/modern_session.ts";
+import type { Session, SessionParts } from "../session/session.ts";
+
+/** How long a legacy verdict is good for. */
+const legacyVerdictLife = 24 * 3_600_000;
+const noEndpoint = /^40[045]$/;
+
+/** What to remember of a session. */
+export function verdictOf(session: Session, now: number): Verdict {
+  const { era, revision, info } = session;
+  return { era, revision, info, ...(era === "legacy" && { expires: now + legacyVerdictLife }) };
+}
+
+/** Opens a session by what is remembered; undefined when that is nothing, or too old. */
+export async function openAs(verdict: Verdict | undefined, parts: SessionParts): Promise<Session | undefined> {
+  if (!verdict || (verdict.expires ?? Infinity) <= parts.clock.now()) return undefined;
+  if (verdict.era === "legacy") return await new LegacySession(parts).open();
+  return new ModernSession(parts, verdict.revision ?? newestRevision, verdict.info);
+}
+
+/** Opens a session by another binding, after `first` told that the usual one is not there; rejects with `first` again. */
+export async function openInstead(parts: SessionParts, first: unknown): Promise<Session> {
+  try {
+    return await new LegacySession(parts).open();
+  } catch (second) {
+    await parts.transport.close();
+    if (first instanceof McpError) first.cause ??= second;
+    throw first;
+  }
+}
+
+/** True for what a server answers that has no such endpoint, or not for this binding. */
+export function isWrongBinding(error: unknown): boolean {
+  const modern = error instanceof HeaderMismatchError || error instanceof MissingCapabilityError ||
+    error instanceof UnsupportedVersionError;
+  return error instanceof McpError && !modern && noEndpoint.test(String((error as { status?: number }).status));
+}
+
+/** True for what a server answers to the manners of the other era, before it has run anything. */
+export function isRefusal(error: unknown): boolean {
+  if (error instanceof InvalidParamsError) return false;
+  return error instanceof InvalidRequestError || error instanceof UnsupportedVersionError || isWrongBinding(error);
+}
