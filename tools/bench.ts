@@ -128,9 +128,10 @@ function listJobs(cells: readonly PlannedCell[], runtimes: readonly Runtime[]): 
   }).flat();
 }
 
-/** The peers sit every second round out: they are far away, and the time is better spent on the ratio to the floor. */
+/** The peers sit the third and the fifth round out: the time is better spent on the ratio to the floor. */
 function clientsOf({ clients }: PlannedCell, round: number): readonly ClientName[] {
-  return round % 2 === 0 ? clients : clients.filter((client) => client === "floor" || client === "ours");
+  const all = round === 0 || round % 2 === 1;
+  return all ? clients : clients.filter((client) => client === "floor" || client === "ours");
 }
 
 /** Keeps what every kind of the given names asks for: `bun,http_json` is one cell in one runtime. */

@@ -6,7 +6,6 @@
 import { Client } from "../client/client.ts";
 import { opened } from "../client/connect.ts";
 import type { CoreConnectOptions } from "../client/connect.ts";
-import { isLoopbackHost } from "../egress/address.ts";
 import type { ClientOptions } from "../client/options.ts";
 import { isSnapshot } from "../client/snapshot.ts";
 import type { Snapshot } from "../client/snapshot.ts";
@@ -70,11 +69,14 @@ function reach(
   return old && fallback ? { transport: fallback() } : { transport, ...(fallback && { fallback }) };
 }
 
+/** A host name that is this machine, as `URL` writes it. */
+const loopback = /^(([\w-]+\.)*localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
 /** What is sent in plain text can be read on the way, unless there is no way: loopback. */
 function warnOfPlainText(url: string, { logger }: ConnectOptions): void {
   if (!logger || !URL.canParse(url)) return;
   const { protocol, hostname, host } = new URL(url);
-  if (!/^(http|ws):$/.test(protocol) || isLoopbackHost(hostname)) return;
+  if (!/^(http|ws):$/.test(protocol) || loopback.test(hostname)) return;
   logger({
     level: "warning",
     message: `"${host}" is reached without encryption: use ${protocol.replace(":", "s:")} if it can`,

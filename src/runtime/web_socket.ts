@@ -4,10 +4,7 @@
  * @module
  */
 import type { OpenWebSocket, WebSocketLike } from "../ports.ts";
-import { urlWithoutQuery } from "../egress/redact.ts";
 import { ConnectError } from "../protocol/errors.ts";
-
-export { urlWithoutQuery as shownUrl };
 
 type WebSocketClass = new (url: string, options: unknown) => WebSocketLike;
 
@@ -26,10 +23,20 @@ export const openWebSocketPlain: OpenWebSocket = (url, { protocols, signal }) =>
 export const openWebSocketWithHeaders: OpenWebSocket = (url, { protocols, headers, signal }) =>
   open(url, headers ? { protocols, headers } : protocols, signal);
 
+/** A URL as messages may show it: without user, query and fragment. */
+export function shownUrl(url: string): string {
+  try {
+    const { protocol, host, pathname } = new URL(url);
+    return `${protocol}//${host}${pathname}`;
+  } catch {
+    return String(url).replace(/[?#].*$/s, "").replace(/\/\/[^/]*@/, "//");
+  }
+}
+
 function open(url: string, options: unknown, signal: AbortSignal | undefined): Promise<WebSocketLike> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
-    const shown = urlWithoutQuery(url);
+    const shown = shownUrl(url);
     // The runtime's own words may hold the whole URL, and so its secrets; for the same reason no cause is kept.
     const fail = (words: string): void => {
       const detail = words.replaceAll(url, shown).replace(/[?#][^\s'"]*/g, "").replace(/\/\/[^\s/'"]*@/g, "//");

@@ -18,6 +18,7 @@ import {
 } from "../protocol/errors.ts";
 import { defaultLimits, defaultTimeouts } from "../protocol/limits.ts";
 import { systemClock } from "../ports.ts";
+import type { Clock } from "../ports.ts";
 import { asMcpError } from "./failure.ts";
 import type { Channel, ChannelReceiver } from "./channel.ts";
 import type { HttpTransportOptions } from "./http.ts";
@@ -30,57 +31,71 @@ import { SseParser } from "./sse.ts";
  * @deprecated The binding is deprecated; it is here for servers that know nothing else.
  */
 export function createLegacySseChannel(url: string | URL, options: HttpTransportOptions = {}): Channel {
-  const address = String(url);
-  const label = urlWithoutQuery(address);
-  const { fetch = globalThis.fetch, clock = systemClock, redact = String } = options;
-  const controller = new AbortController();
-  const { signal } = controller;
-  let endpoint = "";
+  return new LegacySseChannel(String(url), options);
+}
 
-  return {
-    label,
-    async open(receiver) {
-      const milliseconds = options.timeouts?.start ?? defaultTimeouts.start;
-      const late = new TimeoutError("start", milliseconds, { delivery: "not-sent" });
-      const stop = clock.schedule(() => controller.abort(late), milliseconds);
-      try {
-        const response = await send(address, { method: "GET", headers: { Accept: "text/event-stream" } });
-        if (!response.headers.get("content-type")?.startsWith("text/event-stream")) {
-          discard(response);
-          throw new ProtocolViolationError(`Cannot listen to "${label}": expected an event stream`);
-        }
-        await new Promise<void>((resolve, reject) => {
-          signal.addEventListener("abort", () => reject(signal.reason));
-          void read(response, receiver, resolve).then((reason) => {
-            reject(reason);
-            receiver.end(reason);
-          });
+class LegacySseChannel implements Channel {
+  readonly label: string;
+  readonly #url: string;
+  readonly #options: HttpTransportOptions;
+  readonly #clock: Clock;
+  readonly #controller = new AbortController();
+  readonly #signal = this.#controller.signal;
+  #endpoint = "";
+
+  constructor(url: string, options: HttpTransportOptions) {
+    this.#url = url;
+    this.label = urlWithoutQuery(url);
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+  }
+
+  async open(receiver: ChannelReceiver): Promise<void> {
+    const milliseconds = this.#options.timeouts?.start ?? defaultTimeouts.start;
+    const late = new TimeoutError("start", milliseconds, { delivery: "not-sent" });
+    const stop = this.#clock.schedule(() => this.#controller.abort(late), milliseconds);
+    try {
+      const response = await this.#send(this.#url, { method: "GET" }, { Accept: "text/event-stream" });
+      if (!response.headers.get("content-type")?.startsWith("text/event-stream")) {
+        discard(response);
+        throw new ProtocolViolationError(`Cannot listen to "${this.label}": expected an event stream`);
+      }
+      await new Promise<void>((resolve, reject) => {
+        this.#signal.addEventListener("abort", () => reject(this.#signal.reason));
+        void this.#read(response, receiver, resolve).then((reason) => {
+          reject(reason);
+          receiver.end(reason);
         });
-      } catch (error) {
-        controller.abort();
-        throw error === late ? late : asMcpError(error);
-      } finally {
-        stop();
-      }
-    },
-    async write(messages) {
-      for (const body of messages) {
-        discard(await send(endpoint, { method: "POST", headers: { "Content-Type": "application/json" }, body }));
-      }
-    },
-    close() {
-      controller.abort();
-      return Promise.resolve();
-    },
-  };
+      });
+    } catch (error) {
+      this.#controller.abort();
+      throw error === late ? late : asMcpError(error);
+    } finally {
+      stop();
+    }
+  }
 
-  async function send(target: string, init: RequestInit): Promise<Response> {
-    const headers = { ...options.headers, ...init.headers as Record<string, string> };
-    const response = await egressFetch((target, init) => fetch(target, init), target, { ...init, headers, signal });
+  async write(messages: readonly string[]): Promise<void> {
+    for (const body of messages) {
+      discard(await this.#send(this.#endpoint, { method: "POST", body }, { "Content-Type": "application/json" }));
+    }
+  }
+
+  close(): Promise<void> {
+    this.#controller.abort();
+    return Promise.resolve();
+  }
+
+  /** Sends a request and gives its reply; a status that is no success is thrown. */
+  async #send(target: string, init: RequestInit, headers: Record<string, string>): Promise<Response> {
+    const { fetch = globalThis.fetch, redact = String } = this.#options;
+    init.headers = { ...this.#options.headers, ...headers };
+    init.signal = this.#signal;
+    const response = await egressFetch((target, init) => fetch(target, init), target, init);
     if (response.ok) return response;
     const { status } = response;
-    const body = excerpt(redact(await readErrorText(response, clock)));
-    const message = `"${label}" answered ${status}`;
+    const body = excerpt(redact(await readErrorText(response, this.#clock)));
+    const message = `"${this.label}" answered ${status}`;
     if (status === 401 || status === 403) {
       throw new UnauthorizedError(message, { status, challenge: response.headers.get("www-authenticate") ?? "" });
     }
@@ -88,20 +103,21 @@ export function createLegacySseChannel(url: string | URL, options: HttpTransport
   }
 
   /** Reads to the end and gives the reason for it. Never rejects. */
-  async function read(response: Response, receiver: ChannelReceiver, ready: () => void): Promise<McpError> {
-    const parser = new SseParser(options.limits?.messageBytes ?? defaultLimits.messageBytes, (data, event) => {
+  async #read(response: Response, receiver: ChannelReceiver, ready: () => void): Promise<McpError> {
+    const limit = this.#options.limits?.messageBytes ?? defaultLimits.messageBytes;
+    const parser = new SseParser(limit, (data, event) => {
       if (event === "endpoint") {
-        endpoint ||= checked(data);
+        this.#endpoint ||= this.#checked(data);
         ready();
       } else if (event === "message") receiver.text(data);
     });
     const reader = response.body?.getReader();
     const stop = (): void => void reader?.cancel().catch(() => {});
-    signal.addEventListener("abort", stop);
+    this.#signal.addEventListener("abort", stop);
     try {
       for (;;) {
         const { value } = await reader?.read() ?? {};
-        if (!value) return new ConnectionClosedError(`"${label}" ended the stream`, { retryable: true });
+        if (!value) return new ConnectionClosedError(`"${this.label}" ended the stream`, { retryable: true });
         parser.push(value);
       }
     } catch (error) {
@@ -111,11 +127,11 @@ export function createLegacySseChannel(url: string | URL, options: HttpTransport
   }
 
   /** The POST address has to be of the same origin: it gets the messages and the credentials. */
-  function checked(data: string): string {
-    const target = URL.canParse(data, address) ? new URL(data, address) : undefined;
-    if (target?.origin === new URL(address).origin) return target.href;
+  #checked(data: string): string {
+    const target = URL.canParse(data, this.#url) ? new URL(data, this.#url) : undefined;
+    if (target?.origin === new URL(this.#url).origin) return target.href;
     throw new RedirectRefusedError(
-      `Cannot post to "${urlWithoutQuery(data)}", which "${label}" named: expected the same origin`,
+      `Cannot post to "${urlWithoutQuery(data)}", which "${this.label}" named: expected the same origin`,
     );
   }
 }

@@ -10,7 +10,7 @@ import { defaultLimits, defaultTimeouts } from "../protocol/limits.ts";
 import type { Limits, Timeouts } from "../protocol/limits.ts";
 import { systemClock } from "../ports.ts";
 import type { Clock, OpenWebSocket, WebSocketLike } from "../ports.ts";
-import type { Channel } from "./channel.ts";
+import type { Channel, ChannelReceiver } from "./channel.ts";
 
 /** Options of {@linkcode createWebSocketChannel}. */
 export interface WebSocketOptions {
@@ -36,84 +36,97 @@ const tooBig = 1009;
  * @throws {TypeError} When it is another kind of URL.
  */
 export function createWebSocketChannel(url: string | URL, options: WebSocketOptions): Channel {
-  const address = String(url);
-  const label = urlWithoutQuery(address);
-  if (!URL.canParse(address) || !/^wss?:$/.test(new URL(address).protocol)) {
-    throw new TypeError(`Cannot connect to "${label}": expected a ws: or wss: URL`);
+  const text = String(url);
+  if (!URL.canParse(text) || !/^wss?:$/.test(new URL(text).protocol)) {
+    throw new TypeError(`Cannot connect to "${urlWithoutQuery(text)}": expected a ws: or wss: URL`);
   }
-  const { openWebSocket, headers, clock = systemClock } = options;
-  const limit = options.limits?.messageBytes ?? defaultLimits.messageBytes;
-  let socket: WebSocketLike | undefined;
-  let closed = false;
+  return new WebSocketChannel(text, options);
+}
 
-  const close = (code: number): void => {
-    if (!closed) socket?.close(code);
-    closed = true;
-  };
+class WebSocketChannel implements Channel {
+  readonly label: string;
+  readonly #url: string;
+  readonly #options: WebSocketOptions;
+  readonly #clock: Clock;
+  #socket: WebSocketLike | undefined;
+  #receiver: ChannelReceiver | undefined;
+  #closed = false;
 
-  return {
-    label,
-    async open(receiver) {
-      const opened = socket = await connect();
-      let over = false;
-      const end = (reason: McpError): void => {
-        if (!over) receiver.end(reason);
-        over = true;
-      };
-      const broke = (what: string, why: unknown): void =>
-        end(new ConnectionClosedError(`"${label}" ${what}${why ? ` (${why})` : ""}`, { retryable: true }));
-      opened.addEventListener("message", ({ data }) => {
-        const text = data instanceof ArrayBuffer
-          ? new TextDecoder().decode(data)
-          : typeof data === "string"
-          ? data
-          : "";
-        if (over) return;
-        if (text.length <= limit) return receiver.text(text);
-        close(tooBig);
-        end(new LimitExceededError("limits.messageBytes", limit, text.length));
-      });
-      opened.addEventListener(
-        "close",
-        ({ code, reason }) => broke("closed the socket", [code, reason].filter(Boolean).join(" ")),
-      );
-      opened.addEventListener("error", ({ message }) => broke("broke the socket", message));
-      if (closed) opened.close(1000);
-    },
-    write(messages) {
-      if (socket?.readyState !== 1) {
-        throw new ConnectionClosedError(`The socket to "${label}" is not open`, { delivery: "not-sent" });
-      }
-      for (const text of messages) socket.send(text);
-      if ((socket.bufferedAmount ?? 0) > highWater) return drained(socket);
-    },
-    close() {
-      close(1000);
-      return Promise.resolve();
-    },
-  };
+  constructor(url: string, options: WebSocketOptions) {
+    this.#url = url;
+    this.label = urlWithoutQuery(url);
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+  }
 
-  async function connect(): Promise<WebSocketLike> {
+  async open(receiver: ChannelReceiver): Promise<void> {
+    this.#receiver = receiver;
+    const socket = this.#socket = await this.#connect();
+    socket.addEventListener("message", ({ data }) => this.#message(data));
+    socket.addEventListener(
+      "close",
+      ({ code, reason }) => this.#broke("closed the socket", [code, reason].filter(Boolean).join(" ")),
+    );
+    socket.addEventListener("error", ({ message }) => this.#broke("broke the socket", message));
+    if (this.#closed) socket.close(1000);
+  }
+
+  write(messages: readonly string[]): void | Promise<void> {
+    const socket = this.#socket;
+    if (socket?.readyState !== 1) {
+      throw new ConnectionClosedError(`The socket to "${this.label}" is not open`, { delivery: "not-sent" });
+    }
+    for (const text of messages) socket.send(text);
+    if ((socket.bufferedAmount ?? 0) > highWater) return this.#drained(socket);
+  }
+
+  close(code: number = 1000): Promise<void> {
+    if (!this.#closed) this.#socket?.close(code);
+    this.#closed = true;
+    return Promise.resolve();
+  }
+
+  async #connect(): Promise<WebSocketLike> {
     const controller = new AbortController();
     const { signal } = controller;
-    const milliseconds = options.timeouts?.start ?? defaultTimeouts.start;
+    const { openWebSocket, headers, timeouts } = this.#options;
+    const milliseconds = timeouts?.start ?? defaultTimeouts.start;
     const late = new TimeoutError("start", milliseconds, { delivery: "not-sent" });
-    const stop = clock.schedule(() => controller.abort(late), milliseconds);
+    const stop = this.#clock.schedule(() => controller.abort(late), milliseconds);
     try {
-      return await openWebSocket(address, { protocols: ["mcp"], headers, signal });
+      return await openWebSocket(this.#url, { protocols: ["mcp"], headers, signal });
     } catch (cause) {
       if (signal.aborted) throw late;
       if (cause instanceof McpError) throw cause;
-      throw new ConnectError(`Cannot open a WebSocket to "${label}"`, { cause, delivery: "not-sent", retryable: true });
+      const options = { cause, delivery: "not-sent", retryable: true } as const;
+      throw new ConnectError(`Cannot open a WebSocket to "${this.label}"`, options);
     } finally {
       stop();
     }
   }
 
+  #message(data: unknown): void {
+    const text = typeof data === "string" ? data : data instanceof ArrayBuffer ? new TextDecoder().decode(data) : "";
+    const limit = this.#options.limits?.messageBytes ?? defaultLimits.messageBytes;
+    if (text.length <= limit) return this.#receiver?.text(text);
+    void this.close(tooBig);
+    this.#end(new LimitExceededError("limits.messageBytes", limit, text.length));
+  }
+
   /** There is no event for an empty buffer: look again until it is small enough. */
-  async function drained(socket: WebSocketLike): Promise<void> {
+  async #drained(socket: WebSocketLike): Promise<void> {
     while ((socket.bufferedAmount ?? 0) > highWater && socket.readyState === 1) {
-      await new Promise<void>((resolve) => clock.schedule(resolve, drainPause));
+      await new Promise<void>((resolve) => this.#clock.schedule(resolve, drainPause));
     }
+  }
+
+  #broke(what: string, why: unknown): void {
+    this.#end(new ConnectionClosedError(`"${this.label}" ${what}${why ? ` (${why})` : ""}`, { retryable: true }));
+  }
+
+  #end(reason: McpError): void {
+    const receiver = this.#receiver;
+    this.#receiver = undefined;
+    receiver?.end(reason);
   }
 }

@@ -6,8 +6,9 @@
  */
 import { isObject } from "../json_rpc.ts";
 import type { JsonSchema } from "../types.ts";
+import type { Reader } from "./assertions.ts";
 import { refuse } from "./dialect.ts";
-import { KEYWORDS, LATE, type Reader } from "./keywords.ts";
+import { KEYWORDS, LATE } from "./keywords.ts";
 import { ANY, own, type PatternRule, type Rule, type SchemaNode } from "./node.ts";
 import { Pattern } from "./pattern.ts";
 import type { PatternBudget } from "./pattern_parser.ts";

@@ -6,7 +6,18 @@
  */
 import type { Validation, ValidationIssue } from "../validation.ts";
 import { clip } from "./equality.ts";
-import type { PatternRule, Resource, Rule, SchemaNode } from "./node.ts";
+import {
+  FAIL,
+  Marks,
+  PASS,
+  type PatternRule,
+  type Rule,
+  type Run,
+  type SchemaNode,
+  type Scope,
+  UNKNOWN,
+  type Verdict,
+} from "./node.ts";
 
 /** Bounds of one check. */
 export interface EvaluationLimits {
@@ -16,42 +27,13 @@ export interface EvaluationLimits {
   readonly depth: number;
 }
 
-/** Three answers, such that `&` is "both". */
-export type Verdict = number;
-/** It does not fit. */
-export const FAIL = 0;
-/** It cannot be judged. */
-export const UNKNOWN = 1;
-/** It fits. */
-export const PASS = 3;
-
 const STOP = new Error();
 const ISSUES = 20;
 /** How deep schemas may nest over all values; keeps the stack of every host whole. */
 const NESTING = 512;
 
-/** What of an object or array a schema has looked at: for the `unevaluated…` keywords. */
-export class Marks {
-  /** Names of properties, or places in an array. */
-  readonly seen: Set<string | number> = new Set();
-  /** So many items at the start of an array. */
-  items = 0;
-
-  /** Takes over what another has seen. */
-  add(other: Marks): void {
-    for (const key of other.seen) this.seen.add(key);
-    this.items = Math.max(this.items, other.items);
-  }
-}
-
-/** The resources that the check is in, the innermost first. */
-export interface Scope {
-  readonly resource: Resource;
-  readonly outer: Scope | undefined;
-}
-
 /** One check of one value. */
-export class Evaluation {
+export class Evaluation implements Run {
   /** Steps that are left. */
   steps: number;
   /** Only the verdict counts: no issues are gathered, and the first failure ends it. */

@@ -4,26 +4,22 @@
  * @module
  */
 import { isObject } from "../json_rpc.ts";
-import { type FormatChecks, refuse } from "./dialect.ts";
-import { clip, isMultiple, keyOf, keysOf } from "./equality.ts";
-import { type Evaluation, Marks, PASS, UNKNOWN, type Verdict } from "./evaluate.ts";
-import { ANY, type Check, own, type PatternRule, type SchemaNode, TYPES } from "./node.ts";
-
-/** The schema that a keyword is part of. */
-export interface Reader {
-  readonly node: SchemaNode;
-  readonly formats: FormatChecks;
-  /** Another keyword of the schema, where its dialect knows it. */
-  readonly get: (keyword: string) => unknown;
-  /** The node of a sub-schema. */
-  readonly schema: (schema: unknown) => SchemaNode;
-  /** The node that a reference leads to. */
-  readonly find: (reference: string) => SchemaNode;
-  readonly pattern: (source: string) => PatternRule;
-}
-
-/** Makes the check of one keyword from its value. True: there is nothing to check. False: it is not understood. */
-export type Keyword = (value: unknown, reader: Reader, keyword: string) => Check | boolean;
+import {
+  among,
+  bound,
+  codePoints,
+  has,
+  isNames,
+  isNumber,
+  isText,
+  type Keyword,
+  needs,
+  type Reader,
+  same,
+  size,
+} from "./assertions.ts";
+import { isMultiple, keyOf, keysOf } from "./equality.ts";
+import { ANY, type Check, Marks, own, PASS, type Run, type SchemaNode, TYPES, UNKNOWN, type Verdict } from "./node.ts";
 
 /** What is found among several schemas: one that cannot be judged, one that fits, more that fit. */
 const UNSURE = 1;
@@ -196,49 +192,6 @@ export const LATE: typeof KEYWORDS = {
   }],
 };
 
-/** Compares a size with a limit: `sign` is 1 for the most, -1 for the least; it fails from so much too much on. */
-function bound(
-  sign: number,
-  words: string,
-  // deno-lint-ignore no-explicit-any
-  measure: (value: any, run: Evaluation, limit: number) => number = same,
-  excess = Number.MIN_VALUE,
-): Keyword {
-  return (limit) =>
-    isNumber(limit) &&
-    ((run, value) => sign * (measure(value, run, limit) - limit) >= excess ? words + limit : PASS);
-}
-
-function same(value: number): number {
-  return value;
-}
-
-/** How many code points a text has; about, where the limit is far: at most as many as code units, and at least half. */
-function codePoints(value: string, run: Evaluation, limit: number): number {
-  let { length } = value;
-  if (length < limit || length > 2 * limit) return length;
-  run.spend(length >> 4);
-  length = 0;
-  for (const _ of value) length++;
-  return length;
-}
-
-/** How many items or keys there are. */
-function size(value: Record<string, unknown> | unknown[], run: Evaluation): number {
-  return (Array.isArray(value) ? value : keysOf(value, run.spend)).length;
-}
-
-/** Whether the value is one of some. */
-function among(values: readonly unknown[], words: string): Check {
-  try {
-    const keys = new Set(values.map((value) => keyOf(value, () => {})));
-    words += clip(values.slice(0, 16).map((value) => clip(JSON.stringify(value))).join(", "), 400);
-    return (run, value) => keys.has(keyOf(value, run.spend)) || words;
-  } catch {
-    return refuse("a value nests too deep in ", "enum");
-  }
-}
-
 /** The first items, a schema for each. */
 function tuple(value: unknown, reader: Reader): Check | boolean {
   return list((nodes) => (run, value, marks) => {
@@ -259,13 +212,13 @@ function rest(value: unknown, { schema }: Reader, before: unknown): Check {
 }
 
 /** Applies a step to each index, until nothing more can change the verdict. */
-function each(from: number, to: number, run: Evaluation, step: (index: number) => Verdict): Verdict {
+function each(from: number, to: number, run: Run, step: (index: number) => Verdict): Verdict {
   let verdict = PASS;
   for (let index = from; index < to && (verdict || !run.quiet); index++) verdict &= step(index);
   return verdict;
 }
 
-function eachKey(value: Record<string, unknown>, run: Evaluation, step: (key: string) => Verdict): Verdict {
+function eachKey(value: Record<string, unknown>, run: Run, step: (key: string) => Verdict): Verdict {
   const keys = keysOf(value, run.spend);
   return each(0, keys.length, run, (index) => step(keys[index] as string));
 }
@@ -297,14 +250,6 @@ function contains(value: unknown, { schema, get, node }: Reader): Check {
       : unknown && (marks || passes < least || passes + unknown > most)
       ? UNKNOWN
       : PASS;
-  };
-}
-
-function needs(names: readonly string[]): Check {
-  return (run, value) => {
-    run.spend(names.length);
-    const missing = names.filter((name) => !has(value, name));
-    return !missing.length || "have the property " + missing.map((name) => JSON.stringify(name)).join(", ");
   };
 }
 
@@ -367,7 +312,7 @@ function dynamic(reference: unknown, { find }: Reader): Check | boolean {
 }
 
 /** Tells whether one of the schemas fits, or many, or whether one is unsure; without marks it ends at the `last` sign. */
-function count(nodes: readonly SchemaNode[], run: Evaluation, value: unknown, marks?: Marks, last = ONE): number {
+function count(nodes: readonly SchemaNode[], run: Run, value: unknown, marks?: Marks, last = ONE): number {
   const { quiet } = run;
   let found = 0;
   run.quiet = true;
@@ -391,20 +336,4 @@ function list(make: (nodes: readonly SchemaNode[]) => Check): Keyword {
 
 function onlySchema(value: unknown, { schema }: Reader): boolean {
   return !!schema(value);
-}
-
-function has(value: Record<string, unknown>, name: string): boolean {
-  return value[name] !== undefined && Object.hasOwn(value, name);
-}
-
-function isNumber(value: unknown): value is number {
-  return typeof value === "number";
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string";
-}
-
-function isNames(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every(isText);
 }

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import type { Evaluation, Marks, Verdict } from "./evaluate.ts";
 import type { Pattern } from "./pattern.ts";
 
 /** Bits for the type of a value; an integer has its own, `number` is both. */
@@ -55,9 +54,57 @@ export interface PatternRule {
   readonly matcher: Pattern | undefined;
 }
 
+/** Three answers, such that `&` is "both". */
+export type Verdict = number;
+/** It does not fit. */
+export const FAIL = 0;
+/** It cannot be judged. */
+export const UNKNOWN = 1;
+/** It fits. */
+export const PASS = 3;
+
+/** What of an object or array a schema has looked at: for the `unevaluated…` keywords. */
+export class Marks {
+  /** Names of properties, or places in an array. */
+  readonly seen: Set<string | number> = new Set();
+  /** So many items at the start of an array. */
+  items = 0;
+
+  /** Takes over what another has seen. */
+  add(other: Marks): void {
+    for (const key of other.seen) this.seen.add(key);
+    this.items = Math.max(this.items, other.items);
+  }
+}
+
+/** The resources that the check is in, the innermost first. */
+export interface Scope {
+  readonly resource: Resource;
+  readonly outer: Scope | undefined;
+}
+
+/** The check of one value, as keywords see it. */
+export interface Run {
+  /** Only the verdict counts: no issues are gathered, and the first failure ends it. */
+  quiet: boolean;
+  readonly scope: Scope | undefined;
+  /** Takes steps from the budget; ends the check when none are left. */
+  readonly spend: (steps: number) => void;
+  /** Applies a schema to the same value. */
+  here(node: SchemaNode, value: unknown, marks?: Marks): Verdict;
+  /** Applies a schema to a value inside; `keyword` is named where the schema is `false`. */
+  child(node: SchemaNode, value: unknown, key: string | number, keyword?: string): Verdict;
+  /** Looks for a pattern in a text. */
+  matches(rule: PatternRule, text: string): Verdict;
+  /** Notes what cannot be judged. */
+  unknown(what: string): Verdict;
+  /** The verdict of a check; what does not fit is noted. */
+  told(keyword: string, answer: Verdict | string | true): Verdict;
+}
+
 /** What one keyword says about a value of a type that it looks at; a text or `true` instead of a verdict: what the value must, or that it does. */
 // deno-lint-ignore no-explicit-any
-export type Check = (run: Evaluation, value: any, marks: Marks | undefined) => Verdict | string | true;
+export type Check = (run: Run, value: any, marks: Marks | undefined) => Verdict | string | true;
 
 /** The check of a keyword, and the types that it looks at. */
 export interface Rule {

@@ -9,8 +9,8 @@ import {
   END,
   LOOK,
   MATCH,
-  parsePattern,
   type PatternBudget,
+  PatternParser,
   SPLIT,
   type State,
   WORD,
@@ -37,7 +37,9 @@ export class Pattern {
    * @throws {SyntaxError} When it cannot be checked in linear time, is too large or is no pattern.
    */
   constructor(source: string, budget: PatternBudget) {
-    ({ entry: this.#entry, looks: this.#looks } = parsePattern(source, budget));
+    const parser = new PatternParser(source, budget);
+    this.#entry = parser.parse();
+    this.#looks = parser.looks;
   }
 
   /** True when the pattern is found anywhere in the text. Takes four steps, and one for each 8 characters and each 8 visits of a state. */

@@ -60,34 +60,47 @@ const ATOM =
 /** In a class, what only strict Unicode mode forbids: dashes beside sets, and escapes that need not be. */
 const LENIENT = /(-?)\\(?:([dDwWsS]|[pP]\{[\w=]+\})(-?)|([^\w]))/gu;
 
-/**
- * Reads one pattern: gives the first state, and the look-arounds that were found.
- *
- * @throws {SyntaxError} When the pattern is wrong, too large, has back-references, or uses what is not supported.
- */
-export function parsePattern(source: string, budget: PatternBudget): { entry: State; looks: readonly Look[] } {
-  const looks: Look[] = [];
-  let at = 0;
-  let groups = 0;
-  const whole = choice();
-  check(at === source.length);
-  return { entry: whole(state(MATCH), false), looks };
+/** Reads one pattern. */
+export class PatternParser {
+  /** The look-arounds that were found. */
+  readonly looks: Look[] = [];
+  readonly #source: string;
+  readonly #budget: PatternBudget;
+  #at = 0;
+  #groups = 0;
 
-  function choice(): Part {
-    const rows: Part[] = [];
-    check(++groups <= GROUPS);
-    do {
-      const parts: Part[] = [];
-      while (/[^|)]/.test(source.charAt(at))) parts.push(repeat());
-      rows.push((next, back) => parts[back ? "reduce" : "reduceRight"]((to, part) => part(to, back), next));
-    } while (take(/\|/y));
-    groups--;
-    return (next, back) => rows.map((row) => row(next, back)).reduce((other, entry) => state(SPLIT, entry, other));
+  constructor(source: string, budget: PatternBudget) {
+    this.#source = source;
+    this.#budget = budget;
   }
 
-  function repeat(): Part {
-    const part = single();
-    const found = take(/(?:([*+?])|\{(\d+)(,(\d*))?\})\??/y);
+  /**
+   * Gives the first state.
+   *
+   * @throws {SyntaxError} When the pattern is wrong, too large, has back-references, or uses what is not supported.
+   */
+  parse(): State {
+    const whole = this.#choice();
+    check(this.#at === this.#source.length);
+    return whole(this.#state(MATCH), false);
+  }
+
+  #choice(): Part {
+    const rows: Part[] = [];
+    check(++this.#groups <= GROUPS);
+    do {
+      const parts: Part[] = [];
+      while (/[^|)]/.test(this.#source.charAt(this.#at))) parts.push(this.#repeat());
+      rows.push((next, back) => parts[back ? "reduce" : "reduceRight"]((to, part) => part(to, back), next));
+    } while (this.#take(/\|/y));
+    this.#groups--;
+    return (next, back) =>
+      rows.map((row) => row(next, back)).reduce((other, entry) => this.#state(SPLIT, entry, other));
+  }
+
+  #repeat(): Part {
+    const part = this.#single();
+    const found = this.#take(/(?:([*+?])|\{(\d+)(,(\d*))?\})\??/y);
     if (!found) return part;
     const [, sign, least = sign === "+" ? 1 : 0, more, most = sign === "?" ? 1 : ""] = found;
     const min = Number(least);
@@ -97,58 +110,58 @@ export function parsePattern(source: string, budget: PatternBudget): { entry: St
       let entry = next;
       let left = min;
       if (max === Infinity) {
-        const loop = state(SPLIT, undefined, next);
+        const loop = this.#state(SPLIT, undefined, next);
         loop.next = part(loop, back);
         entry = left-- ? loop.next : loop;
       } else {
-        for (let count = min; count < max; count++) entry = state(SPLIT, part(entry, back), next);
+        for (let count = min; count < max; count++) entry = this.#state(SPLIT, part(entry, back), next);
       }
       for (; left > 0; left--) {
-        pay(1);
+        this.#pay(1);
         entry = part(entry, back);
       }
       return entry;
     };
   }
 
-  function single(): Part {
-    if (take(/\(/y)) return group();
-    const special = take(/[\^$]|\\[bB]/y)?.[0];
-    if (special) return (next) => state(-3 - ["^", "$", "\\b", "\\B"].indexOf(special), next);
-    const [atom, escaped, bare] = check(take(ATOM));
+  #single(): Part {
+    if (this.#take(/\(/y)) return this.#group();
+    const special = this.#take(/[\^$]|\\[bB]/y)?.[0];
+    if (special) return (next) => this.#state(-3 - ["^", "$", "\\b", "\\B"].indexOf(special), next);
+    const [atom, escaped, bare] = check(this.#take(ATOM));
     const plain = escaped ?? bare;
-    if (plain) return (next) => state(plain.codePointAt(0) as number, next);
-    const { classes } = budget;
+    if (plain) return (next) => this.#state(plain.codePointAt(0) as number, next);
+    const { classes } = this.#budget;
     const set = classes.get(atom) ?? new CharacterClass(atom);
     classes.set(atom, set);
-    pay(PROPERTY * (atom.split(/\\p/i).length - 1));
-    return (next) => state(0, next, undefined, set);
+    this.#pay(PROPERTY * (atom.split(/\\p/i).length - 1));
+    return (next) => this.#state(0, next, undefined, set);
   }
 
-  function group(): Part {
-    const look = take(/\?(<?)([=!])/y);
-    if (!look) take(/\?(?::|<[\p{L}\p{N}_$]+>)/uy);
-    const part = choice();
-    check(take(/\)/y));
+  #group(): Part {
+    const look = this.#take(/\?(<?)([=!])/y);
+    if (!look) this.#take(/\?(?::|<[\p{L}\p{N}_$]+>)/uy);
+    const part = this.#choice();
+    check(this.#take(/\)/y));
     if (!look) return part;
     const behind = look[1] !== "";
-    const number = looks.push({ entry: part(state(MATCH), !behind), behind, negative: look[2] === "!" });
-    return (next) => state(LOOK + 1 - number, next);
+    const number = this.looks.push({ entry: part(this.#state(MATCH), !behind), behind, negative: look[2] === "!" });
+    return (next) => this.#state(LOOK + 1 - number, next);
   }
 
-  function state(sign: number, next?: State, other?: State, set?: CharacterClass): State {
-    pay(1);
+  #state(sign: number, next?: State, other?: State, set?: CharacterClass): State {
+    this.#pay(1);
     return { sign, next, set, other, mark: 0 };
   }
 
-  function pay(states: number): void {
-    check((budget.states -= states) >= 0);
+  #pay(states: number): void {
+    check((this.#budget.states -= states) >= 0);
   }
 
-  function take(what: RegExp): RegExpExecArray | null {
-    what.lastIndex = at;
-    const found = what.exec(source);
-    if (found) at = what.lastIndex;
+  #take(what: RegExp): RegExpExecArray | null {
+    what.lastIndex = this.#at;
+    const found = what.exec(this.#source);
+    if (found) this.#at = what.lastIndex;
     return found;
   }
 }
