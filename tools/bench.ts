@@ -70,7 +70,7 @@ export async function main(parameters: readonly string[]): Promise<number> {
   const samples = await runAll(jobs, commands, bun);
   const seconds = ((performance.now() - started) / 1_000).toFixed(0);
   writeFileSync(join(folder, "last.json"), JSON.stringify(samples, undefined, 1));
-  const runtimes = runtimeNames.filter((name) => name in commands);
+  const runtimes = runtimeNames.filter((name) => jobs.some(({ runtime }) => runtime === name));
   return conclude(new Results(samples), runtimes, { strict: values.strict, seconds });
 }
 

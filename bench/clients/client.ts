@@ -35,11 +35,6 @@ export interface BenchClient {
 /** The runtimes of the bench. */
 export type Runtime = "bun" | "deno" | "node";
 
-/** The runtime that this program finds itself in. */
-export function currentRuntime(): Runtime {
-  return "Bun" in globalThis ? "bun" : "Deno" in globalThis ? "deno" : "node";
-}
-
 /** The text of a tool result's first content block. */
 export function firstText(result: unknown): string {
   const { content } = result as { content?: readonly { text?: string }[] };

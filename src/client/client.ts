@@ -104,19 +104,22 @@ export class Client extends CoreClient {
     return super.rawToolCall(params, options);
   }
 
-  override async request(
+  /** As in {@linkcode CoreClient}; results of all methods are checked field by field, and progress comes calmly. */
+  override request(
     method: string,
     params: JsonObject = {},
     options: SessionRequestOptions = {},
   ): Promise<JsonObject> {
     const { onProgress } = options;
-    this.#lastUsed = this.clock.monotonic();
+    if (this.#options.keepAlive) this.#lastUsed = this.clock.monotonic();
     const result = onProgress
-      ? await calmly(onProgress, this.clock, (calm) => super.request(method, params, { ...options, onProgress: calm }))
-      : await super.request(method, params, options);
-    const wrong = checkShape(result.resultType === "task" ? "task" : method, result);
-    if (wrong) throw invalid(method, wrong);
-    return result;
+      ? calmly(onProgress, this.clock, (calm) => super.request(method, params, { ...options, onProgress: calm }))
+      : super.request(method, params, options);
+    return result.then((result) => {
+      const wrong = checkShape(result.resultType === "task" ? "task" : method, result);
+      if (wrong) throw invalid(method, wrong);
+      return result;
+    });
   }
 
   /** All resources, page by page. */

@@ -157,8 +157,9 @@ export class CoreClient implements AsyncDisposable {
   async close(): Promise<void> {
     this.closed = true;
     this.#closing.abort(new ConnectionClosedError("The client is closed"));
+    const closed = this.parts.transport.close();
     this.session?.stop();
-    await this.parts.transport.close();
+    await closed;
   }
 
   /** The same as {@linkcode close}: for `await using`. */
@@ -171,26 +172,43 @@ export class CoreClient implements AsyncDisposable {
    *
    * @param params Of `tools/call`: `name`, `arguments` and what an extension adds.
    */
-  async rawToolCall(params: JsonObject, options: SessionRequestOptions = {}): Promise<JsonObject> {
-    for (let listed = false;; listed = true) {
-      const mirrored = this.#mirrors() ? this.tools.headers(params, this.parts.limits) : undefined;
-      try {
-        return await this.request("tools/call", params, mirrored ? { ...options, mirrored } : options);
-      } catch (error) {
-        if (listed || !(error instanceof HeaderMismatchError)) throw error;
-        // The definitions that the headers were made from are out of date, or were never seen: list and try again, once.
-        this.changed({ type: "tools" });
-        const { signal } = options;
-        await this.listTools({ signal });
-      }
+  rawToolCall(params: JsonObject, options: SessionRequestOptions = {}): Promise<JsonObject> {
+    return this.#mirrors() ? this.#mirroredCall(params, options) : this.request("tools/call", params, options);
+  }
+
+  /** A tool call over modern HTTP. When the definitions that its headers were made from are out of date, they are listed, once. */
+  async #mirroredCall(params: JsonObject, options: SessionRequestOptions): Promise<JsonObject> {
+    const { clock, limits } = this.parts;
+    const endsAt = clock.monotonic() + this.#total(options);
+    const send = (rest: SessionRequestOptions): Promise<JsonObject> => {
+      const mirrored = this.tools.headers(params, limits);
+      return this.request("tools/call", params, mirrored ? { ...rest, mirrored } : rest);
+    };
+    try {
+      return await send(options);
+    } catch (error) {
+      if (!(error instanceof HeaderMismatchError)) throw error;
+      this.changed({ type: "tools" });
+      const { signal } = options;
+      await this.listTools({ signal, timeout: endsAt - clock.monotonic() });
+      const { timeouts } = options;
+      return await send({ ...options, timeouts: { ...timeouts, total: endsAt - clock.monotonic() } });
     }
   }
 
   /** A list, whole or one raw page. */
   protected async list(method: string, key: string, options: ListOptions): Promise<JsonObject> {
-    const page = (cursor: string | null | undefined): Promise<JsonObject> =>
-      this.read(method, cursor == null ? {} : { cursor }, options);
-    return await (options.cursor === undefined ? walkPages(key, page, this.parts) : page(options.cursor));
+    const page = (cursor: string | null | undefined, left?: number): Promise<JsonObject> =>
+      // Pages of a list without a time of its own may be shared with others who ask for the same.
+      this.read(
+        method,
+        cursor == null ? {} : { cursor },
+        left && options.timeout ? { ...options, timeout: left } : options,
+      );
+    if (options.cursor !== undefined) return await page(options.cursor);
+    const { timeouts } = this.parts;
+    const milliseconds = Math.min(options.timeout ?? Infinity, timeouts.pages);
+    return await walkPages(key, page, { ...this.parts, milliseconds });
   }
 
   /** A request that only reads: here a cache may stand in between. */
@@ -239,8 +257,7 @@ export class CoreClient implements AsyncDisposable {
     const { clock, timeouts, transport } = this.parts;
     const { method, params, options } = request;
     const opens = request === opening;
-    const total = options.timeouts?.total ?? options.timeout ?? timeouts.total;
-    const endsAt = clock.monotonic() + (opens ? timeouts.start : total);
+    const endsAt = clock.monotonic() + (opens ? timeouts.start : this.#total(options));
     if (!opens) this.#retries.count();
     let remaining = options;
     for (let attempt = 1;; attempt++) {
@@ -263,6 +280,10 @@ export class CoreClient implements AsyncDisposable {
         remaining = { ...options, timeouts: { ...options.timeouts, total: rest } };
       }
     }
+  }
+
+  #total({ timeout, timeouts }: SessionRequestOptions): number {
+    return timeouts?.total ?? timeout ?? this.parts.timeouts.total;
   }
 
   #mirrors(): boolean {

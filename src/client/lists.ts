@@ -4,8 +4,10 @@
  *
  * @module
  */
+import { TimeoutError } from "../protocol/errors.ts";
 import type { JsonObject, JsonValue } from "../protocol/json_rpc.ts";
-import type { Limits, Timeouts } from "../protocol/limits.ts";
+import type { Limits } from "../protocol/limits.ts";
+import type { ListResult } from "../protocol/types.ts";
 import type { Clock } from "../ports.ts";
 import type { RequestOptions } from "./session/caller.ts";
 
@@ -20,25 +22,37 @@ export interface ListOptions extends RequestOptions {
  *
  * @param key Where the items are in a page.
  * @param page Fetches one page.
- * @param parts `limits.pages`, `limits.items`, for tools `limits.tools`, and `timeouts.pages` are used.
+ * @param parts `limits.pages`, `limits.items` and, for tools, `limits.tools` are used; `milliseconds` is what all pages may take.
  */
 export async function walkPages(
   key: string,
-  page: (cursor: string | undefined) => Promise<JsonObject>,
-  { clock, limits, timeouts }: { clock: Clock; limits: Limits; timeouts: Pick<Timeouts, "pages"> },
+  page: (cursor: string | undefined, left?: number) => Promise<JsonObject>,
+  { clock, limits, milliseconds }: { clock: Clock; limits: Limits; milliseconds: number },
 ): Promise<JsonObject> {
-  const endsAt = clock.monotonic() + timeouts.pages;
+  const endsAt = clock.monotonic() + milliseconds;
   const most = key === "tools" ? Math.min(limits.tools, limits.items) : limits.items;
   let items: JsonValue[] = [];
+  let last: JsonObject = {};
+  const gathered = (truncated?: ListResult["truncated"]): JsonObject => {
+    const { nextCursor: _, ...rest } = last;
+    return { ...rest, [key]: items.slice(0, most), ...(truncated && { truncated }) };
+  };
   let cursor: string | undefined;
   for (let count = 1;; count++) {
-    const { nextCursor, ...result } = await page(cursor);
-    items = items.concat(result[key] as JsonValue[]);
+    try {
+      last = await page(cursor, count > 1 ? endsAt - clock.monotonic() : undefined);
+    } catch (error) {
+      // What was read until the time was over is something.
+      if (count > 1 && error instanceof TimeoutError) return gathered("time");
+      throw error;
+    }
+    items = items.concat(last[key] as JsonValue[]);
+    const { nextCursor } = last;
     const more = nextCursor != null;
-    const truncated = items.length > most || (more && items.length === most)
-      ? "items"
-      : more && (count >= limits.pages ? "pages" : clock.monotonic() >= endsAt && "time");
-    if (truncated || !more) return { ...result, [key]: items.slice(0, most), ...(truncated && { truncated }) };
+    if (items.length > most || (more && items.length === most)) return gathered("items");
+    if (!more) return gathered();
+    if (count >= limits.pages) return gathered("pages");
+    if (clock.monotonic() >= endsAt) return gathered("time");
     cursor = nextCursor as string;
   }
 }

@@ -16,8 +16,10 @@ import type { SessionParts } from "./session/session.ts";
  */
 export async function probePipe(probe: ModernSession, parts: SessionParts): Promise<Found | LegacySession> {
   const discovered = discover(probe, parts.timeouts.start).then(judged).catch(async (error): Promise<Found> => {
-    if (error instanceof PeerExitedError || error instanceof ConnectionClosedError) await restart(parts, error);
-    // A pipe that did not open in time has ended with that; a server that stays silent leaves it open.
+    if (error instanceof PeerExitedError || error instanceof ConnectionClosedError) {
+      // Unless the question was called off because there is an answer already.
+      if (parts.transport.ended) await restart(parts, error);
+    } // A pipe that did not open in time has ended with that; a server that stays silent leaves it open.
     else if (!isLegacyAnswer(error) && !(error instanceof TimeoutError && !parts.transport.ended)) throw error;
     return undefined;
   });

@@ -23,7 +23,12 @@ const mostRedirects = 3;
 export async function egressFetch(fetch: Fetch, url: string, init: RequestInit): Promise<Response> {
   init.redirect = "manual";
   for (let hops = 0;; hops++) {
-    const response = await send(fetch, url, init);
+    let response: Response;
+    try {
+      response = await fetch(url, init);
+    } catch (error) {
+      throw networkError(error, url, init);
+    }
     const { status } = response;
     // A browser hides what a redirect says: status 0.
     if (status && (status < 301 || status > 308 || status === 304)) return response;
@@ -44,29 +49,22 @@ export async function egressFetch(fetch: Fetch, url: string, init: RequestInit):
   }
 }
 
-async function send(fetch: Fetch, url: string, init: RequestInit): Promise<Response> {
-  try {
-    return await fetch(url, init);
-  } catch (cause) {
-    if (cause instanceof McpError || init.signal?.aborted) throw cause;
-    const server = `"${urlWithoutQuery(url)}"`;
-    for (let error = cause; error instanceof Error; error = error.cause) {
-      const { code } = error as { code?: unknown };
-      const untrusted = certificate.test(String(code));
-      if (untrusted || noConnection.test(String(code))) {
-        throw new ConnectError(`Cannot connect to ${server}: ${code}`, {
-          cause,
-          retryable: !untrusted,
-        });
-      }
+/** What a failed `fetch` means: not connected at all where the runtime names it so, else broken off. */
+function networkError(cause: unknown, url: string, { signal }: RequestInit): unknown {
+  if (cause instanceof McpError || signal?.aborted) return cause;
+  const server = `"${urlWithoutQuery(url)}"`;
+  for (let error = cause; error instanceof Error; error = error.cause) {
+    const { code } = error as { code?: unknown };
+    const untrusted = certificate.test(String(code));
+    if (untrusted || noConnection.test(String(code))) {
+      return new ConnectError(`Cannot connect to ${server}: ${code}`, { cause, retryable: !untrusted });
     }
-    // A browser gives the same bare TypeError for a host that is down and for what it does not allow.
-    const blocked = /^Mozilla/.test(globalThis.navigator?.userAgent);
-    const hint = blocked ? ": check that it runs and allows this page's origin and headers (CORS)" : "";
-    throw new ConnectionClosedError(`The connection to ${server} broke${hint}`, { cause, retryable: true, blocked });
   }
+  // A browser gives the same bare TypeError for a host that is down and for what it does not allow.
+  const blocked = /^Mozilla/.test(globalThis.navigator?.userAgent);
+  const hint = blocked ? ": check that the server runs and allows this page's origin and headers (CORS)" : "";
+  return new ConnectionClosedError(`The connection to ${server} broke${hint}`, { cause, retryable: true, blocked });
 }
 
-/** What runtimes call it when there was no connection at all; without one of these names it may have been cut later. */
 const noConnection = /REFUSED|NOTFOUND|AI_AGAIN|UNREACH|OpenSocket|CONNECT_T/i;
 const certificate = /^(?!.*ALERT).*(CERT|VERIFY)/;

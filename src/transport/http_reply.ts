@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { discard, readErrorText, readText } from "../egress/body.ts";
+import { BodyReader, discard, readErrorText, readText } from "../egress/body.ts";
+import type { ByobSwitch } from "../egress/body.ts";
 import { egressFetch } from "../egress/fetch.ts";
 import {
   ConnectionClosedError,
@@ -32,14 +33,13 @@ const resumptions = 2;
 const firstRetry = 1_000;
 const shortestRetry = 500;
 const longestRetry = 300_000;
-const bufferBytes = 65_536;
 /** An id that can be sent back as a header: a session needs one, and without one a stream cannot be resumed. */
 const visible = /^[!-~]{1,1024}$/;
 const json = "application/json";
 const eventStream = "text/event-stream";
 
 /** What a reply knows of its transport. */
-export interface HttpContext {
+export interface HttpContext extends ByobSwitch {
   readonly url: string;
   readonly label: string;
   readonly fetch: Fetch;
@@ -50,8 +50,6 @@ export interface HttpContext {
   readonly headers: Readonly<Record<string, string>> | undefined;
   /** The replies that are not over. */
   readonly replies: Set<HttpReply>;
-  /** Reads SSE with a reusable buffer where the runtime can; set to false once it cannot. */
-  byob: boolean;
   /** The runtime's fetch sends a text again by itself when the connection breaks; what must not run twice goes as a Blob. */
   readonly repeats: boolean;
   /** Legacy 2025-03-26: arrays of messages are taken apart. */
@@ -102,16 +100,23 @@ export class HttpReply {
       }
       const once = repeats && text && (method === "tools/call" || !method);
       const response = await this.#fetch(verb, once ? new Blob([text]) : text);
+      if (!response.ok) return this.end(await this.#failure(response));
+      this.#exchange?.begin?.();
       if (method === "initialize") this.#keepSession(response);
       if (asks) {
-        const endless = verb === "GET" || method === "subscriptions/listen";
-        await this.#read(response, verb, endless ? Infinity : limits.streamBytes);
-        if (verb === "POST") await this.#resume();
+        const type = mediaType(response);
+        if (type.startsWith(json) && verb === "POST") {
+          this.#take(await readText(response, limits.messageBytes, this.#context));
+        } else {
+          const endless = verb === "GET" || method === "subscriptions/listen";
+          await this.#readStream(response, type, endless ? Infinity : limits.streamBytes);
+          if (!this.#answered && verb === "POST") await this.#resume();
+        }
         if (!this.#answered) {
           throw new ConnectionClosedError(`"${label}" gave no answer`, { retryable: true, retryAfter: this.#retry });
         }
       } else discard(response);
-      this.end();
+      this.#finish();
     } catch (error) {
       this.end(asMcpError(error));
     }
@@ -132,12 +137,18 @@ export class HttpReply {
     this.#exchange?.end(reason);
   }
 
+  /** It was read to its end: there is nothing to be called off. */
+  #finish(): void {
+    if (!this.#context.replies.delete(this)) return;
+    this.#stop?.();
+    this.#exchange?.end();
+  }
+
   get #over(): boolean {
     return !this.#context.replies.has(this);
   }
 
-  /** Sends a request and gives its reply; a status that is no success is thrown. */
-  async #fetch(method: string, body?: string | Blob): Promise<Response> {
+  #fetch(method: string, body?: string | Blob): Promise<Response> {
     const { fetch, url, sessionId } = this.#context;
     const { legacy, headers: own } = this.#options ?? {};
     const headers: Record<string, string> = { ...this.#context.headers, ...own, "Accept": eventStream };
@@ -149,40 +160,29 @@ export class HttpReply {
     if (this.#eventId !== undefined) headers["Last-Event-ID"] = this.#eventId;
     const init: RequestInit = { method, headers, signal: this.#controller.signal };
     if (body) init.body = body;
-    const response = await egressFetch(fetch, url, init);
-    if (!response.ok) return await this.#failed(response);
-    this.#exchange?.begin?.();
-    return response;
+    return egressFetch(fetch, url, init);
   }
 
-  async #read(response: Response, verb: string, most: number): Promise<void> {
+  async #readStream(response: Response, type: string, most: number): Promise<void> {
     const { limits, redact, label, clock } = this.#context;
-    const { body, headers, status } = response;
-    const type = (headers.get("content-type") ?? "").toLowerCase();
-    if (type.startsWith(json) && verb === "POST") return this.#take(await readText(response, limits.messageBytes));
     if (!type.startsWith(eventStream)) {
       const text = excerpt(redact(await readErrorText(response, clock)).trim(), 200);
       throw new ProtocolViolationError(
-        `"${label}" answered ${status}: expected JSON or an event stream, got "${type}": ${text}`,
+        `"${label}" answered ${response.status}: expected JSON or an event stream, got "${type}": ${text}`,
       );
     }
-    if (!body) return;
     const parser = new SseParser(limits.messageBytes, (data, event) => {
       if (event === "message") this.#take(data);
     });
-    const reader = this.#reader(body);
-    let buffer = new ArrayBuffer(this.#context.byob ? bufferBytes : 0);
+    const reader = new BodyReader(response, this.#context);
     let seen = 0;
     let stopLinger: (() => void) | undefined;
-    this.#stop = () => void reader.cancel().catch(() => {});
+    this.#stop = () => reader.cancel();
     try {
-      for (;;) {
-        const { done, value } = await reader.read(new Uint8Array(buffer));
-        if (done) break;
-        buffer = value.buffer;
-        seen += value.length;
+      for (let chunk = await reader.read(); chunk; chunk = await reader.read()) {
+        seen += chunk.length;
         checkLimit("streamBytes", most, seen);
-        parser.push(value);
+        parser.push(chunk);
         const { lastEventId, retry } = parser;
         if (lastEventId && visible.test(lastEventId)) this.#eventId = lastEventId;
         this.#retry = retry ?? this.#retry;
@@ -194,16 +194,6 @@ export class HttpReply {
     } finally {
       stopLinger?.();
     }
-  }
-
-  /** Reads into one buffer again and again where the runtime can do that (it is far cheaper on Deno); elsewhere the buffer is ignored. */
-  #reader(body: ReadableStream<Uint8Array<ArrayBuffer>>): ReadableStreamBYOBReader {
-    try {
-      if (this.#context.byob) return body.getReader({ mode: "byob" });
-    } catch {
-      this.#context.byob = false;
-    }
-    return body.getReader() as unknown as ReadableStreamBYOBReader;
   }
 
   #take(text: string): void {
@@ -232,7 +222,9 @@ export class HttpReply {
         this.#stop = clock.schedule(resolve, Math.max(asked, pause));
       });
       try {
-        await this.#read(await this.#fetch("GET"), "GET", limits.streamBytes);
+        const response = await this.#fetch("GET");
+        if (response.ok) await this.#readStream(response, mediaType(response), limits.streamBytes);
+        else discard(response);
       } catch (error) {
         // It may fail in any way but these: then the outcome stays as unknown as it was.
         if (error instanceof LimitExceededError || error instanceof ProtocolViolationError) throw error;
@@ -253,16 +245,16 @@ export class HttpReply {
   }
 
   /** Turns a status that is no success into the error that says what it means. */
-  async #failed(response: Response): Promise<never> {
+  async #failure(response: Response): Promise<McpError> {
     const { status, headers } = response;
     const { label, redact, sessionId, clock } = this.#context;
     const text = redact(await readErrorText(response, clock)).trim();
     if (status === 404 && this.#options?.legacy && sessionId !== undefined) {
-      throw new SessionLostError(`"${label}" lost the session`);
+      return new SessionLostError(`"${label}" lost the session`);
     }
     const message = `"${label}" answered ${status}${text && ": " + excerpt(text, 200)}`;
     if (status === 401 || status === 403) {
-      throw new UnauthorizedError(message, { status, challenge: redact(headers.get("www-authenticate") ?? "") });
+      return new UnauthorizedError(message, { status, challenge: redact(headers.get("www-authenticate") ?? "") });
     }
     let error: unknown;
     try {
@@ -270,11 +262,11 @@ export class HttpReply {
     } catch {
       // Most are no JSON.
     }
-    if (isRpcError(error)) throw errorFromAnswer(error, { status });
+    if (isRpcError(error)) return errorFromAnswer(error, { status });
     const again = headers.get("retry-after") ?? "";
     const wait = /^\d+$/.test(again) ? Number(again) * 1_000 : Date.parse(again) - clock.now();
     const busy = status === 429;
-    throw new HttpStatusError(message, {
+    return new HttpStatusError(message, {
       status,
       body: excerpt(text),
       // Seconds or a date, clamped.
@@ -283,4 +275,8 @@ export class HttpReply {
       delivery: busy ? "not-sent" : status > 499 ? "unknown" : "answered",
     });
   }
+}
+
+function mediaType({ headers }: Response): string {
+  return (headers.get("content-type") ?? "").toLowerCase();
 }

@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { discard, excerpt, readErrorText } from "../egress/body.ts";
+import { discard, readErrorText } from "../egress/body.ts";
+import { excerpt } from "../protocol/excerpt.ts";
 import { egressFetch } from "../egress/fetch.ts";
 import { urlWithoutQuery } from "../egress/redact.ts";
 import {

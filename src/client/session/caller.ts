@@ -74,15 +74,14 @@ export abstract class Caller implements Session, CallHost {
     };
   }
 
-  /** One request; what an error tells of is mended once. */
-  protected async round(method: string, params: JsonObject, clock: PublicRequest): Promise<JsonObject> {
-    const { info } = this;
-    try {
-      return await this.send(method, params, clock).result;
-    } catch (error) {
-      await this.mend(error, info, clock);
-      return await this.send(method, params, clock).result;
-    }
+  /** Sends a request once more, after what the error tells of was made good. */
+  protected async resend(
+    error: unknown,
+    info: ServerInfo,
+    { method, params, clock }: { method: string; params: JsonObject; clock: PublicRequest },
+  ): Promise<JsonObject> {
+    await this.mend(error, info, clock);
+    return await this.send(method, params, clock).result;
   }
 
   /** Sends one request and gives its call. Its id is unguessable in front and counted behind. */
@@ -90,16 +89,12 @@ export abstract class Caller implements Session, CallHost {
     const { transport } = this.parts;
     const id = this.#prefix + ++this.#count;
     const { meta, mirrored, headers, onProgress } = clock.options;
+    const progressToken = onProgress || method === "tools/call" ? id : undefined;
     const own = this.meta();
-    const tracked = onProgress || method === "tools/call";
-    if (own || meta || tracked) {
-      const _meta: JsonObject = { ...params._meta as JsonObject, ...meta, ...own };
-      if (tracked) _meta.progressToken = id;
-      params = { ...params, _meta };
-    }
+    if (own || meta || progressToken) params = withMeta(params, { given: meta, own, progressToken });
     const isHttp = transport.kind === "http";
     const dress = isHttp ? this.dress(method, params) : undefined;
-    if (dress) Object.assign(dress.headers, mirrored, headers);
+    if (dress && (mirrored || headers)) Object.assign(dress.headers, mirrored, headers);
     const call = new Call(id, method, { clock, host, firstWait: isHttp ? "headers" : "idle" });
     try {
       call.started(transport.send({ jsonrpc: "2.0", id, method, params }, call, dress));
@@ -153,4 +148,24 @@ export abstract class Caller implements Session, CallHost {
     this.stream?.notified(method, params);
     this.input?.notified(method, params);
   }
+}
+
+/** Parameters with their `_meta`. The usual ones of a tool call are spelled out: a spread with a new key is several times dearer. */
+function withMeta(
+  params: JsonObject,
+  { given, own, progressToken }: {
+    given: JsonObject | undefined;
+    own: JsonObject | undefined;
+    progressToken: string | undefined;
+  },
+): JsonObject {
+  const { name, arguments: args, _meta: old } = params;
+  const _meta: JsonObject = old || given
+    ? { ...old as JsonObject, ...given, ...own, progressToken }
+    : own
+    ? { ...own, progressToken }
+    : { progressToken };
+  return args !== undefined && Object.keys(params).length === 2
+    ? { name, arguments: args, _meta }
+    : { ...params, _meta };
 }

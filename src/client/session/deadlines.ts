@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { ConnectionClosedError } from "../../protocol/errors.ts";
+import type { McpError } from "../../protocol/errors.ts";
 import type { Clock } from "../../ports.ts";
 
 /** Whatever can run out of time. */
@@ -12,6 +14,8 @@ export interface Expiring {
   expire(): void;
   /** A sign of life. */
   touch(): void;
+  /** Nothing will come any more. */
+  end(reason: McpError): void;
 }
 
 const slice = 1_000;
@@ -49,10 +53,11 @@ export class Deadlines {
     for (const item of this.#waiting) item.touch();
   }
 
-  /** Stops the timer; for the end of a session. */
+  /** Stops the timer and ends all that waits; for the end of a session. */
   stop(): void {
     this.#stop?.();
     this.#wakesAt = Infinity;
+    for (const item of this.#waiting) item.end(new ConnectionClosedError("The session has ended"));
   }
 
   #arm(earliest: number, now: number): void {

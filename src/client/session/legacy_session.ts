@@ -72,7 +72,13 @@ export class LegacySession extends Caller {
     const clock = this.startClock(options);
     for (let round = 1;; round++) {
       try {
-        const result = await this.round(method, params, clock);
+        const { info } = this;
+        let result: JsonObject;
+        try {
+          result = await this.send(method, params, clock).result;
+        } catch (error) {
+          result = await this.resend(error, info, { method, params, clock });
+        }
         // What was asked for as a task is answered by a task: who asked looks at its shape.
         return params.task === undefined ? checked(method, result) : result;
       } catch (error) {

@@ -49,7 +49,14 @@ export class ModernSession extends Caller {
     const clock = this.startClock(options);
     let { input, round }: { input?: JsonObject; round: number } = options.resume ?? { round: 0 };
     for (;;) {
-      const result = await this.round(method, input ? { ...params, ...input } : params, clock);
+      const all = input ? { ...params, ...input } : params;
+      const { info } = this;
+      let result: JsonObject;
+      try {
+        result = await this.send(method, all, clock).result;
+      } catch (error) {
+        result = await this.resend(error, info, { method, params: all, clock });
+      }
       if (decodeModern(method, result, options.resultTypes) !== "input_required") {
         // What took answers is nobody else's: it must not be kept (specification: caching, Cacheable Results).
         return round > 0 && result.ttlMs ? { ...result, ttlMs: 0 } : result;

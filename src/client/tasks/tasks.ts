@@ -74,7 +74,7 @@ class Tasks implements TaskRunner {
     const { tasks } = await walkPages(
       "tasks",
       (cursor) => host.request("tasks/list", cursor === undefined ? {} : { cursor }, options),
-      { clock: host.clock, limits: host.limits, timeouts: { pages: options.timeout ?? defaultTimeouts.pages } },
+      { clock: host.clock, limits: host.limits, milliseconds: options.timeout ?? defaultTimeouts.pages },
     );
     return (tasks as JsonObject[]).map(taskOf);
   }

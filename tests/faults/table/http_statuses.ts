@@ -27,8 +27,12 @@ export const statusRows: Readonly<Record<StatusFault, HttpRow>> = {
   "http-401-challenge": both("24", refused("UnauthorizedError")),
   "http-403-scope": both("25", refused("UnauthorizedError")),
   "http-400-empty": both("22", refused("HttpStatusError")),
-  // Certainly not run: the tools are listed again, and the call is sent once more.
-  "http-400-header-mismatch": both("22", refused("HeaderMismatchError", { sent: 2 })),
+  // Certainly not run: the tools are listed again, and the call is sent once more. A handshake server has no such headers.
+  "http-400-header-mismatch": {
+    f: "22",
+    modern: refused("HeaderMismatchError", { sent: 2 }),
+    legacy: refused("HeaderMismatchError"),
+  },
   "http-400-missing-capability": both("22", refused("MissingCapabilityError")),
   "http-400-unsupported-version": both("22", refused("UnsupportedVersionError")),
   "http-400-invalid-params": both("22", refused("InvalidParamsError")),
