@@ -370,10 +370,7 @@ export class Client extends CoreClient {
     } catch (first) {
       if (!fallback || isChannel || !isWrongBinding(first)) throw first;
       const other = this.parts.transport = fallback();
-      const session = await openInstead({ ...parts, transport: other }, first).catch((error) => {
-        this.parts.transport = transport;
-        throw error;
-      });
+      const session = await openInstead({ ...parts, transport: other }, first, () => this.parts.transport = transport);
       this.#known = { era: "legacy", binding: "http+sse" };
       return session;
     }

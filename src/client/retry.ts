@@ -14,7 +14,7 @@ export interface RetryOptions {
 }
 
 /** The methods that only read, so that doing them twice is the same as doing them once. */
-const reads = /^(initialize|ping|completion\/complete|.+\/(discover|list|read|get))$/;
+const reads = /^(server\/discover|initialize|ping|.*\/list|resources\/read|(prompts|tasks)\/get|completion\/complete)$/;
 
 const budgetWindow = 10_000;
 const budgetShare = 0.2;

@@ -57,7 +57,8 @@ function networkError(cause: unknown, url: string, { signal }: RequestInit): unk
     const { code } = error as { code?: unknown };
     const untrusted = certificate.test(String(code));
     if (untrusted || noConnection.test(String(code))) {
-      return new ConnectError(`Cannot connect to ${server}: ${code}`, { cause, retryable: !untrusted });
+      const check = untrusted ? "its certificate is not trusted" : "check that it runs, and its host and port";
+      return new ConnectError(`Cannot connect to ${server} (${code}): ${check}`, { cause, retryable: !untrusted });
     }
   }
   // A browser gives the same bare TypeError for a host that is down and for what it does not allow.

@@ -123,10 +123,10 @@ export class HttpTransport implements Transport {
 }
 
 function checkedUrl(target: string | URL): string {
-  const url = new URL(target);
-  if (!/^https?:$/.test(url.protocol) || url.username || url.password) {
+  const url = URL.canParse(target) ? new URL(target) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
     throw new TypeError(
-      `Cannot connect to "${urlWithoutQuery(url)}": expected an http: or https: URL without a user name`,
+      `Cannot connect to "${urlWithoutQuery(target)}": expected an http: or https: URL without a user name`,
     );
   }
   url.hash = "";

@@ -33,8 +33,8 @@ const resumptions = 2;
 const firstRetry = 1_000;
 const shortestRetry = 500;
 const longestRetry = 300_000;
-/** An id that can be sent back as a header: a session needs one, and without one a stream cannot be resumed. */
-const visible = /^[!-~]{1,1024}$/;
+/** An event id that can be sent back as a header; with another one a stream cannot be resumed. */
+const headerSafe = /^[ -~]{1,1024}$/;
 const json = "application/json";
 const eventStream = "text/event-stream";
 
@@ -184,7 +184,7 @@ export class HttpReply {
         checkLimit("streamBytes", most, seen);
         parser.push(chunk);
         const { lastEventId, retry } = parser;
-        if (lastEventId && visible.test(lastEventId)) this.#eventId = lastEventId;
+        if (lastEventId && headerSafe.test(lastEventId)) this.#eventId = lastEventId;
         this.#retry = retry ?? this.#retry;
         if (this.#answered) stopLinger ??= clock.schedule(() => this.end(), linger);
       }
@@ -237,7 +237,7 @@ export class HttpReply {
 
   #keepSession(response: Response): void {
     const id = response.headers.get("mcp-session-id") ?? undefined;
-    if (id !== undefined && !visible.test(id)) {
+    if (id !== undefined && !/^[!-~]{1,1024}$/.test(id)) {
       discard(response);
       throw new ProtocolViolationError("Cannot use the session id: expected visible ASCII");
     }

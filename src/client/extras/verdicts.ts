@@ -34,12 +34,18 @@ export async function openAs(verdict: Verdict | undefined, parts: SessionParts):
   return new ModernSession(parts, verdict.revision ?? newestRevision, verdict.info);
 }
 
-/** Opens a session by another binding, after `first` told that the usual one is not there; rejects with `first` again. */
-export async function openInstead(parts: SessionParts, first: unknown): Promise<Session> {
+/**
+ * Opens a session by another binding.
+ *
+ * @param first What told that the usual binding is not there: thrown again when the other one is not there either.
+ * @param undo Called then, once the other transport is closed.
+ */
+export async function openInstead(parts: SessionParts, first: unknown, undo: () => void): Promise<Session> {
   try {
     return await new LegacySession(parts).open();
   } catch (second) {
     await parts.transport.close();
+    undo();
     if (first instanceof McpError) first.cause ??= second;
     throw first;
   }
