@@ -29,8 +29,14 @@ const oneCall = (from: string): string =>
    console.log(await client.callTool("echo", { text: "hello" }));`;
 
 const budgets: readonly Budget[] = [
-  { name: "connect and one tool call, from src/client", from: "./src/client/mod.ts", program: oneCall, most: 10_240 },
-  { name: "connect and one tool call, from mod.ts", from: "./mod.ts", program: oneCall, most: 18_432 },
+  {
+    name: "connect and one tool call, from src/client",
+    from: "./src/client/mod.ts",
+    program: oneCall,
+    most: 10_240,
+    today: 12_900,
+  },
+  { name: "connect and one tool call, from mod.ts", from: "./mod.ts", program: oneCall, most: 18_432, today: 29_200 },
 ];
 
 /** What no bundle for a Worker or a page may hold. */

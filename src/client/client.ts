@@ -53,7 +53,11 @@ export class Client extends CoreClient {
   readonly limits: Limits;
   /** The clock in use. */
   readonly clock: Clock;
-  /** What answers the server's requests. */
+  /**
+   * What answers the server's requests.
+   *
+   * @internal
+   */
   readonly inputs: InputAnswers | undefined;
   readonly #options: ClientOptions;
   readonly #outputs: Outputs;
@@ -68,6 +72,7 @@ export class Client extends CoreClient {
   /**
    * @param transport How to reach the server. The client owns it from now on and closes it.
    */
+  /** Made by the library. */
   constructor(transport: Transport, options: ClientOptions = {}) {
     const { tasks, capabilities } = options;
     const extensions = tasks && { ...capabilities?.extensions, [tasks.extension]: {} };
@@ -88,6 +93,7 @@ export class Client extends CoreClient {
     return this.#known;
   }
 
+  /** As in `CoreClient`; a tool may also answer with a task, and results are checked against the output schema. */
   override async callTool(name: string, args: JsonObject = {}, options: RequestOptions = {}): Promise<CallToolResult> {
     const { tasks } = this.#options;
     const params = { name, arguments: args };
@@ -99,6 +105,7 @@ export class Client extends CoreClient {
     return this.#checked(name, ended as JsonObject);
   }
 
+  /** As in `CoreClient`, after the output schema was made ready. */
   override rawToolCall(params: JsonObject, options: SessionRequestOptions = {}): Promise<JsonObject> {
     this.#outputs.prepare(this.tools.definition(params.name));
     return super.rawToolCall(params, options);
@@ -308,12 +315,14 @@ export class Client extends CoreClient {
     this.session = session;
   }
 
+  /** Ends it, and every exchange on it. Idempotent. */
   override async close(): Promise<void> {
     this.#stopKeepAlive?.();
     for (const subscription of this.#subscriptions) subscription.close();
     await super.close();
   }
 
+  /** A request that only reads: the cache stands in between. */
   protected override read(method: string, params: JsonObject, options: RequestOptions): Promise<JsonObject> {
     const { signal, onProgress, timeout, timeouts, meta, headers } = options;
     const load = (): Promise<JsonObject> => this.request(method, params, options);
@@ -321,11 +330,16 @@ export class Client extends CoreClient {
     return this.#cache.get(method, params, { load, share: !(signal || onProgress || timeout || timeouts) });
   }
 
+  /** Drops what is out of date. */
   protected override changed(change: Change): void {
     this.#cache?.changed(change);
   }
 
-  /** After a session was opened: what hung on an older one is made again, and what was kept may be out of date. */
+  /**
+   * After a session was opened: what hung on an older one is made again, and what was kept may be out of date.
+   *
+   * @internal
+   */
   protected override async opened(session: Session): Promise<void> {
     const level = this.#logLevel;
     this.#known = { ...this.#known, ...verdictOf(session, this.clock.now()) };
@@ -346,13 +360,18 @@ export class Client extends CoreClient {
     return true;
   }
 
+  /** Starts a transport that has died anew. */
   protected override async revive(): Promise<void> {
     if (!this.#broken()) return;
     this.session?.stop();
     await this.parts.transport.restart?.();
   }
 
-  /** A process or socket that has died is started anew with the next request. */
+  /**
+   * A process or socket that has died is started anew with the next request.
+   *
+   * @internal
+   */
   protected override get usable(): Session | undefined {
     return this.#broken() ? undefined : this.session;
   }
@@ -360,6 +379,8 @@ export class Client extends CoreClient {
   /**
    * Goes by what is remembered. The server may speak the two-endpoint binding of 2024-11-05
    * (specification: Streamable HTTP, Backwards Compatibility).
+   *
+   * @internal
    */
   protected override async open(parts: SessionParts): Promise<Session> {
     const { transport } = parts;

@@ -38,10 +38,25 @@ export type CoreClientOptions = Omit<
  * the caller gives up; a tool that ran and failed is a result with `isError: true`.
  */
 export class CoreClient implements AsyncDisposable {
-  /** What sessions are made of. */
+  /**
+   * What sessions are made of.
+   *
+   * @internal
+   */
   protected readonly parts: SessionParts;
+  /**
+   * The tools as they were listed.
+   *
+   * @internal
+   */
   protected readonly tools: Tools = new Tools();
+  /**
+   * The open session.
+   *
+   * @internal
+   */
   protected session: Session | undefined;
+  /** Whether it was closed. */
   protected closed = false;
   /** Whether what is known was told and has not been borne out yet. */
   protected doubtful = false;
@@ -53,6 +68,7 @@ export class CoreClient implements AsyncDisposable {
   /**
    * @param transport How to reach the server. The client owns it from now on and closes it.
    */
+  /** Made by the library. */
   constructor(transport: Transport, options: CoreClientOptions = {}) {
     const { features, handlers = {}, clock = systemClock, random = systemRandom, middleware = [] } = options;
     const { capabilities = {}, logger, stream = true, clientInfo = { name: "causeway", version } } = options;
@@ -219,25 +235,41 @@ export class CoreClient implements AsyncDisposable {
   /** Something changed at the server. */
   protected changed(_change: Change): void {}
 
-  /** A session was opened: the first one, or one in the place of another. */
+  /**
+   * A session was opened: the first one, or one in the place of another.
+   *
+   * @internal
+   */
   protected opened(_session: Session): Promise<void> | void {}
 
   /** Whether an error is met by opening another session, at once. */
   protected again(_error: unknown): boolean | void {}
 
-  /** The session, if it is open. */
+  /**
+   * The session, if it is open.
+   *
+   * @internal
+   */
   protected get usable(): Session | undefined {
     return this.session;
   }
 
-  /** The open session; opens or re-opens it where need be, once for all who wait. */
+  /**
+   * The open session; opens or re-opens it where need be, once for all who wait.
+   *
+   * @internal
+   */
   protected async ready({ signal }: { signal?: AbortSignal | undefined }): Promise<Session> {
     signal?.throwIfAborted();
     return this.usable ??
       await unlessAborted(this.#opening ??= this.#open().finally(() => this.#opening = undefined), signal);
   }
 
-  /** Opens a session; the seam for what else may be tried. */
+  /**
+   * Opens a session; the seam for what else may be tried.
+   *
+   * @internal
+   */
   protected open(parts: SessionParts): Promise<Session> {
     return negotiate(parts);
   }

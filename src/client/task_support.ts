@@ -24,7 +24,11 @@ export interface TaskHost {
   readonly clock: Clock;
   /** Upper bounds. */
   readonly limits: Limits;
-  /** What answers a task that asks. */
+  /**
+   * What answers a task that asks.
+   *
+   * @internal
+   */
   readonly inputs: InputAnswers | undefined;
   /** Finds the era out, where that is still to be done. */
   connect(options: { signal?: AbortSignal | undefined }): Promise<unknown>;

@@ -57,7 +57,7 @@ function networkError(cause: unknown, url: string, { signal }: RequestInit): unk
     const { code } = error as { code?: unknown };
     const untrusted = certificate.test(String(code));
     if (untrusted || noConnection.test(String(code))) {
-      const check = untrusted ? "its certificate is not trusted" : "check that it runs, and its host and port";
+      const check = untrusted ? "its certificate is not trusted" : "check the address, and that the server runs";
       return new ConnectError(`Cannot connect to ${server} (${code}): ${check}`, { cause, retryable: !untrusted });
     }
   }

@@ -80,6 +80,7 @@ export class McpError<Details extends object = object> extends Error {
    * @param message What failed, for people: action first, the value in quotes, the wanted state.
    * @param options What else is known.
    */
+  /** Made by the library. */
   constructor(message: string, options?: McpErrorOptions & Details) {
     super(message, options);
     Object.assign(this, options);
@@ -92,12 +93,14 @@ export class McpError<Details extends object = object> extends Error {
 }
 
 /** Errors of requests that certainly did not reach the server. */
-class NotSentError<Details extends object = object> extends McpError<Details> {
+export class NotSentError<Details extends object = object> extends McpError<Details> {
+  /** It was not sent. */
   override delivery: Delivery = "not-sent";
 }
 
 /** Errors that the server itself gave as its answer. */
-class AnsweredError<Details extends object = object> extends McpError<Details> {
+export class AnsweredError<Details extends object = object> extends McpError<Details> {
+  /** The server answered. */
   override delivery: Delivery = "answered";
 }
 
@@ -113,6 +116,7 @@ export interface RpcErrorDetails {
 
 /** The server answered with a JSON-RPC error that has no class of its own. */
 export class RpcError extends AnsweredError<RpcErrorDetails> {
+  /** The word for this class. */
   override readonly code: McpErrorCode = "rpc";
   /** The JSON-RPC error code on the wire. */
   declare readonly rpcCode: number;
@@ -124,41 +128,49 @@ export class RpcError extends AnsweredError<RpcErrorDetails> {
 
 /** -32700: the server could not parse what it got. */
 export class ParseError extends RpcError {
+  /** The word for this class. */
   override readonly code = "parse";
 }
 
 /** -32600: the server does not take this for a request. */
 export class InvalidRequestError extends RpcError {
+  /** The word for this class. */
   override readonly code = "invalid_request";
 }
 
 /** -32601: the server has no such method. */
 export class MethodNotFoundError extends RpcError {
+  /** The word for this class. */
   override readonly code = "method_not_found";
 }
 
 /** -32602 (and -32002 of older servers): unknown tool, prompt, resource, cursor or task, or malformed parameters. */
 export class InvalidParamsError extends RpcError {
+  /** The word for this class. */
   override readonly code = "invalid_params";
 }
 
 /** -32603: the server failed inside. */
 export class InternalError extends RpcError {
+  /** The word for this class. */
   override readonly code = "internal";
 }
 
 /** -32020: headers and body disagree (specification 2026-07-28: Streamable HTTP, Server Validation). */
 export class HeaderMismatchError extends RpcError {
+  /** The word for this class. */
   override readonly code = "header_mismatch";
 }
 
 /** -32021: the request needs a client capability that was not declared; `data.requiredCapabilities` lists it. */
 export class MissingCapabilityError extends RpcError {
+  /** The word for this class. */
   override readonly code = "missing_capability";
 }
 
 /** -32022, or no revision in common: `supported` is what the server speaks. */
 export class UnsupportedVersionError extends RpcError {
+  /** The word for this class. */
   override readonly code = "unsupported_version";
   /** The revisions that the server named; empty when it named none. */
   get supported(): string[] {
@@ -169,16 +181,19 @@ export class UnsupportedVersionError extends RpcError {
 
 /** -32042 of 2025-11-25 servers: the user has to visit the URLs in `data.elicitations` first. */
 export class UrlElicitationRequiredError extends RpcError {
+  /** The word for this class. */
   override readonly code = "url_elicitation_required";
 }
 
 /** No connection came about: refused, unknown host, bad certificate. Nothing was sent. */
 export class ConnectError extends NotSentError {
+  /** The word for this class. */
   override readonly code = "connect";
 }
 
 /** The connection or the reply's stream ended before the answer came. */
 export class ConnectionClosedError extends McpError<{ retryAfter?: number | undefined; blocked?: boolean }> {
+  /** The word for this class. */
   override readonly code = "connection_closed";
   /** How long the server asked to wait before the stream is opened again, in milliseconds (SSE `retry`), unclamped. */
   declare readonly retryAfter: number | undefined;
@@ -191,12 +206,14 @@ export type TimeoutKind = "headers" | "idle" | "total" | "start" | "call";
 
 /** A time-out option ran out; `timeout` names it. */
 export class TimeoutError extends McpError<{ timeout: TimeoutKind; milliseconds: number }> {
+  /** The word for this class. */
   override readonly code = "timeout";
   /** The option under `timeouts` that ran out; `call` is the option `timeout` of the call itself. */
   declare readonly timeout: TimeoutKind;
   /** Its value, in milliseconds. */
   declare readonly milliseconds: number;
 
+  /** Made by the library. */
   constructor(timeout: TimeoutKind, milliseconds: number, options?: McpErrorOptions) {
     const option = timeout === "call" ? "timeout" : "timeouts." + timeout;
     super(`No answer within ${milliseconds} ms: raise "${option}"`, {
@@ -209,11 +226,13 @@ export class TimeoutError extends McpError<{ timeout: TimeoutKind; milliseconds:
 
 /** The server forgot the session, and a new one did not help. The request was not run. */
 export class SessionLostError extends NotSentError {
+  /** The word for this class. */
   override readonly code = "session_lost";
 }
 
 /** The server's process ended. */
 export class PeerExitedError extends McpError<{ exitCode?: number | null; signal?: string | null; stderr?: string }> {
+  /** The word for this class. */
   override readonly code = "peer_exited";
   /** The exit code; null or missing when a signal ended it. */
   declare readonly exitCode: number | null | undefined;
@@ -225,11 +244,13 @@ export class PeerExitedError extends McpError<{ exitCode?: number | null; signal
 
 /** The server's process could not be started. Nothing was sent. */
 export class SpawnError extends NotSentError {
+  /** The word for this class. */
   override readonly code = "spawn";
 }
 
 /** The server answered with an HTTP status that is no MCP answer. */
 export class HttpStatusError extends McpError<{ status: number; body?: string; retryAfter?: number | undefined }> {
+  /** The word for this class. */
   override readonly code = "http_status";
   /** The HTTP status. */
   declare readonly status: number;
@@ -241,6 +262,7 @@ export class HttpStatusError extends McpError<{ status: number; body?: string; r
 
 /** Something grew past a limit; `limit` is the option that raises it. */
 export class LimitExceededError extends McpError<{ limit: string; value: number; seen: number }> {
+  /** The word for this class. */
   override readonly code = "limit_exceeded";
   /** The option that raises the limit, such as `limits.messageBytes`. */
   declare readonly limit: string;
@@ -249,6 +271,7 @@ export class LimitExceededError extends McpError<{ limit: string; value: number;
   /** What was seen when it was refused (a lower bound). */
   declare readonly seen: number;
 
+  /** Made by the library. */
   constructor(limit: string, value: number, seen: number, options?: McpErrorOptions) {
     super(`"${limit}" is ${value}, ${seen} was seen: raise it`, {
       ...options,
@@ -261,26 +284,31 @@ export class LimitExceededError extends McpError<{ limit: string; value: number;
 
 /** Too much is waiting already. Nothing was sent. */
 export class OverloadedError extends NotSentError {
+  /** The word for this class. */
   override readonly code = "overloaded";
 }
 
 /** The server sent what the protocol does not allow. */
 export class ProtocolViolationError extends McpError {
+  /** The word for this class. */
   override readonly code = "protocol_violation";
 }
 
 /** An address that the egress policy does not allow. Nothing was sent. */
 export class EgressDeniedError extends NotSentError {
+  /** The word for this class. */
   override readonly code = "egress_denied";
 }
 
 /** The server redirected to where this request must not go. */
 export class RedirectRefusedError extends AnsweredError {
+  /** The word for this class. */
   override readonly code = "redirect_refused";
 }
 
 /** HTTP 401 or 403 and no way to answer it. */
 export class UnauthorizedError extends AnsweredError<{ status: number; challenge: string }> {
+  /** The word for this class. */
   override readonly code = "unauthorized";
   /** 401 or 403. */
   declare readonly status: number;
@@ -290,6 +318,7 @@ export class UnauthorizedError extends AnsweredError<{ status: number; challenge
 
 /** A person has to sign in at `authorizationUrl` first; `pending` finishes the sign-in later, elsewhere if need be. */
 export class AuthorizationRequiredError extends NotSentError<{ authorizationUrl: string; pending: JsonValue }> {
+  /** The word for this class. */
   override readonly code = "authorization_required";
   /** Where the person has to go. */
   declare readonly authorizationUrl: string;
@@ -299,11 +328,13 @@ export class AuthorizationRequiredError extends NotSentError<{ authorizationUrl:
 
 /** Signing in failed. */
 export class AuthorizationError extends McpError {
+  /** The word for this class. */
   override readonly code = "authorization";
 }
 
 /** A tool call broke off after it was sent: it may or may not have run, and it is not sent again by itself. */
 export class OutcomeUnknownError extends McpError {
+  /** The word for this class. */
   override readonly code = "outcome_unknown";
 }
 
@@ -312,6 +343,7 @@ export class OutcomeUnknownError extends McpError {
  * without it the user refused.
  */
 export class InputRequiredError extends AnsweredError<{ pending?: unknown }> {
+  /** The word for this class. */
   override readonly code = "input_required";
   /** A `PendingInput`, plain JSON for `client.resume`; undefined when the input was refused. Holds the server's state: secret. */
   declare readonly pending: unknown;

@@ -14,31 +14,45 @@ export type RequestId = string | number;
 
 /** A call that wants an answer. */
 export interface JsonRpcRequest {
+  /** The protocol of the envelope. */
   jsonrpc: "2.0";
+  /** Names the request; its answer carries the same. */
   id: RequestId;
+  /** What is asked for, or told. */
   method: string;
+  /** The details; their shape depends on the method. */
   params?: JsonObject;
 }
 
 /** A message that wants none. */
 export interface JsonRpcNotification {
+  /** The protocol of the envelope. */
   jsonrpc: "2.0";
+  /** What is asked for, or told. */
   method: string;
+  /** The details; their shape depends on the method. */
   params?: JsonObject;
 }
 
 /** The error part of an answer. */
 export interface JsonRpcError {
+  /** The word for this class. */
   code: number;
+  /** What went wrong, in words. */
   message: string;
+  /** More about it, where the server says more. */
   data?: JsonValue;
 }
 
 /** The answer to a request: a result or an error. `id` is missing only when the server could not read it. */
 export interface JsonRpcResponse {
+  /** The protocol of the envelope. */
   jsonrpc: "2.0";
+  /** Names the request; its answer carries the same. */
   id?: RequestId | null;
+  /** What the request gave; missing when it failed. */
   result?: JsonObject;
+  /** Why it failed; missing when it did not. */
   error?: JsonRpcError;
 }
 

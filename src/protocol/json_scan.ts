@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { checkLimit } from "./limits.ts";
+import { LimitExceededError } from "./errors.ts";
 import type { Limits } from "./limits.ts";
 
 /** The walk recurses, and stacks are small in some runtimes. */
@@ -12,7 +12,7 @@ const deepest = 1_000;
 /**
  * Parses JSON that a peer sent. Depth counts arrays and objects inside each other (`[[]]` is 2); nodes are values of any
  * kind, not keys. Both limits are exact: what they name is still taken. A text that is too short to hold too many
- * values costs only `JSON.parse` and one walk. A `jsonDepth` above 1,000 counts as 1,000.
+ * values costs only `JSON.parse` and one walk over its containers. A `jsonDepth` above 1,000 counts as 1,000.
  *
  * @throws {SyntaxError} When the text is no JSON.
  * @throws {LimitExceededError} When it nests deeper than `jsonDepth` or holds more than `jsonNodes` values.
@@ -22,16 +22,25 @@ export function parseJson(text: string, limits: Pick<Limits, "jsonDepth" | "json
   // A value and what parts it from the next one take two characters.
   if (text.length > 2 * jsonNodes) countValues(text, jsonNodes);
   const root: unknown = JSON.parse(text);
-  walk(root, 1, Math.min(jsonDepth, deepest));
+  const depth = Math.min(jsonDepth, deepest);
+  if (typeof root === "object" && root !== null) walk(root, depth, depth);
   return root;
 }
 
-/** No copies, no list of keys: the many small messages cost nearly nothing. */
-function walk(value: unknown, depth: number, limit: number): void {
-  if (typeof value !== "object" || value === null) return;
-  checkLimit("jsonDepth", limit, depth);
-  if (Array.isArray(value)) { for (let at = 0; at < value.length; at++) walk(value[at], depth + 1, limit); }
-  else for (const key in value) walk(value[key as never], depth + 1, limit);
+/** Only containers are walked into, so that the many small messages cost nearly nothing. */
+function walk(container: object, rest: number, limit: number): void {
+  if (rest < 1) throw new LimitExceededError("limits.jsonDepth", limit, limit + 1);
+  if (Array.isArray(container)) {
+    for (let at = 0; at < container.length; at++) {
+      const item: unknown = container[at];
+      if (typeof item === "object" && item !== null) walk(item, rest - 1, limit);
+    }
+  } else {
+    for (const key in container) {
+      const item: unknown = container[key as never];
+      if (typeof item === "object" && item !== null) walk(item, rest - 1, limit);
+    }
+  }
 }
 
 /** Counts before parsing, as the memory is gone after it. What is no JSON is left to the parser. */
@@ -42,7 +51,7 @@ function countValues(text: string, limit: number): void {
     const code = text.charCodeAt(at);
     if (code === 34) {
       empty = 0;
-      do at = text.indexOf('"', at + 1); while (isEscaped(text, at));
+      at = endOfString(text, at);
       if (at < 0) return;
     } else if (code === 44) count++;
     else if ((code | 32) === 123) {
@@ -52,13 +61,21 @@ function countValues(text: string, limit: number): void {
       count -= empty;
       empty = 0;
     } else if (code > 32) empty = 0;
-    checkLimit("jsonNodes", limit, count - empty);
+    if (count - empty > limit) throw new LimitExceededError("limits.jsonNodes", limit, count - empty);
   }
 }
 
-/** Whether an odd number of backslashes stands before `at`. */
-function isEscaped(text: string, at: number): boolean {
-  let first = at;
-  while (text.charCodeAt(first - 1) === 92) first--;
-  return ((at - first) & 1) > 0;
+/** Where the string that begins at `at` ends, or -1. Hops from quote to quote; where they are escaped and dense, it walks. */
+function endOfString(text: string, at: number): number {
+  while ((at = text.indexOf('"', at + 1)) >= 0) {
+    let first = at;
+    while (text.charCodeAt(first - 1) === 92) first--;
+    if (!((at - first) & 1)) break;
+    for (const stop = at + 64; at < stop; at++) {
+      const next = text.charCodeAt(at + 1);
+      if (next === 34) break;
+      if (next === 92) at++;
+    }
+  }
+  return at;
 }

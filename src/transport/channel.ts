@@ -62,6 +62,7 @@ export interface ChannelTransportOptions {
  * Cancelling writes `notifications/cancelled` (specification: cancellation, Transport-Specific).
  */
 export class ChannelTransport implements Transport {
+  /** The family of the binding. */
   readonly kind = "channel";
   /** What belonged to nothing, counted since the start. */
   readonly stats: ChannelStats = { noise: 0, strays: 0 };
@@ -84,6 +85,7 @@ export class ChannelTransport implements Transport {
   /**
    * @param make Makes the channel: called now, and again for each {@linkcode restart}.
    */
+  /** Made by the library. */
   constructor(make: () => Channel, options: ChannelTransportOptions = {}) {
     this.#make = make;
     this.#channel = make();
@@ -95,10 +97,12 @@ export class ChannelTransport implements Transport {
     return this.#channel.label;
   }
 
+  /** True once it has broken or was closed: only `restart` brings it back. */
   get ended(): boolean {
     return !!this.#reason;
   }
 
+  /** Sends one message; what comes back goes into the exchange. */
   send(message: JsonRpcMessage, exchange?: Exchange): Cancel {
     const isRequest = "method" in message && "id" in message;
     const refused = this.#refusal() ?? this.#push(message);
@@ -116,6 +120,7 @@ export class ChannelTransport implements Transport {
     };
   }
 
+  /** Legacy: opens the stream that belongs to no request. */
   open(exchange: Exchange): Cancel {
     this.#unsolicited = exchange;
     const refused = this.#refusal();
@@ -125,6 +130,7 @@ export class ChannelTransport implements Transport {
     };
   }
 
+  /** Gives the wire back to its first state. */
   async restart(): Promise<void> {
     this.#finish(new ConnectionClosedError("The connection was restarted"));
     await this.#channel.close();
@@ -135,6 +141,7 @@ export class ChannelTransport implements Transport {
     this.stats.noise = this.stats.strays = 0;
   }
 
+  /** Ends it, and every exchange on it. Idempotent. */
   async close(reason?: McpError): Promise<void> {
     this.#finish(reason ?? new ConnectionClosedError("The client closed the connection"));
     await this.#channel.close();

@@ -39,7 +39,9 @@ export interface HttpTransportOptions {
  * whatever goes wrong into one `exchange.end` with a typed error.
  */
 export class HttpTransport implements Transport {
+  /** The family of the binding. */
   readonly kind = "http";
+  /** What names the server to people. */
   readonly label: string;
   /** The endpoint's whole URL. */
   readonly address: string;
@@ -50,6 +52,7 @@ export class HttpTransport implements Transport {
    * @param url The MCP endpoint, as the operator wrote it.
    * @throws {TypeError} When it is not an http: or https: URL, or carries a user name or password.
    */
+  /** Made by the library. */
   constructor(url: string | URL, options: HttpTransportOptions = {}) {
     const { fetch = globalThis.fetch, headers, clock = systemClock, sessionId } = options;
     this.address = checkedUrl(url);
@@ -84,6 +87,7 @@ export class HttpTransport implements Transport {
     this.#context.batches = taken;
   }
 
+  /** Sends one message; what comes back goes into the exchange. */
   send(message: JsonRpcMessage, exchange?: Exchange, options?: SendOptions): Cancel {
     // First of all, since it throws for what is no JSON: then nothing was begun.
     const text = JSON.stringify(message);
@@ -99,17 +103,20 @@ export class HttpTransport implements Transport {
     };
   }
 
+  /** Legacy: opens the stream that belongs to no request. */
   open(exchange: Exchange, options?: SendOptions): Cancel {
     const reply = new HttpReply(this.#context, exchange, options);
     void reply.run("GET");
     return () => void reply.cancel();
   }
 
+  /** Gives the wire back to its first state. */
   restart(): Promise<void> {
     this.#context.sessionId = undefined;
     return Promise.resolve();
   }
 
+  /** Ends it, and every exchange on it. Idempotent. */
   async close(reason: McpError = new ConnectionClosedError("The client is closed")): Promise<void> {
     const context = this.#context;
     if (context.closed) return;

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { checkLimit } from "../protocol/limits.ts";
+import { LimitExceededError } from "../protocol/errors.ts";
 
 /** Takes one event: its data (never empty), its type (`message` when none was named) and the last id seen so far. */
 export type OnSseEvent = (data: string, event: string, id: string | undefined) => void;
@@ -25,12 +25,16 @@ export class SseParser {
   readonly #onEvent: OnSseEvent;
   /** Only while a character is cut in two by the end of a chunk. */
   #decoder: TextDecoder | undefined;
-  /** What does not count at the start of the next chunk: a byte order mark at first, an LF whose CR ended the last one. */
-  #skipped = "\ufeff";
-  /** The unfinished line. */
-  #held = "";
-  /** The unfinished event, and the length of its lines of data. */
+  /** Nothing has come yet. */
+  #fresh = true;
+  /** The last line ended with CR at the end of its chunk: an LF that follows belongs to it. */
+  #cr = false;
+  /** The unfinished line, in the pieces in which it came. */
+  #parts: string[] = [];
+  #held = 0;
+  /** The unfinished event: its first line of data, all lines once there are more, and the length of these lines. */
   #data: string | undefined;
+  #lines: string[] | undefined;
   #size = 0;
   #event = "";
   #id: string | undefined;
@@ -50,55 +54,92 @@ export class SseParser {
    * @throws {LimitExceededError} When a line or an event is larger than the limit; the events before it were given.
    */
   push(chunk: Uint8Array): void {
-    if (!chunk.length) return;
     // A chunk that ends in ASCII leaves no character half done, and decoding without `stream` is several times cheaper.
-    const stream = (chunk.at(-1) as number) > 127;
+    const stream = (chunk[chunk.length - 1] ?? 0) > 127;
+    if (!chunk.length) return;
     if (stream) this.#decoder ??= new TextDecoder("utf-8", ignoreBOM);
-    let text = (this.#decoder ?? decoder).decode(chunk, { stream });
+    const text = (this.#decoder ?? decoder).decode(chunk, stream ? { stream } : undefined);
     if (!stream) this.#decoder = undefined;
-    if (!text) return;
-    if (text.startsWith(this.#skipped)) text = text.slice(this.#skipped.length);
-    this.#skipped = text.endsWith("\r") ? "\n" : "";
-    const lines = text.split(text.includes("\r") ? /\r\n?|\n/ : "\n");
-    const rest = lines.pop();
-    for (const line of lines) {
-      const whole = this.#held + line;
-      this.#held = "";
-      this.#take(whole);
-    }
-    this.#check((this.#held += rest).length);
+    if (text) this.#split(text);
   }
 
   /** The stream has ended: an unfinished event is dropped, as WHATWG has it. */
   end(): void {
-    this.#data = undefined;
+    this.#parts = [];
+    this.#data = this.#lines = this.#decoder = undefined;
   }
 
-  #take(line: string): void {
-    if (!line) return this.#dispatch();
-    this.#check(line.length);
-    const colon = line.indexOf(":");
-    const name = colon < 0 ? line : line.slice(0, colon);
-    const value = colon < 0 ? "" : line.slice(colon + (line[colon + 1] === " " ? 2 : 1));
-    if (name === "data") {
-      this.#check(this.#size += line.length);
-      this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
-    } else if (name === "event") this.#event = value;
-    else if (name === "id" && !value.includes("\0")) this.#id = value;
-    else if (name === "retry" && /^\d+$/.test(value)) this.retry = Number(value);
+  #split(text: string): void {
+    const { length } = text;
+    let at = (this.#fresh && text.startsWith("\ufeff")) || (this.#cr && text.startsWith("\n")) ? 1 : 0;
+    this.#fresh = this.#cr = false;
+    let lf = find(text, "\n", at);
+    let cr = find(text, "\r", at);
+    while (lf !== cr) {
+      const end = lf < cr ? lf : cr;
+      this.#take(text, at, end);
+      at = end + 1;
+      if (end === cr) {
+        if (lf === at && at < length) at++;
+        else this.#cr = at === length;
+        cr = find(text, "\r", at);
+      }
+      if (lf < at) lf = find(text, "\n", at);
+    }
+    if (at < length) {
+      this.#check(this.#held += length - at);
+      this.#parts.push(text.slice(at));
+    }
+  }
+
+  /** Takes a line without its end: `text` from `at` to `end`, after what is held. */
+  #take(text: string, at: number, end: number): void {
+    if (this.#held) {
+      this.#parts.push(text.slice(at, end));
+      text = this.#parts.join("");
+      this.#parts = [];
+      this.#held = at = 0;
+      end = text.length;
+    }
+    const length = end - at;
+    if (!length) return this.#dispatch();
+    this.#check(length);
+    let value = field("data", text, at, end);
+    if (value !== undefined) {
+      this.#check(this.#size += length);
+      if (this.#data === undefined) this.#data = value;
+      else (this.#lines ??= [this.#data]).push(value);
+    } else if ((value = field("event", text, at, end)) !== undefined) this.#event = value;
+    else if ((value = field("id", text, at, end)) !== undefined) {
+      if (!value.includes("\0")) this.#id = value;
+    } else if (/^\d+$/.test(value = field("retry", text, at, end) ?? "")) this.retry = Number(value);
   }
 
   #dispatch(): void {
-    const data = this.#data;
     const event = this.#event || "message";
+    const data = this.#lines?.join("\n") ?? this.#data;
     this.lastEventId = this.#id;
-    this.#data = undefined;
+    this.#data = this.#lines = undefined;
     this.#size = 0;
     this.#event = "";
     if (data) this.#onEvent(data, event, this.#id);
   }
 
   #check(seen: number): void {
-    checkLimit("messageBytes", this.#limit, seen);
+    if (seen > this.#limit) throw new LimitExceededError("limits.messageBytes", this.#limit, seen);
   }
+}
+
+/** Where the character is, or the text's length. */
+function find(text: string, character: string, from: number): number {
+  const found = text.indexOf(character, from);
+  return found < 0 ? text.length : found;
+}
+
+/** The value of a line, if it is this field. */
+function field(name: string, text: string, at: number, end: number): string | undefined {
+  if (!text.startsWith(name, at)) return undefined;
+  at += name.length;
+  if (at < end && text[at++] !== ":") return undefined;
+  return text.slice(text[at] === " " ? at + 1 : at, end);
 }

@@ -22,6 +22,7 @@ export interface WebSocketOptions {
   limits?: Partial<Limits> | undefined;
   /** `start` is used: how long the handshake may take. */
   timeouts?: Partial<Timeouts> | undefined;
+  /** Time (the system's). */
   clock?: Clock | undefined;
 }
 

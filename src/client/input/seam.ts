@@ -78,12 +78,15 @@ export interface Handlers {
 
 /** A call that waits for input, as plain JSON: it can be stored and gone on with in another process. */
 export interface PendingInput {
+  /** What is asked for, or told. */
   readonly method: string;
+  /** The details; their shape depends on the method. */
   readonly params: JsonObject;
   /** What is asked for, by key: answer every key. */
   readonly inputRequests: Record<string, InputRequest>;
   /** The server's own state: hand it back as it is. Secret. */
   readonly requestState?: string | undefined;
+  /** How many rounds there were. */
   readonly round: number;
 }
 
@@ -137,5 +140,9 @@ export interface InputAnswers {
   legacy(parts: LegacyInputParts, send: () => SendOptions): LegacyInput;
 }
 
-/** Makes the answers of one client: `declared` are capabilities beside those of the handlers. */
+/**
+ * Makes the answers of one client: `declared` are capabilities beside those of the handlers.
+ *
+ * @internal
+ */
 export type InputFeature = (handlers: Handlers, declared: ClientCapabilities) => InputAnswers;

@@ -81,8 +81,22 @@ export interface Subscription extends AsyncIterableIterator<Change>, AsyncDispos
 
 /** What the client calls. */
 export interface ListenFeature {
+  /**
+   * Makes a subscription of a client.
+   *
+   * @internal
+   */
   subscribe(parts: SubscriptionParts, filter: ListenFilter, signal: AbortSignal | undefined): Subscription;
-  /** Opens one modern stream. */
+  /**
+   * Opens one modern stream.
+   *
+   * @internal
+   */
   modern(session: ModernHost, filter: ListenFilter, sink: ListenSink): () => void;
+  /**
+   * Makes the stream of a legacy session.
+   *
+   * @internal
+   */
   legacy(parts: LegacyListenParts, session: StreamHost, send: () => SendOptions): LegacyListening;
 }

@@ -39,7 +39,7 @@ export abstract class Caller implements Session, CallHost {
     const { transport, clock, random } = parts;
     this.parts = parts;
     this.timers = new Deadlines(clock);
-    this.#prefix = random.bytes(8).join("") + "-";
+    this.#prefix = Array.from(random.bytes(11), (byte) => (byte % 36).toString(36)).join("") + "-";
     if (transport.kind === "http") return;
     transport.open?.({ message: (message) => this.take(message), end: (reason) => this.stream?.lost(reason) });
   }

@@ -18,6 +18,7 @@ import type { Call, CallHost, CallTimeouts } from "./call.ts";
 export interface ServerInfo {
   /** Its name and version; missing when it did not say. */
   readonly server: Implementation | undefined;
+  /** What it can do. */
   readonly capabilities: ServerCapabilities;
   /** What it tells a model about its use. */
   readonly instructions: string | undefined;
@@ -27,8 +28,11 @@ export interface ServerInfo {
 
 /** One request as it runs down the middleware to the session. */
 export interface ClientRequest {
+  /** What is asked for, or told. */
   readonly method: string;
+  /** The details; their shape depends on the method. */
   readonly params: JsonObject;
+  /** What the caller said about it. */
   readonly options: SessionRequestOptions;
 }
 
@@ -38,7 +42,11 @@ export interface RequestOptions {
   signal?: AbortSignal | undefined;
   /** Milliseconds for the whole request: stands for all of `timeouts.headers`, `timeouts.idle` and `timeouts.total`. */
   timeout?: number | undefined;
-  /** Milliseconds, one by one. */
+  /**
+   * Milliseconds, one by one.
+   *
+   * @internal
+   */
   timeouts?: Partial<CallTimeouts> | undefined;
   /** Called for each sign of progress, at most 1,000 times a second. Progress extends the idle time in any case. */
   onProgress?: ((progress: Progress) => void) | undefined;
@@ -66,6 +74,7 @@ export interface SessionRequestOptions extends RequestOptions {
 export interface ResumedInput {
   /** `inputResponses` and `requestState`, as they travel. */
   input: JsonObject;
+  /** How many rounds there were. */
   round: number;
 }
 
