@@ -3,7 +3,7 @@
  * shapes with memory measured; prints the table. `--write` writes docs/FAULTS.md, `--short` leaves out what is measured,
  * `--only <runtime,…>` narrows it, `--timeout <seconds>` says when a runtime's tests are killed (default 300).
  */
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
@@ -160,6 +160,10 @@ async function versions(names: readonly RuntimeName[]): Promise<Record<string, s
     if (program === undefined) continue;
     const { standardOutput } = await runProcess([program, "--version"], { timeout: 10_000 });
     found[name] = /\d+\.\d+\.\d+/.exec(standardOutput)?.[0] ?? "";
+  }
+  const workerd = join(root, "node_modules", "workerd", "package.json");
+  if (names.includes("workerd") && existsSync(workerd)) {
+    found.workerd = /"version": *"([^"]+)"/.exec(readFileSync(workerd, "utf8"))?.[1] ?? "";
   }
   return found;
 }

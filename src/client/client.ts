@@ -32,6 +32,7 @@ import type { Subscription } from "./listen/seam.ts";
 import { negotiate } from "./negotiate.ts";
 import type { Verdict } from "./negotiate.ts";
 import type { ClientOptions } from "./options.ts";
+import { KeepAlive } from "./extras/keep_alive.ts";
 import { Outputs } from "./extras/outputs.ts";
 import { calmly } from "./extras/progress.ts";
 import type { RequestOptions } from "./session/caller.ts";
@@ -53,21 +54,16 @@ export class Client extends CoreClient {
   readonly limits: Limits;
   /** The clock in use. */
   readonly clock: Clock;
-  /**
-   * What answers the server's requests.
-   *
-   * @internal
-   */
+  /** @internal What answers the server's requests. */
   readonly inputs: InputAnswers | undefined;
   readonly #options: ClientOptions;
   readonly #outputs: Outputs;
   readonly #cache: ResultCache | undefined;
+  readonly #keepAlive: KeepAlive;
   readonly #subscriptions = new Set<Subscription>();
   #known: Verdict | undefined;
   #tasks: TaskRunner | undefined;
   #logLevel: LoggingLevel | undefined;
-  #stopKeepAlive: (() => void) | undefined;
-  #lastUsed = 0;
 
   /**
    * @param transport How to reach the server. The client owns it from now on and closes it.
@@ -82,6 +78,7 @@ export class Client extends CoreClient {
     this.inputs = this.parts.inputs;
     this.#options = options;
     this.#outputs = new Outputs(options.validator);
+    this.#keepAlive = new KeepAlive(this.clock, options.keepAlive, () => this.ping());
     this.#cache = options.cache === false ? undefined : options.features?.cache?.(this.clock);
     this.#known = options.verdict;
     this.doubtful = !!options.verdict;
@@ -118,7 +115,7 @@ export class Client extends CoreClient {
     options: SessionRequestOptions = {},
   ): Promise<JsonObject> {
     const { onProgress } = options;
-    if (this.#options.keepAlive) this.#lastUsed = this.clock.monotonic();
+    this.#keepAlive.used();
     const result = onProgress
       ? calmly(onProgress, this.clock, (calm) => super.request(method, params, { ...options, onProgress: calm }))
       : super.request(method, params, options);
@@ -317,7 +314,7 @@ export class Client extends CoreClient {
 
   /** Ends it, and every exchange on it. Idempotent. */
   override async close(): Promise<void> {
-    this.#stopKeepAlive?.();
+    this.#keepAlive.stop();
     for (const subscription of this.#subscriptions) subscription.close();
     await super.close();
   }
@@ -335,18 +332,14 @@ export class Client extends CoreClient {
     this.#cache?.changed(change);
   }
 
-  /**
-   * After a session was opened: what hung on an older one is made again, and what was kept may be out of date.
-   *
-   * @internal
-   */
+  /** @internal After a session was opened: what hung on an older one is made again, and what was kept may be out of date. */
   protected override async opened(session: Session): Promise<void> {
     const level = this.#logLevel;
     this.#known = { ...this.#known, ...verdictOf(session, this.clock.now()) };
     if (session.era === "legacy") this.doubtful = false;
     if (level && session instanceof ModernSession) session.logLevel = level;
     else if (level) await session.request("logging/setLevel", { level }, {}).catch(() => {});
-    this.#keepAlive();
+    if (!this.closed) this.#keepAlive.start();
     if (!this.session) return;
     for (const type of lists) this.changed({ type, missed: true });
     await session.stream?.reopened();
@@ -367,11 +360,7 @@ export class Client extends CoreClient {
     await this.parts.transport.restart?.();
   }
 
-  /**
-   * A process or socket that has died is started anew with the next request.
-   *
-   * @internal
-   */
+  /** @internal A process or socket that has died is started anew with the next request. */
   protected override get usable(): Session | undefined {
     return this.#broken() ? undefined : this.session;
   }
@@ -409,15 +398,5 @@ export class Client extends CoreClient {
     const { tasks } = this.#options;
     if (!tasks) throw new TypeError('Cannot use tasks without the option "tasks: taskSupport"');
     return this.#tasks ??= tasks.create(this);
-  }
-
-  #keepAlive(): void {
-    const { keepAlive } = this.#options;
-    const ping = (): void => {
-      if (this.clock.monotonic() - this.#lastUsed >= (keepAlive ?? 0)) this.ping().catch(() => {});
-      this.#keepAlive();
-    };
-    this.#stopKeepAlive?.();
-    if (keepAlive && !this.closed) this.#stopKeepAlive = this.clock.schedule(ping, keepAlive, { background: true });
   }
 }

@@ -38,23 +38,11 @@ export type CoreClientOptions = Omit<
  * the caller gives up; a tool that ran and failed is a result with `isError: true`.
  */
 export class CoreClient implements AsyncDisposable {
-  /**
-   * What sessions are made of.
-   *
-   * @internal
-   */
+  /** @internal What sessions are made of. */
   protected readonly parts: SessionParts;
-  /**
-   * The tools as they were listed.
-   *
-   * @internal
-   */
+  /** @internal The tools as they were listed. */
   protected readonly tools: Tools = new Tools();
-  /**
-   * The open session.
-   *
-   * @internal
-   */
+  /** @internal The open session. */
   protected session: Session | undefined;
   /** Whether it was closed. */
   protected closed = false;
@@ -235,41 +223,25 @@ export class CoreClient implements AsyncDisposable {
   /** Something changed at the server. */
   protected changed(_change: Change): void {}
 
-  /**
-   * A session was opened: the first one, or one in the place of another.
-   *
-   * @internal
-   */
+  /** @internal A session was opened: the first one, or one in the place of another. */
   protected opened(_session: Session): Promise<void> | void {}
 
   /** Whether an error is met by opening another session, at once. */
   protected again(_error: unknown): boolean | void {}
 
-  /**
-   * The session, if it is open.
-   *
-   * @internal
-   */
+  /** @internal The session, if it is open. */
   protected get usable(): Session | undefined {
     return this.session;
   }
 
-  /**
-   * The open session; opens or re-opens it where need be, once for all who wait.
-   *
-   * @internal
-   */
+  /** @internal The open session; opens or re-opens it where need be, once for all who wait. */
   protected async ready({ signal }: { signal?: AbortSignal | undefined }): Promise<Session> {
     signal?.throwIfAborted();
     return this.usable ??
       await unlessAborted(this.#opening ??= this.#open().finally(() => this.#opening = undefined), signal);
   }
 
-  /**
-   * Opens a session; the seam for what else may be tried.
-   *
-   * @internal
-   */
+  /** @internal Opens a session; the seam for what else may be tried. */
   protected open(parts: SessionParts): Promise<Session> {
     return negotiate(parts);
   }

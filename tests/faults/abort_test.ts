@@ -10,6 +10,7 @@ import { memoryFetch } from "../servers/memory_fetch.ts";
 import { VirtualClock } from "../support/virtual_clock.ts";
 import { evenRandom, textOf, trackFetch, turn, watch, watchStrays, within } from "./support/harness.ts";
 import { createHostilePipe } from "./support/hostile_pipe.ts";
+import { together } from "./support/together.ts";
 
 const strays = watchStrays();
 const eras = ["modern", "legacy"] as const;
@@ -27,9 +28,10 @@ interface World {
 }
 
 describe("F36 aborts", () => {
+  const cases = new Map<string, () => Promise<void>>();
   for (const era of eras) {
     for (const fault of ["headers-never", "stalls"] as const) {
-      test(`http-${era} ${fault === "stalls" ? "in the body" : "before the head"}`, async () => {
+      cases.set(`http-${era} ${fault === "stalls" ? "in the body" : "before the head"}`, async () => {
         const world = await overHttp(fault, era);
         await abortInFlight(world);
         assertEquals(world.notices(), era === "modern" ? 0 : 1, "the way of its era: a closed stream, or a notice");
@@ -37,14 +39,14 @@ describe("F36 aborts", () => {
       });
     }
 
-    test(`pipe-${era} in flight`, async () => {
+    cases.set(`pipe-${era} in flight`, async () => {
       const world = await overPipe(era);
       await abortInFlight(world);
       await goesOn(world);
     });
 
     for (const [kind, open] of [["http", () => overHttp("stalls", era)], ["pipe", () => overPipe(era)]] as const) {
-      test(`${kind}-${era} before it is sent: nothing leaves`, async () => {
+      cases.set(`${kind}-${era} before it is sent: nothing leaves`, async () => {
         const world = await open();
         const call = watch(world.client.callTool("echo", {}, { signal: AbortSignal.abort(reason) }));
         assert(await within(() => call.ended() !== undefined, 20));
@@ -52,7 +54,7 @@ describe("F36 aborts", () => {
         await world.client.close();
       });
 
-      test(`${kind}-${era} after the answer, and twice: it was answered`, async () => {
+      cases.set(`${kind}-${era} after the answer, and twice: it was answered`, async () => {
         const world = await open();
         await abortInFlight(world);
         const controller = new AbortController();
@@ -65,7 +67,7 @@ describe("F36 aborts", () => {
         await world.client.close();
       });
 
-      test(`F37 ${kind}-${era} with the answer, at every turn of the way: exactly one outcome`, async () => {
+      cases.set(`F37 ${kind}-${era} with the answer, at every turn of the way: exactly one outcome`, async () => {
         const outcomes = new Set<string>();
         for (let turns = 0; turns < 12; turns++) {
           const world = await open();
@@ -86,6 +88,9 @@ describe("F36 aborts", () => {
       });
     }
   }
+
+  const outcome = together(cases);
+  for (const name of cases.keys()) test(name, () => outcome(name));
 
   test("nothing was rejected unheard", () => strays.none());
 });

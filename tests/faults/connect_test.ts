@@ -64,10 +64,11 @@ describe("faults while connecting", () => {
     const clock = new VirtualClock();
     const server = createHostileServer("headers-never", { era: "legacy", clock });
     const tracked = trackFetch(memoryFetch(deafTo("notifications/cancelled", server)));
-    const client = await clock.until(connect(url, { fetch: tracked.fetch, clock }));
+    const timeouts = { headers: 2_000 };
+    const client = await clock.until(connect(url, { fetch: tracked.fetch, clock, timeouts }));
     for (let count = 0; count < 6; count++) await clock.until(client.callTool("echo").catch(() => {}));
     assertLessOrEqual(tracked.open(), 6);
-    await clock.advance(60_000);
+    await clock.advance(10_000);
     assertEquals(tracked.open(), 0);
     await client.close();
   });

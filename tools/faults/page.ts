@@ -112,9 +112,9 @@ function boundTable(bounds: readonly Bound[]): string[] {
     `Default limits (16 MiB a message; 8 MiB on Workers); Node and Deno with a heap of 256 MB. Goal: refused with the option named, growth at most ${
       mib(mostGrowth)
     } MB.`,
-    "`error-body-endless` is cut after 64 KiB and told as the status it came with; the nodes come in 12 MB, below the limit of bytes.",
+    "`error-body-endless` is cut after 64 KiB and told as the status it came with; the nodes come in 6 MB, below the limit of bytes.",
     "",
-    "| shape | runtime | ends | option named | ms | growth, MB | |",
+    "| shape | runtime | ends | option named | ms | growth, MiB | |",
     "|---|---|---|---|---|---|---|",
   ];
   for (const bound of bounds) {
