@@ -109,11 +109,7 @@ export class Client extends CoreClient {
   }
 
   /** As in {@linkcode CoreClient}; results of all methods are checked field by field, and progress comes calmly. */
-  override request(
-    method: string,
-    params: JsonObject = {},
-    options: SessionRequestOptions = {},
-  ): Promise<JsonObject> {
+  override request(method: string, params: JsonObject = {}, options: SessionRequestOptions = {}): Promise<JsonObject> {
     const { onProgress } = options;
     this.#keepAlive.used();
     const result = onProgress
