@@ -28,10 +28,21 @@ export interface FoundRules {
 export type HeaderLimits = Pick<Limits, "headerBytes" | "headersBytes">;
 
 const annotation = "x-mcp-header";
-/** Keywords whose object has names for keys, beside `properties`. */
-const maps = /^(patternProperties|\$defs|definitions|depend.*)$/;
-/** Keywords whose value is data. */
-const data = /^(const|enum|default|examples)$/;
+/** Keywords with something else than a schema below them: true for an object with names for keys, false for data. */
+const isMapBelow = {
+  __proto__: null,
+  patternProperties: true,
+  $defs: true,
+  definitions: true,
+  dependentSchemas: true,
+  dependencies: true,
+  const: false,
+  enum: false,
+  default: false,
+  examples: false,
+  required: false,
+  dependentRequired: false,
+} as Readonly<Record<string, unknown>>;
 const opening = "=?base64?";
 const closing = "?=";
 const notSent: McpErrorOptions = { delivery: "not-sent" };
@@ -152,17 +163,17 @@ function bounded(value: Primitive, { headerBytes }: Pick<Limits, "headerBytes">)
 
 /** Gathers what is below a schema, or below an object with names for keys. `path` is missing where `properties` alone do not lead. */
 function collect(schema: object, path: string[] | undefined, isMap: boolean, found: FoundRules): void {
-  for (const key in schema) {
+  for (const key of Object.keys(schema)) {
     const value: unknown = schema[key as never];
-    if (!isMap && key === annotation) annotate(value, (schema as { type?: unknown }).type, path, found);
-    else if (typeof value === "object" && value !== null) {
-      if (isMap) {
-        path?.push(key);
-        collect(value, path, false, found);
-        path?.pop();
-      } else if (key === "properties") collect(value, path, true, found);
-      else if (!data.test(key)) collect(value, undefined, maps.test(key), found);
-    }
+    if (typeof value !== "object" || value === null) {
+      if (key === annotation && !isMap) annotate(value, (schema as { type?: unknown }).type, path, found);
+    } else if (isMap) {
+      path?.push(key);
+      collect(value, path, false, found);
+      path?.pop();
+    } else if (key === "properties") collect(value, path, true, found);
+    else if (key === annotation) annotate(value, (schema as { type?: unknown }).type, path, found);
+    else if (isMapBelow[key] !== false) collect(value, undefined, !!isMapBelow[key], found);
   }
 }
 
