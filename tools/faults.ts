@@ -13,26 +13,11 @@ import { type Bound, isRefused, type Latency, measureBound, measureLatency, shap
 import { type Findings, most, writePage } from "./faults/page.ts";
 import { runProcess } from "./process.ts";
 import { bunPath, denoPath, nodePath, packagesInstalled, root } from "./programs.ts";
-import { runInBun } from "./test/bun.ts";
-import { runInDeno } from "./test/deno.ts";
-import { compileSources, runInNode } from "./test/node.ts";
-import {
-  countLine,
-  countOutcomes,
-  describeRun,
-  type RunOptions,
-  type RuntimeName,
-  type RuntimeRun,
-} from "./test/results.ts";
+import { compileSources } from "./test/node.ts";
+import { countLine, countOutcomes, describeRun, type RuntimeName, type RuntimeRun } from "./test/results.ts";
+import { runners } from "./test/runners.ts";
 import { startTestServer } from "./test/server.ts";
-import { runInWorkerd } from "./test/workerd.ts";
 
-const runners: Readonly<Record<RuntimeName, (options: RunOptions) => Promise<RuntimeRun>>> = {
-  bun: runInBun,
-  deno: runInDeno,
-  node: runInNode,
-  workerd: runInWorkerd,
-};
 const spoofed = 100_000;
 const repeats = 20;
 

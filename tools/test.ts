@@ -8,9 +8,6 @@ import process from "node:process";
 import { parseArgs } from "node:util";
 import { runSome } from "./process.ts";
 import { root } from "./programs.ts";
-import { runInBun } from "./test/bun.ts";
-import { runInDeno } from "./test/deno.ts";
-import { runInNode } from "./test/node.ts";
 import {
   countLine,
   countOutcomes,
@@ -19,17 +16,11 @@ import {
   type RuntimeName,
   type RuntimeRun,
 } from "./test/results.ts";
+import { runners } from "./test/runners.ts";
 import { startTestServer } from "./test/server.ts";
-import { runInWorkerd } from "./test/workerd.ts";
 
 /** Runtimes at a time: they share two cores. The longest begin first. */
 const width = 2;
-const runners: Readonly<Record<RuntimeName, (options: RunOptions) => Promise<RuntimeRun>>> = {
-  node: runInNode,
-  deno: runInDeno,
-  bun: runInBun,
-  workerd: runInWorkerd,
-};
 
 /** Runs the tests and prints failures, a summary per runtime, and `N passed, N failed, N skipped`. */
 export async function main(parameters: readonly string[]): Promise<number> {

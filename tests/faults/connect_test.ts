@@ -11,6 +11,7 @@ import {
   assertOutcome,
   coarse,
   evenRandom,
+  settle,
   textOf,
   trackFetch,
   watch,
@@ -89,15 +90,7 @@ async function spoil(
   });
   const tracked = trackFetch(memoryFetch(server));
   const work = connect(url, { fetch: tracked.fetch, clock, limits, random: evenRandom });
-  const call = watch(work);
-  const settled = await within(() => call.ended() !== undefined, cell.after === undefined ? 200 : 10);
-  if (cell.after !== undefined) {
-    assert(!settled, "it waited for the clock");
-    await clock.until(work).catch(() => {});
-  }
-  const end = call.ended();
-  assert(end !== undefined, "it ended by the fault and not by a timer");
-  assertOutcome(end, cell);
+  await settle(work, cell, clock);
   assertEquals([clock.monotonic(), server.hits()], [cell.after ?? 0, cell.sent ?? 1]);
   assert(await within(() => tracked.open() === 0, 20), `${tracked.open()} bodies are left open`);
   await clock.advance(1_000); // the one timer of a session sleeps a second at most

@@ -7,16 +7,7 @@ import { type Client, connect } from "../../mod.ts";
 import { createHostileServer, type FaultName, faultNames, type HostileServer } from "../servers/hostile.ts";
 import { memoryFetch } from "../servers/memory_fetch.ts";
 import { VirtualClock } from "../support/virtual_clock.ts";
-import {
-  assertOutcome,
-  coarse,
-  evenRandom,
-  textOf,
-  trackFetch,
-  watch,
-  watchStrays,
-  within,
-} from "./support/harness.ts";
+import { coarse, evenRandom, settle, textOf, trackFetch, watchStrays, within } from "./support/harness.ts";
 import { together } from "./support/together.ts";
 import { httpEras, httpRows } from "./table/http.ts";
 import { isOutcome, type Outcome } from "./table/row.ts";
@@ -57,13 +48,7 @@ async function run(
   const work: Promise<unknown> = server.on === "tools/list"
     ? client.listTools()
     : client.callTool("echo", { text: "hi" });
-  const call = watch(work);
-  const settled = await within(() => call.ended() !== undefined, cell.after === undefined ? 200 : 10);
-  if (cell.after !== undefined && cell.after > 0) assert(!settled, "it waited for the clock");
-  if (cell.after !== undefined) await clock.until(work).catch(() => {});
-  const end = call.ended();
-  assert(end !== undefined, "it ended by the fault and not by a timer");
-  assertOutcome(end, cell);
+  const end = await settle(work, cell, clock);
   assertEquals(clock.monotonic() - connectedAt, cell.after ?? 0);
   assertEquals([server.hits(), server.calls("echo")], [cell.sent ?? 1, cell.ran], "sent and ran, by the ledger");
   if ("value" in end && server.on === "tools/call") assertText(end.value, "hi");

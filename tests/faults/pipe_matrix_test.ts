@@ -1,11 +1,11 @@
 /**
  * The fault matrix on pipes in memory, on a clock that stands still.
  */
-import { assert, assertEquals } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { describe, test } from "node:test";
 import { connect } from "../../mod.ts";
 import { VirtualClock } from "../support/virtual_clock.ts";
-import { assertOutcome, evenRandom, textOf, watch, watchStrays, within } from "./support/harness.ts";
+import { evenRandom, settle, textOf, watchStrays } from "./support/harness.ts";
 import { createHostilePipe } from "./support/hostile_pipe.ts";
 import type { PipeFault } from "./support/pipe_faults.ts";
 import { together } from "./support/together.ts";
@@ -36,15 +36,7 @@ async function run(name: PipeFault, era: "modern" | "legacy", cell: Outcome): Pr
   const client = await clock.until(connect(pipe.transport, { clock, limits, random: evenRandom }));
   assertEquals(client.era, era);
   const work: Promise<unknown> = on === "tools/list" ? client.listTools() : client.callTool("echo", { text: "hi" });
-  const call = watch(work);
-  const settled = await within(() => call.ended() !== undefined, cell.after === undefined ? 200 : 10);
-  if (cell.after !== undefined) {
-    assert(!settled, "it waited for the clock");
-    await clock.until(work).catch(() => {});
-  }
-  const end = call.ended();
-  assert(end !== undefined, "it ended by the fault and not by a timer");
-  assertOutcome(end, cell);
+  const end = await settle(work, cell, clock);
   assertEquals(clock.monotonic(), cell.after ?? 0);
   assertEquals([pipe.hits(), pipe.calls(), pipe.answers()], [cell.sent ?? 1, cell.ran, cell.answers ?? 0]);
   const { noise, strays: unplaced } = pipe.transport.stats;

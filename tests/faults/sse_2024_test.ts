@@ -6,7 +6,7 @@ import { describe, test } from "node:test";
 import { connect } from "../../mod.ts";
 import { memoryFetch } from "../servers/memory_fetch.ts";
 import { VirtualClock } from "../support/virtual_clock.ts";
-import { assertOutcome, evenRandom, textOf, trackFetch, watch, watchStrays, within } from "./support/harness.ts";
+import { evenRandom, settle, textOf, trackFetch, watchStrays, within } from "./support/harness.ts";
 import { createHostileSse, type SseFault } from "./support/hostile_sse_2024.ts";
 import type { PipeFault } from "./support/pipe_faults.ts";
 import { together } from "./support/together.ts";
@@ -42,15 +42,7 @@ async function spoilCall(name: PipeFault | SseFault, cell: Outcome): Promise<voi
   const options = { fetch: tracked.fetch, clock, limits, random: evenRandom, verdict };
   const client = await clock.until(connect(url, options));
   const work: Promise<unknown> = on === "tools/list" ? client.listTools() : client.callTool("echo", { text: "hi" });
-  const call = watch(work);
-  const settled = await within(() => call.ended() !== undefined, cell.after === undefined ? 200 : 10);
-  if (cell.after !== undefined) {
-    assert(!settled, "it waited for the clock");
-    await clock.until(work).catch(() => {});
-  }
-  const end = call.ended();
-  assert(end !== undefined, "it ended by the fault and not by a timer");
-  assertOutcome(end, cell);
+  const end = await settle(work, cell, clock);
   assertEquals(clock.monotonic(), cell.after ?? 0);
   const calls = () => server.healthy.calls("echo");
   assertEquals([server.hits(), calls(), server.answers()], [cell.sent ?? 1, cell.ran, cell.answers ?? 0]);
@@ -78,15 +70,7 @@ async function spoilStream(name: PipeFault | SseFault, cell: Outcome): Promise<v
     verdict,
     retry: { attempts: 1 },
   });
-  const call = watch(work);
-  const settled = await within(() => call.ended() !== undefined, cell.after === undefined ? 200 : 10);
-  if (cell.after !== undefined) {
-    assert(!settled, "it waited for the clock");
-    await clock.until(work).catch(() => {});
-  }
-  const end = call.ended();
-  assert(end !== undefined, "it ended by the fault and not by a timer");
-  assertOutcome(end, cell);
+  await settle(work, cell, clock);
   assertEquals([clock.monotonic(), server.hits()], [cell.after ?? 0, cell.sent ?? 1]);
   assert(await within(() => tracked.open() === 0, 20), `${tracked.open()} bodies are left open`);
   await clock.advance(1_000); // the one timer of a session sleeps a second at most

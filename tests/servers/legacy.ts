@@ -85,12 +85,7 @@ export function createLegacyServer(options: LegacyOptions = {}): LegacyServer {
   const scope: Scope = { core, options, sessions: new Map(), batches: new Map() };
   const all = () => [...scope.sessions.values()];
   return {
-    log: ledger.log,
-    executions: ledger.executions,
-    cancellations: ledger.cancellations,
-    violations: ledger.violations,
-    calls: (tool) => ledger.calls(tool),
-    count: (method) => ledger.count(method),
+    ...ledger.view(),
     sessionIds: () => [...scope.sessions.keys()],
     session: () => all().at(-1)?.session,
     getStreams: () => all().filter((session) => session.general.attached).length,

@@ -63,12 +63,7 @@ export function createModernServer(options: ModernOptions = {}): ModernServer {
   const { core, subscriptions, tasks } = peer;
   const { ledger } = core;
   return {
-    log: ledger.log,
-    executions: ledger.executions,
-    cancellations: ledger.cancellations,
-    violations: ledger.violations,
-    calls: (tool) => ledger.calls(tool),
-    count: (method) => ledger.count(method),
+    ...ledger.view(),
     tasks,
     emit: (change) => subscriptions.emit(change),
     listeners: () => subscriptions.size,

@@ -67,17 +67,11 @@ interface Scope {
 export function createPipeServer(options: PipeOptions): PipeServer {
   const modern = createModernPeer(options);
   const { core } = modern;
-  const { ledger } = core;
   const send = (message: unknown) => options.send(JSON.stringify(message));
   const legacy = createLegacySession(core, send, options);
   const scope: Scope = { core, modern, legacy, options, running: new Map(), send };
   return {
-    log: ledger.log,
-    executions: ledger.executions,
-    cancellations: ledger.cancellations,
-    violations: ledger.violations,
-    calls: (tool) => ledger.calls(tool),
-    count: (method) => ledger.count(method),
+    ...core.ledger.view(),
     session: legacy,
     listeners: () => modern.subscriptions.size,
     endSubscriptions: (how = "graceful") => how === "drop" ? modern.subscriptions.drop() : modern.subscriptions.end(),

@@ -53,12 +53,7 @@ export function createSse2024Server(options: Sse2024Options = {}): Sse2024Server
     return sseResponse(stream);
   };
   return {
-    log: ledger.log,
-    executions: ledger.executions,
-    cancellations: ledger.cancellations,
-    violations: ledger.violations,
-    calls: (tool) => ledger.calls(tool),
-    count: (method) => ledger.count(method),
+    ...ledger.view(),
     streams: () => lines.size,
     emit: (change) => lines.forEach(({ session }) => session.emit(change)),
     release: () => core.release(),

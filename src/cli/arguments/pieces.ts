@@ -3,11 +3,11 @@
  *
  * @module
  */
-import { readFile } from "node:fs/promises";
 import process from "node:process";
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject, JsonValue } from "../../protocol/json_rpc.ts";
 import { UsageError } from "../failure.ts";
+import { parseJson, readText } from "../read.ts";
 
 /** One argument: a whole object, a value in JSON, or a text that the schema will explain. */
 export type Piece =
@@ -38,7 +38,10 @@ export async function readPieces(
 async function readPiece(word: string, signal: AbortSignal): Promise<Piece> {
   if (word === "-") return { object: parseObject(await readInput(signal), "the standard input") };
   if (word.startsWith("@")) {
-    return { object: parseObject(await readText(word.slice(1)), `the file "${word.slice(1)}"`) };
+    const where = `the file "${word.slice(1)}"`;
+    const text = await readText(word.slice(1), where);
+    if (text === undefined) throw new UsageError(`Cannot read ${where}: there is no such file; correct the path`);
+    return { object: parseObject(text, where) };
   }
   if (word.startsWith("{")) return { object: parseObject(word, "the argument") };
   const equals = word.indexOf("=");
@@ -52,37 +55,13 @@ async function readPiece(word: string, signal: AbortSignal): Promise<Piece> {
     );
   }
   const text = word.slice(equals + 1);
-  return isJson ? { key, value: parse(text, `the value of "${key}"`) } : { key, text };
+  return isJson ? { key, value: parseJson(text, `the value of "${key}"`, "correct it") } : { key, text };
 }
 
 function parseObject(text: string, where: string): JsonObject {
-  const value = parse(text, where);
+  const value = parseJson(text, where, "correct it");
   if (isObject(value)) return value;
   throw new UsageError(`Cannot use ${where} as arguments: expected a JSON object such as {"key": 1}`);
-}
-
-function parse(text: string, where: string): JsonValue {
-  try {
-    const value: JsonValue = JSON.parse(text.replace(/^\uFEFF/, ""));
-    return value;
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`Cannot read ${where}: it is not JSON (${why}); correct it`);
-  }
-}
-
-async function readText(path: string): Promise<string> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    const missing = isObject(error) && error.code === "ENOENT";
-    const why = missing
-      ? "there is no such file; correct the path"
-      : error instanceof Error
-      ? error.message
-      : String(error);
-    throw new UsageError(`Cannot read the file "${path}": ${why}`);
-  }
 }
 
 function readInput(signal: AbortSignal): Promise<string> {

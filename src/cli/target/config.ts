@@ -4,12 +4,12 @@
  *
  * @module
  */
-import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import process from "node:process";
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { StdioCommand } from "../../transport/mod.ts";
 import { UsageError } from "../failure.ts";
+import { parseJson, readText } from "../read.ts";
 import { isHeader } from "./headers.ts";
 
 /** A config file that was read. */
@@ -34,13 +34,10 @@ const usualPaths = ["mcp.json", ".mcp.json"];
  */
 export async function loadConfig(given: string | undefined): Promise<Config | undefined> {
   for (const path of given === undefined ? usualPaths : [given]) {
-    const text = await readFile(path, "utf8").catch((error: unknown) => error);
-    if (typeof text === "string") return { path, servers: parse(path, text) };
-    const missing = isObject(text) && text.code === "ENOENT";
-    if (given === undefined && missing) continue;
-    throw new UsageError(
-      `Cannot read the config "${path}": ${missing ? "there is no such file; correct --config" : why(text)}`,
-    );
+    const where = `the config "${path}"`;
+    const text = await readText(path, where);
+    if (text !== undefined) return { path, servers: parse(text, where) };
+    if (given !== undefined) throw new UsageError(`Cannot read ${where}: there is no such file; correct --config`);
   }
   return undefined;
 }
@@ -78,16 +75,11 @@ export function readServer({ path, servers }: Config, name: string): ServerEntry
   return { target, headers: {} };
 }
 
-function parse(path: string, text: string): Record<string, unknown> {
-  let value: unknown;
-  try {
-    value = JSON.parse(text.replace(/^\uFEFF/, ""));
-  } catch (error) {
-    throw new UsageError(`Cannot read the config "${path}": it is not JSON (${why(error)}); correct the file`);
-  }
+function parse(text: string, where: string): Record<string, unknown> {
+  const value = parseJson(text, where, "correct the file");
   const servers = isObject(value) ? value.mcpServers ?? value.servers : undefined;
   if (!isObject(servers)) {
-    throw new UsageError(`Cannot use the config "${path}": expected { "mcpServers": { "<name>": { … } } }`);
+    throw new UsageError(`Cannot use ${where}: expected { "mcpServers": { "<name>": { … } } }`);
   }
   return servers;
 }
@@ -108,8 +100,4 @@ function fillIn(text: string, wrong: (what: string) => UsageError): string {
     if (value === undefined) throw wrong(`the environment variable "${name}" is not set; set it`);
     return value;
   });
-}
-
-function why(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

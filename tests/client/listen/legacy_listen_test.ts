@@ -1,13 +1,14 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { connect, McpError } from "../../../mod.ts";
-import type { Change, Client, Subscription } from "../../../mod.ts";
+import type { Client } from "../../../mod.ts";
 import type { ServerChange } from "../../servers/core/wire.ts";
 import type { LedgerView } from "../../servers/core/ledger.ts";
 import { createLegacyServer } from "../../servers/legacy.ts";
 import { memoryFetch } from "../../servers/memory_fetch.ts";
 import { played } from "../played.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
+import { take } from "./support.ts";
 import {
   createPipe,
   errorReply,
@@ -37,16 +38,6 @@ function onBoth(name: string, run: (client: Client, server: Server) => Promise<v
       (client, { server }) => run(client, Object.assign(server, { watched: () => [...server.session.watched] })),
       { server: { era: "legacy" } },
     ));
-}
-
-async function take(stream: Subscription, count: number): Promise<Change[]> {
-  const changes: Change[] = [];
-  while (changes.length < count) {
-    const { done, value } = await stream.next();
-    if (done) break;
-    changes.push(value);
-  }
-  return changes;
 }
 
 const lists = { tools: true, prompts: true, resources: true };

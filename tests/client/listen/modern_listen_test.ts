@@ -1,12 +1,13 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Client, connect, HttpTransport, McpError, UnauthorizedError } from "../../../mod.ts";
-import type { Change, Subscription } from "../../../mod.ts";
+import type { Change } from "../../../mod.ts";
 import { objectAt } from "../../servers/core/wire.ts";
 import { memoryFetch } from "../../servers/memory_fetch.ts";
 import { createModernServer, type ModernServer } from "../../servers/modern.ts";
 import type { PipeServer } from "../../servers/pipe.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
+import { take } from "./support.ts";
 import {
   createPipe,
   front,
@@ -31,17 +32,6 @@ function onBoth(
   test(`${name} (HTTP)`, () => withModern(run, { client }));
   test(`${name} (pipe)`, () =>
     withPipe((client, { server }) => run(client, server), { server: { era: "modern" }, client }));
-}
-
-/** The next so many changes. */
-async function take(stream: Subscription, count: number): Promise<Change[]> {
-  const changes: Change[] = [];
-  while (changes.length < count) {
-    const { done, value } = await stream.next();
-    if (done) break;
-    changes.push(value);
-  }
-  return changes;
 }
 
 describe("listening to a modern server", () => {

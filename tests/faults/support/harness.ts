@@ -6,6 +6,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { type Client, LimitExceededError, McpError, type Random, TimeoutError } from "../../../mod.ts";
 import type { Clock, Fetch } from "../../../src/ports.ts";
+import type { VirtualClock } from "../../support/virtual_clock.ts";
 import type { Outcome } from "../table/row.ts";
 
 /** Chance without chance: always the middle, so that each wait is known beforehand. */
@@ -23,15 +24,18 @@ export function coarse(clock: Clock): Clock {
   };
 }
 
+/** How a promise ended. */
+export type Ended<Value> = { value: Value } | { error: unknown };
+
 /** A promise, watched. */
 export interface Watched<Value> {
   /** What it has come to by now. */
-  ended(): { value: Value } | { error: unknown } | undefined;
+  ended(): Ended<Value> | undefined;
 }
 
 /** Watches a promise, so that it is never unhandled and can be looked at. */
 export function watch<Value>(work: Promise<Value>): Watched<Value> {
-  let end: { value: Value } | { error: unknown } | undefined;
+  let end: Ended<Value> | undefined;
   work.then((value) => end = { value }, (error) => end = { error });
   return { ended: () => end };
 }
@@ -45,6 +49,23 @@ export function turn(): Promise<void> {
 export async function within(holds: () => boolean, turns: number = 200): Promise<boolean> {
   for (let count = 0; count < turns && !holds(); count++) await turn();
   return holds();
+}
+
+/**
+ * Waits for the end that the table foretells and checks it: with the clock standing still, or, where a time is given, not
+ * before the clock moves.
+ */
+export async function settle<Value>(work: Promise<Value>, cell: Outcome, clock: VirtualClock): Promise<Ended<Value>> {
+  const call = watch(work);
+  const settled = await within(() => call.ended() !== undefined, cell.after === undefined ? 200 : 10);
+  if (cell.after !== undefined) {
+    assert(!settled, "it waited for the clock");
+    await clock.until(work).catch(() => {});
+  }
+  const end = call.ended();
+  assert(end !== undefined, "it ended by the fault and not by a timer");
+  assertOutcome(end, cell);
+  return end;
 }
 
 /** A `fetch` that knows what it has open. */
@@ -106,7 +127,7 @@ function tracked(response: Response, whole: ReadableStream<Uint8Array>, end: () 
 }
 
 /** Checks how a call ended against the table. */
-export function assertOutcome(end: { value: unknown } | { error: unknown }, expected: Outcome): void {
+export function assertOutcome(end: Ended<unknown>, expected: Outcome): void {
   if ("value" in end) return assertEquals("resolves", expected.ends, `it resolved: ${JSON.stringify(end.value)}`);
   const { error } = end;
   const seen = describeError(error);

@@ -68,6 +68,19 @@ export class Ledger implements LedgerView {
     return this.#counts.get(method) ?? 0;
   }
 
+  /** What a test may look at, to be spread into a server. */
+  view(): LedgerView {
+    const { log, executions, cancellations, violations } = this;
+    return {
+      log,
+      executions,
+      cancellations,
+      violations,
+      calls: (tool) => this.calls(tool),
+      count: (method) => this.count(method),
+    };
+  }
+
   /** Notes an HTTP request. */
   http(request: Request, message: JsonObject | undefined): void {
     if (typeof message?.method === "string") this.#raise(this.#counts, message.method);
