@@ -66,9 +66,10 @@ export class Client extends CoreClient {
   #logLevel: LoggingLevel | undefined;
 
   /**
+   * Makes a client; nothing is sent yet.
+   *
    * @param transport How to reach the server. The client owns it from now on and closes it.
    */
-  /** Made by the library. */
   constructor(transport: Transport, options: ClientOptions = {}) {
     const { tasks, capabilities } = options;
     const extensions = tasks && { ...capabilities?.extensions, [tasks.extension]: {} };

@@ -54,9 +54,10 @@ export class CoreClient implements AsyncDisposable {
   #opening: Promise<Session> | undefined;
 
   /**
+   * Makes a client; nothing is sent yet.
+   *
    * @param transport How to reach the server. The client owns it from now on and closes it.
    */
-  /** Made by the library. */
   constructor(transport: Transport, options: CoreClientOptions = {}) {
     const { features, handlers = {}, clock = systemClock, random = systemRandom, middleware = [] } = options;
     const { capabilities = {}, logger, stream = true, clientInfo = { name: "causeway", version } } = options;

@@ -54,7 +54,7 @@ export class Tools {
     if (wrong) return wrong;
     const { name, inputSchema } = tool;
     if (seen.has(name)) return "its name stands twice";
-    const { rules, invalid } = (mirrored ? readHeaderRules(inputSchema) : { rules: [] }) as FoundRules;
+    const { rules, invalid }: FoundRules = mirrored ? readHeaderRules(inputSchema) : { rules: [] };
     if (invalid) return invalid;
     seen.add(name);
     this.#known.set(name, { tool, rules });

@@ -77,10 +77,11 @@ export class McpError<Details extends object = object> extends Error {
   retryable = false;
 
   /**
+   * Makes an error.
+   *
    * @param message What failed, for people: action first, the value in quotes, the wanted state.
    * @param options What else is known.
    */
-  /** Made by the library. */
   constructor(message: string, options?: McpErrorOptions & Details) {
     super(message, options);
     Object.assign(this, options);

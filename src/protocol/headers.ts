@@ -119,7 +119,7 @@ export function modernHeaders(
  * Reads the `x-mcp-header` annotations of a tool's input schema (specification 2026-07-28: Schema Extension): the rules,
  * or the reason why the tool must not be used over HTTP.
  */
-export function readHeaderRules(inputSchema: unknown): { rules: HeaderRule[] } | Required<FoundRules> {
+export function readHeaderRules(inputSchema: unknown): FoundRules {
   const found: FoundRules = { rules: [] };
   if (isObject(inputSchema)) collect(inputSchema, [], false, found);
   return found;

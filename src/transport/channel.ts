@@ -83,9 +83,10 @@ export class ChannelTransport implements Transport {
   #cancelled = 0;
 
   /**
+   * Makes a transport over a channel.
+   *
    * @param make Makes the channel: called now, and again for each {@linkcode restart}.
    */
-  /** Made by the library. */
   constructor(make: () => Channel, options: ChannelTransportOptions = {}) {
     this.#make = make;
     this.#channel = make();

@@ -49,10 +49,11 @@ export class HttpTransport implements Transport {
   #legacy: SendOptions = { legacy: true };
 
   /**
+   * Makes a transport; nothing is sent yet.
+   *
    * @param url The MCP endpoint, as the operator wrote it.
    * @throws {TypeError} When it is not an http: or https: URL, or carries a user name or password.
    */
-  /** Made by the library. */
   constructor(url: string | URL, options: HttpTransportOptions = {}) {
     const { fetch = globalThis.fetch, headers, clock = systemClock, sessionId } = options;
     this.address = checkedUrl(url);
