@@ -2,23 +2,14 @@
 import fc from "fast-check";
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { compileSchema } from "../../src/protocol/json_schema/compile.ts";
-import { Evaluation } from "../../src/protocol/json_schema/evaluate.ts";
 import { createSchemaValidator } from "../../src/protocol/json_schema/mod.ts";
 import type { JsonSchema } from "../../src/protocol/types.ts";
 import type { Validation } from "../../src/protocol/validation.ts";
 
 const STEPS = 100_000;
 
-function run(schema: JsonSchema, value: unknown): { result: Validation; steps: number } {
-  const root = compileSchema(schema, {
-    schemas: {},
-    dialects: {},
-    subschemas: 2_000,
-    bytes: 262_144,
-  });
-  const evaluation = new Evaluation({ steps: STEPS, depth: 32 });
-  return { result: evaluation.run(root, value), steps: STEPS - evaluation.steps };
+function run(schema: JsonSchema, value: unknown, steps = STEPS): { result: Validation } {
+  return { result: createSchemaValidator({ steps })(schema)(value) };
 }
 
 /** The check gave up: the value is neither right nor wrong. */
@@ -27,11 +18,10 @@ function gaveUp(schema: JsonSchema, value: unknown): void {
   assert(result.valid && result.unchecked, JSON.stringify(result));
 }
 
-/** The check came to an end by itself. */
+/** The check came to an end by itself, and so many steps were enough. */
 function ended(schema: JsonSchema, value: unknown, valid: boolean, atMost: number): void {
-  const { result, steps } = run(schema, value);
+  const { result } = run(schema, value, atMost);
   assertEquals([result.valid, result.unchecked], [valid, undefined]);
-  assert(steps <= atMost, `${steps} steps`);
 }
 
 function nested<Value>(depth: number, wrap: (inner: Value) => Value, inner: Value): Value {
@@ -102,7 +92,9 @@ describe("schema bombs", () => {
   });
   test("11 unevaluated keywords", () => {
     const branch: JsonSchema = { anyOf: [{ properties: { a: true } }, { additionalProperties: true }] };
-    gaveUp({ allOf: new Array(100).fill(branch), unevaluatedProperties: false }, keys(5_000));
+    ended({ allOf: new Array(100).fill(branch), unevaluatedProperties: false }, keys(5_000), true, 2_000);
+    const each: JsonSchema = { anyOf: [{ properties: { a: true } }, { patternProperties: { k: true } }] };
+    gaveUp({ allOf: new Array(100).fill(each), unevaluatedProperties: false }, keys(5_000));
     gaveUp(
       { anyOf: new Array(500).fill({ contains: { type: "number" } }), unevaluatedItems: false },
       new Array(5_000).fill(1),

@@ -118,7 +118,7 @@ test("format is a note, unless checks are handed in", () => {
   assertEquals(createSchemaValidator()(schema)(value), { valid: true });
   assertEquals(createSchemaValidator({ formats: formatChecks })(schema)(value), {
     valid: false,
-    issues: [{ path: "/at", keyword: "format", message: "must have the format date" }],
+    issues: [{ path: "/at", keyword: "format", message: 'must have the format "date"' }],
   });
   assertEquals(createSchemaValidator({ formats: formatChecks })(schema)({ at: 5 }).valid, true);
 });

@@ -1,27 +1,32 @@
 /**
  * Makes a schema ready: finds all its parts, resolves its references, and turns its keywords into checks. Without
- * recursion, so that no nesting breaks it.
+ * recursion, so that no nesting breaks it. Nothing is ever fetched.
  *
  * @module
  */
 import { isObject } from "../json_rpc.ts";
-import type { JsonSchema } from "../types.ts";
-import type { Reader } from "./assertions.ts";
-import { refuse } from "./dialect.ts";
-import { KEYWORDS, LATE } from "./keywords.ts";
-import { ANY, own, type PatternRule, type Rule, type SchemaNode } from "./node.ts";
-import { Pattern } from "./pattern.ts";
-import type { PatternBudget } from "./pattern_parser.ts";
-import { type ResourceOptions, Resources } from "./resources.ts";
+import { dialectOf, type DialectOptions } from "./dialect.ts";
+import { unknown } from "./evaluate.ts";
+import { isNames, KEYWORDS, LISTED, NAMED, NAMES, ONE, type Shape, UNUSED } from "./keywords.ts";
+import { type Check, own, refuse, type Resource, type SchemaNode } from "./node.ts";
+import { ANY, LATE } from "./types.ts";
 
 /** What a schema is made ready with. */
-export interface CompileOptions extends ResourceOptions {
-  /** About how large a schema may be, as JSON. */
+export interface CompileOptions extends DialectOptions {
+  /** How many sub-schemas it may have. */
+  readonly subschemas: number;
+  /** About how large it may be, as JSON. */
   readonly bytes: number;
 }
 
-/** How many states the patterns of one schema may need together. */
-const STATES = 10_000;
+/** The URI of a schema that has no absolute one. */
+const HERE = "schema:///";
+const ROWS = Object.entries(KEYWORDS);
+
+/** What a part of a document is: data, a schema, or a list or object of schemas. */
+const DATA = 0;
+const SCHEMA = 1;
+const SCHEMAS = 2;
 
 /**
  * Makes a schema ready.
@@ -29,78 +34,167 @@ const STATES = 10_000;
  * @returns The node of its root.
  * @throws {TypeError} When it is too large, no schema, of an unknown dialect, or has a reference that leads nowhere.
  */
-export function compileSchema(schema: JsonSchema, options: CompileOptions): SchemaNode {
-  measure(schema, options.bytes);
-  const { formats = {} } = options;
-  const resources = new Resources(options);
-  const patterns = patternsOf({ states: STATES, classes: new Map() });
-  const root = resources.add(schema);
-  for (const [node, schema] of resources.open) {
-    const { dialect } = node.resource;
-    const alone = dialect.year < 2019 && typeof own(schema, "$ref") === "string";
-    const reader: Reader = {
-      node,
-      formats,
-      pattern: patterns,
-      get: (keyword) =>
-        Object.hasOwn(schema, keyword) && (!alone || keyword === "$ref") && dialect.knows(keyword)
-          ? schema[keyword]
-          : undefined,
-      schema: (schema) => resources.node(schema, node.resource),
-      find: (reference) => resources.find(reference, node.resource),
-    };
-    for (const [table, checks] of [[KEYWORDS, node.checks], [LATE, node.late]] as const) {
-      for (const keyword in table) read(reader, keyword, table, checks);
-    }
+export function compileSchema(schema: unknown, options: CompileOptions): SchemaNode {
+  return new Compiler(options).compile(schema);
+}
+
+class Compiler {
+  readonly #options: CompileOptions;
+  readonly #resources: Map<string, Resource> = new Map();
+  readonly #nodes: Map<unknown, SchemaNode> = new Map();
+  /** The nodes that are in use: their keywords are read, which makes more of them. */
+  readonly #used: Set<SchemaNode> = new Set();
+  #bytes: number;
+  #subschemas: number;
+
+  constructor(options: CompileOptions) {
+    this.#options = options;
+    this.#bytes = options.bytes;
+    this.#subschemas = options.subschemas;
   }
-  return root;
-}
 
-/** Reads one keyword, if it is there. */
-function read(reader: Reader, keyword: string, table: typeof KEYWORDS, checks: Rule[]): void {
-  const value = reader.get(keyword);
-  const [types, make] = table[keyword] as typeof KEYWORDS[string];
-  if (value === undefined) return;
-  const check = make(value, reader, keyword);
-  if (typeof check === "function") checks.push({ keyword, types, check });
-  else if (!check) {
-    checks.push({ keyword, types: ANY, check: (run) => run.unknown(`the keyword ${keyword} is not understood`) });
-  }
-}
-
-/** Makes patterns ready, each once. */
-function patternsOf(budget: PatternBudget): (source: string) => PatternRule {
-  const known = new Map<string, PatternRule>();
-  return (source) => {
-    let rule = known.get(source);
-    if (!rule) {
-      let matcher: Pattern | undefined;
-      try {
-        matcher = new Pattern(source, budget);
-      } catch (error) {
-        if (!(error instanceof SyntaxError)) throw error;
-      }
-      known.set(source, rule = { source, matcher });
-    }
-    return rule;
-  };
-}
-
-/** Refuses what is larger than so many bytes of JSON, about. */
-function measure(schema: unknown, limit: number): void {
-  const open: unknown[] = [schema];
-  let size = 0;
-  while (open.length) {
-    const value = open.pop();
-    if (typeof value === "string") size += value.length;
-    else if (Array.isArray(value)) { for (const item of value) open.push(item); }
-    else if (isObject(value)) {
-      for (const [key, item] of Object.entries(value)) {
-        size += key.length + 3;
-        open.push(item);
+  compile(document: unknown): SchemaNode {
+    const root = this.#add(document, HERE, true);
+    for (const node of this.#used) {
+      const { resource, schema } = node;
+      const isAlone = resource.year < 2019 && typeof schema.$ref === "string";
+      for (const [keyword, [types, shape, check, words = ""]] of ROWS) {
+        const value = schema[keyword];
+        if (value === undefined || Number(shape) & UNUSED || isAlone && keyword !== "$ref") continue;
+        if (!resource.knows(keyword)) continue;
+        const operand = this.#prepare(shape, value, node);
+        if (operand === undefined) {
+          const check: Check = (run) => unknown(run, `the keyword ${keyword} is not understood`);
+          node.rules.push({ keyword, types: ANY, check, operand, words });
+        } else {
+          node.operands[keyword] = operand;
+          if (check) node.rules.push({ keyword, types, check, operand, words });
+          node.types |= types & LATE;
+        }
       }
     }
-    size += 2;
-    if (size + open.length > limit) refuse("its bytes are more than ", String(limit));
+    return root;
+  }
+
+  /** Makes ready what a keyword holds; gives undefined when it is not understood. */
+  #prepare(shape: Shape, value: unknown, node: SchemaNode): unknown {
+    const { resource } = node;
+    const child = (part: unknown): SchemaNode => this.#reach(part, resource);
+    if (typeof shape === "string") return typeof value === shape ? value : undefined;
+    if (typeof shape === "function") return shape(value, node, (reference) => this.#find(reference, resource));
+    if (shape & LISTED && Array.isArray(value)) return value.map(child);
+    if (!(shape & NAMED)) return shape & ONE ? child(value) : undefined;
+    return isObject(value)
+      ? Object.entries(value).map(([name, part]) => ({
+        name,
+        part: shape & NAMES && isNames(part) ? part : child(part),
+      }))
+      : undefined;
+  }
+
+  /** Takes in a document; of one that was supplied nothing is counted. */
+  #add(document: unknown, uri: string, isCounted: boolean): SchemaNode {
+    const outer = this.#resource(document, uri);
+    this.#index(document, outer, isCounted);
+    const node = this.#reach(document, outer);
+    this.#resources.set(uri, node.resource);
+    node.resource.anchors.set("", node);
+    return node;
+  }
+
+  #resource(root: unknown, uri: string, outer?: Resource): Resource {
+    const dialect = dialectOf(isObject(root) ? root.$schema : undefined, outer, this.#options);
+    const resource = { year: dialect.year, knows: dialect.knows, uri, anchors: new Map() };
+    if (!this.#resources.has(uri)) this.#resources.set(uri, resource);
+    return resource;
+  }
+
+  /** Makes the nodes of all schemas in a document, and notes all identifiers. */
+  #index(document: unknown, start: Resource, isCounted: boolean): void {
+    const list: [value: unknown, role: number, outer: Resource][] = [[document, SCHEMA, start]];
+    for (const [value, role, outer] of list) {
+      const isList = Array.isArray(value);
+      const isSchema = role === SCHEMA && !isList;
+      if (isCounted) {
+        this.#bytes -= typeof value === "string" || isList ? value.length + 2 : 2;
+        if (this.#bytes < 0) refuse("its bytes are more than ", `${this.#options.bytes}`);
+        if (isSchema && --this.#subschemas < 0) {
+          refuse("its sub-schemas are more than ", `${this.#options.subschemas}`);
+        }
+      } else if (!role) continue;
+      if (typeof value !== "object" || !value || this.#nodes.has(value)) continue;
+      const inner = isSchema ? this.#identify(value as Record<string, unknown>, outer) : outer;
+      for (const [key, part] of Object.entries(value)) {
+        const shape = isSchema && Number(own(KEYWORDS, key)?.[1]) || DATA;
+        const inside = Array.isArray(part) ? shape & LISTED : shape & NAMED ? SCHEMAS : shape & ONE;
+        if (isCounted && !isList) this.#bytes -= key.length + 2;
+        list.push([part, role === SCHEMAS ? SCHEMA : inside, inner]);
+      }
+    }
+  }
+
+  /** Makes the node of a schema, and the resource where it has an `$id`. */
+  #identify(schema: Record<string, unknown>, outer: Resource): Resource {
+    const { $id, $ref } = schema;
+    const isOld = outer.year < 2019;
+    let owner = outer;
+    let old = "";
+    if (typeof $id === "string" && !(isOld && typeof $ref === "string")) {
+      const [uri, fragment] = locate($id, outer.uri);
+      if (uri !== outer.uri) owner = this.#resource(schema, uri, outer);
+      if (isOld) old = fragment;
+    }
+    const node = nodeOf(schema, owner, ANY);
+    this.#nodes.set(schema, node);
+    const anchor = (name: string): unknown => owner.anchors.has(name) || owner.anchors.set(name, node);
+    anchor(old);
+    for (const keyword of ["$anchor", "$dynamicAnchor", "$recursiveAnchor"]) {
+      const name = schema[keyword] === true ? "" : schema[keyword];
+      if (typeof name !== "string" || !owner.knows(keyword)) continue;
+      anchor(name);
+      if (keyword === "$anchor") continue;
+      anchor("#" + name);
+      this.#used.add(node);
+    }
+    return owner;
+  }
+
+  /** The node of a schema that is in use. */
+  #reach(schema: unknown, resource: Resource): SchemaNode {
+    if (typeof schema === "boolean") return nodeOf(schema, resource, schema ? ANY : 0);
+    if (!isObject(schema)) return refuse("a sub-schema is of the type ", typeof schema);
+    if (!this.#nodes.has(schema)) this.#index(schema, resource, true);
+    const node = this.#nodes.get(schema) as SchemaNode;
+    this.#used.add(node);
+    return node;
+  }
+
+  /** Follows a reference. */
+  #find(reference: string, from: Resource): SchemaNode {
+    const [uri, fragment] = locate(reference, from.uri);
+    const supplied = own(this.#options.schemas, uri);
+    if (!this.#resources.has(uri) && supplied !== undefined) this.#add(supplied, uri, false);
+    let owner = this.#resources.get(uri);
+    let schema: unknown = owner?.anchors.get(fragment.replace(/^\/.*/s, ""))?.schema;
+    for (const token of fragment.split("/").slice(1)) {
+      schema = own(Object(schema), token.replaceAll("~1", "/").replaceAll("~0", "~"));
+      owner = this.#nodes.get(schema)?.resource ?? owner;
+    }
+    if (!owner || schema === undefined) return refuse("the reference ", reference, " leads to nothing in it");
+    return this.#reach(schema, owner);
+  }
+}
+
+function nodeOf(schema: SchemaNode["schema"] | boolean, resource: Resource, types: number): SchemaNode {
+  return { schema: schema as SchemaNode["schema"], resource, types, words: "not be there", rules: [], operands: {} };
+}
+
+/** The URI that a reference means, and the fragment after it. */
+function locate(reference: string, base: string): [uri: string, fragment: string] {
+  try {
+    const [uri = "", fragment = ""] = new URL(reference, base).href.split("#");
+    return [uri, decodeURIComponent(fragment.replace(/%(?![\da-f]{2})/gi, "%25"))];
+  } catch {
+    return refuse("", reference, " is no URI");
   }
 }

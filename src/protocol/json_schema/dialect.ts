@@ -6,24 +6,29 @@
  */
 import { isObject } from "../json_rpc.ts";
 import type { JsonSchema } from "../types.ts";
-import { type Dialect, HOLDERS, NAMED, own } from "./node.ts";
+import { KEYWORDS } from "./keywords.ts";
+import { type Dialect, type FormatChecks, own, refuse } from "./node.ts";
 
 /** The dialects that are built in. */
 export type DialectName = "2020-12" | "2019-09" | "draft-07";
-
-/** Checks of `format`, by name. */
-export type FormatChecks = Readonly<Record<string, (text: string) => boolean>>;
 
 /** What dialects are looked up in. */
 export interface DialectOptions {
   readonly schemas: Readonly<Record<string, JsonSchema>>;
   readonly dialects: Readonly<Record<string, DialectName>>;
   /** Makes `format` decide. */
-  readonly formats?: FormatChecks;
+  readonly formats: FormatChecks;
 }
 
 const STANDARD =
   /^https?:\/\/json-schema\.org\/(?:draft\/)?(2020-12|2019-09|draft-0[67])\/(?:schema|vocab\/([a-z-]+))$/;
+
+/** Keywords that a dialect does not have, by its year. */
+const LATER: Readonly<Record<number, RegExp>> = {
+  2020: /^\$recursive/,
+  2019: /^(?:\$dynamic|prefix)/,
+  7: /^(?:\$[dra](?!ef)|prefix|dependent|m..Contains|unevaluated)/,
+};
 
 /**
  * The dialect that `$schema` names.
@@ -32,43 +37,31 @@ const STANDARD =
  * @throws {TypeError} When it is unknown, or needs a vocabulary that is unknown.
  */
 export function dialectOf(uri: unknown, outer: Dialect | undefined, options: DialectOptions): Dialect {
-  if (typeof uri !== "string") return outer ?? dialect("2020-12");
-  const name = uri.replace(/#$/, "");
-  const known = own(options.dialects, name) ?? STANDARD.exec(name)?.[1];
-  if (known) return dialect(known);
-  const metaschema = own(options.schemas, name) ?? refuse("the dialect ", uri, " is unknown");
-  const vocabularies = isObject(metaschema) ? metaschema.$vocabulary : undefined;
-  if (!isObject(vocabularies)) return dialect("2020-12");
-  const used = new Set(["core"]);
   let base = "2020-12";
-  for (const [vocabulary, required] of Object.entries(vocabularies)) {
-    const [, release = base, name = ""] = STANDARD.exec(vocabulary) ?? [];
-    if (required === true && (!name || (name === "format-assertion" && !options.formats))) {
-      refuse("its dialect needs the vocabulary ", vocabulary);
+  const used = new Set<string>();
+  if (typeof uri === "string") {
+    const name = uri.replace(/#$/, "");
+    const known = own(options.dialects, name) ?? STANDARD.exec(name)?.[1];
+    const metaschema = known || (own(options.schemas, name) ?? refuse("the dialect ", uri, " is unknown"));
+    const vocabularies = isObject(metaschema) && metaschema.$vocabulary;
+    base = known || base;
+    for (const [vocabulary, required] of Object.entries(vocabularies || {})) {
+      const [, release, name = ""]: (string | undefined)[] = STANDARD.exec(vocabulary) ?? [];
+      if (required === true && (!name || (name === "format-assertion" && !Object.keys(options.formats).length))) {
+        refuse("its dialect needs the vocabulary ", vocabulary);
+      }
+      base = release ?? base;
+      used.add("core").add(name);
     }
-    base = release;
-    used.add(name);
-  }
-  return dialect(base, used);
-}
-
-/** Ends the reading of a schema. */
-export function refuse(before: string, name: string, after: string = ""): never {
-  throw new TypeError(`Cannot use the schema: ${before}${JSON.stringify(name)}${after}`);
-}
-
-function dialect(name: string, vocabularies?: ReadonlySet<string>): Dialect {
-  const year = parseInt(name) || 7;
-  const later = year === 2020
-    ? /^\$recursive/
-    : year === 2019
-    ? /^(?:\$dynamic|prefix)/
-    : /^(?:\$[dra](?!ef)|prefix|dependent|m..Contains|unevaluated)/;
-  return { year, knows: (keyword) => !later.test(keyword) && (vocabularies?.has(vocabularyOf(keyword, year)) ?? true) };
+  } else if (outer) return outer;
+  const year = parseInt(base) || 7;
+  return {
+    year,
+    knows: (keyword) => !LATER[year]?.test(keyword) && (!used.size || used.has(vocabularyOf(keyword, year))),
+  };
 }
 
 function vocabularyOf(keyword: string, year: number): string {
-  if (keyword.startsWith("unevaluated") && year > 2019) return "unevaluated";
-  if (HOLDERS.test(keyword) || NAMED.test(keyword)) return "applicator";
-  return /^[$f]/.test(keyword) ? "core" : "validation";
+  if (/^uneval/.test(keyword) && year > 2019) return "unevaluated";
+  return /^[$f]/.test(keyword) ? "core" : Number(own(KEYWORDS, keyword)?.[1]) ? "applicator" : "validation";
 }

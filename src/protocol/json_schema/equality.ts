@@ -4,25 +4,36 @@
  * @module
  */
 import { isObject } from "../json_rpc.ts";
-import type { Spend } from "./pattern.ts";
+import { type Budget, spend } from "./budget.ts";
 
 const DEPTH = 256;
 
 /**
- * What is the same for equal JSON values, and only for them: numbers by value, objects without regard to the order of
- * their keys.
+ * What is the same for equal JSON values, and only for them: numbers by value, objects without regard to the
+ * order of their keys.
  *
- * @param spend Is told how many steps the value takes.
+ * @param budget Lowered by the steps that the value takes.
  * @throws {RangeError} When the value nests too deep.
  */
-export function keyOf(value: unknown, spend: Spend): unknown {
-  return typeof value === "string" ? '"' + value : typeof value === "object" ? canonical(value, spend, 0) : value;
+export function keyOf(budget: Budget, value: unknown, depth = 0): string | number {
+  spend(budget, 1);
+  if (typeof value === "number") return value;
+  if (typeof value === "string") {
+    spend(budget, value.length >> 6);
+    return value.length + '"' + value;
+  }
+  const inner = (item: unknown): string | number => keyOf(budget, item, depth + 1);
+  if (depth > DEPTH) throw new RangeError();
+  if (Array.isArray(value)) return `[${value.map(inner)}]`;
+  return isObject(value)
+    ? `{${keysOf(budget, value).sort().map((key) => `${inner(key)}${inner(value[key])}`)}}`
+    : String(value);
 }
 
 /** The keys of an object that JSON would keep: those whose value is not `undefined`. Takes one step for each. */
-export function keysOf(value: Record<string, unknown>, spend: Spend): string[] {
+export function keysOf(budget: Budget, value: Record<string, unknown>): string[] {
   const keys = Object.keys(value);
-  spend(keys.length);
+  spend(budget, keys.length);
   return keys.filter((key) => value[key] !== undefined);
 }
 
@@ -36,27 +47,8 @@ export function isMultiple(value: number, divisor: number): boolean {
   return digits * 10n ** BigInt(exponent - shift) % (parts * 10n ** BigInt(power - shift)) === 0n;
 }
 
-/** Cuts a text for a message. */
-export function clip(text: string, length = 100): string {
-  return text.length > length ? text.slice(0, length) + "…" : text;
-}
-
-function canonical(value: unknown, spend: Spend, depth: number): string {
-  if (depth > DEPTH) throw new RangeError();
-  const inner = (item: unknown): string => canonical(item, spend, depth + 1);
-  spend(1);
-  if (typeof value === "string") {
-    spend(value.length >> 6);
-    return JSON.stringify(value);
-  }
-  if (Array.isArray(value)) return `[${value.map(inner).join()}]`;
-  if (!isObject(value)) return String(value);
-  return `{${keysOf(value, spend).sort().map((key) => inner(key) + ":" + inner(value[key])).join()}}`;
-}
-
 /** A finite number as digits and a power of ten. */
 function decimal(value: number): [bigint, number] {
-  const [digits = "0", power = "0"] = value.toExponential().split("e");
-  const [whole = "0", part = ""] = digits.split(".");
-  return [BigInt(whole + part), Number(power) - part.length];
+  const [digits = "", power] = value.toExponential().split("e");
+  return [BigInt(digits.replace(".", "")), Number(power) - digits.replace(/.*\.|.*/, "").length];
 }

@@ -4,155 +4,183 @@
  *
  * @module
  */
-import type { Validation, ValidationIssue } from "../validation.ts";
-import { clip } from "./equality.ts";
+import { excerpt } from "../excerpt.ts";
+import type { Validation } from "../validation.ts";
+import { spend, STOP } from "./budget.ts";
 import {
   FAIL,
-  Marks,
+  type Limits,
+  type Marks,
   PASS,
-  type PatternRule,
-  type Rule,
+  type Patterns,
   type Run,
   type SchemaNode,
-  type Scope,
   UNKNOWN,
   type Verdict,
 } from "./node.ts";
+import { Pattern } from "./pattern.ts";
+import { ANY, LATE, TYPES } from "./types.ts";
 
-/** Bounds of one check. */
-export interface EvaluationLimits {
-  /** How much work: about one for each schema and value it is applied to. */
-  readonly steps: number;
-  /** How deep schemas may nest for one and the same value. */
-  readonly depth: number;
-}
-
-const STOP = new Error();
 const ISSUES = 20;
 /** How deep schemas may nest over all values; keeps the stack of every host whole. */
 const NESTING = 512;
 
-/** One check of one value. */
-export class Evaluation implements Run {
-  /** Steps that are left. */
-  steps: number;
-  /** Only the verdict counts: no issues are gathered, and the first failure ends it. */
-  quiet = false;
-  scope: Scope | undefined;
-  readonly #limits: EvaluationLimits;
-  readonly #issues: ValidationIssue[] = [];
-  readonly #unchecked: Set<string> = new Set();
-  readonly #path: (string | number)[] = [];
-  #depth = 0;
-  #nesting = 0;
-
-  constructor(limits: EvaluationLimits) {
-    this.#limits = limits;
-    this.steps = limits.steps;
+/** Does the check. */
+export function evaluate(node: SchemaNode, value: unknown, limits: Limits, patterns: Patterns): Validation {
+  const issues: Run["issues"] = [];
+  const unchecked = new Set<string>();
+  const { steps } = limits;
+  const run: Run = { steps, limits, patterns, quiet: false, scope: [], base: 0, path: [], issues, unchecked };
+  let verdict: Verdict = UNKNOWN;
+  try {
+    verdict = visit(run, value, node);
+  } catch (error) {
+    if (run.steps < 0) unknown(run, `the check was ended after ${steps} steps`);
+    else if (error instanceof RangeError) unknown(run, "the value nests too deep");
+    else if (error !== STOP) throw error;
   }
+  const rest = verdict !== PASS && unchecked.size ? { unchecked: [...unchecked] } : {};
+  return issues.length ? { valid: false, issues, ...rest } : { valid: true, ...rest };
+}
 
-  /** Does the check; to be called once. */
-  run(node: SchemaNode, value: unknown): Validation {
-    let verdict: Verdict = UNKNOWN;
+/**
+ * Applies a schema to a value. With a key: to a value inside.
+ *
+ * @param keyword Is named where the schema is `false`.
+ */
+export function visit(
+  run: Run,
+  value: unknown,
+  node: SchemaNode,
+  marks?: Marks,
+  key?: string | number,
+  keyword?: string,
+): Verdict {
+  const { types, rules } = node;
+  const { base, scope } = run;
+  const type = typeOf(value);
+  const fits = types & type;
+  let verdict: Verdict = PASS;
+  if (--run.steps < 0) throw STOP;
+  if (fits && !rules.length) return PASS;
+  if (key !== undefined) {
+    run.path.push(key);
+    run.base = scope.length;
+  }
+  if (!fits) verdict = tell(run, types ? "type" : keyword ?? "false", node.words);
+  else if (scope.length - run.base > run.limits.depth || scope.length > NESTING) {
+    verdict = unknown(run, "schemas nest too deep");
+  } else {
+    scope.push(node.resource);
+    verdict = judge(run, value, node, marks, type);
+    scope.pop();
+  }
+  if (key !== undefined) run.path.pop();
+  run.base = base;
+  return verdict;
+}
+
+/** Applies the rules of a schema. */
+function judge(run: Run, value: unknown, node: SchemaNode, outer: Marks | undefined, type: number): Verdict {
+  const { rules } = node;
+  const marks: Marks | undefined = node.types & LATE ? new Set() : outer;
+  let verdict: Verdict = PASS;
+  for (const { types, check, operand, keyword, words } of rules) {
+    if (!(types & type)) continue;
+    if (types & LATE && verdict !== PASS) break;
+    const answer = check(run, value, operand, marks, node, keyword);
+    if (answer === false) verdict = tell(run, keyword, words, node.schema[keyword]);
+    else if (answer !== true) verdict &= answer;
+    if (!verdict && run.quiet) break;
+  }
+  if (marks !== outer && outer) { for (const mark of marks as Marks) outer.add(mark); }
+  return verdict;
+}
+
+/** Notes what cannot be judged. */
+export function unknown({ unchecked }: Run, what: string): Verdict {
+  if (unchecked.size < ISSUES) unchecked.add(what);
+  return UNKNOWN;
+}
+
+/** Notes what does not fit; words that end with a space are followed by what was asked. */
+export function tell({ quiet, path, issues }: Run, keyword: string, words: string, asked?: unknown): Verdict {
+  if (quiet) return FAIL;
+  const place = path.map((key) => "/" + `${key}`.replaceAll("~", "~0").replaceAll("/", "~1")).join("");
+  if (/ $/.test(words)) {
+    words += [asked].flat().slice(0, 16).map((item) => excerpt(JSON.stringify(item), 100)).join(", ");
+  }
+  if (issues.push({ path: place, keyword, message: "must " + excerpt(words, 400) }) >= ISSUES) throw STOP;
+  return FAIL;
+}
+
+/** Applies a step to each of a list, until nothing more can change the verdict. */
+export function each<Item>(run: Run, list: readonly Item[], step: (item: Item, index: number) => Verdict): Verdict {
+  let verdict: Verdict = PASS;
+  spend(run, list.length >> 2);
+  for (let index = 0; index < list.length && (verdict || !run.quiet); index++) {
+    verdict &= step(list[index] as Item, index);
+  }
+  return verdict;
+}
+
+/** Applies a quiet step to each of a list, and tells whether `least` to `most` of them fit. */
+export function some<Item>(
+  run: Run,
+  list: readonly Item[],
+  least: number,
+  most: number,
+  marks: Marks | undefined,
+  step: (item: Item, marks: Marks | undefined, index: number) => Verdict,
+): Verdict | false {
+  const { quiet } = run;
+  let passes = 0;
+  let unsure = 0;
+  run.quiet = true;
+  for (let index = 0; index < list.length && passes <= most && (marks || passes < least || most < Infinity); index++) {
+    const seen: Marks | undefined = marks && new Set();
+    const verdict = step(list[index] as Item, seen, index);
+    if (verdict === UNKNOWN) unsure++;
+    if (verdict !== PASS) continue;
+    passes++;
+    if (seen) { for (const mark of seen) marks?.add(mark); }
+  }
+  run.quiet = quiet;
+  return passes > most || passes + unsure < least
+    ? false
+    : unsure && (marks || passes < least || passes + unsure > most)
+    ? UNKNOWN
+    : PASS;
+}
+
+/** Looks for a pattern in a text. */
+export function matches(run: Run, source: string, text: string): Verdict {
+  const { patterns } = run;
+  let pattern = patterns.known.get(source);
+  if (pattern === undefined) {
     try {
-      verdict = this.#apply(node, value);
-    } catch (error) {
-      if (error instanceof RangeError) this.unknown("the value nests too deep");
-      else if (error !== STOP) throw error;
+      pattern = new Pattern(source, patterns);
+    } catch {
+      pattern = false;
     }
-    const issues = this.#issues;
-    const rest = verdict !== PASS && this.#unchecked.size ? { unchecked: [...this.#unchecked] } : {};
-    return issues.length ? { valid: false, issues, ...rest } : { valid: true, ...rest };
+    patterns.known.set(source, pattern);
   }
+  if (!pattern) return unknown(run, `pattern ${excerpt(source, 100)} cannot be checked in linear time`);
+  return pattern.matches(text, run) ? PASS : FAIL;
+}
 
-  /** Takes steps from the budget; ends the check when none are left. */
-  readonly spend = (steps: number): void => {
-    if ((this.steps -= steps) >= 0) return;
-    this.unknown(`the check was ended after ${this.#limits.steps} steps`);
-    throw STOP;
-  };
-
-  /** Applies a schema to the same value. */
-  here(node: SchemaNode, value: unknown, marks?: Marks): Verdict {
-    this.#depth++;
-    const verdict = this.#apply(node, value, marks);
-    this.#depth--;
-    return verdict;
-  }
-
-  /** Applies a schema, to a value inside; `keyword` is named where the schema is `false`. */
-  child(node: SchemaNode, value: unknown, key: string | number, keyword: string = ""): Verdict {
-    const depth = this.#depth;
-    this.#depth = 0;
-    this.#path.push(key);
-    const verdict = node.always === false ? this.told(keyword, "not be there") : this.#apply(node, value);
-    this.#path.pop();
-    this.#depth = depth;
-    return verdict;
-  }
-
-  /** Looks for a pattern in a text. */
-  matches({ source, matcher }: PatternRule, text: string): Verdict {
-    if (matcher) return matcher.matches(text, this.spend) ? PASS : FAIL;
-    return this.unknown(`pattern ${clip(source)} cannot be checked in linear time`);
-  }
-
-  /** Notes what cannot be judged. */
-  unknown(what: string): Verdict {
-    if (this.#unchecked.size < ISSUES) this.#unchecked.add(what);
-    return UNKNOWN;
-  }
-
-  /** The verdict of a check; what does not fit is noted. */
-  told(keyword: string, answer: Verdict | string | true): Verdict {
-    if (typeof answer !== "string") return answer === true ? PASS : answer;
-    if (this.quiet) return FAIL;
-    const path = this.#path.map((key) => "/" + String(key).replaceAll("~", "~0").replaceAll("/", "~1")).join("");
-    this.#issues.push({ path, keyword, message: "must " + clip(answer, 400) });
-    if (this.#issues.length >= ISSUES) throw STOP;
-    return FAIL;
-  }
-
-  #apply(node: SchemaNode, value: unknown, marks?: Marks): Verdict {
-    if ((this.steps -= node.cost) < 0) this.spend(0);
-    if (node.always !== undefined) return node.always ? PASS : this.told("false", "not be there");
-    if (this.#depth > this.#limits.depth || this.#nesting > NESTING) return this.unknown("schemas nest too deep");
-    const { scope } = this;
-    this.#nesting++;
-    if (scope?.resource !== node.resource) this.scope = { resource: node.resource, outer: scope };
-    const verdict = this.#judge(node, value, marks);
-    this.scope = scope;
-    this.#nesting--;
-    return verdict;
-  }
-
-  #judge({ types, typeNames, checks, late }: SchemaNode, value: unknown, outer: Marks | undefined): Verdict {
-    const type = typeOf(value);
-    if (!(types & type)) return this.told("type", "be of the type " + typeNames);
-    const marks = late.length ? new Marks() : outer;
-    let verdict: Verdict = PASS;
-    for (let at = 0; at < checks.length; at++) {
-      const { types, check, keyword } = checks[at] as Rule;
-      if (types & type) verdict &= this.told(keyword, check(this, value, marks));
-      if (!verdict && this.quiet) break;
-    }
-    if (verdict !== PASS || marks === outer) return verdict;
-    for (const { types, check } of late) if (types & type) verdict &= check(this, value, marks) as Verdict;
-    outer?.add(marks as Marks);
-    return verdict;
-  }
+/** True for a schema that everything fits. */
+export function isFree({ types, rules }: SchemaNode): boolean {
+  return types === ANY && !rules.length;
 }
 
 function typeOf(value: unknown): number {
-  switch (typeof value) {
-    case "string":
-      return 1;
-    case "number":
-      return Number.isInteger(value) ? 4 : 2;
-    case "boolean":
-      return 8;
-    case "object":
-      return value === null ? 16 : Array.isArray(value) ? 64 : 32;
-  }
-  return 256;
+  const type = typeof value;
+  return type === "number"
+    ? Number.isInteger(value) ? 4 : 2
+    : value === null
+    ? 16
+    : Array.isArray(value)
+    ? 64
+    : TYPES[type] ?? 256;
 }

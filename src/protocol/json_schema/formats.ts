@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { FormatChecks } from "./dialect.ts";
+import type { FormatChecks } from "./node.ts";
 
 /** The formats of JSON Schema that can be checked without tables: hand them to `createSchemaValidator` to make `format` decide. */
 export const formatChecks: FormatChecks = {

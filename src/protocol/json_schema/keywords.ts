@@ -1,339 +1,286 @@
 /**
- * What each keyword checks, in the order in which they are looked at.
+ * What each keyword holds and checks, in the order in which they are looked at.
  *
  * @module
  */
-import { isObject } from "../json_rpc.ts";
-import {
-  among,
-  bound,
-  codePoints,
-  has,
-  isNames,
-  isNumber,
-  isText,
-  type Keyword,
-  needs,
-  type Reader,
-  same,
-  size,
-} from "./assertions.ts";
+import { spend } from "./budget.ts";
 import { isMultiple, keyOf, keysOf } from "./equality.ts";
-import { ANY, type Check, Marks, own, PASS, type Run, type SchemaNode, TYPES, UNKNOWN, type Verdict } from "./node.ts";
+import { each, isFree, matches, some, tell, visit } from "./evaluate.ts";
+import {
+  ALL,
+  type Check,
+  type Marks,
+  own,
+  PASS,
+  refuse,
+  type Run,
+  type SchemaNode,
+  UNKNOWN,
+  type Verdict,
+} from "./node.ts";
+import { ANY, LATE, TYPES } from "./types.ts";
 
-/** What is found among several schemas: one that cannot be judged, one that fits, more that fit. */
-const UNSURE = 1;
-const ONE = 2;
-const MANY = 4;
+/** Makes an operand ready; gives undefined when it is not understood. */
+export type Prepare = (value: unknown, node: SchemaNode, find: (reference: string) => SchemaNode) => unknown;
+
+/** Bits for what holds schemas: one, a list, or an object; besides: it may hold lists of names, it is only looked up. */
+export const ONE = 1;
+export const LISTED = 2;
+export const NAMED = 4;
+export const NAMES = 8;
+export const UNUSED = 16;
+
+/** What a keyword holds: schemas (bits), a primitive (its type), or what is made ready by a function. */
+export type Shape = number | string | Prepare;
 
 const NUMBER = 6;
 const TEXT = 1;
 const LIST = 64;
 const RECORD = 32;
 
-/** The keywords: the types of values that each looks at, and what makes its check. */
-export const KEYWORDS: Readonly<Record<string, readonly [types: number, make: Keyword]>> = {
-  type: [ANY, (value, { node }) => {
-    const names: readonly unknown[] = Array.isArray(value) ? value : [value];
-    const bits = names.map((name) => isText(name) && own(TYPES, name) || 0);
-    if (bits.includes(0)) return false;
-    node.types = bits.reduce((all, bit) => all | bit, 0);
-    node.typeNames = names.join(" or ");
-    return node.types > 0;
+type Row = readonly [types: number, shape: Shape, check?: Check, words?: string];
+/** A sub-schema by its name, or names instead. */
+export interface Named<Part = SchemaNode> {
+  readonly name: string;
+  readonly part: Part;
+}
+
+const below: Check = (run, value, limit) => sizeOf(run, value, limit) <= limit;
+const above: Check = (run, value, limit) => sizeOf(run, value, limit) >= limit;
+const oneOf: Check = (run, value, keys) => keys.has(keyOf(run, value));
+
+const required: Check = (run, value, names: string[], _, __, keyword) =>
+  each(run, names, (name) => has(value, name) ? PASS : tell(run, keyword, "have the property ", name));
+
+const dependencies: Check = (run, value, entries: Named<SchemaNode | string[]>[], marks, node, keyword) =>
+  each(
+    run,
+    entries,
+    ({ name, part }) =>
+      !has(value, name)
+        ? PASS
+        : Array.isArray(part)
+        ? required(run, value, part, marks, node, keyword) as Verdict
+        : visit(run, value, part, marks),
+  );
+
+/** A schema for each of the first items, or one for all that follow. */
+const items: Check = (run, value, operand, marks, { operands }, keyword) => {
+  if (Array.isArray(operand)) {
+    return each(run, operand, (node, index) => {
+      if (index >= value.length) return PASS;
+      marks?.add(index);
+      return visit(run, value[index], node, undefined, index, "items");
+    });
+  }
+  const before = operands[keyword === "items" ? "prefixItems" : "items"];
+  if (keyword !== "items" && !Array.isArray(before)) return PASS;
+  const start = before?.length ?? 0;
+  marks?.add(ALL);
+  return isFree(operand) || each(
+    run,
+    value,
+    (item, index) => index < start ? PASS : visit(run, item, operand, undefined, index, "items"),
+  );
+};
+
+/** Goes through the keys of an object: patterns, and what no other keyword looks at. */
+const members: Check = (run, value, operand, marks, { operands, schema }) => {
+  const { properties, patternProperties = [], additionalProperties: more } = operands;
+  if (more) {
+    if (operand !== more) return PASS;
+    marks?.add(ALL);
+    if (isFree(more) && !patternProperties.length) return PASS;
+  }
+  return each(run, Object.keys(value), (name) => {
+    let found = properties && Object.hasOwn(schema.properties as object, name);
+    let verdict: Verdict = PASS;
+    if (value[name] === undefined) return PASS;
+    for (const entry of patternProperties) {
+      const match = matches(run, entry.name, name);
+      if (match) {
+        found = true;
+        marks?.add(name);
+        verdict &= match === PASS ? visit(run, value[name], entry.part, undefined, name, "patternProperties") : match;
+      }
+    }
+    return found || !more ? verdict : visit(run, value[name], more, undefined, name, "additionalProperties");
+  });
+};
+
+/** What no other keyword has looked at, of a list or an object. */
+const others: Check = (run, value, node, marks, _, keyword) => {
+  const isList = Array.isArray(value);
+  const verdict = marks?.has(ALL) || isFree(node) || each(run, isList ? value : Object.keys(value), (item, index) => {
+    const key = isList ? index : item;
+    return marks?.has(key) || value[key] === undefined ? PASS : visit(run, value[key], node, undefined, key, keyword);
+  });
+  marks?.add(ALL);
+  return verdict;
+};
+
+/** A reference; a dynamic one has a name, and leads to the outermost anchor of that name. */
+const follow: Check = (run, value, { target, name }, marks) => {
+  let node = target;
+  if (name) {
+    spend(run, run.scope.length >> 3);
+    node = run.scope.find(({ anchors }) => anchors.has(name))?.anchors.get(name) ?? target;
+  }
+  return visit(run, value, node, marks);
+};
+
+const refer: Prepare = (reference, _, find) => typeof reference === "string" ? { target: find(reference) } : undefined;
+const dynamic: Prepare = (reference, _, find) => {
+  if (typeof reference !== "string") return;
+  const target = find(reference);
+  const name = "#" + (reference.split("#")[1] ?? "");
+  return { target, name: target.resource.anchors.get(name) === target && name };
+};
+
+const keys = (values: unknown): unknown => {
+  try {
+    return Array.isArray(values) ? new Set(values.map((value) => keyOf({ steps: Infinity }, value))) : undefined;
+  } catch {
+    return refuse("a value nests too deep in ", "enum");
+  }
+};
+
+const positive: Prepare = (limit) => typeof limit === "number" && limit >= 0 ? limit : undefined;
+const names: Prepare = (value) => isNames(value) ? value : undefined;
+
+/** The keywords: the types of values that each looks at, what it holds, its check, and what it asks for. */
+export const KEYWORDS: Readonly<Record<string, Row>> = {
+  $defs: [0, NAMED | UNUSED],
+  definitions: [0, NAMED | UNUSED],
+  contentSchema: [0, ONE | UNUSED],
+  type: [0, (value, node) => {
+    const names = [value].flat();
+    const bits = names.map((name) => typeof name === "string" && own(TYPES, name) || 0);
+    if (!bits.length || bits.includes(0)) return;
+    node.types = bits.reduce((all, bit) => all | bit);
+    node.words = "be of the type " + names.join(" or ");
+    return true;
   }],
-  const: [ANY, (value) => among([value], "be ")],
-  enum: [ANY, (value) => Array.isArray(value) && among(value, "be one of ")],
-  minimum: [NUMBER, bound(-1, "be at least ")],
-  maximum: [NUMBER, bound(1, "be at most ")],
-  exclusiveMinimum: [NUMBER, bound(-1, "be more than ", same, 0)],
-  exclusiveMaximum: [NUMBER, bound(1, "be less than ", same, 0)],
+  const: [ANY, (value) => keys([value]), oneOf, "be "],
+  enum: [ANY, keys, oneOf, "be one of "],
+  minimum: [NUMBER, "number", above, "be at least "],
+  maximum: [NUMBER, "number", below, "be at most "],
+  exclusiveMinimum: [NUMBER, "number", (_, value, limit) => value > limit, "be more than "],
+  exclusiveMaximum: [NUMBER, "number", (_, value, limit) => value < limit, "be less than "],
   multipleOf: [
     NUMBER,
-    (divisor) =>
-      isNumber(divisor) &&
-      ((_, value) => !(divisor > 0) || isMultiple(value, divisor) || "be a multiple of " + divisor),
+    "number",
+    (_, value, divisor) => !(divisor > 0) || isMultiple(value, divisor),
+    "be a multiple of ",
   ],
-  minLength: [TEXT, bound(-1, "have a length of at least ", codePoints)],
-  maxLength: [TEXT, bound(1, "have a length of at most ", codePoints)],
-  pattern: [TEXT, (source, { pattern }) => {
-    if (!isText(source)) return false;
-    const rule = pattern(source);
-    return (run, value) => run.matches(rule, value) || "match " + source;
+  minLength: [TEXT, "number", above, "have a length of at least "],
+  maxLength: [TEXT, "number", below, "have a length of at most "],
+  pattern: [TEXT, "string", (run, value, source) => matches(run, source, value) || false, "match "],
+  format: [TEXT, "string", (run, value, name) => {
+    spend(run, value.length >> 4);
+    return own(run.limits.formats, name)?.(value) ?? true;
+  }, "have the format "],
+  minItems: [LIST, "number", above, "have a length of at least "],
+  maxItems: [LIST, "number", below, "have a length of at most "],
+  uniqueItems: [LIST, "boolean", (run, value, wanted) => {
+    const seen = new Set();
+    return !wanted || value.every((item: unknown) => seen.size < seen.add(keyOf(run, item)).size);
+  }, "hold no item twice"],
+  prefixItems: [LIST, LISTED, items],
+  items: [LIST, LISTED | ONE, items],
+  additionalItems: [LIST, ONE, items],
+  contains: [LIST, ONE, (run, value, node, outer, { operands, resource }, keyword) => {
+    const { minContains: least = 1, maxContains: most = Infinity } = operands;
+    const marks = resource.year > 2019 ? outer : undefined;
+    return some(run, value, least, most, marks, (item, marks, index) => {
+      marks?.add(index);
+      return visit(run, item, node, undefined, index);
+    }) || tell(run, keyword, `hold ${least} to ${most} items that fit its schema`);
   }],
-  format: [TEXT, (name, { formats }) => {
-    if (!isText(name)) return false;
-    const check = own(formats, name);
-    return !check || ((run, value) => {
-      run.spend(value.length >> 4);
-      return check(value) || "have the format " + name;
-    });
-  }],
-  minItems: [LIST, bound(-1, "have a length of at least ", size)],
-  maxItems: [LIST, bound(1, "have a length of at most ", size)],
-  uniqueItems: [LIST, (wanted) =>
-    wanted !== true ? wanted === false : (run, value) => {
-      const seen = new Set();
-      run.spend(value.length);
-      return value.every((item: unknown) => seen.size < seen.add(keyOf(item, run.spend)).size) || "hold no item twice";
-    }],
-  prefixItems: [LIST, tuple],
-  items: [
-    LIST,
-    (value, reader) => Array.isArray(value) ? tuple(value, reader) : rest(value, reader, reader.get("prefixItems")),
-  ],
-  additionalItems: [LIST, (value, reader) => {
-    const items = reader.get("items");
-    const check = rest(value, reader, items);
-    return !Array.isArray(items) || check;
-  }],
-  contains: [LIST, contains],
-  minContains: [0, isNumber],
-  maxContains: [0, isNumber],
-  required: [RECORD, (names) => isNames(names) && needs(names)],
-  minProperties: [RECORD, bound(-1, "have a size of at least ", size)],
-  maxProperties: [RECORD, bound(1, "have a size of at most ", size)],
-  properties: [RECORD, (value, { schema }) => {
-    if (!isObject(value)) return false;
-    const entries = Object.entries(value).map(([name, child]) => [name, schema(child)] as const);
-    return (run, value, marks) => {
-      let verdict = PASS;
-      run.spend(entries.length);
-      for (const [name, child] of entries) {
-        if (!verdict && run.quiet) break;
-        if (!has(value, name)) continue;
-        marks?.seen.add(name);
-        verdict &= run.child(child, value[name], name, "properties");
-      }
-      return verdict;
-    };
-  }],
-  patternProperties: [
+  minContains: [0, positive],
+  maxContains: [0, positive],
+  required: [RECORD, names, required],
+  minProperties: [RECORD, "number", above, "have a size of at least "],
+  maxProperties: [RECORD, "number", below, "have a size of at most "],
+  properties: [RECORD, NAMED, (run, value, entries: Named[], marks) =>
+    each(run, entries, ({ name, part }) => {
+      if (!has(value, name)) return PASS;
+      marks?.add(name);
+      return visit(run, value[name], part, undefined, name, "properties");
+    })],
+  patternProperties: [RECORD, NAMED, members],
+  additionalProperties: [RECORD, ONE, members],
+  propertyNames: [
     RECORD,
-    (value, reader) => isObject(value) && (reader.get("additionalProperties") !== undefined || walk(true, reader)),
+    ONE,
+    (run, value, node) => each(run, Object.keys(value), (key) => visit(run, key, node, undefined, key)),
   ],
-  additionalProperties: [RECORD, walk],
-  propertyNames: [RECORD, (value, { schema }) => {
-    const child = schema(value);
-    return (run, value) => eachKey(value, run, (key) => run.child(child, key, key));
-  }],
-  dependentRequired: [RECORD, dependencies],
-  dependentSchemas: [RECORD, dependencies],
-  dependencies: [RECORD, dependencies],
-  $ref: [ANY, (reference, { find }) => isText(reference) && follow(find(reference))],
-  $recursiveRef: [ANY, dynamic],
-  $dynamicRef: [ANY, dynamic],
+  dependentRequired: [RECORD, NAMED | NAMES, dependencies],
+  dependentSchemas: [RECORD, NAMED | NAMES, dependencies],
+  dependencies: [RECORD, NAMED | NAMES, dependencies],
+  $ref: [ANY, refer, follow],
+  $recursiveRef: [ANY, dynamic, follow],
+  $dynamicRef: [ANY, dynamic, follow],
   allOf: [
     ANY,
-    list((nodes) => (run, value, marks) =>
-      each(0, nodes.length, run, (index) => run.here(nodes[index] as SchemaNode, value, marks))
-    ),
+    LISTED,
+    (run, value, nodes: SchemaNode[], marks) => each(run, nodes, (node) => visit(run, value, node, marks)),
   ],
   anyOf: [
     ANY,
-    list((nodes) => (run, value, marks) => {
-      const found = count(nodes, run, value, marks);
-      return !found
-        ? "fit at least one of its schemas: " + nodes.length
-        : found === UNSURE || found & UNSURE && marks
-        ? UNKNOWN
-        : PASS;
-    }),
+    LISTED,
+    (run, value, nodes: SchemaNode[], marks) => fitting(run, value, nodes, 1, Infinity, marks),
+    "fit at least one of its schemas",
   ],
   oneOf: [
     ANY,
-    list((nodes) => (run, value, marks) => {
-      const found = count(nodes, run, value, marks, MANY);
-      return !found || found & MANY
-        ? "fit exactly one of its schemas: " + nodes.length
-        : found & UNSURE
-        ? UNKNOWN
-        : PASS;
-    }),
+    LISTED,
+    (run, value, nodes, marks) => fitting(run, value, nodes, 1, 1, marks),
+    "fit exactly one of its schemas",
   ],
-  not: [ANY, (value, { schema }) => {
-    const nodes = [schema(value)];
-    return (run, value) => {
-      const found = count(nodes, run, value);
-      return found & ONE ? "not fit its schema" : found ? UNKNOWN : PASS;
-    };
+  not: [ANY, ONE, (run, value, node) => fitting(run, value, [node], 0, 0), "not fit its schema"],
+  if: [ANY, ONE, (run, value, node, marks, { operands }) => {
+    const verdict = fitting(run, value, [node], 1, 1, marks);
+    const next = operands[verdict ? "then" : "else"];
+    return verdict === UNKNOWN ? UNKNOWN : !next || visit(run, value, next, marks);
   }],
-  if: [ANY, (value, { schema, get }) => {
-    const nodes = [schema(value)];
-    const yes = schema(get("then") ?? true);
-    const no = schema(get("else") ?? true);
-    return (run, value, marks) => {
-      const found = count(nodes, run, value, marks);
-      return found === UNSURE ? UNKNOWN : run.here(found ? yes : no, value, marks);
-    };
-  }],
-  then: [0, onlySchema],
-  else: [0, onlySchema],
+  then: [0, ONE],
+  else: [0, ONE],
+  unevaluatedItems: [LIST | LATE, ONE, others],
+  unevaluatedProperties: [RECORD | LATE, ONE, others],
 };
 
-/** The keywords that come last: they look at what all others have left. */
-export const LATE: typeof KEYWORDS = {
-  unevaluatedItems: [LIST, (value, { schema }) => {
-    const child = schema(value);
-    return (run, value, marks = new Marks()) => {
-      const { items, seen } = marks;
-      marks.items = value.length;
-      return each(
-        items,
-        value.length,
-        run,
-        (index) => seen.has(index) ? PASS : run.child(child, value[index], index),
-      );
-    };
-  }],
-  unevaluatedProperties: [RECORD, (value, { schema }) => {
-    const child = schema(value);
-    return (run, value, { seen } = new Marks()) =>
-      eachKey(value, run, (key) => seen.size < seen.add(key).size ? run.child(child, value[key], key) : PASS);
-  }],
-};
-
-/** The first items, a schema for each. */
-function tuple(value: unknown, reader: Reader): Check | boolean {
-  return list((nodes) => (run, value, marks) => {
-    const end = Math.min(nodes.length, value.length);
-    if (marks) marks.items = Math.max(marks.items, end);
-    return each(0, end, run, (index) => run.child(nodes[index] as SchemaNode, value[index], index, "items"));
-  })(value, reader, "");
+/** Whether a value fits `least` to `most` of some schemas. */
+function fitting(
+  run: Run,
+  value: unknown,
+  nodes: readonly SchemaNode[],
+  least: number,
+  most: number,
+  marks?: Marks,
+): Verdict | false {
+  return some(run, nodes, least, most, marks, (node, marks) => visit(run, value, node, marks));
 }
 
-/** The items after those that a tuple has. */
-function rest(value: unknown, { schema }: Reader, before: unknown): Check {
-  const child = schema(value);
-  const start = Array.isArray(before) ? before.length : 0;
-  return (run, value, marks) => {
-    if (marks) marks.items = value.length;
-    return child.always || each(start, value.length, run, (index) => run.child(child, value[index], index, "items"));
-  };
+/** A number itself; the items of a list, the keys of an object; the code points of a text: about, where the limit is far. */
+function sizeOf(run: Run, value: number | string | unknown[] | Record<string, unknown>, limit: number): number {
+  if (typeof value === "number") return value;
+  if (typeof value !== "string") return (Array.isArray(value) ? value : keysOf(run, value)).length;
+  let { length } = value;
+  // At most as many as code units, and at least half.
+  if (length < limit || length > 2 * limit) return length;
+  spend(run, length >> 4);
+  length = 0;
+  for (const _ of value) length++;
+  return length;
 }
 
-/** Applies a step to each index, until nothing more can change the verdict. */
-function each(from: number, to: number, run: Run, step: (index: number) => Verdict): Verdict {
-  let verdict = PASS;
-  for (let index = from; index < to && (verdict || !run.quiet); index++) verdict &= step(index);
-  return verdict;
+/** True for a key that JSON would keep. */
+function has(value: Record<string, unknown>, name: string): boolean {
+  return value[name] !== undefined && Object.hasOwn(value, name);
 }
 
-function eachKey(value: Record<string, unknown>, run: Run, step: (key: string) => Verdict): Verdict {
-  const keys = keysOf(value, run.spend);
-  return each(0, keys.length, run, (index) => step(keys[index] as string));
-}
-
-function contains(value: unknown, { schema, get, node }: Reader): Check {
-  const child = schema(value);
-  const limit = (keyword: string, missing: number): number => {
-    const limit = get(keyword);
-    return isNumber(limit) && limit >= 0 ? limit : missing;
-  };
-  const least = limit("minContains", 1);
-  const most = limit("maxContains", Infinity);
-  return (run, value, marks) => {
-    const { quiet } = run;
-    let passes = 0;
-    let unknown = 0;
-    run.quiet = true;
-    for (let index = 0; index < value.length; index++) {
-      const verdict = run.child(child, value[index], index);
-      if (verdict === UNKNOWN) unknown++;
-      if (verdict !== PASS) continue;
-      passes++;
-      if (marks && node.resource.dialect.year > 2019) marks.seen.add(index);
-      else if (passes > most || passes >= least && most === Infinity) break;
-    }
-    run.quiet = quiet;
-    return passes > most || passes + unknown < least
-      ? `hold ${least} to ${most} items that fit its schema`
-      : unknown && (marks || passes < least || passes + unknown > most)
-      ? UNKNOWN
-      : PASS;
-  };
-}
-
-/** What has to hold where an object has a key: other keys, or a schema. */
-function dependencies(value: unknown, { schema }: Reader, keyword: string): Check | boolean {
-  if (!isObject(value)) return false;
-  const checks = Object.entries(value).map(([key, value]) =>
-    [key, isNames(value) ? needs(value) : follow(schema(value))] as const
-  );
-  return (run, value, marks) => {
-    let verdict = PASS;
-    run.spend(checks.length);
-    for (const [name, check] of checks) {
-      if (has(value, name)) verdict &= run.told(keyword, check(run, value, marks));
-    }
-    return verdict;
-  };
-}
-
-/** Goes through the keys of an object: patterns, and what no other keyword looks at. */
-function walk(more: unknown, { schema, get, pattern }: Reader): Check {
-  const known = new Set(Object.keys(get("properties") ?? {}));
-  const other = schema(more);
-  const marked = get("additionalProperties") !== undefined;
-  const patterns = Object.entries(get("patternProperties") ?? {}).map(([source, child]) =>
-    [pattern(source), schema(child)] as const
-  );
-  return (run, value, marks) =>
-    (other.always && !marks && !patterns.length) || eachKey(value, run, (key) => {
-      let verdict = PASS;
-      let found = known.has(key);
-      for (const [pattern, child] of patterns) {
-        const match = run.matches(pattern, key);
-        if (match) found = true;
-        if (match) verdict &= match === PASS ? run.child(child, value[key], key, "patternProperties") : match;
-      }
-      if (!found) verdict &= run.child(other, value[key], key, "additionalProperties");
-      if (found || marked) marks?.seen.add(key);
-      return verdict;
-    });
-}
-
-function follow(node: SchemaNode): Check {
-  return (run, value, marks) => run.here(node, value, marks);
-}
-
-function dynamic(reference: unknown, { find }: Reader): Check | boolean {
-  if (!isText(reference)) return false;
-  const target = find(reference);
-  const name = reference.split("#")[1] ?? "";
-  if (target.resource.dynamic.get(name) !== target) return follow(target);
-  return (run, value, marks) => {
-    let node = target;
-    for (let { scope } = run; scope; scope = scope.outer) {
-      run.spend(1);
-      node = scope.resource.dynamic.get(name) ?? node;
-    }
-    return run.here(node, value, marks);
-  };
-}
-
-/** Tells whether one of the schemas fits, or many, or whether one is unsure; without marks it ends at the `last` sign. */
-function count(nodes: readonly SchemaNode[], run: Run, value: unknown, marks?: Marks, last = ONE): number {
-  const { quiet } = run;
-  let found = 0;
-  run.quiet = true;
-  for (const node of nodes) {
-    const own = marks && new Marks();
-    const verdict = run.here(node, value, own);
-    if (verdict === UNKNOWN) found |= UNSURE;
-    if (verdict !== PASS) continue;
-    found |= found & ONE ? MANY : ONE;
-    if (own) marks?.add(own);
-    else if (found & last) break;
-  }
-  run.quiet = quiet;
-  return found;
-}
-
-/** A keyword whose value is a list of schemas. */
-function list(make: (nodes: readonly SchemaNode[]) => Check): Keyword {
-  return (value, { schema }) => Array.isArray(value) && make(value.map(schema));
-}
-
-function onlySchema(value: unknown, { schema }: Reader): boolean {
-  return !!schema(value);
+/** True for a list of texts. */
+export function isNames(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((name) => typeof name === "string");
 }

@@ -4,5 +4,6 @@
  * @module
  */
 export { createSchemaValidator, type SchemaValidatorOptions } from "./validator.ts";
-export type { DialectName, FormatChecks } from "./dialect.ts";
+export type { DialectName } from "./dialect.ts";
+export type { FormatChecks } from "./node.ts";
 export { formatChecks } from "./formats.ts";

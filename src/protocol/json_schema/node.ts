@@ -1,43 +1,18 @@
 /**
- * A schema made ready: a list of checks, so that a value only meets what its schema asks for.
+ * A schema made ready: a list of rules, so that a value only meets what its schema asks for.
  *
  * @module
  */
-import type { Pattern } from "./pattern.ts";
+import type { ValidationIssue } from "../validation.ts";
+import type { Budget } from "./budget.ts";
+import type { Pattern, PatternBudget } from "./pattern.ts";
 
-/** Bits for the type of a value; an integer has its own, `number` is both. */
-export const TYPES: Readonly<Record<string, number>> = {
-  string: 1,
-  number: 6,
-  integer: 4,
-  boolean: 8,
-  null: 16,
-  object: 32,
-  array: 64,
-};
+/** Checks of `format`, by name. */
+export type FormatChecks = Readonly<Record<string, (text: string) => boolean>>;
 
-/** All types. */
-export const ANY = -1;
-
-/** Keywords that hold a schema or a list of schemas. */
-export const HOLDERS: RegExp =
-  /^(?:i(?:tems|f)|additional.*|cont.*|prop.*Names|uneval.*|not|then|else|prefixItems|(?:all|any|one)Of)$/;
-
-/** Keywords that hold schemas by name. */
-export const NAMED: RegExp = /^(?:properties|patternProperties|depend.*(?:s|ies)|\$defs|definitions)$/;
-
-/** The value of an own key. */
-export function own<Value>(record: Readonly<Record<string, Value>>, key: string): Value | undefined {
-  return Object.hasOwn(record, key) ? record[key] : undefined;
-}
-
-/** A schema with a base URI of its own. */
-export interface Resource {
-  readonly uri: string;
-  readonly root: unknown;
-  readonly dialect: Dialect;
-  readonly anchors: Map<string, Record<string, unknown>>;
-  readonly dynamic: Map<string, SchemaNode>;
+/** The patterns of one schema: those that were read, false for one that cannot be checked. */
+export interface Patterns extends PatternBudget {
+  readonly known: Map<string, Pattern | false>;
 }
 
 /** How keywords are read. */
@@ -48,10 +23,11 @@ export interface Dialect {
   readonly knows: (keyword: string) => boolean;
 }
 
-/** A pattern; without `matcher` it cannot be checked. */
-export interface PatternRule {
-  readonly source: string;
-  readonly matcher: Pattern | undefined;
+/** A schema with a base URI of its own. */
+export interface Resource extends Dialect {
+  readonly uri: string;
+  /** Its schemas by their anchors, itself by `""`; with "#" before the name: by their dynamic anchors. */
+  readonly anchors: Map<string, SchemaNode>;
 }
 
 /** Three answers, such that `&` is "both". */
@@ -63,73 +39,80 @@ export const UNKNOWN = 1;
 /** It fits. */
 export const PASS = 3;
 
-/** What of an object or array a schema has looked at: for the `unevaluated…` keywords. */
-export class Marks {
-  /** Names of properties, or places in an array. */
-  readonly seen: Set<string | number> = new Set();
-  /** So many items at the start of an array. */
-  items = 0;
+/** What of an object or array a schema has looked at, for the `unevaluated…` keywords: names, places, or `ALL`. */
+export type Marks = Set<string | number>;
+/** Marks all there is. */
+export const ALL = -1;
 
-  /** Takes over what another has seen. */
-  add(other: Marks): void {
-    for (const key of other.seen) this.seen.add(key);
-    this.items = Math.max(this.items, other.items);
-  }
+/** Bounds of one check, and what it uses. */
+export interface Limits {
+  /** How much work: about one for each schema and value it is applied to. */
+  readonly steps: number;
+  /** How deep schemas may nest for one and the same value. */
+  readonly depth: number;
+  readonly formats: FormatChecks;
 }
 
-/** The resources that the check is in, the innermost first. */
-export interface Scope {
-  readonly resource: Resource;
-  readonly outer: Scope | undefined;
-}
-
-/** The check of one value, as keywords see it. */
-export interface Run {
+/** The check of one value. */
+export interface Run extends Budget {
+  readonly limits: Limits;
+  readonly patterns: Patterns;
   /** Only the verdict counts: no issues are gathered, and the first failure ends it. */
   quiet: boolean;
-  readonly scope: Scope | undefined;
-  /** Takes steps from the budget; ends the check when none are left. */
-  readonly spend: (steps: number) => void;
-  /** Applies a schema to the same value. */
-  here(node: SchemaNode, value: unknown, marks?: Marks): Verdict;
-  /** Applies a schema to a value inside; `keyword` is named where the schema is `false`. */
-  child(node: SchemaNode, value: unknown, key: string | number, keyword?: string): Verdict;
-  /** Looks for a pattern in a text. */
-  matches(rule: PatternRule, text: string): Verdict;
-  /** Notes what cannot be judged. */
-  unknown(what: string): Verdict;
-  /** The verdict of a check; what does not fit is noted. */
-  told(keyword: string, answer: Verdict | string | true): Verdict;
+  /** The resources of the schemas that the check is in, the outermost first; and how many there were when the value at hand was reached. */
+  readonly scope: Resource[];
+  base: number;
+  readonly path: (string | number)[];
+  readonly issues: ValidationIssue[];
+  readonly unchecked: Set<string>;
 }
 
-/** What one keyword says about a value of a type that it looks at; a text or `true` instead of a verdict: what the value must, or that it does. */
-// deno-lint-ignore no-explicit-any
-export type Check = (run: Run, value: any, marks: Marks | undefined) => Verdict | string | true;
+/**
+ * What a keyword says about a value of a type that it looks at. False: it does not fit, and the words of the keyword
+ * shall say so.
+ */
+export type Check = (
+  run: Run,
+  // deno-lint-ignore no-explicit-any
+  value: any,
+  // deno-lint-ignore no-explicit-any
+  operand: any,
+  marks: Marks | undefined,
+  node: SchemaNode,
+  keyword: string,
+) => Verdict | boolean;
 
-/** The check of a keyword, and the types that it looks at. */
+/** A keyword in force. */
 export interface Rule {
   readonly keyword: string;
+  /** The types that it looks at. */
   readonly types: number;
   readonly check: Check;
+  readonly operand?: unknown;
+  /** What it asks for; after a space comes its operand. */
+  readonly words: string;
 }
 
 /** One schema. */
-export class SchemaNode {
+export interface SchemaNode {
+  /** As it was written. */
+  readonly schema: Readonly<Record<string, unknown>>;
   readonly resource: Resource;
-  /** Set for `true` and `false`. */
-  readonly always: boolean | undefined;
-  /** Steps that it costs each time. */
-  cost = 1;
-  /** Allowed types. */
-  types: number = ANY;
-  typeNames = "";
-  /** What its keywords check, and for values of which types. */
-  readonly checks: Rule[] = [];
-  /** What is checked last: the `unevaluated…` keywords. */
-  readonly late: Rule[] = [];
+  /** Allowed types, and what is said of others. */
+  types: number;
+  words: string;
+  readonly rules: Rule[];
+  /** What its keywords hold, made ready. */
+  // deno-lint-ignore no-explicit-any
+  readonly operands: Record<string, any>;
+}
 
-  constructor(resource: Resource, always?: boolean) {
-    this.resource = resource;
-    this.always = always;
-  }
+/** The value of an own key. */
+export function own<Value>(record: Readonly<Record<string, Value>>, key: string): Value | undefined {
+  return Object.hasOwn(record, key) ? record[key] : undefined;
+}
+
+/** Ends the reading of a schema. */
+export function refuse(before: string, name: unknown, after: string = ""): never {
+  throw new TypeError(`Cannot use the schema: ${before}${JSON.stringify(name)}${after}`);
 }

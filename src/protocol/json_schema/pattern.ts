@@ -1,115 +1,244 @@
 /**
- * Matches regular expressions in time that is linear in the text: all alternatives are followed at once, so that no
- * text makes it slow. Look-around is answered by a scan of its own beforehand; back-references are refused.
+ * Matches ECMA-262 regular expressions (Unicode mode, with a few harmless leniences) in time that is linear in the text:
+ * all alternatives are followed at once, so that no text makes it slow. Look-around is answered by a scan of its own
+ * beforehand. What cannot be matched so, as back-references, or is not understood, is refused.
  *
  * @module
  */
-import {
-  BEGIN,
-  END,
-  LOOK,
-  MATCH,
-  type PatternBudget,
-  PatternParser,
-  SPLIT,
-  type State,
-  WORD,
-} from "./pattern_parser.ts";
-import type { Look } from "./pattern_parser.ts";
+import { type Budget, spend } from "./budget.ts";
 
-/** Takes steps from a budget; throws when none are left. */
-export type Spend = (steps: number) => void;
+/** What the patterns of one schema share. */
+export interface PatternBudget {
+  /** How many states may still be made. */
+  states: number;
+  readonly classes: Map<string, Test>;
+}
 
-/** So many visits of states make one step: 2 to the power of this. */
-const VISITS = 3;
+/** What a state asks: of the character that comes next, or of the place in the text; `tables` say where look-arounds hold. */
+export type Test = (
+  code: number | undefined,
+  at: number,
+  codes: readonly number[],
+  tables: readonly Uint8Array[],
+) => boolean;
+
+/** A state of an automaton; where nothing comes next a match ends. */
+interface State {
+  readonly test: Test | undefined;
+  next: State | undefined;
+  /** The second way on. */
+  readonly other: State | undefined;
+  /** Whether it takes the character. */
+  readonly takes: boolean | undefined;
+  /** When it was last visited. */
+  mark: number;
+}
+
+/** Makes the states of a part that goes on at `next`, to be run forwards (0) or backwards (1), and gives the first. */
+type Part = (next: State, back: number) => State;
+
+const GROUPS = 100;
+/** How many states a Unicode property counts for: hosts take half a millisecond to find its characters. */
+const PROPERTY = 200;
+
+/** One character or class, but no quantifier: an escaped one and a plain one are told apart; the host reads all others. */
+const ATOM =
+  /(?![*+?]|\{\d+(?:,\d*)?\})(?:\.|\[(?:[^\\\]]|\\.)*\]|\\(?:([^\w])|\d+|[pPu]\{[\w=]+\}|u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w|u\w{4}|x\w\w|c\w|\w)|([^[\\]))/suy;
+/** In a class, what only strict Unicode mode forbids: dashes beside sets, and escapes that need not be. */
+const LENIENT = /(-?)\\(?:([dDwWsS]|[pP]\{[\w=]+\})(-?)|([^\w]))/gu;
+
+const begin: Test = (_, at) => !at;
+/** What is asked of places. */
+const PLACES: Readonly<Record<string, Test>> = {
+  "^": begin,
+  "$": (_, at, { length }) => at === length,
+  "\\b": (_, at, codes) => isWord(codes[at - 1]) !== isWord(codes[at]),
+  "\\B": (_, at, codes) => isWord(codes[at - 1]) === isWord(codes[at]),
+};
 
 /** A pattern as a non-deterministic automaton. */
 export class Pattern {
-  readonly #looks: readonly Look[];
+  readonly #source: string;
+  readonly #budget: PatternBudget;
+  /** The automatons of look-arounds, those inside others first. */
+  readonly #looks: [entry: State, back: number][] = [];
   readonly #entry: State;
+  #place = 0;
+  #groups = 0;
   #mark = 0;
 
   /**
    * Reads a pattern.
    *
-   * @param source ECMA-262, in Unicode mode.
    * @param budget Lowered by the states that the pattern needs.
    * @throws {SyntaxError} When it cannot be checked in linear time, is too large or is no pattern.
    */
   constructor(source: string, budget: PatternBudget) {
-    const parser = new PatternParser(source, budget);
-    this.#entry = parser.parse();
-    this.#looks = parser.looks;
+    this.#source = source;
+    this.#budget = budget;
+    const whole = this.#choice();
+    check(this.#place === source.length);
+    this.#entry = whole(this.#state(), 0);
   }
 
-  /** True when the pattern is found anywhere in the text. Takes four steps, and one for each 8 characters and each 8 visits of a state. */
-  matches(text: string, spend: Spend): boolean {
-    spend(4 + (text.length >> 3));
+  /** True when the pattern is found anywhere. Takes four steps, and one for each 8 characters and each 8 visits of a state. */
+  matches(text: string, budget: Budget): boolean {
+    spend(budget, 4 + (text.length >> 3));
     const codes: number[] = [];
-    for (const character of text) codes.push(character.codePointAt(0) ?? 0);
     const tables: Uint8Array[] = [];
-    for (const { entry, behind } of this.#looks) {
+    for (const character of text) codes.push(character.codePointAt(0) as number);
+    for (const [entry, back] of this.#looks) {
       const table = new Uint8Array(codes.length + 1);
-      this.#scan(entry, { codes, tables, spend, back: !behind, table });
+      this.#scan(entry, back, codes, tables, budget, table);
       tables.push(table);
     }
-    return this.#scan(this.#entry, { codes, tables, spend, back: false });
+    return this.#scan(this.#entry, 0, codes, tables, budget);
   }
 
   /** Runs over all of the text. With a table: notes where a match ends; without: stops at the first. */
-  #scan(entry: State, { codes, tables, spend, back, table }: Scan): boolean {
+  #scan(
+    entry: State,
+    back: number,
+    codes: number[],
+    tables: Uint8Array[],
+    budget: Budget,
+    table?: Uint8Array,
+  ): boolean {
     const { length } = codes;
-    let pending: (State | undefined)[] = [];
+    let open: State[] = [];
+    let arrived: State[] = [];
     let visits = 0;
     for (let done = 0; done <= length; done++) {
-      const position = back ? length - done : done;
-      const code = codes[back ? position - 1 : position];
+      const at = back ? length - done : done;
+      const code = codes[at - back];
       const mark = ++this.#mark;
-      const arrived: (State | undefined)[] = [];
-      pending.push(entry);
-      for (let state = pending.pop(); state; state = pending.pop()) {
+      open.push(entry);
+      for (let state = open.pop(); state; state = open.pop()) {
         if (state.mark === mark) continue;
         state.mark = mark;
         visits++;
-        const { sign, set, next } = state;
-        if (sign >= 0) {
-          if (code !== undefined && (set ? set.has(code) : sign === code)) arrived.push(next);
-        } else if (sign === SPLIT) pending.push(next, state.other);
-        else if (sign !== MATCH) {
-          if (this.#holds(sign, position, { codes, tables })) pending.push(next);
-        } else if (table) table[position] = 1;
+        const { test, next, other } = state;
+        if (next) {
+          if (test && !test(code, at, codes, tables)) continue;
+          (state.takes ? arrived : open).push(next);
+          if (other) open.push(other);
+        } else if (table) table[at] = 1;
         else {
-          spend(visits >> VISITS);
+          spend(budget, visits >> 3);
           return true;
         }
       }
-      pending = arrived;
-      if (!table && !pending.length && entry.sign === BEGIN) break;
-      if (visits > 999) {
-        spend(visits >> VISITS);
+      if (visits > 99) {
+        spend(budget, visits >> 3);
         visits = 0;
       }
+      const empty = open;
+      open = arrived;
+      arrived = empty;
+      if (!table && !open.length && entry.test === begin) break;
     }
-    spend(visits >> VISITS);
+    spend(budget, visits >> 3);
     return false;
   }
 
-  #holds(sign: number, position: number, { codes, tables }: Pick<Scan, "codes" | "tables">): boolean {
-    if (sign === BEGIN) return position === 0;
-    if (sign === END) return position === codes.length;
-    if (sign > LOOK) return (isWord(codes[position - 1]) !== isWord(codes[position])) === (sign === WORD);
-    return (tables[LOOK - sign]?.[position] === 1) !== this.#looks[LOOK - sign]?.negative;
+  #choice(): Part {
+    const rows: Part[][] = [];
+    check(++this.#groups <= GROUPS);
+    do {
+      const parts: Part[] = [];
+      while (/[^|)]/.test(this.#source.charAt(this.#place))) parts.push(this.#repeat());
+      rows.push(parts);
+    } while (this.#take(/\|/y));
+    this.#groups--;
+    return (next, back) =>
+      rows.map((parts) => parts[back ? "reduce" : "reduceRight"]((to, part) => part(to, back), next))
+        .reduce((other, entry) => this.#state(undefined, entry, other));
+  }
+
+  #repeat(): Part {
+    const part = this.#single();
+    const found = this.#take(/(?:([*+?])|\{(\d+)(,?)(\d*)\})\??/y);
+    if (!found) return part;
+    const [, sign, least, more, most] = found;
+    const min = Number(least ?? sign === "+");
+    const max = Number(sign ? sign === "?" || Infinity : more ? most || Infinity : least);
+    check(min <= max);
+    return (next, back) => {
+      let entry = next;
+      let left = min;
+      if (max === Infinity) {
+        const loop = this.#state(undefined, undefined, next);
+        loop.next = part(loop, back);
+        entry = left-- ? loop.next : loop;
+      } else for (let count = min; count < max; count++) entry = this.#state(undefined, part(entry, back), next);
+      for (; left > 0; left--) {
+        this.#pay(1);
+        entry = part(entry, back);
+      }
+      return entry;
+    };
+  }
+
+  #single(): Part {
+    if (this.#take(/\(/y)) return this.#group();
+    const asked = PLACES[String(this.#take(/[\^$]|\\[bB]/y))];
+    if (asked) return (next) => this.#state(asked, next);
+    const [atom, escaped, plain = escaped] = check(this.#take(ATOM));
+    const wanted = plain?.codePointAt(0);
+    const { classes } = this.#budget;
+    const test: Test = plain ? (code) => code === wanted : classes.get(atom) ?? classOf(atom);
+    if (!plain) classes.set(atom, test);
+    this.#pay(PROPERTY * (atom.split(/\\p/i).length - 1));
+    return (next) => this.#state(test, next, undefined, true);
+  }
+
+  #group(): Part {
+    const look = this.#take(/\?(<?)([=!])/y);
+    if (!look) this.#take(/\?(?::|<[\p{L}\p{N}_$]+>)/uy);
+    const part = this.#choice();
+    check(this.#take(/\)/y));
+    if (!look) return part;
+    const back = look[1] ? 0 : 1;
+    const holds = look[2] === "=" ? 1 : 0;
+    const index = this.#looks.push([part(this.#state(), back), back]) - 1;
+    return (next) => this.#state((_, at, __, tables) => tables[index]?.[at] === holds, next);
+  }
+
+  #state(test?: Test, next?: State, other?: State, takes?: boolean): State {
+    this.#pay(1);
+    return { test, next, other, takes, mark: 0 };
+  }
+
+  #pay(states: number): void {
+    check((this.#budget.states -= states) >= 0);
+  }
+
+  #take(what: RegExp): RegExpExecArray | null {
+    what.lastIndex = this.#place;
+    const found = what.exec(this.#source);
+    if (found) this.#place = what.lastIndex;
+    return found;
   }
 }
 
-interface Scan {
-  readonly codes: readonly number[];
-  readonly tables: readonly Uint8Array[];
-  readonly spend: Spend;
-  readonly back: boolean;
-  readonly table?: Uint8Array;
+function check<Value>(right: Value): NonNullable<Value> {
+  if (!right) throw new SyntaxError();
+  return right;
 }
 
 function isWord(code: number | undefined): boolean {
-  return code !== undefined && /^\w/.test(String.fromCodePoint(code));
+  return code !== undefined && /\w/.test(String.fromCodePoint(code));
+}
+
+/** Reads a dot, an escape, or a class in brackets; keeps the answers for ASCII. */
+function classOf(atom: string): Test {
+  const source = atom.replace(
+    LENIENT,
+    (_, before: string, set = "", after: string, other: string) =>
+      set ? (before && "\\-") + "\\" + set + (after && "\\-") : `${before}\\u{${other.codePointAt(0)?.toString(16)}}`,
+  );
+  const test = new RegExp(/^[.[]/.test(atom) ? source : `[${source}]`, "u");
+  const known: boolean[] = [];
+  const has = (code: number): boolean => test.test(String.fromCodePoint(code));
+  return (code) => code !== undefined && (code > 127 ? has(code) : known[code] ??= has(code));
 }

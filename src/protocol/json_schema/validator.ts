@@ -6,8 +6,21 @@
 import type { JsonSchema } from "../types.ts";
 import type { SchemaValidator } from "../validation.ts";
 import { compileSchema } from "./compile.ts";
-import type { DialectName, FormatChecks } from "./dialect.ts";
-import { Evaluation } from "./evaluate.ts";
+import type { DialectName } from "./dialect.ts";
+import { evaluate } from "./evaluate.ts";
+import type { FormatChecks, Patterns } from "./node.ts";
+
+/** How many states the patterns of one schema may need together. */
+const STATES = 10_000;
+const DEFAULTS = {
+  schemas: {},
+  dialects: {},
+  formats: {},
+  subschemas: 2_000,
+  bytes: 262_144,
+  steps: 100_000,
+  depth: 32,
+};
 
 /** How schemas are read, and how much work they may make. */
 export interface SchemaValidatorOptions {
@@ -47,10 +60,10 @@ export interface SchemaValidatorOptions {
  * ```
  */
 export function createSchemaValidator(options: SchemaValidatorOptions = {}): SchemaValidator {
-  const defaults = { schemas: {}, dialects: {}, subschemas: 2_000, bytes: 262_144, steps: 100_000, depth: 32 };
-  const settings = { ...defaults, ...options };
+  const settings = { ...DEFAULTS, ...options };
   return (schema) => {
     const root = compileSchema(schema, settings);
-    return (value) => new Evaluation(settings).run(root, value);
+    const patterns: Patterns = { states: STATES, classes: new Map(), known: new Map() };
+    return (value) => evaluate(root, value, settings, patterns);
   };
 }

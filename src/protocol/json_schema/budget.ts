@@ -1,0 +1,18 @@
+/**
+ * What keeps checks from taking too long.
+ *
+ * @module
+ */
+
+/** How many steps are left. */
+export interface Budget {
+  steps: number;
+}
+
+/** What ends a check. */
+export const STOP: Error = new Error();
+
+/** Takes steps from the budget; ends the check when none are left. */
+export function spend(budget: Budget, steps: number): void {
+  if ((budget.steps -= steps) < 0) throw STOP;
+}
