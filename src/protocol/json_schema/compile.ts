@@ -80,7 +80,8 @@ class Compiler {
   #prepare(shape: Shape, value: unknown, node: SchemaNode): unknown {
     const { resource } = node;
     const child = (part: unknown): SchemaNode => this.#reach(part, resource);
-    if (typeof shape === "string") return typeof value === shape ? value : undefined;
+    const type: string = typeof value;
+    if (typeof shape === "string") return type === shape ? value : undefined;
     if (typeof shape === "function") return shape(value, node, (reference) => this.#find(reference, resource));
     if (shape & LISTED && Array.isArray(value)) return value.map(child);
     if (!(shape & NAMED)) return shape & ONE ? child(value) : undefined;

@@ -25,6 +25,7 @@ export function keyOf(budget: Budget, value: unknown, depth = 0): string | numbe
   const inner = (item: unknown): string | number => keyOf(budget, item, depth + 1);
   if (depth > DEPTH) throw new RangeError();
   if (Array.isArray(value)) return `[${value.map(inner)}]`;
+  spend(budget, 1);
   return isObject(value)
     ? `{${keysOf(budget, value).sort().map((key) => `${inner(key)}${inner(value[key])}`)}}`
     : String(value);

@@ -52,8 +52,9 @@ const oneOf: Check = (run, value, keys) => keys.has(keyOf(run, value));
 const required: Check = (run, value, names: string[], _, __, keyword) =>
   each(run, names, (name) => has(value, name) ? PASS : tell(run, keyword, "have the property ", name));
 
-const dependencies: Check = (run, value, entries: Named<SchemaNode | string[]>[], marks, node, keyword) =>
-  each(
+const dependencies: Check = (run, value, entries: Named<SchemaNode | string[]>[], marks, node, keyword) => {
+  spend(run, entries.length >> 1);
+  return each(
     run,
     entries,
     ({ name, part }) =>
@@ -63,6 +64,7 @@ const dependencies: Check = (run, value, entries: Named<SchemaNode | string[]>[]
         ? required(run, value, part, marks, node, keyword) as Verdict
         : visit(run, value, part, marks),
   );
+};
 
 /** A schema for each of the first items, or one for all that follow. */
 const items: Check = (run, value, operand, marks, { operands }, keyword) => {
@@ -129,12 +131,13 @@ const follow: Check = (run, value, { target, name }, marks) => {
   return visit(run, value, node, marks);
 };
 
-const refer: Prepare = (reference, _, find) => typeof reference === "string" ? { target: find(reference) } : undefined;
+const refer: Prepare = (reference, _, find) =>
+  typeof reference === "string" ? { target: find(reference), name: "" } : undefined;
 const dynamic: Prepare = (reference, _, find) => {
   if (typeof reference !== "string") return;
   const target = find(reference);
   const name = "#" + (reference.split("#")[1] ?? "");
-  return { target, name: target.resource.anchors.get(name) === target && name };
+  return { target, name: target.resource.anchors.get(name) === target ? name : "" };
 };
 
 const keys = (values: unknown): unknown => {

@@ -28,8 +28,8 @@ interface State {
   next: State | undefined;
   /** The second way on. */
   readonly other: State | undefined;
-  /** Whether it takes the character. */
-  readonly takes: boolean | undefined;
+  /** The code point that it takes; or `SOME`, as its test says, or `NONE`. */
+  readonly takes: number;
   /** When it was last visited. */
   mark: number;
 }
@@ -37,6 +37,8 @@ interface State {
 /** Makes the states of a part that goes on at `next`, to be run forwards (0) or backwards (1), and gives the first. */
 type Part = (next: State, back: number) => State;
 
+const SOME = -1;
+const NONE = -2;
 const GROUPS = 100;
 /** How many states a Unicode property counts for: hosts take half a millisecond to find its characters. */
 const PROPERTY = 200;
@@ -81,9 +83,9 @@ export class Pattern {
     this.#entry = whole(this.#state(), 0);
   }
 
-  /** True when the pattern is found anywhere. Takes four steps, and one for each 8 characters and each 8 visits of a state. */
+  /** True when the pattern is found anywhere. Takes five steps, and one for each 8 characters and each 8 visits of a state. */
   matches(text: string, budget: Budget): boolean {
-    spend(budget, 4 + (text.length >> 3));
+    spend(budget, 5 + (text.length >> 3));
     const codes: number[] = [];
     const tables: Uint8Array[] = [];
     for (const character of text) codes.push(character.codePointAt(0) as number);
@@ -117,10 +119,10 @@ export class Pattern {
         if (state.mark === mark) continue;
         state.mark = mark;
         visits++;
-        const { test, next, other } = state;
+        const { test, next, other, takes } = state;
         if (next) {
-          if (test && !test(code, at, codes, tables)) continue;
-          (state.takes ? arrived : open).push(next);
+          if (takes < 0 ? test && !test(code, at, codes, tables) : takes !== code) continue;
+          (takes > NONE ? arrived : open).push(next);
           if (other) open.push(other);
         } else if (table) table[at] = 1;
         else {
@@ -183,13 +185,14 @@ export class Pattern {
     if (this.#take(/\(/y)) return this.#group();
     const asked = PLACES[String(this.#take(/[\^$]|\\[bB]/y))];
     if (asked) return (next) => this.#state(asked, next);
-    const [atom, escaped, plain = escaped] = check(this.#take(ATOM));
-    const wanted = plain?.codePointAt(0);
+    const [atom, escaped, bare] = check(this.#take(ATOM));
+    const plain = escaped ?? bare;
+    if (plain) return (next) => this.#state(undefined, next, undefined, plain.codePointAt(0));
     const { classes } = this.#budget;
-    const test: Test = plain ? (code) => code === wanted : classes.get(atom) ?? classOf(atom);
-    if (!plain) classes.set(atom, test);
+    const test = classes.get(atom) ?? classOf(atom);
+    classes.set(atom, test);
     this.#pay(PROPERTY * (atom.split(/\\p/i).length - 1));
-    return (next) => this.#state(test, next, undefined, true);
+    return (next) => this.#state(test, next, undefined, SOME);
   }
 
   #group(): Part {
@@ -204,7 +207,7 @@ export class Pattern {
     return (next) => this.#state((_, at, __, tables) => tables[index]?.[at] === holds, next);
   }
 
-  #state(test?: Test, next?: State, other?: State, takes?: boolean): State {
+  #state(test?: Test, next?: State, other?: State, takes = NONE): State {
     this.#pay(1);
     return { test, next, other, takes, mark: 0 };
   }
