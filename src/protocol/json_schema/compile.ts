@@ -8,7 +8,7 @@ import { isObject } from "../json_rpc.ts";
 import { dialectOf, type DialectOptions } from "./dialect.ts";
 import { unknown } from "./evaluate.ts";
 import { isNames, KEYWORDS, LISTED, NAMED, NAMES, ONE, type Shape, UNUSED } from "./keywords.ts";
-import { type Check, own, refuse, type Resource, type SchemaNode } from "./node.ts";
+import { own, refuse, type Resource, type Rule, type SchemaNode } from "./node.ts";
 import { ANY, LATE } from "./types.ts";
 
 /** What a schema is made ready with. */
@@ -22,6 +22,13 @@ export interface CompileOptions extends DialectOptions {
 /** The URI of a schema that has no absolute one. */
 const HERE = "schema:///";
 const ROWS = Object.entries(KEYWORDS);
+
+const NOT_UNDERSTOOD: Omit<Rule, "keyword"> = {
+  types: ANY,
+  check: (run, _, __, ___, ____, keyword) => unknown(run, `the keyword ${keyword} is not understood`),
+  operand: 0,
+  words: "",
+};
 
 /** What a part of a document is: data, a schema, or a list or object of schemas. */
 const DATA = 0;
@@ -62,27 +69,26 @@ class Compiler {
         const value = schema[keyword];
         if (value === undefined || Number(shape) & UNUSED || isAlone && keyword !== "$ref") continue;
         if (!resource.knows(keyword)) continue;
-        const operand = this.#prepare(shape, value, node);
+        const operand = this.#prepare(shape, value, node, keyword);
         if (operand === undefined) {
-          const check: Check = (run) => unknown(run, `the keyword ${keyword} is not understood`);
-          node.rules.push({ keyword, types: ANY, check, operand, words });
-        } else {
-          node.operands[keyword] = operand;
-          if (check) node.rules.push({ keyword, types, check, operand, words });
-          node.types |= types & LATE;
+          node.rules.push({ ...NOT_UNDERSTOOD, keyword });
+          continue;
         }
+        node.operands[keyword] = operand;
+        node.types |= types & LATE;
+        if (check) node.rules.push({ types, check, operand, words, keyword });
       }
     }
     return root;
   }
 
   /** Makes ready what a keyword holds; gives undefined when it is not understood. */
-  #prepare(shape: Shape, value: unknown, node: SchemaNode): unknown {
+  #prepare(shape: Shape, value: unknown, node: SchemaNode, keyword: string): unknown {
     const { resource } = node;
     const child = (part: unknown): SchemaNode => this.#reach(part, resource);
     const type: string = typeof value;
     if (typeof shape === "string") return type === shape ? value : undefined;
-    if (typeof shape === "function") return shape(value, node, (reference) => this.#find(reference, resource));
+    if (typeof shape === "function") return shape(value, node, (reference) => this.#find(reference, resource), keyword);
     if (shape & LISTED && Array.isArray(value)) return value.map(child);
     if (!(shape & NAMED)) return shape & ONE ? child(value) : undefined;
     return isObject(value)

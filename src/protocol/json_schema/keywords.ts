@@ -21,7 +21,12 @@ import {
 import { ANY, LATE, TYPES } from "./types.ts";
 
 /** Makes an operand ready; gives undefined when it is not understood. */
-export type Prepare = (value: unknown, node: SchemaNode, find: (reference: string) => SchemaNode) => unknown;
+export type Prepare = (
+  value: unknown,
+  node: SchemaNode,
+  find: (reference: string) => SchemaNode,
+  keyword: string,
+) => unknown;
 
 /** Bits for what holds schemas: one, a list, or an object; besides: it may hold lists of names, it is only looked up. */
 export const ONE = 1;
@@ -131,13 +136,11 @@ const follow: Check = (run, value, { target, name }, marks) => {
   return visit(run, value, node, marks);
 };
 
-const refer: Prepare = (reference, _, find) =>
-  typeof reference === "string" ? { target: find(reference), name: "" } : undefined;
-const dynamic: Prepare = (reference, _, find) => {
+const refer: Prepare = (reference, _, find, keyword) => {
   if (typeof reference !== "string") return;
   const target = find(reference);
   const name = "#" + (reference.split("#")[1] ?? "");
-  return { target, name: target.resource.anchors.get(name) === target ? name : "" };
+  return { target, name: keyword !== "$ref" && target.resource.anchors.get(name) === target ? name : "" };
 };
 
 const keys = (values: unknown): unknown => {
@@ -222,8 +225,8 @@ export const KEYWORDS: Readonly<Record<string, Row>> = {
   dependentSchemas: [RECORD, NAMED | NAMES, dependencies],
   dependencies: [RECORD, NAMED | NAMES, dependencies],
   $ref: [ANY, refer, follow],
-  $recursiveRef: [ANY, dynamic, follow],
-  $dynamicRef: [ANY, dynamic, follow],
+  $recursiveRef: [ANY, refer, follow],
+  $dynamicRef: [ANY, refer, follow],
   allOf: [
     ANY,
     LISTED,

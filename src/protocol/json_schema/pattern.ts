@@ -49,10 +49,9 @@ const ATOM =
 /** In a class, what only strict Unicode mode forbids: dashes beside sets, and escapes that need not be. */
 const LENIENT = /(-?)\\(?:([dDwWsS]|[pP]\{[\w=]+\})(-?)|([^\w]))/gu;
 
-const begin: Test = (_, at) => !at;
 /** What is asked of places. */
 const PLACES: Readonly<Record<string, Test>> = {
-  "^": begin,
+  "^": (_, at) => !at,
   "$": (_, at, { length }) => at === length,
   "\\b": (_, at, codes) => isWord(codes[at - 1]) !== isWord(codes[at]),
   "\\B": (_, at, codes) => isWord(codes[at - 1]) === isWord(codes[at]),
@@ -137,7 +136,7 @@ export class Pattern {
       const empty = open;
       open = arrived;
       arrived = empty;
-      if (!table && !open.length && entry.test === begin) break;
+      if (!table && !open.length && entry.test === PLACES["^"]) break;
     }
     spend(budget, visits >> 3);
     return false;
