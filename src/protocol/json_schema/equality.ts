@@ -22,13 +22,17 @@ export function keyOf(budget: Budget, value: unknown, depth = 0): string | numbe
     spend(budget, value.length >> 6);
     return value.length + '"' + value;
   }
-  const inner = (item: unknown): string | number => keyOf(budget, item, depth + 1);
   if (depth > DEPTH) throw new RangeError();
-  if (Array.isArray(value)) return `[${value.map(inner)}]`;
-  spend(budget, 1);
-  return isObject(value)
-    ? `{${keysOf(budget, value).sort().map((key) => `${inner(key)}${inner(value[key])}`)}}`
-    : String(value);
+  if (Array.isArray(value)) return `[${value.map((item) => keyOf(budget, item, depth + 1))}]`;
+  if (!isObject(value)) return String(value);
+  const keys = Object.keys(value);
+  let text = "{";
+  spend(budget, 2 + (keys.length >> 1));
+  for (const key of keys.sort()) {
+    const item = value[key];
+    if (item !== undefined) text += keyOf(budget, key) + ":" + keyOf(budget, item, depth + 1) + ",";
+  }
+  return text;
 }
 
 /** The keys of an object that JSON would keep: those whose value is not `undefined`. Takes one step for each. */

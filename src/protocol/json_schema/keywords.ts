@@ -58,7 +58,7 @@ const required: Check = (run, value, names: string[], _, __, keyword) =>
   each(run, names, (name) => has(value, name) ? PASS : tell(run, keyword, "have the property ", name));
 
 const dependencies: Check = (run, value, entries: Named<SchemaNode | string[]>[], marks, node, keyword) => {
-  spend(run, entries.length >> 1);
+  spend(run, entries.length * 3 >> 2);
   return each(
     run,
     entries,
