@@ -10,33 +10,46 @@ import type { Clock } from "../ports.ts";
 const errorBytes = 65_536;
 const errorWait = 1_000;
 const bufferBytes = 65_536;
-// It keeps nothing between two calls. JSON has to be UTF-8: a damaged byte is not handed on as if it were text.
-const utf8 = new TextDecoder("utf-8", { fatal: true });
+/** From here on memory that is let go of early is worth the work. */
+const largeBytes = 1_048_576;
+// They keep nothing between two calls.
+const utf8 = new TextDecoder();
+const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
 
 /**
- * Reads a whole body as text.
+ * Reads a whole body.
  *
- * @param response The reply; its body is consumed, or cancelled when this throws.
+ * @param response The reply; its body is consumed, or cancelled when this rejects.
  * @param limit The most bytes to take: the option `limits.messageBytes`.
  * @throws {LimitExceededError} When the body is longer.
- * @throws {ProtocolViolationError} When it is not UTF-8.
  */
-export async function readText(response: Response, limit: number, byob: ByobSwitch): Promise<string> {
+export function readBytes(response: Response, limit: number, byob: ByobSwitch): Promise<ArrayBuffer> {
   const { headers, type, url } = response;
   const declared = Number(headers.get("content-length"));
   // The length holds only for a plain body off a socket: some runtimes take chunks beside it, a browser hides the encodings
   // of another origin, and a reply without a URL was made by a program.
-  const plain = url && type !== "cors" && !headers.get("content-encoding") && !headers.get("transfer-encoding");
-  const whole = declared && declared <= limit && plain
-    ? response
-    : await readStart(new BodyReader(response, byob), limit);
-  if (whole instanceof Blob) checkLimit("messageBytes", limit, whole.size);
-  const bytes = await whole.arrayBuffer();
+  return declared && declared <= limit && url && type !== "cors" && !headers.get("content-encoding") &&
+      !headers.get("transfer-encoding")
+    ? response.arrayBuffer()
+    : gather(new BodyReader(response, byob), limit);
+}
+
+/**
+ * The text that a message's bytes are. They are used up: the memory of many bytes is given back at once.
+ *
+ * @throws {ProtocolViolationError} When they are not UTF-8: a damaged byte is not handed on as if it were text.
+ */
+export function takeText(bytes: ArrayBuffer): string {
+  const text = utf8.decode(bytes);
   try {
-    return utf8.decode(bytes);
+    // Only a text with this mark can have been damaged, and the strict way takes several times the memory on Deno.
+    if (text.includes("\ufffd")) strictUtf8.decode(bytes);
   } catch (cause) {
     throw new ProtocolViolationError("The reply is not UTF-8", { cause });
   }
+  // Node 20 and older browsers cannot.
+  if (bytes.byteLength > largeBytes) bytes.transfer?.(0);
+  return text;
 }
 
 /**
@@ -47,7 +60,7 @@ export async function readErrorText(response: Response, clock: Clock): Promise<s
   const reader = new BodyReader(response, { byob: false });
   const stop = clock.schedule(() => reader.cancel(), errorWait);
   try {
-    return (await (await readStart(reader, errorBytes)).text()).slice(0, errorBytes);
+    return utf8.decode(await gather(reader, errorBytes, true)).slice(0, errorBytes);
   } catch {
     return "";
   } finally {
@@ -55,22 +68,21 @@ export async function readErrorText(response: Response, clock: Clock): Promise<s
   }
 }
 
-/** Reads until the end, or until more than `limit` bytes were seen; the rest is cancelled. */
-async function readStart(reader: BodyReader, limit: number): Promise<Blob> {
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
+/** Reads until the end. What is longer than `limit` is cut there, or refused. */
+async function gather(reader: BodyReader, limit: number, cut = false): Promise<ArrayBuffer> {
+  const chunks: Uint8Array[] = [];
   let seen = 0;
-  try {
-    while (seen <= limit) {
-      const chunk = await reader.read();
-      if (!chunk) break;
-      seen += chunk.byteLength;
-      // The reader uses its buffer again.
-      chunks.push(chunk.slice());
-    }
-    return new Blob(chunks);
-  } finally {
-    reader.cancel();
-  }
+  await reader.each((chunk) => {
+    seen += chunk.length;
+    if (seen > limit && !cut) return true;
+    // The reader uses its buffer again.
+    chunks.push(chunk.slice());
+    return seen > limit;
+  });
+  if (!cut) checkLimit("messageBytes", limit, seen);
+  const whole = new Uint8Array(seen);
+  for (let chunk; (chunk = chunks.pop());) whole.set(chunk, seen -= chunk.length);
+  return whole.buffer;
 }
 
 /** Whether bodies can be read into a buffer of ours: set to false once the runtime cannot. */
@@ -80,11 +92,12 @@ export interface ByobSwitch {
 
 /**
  * Reads a body chunk by chunk, into one buffer again and again where the runtime can do that: it is far cheaper on Deno,
- * in time and in memory. A chunk is good until the next one is read.
+ * in time and in memory.
  */
 export class BodyReader {
   readonly #reader: ReadableStreamBYOBReader | undefined;
-  #buffer: ArrayBuffer;
+  /** Empty for the default reader, which takes no notice of it. */
+  #view: Uint8Array<ArrayBuffer>;
 
   constructor({ body }: Response, byob: ByobSwitch) {
     try {
@@ -92,18 +105,25 @@ export class BodyReader {
     } catch {
       byob.byob = false;
     }
-    // The default reader takes no notice of the buffer.
     this.#reader ??= body?.getReader() as unknown as ReadableStreamBYOBReader | undefined;
-    this.#buffer = new ArrayBuffer(byob.byob ? bufferBytes : 0);
+    this.#view = new Uint8Array(byob.byob ? bufferBytes : 0);
   }
 
-  /** The next chunk; undefined at the end. */
-  async read(): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    if (!this.#reader) return undefined;
-    const { done, value } = await this.#reader.read(new Uint8Array(this.#buffer));
-    if (done) return undefined;
-    this.#buffer = value.buffer;
-    return value;
+  /** Gives every chunk until the end, or until `take` gives true; a chunk is good only until `take` returns. */
+  async each(take: (chunk: Uint8Array) => boolean | void): Promise<void> {
+    const reader = this.#reader;
+    try {
+      for (let over: boolean | void = false; reader && !over;) {
+        const { done, value } = await reader.read(this.#view);
+        if (done) return;
+        over = take(value);
+        if (this.#view.length) this.#view = new Uint8Array(value.buffer);
+      }
+    } catch (error) {
+      this.cancel();
+      throw error;
+    }
+    this.cancel();
   }
 
   /** Gives the rest up. Never throws. */

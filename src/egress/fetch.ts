@@ -16,37 +16,36 @@ const mostRedirects = 3;
  * @param fetch The port that sends it.
  * @param url An address that the operator gave.
  * @param init As for `fetch`; `redirect` is set to `manual`.
+ * @param hops How many redirects led here.
  * @throws {RedirectRefusedError} When the server redirects anywhere else, or a fourth time.
  * @throws {ConnectError} When no connection came about.
  * @throws {ConnectionClosedError} When the connection broke before the reply's head was there.
  */
-export async function egressFetch(fetch: Fetch, url: string, init: RequestInit): Promise<Response> {
+export async function egressFetch(fetch: Fetch, url: string, init: RequestInit, hops = 0): Promise<Response> {
   init.redirect = "manual";
-  for (let hops = 0;; hops++) {
-    let response: Response;
-    try {
-      response = await fetch(url, init);
-    } catch (error) {
-      throw networkError(error, url, init);
-    }
-    const { status } = response;
-    // A browser hides what a redirect says: status 0.
-    if (status && (status < 301 || status > 308 || status === 304)) return response;
-    discard(response);
-    if (!status) {
-      throw new RedirectRefusedError(
-        `Cannot follow the redirect of "${urlWithoutQuery(url)}" in a browser: connect to the final address`,
-      );
-    }
-    const location = response.headers.get("location") ?? "";
-    const target = location && URL.canParse(location, url) ? new URL(location, url) : undefined;
-    if (status < 307 || target?.origin !== new URL(url).origin || hops === mostRedirects) {
-      throw new RedirectRefusedError(
-        `Cannot follow ${status} to "${urlWithoutQuery(target ?? location)}": expected 307 or 308 to the same origin`,
-      );
-    }
-    url = target.href;
+  let response: Response;
+  try {
+    response = await fetch(url, init);
+  } catch (error) {
+    throw networkError(error, url, init);
   }
+  const { status } = response;
+  // A browser hides what a redirect says: status 0.
+  if (status && (status < 301 || status > 308 || status === 304)) return response;
+  discard(response);
+  if (!status) {
+    throw new RedirectRefusedError(
+      `Cannot follow the redirect of "${urlWithoutQuery(url)}" in a browser: connect to the final address`,
+    );
+  }
+  const location = response.headers.get("location") ?? "";
+  const target = location && URL.canParse(location, url) ? new URL(location, url) : undefined;
+  if (status < 307 || target?.origin !== new URL(url).origin || hops === mostRedirects) {
+    throw new RedirectRefusedError(
+      `Cannot follow ${status} to "${urlWithoutQuery(target ?? location)}": expected 307 or 308 to the same origin`,
+    );
+  }
+  return egressFetch(fetch, target.href, init, hops + 1);
 }
 
 /** What a failed `fetch` means: not connected at all where the runtime names it so, else broken off. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { BodyReader, discard, readErrorText, readText } from "../egress/body.ts";
+import { BodyReader, discard, readBytes, readErrorText, takeText } from "../egress/body.ts";
 import type { ByobSwitch } from "../egress/body.ts";
 import { egressFetch } from "../egress/fetch.ts";
 import {
@@ -58,14 +58,6 @@ export interface HttpContext extends ByobSwitch {
   closed: boolean;
 }
 
-/** What is posted. */
-export interface HttpMessage {
-  readonly text: string;
-  readonly method: string | undefined;
-  /** It is a request: an answer is waited for. */
-  readonly asks: boolean;
-}
-
 /** One request and its reply. It ends its exchange exactly once with all it knows. */
 export class HttpReply {
   readonly #context: HttpContext;
@@ -73,6 +65,7 @@ export class HttpReply {
   readonly #options: SendOptions | undefined;
   readonly #controller = new AbortController();
   #answered = false;
+  #over = false;
   #stop: (() => void) | undefined;
   #messages = 0;
   #eventId: string | undefined;
@@ -88,35 +81,40 @@ export class HttpReply {
   /**
    * Sends one message and reads its reply; without a message it reads the legacy stream that belongs to no request, or
    * ends the legacy session. What has no answer has no deadline in the session: it gets one here. Never rejects.
+   *
+   * @param asks It is a request: an answer is waited for.
    */
-  async run(verb: "POST" | "GET" | "DELETE", message: Partial<HttpMessage> = {}): Promise<void> {
+  async run(verb: "POST" | "GET" | "DELETE", asks: boolean, text?: string, method?: string): Promise<void> {
+    const context = this.#context;
     try {
-      const { closed, label, repeats, limits, timeouts, clock } = this.#context;
-      if (closed) throw new ConnectionClosedError("The client is closed", { delivery: "not-sent" });
-      const { text, method, asks = verb === "GET" } = message;
+      const { limits, timeouts } = context;
+      if (context.closed) throw new ConnectionClosedError("The client is closed", { delivery: "not-sent" });
       if (!asks) {
-        const wait = verb === "POST" ? timeouts.headers : timeouts.close;
-        this.#stop = clock.schedule(() => this.end(new TimeoutError("headers", wait)), wait);
+        const wait = text ? timeouts.headers : timeouts.close;
+        this.#stop = context.clock.schedule(() => this.end(new TimeoutError("headers", wait)), wait);
       }
-      const once = repeats && text && (method === "tools/call" || !method);
+      const once = context.repeats && text && (method === "tools/call" || !method);
       const response = await this.#fetch(verb, once ? new Blob([text]) : text);
       if (!response.ok) return this.end(await this.#failure(response));
       this.#exchange?.begin?.();
       if (method === "initialize") this.#keepSession(response);
-      if (asks) {
+      if (!asks) discard(response);
+      else {
         const type = mediaType(response);
-        if (type.startsWith(json) && verb === "POST") {
-          this.#take(await readText(response, limits.messageBytes, this.#context));
+        if (text && type.startsWith(json)) {
+          this.#take(takeText(await readBytes(response, limits.messageBytes, context)));
         } else {
-          const endless = verb === "GET" || method === "subscriptions/listen";
+          const endless = !text || method === "subscriptions/listen";
           await this.#readStream(response, type, endless ? Infinity : limits.streamBytes);
-          if (!this.#answered && verb === "POST") await this.#resume();
+          if (text && !this.#answered && this.#options?.legacy) await this.#resume();
         }
         if (!this.#answered) {
-          throw new ConnectionClosedError(`"${label}" gave no answer`, { retryable: true, retryAfter: this.#retry });
+          const broken = `"${context.label}" gave no answer`;
+          throw new ConnectionClosedError(broken, { retryable: true, retryAfter: this.#retry });
         }
-      } else discard(response);
-      this.#finish();
+      }
+      // It was read to its end: there is nothing to be called off.
+      if (this.#settle()) this.#exchange?.end();
     } catch (error) {
       this.end(asMcpError(error));
     }
@@ -124,10 +122,7 @@ export class HttpReply {
 
   /** Calls it off. False when it was over already. */
   cancel(): boolean {
-    if (!this.#context.replies.delete(this)) return false;
-    this.#controller.abort();
-    this.#stop?.();
-    return !this.#answered;
+    return this.#settle(this.#controller) && !this.#answered;
   }
 
   /** Ends it with a reason that is not the server's doing. */
@@ -137,30 +132,25 @@ export class HttpReply {
     this.#exchange?.end(reason);
   }
 
-  /** It was read to its end: there is nothing to be called off. */
-  #finish(): void {
-    if (!this.#context.replies.delete(this)) return;
+  /** It is over from now on. False when it was already. */
+  #settle(controller?: AbortController): boolean {
+    if (this.#over) return false;
+    this.#over = true;
+    this.#context.replies.delete(this);
+    controller?.abort();
     this.#stop?.();
-    this.#exchange?.end();
-  }
-
-  get #over(): boolean {
-    return !this.#context.replies.has(this);
+    return true;
   }
 
   #fetch(method: string, body?: string | Blob): Promise<Response> {
-    const { fetch, url, sessionId } = this.#context;
+    const { fetch, url, sessionId, headers: usual } = this.#context;
     const { legacy, headers: own } = this.#options ?? {};
-    const headers: Record<string, string> = { ...this.#context.headers, ...own, "Accept": eventStream };
-    if (body) {
-      headers["Content-Type"] = json;
-      headers.Accept = `${json}, ${eventStream}`;
-    }
+    const headers: Record<string, string> = body
+      ? { ...usual, ...own, "Content-Type": json, "Accept": `${json}, ${eventStream}` }
+      : { ...usual, ...own, "Accept": eventStream };
     if (legacy && sessionId !== undefined) headers["Mcp-Session-Id"] = sessionId;
     if (this.#eventId !== undefined) headers["Last-Event-ID"] = this.#eventId;
-    const init: RequestInit = { method, headers, signal: this.#controller.signal };
-    if (body) init.body = body;
-    return egressFetch(fetch, url, init);
+    return egressFetch(fetch, url, { method, headers, signal: this.#controller.signal, ...body && { body } });
   }
 
   async #readStream(response: Response, type: string, most: number): Promise<void> {
@@ -179,7 +169,7 @@ export class HttpReply {
     let stopLinger: (() => void) | undefined;
     this.#stop = () => reader.cancel();
     try {
-      for (let chunk = await reader.read(); chunk; chunk = await reader.read()) {
+      await reader.each((chunk) => {
         seen += chunk.length;
         checkLimit("streamBytes", most, seen);
         parser.push(chunk);
@@ -187,33 +177,36 @@ export class HttpReply {
         if (lastEventId && headerSafe.test(lastEventId)) this.#eventId = lastEventId;
         this.#retry = retry ?? this.#retry;
         if (this.#answered) stopLinger ??= clock.schedule(() => this.end(), linger);
-      }
+      });
     } catch (error) {
       // A connection that broke in the middle is the end of the stream; a legacy one may be resumed.
       if (error instanceof McpError || error instanceof SyntaxError) throw error;
     } finally {
-      stopLinger?.();
+      this.#stop = void stopLinger?.();
     }
   }
 
   #take(text: string): void {
     const { limits, batches } = this.#context;
     const value = parseJson(text, limits);
-    for (const item of batches && Array.isArray(value) ? value : [value]) {
-      const kind = classify(item);
-      if (!kind) throw new ProtocolViolationError("The message is no JSON-RPC");
-      if (this.#over) return;
-      this.#messages++;
-      this.#answered ||= kind === "response";
-      this.#exchange?.message(item as JsonRpcMessage);
-    }
+    if (batches && Array.isArray(value)) { for (const item of value) this.#deliver(item); }
+    else this.#deliver(value);
+  }
+
+  #deliver(value: unknown): void {
+    const kind = classify(value);
+    if (!kind) throw new ProtocolViolationError("The message is no JSON-RPC");
+    if (this.#over) return;
+    this.#messages++;
+    this.#answered ||= kind === "response";
+    this.#exchange?.message(value as JsonRpcMessage);
   }
 
   /** Legacy: a stream that ended early but had an event id is polled again (specification 2025-11-25: Resumability). */
   async #resume(): Promise<void> {
     const { clock, limits } = this.#context;
     let pause = shortestRetry;
-    for (let left = this.#options?.legacy ? resumptions : 0; left > 0; left--) {
+    for (let left = resumptions; left > 0; left--) {
       const eventId = this.#eventId;
       const messages = this.#messages;
       if (eventId === undefined || this.#answered || this.#over) return;
