@@ -8,6 +8,7 @@ import http from "node:http";
 import type { ClientRequest, IncomingMessage } from "node:http";
 import https from "node:https";
 import { Buffer } from "node:buffer";
+import process from "node:process";
 import { pipeline, Readable } from "node:stream";
 import type { Transform } from "node:stream";
 import zlib from "node:zlib";
@@ -72,10 +73,22 @@ export function createNodeFetch(options: NodeFetchOptions = {}): NodeFetch {
   };
 }
 
-interface Outcome {
-  resolve(response: Response): void;
+interface Outcome<T = Response> {
+  resolve(value: T): void;
   reject(reason: unknown): void;
 }
+
+/** A body that is gathered in one piece, and who waits for it. */
+interface Whole {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  at: number;
+  readonly outcome: Outcome<ArrayBuffer>;
+}
+
+/** Bytes that wait for a reader before the server is held back. */
+const queuedBytes = 65_536;
+/** So much is taken in one piece of memory when a server says that it will come. */
+const wholeBytes = 2 ** 26;
 
 /** One request on its way: from the first byte out to the last byte in. */
 class Reply {
@@ -85,7 +98,15 @@ class Reply {
   readonly #outcome: Outcome;
   #source: Readable | undefined;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  /** What came in and nobody has asked for. */
+  #queue: Uint8Array[] = [];
+  #queued = 0;
+  /** A read waits for bytes. */
+  #wanted = false;
+  /** The bytes go in one piece to who asked for all of them. */
+  #whole: Whole | undefined;
   #answered = false;
+  #ended = false;
   #over = false;
 
   constructor(request: ClientRequest, url: URL, init: RequestInit, outcome: Outcome) {
@@ -123,32 +144,81 @@ class Reply {
     const response = new Response(isEmpty ? null : this.#body(incoming), init);
     Object.defineProperty(response, "url", { value: this.#url.href });
     if (isEmpty) incoming.on("end", () => this.#done()).on("error", (error) => this.#fail(error)).resume();
+    const length = Number(incoming.headers["content-length"]);
+    if (this.#source === incoming && length <= wholeBytes && !incoming.headers["transfer-encoding"]) {
+      Object.defineProperty(response, "arrayBuffer", { value: () => this.#readWhole(response, length) });
+    }
     this.#outcome.resolve(response);
   }
 
   #body(incoming: IncomingMessage): ReadableStream<Uint8Array> {
     const source = this.#source = unpack(incoming, (error) => this.#fail(error));
+    source.on("data", (chunk: Uint8Array) => this.#take(chunk));
+    source.on("end", () => {
+      if (this.#over) return;
+      this.#done();
+      this.#ended = true;
+      this.#flush();
+    });
+    source.on("error", (error) => this.#fail(error));
     return new ReadableStream({
-      start: (controller) => {
-        this.#controller = controller;
-        source.on("data", (chunk: Uint8Array) => {
-          if (this.#over) return;
-          controller.enqueue(chunk);
-          if ((controller.desiredSize ?? 0) <= 0) source.pause();
-        });
-        source.on("end", () => {
-          if (this.#over) return;
-          this.#done();
-          controller.close();
-        });
-        source.on("error", (error) => this.#fail(error));
+      start: (controller) => void (this.#controller = controller),
+      pull: () => {
+        this.#wanted = true;
+        this.#flush();
       },
-      pull: () => void source.resume(),
       cancel: () => {
+        this.#queue = [];
+        if (this.#over) return;
         this.#done();
         this.#request.destroy();
       },
-    }, { highWaterMark: 64 * 1024, size: (chunk) => chunk?.byteLength ?? 0 });
+    }, { highWaterMark: 0 });
+  }
+
+  #take(chunk: Uint8Array): void {
+    if (this.#over) return;
+    this.#queue.push(chunk);
+    this.#queued += chunk.length;
+    if (this.#whole) return this.#fill(this.#whole);
+    // What comes in one tick goes on in one piece: a server's many small chunks are read at once.
+    if (this.#wanted && this.#queue.length === 1) process.nextTick(() => this.#flush());
+    if (this.#queued >= queuedBytes) this.#source?.pause();
+  }
+
+  /** Hands over what has come, to the read that waits for it. */
+  #flush(): void {
+    if (this.#whole) return this.#fill(this.#whole);
+    const queue = this.#queue;
+    const [first] = queue;
+    if (first && this.#wanted) {
+      this.#wanted = false;
+      this.#queue = [];
+      this.#queued = 0;
+      this.#controller?.enqueue(queue.length > 1 ? Buffer.concat(queue) : first);
+      this.#source?.resume();
+    }
+    if (this.#ended && !this.#queue.length) this.#controller?.close();
+  }
+
+  /** All bytes, without the way through a stream: they are in memory once. */
+  #readWhole(response: Response, length: number): Promise<ArrayBuffer> {
+    const isBroken = this.#over && !this.#ended;
+    if (isBroken || response.bodyUsed || response.body?.locked) return Response.prototype.arrayBuffer.call(response);
+    response.body?.getReader();
+    return new Promise((resolve, reject) => {
+      this.#whole = { bytes: new Uint8Array(length), at: 0, outcome: { resolve, reject } };
+      this.#fill(this.#whole);
+      this.#source?.resume();
+    });
+  }
+
+  #fill(whole: Whole): void {
+    for (const chunk of this.#queue.splice(0)) {
+      whole.bytes.set(chunk, whole.at);
+      whole.at += chunk.length;
+    }
+    if (this.#ended) whole.outcome.resolve(whole.bytes.buffer);
   }
 
   /** Breaks it off in whatever phase it is. */
@@ -157,6 +227,7 @@ class Reply {
     this.#done();
     const reason = aborted ? error : fetchError(error);
     this.#outcome.reject(reason);
+    this.#whole?.outcome.reject(reason);
     this.#controller?.error(reason);
     this.#request.destroy();
     this.#source?.destroy();
