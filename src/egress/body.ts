@@ -23,15 +23,18 @@ const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
  * @param limit The most bytes to take: the option `limits.messageBytes`.
  * @throws {LimitExceededError} When the body is longer.
  */
-export function readBytes(response: Response, limit: number, byob: ByobSwitch): Promise<ArrayBuffer> {
+export function readBytes(response: Response, limit: number, byob: ByobSwitch): Promise<ArrayBuffer | Uint8Array> {
   const { headers, type, url } = response;
-  const declared = Number(headers.get("content-length"));
+  let declared = Number(headers.get("content-length"));
   // The length holds only for a plain body off a socket: some runtimes take chunks beside it, a browser hides the encodings
   // of another origin, and a reply without a URL was made by a program.
-  return declared && declared <= limit && url && type !== "cors" && !headers.get("content-encoding") &&
-      !headers.get("transfer-encoding")
+  if (
+    !(declared <= limit) || !url || type === "cors" || headers.get("content-encoding") || headers.get("transfer-encoding")
+  ) declared = 0;
+  // Deno itself would hold the bytes twice.
+  return declared && !(byob.isDeno && declared > largeBytes)
     ? response.arrayBuffer()
-    : gather(new BodyReader(response, byob), limit);
+    : gather(new BodyReader(response, byob), limit, declared);
 }
 
 /**
@@ -39,7 +42,7 @@ export function readBytes(response: Response, limit: number, byob: ByobSwitch): 
  *
  * @throws {ProtocolViolationError} When they are not UTF-8: a damaged byte is not handed on as if it were text.
  */
-export function takeText(bytes: ArrayBuffer): string {
+export function takeText(bytes: ArrayBuffer | Uint8Array): string {
   const text = utf8.decode(bytes);
   try {
     // Only a text with this mark can have been damaged, and the strict way takes several times the memory on Deno.
@@ -48,7 +51,7 @@ export function takeText(bytes: ArrayBuffer): string {
     throw new ProtocolViolationError("The reply is not UTF-8", { cause });
   }
   // Node 20 and older browsers cannot.
-  if (bytes.byteLength > largeBytes) bytes.transfer?.(0);
+  if (bytes.byteLength > largeBytes) (("buffer" in bytes ? bytes.buffer : bytes) as ArrayBuffer).transfer?.(0);
   return text;
 }
 
@@ -59,8 +62,15 @@ export function takeText(bytes: ArrayBuffer): string {
 export async function readErrorText(response: Response, clock: Clock): Promise<string> {
   const reader = new BodyReader(response, { byob: false });
   const stop = clock.schedule(() => reader.cancel(), errorWait);
+  const decoder = new TextDecoder();
+  let text = "";
+  let seen = 0;
   try {
-    return utf8.decode(await gather(reader, errorBytes, true)).slice(0, errorBytes);
+    await reader.each((chunk) => {
+      text += decoder.decode(chunk, { stream: true });
+      return (seen += chunk.length) > errorBytes;
+    });
+    return text.slice(0, errorBytes);
   } catch {
     return "";
   } finally {
@@ -68,26 +78,31 @@ export async function readErrorText(response: Response, clock: Clock): Promise<s
   }
 }
 
-/** Reads until the end. What is longer than `limit` is cut there, or refused. */
-async function gather(reader: BodyReader, limit: number, cut = false): Promise<ArrayBuffer> {
-  const chunks: Uint8Array[] = [];
+/**
+ * Reads until the end. What is longer than `limit` is refused.
+ *
+ * @param size How much will come, where that is known.
+ */
+async function gather(reader: BodyReader, limit: number, size = 0): Promise<Uint8Array> {
+  let whole = new Uint8Array(size);
   let seen = 0;
   await reader.each((chunk) => {
-    seen += chunk.length;
-    if (seen > limit && !cut) return true;
-    // The reader uses its buffer again.
-    chunks.push(chunk.slice());
-    return seen > limit;
+    const at = seen;
+    checkLimit("messageBytes", limit, seen += chunk.length);
+    if (seen > whole.length) {
+      const start = whole;
+      whole = new Uint8Array(Math.min(seen * 2, limit));
+      whole.set(start);
+    }
+    whole.set(chunk, at);
   });
-  if (!cut) checkLimit("messageBytes", limit, seen);
-  const whole = new Uint8Array(seen);
-  for (let chunk; (chunk = chunks.pop());) whole.set(chunk, seen -= chunk.length);
-  return whole.buffer;
+  return whole.subarray(0, seen);
 }
 
 /** Whether bodies can be read into a buffer of ours: set to false once the runtime cannot. */
 export interface ByobSwitch {
   byob: boolean;
+  readonly isDeno?: boolean;
 }
 
 /**
@@ -96,8 +111,7 @@ export interface ByobSwitch {
  */
 export class BodyReader {
   readonly #reader: ReadableStreamBYOBReader | undefined;
-  /** Empty for the default reader, which takes no notice of it. */
-  #view: Uint8Array<ArrayBuffer>;
+  readonly #byob: boolean;
 
   constructor({ body }: Response, byob: ByobSwitch) {
     try {
@@ -106,18 +120,20 @@ export class BodyReader {
       byob.byob = false;
     }
     this.#reader ??= body?.getReader() as unknown as ReadableStreamBYOBReader | undefined;
-    this.#view = new Uint8Array(byob.byob ? bufferBytes : 0);
+    this.#byob = byob.byob;
   }
 
   /** Gives every chunk until the end, or until `take` gives true; a chunk is good only until `take` returns. */
   async each(take: (chunk: Uint8Array) => boolean | void): Promise<void> {
     const reader = this.#reader;
+    // The default reader takes no notice of it.
+    let view = new Uint8Array(this.#byob ? bufferBytes : 0);
     try {
       for (let over: boolean | void = false; reader && !over;) {
-        const { done, value } = await reader.read(this.#view);
+        const { done, value } = await reader.read(view);
         if (done) return;
         over = take(value);
-        if (this.#view.length) this.#view = new Uint8Array(value.buffer);
+        if (this.#byob) view = new Uint8Array(value.buffer);
       }
     } catch (error) {
       this.cancel();

@@ -50,8 +50,8 @@ export interface HttpContext extends ByobSwitch {
   readonly headers: Readonly<Record<string, string>> | undefined;
   /** The replies that are not over. */
   readonly replies: Set<HttpReply>;
-  /** The runtime's fetch sends a text again by itself when the connection breaks; what must not run twice goes as a Blob. */
-  readonly repeats: boolean;
+  /** Deno's fetch sends a text again by itself when the connection breaks; what must not run twice goes as a Blob. */
+  readonly isDeno: boolean;
   /** Legacy 2025-03-26: arrays of messages are taken apart. */
   batches: boolean;
   sessionId: string | undefined;
@@ -93,7 +93,7 @@ export class HttpReply {
         const wait = text ? timeouts.headers : timeouts.close;
         this.#stop = context.clock.schedule(() => this.end(new TimeoutError("headers", wait)), wait);
       }
-      const once = context.repeats && text && (method === "tools/call" || !method);
+      const once = context.isDeno && text && (method === "tools/call" || !method);
       const response = await this.#fetch(verb, once ? new Blob([text]) : text);
       if (!response.ok) return this.end(await this.#failure(response));
       this.#exchange?.begin?.();
