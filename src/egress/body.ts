@@ -9,6 +9,8 @@ import type { Clock } from "../ports.ts";
 
 const errorBytes = 65_536;
 const errorWait = 1_000;
+/** Most replies are small: the buffer that reads them is too, until one fills it. */
+const firstBytes = 4_096;
 const bufferBytes = 65_536;
 /** From here on memory that is let go of early is worth the work. */
 const largeBytes = 1_048_576;
@@ -127,13 +129,13 @@ export class BodyReader {
   async each(take: (chunk: Uint8Array) => boolean | void): Promise<void> {
     const reader = this.#reader;
     // The default reader takes no notice of it.
-    let view = new Uint8Array(this.#byob ? bufferBytes : 0);
+    let view = new Uint8Array(this.#byob ? firstBytes : 0);
     try {
       for (let over: boolean | void = false; reader && !over;) {
         const { done, value } = await reader.read(view);
         if (done) return;
         over = take(value);
-        if (this.#byob) view = new Uint8Array(value.buffer);
+        if (this.#byob) view = new Uint8Array(value.length === firstBytes ? new ArrayBuffer(bufferBytes) : value.buffer);
       }
     } catch (error) {
       this.cancel();

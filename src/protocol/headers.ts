@@ -163,7 +163,8 @@ function bounded(value: Primitive, { headerBytes }: Pick<Limits, "headerBytes">)
 
 /** Gathers what is below a schema, or below an object with names for keys. `path` is missing where `properties` alone do not lead. */
 function collect(schema: object, path: string[] | undefined, isMap: boolean, found: FoundRules): void {
-  for (const key of Object.keys(schema)) {
+  // Far cheaper than a list of the keys; what was parsed has no others.
+  for (const key in schema) {
     const value: unknown = schema[key as never];
     if (typeof value !== "object" || value === null) {
       if (key === annotation && !isMap) annotate(value, (schema as { type?: unknown }).type, path, found);
