@@ -7,11 +7,10 @@ import { ProtocolViolationError } from "../protocol/errors.ts";
 import { checkLimit } from "../protocol/limits.ts";
 import type { Clock } from "../ports.ts";
 
-const errorBytes = 65_536;
 const errorWait = 1_000;
 /** Most replies are small: the buffer that reads them is too, until one fills it. */
 const firstBytes = 4_096;
-const bufferBytes = 65_536;
+const manyBytes = 65_536;
 /** From here on memory that is let go of early is worth the work. */
 const largeBytes = 1_048_576;
 // They keep nothing between two calls.
@@ -23,20 +22,19 @@ const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
  *
  * @param response The reply; its body is consumed, or cancelled when this rejects.
  * @param limit The most bytes to take: the option `limits.messageBytes`.
+ * @param isDeno As for {@linkcode eachChunk}.
  * @throws {LimitExceededError} When the body is longer.
  */
-export function readBytes(response: Response, limit: number, byob: ByobSwitch): Promise<ArrayBuffer | Uint8Array> {
+export function readBytes(response: Response, limit: number, isDeno: boolean): Promise<ArrayBuffer | Uint8Array> {
   const { headers, type, url } = response;
-  let declared = Number(headers.get("content-length"));
   // The length holds only for a plain body off a socket: some runtimes take chunks beside it, a browser hides the encodings
   // of another origin, and a reply without a URL was made by a program.
-  if (
-    !(declared <= limit) || !url || type === "cors" || headers.get("content-encoding") || headers.get("transfer-encoding")
-  ) declared = 0;
-  // Deno itself would hold the bytes twice.
-  return declared && !(byob.isDeno && declared > largeBytes)
+  const isPlain = url && type !== "cors" && !headers.get("content-encoding") && !headers.get("transfer-encoding");
+  const declared = Number(isPlain && headers.get("content-length"));
+  // Deno itself would hold many bytes twice.
+  return declared && declared <= (isDeno ? Math.min(limit, largeBytes) : limit)
     ? response.arrayBuffer()
-    : gather(new BodyReader(response, byob), limit, declared);
+    : gather(response, isDeno, limit, Math.min(declared, limit));
 }
 
 /**
@@ -53,7 +51,7 @@ export function takeText(bytes: ArrayBuffer | Uint8Array): string {
     throw new ProtocolViolationError("The reply is not UTF-8", { cause });
   }
   // Node 20 and older browsers cannot.
-  if (bytes.byteLength > largeBytes) (("buffer" in bytes ? bytes.buffer : bytes) as ArrayBuffer).transfer?.(0);
+  if (bytes.byteLength > largeBytes) ((bytes as Uint8Array<ArrayBuffer>).buffer ?? bytes).transfer?.(0);
   return text;
 }
 
@@ -62,38 +60,30 @@ export function takeText(bytes: ArrayBuffer | Uint8Array): string {
  * Never rejects.
  */
 export async function readErrorText(response: Response, clock: Clock): Promise<string> {
-  const reader = new BodyReader(response, { byob: false });
-  const stop = clock.schedule(() => reader.cancel(), errorWait);
   const decoder = new TextDecoder();
   let text = "";
   let seen = 0;
   try {
-    await reader.each((chunk) => {
+    await eachChunk(response, false, (chunk, cancel) => {
       text += decoder.decode(chunk, { stream: true });
-      return (seen += chunk.length) > errorBytes;
-    });
-    return text.slice(0, errorBytes);
+      if ((seen += chunk.length) > manyBytes) cancel();
+    }, (cancel) => clock.schedule(cancel, errorWait));
+    return text.slice(0, manyBytes);
   } catch {
     return "";
-  } finally {
-    stop();
   }
 }
 
-/**
- * Reads until the end. What is longer than `limit` is refused.
- *
- * @param size How much will come, where that is known.
- */
-async function gather(reader: BodyReader, limit: number, size = 0): Promise<Uint8Array> {
-  let whole = new Uint8Array(size);
+/** Reads until the end. What is longer than `limit` is refused; `declared` is how much will come, where that is known. */
+async function gather(response: Response, isDeno: boolean, limit: number, declared: number): Promise<Uint8Array> {
+  let whole = new Uint8Array(declared);
   let seen = 0;
-  await reader.each((chunk) => {
+  await eachChunk(response, isDeno, (chunk) => {
     const at = seen;
     checkLimit("messageBytes", limit, seen += chunk.length);
     if (seen > whole.length) {
       const start = whole;
-      whole = new Uint8Array(Math.min(seen * 2, limit));
+      whole = new Uint8Array(seen * 2);
       whole.set(start);
     }
     whole.set(chunk, at);
@@ -101,52 +91,41 @@ async function gather(reader: BodyReader, limit: number, size = 0): Promise<Uint
   return whole.subarray(0, seen);
 }
 
-/** Whether bodies can be read into a buffer of ours: set to false once the runtime cannot. */
-export interface ByobSwitch {
-  byob: boolean;
-  readonly isDeno?: boolean;
-}
-
 /**
- * Reads a body chunk by chunk, into one buffer again and again where the runtime can do that: it is far cheaper on Deno,
- * in time and in memory.
+ * Reads a body chunk by chunk to its end. The rest is cancelled when `take` throws.
+ *
+ * @param isDeno The body is read into one buffer again and again: it is far cheaper there, in time and in memory.
+ * @param take Takes a chunk, which is good only until it returns.
+ * @param begin Is given what cancels it, which never throws, and gives what is called in the end.
  */
-export class BodyReader {
-  readonly #reader: ReadableStreamBYOBReader | undefined;
-  readonly #byob: boolean;
-
-  constructor({ body }: Response, byob: ByobSwitch) {
-    try {
-      if (byob.byob) this.#reader = body?.getReader({ mode: "byob" });
-    } catch {
-      byob.byob = false;
-    }
-    this.#reader ??= body?.getReader() as unknown as ReadableStreamBYOBReader | undefined;
-    this.#byob = byob.byob;
+export async function eachChunk(
+  { body }: Response,
+  isDeno: boolean,
+  take: (chunk: Uint8Array, cancel: () => void) => void,
+  begin?: (cancel: () => void) => () => void,
+): Promise<void> {
+  let reader: ReadableStreamBYOBReader | undefined;
+  try {
+    if (isDeno) reader = body?.getReader({ mode: "byob" });
+  } catch {
+    // A body that a program made may know no buffers.
   }
-
-  /** Gives every chunk until the end, or until `take` gives true; a chunk is good only until `take` returns. */
-  async each(take: (chunk: Uint8Array) => boolean | void): Promise<void> {
-    const reader = this.#reader;
-    // The default reader takes no notice of it.
-    let view = new Uint8Array(this.#byob ? firstBytes : 0);
-    try {
-      for (let over: boolean | void = false; reader && !over;) {
-        const { done, value } = await reader.read(view);
-        if (done) return;
-        over = take(value);
-        if (this.#byob) view = new Uint8Array(value.length === firstBytes ? new ArrayBuffer(bufferBytes) : value.buffer);
-      }
-    } catch (error) {
-      this.cancel();
-      throw error;
+  const first = reader ? firstBytes : 0;
+  // This reader takes no notice of the buffer.
+  reader ??= body?.getReader() as unknown as ReadableStreamBYOBReader | undefined;
+  if (!reader) return;
+  const cancel = () => reader.cancel().catch(() => {});
+  const stop = begin?.(cancel);
+  try {
+    let view = new Uint8Array(first);
+    for (let part; !(part = await reader.read(view)).done;) {
+      take(part.value, cancel);
+      // A view of so many bytes, or of the buffer that came back.
+      if (first) view = new Uint8Array((part.value.length === first ? manyBytes : part.value.buffer) as ArrayBuffer);
     }
-    this.cancel();
-  }
-
-  /** Gives the rest up. Never throws. */
-  cancel(): void {
-    this.#reader?.cancel().catch(() => {});
+  } finally {
+    cancel();
+    stop?.();
   }
 }
 

@@ -71,7 +71,6 @@ export class HttpTransport implements Transport {
       replies: new Set(),
       // Found by measurement on 2.9.5: also a POST is sent again, also on a fresh connection.
       isDeno: /^Deno/.test(globalThis.navigator?.userAgent),
-      byob: true,
       batches: false,
       sessionId,
       closed: false,
@@ -96,7 +95,7 @@ export class HttpTransport implements Transport {
     const legacy = options?.legacy;
     if (legacy) this.#legacy = options;
     const reply = new HttpReply(this.#context, exchange, options);
-    void reply.run("POST", id !== undefined && method !== undefined, text, method);
+    void reply.run(id !== undefined && method !== undefined, text, method);
     return (reason) => {
       if (!reply.cancel() || !legacy || !method || id === undefined || method === "initialize") return;
       const params = { requestId: id, reason: reasonText(reason) };
@@ -107,7 +106,7 @@ export class HttpTransport implements Transport {
   /** Legacy: opens the stream that belongs to no request. */
   open(exchange: Exchange, options?: SendOptions): Cancel {
     const reply = new HttpReply(this.#context, exchange, options);
-    void reply.run("GET", true);
+    void reply.run(true);
     return () => void reply.cancel();
   }
 
@@ -123,7 +122,7 @@ export class HttpTransport implements Transport {
     if (context.closed) return;
     for (const reply of context.replies) reply.end(reason);
     // The session ends with us, whether the server hears of it or not.
-    const ended = context.sessionId !== undefined && new HttpReply(context, undefined, this.#legacy).run("DELETE", false);
+    const ended = context.sessionId !== undefined && new HttpReply(context, undefined, this.#legacy).run(false);
     context.closed = true;
     await ended;
     context.sessionId = undefined;

@@ -3,8 +3,7 @@
  *
  * @module
  */
-import { BodyReader, discard, readBytes, readErrorText, takeText } from "../egress/body.ts";
-import type { ByobSwitch } from "../egress/body.ts";
+import { discard, eachChunk, readBytes, readErrorText, takeText } from "../egress/body.ts";
 import { egressFetch } from "../egress/fetch.ts";
 import {
   ConnectionClosedError,
@@ -39,7 +38,7 @@ const json = "application/json";
 const eventStream = "text/event-stream";
 
 /** What a reply knows of its transport. */
-export interface HttpContext extends ByobSwitch {
+export interface HttpContext {
   readonly url: string;
   readonly label: string;
   readonly fetch: Fetch;
@@ -82,9 +81,10 @@ export class HttpReply {
    * Sends one message and reads its reply; without a message it reads the legacy stream that belongs to no request, or
    * ends the legacy session. What has no answer has no deadline in the session: it gets one here. Never rejects.
    *
-   * @param asks It is a request: an answer is waited for.
+   * @param asks An answer is waited for.
+   * @param text The message. Without one: GET when it asks, else DELETE.
    */
-  async run(verb: "POST" | "GET" | "DELETE", asks: boolean, text?: string, method?: string): Promise<void> {
+  async run(asks: boolean, text?: string, method?: string): Promise<void> {
     const context = this.#context;
     try {
       const { limits, timeouts } = context;
@@ -94,7 +94,7 @@ export class HttpReply {
         this.#stop = context.clock.schedule(() => this.end(new TimeoutError("headers", wait)), wait);
       }
       const once = context.isDeno && text && (method === "tools/call" || !method);
-      const response = await this.#fetch(verb, once ? new Blob([text]) : text);
+      const response = await this.#fetch(text ? "POST" : asks ? "GET" : "DELETE", once ? new Blob([text]) : text);
       if (!response.ok) return this.end(await this.#failure(response));
       this.#exchange?.begin?.();
       if (method === "initialize") this.#keepSession(response);
@@ -102,15 +102,17 @@ export class HttpReply {
       else {
         const type = mediaType(response);
         if (text && type.startsWith(json)) {
-          this.#take(takeText(await readBytes(response, limits.messageBytes, context)));
+          this.#take(takeText(await readBytes(response, limits.messageBytes, context.isDeno)));
         } else {
           const endless = !text || method === "subscriptions/listen";
           await this.#readStream(response, type, endless ? Infinity : limits.streamBytes);
           if (text && !this.#answered && this.#options?.legacy) await this.#resume();
         }
         if (!this.#answered) {
-          const broken = `"${context.label}" gave no answer`;
-          throw new ConnectionClosedError(broken, { retryable: true, retryAfter: this.#retry });
+          throw new ConnectionClosedError(`"${context.label}" gave no answer`, {
+            retryable: true,
+            retryAfter: this.#retry,
+          });
         }
       }
       // It was read to its end: there is nothing to be called off.
@@ -127,9 +129,7 @@ export class HttpReply {
 
   /** Ends it with a reason that is not the server's doing. */
   end(reason?: McpError): void {
-    if (this.#over) return;
-    this.cancel();
-    this.#exchange?.end(reason);
+    if (this.#settle(this.#controller)) this.#exchange?.end(reason);
   }
 
   /** It is over from now on. False when it was already. */
@@ -145,16 +145,16 @@ export class HttpReply {
   #fetch(method: string, body?: string | Blob): Promise<Response> {
     const { fetch, url, sessionId, headers: usual } = this.#context;
     const { legacy, headers: own } = this.#options ?? {};
-    const headers: Record<string, string> = body
-      ? { ...usual, ...own, "Content-Type": json, "Accept": `${json}, ${eventStream}` }
-      : { ...usual, ...own, "Accept": eventStream };
+    const headers: Record<string, string> = { ...usual, ...own, "Accept": `${json}, ${eventStream}` };
+    if (body) headers["Content-Type"] = json;
+    else headers.Accept = eventStream;
     if (legacy && sessionId !== undefined) headers["Mcp-Session-Id"] = sessionId;
     if (this.#eventId !== undefined) headers["Last-Event-ID"] = this.#eventId;
     return egressFetch(fetch, url, { method, headers, signal: this.#controller.signal, ...body && { body } });
   }
 
   async #readStream(response: Response, type: string, most: number): Promise<void> {
-    const { limits, redact, label, clock } = this.#context;
+    const { limits, redact, label, clock, isDeno } = this.#context;
     if (!type.startsWith(eventStream)) {
       const text = excerpt(redact(await readErrorText(response, clock)).trim(), 200);
       throw new ProtocolViolationError(
@@ -164,42 +164,37 @@ export class HttpReply {
     const parser = new SseParser(limits.messageBytes, (data, event) => {
       if (event === "message") this.#take(data);
     });
-    const reader = new BodyReader(response, this.#context);
     let seen = 0;
     let stopLinger: (() => void) | undefined;
-    this.#stop = () => reader.cancel();
     try {
-      await reader.each((chunk) => {
+      await eachChunk(response, isDeno, (chunk) => {
         seen += chunk.length;
         checkLimit("streamBytes", most, seen);
         parser.push(chunk);
-        const { lastEventId, retry } = parser;
-        if (lastEventId && headerSafe.test(lastEventId)) this.#eventId = lastEventId;
-        this.#retry = retry ?? this.#retry;
         if (this.#answered) stopLinger ??= clock.schedule(() => this.end(), linger);
-      });
+      }, (cancel) => this.#stop = cancel);
     } catch (error) {
       // A connection that broke in the middle is the end of the stream; a legacy one may be resumed.
       if (error instanceof McpError || error instanceof SyntaxError) throw error;
     } finally {
-      this.#stop = void stopLinger?.();
+      stopLinger?.();
+      const { lastEventId, retry } = parser;
+      if (lastEventId && headerSafe.test(lastEventId)) this.#eventId = lastEventId;
+      this.#retry = retry ?? this.#retry;
     }
   }
 
   #take(text: string): void {
     const { limits, batches } = this.#context;
     const value = parseJson(text, limits);
-    if (batches && Array.isArray(value)) { for (const item of value) this.#deliver(item); }
-    else this.#deliver(value);
-  }
-
-  #deliver(value: unknown): void {
-    const kind = classify(value);
-    if (!kind) throw new ProtocolViolationError("The message is no JSON-RPC");
-    if (this.#over) return;
-    this.#messages++;
-    this.#answered ||= kind === "response";
-    this.#exchange?.message(value as JsonRpcMessage);
+    for (const item of batches && Array.isArray(value) ? value : [value]) {
+      const kind = classify(item);
+      if (!kind) throw new ProtocolViolationError("The message is no JSON-RPC");
+      if (this.#over) return;
+      this.#messages++;
+      this.#answered ||= kind === "response";
+      this.#exchange?.message(item as JsonRpcMessage);
+    }
   }
 
   /** Legacy: a stream that ended early but had an event id is polled again (specification 2025-11-25: Resumability). */
@@ -211,8 +206,7 @@ export class HttpReply {
       const messages = this.#messages;
       if (eventId === undefined || this.#answered || this.#over) return;
       await new Promise<void>((resolve) => {
-        const asked = Math.min(this.#retry ?? firstRetry, longestRetry);
-        this.#stop = clock.schedule(resolve, Math.max(asked, pause));
+        this.#stop = clock.schedule(resolve, Math.max(Math.min(this.#retry ?? firstRetry, longestRetry), pause));
       });
       try {
         const response = await this.#fetch("GET");

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { LimitExceededError } from "../protocol/errors.ts";
+import { checkLimit } from "../protocol/limits.ts";
 
-/** Takes one event: its data (never empty), its type (`message` when none was named) and the last id seen so far. */
-export type OnSseEvent = (data: string, event: string, id: string | undefined) => void;
+/** Takes one event: its data (never empty) and its type (`message` when none was named). */
+export type OnSseEvent = (data: string, event: string) => void;
 
 // Without `stream` a decoder keeps nothing between two calls, so that one can serve all. The mark is dropped by hand.
 const ignoreBOM = { ignoreBOM: true };
@@ -14,7 +14,8 @@ const decoder = new TextDecoder("utf-8", ignoreBOM);
 
 /**
  * A push parser for one stream. Lines end with LF, CR or CRLF, also when a chunk ends between the two; comments and
- * fields that no one knows are ignored; bytes that are no UTF-8 become U+FFFD. Once `push` has thrown, it is used up.
+ * fields that no one knows are ignored; bytes that are no UTF-8 become U+FFFD. An event that is unfinished when the stream
+ * ends is dropped, as WHATWG has it. Once `push` has thrown, the parser is used up.
  */
 export class SseParser {
   /** The last event id that an ended event carried, also one without data; undefined before the first. */
@@ -32,9 +33,8 @@ export class SseParser {
   /** The unfinished line, in the pieces in which it came. */
   #parts: string[] = [];
   #held = 0;
-  /** The unfinished event: its first line of data, all lines once there are more, and the length of these lines. */
+  /** The unfinished event: its lines of data, and their length with their names. */
   #data: string | undefined;
-  #lines: string[] | undefined;
   #size = 0;
   #event = "";
   #id: string | undefined;
@@ -55,18 +55,11 @@ export class SseParser {
    */
   push(chunk: Uint8Array): void {
     // A chunk that ends in ASCII leaves no character half done, and decoding without `stream` is several times cheaper.
-    const stream = (chunk[chunk.length - 1] ?? 0) > 127;
-    if (!chunk.length) return;
+    const stream = (chunk[chunk.length - 1] ?? 128) > 127;
     if (stream) this.#decoder ??= new TextDecoder("utf-8", ignoreBOM);
     const text = (this.#decoder ?? decoder).decode(chunk, stream ? { stream } : undefined);
     if (!stream) this.#decoder = undefined;
     if (text) this.#split(text);
-  }
-
-  /** The stream has ended: an unfinished event is dropped, as WHATWG has it. */
-  end(): void {
-    this.#parts = [];
-    this.#data = this.#lines = this.#decoder = undefined;
   }
 
   #split(text: string): void {
@@ -107,8 +100,7 @@ export class SseParser {
     let value = field("data", text, at, end);
     if (value !== undefined) {
       this.#check(this.#size += length);
-      if (this.#data === undefined) this.#data = value;
-      else (this.#lines ??= [this.#data]).push(value);
+      this.#data = this.#data === undefined ? value : this.#data + "\n" + value;
     } else if ((value = field("event", text, at, end)) !== undefined) this.#event = value;
     else if ((value = field("id", text, at, end)) !== undefined) {
       if (!value.includes("\0")) this.#id = value;
@@ -117,16 +109,16 @@ export class SseParser {
 
   #dispatch(): void {
     const event = this.#event || "message";
-    const data = this.#lines?.join("\n") ?? this.#data;
+    const data = this.#data;
     this.lastEventId = this.#id;
-    this.#data = this.#lines = undefined;
+    this.#data = undefined;
     this.#size = 0;
     this.#event = "";
-    if (data) this.#onEvent(data, event, this.#id);
+    if (data) this.#onEvent(data, event);
   }
 
   #check(seen: number): void {
-    if (seen > this.#limit) throw new LimitExceededError("limits.messageBytes", this.#limit, seen);
+    checkLimit("messageBytes", this.#limit, seen);
   }
 }
 

@@ -14,12 +14,11 @@ const encoder = new TextEncoder();
 
 function parse(chunks: Uint8Array[], limit = 1_000_000): Seen {
   const events: Seen["events"] = [];
-  const parser = new SseParser(limit, (data, event, id) => void events.push([data, event, id]));
+  const parser = new SseParser(limit, (data, event) => void events.push([data, event, parser.lastEventId]));
   for (const chunk of chunks) {
     parser.push(chunk);
     chunk.fill(0x21); // A reader may use its buffer again.
   }
-  parser.end();
   return { events, lastEventId: parser.lastEventId, retry: parser.retry };
 }
 
