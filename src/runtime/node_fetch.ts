@@ -168,6 +168,7 @@ class Reply {
         this.#flush();
       },
       cancel: () => {
+        this.#controller = undefined;
         this.#queue = [];
         if (this.#over) return;
         this.#done();
@@ -198,7 +199,11 @@ class Reply {
       this.#controller?.enqueue(queue.length > 1 ? Buffer.concat(queue) : first);
       this.#source?.resume();
     }
-    if (this.#ended && !this.#queue.length) this.#controller?.close();
+    if (!this.#ended || this.#queue.length) return;
+    // It was closed already where the read that the bytes went to has asked for more at once.
+    const controller = this.#controller;
+    this.#controller = undefined;
+    controller?.close();
   }
 
   /** All bytes, without the way through a stream: they are in memory once. */

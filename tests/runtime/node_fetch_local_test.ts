@@ -114,6 +114,31 @@ describe("createNodeFetch: replies", () => {
     assertEquals(await (await get("/odd")).text(), "as it is");
   });
 
+  test("all bytes in one piece: early, late, and only once", async () => {
+    const decoder = new TextDecoder();
+    const whole = await get("/big");
+    assert(decoder.decode(await whole.arrayBuffer()) === megabyte);
+    await assertRejects(() => whole.arrayBuffer(), TypeError);
+    const late = await get("/echo", { method: "POST", body: "x" });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assertEquals(JSON.parse(decoder.decode(await late.arrayBuffer())).body, "x");
+    assert(decoder.decode(await (await get("/gzip")).arrayBuffer()) === megabyte, "unpacked, so of another length");
+    const begun = await get("/big");
+    const [one, two] = begun.body?.tee() ?? [];
+    await assertRejects(() => begun.arrayBuffer(), TypeError);
+    await Promise.all([one?.cancel(), two?.cancel()]);
+  });
+
+  test("a body that has come whole is handed on, or given up, later", async () => {
+    const read = await get("/echo", { method: "POST", body: "x" });
+    const given = await get("/echo", { method: "POST", body: "y" });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assertEquals((await read.json()).body, "x");
+    await given.body?.cancel();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assertEquals(given.bodyUsed, true);
+  });
+
   test("a redirect is an answer, not an order; an empty reply has no body", async () => {
     const response = await get("/redirect", { redirect: "manual" });
     assertEquals([response.status, response.headers.get("location")], [307, "/echo"]);
@@ -192,6 +217,8 @@ describe("createNodeFetch: failures", () => {
     assertEquals(codeOf(await assertRejects(() => get("/reset"), TypeError)), "ECONNRESET");
     const response = await get("/cut");
     assertEquals(codeOf(await assertRejects(() => response.text(), TypeError)), "ECONNRESET");
+    const whole = await get("/cut");
+    assertEquals(codeOf(await assertRejects(() => whole.arrayBuffer(), TypeError)), "ECONNRESET");
     const packed = await get("/cut-gzip");
     await assertRejects(() => packed.text(), TypeError);
     client.close();
@@ -214,6 +241,11 @@ describe("createNodeFetch: failures", () => {
     const text = response.text();
     reading.abort(reason);
     assertEquals(await assertRejects(() => text), reason);
+    await nothingOpen();
+    const gathering = new AbortController();
+    const whole = (await get("/half", { signal: gathering.signal })).arrayBuffer();
+    gathering.abort(reason);
+    assertEquals(await assertRejects(() => whole), reason);
     await nothingOpen();
   });
 
