@@ -12,7 +12,7 @@ const errorWait = 1_000;
 const firstBytes = 4_096;
 const manyBytes = 65_536;
 /** From here on memory that is let go of early is worth the work. */
-const largeBytes = 1_048_576;
+const largeBytes = 1_000_000;
 // They keep nothing between two calls.
 const utf8 = new TextDecoder();
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
