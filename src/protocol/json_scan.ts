@@ -23,23 +23,22 @@ export function parseJson(text: string, limits: Pick<Limits, "jsonDepth" | "json
   if (text.length > 2 * jsonNodes) countValues(text, jsonNodes);
   const root: unknown = JSON.parse(text);
   const depth = Math.min(jsonDepth, deepest);
-  if (typeof root === "object" && root !== null) walk(root, depth, depth);
+  // A container takes two characters: a short text, as most are, cannot nest too deep.
+  if (text.length > 2 * depth) walkItems([root], depth, depth);
   return root;
 }
 
-/** Only containers are walked into, so that the many small messages cost nearly nothing. */
+/** Only containers are walked into. That arrays and objects have a walk of their own makes both quicker. */
+function walkItems(items: readonly unknown[], rest: number, limit: number): void {
+  for (const item of items) if (typeof item === "object" && item !== null) walk(item, rest, limit);
+}
+
 function walk(container: object, rest: number, limit: number): void {
   if (rest < 1) throw new LimitExceededError("limits.jsonDepth", limit, limit + 1);
-  if (Array.isArray(container)) {
-    for (let at = 0; at < container.length; at++) {
-      const item: unknown = container[at];
-      if (typeof item === "object" && item !== null) walk(item, rest - 1, limit);
-    }
-  } else {
-    for (const key in container) {
-      const item: unknown = container[key as never];
-      if (typeof item === "object" && item !== null) walk(item, rest - 1, limit);
-    }
+  if (Array.isArray(container)) return walkItems(container, rest - 1, limit);
+  for (const key in container) {
+    const item: unknown = container[key as never];
+    if (typeof item === "object" && item !== null) walk(item, rest - 1, limit);
   }
 }
 

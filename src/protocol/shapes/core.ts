@@ -43,6 +43,13 @@ const rules: Fields = {
     }),
 };
 
+/** The usual result of a tool, text alone: right by all rules, and told at a glance. */
+function isPlain({ content, isError, task, _meta }: Record<string, unknown>): boolean {
+  if ((isError ?? false) !== false || (_meta ?? task) !== undefined || !Array.isArray(content)) return false;
+  for (const block of content) if (block?.type !== "text" || typeof block.text !== "string") return false;
+  return true;
+}
+
 /**
  * Says what is wrong with a result: a sentence that names the field and what was expected, or undefined when it is right.
  * Extra fields are let through; null stands for "missing" where a field may be missing. Content of an unknown type passes.
@@ -56,6 +63,7 @@ export function checkResult(
   result: Record<string, unknown>,
   known: Fields = rules,
 ): string | undefined {
+  if (method === "tools/call" && isPlain(result)) return undefined;
   const rule = Object.hasOwn(known, method) ? known[method] as Rule : {};
   const wrong = find(result, always) ?? find(result, rule);
   return wrong && `"${wrong.slice(1)}`;

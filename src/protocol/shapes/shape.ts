@@ -5,24 +5,24 @@
  */
 import { isObject } from "../json_rpc.ts";
 
-/** Text. */
-export const text = "string";
+/** Text. A kind is a bit, and a rule is the sum of the kinds that it takes. */
+export const text = 1;
 /** An object. */
-export const object = "object";
+export const object = 8;
 /** An array of anything. */
-export const array = "array";
-const nothing = "?";
+export const array = 16;
+const nothing = 32;
 /** Text, or nothing. */
-export const maybeText = "string?";
+export const maybeText = 33;
 /** A number, or nothing. */
-export const maybeNumber = "number?";
+export const maybeNumber = 34;
 /** True, false, or nothing. */
-export const maybeBoolean = "boolean?";
+export const maybeBoolean = 36;
 /** An object, or nothing. */
-export const maybeObject = "object?";
+export const maybeObject = 40;
 
-/** A kind, one of some words (`user|assistant`), a list of what the rule fits (1: or nothing), an object's fields, or a function for an object. */
-export type Rule = string | readonly [Rule, 1?] | Fields | Check;
+/** Kinds, one of some words (`user|assistant`), a list of what the rule fits (1: or nothing), an object's fields, or a function for an object. */
+export type Rule = number | string | readonly [Rule, 1?] | Fields | Check;
 /** The rules of an object's fields. */
 export type Fields = { readonly [field: string]: Rule };
 /** A rule that needs a look at the whole object. */
@@ -35,8 +35,8 @@ export function list(field: string, item: Rule): Fields {
 
 /** The path to what is wrong (each step begins with a dot or a bracket), the closing quote, and what was expected. */
 export function find(value: unknown, rule: Rule): string | undefined {
-  if (typeof rule === "string") {
-    const fits = rule.includes(kind(value)) || (rule.includes("|") && rule.split("|").includes(value as string));
+  if (typeof rule === "number" || typeof rule === "string") {
+    const fits = typeof rule === "number" ? rule & kind(value) : rule.split("|").includes(value as string);
     return fits ? undefined : not(value, rule);
   }
   if (Array.isArray(rule)) {
@@ -57,15 +57,27 @@ export function find(value: unknown, rule: Rule): string | undefined {
   return undefined;
 }
 
-function not(value: unknown, expected: string): string {
+function not(value: unknown, rule: number | string): string {
   const found = value === undefined ? "missing" : value === null ? "null" : named(kind(value));
-  return `" is ${found}: expected ${named(expected)}`;
+  return `" is ${found}: expected ${named(rule)}`;
 }
 
-function named(rule: string): string {
-  return (rule.includes("|") ? "" : /^[ao]/.test(rule) ? "an " : "a ") + rule.replace(nothing, "");
+/** The first kind that a rule takes. */
+function named(rule: number | string): string | undefined {
+  return typeof rule === "string"
+    ? rule
+    : ["a string", "a number", "a boolean", "an object", "an array"].find((_, at) => rule & 1 << at);
 }
 
-function kind(value: unknown): string {
-  return (value ?? undefined) === undefined ? nothing : Array.isArray(value) ? array : typeof value;
+function kind(value: unknown): number {
+  const type = typeof value;
+  return type === "string"
+    ? text
+    : value === undefined || value === null
+    ? nothing
+    : type === "object"
+    ? Array.isArray(value) ? array : object
+    : type === "number"
+    ? 2
+    : 4;
 }
