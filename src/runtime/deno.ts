@@ -3,11 +3,13 @@
  *
  * @module
  */
+import process from "node:process";
 import { systemClock } from "../ports.ts";
 import type { Clock, Fetch, Resolve, Spawn } from "../ports.ts";
 import { ConnectError } from "../protocol/errors.ts";
 import { ChildBooks, platform, pump, spawnFailure, spawnPlan, systemResolve } from "./child.ts";
 import { inheritedNames, safeEnvironment } from "./environment.ts";
+import { nodeSpawn } from "./node_spawn.ts";
 
 export { openWebSocketWithHeaders as openWebSocket } from "./web_socket.ts";
 
@@ -35,14 +37,29 @@ declare const Deno: {
     windowsRawArguments: boolean;
   }) => { spawn(): DenoChild };
   readonly env: { get(name: string): string | undefined };
+  readonly permissions: { querySync(of: { name: "env"; variable: string }): { state: string } };
 };
 
 /**
- * Starts a child by `Deno.Command`, as leader of its own process group.
+ * Starts a child as leader of its own process group: by `node:child_process`, whose pipes cost a third less, where that
+ * does the same as `Deno.Command`.
  *
  * @throws {SpawnError} When it cannot be started.
  */
-export const denoSpawn: Spawn = (command, events) => {
+export const denoSpawn: Spawn = (command, events) =>
+  suitsNode(command.command) ? nodeSpawn(command, events) : commandSpawn(command, events);
+
+/**
+ * Deno's `node:child_process` wants to read a variable beside `--allow-run`, and it rewrites the arguments of Deno itself
+ * as if they were Node's: what is run with few permissions would be run with all.
+ */
+function suitsNode(program: string): boolean {
+  return platform === "posix" && !/(^|\/)deno[^/]*$/i.test(program) && program !== process.execPath &&
+    Deno.permissions.querySync({ name: "env", variable: "NODE_V8_COVERAGE" }).state === "granted";
+}
+
+/** Starts a child by `Deno.Command`. */
+export const commandSpawn: Spawn = (command, events) => {
   let child: DenoChild;
   try {
     const plan = spawnPlan(command);

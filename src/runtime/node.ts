@@ -3,73 +3,15 @@
  *
  * @module
  */
-import { spawn } from "node:child_process";
-import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import process from "node:process";
-import type { Resolve, Spawn } from "../ports.ts";
-import { ChildBooks, platform, spawnFailure, spawnPlan, systemResolve } from "./child.ts";
+import type { Resolve } from "../ports.ts";
+import { platform, systemResolve } from "./child.ts";
 import { safeEnvironment } from "./environment.ts";
 
 export { createNodeFetch } from "./node_fetch.ts";
 export type { NodeFetch, NodeFetchOptions } from "./node_fetch.ts";
+export { nodeSpawn } from "./node_spawn.ts";
 export { openWebSocketWithHeaders as openWebSocket } from "./web_socket.ts";
-
-/**
- * Starts a child by `node:child_process`, as leader of its own process group.
- *
- * @throws {SpawnError} When it cannot be started.
- */
-export const nodeSpawn: Spawn = (command, events) =>
-  new Promise((resolve, reject) => {
-    let child: ChildProcessWithoutNullStreams;
-    try {
-      const plan = spawnPlan(command);
-      child = spawn(plan.command, plan.args, {
-        env: command.env,
-        cwd: command.cwd,
-        stdio: "pipe",
-        detached: platform === "posix",
-        windowsHide: true,
-        windowsVerbatimArguments: plan.verbatim,
-      });
-    } catch (error) {
-      return reject(spawnFailure(command, error));
-    }
-    child.on("error", (error) => reject(spawnFailure(command, error)));
-    const { pid, stdin, stdout, stderr } = child;
-    if (pid === undefined) return;
-    const books = new ChildBooks(pid, command.command, events, (input) => {
-      if (input) return void stdin.destroy();
-      stdout.destroy();
-      stderr.destroy();
-    });
-    // A broken pipe is told by the write that meets it; without this listener it would end this program.
-    stdin.on("error", () => {});
-    stdout.on("error", () => {}).on("close", () => books.outputEnd()).on("end", () => books.outputEnd());
-    stderr.on("error", () => {}).on("close", () => books.errorEnd()).on("end", () => books.errorEnd());
-    stdout.on("data", (chunk: Uint8Array) => {
-      const wait = events.output(chunk);
-      if (!wait) return;
-      const resume = () => void stdout.resume();
-      stdout.pause();
-      wait.then(resume, resume);
-    });
-    stderr.on("data", (chunk: Uint8Array) => events.errorOutput(chunk));
-    child.on("exit", (code, signal) => books.exit({ code: signal === null ? code : null, signal }));
-    resolve({
-      pid,
-      write(text) {
-        if (books.ended || !stdin.writable) throw books.writeError();
-        let done: (error?: Error | null) => void = () => {};
-        stdin.write(text, (error) => done(error));
-        // Nothing is left over: the system took it all in this call.
-        if (stdin.writableLength === 0 && !stdin.errored) return;
-        return books.follow(new Promise<void>((taken, failed) => done = (error) => error ? failed(error) : taken()));
-      },
-      closeInput: () => void stdin.end(),
-      kill: (signal) => books.kill(signal),
-    });
-  });
 
 /** The environment that a child of this process may have, with `extra` over it. */
 export function baseEnvironment(extra: Readonly<Record<string, string>> = {}): Record<string, string> {

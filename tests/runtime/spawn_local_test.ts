@@ -1,9 +1,39 @@
+import process from "node:process";
+import { test } from "node:test";
+import { assertEquals } from "@std/assert";
 import { bunSpawn } from "../../src/runtime/bun.ts";
-import { denoSpawn } from "../../src/runtime/deno.ts";
+import { commandSpawn, denoSpawn } from "../../src/runtime/deno.ts";
 import { nodeSpawn } from "../../src/runtime/node.ts";
-import { spawnSuite } from "../suites/spawn.ts";
+import { spawnSuite, until } from "../suites/spawn.ts";
 
-// Each runtime proves its own adapter. On Deno, Node's works as well, and costs less than `Deno.Command`.
+// Each runtime proves its own adapter. On Deno there are two ways, of which the adapter takes one for each program.
 if ("Bun" in globalThis) spawnSuite("bunSpawn", bunSpawn);
-else if ("Deno" in globalThis) spawnSuite("denoSpawn", denoSpawn);
+if ("Deno" in globalThis) {
+  spawnSuite("denoSpawn", denoSpawn);
+  spawnSuite("commandSpawn", commandSpawn);
+}
 if (!("Bun" in globalThis)) spawnSuite("nodeSpawn", nodeSpawn);
+
+test("Deno itself gets the permissions that its arguments give, and no more", {
+  skip: !("Deno" in globalThis),
+}, async () => {
+  for (const [args, expected] of [[[], "prompt"], [["--allow-env"], "granted"]] as const) {
+    let said = "";
+    let over = false;
+    await denoSpawn(
+      {
+        command: process.execPath,
+        args: [...args, `${process.cwd()}/tests/servers/children/permission.mjs`],
+        env: { NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1" },
+      },
+      {
+        output: (chunk) => void (said += new TextDecoder().decode(chunk)),
+        outputEnd() {},
+        errorOutput: (chunk) => void (said += new TextDecoder().decode(chunk)),
+        exit: () => over = true,
+      },
+    );
+    await until(() => over, "the end");
+    assertEquals(said.trim(), expected);
+  }
+});
