@@ -4,22 +4,26 @@
  * @module
  */
 import { LimitExceededError } from "../protocol/errors.ts";
+import { ByteStore } from "./byte_store.ts";
 
 const newline = 10;
+const carriageReturn = 13;
+const byteOrderMark = 0xfeff;
 
 /**
  * Splits UTF-8 bytes into lines. A line ends with LF or CRLF. A byte order mark at the very start is dropped once.
  * Bytes that are no UTF-8 become U+FFFD instead of an error: a program's noise must not kill the pipe, and a damaged
  * message shows when it is checked.
+ *
+ * An unfinished line is kept as bytes and decoded once, when it is whole: a long one is never held in two forms for
+ * longer than its decoding takes.
  */
 export class LineSplitter {
   readonly #limit: number;
   readonly #onLine: (line: string) => void;
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  /** The unfinished line, in the pieces in which it came. */
-  #parts: string[] = [];
-  /** Bytes of the unfinished line. */
-  #bytes = 0;
+  /** The unfinished line. */
+  readonly #rest: ByteStore;
   #started = false;
 
   /**
@@ -29,26 +33,29 @@ export class LineSplitter {
   constructor(limit: number, onLine: (line: string) => void) {
     this.#limit = limit;
     this.#onLine = onLine;
+    this.#rest = new ByteStore(limit + 1);
   }
 
   /**
-   * Takes the next bytes. The lines before one that is too long are still given.
+   * Takes the next bytes, which may be used for something else afterwards. The lines before one that is too long are
+   * still given.
    *
    * @throws {LimitExceededError} When a line has more bytes than the limit; nothing of it is kept.
    */
   push(chunk: Uint8Array): void {
-    // What is pending and the whole chunk together fit: no line in it can be too long.
-    if (this.#bytes + chunk.length > this.#limit) return this.#pushChecked(chunk);
-    const last = chunk.lastIndexOf(newline);
-    this.#bytes = last < 0 ? this.#bytes + chunk.length : chunk.length - last - 1;
-    this.#split(chunk);
+    // What is kept and the whole chunk together fit: no line in it can be too long.
+    if (this.#rest.length + chunk.length > this.#limit) return this.#pushChecked(chunk);
+    const end = chunk.lastIndexOf(newline) + 1;
+    if (end === chunk.length) return this.#give(chunk);
+    if (end > 0) this.#give(chunk.subarray(0, end));
+    this.#rest.add(end > 0 ? chunk.subarray(end) : chunk);
   }
 
   /** The stream has ended: gives the last line, if it has no line end. */
   end(): void {
-    this.#add(this.#decoder.decode());
-    if (this.#parts.length > 0) this.#finish("");
-    this.#bytes = 0;
+    const text = this.#decode(this.#rest.all());
+    this.#rest.clear();
+    if (text !== "") this.#line(text, 0, text.length);
   }
 
   /** Measures each line in bytes before any of it is decoded or kept. */
@@ -57,45 +64,41 @@ export class LineSplitter {
     while (from < chunk.length) {
       const found = chunk.indexOf(newline, from);
       const until = found < 0 ? chunk.length : found;
-      const bytes = this.#bytes + until - from;
+      const bytes = this.#rest.length + until - from;
       if (bytes > this.#limit) {
-        this.#parts = [];
-        this.#bytes = 0;
+        this.#rest.clear();
         throw new LimitExceededError("limits.messageBytes", this.#limit, bytes);
       }
-      const end = found < 0 ? until : until + 1;
-      this.#bytes = found < 0 ? bytes : 0;
-      this.#split(chunk.subarray(from, end));
-      from = end;
-    }
-  }
-
-  #split(chunk: Uint8Array): void {
-    if (chunk.length === 0) return;
-    // A chunk that ends in ASCII leaves no character half done, and decoding without `stream` is several times cheaper.
-    const text = (chunk[chunk.length - 1] ?? 0) < 0x80
-      ? this.#decoder.decode(chunk)
-      : this.#decoder.decode(chunk, { stream: true });
-    let from = this.#started || text.charCodeAt(0) !== 0xfeff ? 0 : 1;
-    if (text.length > 0) this.#started = true;
-    for (let found = text.indexOf("\n", from); found >= 0; found = text.indexOf("\n", from)) {
-      const start = from;
+      if (found < 0) return this.#rest.add(chunk.subarray(from));
+      this.#give(chunk.subarray(from, found + 1));
       from = found + 1;
-      this.#finish(text.slice(start, found));
     }
-    this.#add(from === 0 ? text : text.slice(from));
   }
 
-  #add(text: string): void {
-    if (text.length > 0) this.#parts.push(text);
+  /** Gives the lines of bytes that end with a line end, the first after what was kept of it. */
+  #give(bytes: Uint8Array): void {
+    if (bytes.length === 0) return;
+    let text: string;
+    if (this.#rest.length > 0) {
+      this.#rest.add(bytes);
+      text = this.#decode(this.#rest.all());
+      this.#rest.clear();
+    } else text = this.#decode(bytes);
+    let from = 0;
+    for (let found = text.indexOf("\n"); found >= 0; found = text.indexOf("\n", from)) {
+      this.#line(text, from, found);
+      from = found + 1;
+    }
   }
 
-  #finish(text: string): void {
-    if (this.#parts.length > 0) {
-      this.#parts.push(text);
-      text = this.#parts.join("");
-      this.#parts = [];
-    }
-    this.#onLine(text.endsWith("\r") ? text.slice(0, -1) : text);
+  #decode(bytes: Uint8Array): string {
+    const text = this.#decoder.decode(bytes);
+    if (this.#started) return text;
+    this.#started = bytes.length > 0;
+    return text.charCodeAt(0) === byteOrderMark ? text.slice(1) : text;
+  }
+
+  #line(text: string, from: number, until: number): void {
+    this.#onLine(text.slice(from, until > from && text.charCodeAt(until - 1) === carriageReturn ? until - 1 : until));
   }
 }
