@@ -51,7 +51,10 @@ export interface SpawnCommand {
 
 /** What a child tells. The adapter attaches its readers in the tick in which it starts the child. */
 export interface ProcessEvents {
-  /** Bytes of the standard output. A returned promise holds the next read back. */
+  /**
+   * Bytes of the standard output. A returned promise holds the next read back. Afterwards the adapter may take their
+   * memory back: what is to stay has to be copied.
+   */
   output(chunk: Uint8Array): void | Promise<void>;
   /** The standard output has ended; nothing more will come. Called once, also when it breaks. */
   outputEnd(): void;

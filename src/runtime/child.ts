@@ -16,6 +16,9 @@ import type { Platform, WindowsSpawnPlan } from "./environment.ts";
 /** How long the end of a process waits for the rest of its standard error, in milliseconds. */
 const drainTime = 25;
 
+/** Smaller ones are many, and not worth the call. */
+const largeChunk = 2 ** 14;
+
 /** The family of the system that this process runs on. */
 export const platform: Platform = process.platform === "win32" ? "windows" : "posix";
 
@@ -176,6 +179,12 @@ export class ChildBooks {
   }
 }
 
+/** Takes the memory of bytes back that have been read: a long message would else be held by its chunks too until they are collected. */
+export function release({ length, buffer }: Uint8Array): void {
+  // Node 20 cannot. What holds more than these bytes may be in use.
+  if (length >= largeChunk && length === buffer.byteLength) (buffer as ArrayBuffer).transfer?.(0);
+}
+
 /** Reads a stream to its end, one chunk at a time; `take` may hold the next one back. Returns what breaks it off. */
 export function pump(
   stream: ReadableStream<Uint8Array>,
@@ -186,8 +195,10 @@ export function pump(
   const read = async (): Promise<void> => {
     try {
       for (let next = await reader.read(); !next.done; next = await reader.read()) {
-        const wait = take(next.value);
+        const chunk = next.value;
+        const wait = take(chunk);
         if (wait) await wait;
+        release(chunk);
       }
     } catch {
       // A stream that breaks has ended.

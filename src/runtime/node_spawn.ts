@@ -6,7 +6,7 @@
 import { spawn } from "node:child_process";
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import type { Spawn } from "../ports.ts";
-import { ChildBooks, platform, spawnFailure, spawnPlan } from "./child.ts";
+import { ChildBooks, platform, release, spawnFailure, spawnPlan } from "./child.ts";
 
 /**
  * Starts a child by `node:child_process`, as leader of its own process group.
@@ -43,7 +43,7 @@ export const nodeSpawn: Spawn = (command, events) =>
     stderr.on("error", () => {}).on("close", () => books.errorEnd()).on("end", () => books.errorEnd());
     stdout.on("data", (chunk: Uint8Array) => {
       const wait = events.output(chunk);
-      if (!wait) return;
+      if (!wait) return release(chunk);
       const resume = () => void stdout.resume();
       stdout.pause();
       wait.then(resume, resume);

@@ -4,13 +4,19 @@
  * @module
  */
 
-/** From this size on the room is given back to the system at once, and not kept for the next bytes. */
-const large = 2 ** 20;
-const small = 2 ** 12;
+/** Whether memory can be given back at once. Node 20 cannot. */
+const canRelease = "transfer" in ArrayBuffer.prototype;
+/**
+ * The rooms that are taken one after the other; then each is twice as large. A system gives only pages that are written
+ * to, so that a large room costs little. Where memory is given back by the collector alone, it looks around when a large
+ * room is asked for: there is one more, so that it does so in the middle of a long message.
+ */
+const rooms = [2 ** 12, 2 ** 16, 2 ** 21, ...canRelease ? [] : [2 ** 23], 2 ** 26];
+/** A larger room is given back at once, and not kept for the next bytes. */
+const kept = 2 ** 21;
 
 /**
  * Gathers bytes in one piece. Its own memory is the only copy: what is added may be used for something else afterwards.
- * The room is twice what is needed at most; of a large one, a system gives only the pages that are written to.
  */
 export class ByteStore {
   /** How many bytes are in it. */
@@ -39,14 +45,15 @@ export class ByteStore {
   /** Forgets them. */
   clear(): void {
     this.length = 0;
-    if (this.#room.length < large) return;
+    if (this.#room.length <= kept) return;
     release(this.#room);
     this.#room = new Uint8Array();
   }
 
   #grow(length: number): void {
     const old = this.#room;
-    this.#room = new Uint8Array(Math.max(length, Math.min(Math.max(small, 2 * length), this.#most)));
+    const room = rooms.find((size) => size >= length) ?? 2 * length;
+    this.#room = new Uint8Array(Math.max(length, Math.min(room, this.#most)));
     this.#room.set(old.subarray(0, this.length));
     release(old);
   }
@@ -54,6 +61,5 @@ export class ByteStore {
 
 /** Frees memory now: the collector would only do so after the next long message has found no room. */
 function release({ buffer }: Uint8Array<ArrayBuffer>): void {
-  // Node 20 cannot.
-  buffer.transfer?.(0);
+  if (canRelease) buffer.transfer(0);
 }

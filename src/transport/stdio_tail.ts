@@ -18,9 +18,9 @@ export class TextTail {
 
   /** Takes the next bytes; what is too old is dropped. */
   push(chunk: Uint8Array): void {
-    // A copy where only a part is kept, so that no large buffer stays for its last bytes.
     if (this.#bytes + chunk.length > this.#limit) this.#isCut = true;
-    const kept = chunk.length > this.#limit ? chunk.slice(-this.#limit) : chunk;
+    // A copy: the chunk may be used for something else afterwards, and no large buffer is to stay for its last bytes.
+    const kept = chunk.slice(-this.#limit);
     this.#chunks.push(kept);
     this.#bytes += kept.length;
     let drop = 0;

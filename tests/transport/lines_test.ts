@@ -116,6 +116,32 @@ describe("LineSplitter", () => {
     fc.assert(property, { numRuns: 3_000 });
   });
 
+  test("what was given may be used for something else: nothing of it is kept", () => {
+    const lines: string[] = [];
+    const splitter = new LineSplitter(100, (line) => lines.push(line));
+    const chunk = new Uint8Array(4);
+    for (const text of ["abc\n", "defg", "h\nij", "klmn", "o\n\np"]) {
+      chunk.set(encode(text));
+      splitter.push(chunk);
+      chunk.fill(0);
+    }
+    splitter.end();
+    assertEquals(lines, ["abc", "defgh", "ijklmno", "", "p"]);
+  });
+
+  test("lines of all sizes come whole, through every room that they are gathered in", () => {
+    const sizes = [10, 5_000, 70_000, 3_000_000, 20, 9_000_000, 100, 2_200_000, 5];
+    let at = 0;
+    const splitter = new LineSplitter(10_000_000, (line) => {
+      assertEquals([line.length, line.replaceAll(String.fromCharCode(97 + at), "")], [sizes[at], ""]);
+      at++;
+    });
+    const bytes = encode(sizes.map((size, index) => String.fromCharCode(97 + index).repeat(size) + "\n").join(""));
+    for (let from = 0; from < bytes.length; from += 65_536) splitter.push(bytes.slice(from, from + 65_536));
+    splitter.end();
+    assertEquals(at, sizes.length);
+  });
+
   test("a long line in many chunks costs time in proportion to its length", () => {
     let length = 0;
     const splitter = new LineSplitter(32 * 2 ** 20, (line) => length = line.length);
