@@ -14,16 +14,16 @@ import {
   type McpError,
   ProtocolViolationError,
   RedirectRefusedError,
-  TimeoutError,
   UnauthorizedError,
 } from "../protocol/errors.ts";
-import { defaultLimits, defaultTimeouts } from "../protocol/limits.ts";
+import { defaultLimits } from "../protocol/limits.ts";
 import { systemClock } from "../ports.ts";
 import type { Clock } from "../ports.ts";
 import { asMcpError } from "./failure.ts";
 import type { Channel, ChannelReceiver } from "./channel.ts";
 import type { HttpTransportOptions } from "./http.ts";
 import { SseParser } from "./sse.ts";
+import { startInTime } from "./start.ts";
 
 /**
  * A channel over the old two-endpoint binding.
@@ -51,29 +51,21 @@ class LegacySseChannel implements Channel {
     this.#clock = options.clock ?? systemClock;
   }
 
-  async open(receiver: ChannelReceiver): Promise<void> {
-    const milliseconds = this.#options.timeouts?.start ?? defaultTimeouts.start;
-    const late = new TimeoutError("start", milliseconds, { delivery: "not-sent" });
-    const stop = this.#clock.schedule(() => this.#controller.abort(late), milliseconds);
-    try {
+  open(receiver: ChannelReceiver): Promise<void> {
+    return startInTime(this.#controller, this.#clock, this.#options.timeouts, async (signal) => {
       const response = await this.#send(this.#url, { method: "GET" }, { Accept: "text/event-stream" });
       if (!response.headers.get("content-type")?.startsWith("text/event-stream")) {
         discard(response);
         throw new ProtocolViolationError(`Cannot listen to "${this.label}": expected an event stream`);
       }
       await new Promise<void>((resolve, reject) => {
-        this.#signal.addEventListener("abort", () => reject(this.#signal.reason));
+        signal.addEventListener("abort", () => reject(signal.reason));
         void this.#read(response, receiver, resolve).then((reason) => {
           reject(reason);
           receiver.end(reason);
         });
       });
-    } catch (error) {
-      this.#controller.abort();
-      throw error === late ? late : asMcpError(error);
-    } finally {
-      stop();
-    }
+    });
   }
 
   async write(messages: readonly string[]): Promise<void> {

@@ -5,12 +5,13 @@
  * @module
  */
 import { urlWithoutQuery } from "../egress/redact.ts";
-import { ConnectError, ConnectionClosedError, LimitExceededError, McpError, TimeoutError } from "../protocol/errors.ts";
-import { defaultLimits, defaultTimeouts } from "../protocol/limits.ts";
+import { ConnectError, ConnectionClosedError, LimitExceededError, McpError } from "../protocol/errors.ts";
+import { defaultLimits } from "../protocol/limits.ts";
 import type { Limits, Timeouts } from "../protocol/limits.ts";
 import { systemClock } from "../ports.ts";
 import type { Clock, OpenWebSocket, WebSocketLike } from "../ports.ts";
 import type { Channel, ChannelReceiver } from "./channel.ts";
+import { startInTime } from "./start.ts";
 
 /** Options of {@linkcode createWebSocketChannel}. */
 export interface WebSocketOptions {
@@ -62,7 +63,13 @@ class WebSocketChannel implements Channel {
 
   async open(receiver: ChannelReceiver): Promise<void> {
     this.#receiver = receiver;
-    const socket = this.#socket = await this.#connect();
+    const { openWebSocket, headers, timeouts } = this.#options;
+    const socket = this.#socket = await startInTime(new AbortController(), this.#clock, timeouts, (signal) =>
+      openWebSocket(this.#url, { protocols: ["mcp"], headers, signal }).catch((cause) => {
+        if (cause instanceof McpError) throw cause;
+        const options = { cause, delivery: "not-sent", retryable: true } as const;
+        throw new ConnectError(`Cannot open a WebSocket to "${this.label}"`, options);
+      }));
     socket.addEventListener("message", ({ data }) => this.#message(data));
     socket.addEventListener(
       "close",
@@ -85,25 +92,6 @@ class WebSocketChannel implements Channel {
     if (!this.#closed) this.#socket?.close(code);
     this.#closed = true;
     return Promise.resolve();
-  }
-
-  async #connect(): Promise<WebSocketLike> {
-    const controller = new AbortController();
-    const { signal } = controller;
-    const { openWebSocket, headers, timeouts } = this.#options;
-    const milliseconds = timeouts?.start ?? defaultTimeouts.start;
-    const late = new TimeoutError("start", milliseconds, { delivery: "not-sent" });
-    const stop = this.#clock.schedule(() => controller.abort(late), milliseconds);
-    try {
-      return await openWebSocket(this.#url, { protocols: ["mcp"], headers, signal });
-    } catch (cause) {
-      if (signal.aborted) throw late;
-      if (cause instanceof McpError) throw cause;
-      const options = { cause, delivery: "not-sent", retryable: true } as const;
-      throw new ConnectError(`Cannot open a WebSocket to "${this.label}"`, options);
-    } finally {
-      stop();
-    }
   }
 
   #message(data: unknown): void {

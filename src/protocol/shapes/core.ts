@@ -43,11 +43,10 @@ const rules: Fields = {
     }),
 };
 
-/** The usual result of a tool, text alone: right by all rules, and told at a glance. */
+/** The usual result of a tool, text alone: right, and told at a glance. */
 function isPlain({ content, isError, task, _meta }: Record<string, unknown>): boolean {
-  if ((isError ?? false) !== false || (_meta ?? task) !== undefined || !Array.isArray(content)) return false;
-  for (const block of content) if (block?.type !== "text" || typeof block.text !== "string") return false;
-  return true;
+  return (isError ?? false) === false && (_meta ?? task) === undefined && Array.isArray(content) &&
+    content.every((block) => block?.type === "text" && typeof block.text === "string");
 }
 
 /**
