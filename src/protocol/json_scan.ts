@@ -17,28 +17,27 @@ const deepest = 1_000;
  * @throws {SyntaxError} When the text is no JSON.
  * @throws {LimitExceededError} When it nests deeper than `jsonDepth` or holds more than `jsonNodes` values.
  */
-export function parseJson(text: string, limits: Pick<Limits, "jsonDepth" | "jsonNodes">): unknown {
-  const { jsonDepth, jsonNodes } = limits;
+export function parseJson(text: string, { jsonDepth, jsonNodes }: Pick<Limits, "jsonDepth" | "jsonNodes">): unknown {
   // A value and what parts it from the next one take two characters.
   if (text.length > 2 * jsonNodes) countValues(text, jsonNodes);
-  const root: unknown = JSON.parse(text);
   const depth = Math.min(jsonDepth, deepest);
+  const root: unknown = JSON.parse(text);
   // A container takes two characters: a short text, as most are, cannot nest too deep.
-  if (text.length > 2 * depth) walkItems([root], depth, depth);
+  if (text.length > 2 * depth) walkItems([root], 1, depth);
   return root;
 }
 
 /** Only containers are walked into. That arrays and objects have a walk of their own makes both quicker. */
-function walkItems(items: readonly unknown[], rest: number, limit: number): void {
-  for (const item of items) if (typeof item === "object" && item !== null) walk(item, rest, limit);
+function walkItems(items: readonly unknown[], depth: number, limit: number): void {
+  for (const item of items) if (typeof item === "object" && item !== null) walk(item, depth, limit);
 }
 
-function walk(container: object, rest: number, limit: number): void {
-  if (rest < 1) throw new LimitExceededError("limits.jsonDepth", limit, limit + 1);
-  if (Array.isArray(container)) return walkItems(container, rest - 1, limit);
+function walk(container: object, depth: number, limit: number): void {
+  if (depth > limit) throw new LimitExceededError("limits.jsonDepth", limit, depth);
+  if (Array.isArray(container)) return walkItems(container, depth + 1, limit);
   for (const key in container) {
     const item: unknown = container[key as never];
-    if (typeof item === "object" && item !== null) walk(item, rest - 1, limit);
+    if (typeof item === "object" && item !== null) walk(item, depth + 1, limit);
   }
 }
 

@@ -70,7 +70,7 @@ export class ChannelTransport implements Transport {
   batches = false;
   readonly #make: () => Channel;
   readonly #limits: Limits;
-  readonly #pending = new Map<RequestId, Exchange>();
+  #pending = new Map<RequestId, Exchange>();
   #channel: Channel;
   #unsolicited: Exchange | undefined;
   #outbox: string[] = [];
@@ -112,11 +112,12 @@ export class ChannelTransport implements Transport {
       return ignore;
     }
     if (exchange) this.#pending.set(message.id, exchange);
+    const { id, method } = message;
     return (reason) => {
-      if (!this.#pending.delete(message.id) || this.ended) return;
+      if (!this.#pending.delete(id) || this.ended) return;
       this.#cancelled++;
-      if (message.method === "initialize") return;
-      const params = { requestId: message.id, reason: reasonText(reason) };
+      if (method === "initialize") return;
+      const params = { requestId: id, reason: reasonText(reason) };
       this.#push({ jsonrpc: "2.0", method: "notifications/cancelled", params }, Infinity);
     };
   }
@@ -136,10 +137,9 @@ export class ChannelTransport implements Transport {
     this.#finish(new ConnectionClosedError("The connection was restarted"));
     await this.#channel.close();
     this.#channel = this.#make();
-    this.#opened = this.#writing = false;
     this.#reason = undefined;
-    this.#cancelled = 0;
-    this.stats.noise = this.stats.strays = 0;
+    this.#opened = this.#writing = false;
+    this.#cancelled = this.stats.noise = this.stats.strays = 0;
   }
 
   /** Ends it, and every exchange on it. Idempotent. */
@@ -185,8 +185,7 @@ export class ChannelTransport implements Transport {
         const size = this.#outboxSize;
         this.#opened = true;
         this.#outbox = [];
-        const written = channel.write(batch);
-        if (written) await written;
+        await channel.write(batch);
         if (current()) this.#outboxSize -= size;
       }
       if (current()) this.#writing = false;
@@ -211,15 +210,15 @@ export class ChannelTransport implements Transport {
   #dispatch(value: unknown): void {
     const kind = classify(value);
     const message = value as Partial<JsonRpcRequest>;
-    if (kind === "request" || kind === "notification") {
-      return void (this.#owner(message) ?? this.#unsolicited)?.message(message as JsonRpcMessage);
+    if (kind && kind !== "response") {
+      return (this.#owner(message) ?? this.#unsolicited)?.message(message as JsonRpcMessage);
     }
     // An answer that breaks the rules still ends its own request when it names one in flight.
     const id = isObject(value) && !("method" in value) ? message.id : undefined;
     const exchange = this.#pending.get(id as RequestId);
     if (!exchange) return this.#stray(kind ? "strays" : "noise");
     this.#pending.delete(id as RequestId);
-    if (kind) void exchange.message(message as JsonRpcMessage);
+    if (kind) exchange.message(message as JsonRpcMessage);
     else exchange.end(new ProtocolViolationError("The answer is neither a result nor an error, or it is both"));
   }
 
@@ -233,20 +232,22 @@ export class ChannelTransport implements Transport {
   }
 
   #stray(kind: keyof ChannelStats): void {
+    const { strays } = this.#limits;
     const count = ++this.stats[kind];
-    const limit = this.#limits.strays + (kind === "strays" ? this.#cancelled : 0);
-    if (count > limit) this.#finish(new LimitExceededError("limits.strays", this.#limits.strays, count));
+    if (count > strays + (kind === "strays" ? this.#cancelled : 0)) {
+      this.#finish(new LimitExceededError("limits.strays", strays, count));
+    }
   }
 
   #finish(reason: McpError): void {
-    if (this.ended) return;
+    if (this.#reason) return;
     if (!this.#opened) reason.delivery = "not-sent";
     this.#reason = reason;
     this.#outbox = [];
     this.#outboxSize = 0;
-    const exchanges = [...this.#pending.values()];
-    this.#pending.clear();
-    for (const exchange of exchanges) exchange.end(reason);
+    const pending = this.#pending;
+    this.#pending = new Map();
+    for (const exchange of pending.values()) exchange.end(reason);
     this.#unsolicited?.end(reason);
     void this.#channel.close().catch(ignore);
   }

@@ -64,12 +64,17 @@ class WebSocketChannel implements Channel {
   async open(receiver: ChannelReceiver): Promise<void> {
     this.#receiver = receiver;
     const { openWebSocket, headers, timeouts } = this.#options;
-    const socket = this.#socket = await startInTime(new AbortController(), this.#clock, timeouts, (signal) =>
-      openWebSocket(this.#url, { protocols: ["mcp"], headers, signal }).catch((cause) => {
-        if (cause instanceof McpError) throw cause;
-        const options = { cause, delivery: "not-sent", retryable: true } as const;
-        throw new ConnectError(`Cannot open a WebSocket to "${this.label}"`, options);
-      }));
+    const socket = this.#socket = await startInTime(
+      new AbortController(),
+      this.#clock,
+      timeouts,
+      (signal) =>
+        openWebSocket(this.#url, { protocols: ["mcp"], headers, signal }).catch((cause) => {
+          if (cause instanceof McpError) throw cause;
+          const options = { cause, delivery: "not-sent", retryable: true } as const;
+          throw new ConnectError(`Cannot open a WebSocket to "${this.label}"`, options);
+        }),
+    );
     socket.addEventListener("message", ({ data }) => this.#message(data));
     socket.addEventListener(
       "close",
@@ -97,9 +102,10 @@ class WebSocketChannel implements Channel {
   #message(data: unknown): void {
     const text = typeof data === "string" ? data : data instanceof ArrayBuffer ? new TextDecoder().decode(data) : "";
     const limit = this.#options.limits?.messageBytes ?? defaultLimits.messageBytes;
-    if (text.length <= limit) return this.#receiver?.text(text);
+    const { length } = text;
+    if (length <= limit) return this.#receiver?.text(text);
     void this.close(tooBig);
-    this.#end(new LimitExceededError("limits.messageBytes", limit, text.length));
+    this.#end(new LimitExceededError("limits.messageBytes", limit, length));
   }
 
   /** There is no event for an empty buffer: look again until it is small enough. */

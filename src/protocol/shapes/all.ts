@@ -53,11 +53,8 @@ const task: Fields = {
   inputRequests: maybeObject,
 };
 
-const spoken: Fields = { content: [block, 1] };
-const asTask: Fields = { task };
-
 const rules: Fields = {
-  "tools/call": (value) => find(value, value.task === undefined ? spoken : asTask),
+  "tools/call": (value) => find(value, value.task === undefined ? { content: [block, true] } : { task }),
   "resources/list": /* @__PURE__ */ list("resources", resource),
   "resources/templates/list": /* @__PURE__ */ list("resourceTemplates", {
     ...named,
@@ -65,7 +62,10 @@ const rules: Fields = {
     mimeType: maybeText,
   }),
   "resources/read": /* @__PURE__ */ list("contents", contents),
-  "prompts/list": /* @__PURE__ */ list("prompts", { ...named, arguments: [{ ...named, required: maybeBoolean }, 1] }),
+  "prompts/list": /* @__PURE__ */ list("prompts", {
+    ...named,
+    arguments: [{ ...named, required: maybeBoolean }, true],
+  }),
   "prompts/get": { description: maybeText, messages: [{ role: "user|assistant", content: block }] },
   "completion/complete": { completion: { values: [text], total: maybeNumber, hasMore: maybeBoolean } },
   "tasks/get": task,

@@ -6,10 +6,6 @@
 import { array, find, maybeBoolean, maybeNumber, maybeObject, maybeText, object, text } from "./shape.ts";
 import type { Check, Fields, Rule } from "./shape.ts";
 
-const block: Fields = { type: text };
-const spoken: Fields = { content: [block], isError: maybeBoolean };
-const structured: Fields = { ...spoken, content: [block, 1] };
-const always: Fields = { _meta: maybeObject };
 const inputRequests: Check = (value) =>
   find(value, Object.fromEntries(Object.keys(value).map((key) => [key, { method: text, params: maybeObject }])));
 
@@ -34,7 +30,8 @@ const rules: Fields = {
     _meta: maybeObject,
   },
   // Without structured content there has to be some other; a list may be empty.
-  "tools/call": (value) => find(value, value.structuredContent === undefined ? spoken : structured),
+  "tools/call": (value) =>
+    find(value, { isError: maybeBoolean, content: [{ type: text }, value.structuredContent !== undefined] }),
   // At least one of the two has to be there.
   "input_required": (value) =>
     find(value, {
@@ -63,7 +60,7 @@ export function checkResult(
   known: Fields = rules,
 ): string | undefined {
   if (method === "tools/call" && isPlain(result)) return undefined;
-  const rule = Object.hasOwn(known, method) ? known[method] as Rule : {};
-  const wrong = find(result, always) ?? find(result, rule);
+  const wrong = find(result, { _meta: maybeObject }) ??
+    find(result, Object.hasOwn(known, method) ? known[method] as Rule : {});
   return wrong && `"${wrong.slice(1)}`;
 }

@@ -5,24 +5,24 @@
  */
 import { isObject } from "../json_rpc.ts";
 
-/** Text. A kind is a bit, and a rule is the sum of the kinds that it takes. */
-export const text = 1;
+/** Text. */
+export const text = "string";
 /** An object. */
-export const object = 8;
+export const object = "object";
 /** An array of anything. */
-export const array = 16;
-const nothing = 32;
+export const array = "array";
+const nothing = "?";
 /** Text, or nothing. */
-export const maybeText = 33;
+export const maybeText = "string?";
 /** A number, or nothing. */
-export const maybeNumber = 34;
+export const maybeNumber = "number?";
 /** True, false, or nothing. */
-export const maybeBoolean = 36;
+export const maybeBoolean = "boolean?";
 /** An object, or nothing. */
-export const maybeObject = 40;
+export const maybeObject = "object?";
 
-/** Kinds, one of some words (`user|assistant`), a list of what the rule fits (1: or nothing), an object's fields, or a function for an object. */
-export type Rule = number | string | readonly [Rule, 1?] | Fields | Check;
+/** A kind, one of some words (`user|assistant`), a list of what the rule fits (true: or nothing), an object's fields, or a function for an object. */
+export type Rule = string | readonly [Rule, boolean?] | Fields | Check;
 /** The rules of an object's fields. */
 export type Fields = { readonly [field: string]: Rule };
 /** A rule that needs a look at the whole object. */
@@ -35,8 +35,8 @@ export function list(field: string, item: Rule): Fields {
 
 /** The path to what is wrong (each step begins with a dot or a bracket), the closing quote, and what was expected. */
 export function find(value: unknown, rule: Rule): string | undefined {
-  if (typeof rule === "number" || typeof rule === "string") {
-    const fits = typeof rule === "number" ? rule & kind(value) : rule.split("|").includes(value as string);
+  if (typeof rule === "string") {
+    const fits = rule.includes(kind(value)) || (rule.includes("|") && rule.split("|").includes(value as string));
     return fits ? undefined : not(value, rule);
   }
   if (Array.isArray(rule)) {
@@ -57,27 +57,15 @@ export function find(value: unknown, rule: Rule): string | undefined {
   return undefined;
 }
 
-function not(value: unknown, rule: number | string): string {
+function not(value: unknown, expected: string): string {
   const found = value === undefined ? "missing" : value === null ? "null" : named(kind(value));
-  return `" is ${found}: expected ${named(rule)}`;
+  return `" is ${found}: expected ${named(expected)}`;
 }
 
-/** The first kind that a rule takes. */
-function named(rule: number | string): string | undefined {
-  return typeof rule === "string"
-    ? rule
-    : ["a string", "a number", "a boolean", "an object", "an array"].find((_, at) => rule & 1 << at);
+function named(rule: string): string {
+  return (rule.includes("|") ? "" : /^[ao]/.test(rule) ? "an " : "a ") + rule.replace(nothing, "");
 }
 
-function kind(value: unknown): number {
-  const type = typeof value;
-  return type === "string"
-    ? text
-    : value === undefined || value === null
-    ? nothing
-    : type === "object"
-    ? Array.isArray(value) ? array : object
-    : type === "number"
-    ? 2
-    : 4;
+function kind(value: unknown): string {
+  return (value ?? undefined) === undefined ? nothing : Array.isArray(value) ? array : typeof value;
 }
