@@ -62,7 +62,8 @@ class LegacySseChannel implements Channel {
         signal.addEventListener("abort", () => reject(signal.reason));
         void this.#read(response, receiver, resolve).then((reason) => {
           reject(reason);
-          receiver.end(reason);
+          // Who called it off knows why.
+          if (!signal.aborted) receiver.end(reason);
         });
       });
     });
