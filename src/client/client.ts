@@ -35,10 +35,10 @@ import type { ClientOptions } from "./options.ts";
 import { KeepAlive } from "./extras/keep_alive.ts";
 import { Outputs } from "./extras/outputs.ts";
 import { calmly } from "./extras/progress.ts";
-import type { RequestOptions } from "./session/caller.ts";
 import { LegacySession } from "./session/legacy_session.ts";
 import { ModernSession } from "./session/modern_session.ts";
-import type { Session, SessionParts, SessionRequestOptions } from "./session/session.ts";
+import type { ClientRequest, RequestOptions, SessionRequestOptions } from "./session/request.ts";
+import type { Session, SessionParts } from "./session/session.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { TaskHandle, TaskOptions, TaskRunner } from "./task_support.ts";
 import { isRefusal, isWrongBinding, openAs, openInstead, verdictOf } from "./extras/verdicts.ts";
@@ -92,35 +92,31 @@ export class Client extends CoreClient {
   }
 
   /** As in `CoreClient`; a tool may also answer with a task, and results are checked against the output schema. */
-  override async callTool(name: string, args: JsonObject = {}, options: RequestOptions = {}): Promise<CallToolResult> {
+  override callTool(name: string, args: JsonObject = {}, options: RequestOptions = {}): Promise<CallToolResult> {
     const { tasks } = this.#options;
-    const params = { name, arguments: args };
-    if (!tasks) return this.#checked(name, await this.rawToolCall(params, options));
-    const { resultType } = tasks;
-    const result = await this.rawToolCall(params, { ...options, resultTypes: [resultType] });
-    if (result.resultType !== resultType) return this.#checked(name, result);
-    const ended: unknown = await this.#taskRunner().adopt(result).result(options);
-    return this.#checked(name, ended as JsonObject);
+    return tasks
+      ? this.#callAnyTool(name, args, { ...options, resultTypes: [tasks.resultType] })
+      : super.callTool(name, args, options);
   }
 
-  /** As in `CoreClient`, after the output schema was made ready. */
-  override rawToolCall(params: JsonObject, options: SessionRequestOptions = {}): Promise<JsonObject> {
-    this.#outputs.prepare(this.tools.definition(params.name));
-    return super.rawToolCall(params, options);
+  async #callAnyTool(name: string, args: JsonObject, options: SessionRequestOptions): Promise<CallToolResult> {
+    const result: unknown = await super.callTool(name, args, options);
+    if (!options.resultTypes?.includes((result as JsonObject).resultType as string)) return result as CallToolResult;
+    const ended: unknown = await this.#taskRunner().adopt(result as JsonObject).result(options);
+    return this.#outputs.check(this.tools.definition(name), ended as JsonObject);
   }
 
   /** As in {@linkcode CoreClient}; results of all methods are checked field by field, and progress comes calmly. */
   override request(method: string, params: JsonObject = {}, options: SessionRequestOptions = {}): Promise<JsonObject> {
     const { onProgress } = options;
     this.#keepAlive.used();
-    const result = onProgress
-      ? calmly(onProgress, this.clock, (calm) => super.request(method, params, { ...options, onProgress: calm }))
-      : super.request(method, params, options);
-    return result.then((result) => {
-      const wrong = checkShape(result.resultType === "task" ? "task" : method, result);
-      if (wrong) throw invalid(method, wrong);
-      return result;
-    });
+    try {
+      if (method === "tools/call") this.#outputs.prepare(this.tools.definition(params.name));
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    if (!onProgress) return super.request(method, params, options);
+    return calmly(onProgress, this.clock, (calm) => super.request(method, params, { ...options, onProgress: calm }));
   }
 
   /** All resources, page by page. */
@@ -272,9 +268,7 @@ export class Client extends CoreClient {
     const missing = Object.keys(pending.inputRequests).find((key) => answers[key] === undefined);
     if (missing !== undefined) throw new TypeError(`Cannot go on: the answer for "${missing}" is missing`);
     const input: JsonObject = { inputResponses: answers, ...(requestState !== undefined && { requestState }) };
-    const all = { ...options, resume: { input, round } };
-    if (method !== "tools/call") return await this.request(method, params, all) as Result;
-    return this.#checked(params.name, await this.rawToolCall(params, all)) as Result;
+    return await this.request(method, params, { ...options, resume: { input, round } }) as Result;
   }
 
   /**
@@ -324,6 +318,15 @@ export class Client extends CoreClient {
     return this.#cache.get(method, params, { load, share: !(signal || onProgress || timeout || timeouts) });
   }
 
+  /** @internal Takes a result in: the shapes of all methods, and the output schemas of tools. */
+  protected override accepted(request: ClientRequest, result: JsonObject, shape: string): void {
+    super.accepted(request, result, shape);
+    const wrong = checkShape(shape || request.method, result);
+    if (wrong) throw invalid(request.method, wrong);
+    if (shape === "tools/call") this.#outputs.check(this.tools.definition(request.params.name), result);
+    this.doubtful = false;
+  }
+
   /** Drops what is out of date. */
   protected override changed(change: Change): void {
     this.#cache?.changed(change);
@@ -335,7 +338,9 @@ export class Client extends CoreClient {
     this.#known = { ...this.#known, ...verdictOf(session, this.clock.now()) };
     if (session.era === "legacy") this.doubtful = false;
     if (level && session instanceof ModernSession) session.logLevel = level;
-    else if (level) await session.request("logging/setLevel", { level }, {}).catch(() => {});
+    else if (level) {
+      await session.request({ method: "logging/setLevel", params: { level }, options: {} }).catch(() => {});
+    }
     if (!this.closed) this.#keepAlive.start();
     if (!this.session) return;
     for (const type of lists) this.changed({ type, missed: true });
@@ -385,10 +390,6 @@ export class Client extends CoreClient {
 
   #broken(): boolean | undefined {
     return this.parts.transport.ended && !this.closed && this.#options.reconnect !== false;
-  }
-
-  #checked(name: unknown, result: JsonObject): CallToolResult {
-    return this.#outputs.check(this.tools.definition(name), result);
   }
 
   #taskRunner(): TaskRunner {

@@ -24,9 +24,9 @@ export interface CoreConnectOptions extends CoreClientOptions, Omit<HttpTranspor
  * @throws {TypeError} When the target is neither.
  * @throws {McpError} When the server cannot be reached, refuses, or has no revision in common.
  */
-export function connect(target: string | URL | Transport, options: CoreConnectOptions = {}): Promise<CoreClient> {
+export async function connect(target: string | URL | Transport, options: CoreConnectOptions = {}): Promise<CoreClient> {
   const transport = typeof target === "object" && "send" in target ? target : new HttpTransport(target, options);
-  return opened(new CoreClient(transport, options), options);
+  return await opened(new CoreClient(transport, options), options);
 }
 
 /** Opens a client, or closes it when that fails. */

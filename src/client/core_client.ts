@@ -4,9 +4,10 @@
  *
  * @module
  */
-import { ConnectionClosedError, HeaderMismatchError } from "../protocol/errors.ts";
+import { ConnectionClosedError } from "../protocol/errors.ts";
 import type { JsonObject } from "../protocol/json_rpc.ts";
 import { defaultLimits, defaultTimeouts } from "../protocol/limits.ts";
+import { checked } from "../protocol/modern.ts";
 import type { Era, Revision } from "../protocol/revisions.ts";
 import type { CallToolResult, Change, ListToolsResult } from "../protocol/types.ts";
 import { systemClock, systemRandom } from "../ports.ts";
@@ -17,8 +18,8 @@ import type { ListOptions } from "./lists.ts";
 import { negotiate } from "./negotiate.ts";
 import type { ClientOptions, RequestHandler } from "./options.ts";
 import { finalError, Retries } from "./retry.ts";
-import type { RequestOptions } from "./session/caller.ts";
-import type { ClientRequest, ServerInfo, Session, SessionParts, SessionRequestOptions } from "./session/session.ts";
+import type { ClientRequest, RequestOptions, ServerInfo, SessionRequestOptions } from "./session/request.ts";
+import type { Session, SessionParts } from "./session/session.ts";
 import { Tools } from "./tools.ts";
 
 /** Stands for the request that opens a session. */
@@ -27,7 +28,7 @@ const opening: ClientRequest = { method: "initialize", params: {}, options: {} }
 /** Options of {@linkcode CoreClient}: those of `Client` without what only that one does. */
 export type CoreClientOptions = Omit<
   ClientOptions,
-  "cache" | "fallback" | "keepAlive" | "logLevel" | "reconnect" | "tasks" | "validator" | "verdict"
+  "cache" | "fallback" | "keepAlive" | "logLevel" | "reconnect" | "tasks" | "verdict"
 >;
 
 /**
@@ -41,7 +42,7 @@ export class CoreClient implements AsyncDisposable {
   /** @internal What sessions are made of. */
   protected readonly parts: SessionParts;
   /** @internal The tools as they were listed. */
-  protected readonly tools: Tools = new Tools();
+  protected readonly tools: Tools;
   /** @internal The open session. */
   protected session: Session | undefined;
   /** Whether it was closed. */
@@ -62,7 +63,8 @@ export class CoreClient implements AsyncDisposable {
     const { features, handlers = {}, clock = systemClock, random = systemRandom, middleware = [] } = options;
     const { capabilities = {}, logger, stream = true, clientInfo = { name: "causeway", version } } = options;
     if (options.handlers && !features?.inputs) throw new TypeError('Cannot use "handlers" without "features.inputs"');
-    const inputs = features?.inputs?.(handlers, capabilities);
+    this.tools = new Tools(features?.mirror);
+    const inputs = features?.inputs?.(handlers, capabilities, options.validator);
     this.parts = {
       transport,
       clock,
@@ -76,13 +78,19 @@ export class CoreClient implements AsyncDisposable {
       listening: features?.listen,
       logger,
       stream,
+      accepted: (request, result, shape) => this.accepted(request, result, shape),
+      mirrored: (params) => this.tools.headers(params, this.parts.limits),
+      relist: features?.mirror && ((rest) => {
+        this.changed({ type: "tools" });
+        return this.listTools(rest);
+      }),
       changed: (change) => this.changed(change),
       reopened: (session) => this.opened(session),
     };
     this.#retries = new Retries(this.parts, options.retry);
     this.#handle = middleware.reduceRight<RequestHandler>(
       (next, layer) => layer(next),
-      (request) => this.#run(request) as Promise<JsonObject>,
+      (request) => this.#run(request),
     );
   }
 
@@ -123,7 +131,8 @@ export class CoreClient implements AsyncDisposable {
    */
   async listTools(options: ListOptions = {}): Promise<ListToolsResult> {
     const result: unknown = await this.list("tools/list", "tools", options);
-    return this.tools.take(result as ListToolsResult, this.#mirrors(), options.cursor === undefined);
+    const mirrored = this.era === "modern" && this.parts.transport.kind === "http";
+    return this.tools.take(result as ListToolsResult, mirrored, options.cursor === undefined);
   }
 
   /**
@@ -138,10 +147,9 @@ export class CoreClient implements AsyncDisposable {
    * @throws {InvalidParamsError} When there is no such tool or the request is malformed.
    * @throws {ProtocolViolationError} When the result is no tool result, or does not fit the tool's output schema.
    */
-  async callTool(name: string, args: JsonObject = {}, options: RequestOptions = {}): Promise<CallToolResult> {
-    const result: unknown = await this.rawToolCall({ name, arguments: args }, options);
-    (result as CallToolResult).content ??= [];
-    return result as CallToolResult;
+  callTool(name: string, args: JsonObject = {}, options: RequestOptions = {}): Promise<CallToolResult> {
+    const result: Promise<unknown> = this.request("tools/call", { name, arguments: args }, options);
+    return result as Promise<CallToolResult>;
   }
 
   /**
@@ -172,35 +180,6 @@ export class CoreClient implements AsyncDisposable {
     await this.close();
   }
 
-  /**
-   * Calls a tool and gives what came, before tasks and output schemas are looked at.
-   *
-   * @param params Of `tools/call`: `name`, `arguments` and what an extension adds.
-   */
-  rawToolCall(params: JsonObject, options: SessionRequestOptions = {}): Promise<JsonObject> {
-    return this.#mirrors() ? this.#mirroredCall(params, options) : this.request("tools/call", params, options);
-  }
-
-  /** A tool call over modern HTTP. When the definitions that its headers were made from are out of date, they are listed, once. */
-  async #mirroredCall(params: JsonObject, options: SessionRequestOptions): Promise<JsonObject> {
-    const { clock, limits } = this.parts;
-    const endsAt = clock.monotonic() + this.#total(options);
-    const send = (rest: SessionRequestOptions): Promise<JsonObject> => {
-      const mirrored = this.tools.headers(params, limits);
-      return this.request("tools/call", params, mirrored ? { ...rest, mirrored } : rest);
-    };
-    try {
-      return await send(options);
-    } catch (error) {
-      if (!(error instanceof HeaderMismatchError)) throw error;
-      this.changed({ type: "tools" });
-      const { signal } = options;
-      await this.listTools({ signal, timeout: endsAt - clock.monotonic() });
-      const { timeouts } = options;
-      return await send({ ...options, timeouts: { ...timeouts, total: endsAt - clock.monotonic() } });
-    }
-  }
-
   /** A list, whole or one raw page. */
   protected async list(method: string, key: string, options: ListOptions): Promise<JsonObject> {
     const page = (cursor: string | null | undefined, left?: number): Promise<JsonObject> =>
@@ -219,6 +198,12 @@ export class CoreClient implements AsyncDisposable {
   /** A request that only reads: here a cache may stand in between. */
   protected read(method: string, params: JsonObject, options: RequestOptions): Promise<JsonObject> {
     return this.request(method, params, options);
+  }
+
+  /** @internal Takes a result in; throws when it is not what its method promises. */
+  protected accepted({ method }: ClientRequest, result: JsonObject, shape: string): void {
+    checked(method, result, shape);
+    if (shape === "tools/call") result.content ??= [];
   }
 
   /** Something changed at the server. */
@@ -252,47 +237,70 @@ export class CoreClient implements AsyncDisposable {
 
   async #open(): Promise<Session> {
     await this.revive();
-    const session = await this.#run(opening) as Session;
+    const { clock, timeouts } = this.parts;
+    const { start } = timeouts;
+    const open = (rest: number): Promise<Session> =>
+      this.open({ ...this.parts, timeouts: { ...timeouts, start: rest } });
+    const session = await this.#again(open(start), opening, clock.monotonic() + start, open);
     await this.opened(session);
     return this.session = session;
   }
 
-  /** The innermost layer: the session (or what opens it), and the retries around it. */
-  async #run(request: ClientRequest): Promise<unknown> {
-    const { clock, timeouts, transport } = this.parts;
-    const { method, params, options } = request;
-    const opens = request === opening;
-    const endsAt = clock.monotonic() + (opens ? timeouts.start : this.#total(options));
-    if (!opens) this.#retries.count();
-    let remaining = options;
-    for (let attempt = 1;; attempt++) {
+  /** The innermost layer: the open session, or the way to it. */
+  #run(request: ClientRequest): Promise<JsonObject> {
+    const { timeout, timeouts } = request.options;
+    const now = this.parts.clock.monotonic();
+    this.#retries.count(now);
+    return this.usable?.request(request, this, now) ??
+      this.#retry(this.#send(request), request, now + (timeouts?.total ?? timeout ?? this.parts.timeouts.total));
+  }
+
+  async #send(request: ClientRequest): Promise<JsonObject> {
+    return await (this.usable ?? await this.ready(request.options)).request(request);
+  }
+
+  /** @internal What becomes of a request that failed. */
+  failed(error: unknown, { request, totalAt }: { request: ClientRequest; totalAt: number }): Promise<JsonObject> {
+    return this.#retry(Promise.reject(error), request, totalAt);
+  }
+
+  #retry(first: Promise<JsonObject>, request: ClientRequest, endsAt: number): Promise<JsonObject> {
+    const { options } = request;
+    return this.#again(
+      first,
+      request,
+      endsAt,
+      (total) => this.#send({ ...request, options: { ...options, timeouts: { ...options.timeouts, total } } }),
+    );
+  }
+
+  /**
+   * Tries again, as long as the retry rule lets it.
+   *
+   * @param work The first attempt.
+   * @param endsAt By the monotonic clock.
+   * @param attempt Makes another one, in the milliseconds that are left.
+   */
+  async #again<Value>(
+    work: Promise<Value>,
+    { method, options }: ClientRequest,
+    endsAt: number,
+    attempt: (rest: number) => Promise<Value>,
+  ): Promise<Value> {
+    const { clock, transport } = this.parts;
+    for (let attempts = 1;; work = attempt(endsAt - clock.monotonic())) {
       try {
-        if (opens) {
-          return await this.open({ ...this.parts, timeouts: { ...timeouts, start: endsAt - clock.monotonic() } });
-        }
-        const result = await (this.usable ?? await this.ready(options)).request(method, params, remaining);
-        this.doubtful = false;
-        return result;
+        return await work;
       } catch (error) {
         if (this.again(error)) continue;
-        const final = this.closed || (opens && transport.kind === "channel");
-        const delay = final ? undefined : this.#retries.delay(error, method, attempt, options.idempotent);
-        const rest = endsAt - clock.monotonic() - (delay ?? Infinity);
-        if (!(rest > 0)) throw finalError(error, method, this.label);
+        const final = this.closed || (method === "initialize" && transport.kind === "channel");
+        const delay = final ? undefined : this.#retries.delay(error, method, attempts++, options.idempotent);
+        if (!(endsAt - clock.monotonic() > (delay ?? Infinity))) throw finalError(error, method, this.label);
         let stop: (() => void) | undefined;
         const slept = new Promise<void>((resolve) => stop = clock.schedule(resolve, delay as number));
         await unlessAborted(unlessAborted(slept, options.signal), this.#closing.signal).finally(stop);
-        remaining = { ...options, timeouts: { ...options.timeouts, total: rest } };
       }
     }
-  }
-
-  #total({ timeout, timeouts }: SessionRequestOptions): number {
-    return timeouts?.total ?? timeout ?? this.parts.timeouts.total;
-  }
-
-  #mirrors(): boolean {
-    return this.era === "modern" && this.parts.transport.kind === "http";
   }
 }
 

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { parameterHeaders, readHeaderRules } from "../protocol/headers.ts";
 import type { ListenFilter } from "../protocol/types.ts";
 import { ResultCache } from "./cache.ts";
 import type { CacheFeature } from "./cache.ts";
@@ -15,6 +16,7 @@ import type { ListenFeature } from "./listen/seam.ts";
 import { ChangeSubscription } from "./listen/subscription.ts";
 import { probePipe } from "./probe_pipe.ts";
 import type { PipeFeature } from "./negotiate.ts";
+import type { MirrorFeature } from "./tools.ts";
 
 /** The parts that can be passed to a client. */
 export interface Features {
@@ -24,12 +26,18 @@ export interface Features {
   listen?: ListenFeature | undefined;
   /** Finds the era out on pipes as the specification asks: silence and exit mean legacy there. */
   pipes?: PipeFeature | undefined;
+  /**
+   * Modern HTTP: sends the arguments as headers that tools mark with `x-mcp-header`. Without it such tools cannot be called:
+   * their servers refuse with a `HeaderMismatchError`.
+   */
+  mirror?: MirrorFeature | undefined;
   /** Keeps results as long as the server's `ttlMs` allows, and lets requests for the same thing share one answer. */
   cache?: CacheFeature | undefined;
 }
 
 /** Answers to what servers ask for. */
-export const inputFeature: InputFeature = (handlers, declared): Inputs => new Inputs(handlers, declared);
+export const inputFeature: InputFeature = (handlers, declared, validator): Inputs =>
+  new Inputs(handlers, declared, validator);
 
 /** Streams of changes. */
 export const listenFeature: ListenFeature = {
@@ -37,6 +45,9 @@ export const listenFeature: ListenFeature = {
   modern: modernListen,
   legacy: (parts, session, send) => new LegacyStream(parts, session, send),
 };
+
+/** Arguments of tools as headers. */
+export const mirrorFeature: MirrorFeature = { rules: readHeaderRules, headers: parameterHeaders };
 
 /** The result cache. */
 export const cacheFeature: CacheFeature = (clock): ResultCache => new ResultCache(clock);
@@ -46,5 +57,6 @@ export const allFeatures: Features = {
   inputs: inputFeature,
   listen: listenFeature,
   cache: cacheFeature,
+  mirror: mirrorFeature,
   pipes: probePipe,
 };

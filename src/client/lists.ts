@@ -9,7 +9,7 @@ import type { JsonObject, JsonValue } from "../protocol/json_rpc.ts";
 import type { Limits } from "../protocol/limits.ts";
 import type { ListResult } from "../protocol/types.ts";
 import type { Clock } from "../ports.ts";
-import type { RequestOptions } from "./session/caller.ts";
+import type { RequestOptions } from "./session/request.ts";
 
 /** Options of a list. */
 export interface ListOptions extends RequestOptions {

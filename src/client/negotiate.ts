@@ -20,7 +20,8 @@ import type { Era, Revision } from "../protocol/revisions.ts";
 import type { DiscoverResult, Implementation } from "../protocol/types.ts";
 import { LegacySession } from "./session/legacy_session.ts";
 import { ModernSession } from "./session/modern_session.ts";
-import type { ServerInfo, Session, SessionParts } from "./session/session.ts";
+import type { ServerInfo } from "./session/request.ts";
+import type { Session, SessionParts } from "./session/session.ts";
 
 /** What is known of a server: which era it speaks and what it said of itself. Plain JSON. */
 export interface Verdict {
@@ -85,7 +86,7 @@ async function overHttp(probe: ModernSession, parts: SessionParts): Promise<Foun
 
 /** Asks a server what it speaks. */
 export function discover(probe: ModernSession, timeout: number): Promise<JsonObject> {
-  return probe.request("server/discover", {}, { timeout, named: "start" });
+  return probe.request({ method: "server/discover", params: {}, options: { timeout, named: "start" } });
 }
 
 /** What a server's answer means. */

@@ -13,7 +13,7 @@ import type { Features } from "./features.ts";
 import type { Handlers } from "./input/seam.ts";
 import type { Verdict } from "./negotiate.ts";
 import type { RetryOptions } from "./retry.ts";
-import type { ClientRequest } from "./session/session.ts";
+import type { ClientRequest } from "./session/request.ts";
 import type { TaskSupport } from "./task_support.ts";
 
 /** Sends one request and gives its result: what a middleware wraps. */
@@ -39,7 +39,10 @@ export interface ClientOptions {
   timeouts?: Partial<Timeouts> | undefined;
   /** What is known of the server already: saves the question for its era. */
   verdict?: Verdict | undefined;
-  /** Checks structured results against the tools' output schemas, once the tools were listed. */
+  /**
+   * Checks forms that the user filled in before they are sent; in `Client` also structured results against the tools' output
+   * schemas, once the tools were listed.
+   */
   validator?: SchemaValidator | undefined;
   /** Layers around every request, the outermost first. */
   middleware?: readonly Middleware[] | undefined;

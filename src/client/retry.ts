@@ -33,9 +33,12 @@ export class Retries {
     this.#parts = parts;
   }
 
-  /** Counts a request: the budget grows with it. */
-  count(): void {
-    const now = this.#parts.clock.monotonic();
+  /**
+   * Counts a request: the budget grows with it.
+   *
+   * @param now By the monotonic clock.
+   */
+  count(now: number): void {
     if (now - this.#windowStart >= budgetWindow) {
       this.#windowStart = now;
       this.#calls = this.#retries = 0;

@@ -9,8 +9,7 @@ import type { Era } from "../protocol/revisions.ts";
 import type { CallToolResult, Task, Tool } from "../protocol/types.ts";
 import type { Clock } from "../ports.ts";
 import type { InputAnswers } from "./input/seam.ts";
-import type { RequestOptions } from "./session/caller.ts";
-import type { ServerInfo, SessionRequestOptions } from "./session/session.ts";
+import type { RequestOptions, ServerInfo, SessionRequestOptions } from "./session/request.ts";
 
 /** What tasks need of their client. */
 export interface TaskHost {
@@ -36,8 +35,6 @@ export interface TaskHost {
   snapshot(): { readonly tools: readonly Tool[] };
   /** Sends any request and gives its checked result. */
   request(method: string, params: JsonObject, options: SessionRequestOptions): Promise<JsonObject>;
-  /** Sends `tools/call` with all that belongs to it (mirrored headers) and gives the raw result. */
-  rawToolCall(params: JsonObject, options?: SessionRequestOptions): Promise<JsonObject>;
 }
 
 /** Options of a task. */

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { parameterHeaders, readHeaderRules } from "../protocol/headers.ts";
 import type { FoundRules, HeaderRule } from "../protocol/headers.ts";
 import { isObject } from "../protocol/json_rpc.ts";
 import type { JsonObject } from "../protocol/json_rpc.ts";
@@ -11,14 +10,37 @@ import type { Limits } from "../protocol/limits.ts";
 import { checkResult } from "../protocol/shapes/core.ts";
 import type { ListToolsResult, Tool } from "../protocol/types.ts";
 
+/** Mirrors arguments of tools as headers (specification 2026-07-28: Streamable HTTP, Schema Extension). */
+export interface MirrorFeature {
+  /**
+   * Reads the `x-mcp-header` annotations of an input schema.
+   *
+   * @internal
+   */
+  rules(inputSchema: unknown): FoundRules;
+  /**
+   * The headers for a call's arguments.
+   *
+   * @internal
+   */
+  headers(rules: readonly HeaderRule[], args: unknown, limits: Limits): Record<string, string>;
+}
+
 interface KnownTool {
   readonly tool: Tool;
-  readonly rules: HeaderRule[];
+  readonly rules: readonly HeaderRule[];
 }
+
+const noRules: FoundRules = { rules: [] };
 
 /** The tools of one server, as they were listed last. */
 export class Tools {
+  readonly #mirror: MirrorFeature | undefined;
   #known = new Map<string, KnownTool>();
+
+  constructor(mirror: MirrorFeature | undefined) {
+    this.#mirror = mirror;
+  }
 
   /** The definitions, as plain JSON. */
   get all(): Tool[] {
@@ -54,7 +76,7 @@ export class Tools {
     if (wrong) return wrong;
     const { name, inputSchema } = tool;
     if (seen.has(name)) return "its name stands twice";
-    const { rules, invalid }: FoundRules = mirrored ? readHeaderRules(inputSchema) : { rules: [] };
+    const { rules, invalid } = mirrored && this.#mirror?.rules(inputSchema) || noRules;
     if (invalid) return invalid;
     seen.add(name);
     this.#known.set(name, { tool, rules });
@@ -64,6 +86,6 @@ export class Tools {
   /** The headers that mirror a call's arguments; undefined when there are none or the tool is not known. */
   headers(call: JsonObject, limits: Limits): Record<string, string> | undefined {
     const rules = this.#known.get(call.name as string)?.rules;
-    return rules?.length ? parameterHeaders(rules, call.arguments, limits) : undefined;
+    return rules?.length ? this.#mirror?.headers(rules, call.arguments, limits) : undefined;
   }
 }

@@ -14,21 +14,21 @@ export const metaPrefix = "io.modelcontextprotocol/";
 const inputMethods: readonly string[] = ["tools/call", "prompts/get", "resources/read"];
 
 /**
- * Judges a result by its type and shape.
+ * Judges a result by its type.
  *
  * @param allowed Result types of extensions that this request declared.
- * @returns The type: `complete`, `input_required` or one of `allowed`.
- * @throws {ProtocolViolationError} When the type is unknown here, or the result lacks what its method promises.
+ * @returns What it should look like: as its method says when it is complete, else the type: `input_required` or one of `allowed`.
+ * @throws {ProtocolViolationError} When the type is unknown here.
  */
-export function decodeModern(method: string, result: JsonObject, allowed: readonly string[] | undefined): string {
-  const type = result.resultType ?? "complete";
-  const asks = type === "input_required";
-  if (asks && !inputMethods.includes(method)) throw invalid(method, "it must not ask for input");
-  if (typeof type !== "string" || !(asks || type === "complete" || allowed?.includes(type))) {
-    throw invalid(method, `"resultType" is ${JSON.stringify(type)}: expected "complete"`);
+export function modernShape(method: string, result: JsonObject, allowed: readonly string[] | undefined): string {
+  const { resultType: type = "complete" } = result;
+  if (type === "complete") return method;
+  if (type === "input_required") {
+    if (inputMethods.includes(method)) return type;
+    throw invalid(method, "it must not ask for input");
   }
-  checked(method, result, type === "complete" ? method : type);
-  return type;
+  if (typeof type === "string" && allowed?.includes(type)) return type;
+  throw invalid(method, `"resultType" is ${JSON.stringify(type)}: expected "complete"`);
 }
 
 /**

@@ -3,9 +3,11 @@
  *
  * @module
  */
+import { excerpt } from "../../protocol/excerpt.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { ClientCapabilities, ElicitRequest } from "../../protocol/types.ts";
+import type { SchemaValidator, Validation } from "../../protocol/validation.ts";
 import type { HandlerContext, Handlers } from "./seam.ts";
 
 /** What is declared: the modes that have a handler. */
@@ -18,6 +20,7 @@ export function elicitationCapability(handlers: Handlers): ClientCapabilities["e
 export function answerElicitation(
   handlers: Handlers,
   params: JsonObject,
+  validator: SchemaValidator | undefined,
 ): ((context: HandlerContext) => Promise<JsonObject>) | undefined {
   const request = params as ElicitRequest;
   const mode = request.mode ?? "form";
@@ -25,8 +28,29 @@ export function answerElicitation(
   return handler && (async (context) => {
     const { action, content } = await handler(request, context);
     if (action !== "accept" || mode === "url") return { action };
-    return { action, content: withDefaults(request, content ?? {}) };
+    const filled = withDefaults(request, content ?? {});
+    checkAnswer(request, filled, validator);
+    return { action, content: filled };
   });
+}
+
+/** What does not fit the form is not sent. A form that cannot be checked is the server's doing: its answer goes out as it is. */
+function checkAnswer(
+  { message, requestedSchema }: ElicitRequest,
+  content: JsonObject,
+  validator: SchemaValidator | undefined,
+): void {
+  let validation: Validation | undefined;
+  try {
+    validation = validator?.(requestedSchema ?? true)(content);
+  } catch {
+    return;
+  }
+  if (!validation || validation.valid) return;
+  const [issue] = validation.issues;
+  throw new TypeError(
+    `Cannot send the answer to "${excerpt(String(message), 99)}": "${issue?.path}" ${issue?.message}`,
+  );
 }
 
 function withDefaults(request: ElicitRequest, content: JsonObject): JsonObject {

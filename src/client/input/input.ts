@@ -11,6 +11,7 @@ import {
 } from "../../protocol/errors.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { ClientCapabilities, InputRequest } from "../../protocol/types.ts";
+import type { SchemaValidator } from "../../protocol/validation.ts";
 import type { SendOptions } from "../../transport/transport.ts";
 import { answerElicitation, elicitationCapability } from "./elicitation.ts";
 import { LegacyServerRequests } from "./legacy_input.ts";
@@ -23,14 +24,17 @@ export class Inputs implements InputAnswers {
   readonly handlers: Handlers;
   /** What is declared to servers. */
   readonly capabilities: ClientCapabilities;
+  readonly #validator: SchemaValidator | undefined;
 
   /**
    * @param handlers What answers.
    * @param declared Further capabilities. Input of a kind that is declared here and has no handler stops the call with an
    * {@linkcode InputRequiredError}.
+   * @param validator Checks what is filled in against the server's form.
    */
-  constructor(handlers: Handlers = {}, declared: ClientCapabilities = {}) {
+  constructor(handlers: Handlers, declared: ClientCapabilities, validator?: SchemaValidator) {
     this.handlers = handlers;
+    this.#validator = validator;
     const elicitation = elicitationCapability(handlers);
     this.capabilities = {
       ...(elicitation && { elicitation }),
@@ -89,7 +93,7 @@ export class Inputs implements InputAnswers {
   }
 
   #answerer(method: string, params: JsonObject): ((context: HandlerContext) => Promise<JsonObject>) | undefined {
-    return kinds.get(method)?.[1](this.handlers, params);
+    return kinds.get(method)?.[1](this.handlers, params, this.#validator);
   }
 
   #declared(method: string): boolean {
@@ -103,7 +107,11 @@ const kinds: ReadonlyMap<
   string,
   readonly [
     "elicitation" | "sampling" | "roots",
-    (handlers: Handlers, params: JsonObject) => ((context: HandlerContext) => Promise<JsonObject>) | undefined,
+    (
+      handlers: Handlers,
+      params: JsonObject,
+      validator: SchemaValidator | undefined,
+    ) => ((context: HandlerContext) => Promise<JsonObject>) | undefined,
   ]
 > = /* @__PURE__ */ new Map([
   ["elicitation/create", ["elicitation", answerElicitation]],

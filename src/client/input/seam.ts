@@ -15,6 +15,7 @@ import type {
   LogMessage,
   Root,
 } from "../../protocol/types.ts";
+import type { SchemaValidator } from "../../protocol/validation.ts";
 import type { Logger } from "../../ports.ts";
 import type { SendOptions, Transport } from "../../transport/transport.ts";
 
@@ -46,7 +47,10 @@ export type SamplingHandler = (
 
 /** The client's side of what servers ask for. A capability is declared for each handler that is there. */
 export interface Handlers {
-  /** Asks the user to fill in a form. Missing fields of an accepted form get their defaults. */
+  /**
+   * Asks the user to fill in a form. Missing fields of an accepted form get their defaults; one that does not fit what the
+   * server asked for is not sent where there is a `validator`, and the call rejects with a `TypeError` (modern).
+   */
   elicitation?: ElicitationHandler | undefined;
   /** Asks the user to visit a URL. Show it in full; never open it without consent. */
   elicitationUrl?: ElicitationHandler | undefined;
@@ -141,8 +145,13 @@ export interface InputAnswers {
 }
 
 /**
- * Makes the answers of one client: `declared` are capabilities beside those of the handlers.
+ * Makes the answers of one client: `declared` are capabilities beside those of the handlers; `validator` checks what the
+ * user fills in against the server's form.
  *
  * @internal
  */
-export type InputFeature = (handlers: Handlers, declared: ClientCapabilities) => InputAnswers;
+export type InputFeature = (
+  handlers: Handlers,
+  declared: ClientCapabilities,
+  validator: SchemaValidator | undefined,
+) => InputAnswers;

@@ -74,7 +74,7 @@ export class LegacyStream implements LegacyListening {
 
   /** After the session was opened anew: subscribes again and says that something may have been missed. */
   async reopened(): Promise<void> {
-    for (const uri of this.#watched.keys()) await this.#session.request("resources/subscribe", { uri }, {});
+    for (const uri of this.#watched.keys()) await this.#ask("subscribe", uri);
     this.#tellOpen();
   }
 
@@ -154,13 +154,17 @@ export class LegacyStream implements LegacyListening {
     }
   }
 
+  #ask(verb: string, uri: string): Promise<JsonObject> {
+    return this.#session.request({ method: `resources/${verb}`, params: { uri }, options: {} });
+  }
+
   async #watch(uri: string, step: 1 | -1): Promise<void> {
     const before = this.#watched.get(uri) ?? 0;
     const count = before + step;
     if (count > 0) this.#watched.set(uri, count);
     else this.#watched.delete(uri);
     if (this.#stopped || (before > 0) === (count > 0)) return;
-    const asked = this.#session.request(count > 0 ? "resources/subscribe" : "resources/unsubscribe", { uri }, {});
+    const asked = this.#ask(count > 0 ? "subscribe" : "unsubscribe", uri);
     // Nobody waits for the end of a subscription: a failure of it means that the server has none.
     await (count > 0 ? asked : asked.catch(() => {}));
   }

@@ -31,10 +31,8 @@ export function modernListen(session: ModernHost, filter: ListenFilter, sink: Li
     const change = changeOf(method, params);
     if (change && opened) sink.change(change);
   };
-  const call = session.start("subscriptions/listen", { notifications: filterToWire(filter) }, {
-    notified,
-    requested() {},
-  });
+  const params = { notifications: filterToWire(filter) };
+  const call = session.start({ method: "subscriptions/listen", params, options: {} }, { notified, requested() {} });
   call.result.then(() => sink.end(undefined, true), (reason) => sink.end(reason, false));
   return () => call.abort(new ConnectionClosedError("The subscription was closed"));
 }

@@ -10,6 +10,7 @@ import type { Clock, Random } from "../../ports.ts";
 import type { SendOptions, Transport } from "../../transport/transport.ts";
 import type { Handlers } from "../input/seam.ts";
 import type { Call, CallHost } from "../session/call.ts";
+import type { ClientRequest } from "../session/request.ts";
 
 /** Hears what one stream brings. */
 export interface ListenSink {
@@ -33,7 +34,7 @@ export interface SubscriptionParts {
 /** The legacy session that a stream belongs to. */
 export interface StreamHost {
   readonly info: { readonly capabilities: ServerCapabilities };
-  request(method: string, params: JsonObject, options: Record<never, never>): Promise<JsonObject>;
+  request(request: ClientRequest): Promise<JsonObject>;
   /** Takes a message that belongs to no request. */
   take(message: JsonRpcMessage): void;
 }
@@ -66,7 +67,7 @@ export interface LegacyListenParts {
 
 /** Starts a request whose answer may be long in coming. */
 export interface ModernHost {
-  start(method: string, params: JsonObject, host: CallHost): Call;
+  start(request: ClientRequest, host: CallHost): Call;
 }
 
 /** A stream of changes at a server. */

@@ -10,20 +10,14 @@ import type { SendOptions } from "../../transport/transport.ts";
 import type { LegacyInput } from "../input/seam.ts";
 import type { LegacyListening } from "../listen/seam.ts";
 import { Call } from "./call.ts";
-import type { CallHost, RequestClock } from "./call.ts";
+import type { CallHost, CallJudge, CallKind } from "./call.ts";
 import { Deadlines } from "./deadlines.ts";
-import { unknownServer } from "./session.ts";
-import type { ServerInfo, Session, SessionParts, SessionRequestOptions } from "./session.ts";
-
-export type { RequestOptions } from "./session.ts";
-
-/** One public request on its way: its clock, and what its caller said. */
-export interface PublicRequest extends RequestClock {
-  readonly options: SessionRequestOptions;
-}
+import { unknownServer } from "./request.ts";
+import type { ClientRequest, RequestOwner, ServerInfo } from "./request.ts";
+import type { Session, SessionParts } from "./session.ts";
 
 /** Makes calls on one transport, in the manners that an era adds. */
-export abstract class Caller implements Session, CallHost {
+export abstract class Caller implements Session, CallHost, CallJudge {
   abstract readonly era: Era;
   abstract readonly revision: Revision;
   info: ServerInfo = unknownServer;
@@ -32,21 +26,26 @@ export abstract class Caller implements Session, CallHost {
   protected input: LegacyInput | undefined;
   protected readonly parts: SessionParts;
   protected readonly timers: Deadlines;
+  /** Public requests, whose answers this session judges. */
+  readonly #judged: CallKind;
   readonly #prefix: string;
   #count = 0;
 
   constructor(parts: SessionParts) {
-    const { transport, clock, random } = parts;
+    const { transport, clock, random, timeouts } = parts;
     this.parts = parts;
-    this.timers = new Deadlines(clock);
+    this.timers = new Deadlines(clock, timeouts);
+    this.#judged = { ...this.#raw(this), judge: this };
     this.#prefix = Array.from(random.bytes(11), (byte) => (byte % 36).toString(36)).join("") + "-";
     if (transport.kind === "http") return;
     transport.open?.({ message: (message) => this.take(message), end: (reason) => this.stream?.lost(reason) });
   }
 
-  abstract request(method: string, params: JsonObject, options: SessionRequestOptions): Promise<JsonObject>;
-
   abstract requested(request: JsonRpcRequest, call?: Call): void;
+
+  abstract accept(result: JsonObject, call: Call): JsonObject | Promise<JsonObject>;
+
+  abstract recover(error: unknown, call: Call): Promise<JsonObject> | undefined;
 
   /** The headers and marks of a message. */
   protected abstract dress(method: string, params: JsonObject): SendOptions & { headers: Record<string, string> };
@@ -54,64 +53,56 @@ export abstract class Caller implements Session, CallHost {
   /** The `_meta` of every message. */
   protected abstract meta(): JsonObject | undefined;
 
-  /** Makes good what an error tells of, so that the request can be sent once more; throws the error where it cannot. */
-  protected abstract mend(error: unknown, info: ServerInfo, clock: PublicRequest): Promise<void> | void;
-
-  /** Starts the clock of one public request. */
-  protected startClock(options: SessionRequestOptions): PublicRequest {
-    const { signal, timeout, timeouts: given, named } = options;
-    signal?.throwIfAborted();
-    const { timeouts: usual, clock } = this.parts;
-    const all = timeout !== undefined && { headers: timeout, idle: timeout, total: timeout };
-    const timeouts = all || given ? { ...usual, ...all, ...given } : usual;
-    return {
-      time: clock,
-      timers: this.timers,
-      options,
-      timeouts,
-      totalAt: clock.monotonic() + timeouts.total,
-      named: named ?? (all ? "call" : undefined),
-    };
+  request(request: ClientRequest, owner?: RequestOwner, now?: number): Promise<JsonObject> {
+    try {
+      const call = new Call(request, this.#judged, undefined, now);
+      call.owner = owner;
+      const { resume } = request.options;
+      if (resume) Object.assign(call, { input: resume.input, round: resume.round + 1 });
+      return this.#send(call).result;
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
-  /** Sends a request once more, after what the error tells of was made good. */
-  protected async resend(
-    error: unknown,
-    info: ServerInfo,
-    { method, params, clock }: { method: string; params: JsonObject; clock: PublicRequest },
-  ): Promise<JsonObject> {
-    await this.mend(error, info, clock);
-    return await this.send(method, params, clock).result;
+  start(request: ClientRequest, host: CallHost = this): Call {
+    return this.#send(new Call(request, this.#raw(host)));
   }
 
-  /** Sends one request and gives its call. Its id is unguessable in front and counted behind. */
-  protected send(method: string, params: JsonObject, clock: PublicRequest, host: CallHost = this): Call {
+  /** Sends the next round or attempt of a public request. */
+  protected next(call: Call, changes: Partial<Pick<Call, "input" | "round" | "repeats">>): Promise<JsonObject> {
+    return this.#send(Object.assign(new Call(call.request, this.#judged, call), changes)).result;
+  }
+
+  /** Waits for `work` between two rounds, but no longer than the request lives, and gives up with its caller. */
+  protected wait(work: Promise<JsonObject | void>, call: Call): Promise<JsonObject> {
+    return new Call(call.request, this.#raw(this), call).follow(work);
+  }
+
+  #raw(host: CallHost): CallKind {
+    return { timers: this.timers, host, firstWait: this.parts.transport.kind === "http" ? "headers" : "idle" };
+  }
+
+  /** Sends a call's request. Its id is unguessable in front and counted behind. */
+  #send(call: Call): Call {
     const { transport } = this.parts;
-    const id = this.#prefix + ++this.#count;
-    const { meta, mirrored, headers, onProgress } = clock.options;
+    const { request: { method, params: given, options }, input } = call;
+    const id = call.id = this.#prefix + ++this.#count;
+    call.known = this.info;
+    const { meta, headers, onProgress } = options;
     const progressToken = onProgress || method === "tools/call" ? id : undefined;
     const own = this.meta();
+    let params = input ? { ...given, ...input } : given;
     if (own || meta || progressToken) params = withMeta(params, { given: meta, own, progressToken });
-    const isHttp = transport.kind === "http";
-    const dress = isHttp ? this.dress(method, params) : undefined;
-    if (dress && (mirrored || headers)) Object.assign(dress.headers, mirrored, headers);
-    const call = new Call(id, method, { clock, host, firstWait: isHttp ? "headers" : "idle" });
     try {
+      const dress = transport.kind === "http" ? this.dress(method, params) : undefined;
+      if (headers && dress) Object.assign(dress.headers, headers);
       call.started(transport.send({ jsonrpc: "2.0", id, method, params }, call, dress));
     } catch (error) {
-      // What is no JSON cannot be sent.
+      // What is no JSON, or has headers beyond the limits, cannot be sent.
       call.abort(error);
     }
     return call;
-  }
-
-  start(method: string, params: JsonObject, host: CallHost): Call {
-    return this.send(method, params, this.startClock({}), host);
-  }
-
-  /** Waits for `work`, but no longer than the request lives, and gives up with its caller. */
-  protected wait(work: Promise<JsonObject | void>, clock: PublicRequest): Promise<JsonObject> {
-    return new Call("", "", { clock, host: this, firstWait: "total" }).follow(work);
   }
 
   notify(method: string, params: JsonObject): Promise<void> {

@@ -5,11 +5,23 @@
  */
 import { ConnectionClosedError } from "../../protocol/errors.ts";
 import type { McpError } from "../../protocol/errors.ts";
+import type { Timeouts } from "../../protocol/limits.ts";
 import type { Clock } from "../../ports.ts";
 
+/** What a call may take, in milliseconds. */
+export type CallTimeouts = Pick<Timeouts, "headers" | "idle" | "total">;
+
+/** A place in the ring of all that waits: a set would cost several times as much per call. */
+export interface Waiting {
+  before: Waiting;
+  after: Waiting;
+}
+
 /** Whatever can run out of time. */
-export interface Expiring {
+export interface Expiring extends Waiting {
+  /** By the monotonic clock; Infinity for streams that stay open. */
   readonly expiresAt: number;
+  readonly settled: boolean;
   /** Its time is over. It may have got more by then: see {@linkcode Deadlines.hold}. */
   expire(): void;
   /** A sign of life. */
@@ -25,24 +37,36 @@ const slice = 1_000;
  * alive for longer than that second once nothing does.
  */
 export class Deadlines {
-  readonly #clock: Clock;
+  readonly clock: Clock;
+  /** What a call may take where it says nothing itself. */
+  readonly usual: CallTimeouts;
   /** How much is in work that the other side waits for. */
   held = 0;
-  readonly #waiting = new Set<Expiring>();
+  readonly #ring: Waiting;
   #stop: (() => void) | undefined;
   #wakesAt = Infinity;
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
+  constructor(clock: Clock, usual: CallTimeouts) {
+    this.clock = clock;
+    this.usual = usual;
+    const ring = {} as Waiting;
+    this.#ring = ring.before = ring.after = ring;
   }
 
-  add(item: Expiring): void {
-    this.#waiting.add(item);
-    if (item.expiresAt < this.#wakesAt) this.#arm(item.expiresAt, this.#clock.monotonic());
+  /** @param now By the monotonic clock. */
+  add(item: Expiring, now: number): void {
+    const ring = this.#ring;
+    item.before = ring.before;
+    item.after = ring;
+    ring.before.after = item;
+    ring.before = item;
+    if (item.expiresAt < this.#wakesAt) this.#arm(item.expiresAt, now);
   }
 
-  delete(item: Expiring): void {
-    this.#waiting.delete(item);
+  /** Takes out what was added, once. */
+  delete({ before, after }: Expiring): void {
+    before.after = after;
+    after.before = before;
   }
 
   /** While `work` goes on, the other side waits for us: no idle time runs out, and it starts over afterwards. */
@@ -50,14 +74,21 @@ export class Deadlines {
     this.held++;
     await work;
     this.held--;
-    for (const item of this.#waiting) item.touch();
+    for (const item of this.#all()) item.touch();
   }
 
   /** Stops the timer and ends all that waits; for the end of a session. */
   stop(): void {
     this.#stop?.();
     this.#wakesAt = Infinity;
-    for (const item of this.#waiting) item.end(new ConnectionClosedError("The session has ended"));
+    for (const item of this.#all()) item.end(new ConnectionClosedError("The session has ended"));
+  }
+
+  /** Those that wait now, however many of them end meanwhile. */
+  #all(): Expiring[] {
+    const all: Expiring[] = [];
+    for (let at = this.#ring.after; at !== this.#ring; at = at.after) all.push(at as Expiring);
+    return all;
   }
 
   #arm(earliest: number, now: number): void {
@@ -65,16 +96,16 @@ export class Deadlines {
     if (at >= this.#wakesAt) return;
     this.#stop?.();
     this.#wakesAt = at;
-    this.#stop = this.#clock.schedule(() => this.#wake(), at - now);
+    this.#stop = this.clock.schedule(() => this.#wake(), at - now);
   }
 
   #wake(): void {
     this.#wakesAt = Infinity;
-    const now = this.#clock.monotonic();
+    const now = this.clock.monotonic();
     let earliest = Infinity;
-    for (const item of this.#waiting) {
-      if (item.expiresAt <= now) item.expire();
-      if (this.#waiting.has(item)) earliest = Math.min(earliest, item.expiresAt);
+    for (const item of this.#all()) {
+      if (!item.settled && item.expiresAt <= now) item.expire();
+      if (!item.settled) earliest = Math.min(earliest, item.expiresAt);
     }
     if (earliest < Infinity) this.#arm(earliest, now);
   }

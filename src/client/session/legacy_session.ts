@@ -11,10 +11,11 @@ import { legacyRevisions, nothingInCommon } from "../../protocol/revisions.ts";
 import type { Revision } from "../../protocol/revisions.ts";
 import type { InitializeResult } from "../../protocol/types.ts";
 import type { SendOptions } from "../../transport/transport.ts";
+import type { LegacyInput } from "../input/seam.ts";
 import type { Call } from "./call.ts";
 import { Caller } from "./caller.ts";
-import type { PublicRequest } from "./caller.ts";
-import type { ServerInfo, SessionParts, SessionRequestOptions } from "./session.ts";
+import type { ServerInfo } from "./request.ts";
+import type { SessionParts } from "./session.ts";
 
 /** Speaks the handshake revisions over any transport. {@linkcode open} it, or {@linkcode agree} on what is known of it. */
 export class LegacySession extends Caller {
@@ -46,8 +47,8 @@ export class LegacySession extends Caller {
       capabilities: capabilities as JsonObject,
       clientInfo: clientInfo as unknown as JsonObject,
     };
-    const clock = this.startClock({ timeout: timeouts.start, named: "start" });
-    const result: unknown = checked(method, await this.send(method, params, clock).result);
+    const opening = { method, params, options: { timeout: timeouts.start, named: "start" } } as const;
+    const result: unknown = checked(method, await this.start(opening).result);
     const { protocolVersion, serverInfo: server, capabilities: offered, instructions } = result as InitializeResult;
     const revision = legacyRevisions.find((known) => known === protocolVersion);
     if (!revision) throw nothingInCommon([protocolVersion]);
@@ -68,30 +69,22 @@ export class LegacySession extends Caller {
     this.#agreed = { "MCP-Protocol-Version": revision };
   }
 
-  async request(method: string, params: JsonObject, options: SessionRequestOptions): Promise<JsonObject> {
-    const clock = this.startClock(options);
-    for (let round = 1;; round++) {
-      try {
-        const { info } = this;
-        let result: JsonObject;
-        try {
-          result = await this.send(method, params, clock).result;
-        } catch (error) {
-          result = await this.resend(error, info, { method, params, clock });
-        }
-        // What was asked for as a task is answered by a task: who asked looks at its shape.
-        return params.task === undefined ? checked(method, result) : result;
-      } catch (error) {
-        if (!this.input) throw error;
-        await this.input.satisfy(error, round, (work) => this.wait(work, clock));
-      }
-    }
+  /** What was asked for as a task may be answered by one: its shape is for those to judge who know tasks. */
+  accept(result: JsonObject, { request }: Call): JsonObject {
+    this.parts.accepted(request, result, request.params.task === undefined ? request.method : "");
+    return result;
+  }
+
+  /** A session that the server has forgotten is opened anew, once, and the request repeated: it was not run. */
+  recover(error: unknown, call: Call): Promise<JsonObject> | undefined {
+    if (error instanceof SessionLostError && !call.repeats) return this.#mended(call);
+    return this.input && this.#satisfied(this.input, error, call);
   }
 
   requested(request: JsonRpcRequest, call?: Call): void {
     const { id, method } = request;
     if (method !== "ping" && this.input) {
-      return void this.timers.hold(this.input.requested(request, call?.result));
+      return void this.timers.hold(this.input.requested(request, call?.over));
     }
     const body = method === "ping"
       ? { result: {} }
@@ -105,12 +98,17 @@ export class LegacySession extends Caller {
 
   protected meta(): undefined {}
 
-  /** A session that the server has forgotten is opened anew, once, and the request repeated: it was not run. */
-  protected async mend(error: unknown, info: ServerInfo, clock: PublicRequest): Promise<void> {
-    if (!(error instanceof SessionLostError)) throw error;
+  async #mended(call: Call): Promise<JsonObject> {
     // Once, however many requests found the session lost.
-    if (info !== this.info) return;
-    await this.wait(this.#opening ??= this.#reopen().finally(() => this.#opening = undefined), clock);
+    if (call.known === this.info) {
+      await this.wait(this.#opening ??= this.#reopen().finally(() => this.#opening = undefined), call);
+    }
+    return await this.next(call, { repeats: true });
+  }
+
+  async #satisfied(input: LegacyInput, error: unknown, call: Call): Promise<JsonObject> {
+    await input.satisfy(error, call.round, (work) => this.wait(work, call));
+    return await this.next(call, { round: call.round + 1 });
   }
 
   async #reopen(): Promise<void> {

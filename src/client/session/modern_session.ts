@@ -4,17 +4,19 @@
  *
  * @module
  */
-import { UnsupportedVersionError } from "../../protocol/errors.ts";
+import { HeaderMismatchError, UnsupportedVersionError } from "../../protocol/errors.ts";
 import { modernHeaders } from "../../protocol/headers.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import { checkLimit } from "../../protocol/limits.ts";
-import { decodeModern, invalid, metaPrefix } from "../../protocol/modern.ts";
+import { invalid, metaPrefix, modernShape } from "../../protocol/modern.ts";
 import { commonRevision, modernRevisions } from "../../protocol/revisions.ts";
 import type { Revision } from "../../protocol/revisions.ts";
 import type { InputRequiredResult, LoggingLevel } from "../../protocol/types.ts";
 import type { SendOptions } from "../../transport/transport.ts";
+import type { Call } from "./call.ts";
 import { Caller } from "./caller.ts";
-import type { ServerInfo, SessionParts, SessionRequestOptions } from "./session.ts";
+import type { ServerInfo } from "./request.ts";
+import type { SessionParts } from "./session.ts";
 
 const revisionKey = metaPrefix + "protocolVersion";
 const firstStatePause = 50;
@@ -44,37 +46,50 @@ export class ModernSession extends Caller {
     this.#meta[metaPrefix + "logLevel"] = level;
   }
 
-  async request(method: string, params: JsonObject, options: SessionRequestOptions): Promise<JsonObject> {
-    const { inputs, limits: { inputRounds }, transport: { label: server } } = this.parts;
-    const clock = this.startClock(options);
-    let { input, round }: { input?: JsonObject; round: number } = options.resume ?? { round: 0 };
-    for (;;) {
-      const all = input ? { ...params, ...input } : params;
-      const { info } = this;
-      let result: JsonObject;
-      try {
-        result = await this.send(method, all, clock).result;
-      } catch (error) {
-        result = await this.resend(error, info, { method, params: all, clock });
-      }
-      if (decodeModern(method, result, options.resultTypes) !== "input_required") {
-        // What took answers is nobody else's: it must not be kept (specification: caching, Cacheable Results).
-        return round > 0 && result.ttlMs ? { ...result, ttlMs: 0 } : result;
-      }
-      checkLimit("inputRounds", inputRounds, ++round, { delivery: "answered" });
-      const { inputRequests, requestState } = result as unknown as InputRequiredResult;
-      const controller = new AbortController();
-      const { signal } = controller;
-      const work = inputRequests && Object.keys(inputRequests).length > 0
-        ? inputs?.answerAll(inputRequests, { method, params, round, requestState, server, signal })
-        : this.#pause(round);
-      if (!work) throw invalid(method, "it must not ask for input");
-      input = await this.wait(work, clock).catch((reason) => {
-        controller.abort(reason);
-        throw reason;
-      });
-      if (requestState !== undefined) input = { ...input, requestState };
+  accept(result: JsonObject, call: Call): JsonObject | Promise<JsonObject> {
+    const { request, round } = call;
+    const { method, options } = request;
+    const shape = modernShape(method, result, options.resultTypes);
+    this.parts.accepted(request, result, shape);
+    if (shape === "input_required") return this.#nextRound(result, call);
+    // What took answers is nobody else's: it must not be kept (specification: caching, Cacheable Results).
+    return round > 1 && result.ttlMs ? { ...result, ttlMs: 0 } : result;
+  }
+
+  /** A server that wants another revision, or headers from other definitions of its tools, gets them, once. */
+  recover(error: unknown, call: Call): Promise<JsonObject> | undefined {
+    if (call.repeats) return undefined;
+    if (error instanceof UnsupportedVersionError) {
+      const revision = commonRevision(modernRevisions, error.supported);
+      if (!revision) return undefined;
+      this.#meta[revisionKey] = this.revision = revision;
+      return this.next(call, { repeats: true });
     }
+    const { method, options: { signal } } = call.request;
+    if (!(error instanceof HeaderMismatchError) || method !== "tools/call") return undefined;
+    const listed = this.parts.relist?.({ signal, timeout: call.totalAt - this.parts.clock.monotonic() });
+    return listed?.then(() => this.next(call, { repeats: true }));
+  }
+
+  async #nextRound(result: JsonObject, call: Call): Promise<JsonObject> {
+    const { inputs, limits: { inputRounds }, transport: { label: server } } = this.parts;
+    const { request: { method, params }, round } = call;
+    checkLimit("inputRounds", inputRounds, round, { delivery: "answered" });
+    const { inputRequests, requestState } = result as unknown as InputRequiredResult;
+    const controller = new AbortController();
+    const { signal } = controller;
+    const work = inputRequests && Object.keys(inputRequests).length > 0
+      ? inputs?.answerAll(inputRequests, { method, params, round, requestState, server, signal })
+      : this.#pause(round);
+    if (!work) throw invalid(method, "it must not ask for input");
+    const input = await this.wait(work, call).catch((reason) => {
+      controller.abort(reason);
+      throw reason;
+    });
+    return await this.next(call, {
+      input: requestState === undefined ? input : { ...input, requestState },
+      round: round + 1,
+    });
   }
 
   /** A modern server sends no requests: this one is dropped (specification: transports, Messages). */
@@ -83,19 +98,14 @@ export class ModernSession extends Caller {
   }
 
   protected dress(method: string, params: JsonObject): SendOptions & { headers: Record<string, string> } {
-    return { headers: modernHeaders(method, params, this.revision, this.parts.limits) };
+    const headers = modernHeaders(method, params, this.revision, this.parts.limits);
+    const mirrored = method === "tools/call" && this.parts.mirrored(params);
+    return { headers: mirrored ? { ...headers, ...mirrored } : headers };
   }
 
   /** Said on every message (specification: basic, Per-request protocol fields). */
   protected meta(): JsonObject {
     return this.#meta;
-  }
-
-  /** A server that wants another revision gets it, once. */
-  protected mend(error: unknown): void {
-    const revision = error instanceof UnsupportedVersionError && commonRevision(modernRevisions, error.supported);
-    if (!revision) throw error;
-    this.#meta[revisionKey] = this.revision = revision;
   }
 
   /** A round that only hands a state over is paced. */

@@ -10,7 +10,7 @@ import { invalid } from "../../protocol/modern.ts";
 import { checkShape } from "../../protocol/shapes/all.ts";
 import { checkResult } from "../../protocol/shapes/core.ts";
 import type { CallToolResult, InputRequest, Task, TaskStatus } from "../../protocol/types.ts";
-import type { RequestOptions } from "../session/caller.ts";
+import type { RequestOptions } from "../session/request.ts";
 import type { TaskHandle, TaskHost, TaskOptions } from "../task_support.ts";
 import { Patience } from "./patience.ts";
 

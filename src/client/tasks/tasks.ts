@@ -11,7 +11,7 @@ import { defaultTimeouts } from "../../protocol/limits.ts";
 import { metaPrefix } from "../../protocol/modern.ts";
 import type { Task } from "../../protocol/types.ts";
 import { walkPages } from "../lists.ts";
-import type { RequestOptions } from "../session/caller.ts";
+import type { RequestOptions } from "../session/request.ts";
 import type { TaskHandle, TaskHost, TaskOptions, TaskRunner, TaskSupport } from "../task_support.ts";
 import { Handle, taskOf } from "./handle.ts";
 import type { HandleOptions } from "./handle.ts";
@@ -38,12 +38,12 @@ class Tasks implements TaskRunner {
     const legacy = await this.#isLegacy(options);
     const params: JsonObject = { name, arguments: args };
     if (!legacy || !this.#augments(name)) {
-      const result = await this.#host.rawToolCall(params, { ...request, resultTypes: [resultType] });
+      const result = await this.#host.request("tools/call", params, { ...request, resultTypes: [resultType] });
       return this.#handle(result, { onStatus });
     }
     params.task = ttl === undefined ? {} : { ttl };
     // What becomes a task is called off by tasks/cancel alone, which needs its id (2025-11-25: Cancellation).
-    const work = this.#host.rawToolCall(params, { ...request, signal: undefined });
+    const work = this.#host.request("tools/call", params, { ...request, signal: undefined });
     const handle = work.then((result) => this.#handle(result, { onStatus }));
     if (!signal) return await handle;
     return await new Promise((resolve, reject) => {

@@ -10,7 +10,7 @@ import type { JsonObject } from "../../protocol/json_rpc.ts";
 import { systemClock, systemRandom } from "../../ports.ts";
 import type { Clock, Random } from "../../ports.ts";
 import type { Middleware } from "../options.ts";
-import type { ClientRequest } from "../session/session.ts";
+import type { ClientRequest } from "../session/request.ts";
 import { childTrace, traceOf } from "./trace_context.ts";
 import type { RequestTrace, TraceContext } from "./trace_context.ts";
 

@@ -1,6 +1,6 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { InputRequiredError, MissingCapabilityError } from "../../../mod.ts";
+import { createSchemaValidator, InputRequiredError, MissingCapabilityError } from "../../../mod.ts";
 import type { Client, HandlerContext, Handlers } from "../../../mod.ts";
 import { objectAt } from "../../servers/core/wire.ts";
 import { inEveryWay, paramsOf, textOf, withLegacy, withModern } from "../support.ts";
@@ -41,6 +41,31 @@ describe("forms", () => {
       },
     }),
   );
+
+  const wrongForm = {
+    client: {
+      handlers: { elicitation: () => ({ action: "accept" as const, content: { name: 7 } }) },
+      validator: createSchemaValidator(),
+    },
+  };
+
+  test("an answer that does not fit the form is not sent: modern (C-215)", () =>
+    withModern(async (client, server) => {
+      const error = await assertRejects(() => client.callTool("ask"), TypeError);
+      assertEquals(error.message, 'Cannot send the answer to "Name number 1?": "/name" must be of the type string');
+      assertEquals(paramsOf(server, "tools/call").length, 1);
+    }, wrongForm));
+
+  test("an answer that does not fit the form is not sent: legacy (C-215)", () =>
+    withLegacy(async (client, server) => {
+      await client.callTool("ask");
+      const errors = server.log.flatMap(({ message }) => message?.error ? [objectAt(message as never, "error")] : []);
+      assertEquals(errors, [{ code: -32603, message: "The client could not answer" }]);
+    }, wrongForm));
+
+  inEveryWay("an answer that fits is sent, defaults included (C-215)", async (client) => {
+    assertEquals(textOf(await client.callTool("ask")), '["Ada"]');
+  }, { client: { handlers: { elicitation: () => ({ action: "accept" }) }, validator: createSchemaValidator() } });
 
   for (const action of ["decline", "cancel"] as const) {
     inEveryWay(`${action} is an answer, and carries no content (C-208 C-214)`, async (client, server, way) => {

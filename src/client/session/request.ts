@@ -1,0 +1,84 @@
+/**
+ * One request, as it runs from its caller down to the session, and what is known of the server it goes to.
+ *
+ * @module
+ */
+import type { TimeoutKind } from "../../protocol/errors.ts";
+import type { JsonObject } from "../../protocol/json_rpc.ts";
+import type { Implementation, Progress, ServerCapabilities } from "../../protocol/types.ts";
+import type { CallTimeouts } from "./deadlines.ts";
+
+/** What the server said about itself at the start. Not trusted, not for decisions. */
+export interface ServerInfo {
+  /** Its name and version; missing when it did not say. */
+  readonly server: Implementation | undefined;
+  /** What it can do. */
+  readonly capabilities: ServerCapabilities;
+  /** What it tells a model about its use. */
+  readonly instructions: string | undefined;
+  /** The revisions it said it speaks (modern). */
+  readonly supportedVersions?: readonly string[] | undefined;
+}
+
+/** One request as it runs down the middleware to the session. */
+export interface ClientRequest {
+  /** What is asked for, or told. */
+  readonly method: string;
+  /** The details; their shape depends on the method. */
+  readonly params: JsonObject;
+  /** What the caller said about it. */
+  readonly options: SessionRequestOptions;
+}
+
+/** What a caller may say about one request. */
+export interface RequestOptions {
+  /** Calls the request off: it rejects with the signal's own reason. */
+  signal?: AbortSignal | undefined;
+  /** Milliseconds for the whole request: stands for all of `timeouts.headers`, `timeouts.idle` and `timeouts.total`. */
+  timeout?: number | undefined;
+  /**
+   * Milliseconds, one by one.
+   *
+   * @internal
+   */
+  timeouts?: Partial<CallTimeouts> | undefined;
+  /** Called for each sign of progress, at most 1,000 times a second. Progress extends the idle time in any case. */
+  onProgress?: ((progress: Progress) => void) | undefined;
+  /** Your word that doing it twice is the same as doing it once: then it may be sent again after a failure. */
+  idempotent?: boolean | undefined;
+  /** Further `_meta` of the request. */
+  meta?: JsonObject | undefined;
+  /** Further headers of the request; bindings without headers ignore them. */
+  headers?: Record<string, string> | undefined;
+}
+
+/** Request options with what only the client itself sets. */
+export interface SessionRequestOptions extends RequestOptions {
+  /** What to call the clock when `timeout` runs out. */
+  named?: TimeoutKind;
+  /** Goes on with a call that stopped for input (modern). */
+  resume?: ResumedInput | undefined;
+  /** The result types beside `complete` and `input_required` that are allowed here. */
+  resultTypes?: readonly string[] | undefined;
+}
+
+/** Where a call that stopped for input goes on. */
+export interface ResumedInput {
+  /** `inputResponses` and `requestState`, as they travel. */
+  input: JsonObject;
+  /** How many rounds there were. */
+  round: number;
+}
+
+/** Who asked for a public request, and tries again where that is right. */
+export interface RequestOwner {
+  /**
+   * What becomes of a request that the session could not save.
+   *
+   * @param sent The request, and when its time is over by the monotonic clock.
+   */
+  failed(error: unknown, sent: { readonly request: ClientRequest; readonly totalAt: number }): Promise<JsonObject>;
+}
+
+/** What is known of a server that has not said anything yet. */
+export const unknownServer: ServerInfo = { server: undefined, capabilities: {}, instructions: undefined };

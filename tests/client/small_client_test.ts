@@ -1,0 +1,58 @@
+import { describe, test } from "node:test";
+import { assertEquals, assertRejects } from "@std/assert";
+import { connect, inputFeature, mirrorFeature } from "../../src/client/mod.ts";
+import { HeaderMismatchError, MethodNotFoundError } from "../../mod.ts";
+import { createLegacyServer } from "../servers/legacy.ts";
+import { memoryFetch } from "../servers/memory_fetch.ts";
+import { createModernServer } from "../servers/modern.ts";
+import { methodsOf, textOf, url } from "./support.ts";
+
+const servers = { modern: createModernServer, legacy: createLegacyServer };
+
+describe("the small client of ./client", () => {
+  for (const [era, create] of Object.entries(servers)) {
+    test(`finds out what is spoken, lists and calls: ${era}`, async () => {
+      const server = create();
+      await using client = await connect(url, { fetch: memoryFetch(server) });
+      const { tools } = await client.listTools();
+      assertEquals([client.era, tools.some(({ name }) => name === "echo")], [era, true]);
+      assertEquals(textOf(await client.callTool("echo", { text: "hello" })), "hello");
+      assertEquals((await client.callTool("fail")).isError, true);
+      await assertRejects(() => client.request("no/such"), MethodNotFoundError);
+    });
+
+    test(`a question of the server is answered where that part is passed: ${era}`, async () => {
+      const server = create();
+      await using client = await connect(url, {
+        fetch: memoryFetch(server),
+        features: { inputs: inputFeature },
+        handlers: { elicitation: () => ({ action: "accept", content: { name: "Grace" } }) },
+      });
+      assertEquals(textOf(await client.callTool("ask")), '["Grace"]');
+    });
+  }
+
+  test("handlers without the part that answers are refused at once", async () => {
+    const server = createModernServer();
+    const handlers = { elicitation: () => ({ action: "decline" as const }) };
+    await assertRejects(
+      () => connect(url, { fetch: memoryFetch(server), handlers }),
+      TypeError,
+      'Cannot use "handlers" without "features.inputs"',
+    );
+    assertEquals(server.log, []);
+  });
+
+  test("what is no URL is a rejection, not an exception", async () => {
+    await assertRejects(() => connect("example.com"), TypeError, 'Cannot connect to "example.com": expected an http');
+  });
+
+  test("a tool whose arguments are mirrored in headers: refused, and called where that part is passed (C-097)", async () => {
+    const server = createModernServer();
+    await using plain = await connect(url, { fetch: memoryFetch(server) });
+    await assertRejects(() => plain.callTool("header_tool", { region: "eu" }), HeaderMismatchError);
+    assertEquals(methodsOf(server), ["server/discover", "tools/call"]);
+    await using client = await connect(url, { fetch: memoryFetch(server), features: { mirror: mirrorFeature } });
+    assertEquals(textOf(await client.callTool("header_tool", { region: "eu" })), '{"region":"eu"}');
+  });
+});
