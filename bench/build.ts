@@ -62,6 +62,37 @@ export async function buildLibrary(library: LibraryName, folder: string): Promis
   return { path, bytes: gzipSync(text, { level: 9 }).byteLength };
 }
 
+/** Builds a Worker with a client in it and answers its path; the floor's is empty. */
+export async function buildWorker(client: ClientName, folder: string): Promise<string> {
+  const uses: Readonly<Partial<Record<ClientName, readonly [string, string]>>> = {
+    ours: [`import { connect } from "../src/client/mod.ts";`, `connect(request.url)`],
+    sdk: [
+      `import { Client, StreamableHTTPClientTransport } from "${sdk}";`,
+      `new Client({ name: "a", version: "1" }).connect(new StreamableHTTPClientTransport(new URL(request.url)))`,
+    ],
+  };
+  const [imports, use] = uses[client] ?? ["", "undefined"];
+  const outfile = join(folder, `worker_${client}.mjs`);
+  await build(
+    `${imports}
+     export default {
+       async fetch(request) {
+         if (request.method === "POST") await ${use};
+         return new Response("ok");
+       },
+     };`,
+    {
+      outfile,
+      minify: true,
+      platform: "neutral",
+      mainFields: ["module", "main"],
+      conditions: ["workerd", "worker", "browser", "import"],
+      banner: {},
+    },
+  );
+  return outfile;
+}
+
 /** Builds the server and answers its path. */
 export async function buildServer(folder: string): Promise<string> {
   const outfile = join(folder, "server.mjs");

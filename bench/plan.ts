@@ -11,6 +11,8 @@ export interface PlannedCell {
   readonly rounds: number;
   /** Part of `--quick`. */
   readonly quick: boolean;
+  /** Where it runs, if not everywhere. */
+  readonly only?: Runtime;
 }
 
 /** How much is to be done. */
@@ -47,6 +49,8 @@ export function planCells({ quick, full }: Extent): PlannedCell[] {
     cell("stdio_first", everyone, [1, 1, 1]),
     cell("discovery", everyone, [1, 1, 1], { quick: true }),
     cell("import", clients, [1, 1, 1], { quick: true }),
+    // Node only starts workerd here.
+    cell("isolate", withHooks, [9, 9, 9], { quick: true, only: "node" }),
     cell("trips", clients, [1, 1, 1], { rounds: 1, quick: true }),
     cell("faults", ["ours"], [1, 1, 1], { rounds: 1, quick: true }),
     cell("hundred", ["ours"], [1, 1, 1], { rounds: 1, quick: true }),
@@ -68,10 +72,10 @@ function cell(
   name: string,
   clients: readonly ClientName[],
   counts: readonly [number, number, number],
-  { rounds = 3, quick = false }: { rounds?: number; quick?: boolean } = {},
+  { rounds = 3, quick = false, only }: { rounds?: number; quick?: boolean; only?: Runtime } = {},
 ): PlannedCell {
   const [bun, deno, node] = counts;
-  return { name, clients, count: { bun, deno, node }, rounds, quick };
+  return { name, clients, count: { bun, deno, node }, rounds, quick, ...(only && { only }) };
 }
 
 function scaled(count: PlannedCell["count"], factor: number): PlannedCell["count"] {

@@ -6,6 +6,7 @@ import process from "node:process";
 import type { BenchClient } from "./clients/client.ts";
 import { discover, first, importLibrary, list } from "./cells/connecting.ts";
 import { breakAll, callHundred, countTrips } from "./cells/behaviour.ts";
+import { startIsolates } from "./cells/isolate.ts";
 import type { CellContext, CellTask, Figures } from "./task.ts";
 import { big, inFlight, progress, sequential } from "./cells/speed.ts";
 
@@ -31,6 +32,7 @@ const cells: Readonly<Record<string, Cell>> = {
   stdio_first: (context) => first(context, context.stdio("auto")),
   discovery: (context) => discover(context, context.stdio("auto")),
   import: ({ task }) => importLibrary(task.library ?? ""),
+  isolate: ({ task }) => startIsolates(task),
   trips: countTrips,
   faults: breakAll,
   hundred: callHundred,

@@ -233,6 +233,13 @@ export const rows: readonly Row[] = [
     unit: "µs as ms",
     judge: most("wall", 5_000, "5 ms"),
   },
+  {
+    cell: "isolate",
+    title: "Worker, start to reply",
+    figure: "start",
+    unit: "ms",
+    judge: overFloor("start", 3),
+  },
   trips("known_modern", "modern, with a verdict", 1),
   trips("unknown_modern", "modern, unknown", 2),
   trips("known_legacy", "legacy, with a verdict", 3),
@@ -319,6 +326,17 @@ function floor(figure: string, limits: Limits, goals?: Limits): Judge {
       target: `≤ ${limit} × floor`,
       met: ratio <= limit,
       ...(goal === undefined ? {} : { stretch: ratio <= goal }),
+    };
+  };
+}
+
+/** At most so many milliseconds more than the floor. */
+function overFloor(figure: string, limit: number): Judge {
+  return (results) => {
+    const [ours, base] = [results.median("ours", figure), results.median("floor", figure)];
+    return ours === undefined || base === undefined ? undefined : {
+      target: `≤ floor + ${limit} ms`,
+      met: ours - base <= limit,
     };
   };
 }

@@ -12,6 +12,9 @@ export interface CellTask {
   readonly server: readonly string[];
   /** The file of a library, for the cell that imports one. */
   readonly library?: string;
+  /** The program of workerd and a Worker for it, for the cell that starts one. */
+  readonly workerd?: string;
+  readonly worker?: string;
   /** When this process was started, in milliseconds since 1970 with fractions. */
   readonly spawned: number;
 }

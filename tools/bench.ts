@@ -8,14 +8,21 @@ import { loadavg } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
-import { buildLibrary, buildProgram, buildServer, type ClientName, type LibraryName } from "../bench/build.ts";
+import {
+  buildLibrary,
+  buildProgram,
+  buildServer,
+  buildWorker,
+  type ClientName,
+  type LibraryName,
+} from "../bench/build.ts";
 import type { Runtime } from "../bench/clients/client.ts";
 import { planCells, type PlannedCell } from "../bench/plan.ts";
 import { writeReport } from "../bench/report.ts";
 import { Results, type Sample } from "../bench/results.ts";
 import type { CellTask, Figures } from "../bench/task.ts";
 import { endProcess, runProcess, startProcess } from "./process.ts";
-import { bunPath, denoPath, nodePath, root } from "./programs.ts";
+import { bunPath, denoPath, nodePath, root, workerdPath } from "./programs.ts";
 
 const folder = join(root, ".cache", "bench");
 const runtimeNames: readonly Runtime[] = ["bun", "deno", "node"];
@@ -39,6 +46,7 @@ interface Stage {
   readonly server: readonly string[];
   readonly programs: ReadonlyMap<string, string>;
   readonly libraries: ReadonlyMap<LibraryName, string>;
+  readonly workers: ReadonlyMap<ClientName, string>;
   readonly commands: Readonly<Partial<Record<Runtime, readonly string[]>>>;
 }
 
@@ -121,7 +129,7 @@ function listJobs(cells: readonly PlannedCell[], runtimes: readonly Runtime[]): 
   return Array.from({ length: rounds }, (_, round) => {
     const jobs = runtimes.flatMap((runtime) =>
       cells
-        .filter((cell) => round < cell.rounds)
+        .filter((cell) => round < cell.rounds && (cell.only ?? runtime) === runtime)
         .flatMap((cell) => clientsOf(cell, round).map((client) => ({ runtime, client, cell, round })))
     );
     return round % 2 === 0 ? jobs : jobs.reverse();
@@ -150,13 +158,17 @@ function narrow(jobs: readonly Job[], only: string): Job[] {
   );
 }
 
-async function build(jobs: readonly Job[]): Promise<Pick<Stage, "programs" | "libraries">> {
+async function build(jobs: readonly Job[]): Promise<Pick<Stage, "programs" | "libraries" | "workers">> {
   const programs = new Map<string, string>();
   for (const { runtime, client } of jobs) {
     const key = `${runtime} ${client}`;
     if (!programs.has(key)) {
       programs.set(key, await buildProgram(client, runtime, folder));
     }
+  }
+  const workers = new Map<ClientName, string>();
+  for (const { client, cell } of jobs) {
+    if (cell.name === "isolate" && !workers.has(client)) workers.set(client, await buildWorker(client, folder));
   }
   const libraries = new Map<LibraryName, string>();
   const sizes: string[] = [];
@@ -166,7 +178,7 @@ async function build(jobs: readonly Job[]): Promise<Pick<Stage, "programs" | "li
     sizes.push(`${library} ${bytes.toLocaleString("en")}`);
   }
   console.log(`Bundles to connect over HTTP, minified and gzipped, in bytes: ${sizes.join(" · ")}`);
-  return { programs, libraries };
+  return { programs, libraries, workers };
 }
 
 async function runJobs(jobs: readonly Job[], stage: Stage): Promise<Sample[]> {
@@ -195,6 +207,7 @@ async function runJob({ runtime, client, cell, round }: Job, stage: Stage): Prom
     server: stage.server,
     spawned: performance.timeOrigin + performance.now(),
     ...(library !== undefined && { library }),
+    ...(cell.name === "isolate" && { workerd: workerdPath(), worker: stage.workers.get(client) ?? "" }),
   };
   const extra = cell.name === "heap" ? collector : [];
   const ended = await runProcess([command, ...flags, ...extra, program, JSON.stringify(task)], { timeout: 120_000 });

@@ -37,6 +37,14 @@ export function nodePath(): string | undefined {
   return onPath("node", (folder) => !/bun-node|deno-node/.test(folder));
 }
 
+/** The path of workerd itself, as Miniflare brings it along. */
+export function workerdPath(): string {
+  const system = { linux: "linux", darwin: "darwin", win32: "windows" }[process.platform as string] ?? "none";
+  const kind = process.arch === "arm64" ? "arm64" : "64";
+  const file = system === "windows" ? "workerd.exe" : "workerd";
+  return join(root, "node_modules", "@cloudflare", `workerd-${system}-${kind}`, "bin", file);
+}
+
 /** The first way to run a TypeScript program unbuilt, as an argument vector without the program: Bun, else Deno. */
 export function scriptCommand(): readonly string[] | undefined {
   const bun = bunPath();

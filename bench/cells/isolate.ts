@@ -1,0 +1,66 @@
+/** The cell that starts a Worker: what a library costs in workerd before the first reply. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { basename } from "node:path";
+import process from "node:process";
+import type { CellTask, Figures } from "../task.ts";
+
+/** Starts workerd again and again; `start` is the least time from its start to the first reply, in milliseconds. */
+export async function startIsolates(
+  { workerd, worker, count }: CellTask,
+): Promise<Figures> {
+  if (workerd === undefined || worker === undefined) {
+    throw new Error("workerd is not installed");
+  }
+  const config = `${worker}.capnp`;
+  writeFileSync(config, configOf(basename(worker)));
+  let start = Infinity;
+  for (let round = 0; round < count; round++) start = Math.min(start, await startOne(workerd, config));
+  return { start };
+}
+
+function configOf(worker: string): string {
+  return `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [(name = "main", worker = (
+    modules = [(name = "main", esModule = embed ${JSON.stringify(worker)})],
+    compatibilityDate = "2026-04-01",
+  ))],
+  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
+);`;
+}
+
+async function startOne(workerd: string, config: string): Promise<number> {
+  const started = performance.now();
+  const child = spawn(workerd, ["serve", "--control-fd=3", config], {
+    stdio: ["ignore", "ignore", "pipe", "pipe"],
+  });
+  const exited = once(child, "exit");
+  let complaint = "";
+  child.stderr?.setEncoding("utf8").on(
+    "data",
+    (text: string) => complaint += text,
+  );
+  try {
+    const port = await new Promise<string>((resolve, reject) => {
+      let told = "";
+      child.stdio[3]?.on("data", (bytes: Uint8Array) => {
+        told += new TextDecoder().decode(bytes);
+        const found = /"port":(\d+)/.exec(told)?.[1];
+        if (found !== undefined) resolve(found);
+      });
+      void exited.then(() => reject(new Error(`workerd ended: ${complaint}`)));
+    });
+    const response = await fetch(`http://127.0.0.1:${port}`);
+    if (await response.text() !== "ok") {
+      throw new Error(`the Worker answered ${response.status}`);
+    }
+    return performance.now() - started;
+  } finally {
+    if (child.pid !== undefined && child.exitCode === null) {
+      process.kill(child.pid, "SIGKILL");
+    }
+    await exited;
+  }
+}
