@@ -7,6 +7,7 @@ import type { JsonObject } from "../protocol/json_rpc.ts";
 import type { Limits } from "../protocol/limits.ts";
 import { invalid } from "../protocol/modern.ts";
 import { checkShape } from "../protocol/shapes/all.ts";
+import { isPlain } from "../protocol/shapes/core.ts";
 import type {
   CallToolResult,
   Change,
@@ -29,8 +30,7 @@ import type { InputAnswers, PendingInput } from "./input/seam.ts";
 import type { ListOptions } from "./lists.ts";
 import { lists } from "./listen/change.ts";
 import type { Subscription } from "./listen/seam.ts";
-import { negotiate } from "./negotiate.ts";
-import type { Verdict } from "./negotiate.ts";
+import { negotiate, type Verdict } from "./negotiate.ts";
 import type { ClientOptions } from "./options.ts";
 import { KeepAlive } from "./extras/keep_alive.ts";
 import { Outputs } from "./extras/outputs.ts";
@@ -94,9 +94,8 @@ export class Client extends CoreClient {
   /** As in `CoreClient`; a tool may also answer with a task, and results are checked against the output schema. */
   override callTool(name: string, args: JsonObject = {}, options: RequestOptions = {}): Promise<CallToolResult> {
     const { tasks } = this.#options;
-    return tasks
-      ? this.#callAnyTool(name, args, { ...options, resultTypes: [tasks.resultType] })
-      : super.callTool(name, args, options);
+    if (!tasks) return super.callTool(name, args, options);
+    return this.#callAnyTool(name, args, { ...options, resultTypes: [tasks.resultType] });
   }
 
   async #callAnyTool(name: string, args: JsonObject, options: SessionRequestOptions): Promise<CallToolResult> {
@@ -110,24 +109,21 @@ export class Client extends CoreClient {
   override request(method: string, params: JsonObject = {}, options: SessionRequestOptions = {}): Promise<JsonObject> {
     const { onProgress } = options;
     this.#keepAlive.used();
-    try {
-      if (method === "tools/call") this.#outputs.prepare(this.tools.definition(params.name));
-    } catch (error) {
-      return Promise.reject(error);
-    }
+    const tool = method === "tools/call" ? this.tools.definition(params.name) : undefined;
+    const unusable = tool?.outputSchema && this.#outputs.prepare(tool);
+    if (unusable) return Promise.reject(unusable);
     if (!onProgress) return super.request(method, params, options);
     return calmly(onProgress, this.clock, (calm) => super.request(method, params, { ...options, onProgress: calm }));
   }
 
   /** All resources, page by page. */
   listResources(options: ListOptions = {}): Promise<ListResourcesResult> {
-    return this.list("resources/list", "resources", options) as Promise<unknown> as Promise<ListResourcesResult>;
+    return this.list("resources/list", "resources", options);
   }
 
   /** All resource templates, page by page. */
   listResourceTemplates(options: ListOptions = {}): Promise<ListResourceTemplatesResult> {
-    const result: Promise<unknown> = this.list("resources/templates/list", "resourceTemplates", options);
-    return result as Promise<ListResourceTemplatesResult>;
+    return this.list("resources/templates/list", "resourceTemplates", options);
   }
 
   /**
@@ -146,7 +142,7 @@ export class Client extends CoreClient {
 
   /** All prompts, page by page. */
   listPrompts(options: ListOptions = {}): Promise<ListPromptsResult> {
-    return this.list("prompts/list", "prompts", options) as Promise<unknown> as Promise<ListPromptsResult>;
+    return this.list("prompts/list", "prompts", options);
   }
 
   /** A prompt with its arguments filled in. */
@@ -320,10 +316,14 @@ export class Client extends CoreClient {
 
   /** @internal Takes a result in: the shapes of all methods, and the output schemas of tools. */
   protected override accepted(request: ClientRequest, result: JsonObject, shape: string): void {
-    super.accepted(request, result, shape);
-    const wrong = checkShape(shape || request.method, result);
-    if (wrong) throw invalid(request.method, wrong);
-    if (shape === "tools/call") this.#outputs.check(this.tools.definition(request.params.name), result);
+    const isCall = shape === "tools/call";
+    if (!isCall || !isPlain(result)) {
+      super.accepted(request, result, shape);
+      const wrong = checkShape(shape || request.method, result);
+      if (wrong) throw invalid(request.method, wrong);
+    }
+    const tool = isCall ? this.tools.definition(request.params.name) : undefined;
+    if (tool?.outputSchema) this.#outputs.check(tool, result);
     this.doubtful = false;
   }
 

@@ -8,6 +8,7 @@ import { ConnectionClosedError } from "../protocol/errors.ts";
 import type { JsonObject } from "../protocol/json_rpc.ts";
 import { defaultLimits, defaultTimeouts } from "../protocol/limits.ts";
 import { checked } from "../protocol/modern.ts";
+import { isPlain } from "../protocol/shapes/core.ts";
 import type { Era, Revision } from "../protocol/revisions.ts";
 import type { CallToolResult, Change, ListToolsResult } from "../protocol/types.ts";
 import { systemClock, systemRandom } from "../ports.ts";
@@ -130,9 +131,9 @@ export class CoreClient implements AsyncDisposable {
    * @param options `cursor` gives one raw page instead: `""` is a cursor, `null` asks for the first page.
    */
   async listTools(options: ListOptions = {}): Promise<ListToolsResult> {
-    const result: unknown = await this.list("tools/list", "tools", options);
+    const result: ListToolsResult = await this.list("tools/list", "tools", options);
     const mirrored = this.era === "modern" && this.parts.transport.kind === "http";
-    return this.tools.take(result as ListToolsResult, mirrored, options.cursor === undefined);
+    return this.tools.take(result, mirrored, options.cursor === undefined);
   }
 
   /**
@@ -181,7 +182,7 @@ export class CoreClient implements AsyncDisposable {
   }
 
   /** A list, whole or one raw page. */
-  protected async list(method: string, key: string, options: ListOptions): Promise<JsonObject> {
+  protected async list<Result>(method: string, key: string, options: ListOptions): Promise<Result> {
     const page = (cursor: string | null | undefined, left?: number): Promise<JsonObject> =>
       // Pages of a list without a time of its own may be shared with others who ask for the same.
       this.read(
@@ -189,10 +190,10 @@ export class CoreClient implements AsyncDisposable {
         cursor == null ? {} : { cursor },
         left && options.timeout ? { ...options, timeout: left } : options,
       );
-    if (options.cursor !== undefined) return await page(options.cursor);
+    if (options.cursor !== undefined) return await page(options.cursor) as Result;
     const { timeouts } = this.parts;
     const milliseconds = Math.min(options.timeout ?? Infinity, timeouts.pages);
-    return await walkPages(key, page, { ...this.parts, milliseconds });
+    return await walkPages(key, page, { ...this.parts, milliseconds }) as Result;
   }
 
   /** A request that only reads: here a cache may stand in between. */
@@ -202,6 +203,7 @@ export class CoreClient implements AsyncDisposable {
 
   /** @internal Takes a result in; throws when it is not what its method promises. */
   protected accepted({ method }: ClientRequest, result: JsonObject, shape: string): void {
+    if (shape === "tools/call" && isPlain(result)) return;
     checked(method, result, shape);
     if (shape === "tools/call") result.content ??= [];
   }
@@ -248,11 +250,12 @@ export class CoreClient implements AsyncDisposable {
 
   /** The innermost layer: the open session, or the way to it. */
   #run(request: ClientRequest): Promise<JsonObject> {
-    const { timeout, timeouts } = request.options;
     const now = this.parts.clock.monotonic();
     this.#retries.count(now);
-    return this.usable?.request(request, this, now) ??
-      this.#retry(this.#send(request), request, now + (timeouts?.total ?? timeout ?? this.parts.timeouts.total));
+    const session = this.usable;
+    if (session) return session.request(request, this, now);
+    const { timeout, timeouts } = request.options;
+    return this.#retry(this.#send(request), request, now + (timeouts?.total ?? timeout ?? this.parts.timeouts.total));
   }
 
   async #send(request: ClientRequest): Promise<JsonObject> {

@@ -187,14 +187,17 @@ export class HttpReply {
   #take(text: string): void {
     const { limits, batches } = this.#context;
     const value = parseJson(text, limits);
-    for (const item of batches && Array.isArray(value) ? value : [value]) {
-      const kind = classify(item);
-      if (!kind) throw new ProtocolViolationError("The message is no JSON-RPC");
-      if (this.#over) return;
-      this.#messages++;
-      this.#answered ||= kind === "response";
-      this.#exchange?.message(item as JsonRpcMessage);
-    }
+    if (batches && Array.isArray(value)) { for (const item of value) this.#give(item); }
+    else this.#give(value);
+  }
+
+  #give(message: unknown): void {
+    const kind = classify(message);
+    if (!kind) throw new ProtocolViolationError("The message is no JSON-RPC");
+    if (this.#over) return;
+    this.#messages++;
+    this.#answered ||= kind === "response";
+    this.#exchange?.message(message as JsonRpcMessage);
   }
 
   /** Legacy: a stream that ended early but had an event id is polled again (specification 2025-11-25: Resumability). */

@@ -24,15 +24,15 @@ export class Outputs {
   /**
    * Makes a tool's output schema ready, before the tool is called.
    *
-   * @throws {ProtocolViolationError} When the schema cannot be used: the tool is not called then.
+   * @returns Why the schema cannot be used, if so: the tool is not called then.
    */
-  prepare(tool: Tool | undefined): void {
-    const { outputSchema } = tool ?? {};
-    if (!this.#validator || !tool || !outputSchema || this.#checks.has(tool)) return;
+  prepare(tool: Tool): ProtocolViolationError | undefined {
+    if (!this.#validator || !tool.outputSchema || this.#checks.has(tool)) return undefined;
     try {
-      this.#checks.set(tool, this.#validator(outputSchema));
+      this.#checks.set(tool, this.#validator(tool.outputSchema));
+      return undefined;
     } catch (cause) {
-      throw mismatch(tool.name, `its output schema: ${(cause as Error).message}`, { cause, delivery: "not-sent" });
+      return mismatch(tool.name, `its output schema: ${(cause as Error).message}`, { cause, delivery: "not-sent" });
     }
   }
 

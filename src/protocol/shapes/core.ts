@@ -40,10 +40,14 @@ const rules: Fields = {
     }),
 };
 
-/** The usual result of a tool, text alone: right, and told at a glance. */
-function isPlain({ content, isError, task, _meta }: Record<string, unknown>): boolean {
-  return (isError ?? false) === false && (_meta ?? task) === undefined && Array.isArray(content) &&
-    content.every((block) => block?.type === "text" && typeof block.text === "string");
+/** The usual result of a tool, text alone: right, and told at a glance. False says nothing: it is to be looked at. */
+export function isPlain({ content, isError, task, _meta }: Record<string, unknown>): boolean {
+  if ((isError ?? false) !== false || (_meta ?? task) !== undefined || !Array.isArray(content)) return false;
+  for (let at = 0; at < content.length; at++) {
+    const block = content[at];
+    if (block?.type !== "text" || typeof block.text !== "string") return false;
+  }
+  return true;
 }
 
 /**
@@ -59,7 +63,6 @@ export function checkResult(
   result: Record<string, unknown>,
   known: Fields = rules,
 ): string | undefined {
-  if (method === "tools/call" && isPlain(result)) return undefined;
   const wrong = find(result, { _meta: maybeObject }) ??
     find(result, Object.hasOwn(known, method) ? known[method] as Rule : {});
   return wrong && `"${wrong.slice(1)}`;
