@@ -74,21 +74,34 @@ export async function readErrorText(response: Response, clock: Clock): Promise<s
   }
 }
 
-/** Reads until the end. What is longer than `limit` is refused; `declared` is how much will come, where that is known. */
+/**
+ * Reads until the end. What is longer than `limit` is refused; `declared` is how much will come, where that is known. What
+ * comes unannounced is kept in rooms and joined once, so that a body that is refused was never copied.
+ */
 async function gather(response: Response, isDeno: boolean, limit: number, declared: number): Promise<Uint8Array> {
-  let whole = new Uint8Array(declared);
+  const rooms: Uint8Array[] = [];
+  let room = new Uint8Array(declared);
+  let at = 0;
   let seen = 0;
   await eachChunk(response, isDeno, (chunk) => {
-    const at = seen;
     checkLimit("messageBytes", limit, seen += chunk.length);
-    if (seen > whole.length) {
-      const start = whole;
-      whole = new Uint8Array(seen * 2);
-      whole.set(start);
+    if (at + chunk.length > room.length) {
+      rooms.push(room.subarray(0, at));
+      room = new Uint8Array(Math.max(chunk.length, Math.min(seen, largeBytes)));
+      at = 0;
     }
-    whole.set(chunk, at);
+    room.set(chunk, at);
+    at += chunk.length;
   });
-  return whole.subarray(0, seen);
+  room = room.subarray(0, at);
+  if (at === seen) return room;
+  const whole = new Uint8Array(seen);
+  at = 0;
+  for (const part of [...rooms, room]) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
 }
 
 /**
@@ -119,9 +132,11 @@ export async function eachChunk(
   try {
     let view = new Uint8Array(first);
     for (let part; !(part = await reader.read(view)).done;) {
-      take(part.value, cancel);
-      // A view of so many bytes, or of the buffer that came back.
-      if (first) view = new Uint8Array((part.value.length === first ? manyBytes : part.value.buffer) as ArrayBuffer);
+      const { value } = part;
+      take(value, cancel);
+      // The buffer that came back, or a larger one once the first was filled.
+      const grows = value.length === first && value.buffer.byteLength === first;
+      if (first) view = new Uint8Array((grows ? manyBytes : value.buffer) as ArrayBuffer);
     }
   } finally {
     cancel();

@@ -87,6 +87,8 @@ interface Whole {
 
 /** Bytes that wait for a reader before the server is held back. */
 const queuedBytes = 65_536;
+/** Up to here the chunks of one tick are joined. */
+const joinedBytes = 32_768;
 /** So much is taken in one piece of memory when a server says that it will come. */
 const wholeBytes = 2 ** 26;
 
@@ -194,9 +196,11 @@ class Reply {
     const [first] = queue;
     if (first && this.#wanted) {
       this.#wanted = false;
+      const isSmall = this.#queued <= joinedBytes;
       this.#queue = [];
       this.#queued = 0;
-      this.#controller?.enqueue(queue.length > 1 ? Buffer.concat(queue) : first);
+      // Large ones would be in memory twice.
+      for (const piece of isSmall && queue.length > 1 ? [Buffer.concat(queue)] : queue) this.#controller?.enqueue(piece);
       this.#source?.resume();
     }
     if (!this.#ended || this.#queue.length) return;

@@ -33,8 +33,9 @@ export class SseParser {
   /** The unfinished line, in the pieces in which it came. */
   #parts: string[] = [];
   #held = 0;
-  /** The unfinished event: its lines of data, and their length with their names. */
+  /** The unfinished event: its first line of data, all lines once there are more, and their length with their names. */
   #data: string | undefined;
+  #lines: string[] | undefined;
   #size = 0;
   #event = "";
   #id: string | undefined;
@@ -100,7 +101,8 @@ export class SseParser {
     let value = field("data", text, at, end);
     if (value !== undefined) {
       this.#check(this.#size += length);
-      this.#data = this.#data === undefined ? value : this.#data + "\n" + value;
+      if (this.#data === undefined) this.#data = value;
+      else (this.#lines ??= [this.#data]).push(value);
     } else if ((value = field("event", text, at, end)) !== undefined) this.#event = value;
     else if ((value = field("id", text, at, end)) !== undefined) {
       if (!value.includes("\0")) this.#id = value;
@@ -109,9 +111,9 @@ export class SseParser {
 
   #dispatch(): void {
     const event = this.#event || "message";
-    const data = this.#data;
+    const data = this.#lines?.join("\n") ?? this.#data;
     this.lastEventId = this.#id;
-    this.#data = undefined;
+    this.#data = this.#lines = undefined;
     this.#size = 0;
     this.#event = "";
     if (data) this.#onEvent(data, event);
