@@ -200,7 +200,9 @@ class Reply {
       this.#queue = [];
       this.#queued = 0;
       // Large ones would be in memory twice.
-      for (const piece of isSmall && queue.length > 1 ? [Buffer.concat(queue)] : queue) this.#controller?.enqueue(piece);
+      for (const piece of isSmall && queue.length > 1 ? [Buffer.concat(queue)] : queue) {
+        this.#controller?.enqueue(piece);
+      }
       this.#source?.resume();
     }
     if (!this.#ended || this.#queue.length) return;
