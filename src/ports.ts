@@ -84,6 +84,19 @@ export interface SpawnedProcess {
  */
 export type Spawn = (command: SpawnCommand, events: ProcessEvents) => Promise<SpawnedProcess>;
 
+/** The standard streams of this very process, for a server that a client has started. */
+export interface StandardStreams {
+  /**
+   * Starts reading the standard input. `input` gets its bytes, which may be used for something else afterwards; `end` is
+   * called once: the input has ended, or one of the streams broke, with the reason.
+   */
+  open(input: (chunk: Uint8Array) => void, end: (reason?: unknown) => void): void;
+  /** Writes to the standard output. Rejects (or throws) once it is broken. Resolves when there is room for more. */
+  write(text: string): void | Promise<void>;
+  /** Lets go of both, so that they keep the process alive no longer. Idempotent. */
+  close(): void;
+}
+
 /** The part of a web-standard WebSocket that is used. */
 export interface WebSocketLike {
   /** 0 connecting, 1 open, 2 closing, 3 closed. */

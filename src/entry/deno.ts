@@ -16,6 +16,8 @@ import { createConnect } from "./connect.ts";
 import type { Connect } from "./connect.ts";
 
 export * from "./core.ts";
+export { serveStdio } from "./serve_stdio.ts";
+export type { ChannelServer, ChannelServerOptions, Servable, ServeStdio } from "./serve_stdio.ts";
 
 /**
  * Connects to one MCP server: a URL, a command, a transport or a snapshot. As `connect` of `@causeway/mcp`, with processes.

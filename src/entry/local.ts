@@ -5,8 +5,10 @@
  */
 import type { Client } from "../client/client.ts";
 import type { Connect } from "./connect.ts";
+import type { ChannelServer, ServeStdio } from "./serve_stdio.ts";
 
 export * from "./core.ts";
+export type { ChannelServer, ChannelServerOptions, Servable, ServeStdio } from "./serve_stdio.ts";
 
 /**
  * Connects to one MCP server: a URL, a command, a transport or a snapshot. The runtime's ports are loaded with the first call.
@@ -21,4 +23,16 @@ export const connect: Connect = async (target, options): Promise<Client> => {
     ? await import("./deno.ts")
     : await import("./node.ts");
   return await connect(target, options);
+};
+
+/**
+ * Serves one client over this process's own standard input and output, until the input ends: then requests in work get
+ * 200 ms (`drainTimeout`) to finish, and nothing of it keeps the process alive any more. From the start on `console.log` and
+ * the like write to the standard error, since the standard output belongs to the protocol.
+ *
+ * @returns What serves: `closed` resolves at the end.
+ */
+export const serveStdio: ServeStdio = async (server, options): Promise<ChannelServer> => {
+  const { serveStdio } = await import("./serve_stdio.ts");
+  return await serveStdio(server, options);
 };

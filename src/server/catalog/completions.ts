@@ -1,0 +1,78 @@
+/**
+ * Suggestions for the arguments of prompts and the variables of templates.
+ *
+ * @module
+ */
+import { excerpt } from "../../protocol/excerpt.ts";
+import type { JsonObject } from "../../protocol/json_rpc.ts";
+import { type Fields, maybeObject, text } from "../../protocol/shapes/shape.ts";
+import type { Completer, RequestContext } from "../definitions.ts";
+import { checkParams, invalidParams, readTexts } from "./params.ts";
+import type { Prompts } from "./prompts.ts";
+import type { Resources } from "./resources.ts";
+
+/** How many suggestions go out (specification 2026-07-28: completion, Completion Results). */
+const most = 100;
+const shape: Fields = {
+  ref: { type: "ref/prompt|ref/resource" },
+  argument: { name: text, value: text },
+  context: maybeObject,
+};
+
+/** Whether anything here suggests values. */
+export function anyCompletes(prompts: Prompts, resources: Resources): boolean {
+  for (const prompt of prompts.shelf.items()) {
+    for (const argument of prompt.arguments.values()) if (argument.complete) return true;
+  }
+  for (const template of resources.templates.items()) if (Object.keys(template.complete).length) return true;
+  return false;
+}
+
+/**
+ * Suggests values (specification 2026-07-28: completion). An argument that nobody completes has no suggestions.
+ *
+ * @returns At most 100 values, how many there are, and whether that is more.
+ * @throws {InvalidParamsError} When the parameters are malformed, or there is no such prompt, template or argument.
+ * @throws {TypeError} When the author's completer gave no list of texts.
+ */
+export async function complete(
+  prompts: Prompts,
+  resources: Resources,
+  params: JsonObject,
+  context: RequestContext,
+): Promise<JsonObject> {
+  checkParams(params, shape);
+  const { name, value } = params.argument as { name: string; value: string };
+  const known = readTexts((params.context as JsonObject | null | undefined)?.arguments, "context.arguments");
+  const completer = findCompleter(prompts, resources, params.ref as JsonObject, name);
+  const values: unknown = await completer?.(value, known, context) ?? [];
+  if (!Array.isArray(values) || !values.every((item) => typeof item === "string")) {
+    throw new TypeError(`Cannot complete "${excerpt(name, 200)}": its completer gave no list of texts`);
+  }
+  const { length } = values;
+  return { completion: { values: values.slice(0, most), total: length, hasMore: length > most } };
+}
+
+function findCompleter(
+  prompts: Prompts,
+  resources: Resources,
+  ref: JsonObject,
+  name: string,
+): Completer | undefined {
+  const isPrompt = ref.type === "ref/prompt";
+  checkParams({ ref }, { ref: isPrompt ? { name: text } : { uri: text } });
+  const key = (isPrompt ? ref.name : ref.uri) as string;
+  if (isPrompt) {
+    const prompt = prompts.shelf.get(key) ?? unknown("prompt", key);
+    return (prompt.arguments.get(name) ?? unknown("argument", name)).complete;
+  }
+  const template = resources.templates.get(key);
+  if (!template && !resources.shelf.get(key)) return unknown("resource template", key);
+  // A resource without variables has nothing to complete.
+  if (!template?.variables.includes(name)) return unknown("argument", name);
+  return Object.hasOwn(template.complete, name) ? template.complete[name] : undefined;
+}
+
+function unknown(what: string, key: string): never {
+  throw invalidParams(`Unknown ${what}: ${excerpt(key, 200)}`);
+}

@@ -1,0 +1,103 @@
+/**
+ * Whether what an author's code gave can be written as JSON, and which place cannot.
+ *
+ * @module
+ */
+import { isObject, type JsonObject, type JsonValue } from "../../protocol/json_rpc.ts";
+import { defaultLimits } from "../../protocol/limits.ts";
+import { checkShape } from "../../protocol/shapes/all.ts";
+
+/** A value as JSON: the value itself, and its text. */
+export interface WrittenJson {
+  readonly value: JsonValue;
+  readonly text: string;
+}
+
+/** What a walk has seen so far. */
+interface Walk {
+  nodes: number;
+  /** Something says itself how it is written (`toJSON`), or is left out: the value is not what is written. */
+  differs: boolean;
+}
+
+/**
+ * Looks whether a value is JSON.
+ *
+ * @param value Anything. Objects with a `toJSON` (dates, URLs) are what they say they are, undefined properties are left out.
+ * @returns The value as it would be read again, or a sentence that names the place that is no JSON: it nests deeper than
+ * 128 levels (a cycle does too), holds more than 1,000,000 values, a bigint, a function, a symbol, a number that is not
+ * finite, a map, a set, a promise, bytes.
+ */
+export function readJson(value: unknown): { readonly value: JsonValue } | string {
+  return look(value, (differs) => ({ value: differs ? JSON.parse(JSON.stringify(value)) : value as JsonValue }));
+}
+
+/** As `readJson`, with the text of it. */
+export function writeJson(value: unknown): WrittenJson | string {
+  return look(value, (differs) => {
+    const text = JSON.stringify(value);
+    return { value: differs ? JSON.parse(text) : value as JsonValue, text };
+  });
+}
+
+/**
+ * A whole result of the author's own making: sound, and JSON.
+ *
+ * @param what Begins the message.
+ * @throws {TypeError} When it is not.
+ */
+export function soundResult(method: string, result: unknown, what: string): JsonObject {
+  const wrong = isObject(result) ? checkShape(method, result) : "it is no object";
+  const read = wrong ?? readJson(result);
+  if (typeof read === "string") throw new TypeError(`${what}, ${read}`);
+  return read.value as JsonObject;
+}
+
+function look<Found>(value: unknown, make: (differs: boolean) => Found): Found | string {
+  const walk: Walk = { nodes: defaultLimits.jsonNodes, differs: false };
+  try {
+    const wrong = judge(value, walk, defaultLimits.jsonDepth);
+    if (wrong) return wrong.startsWith(" ") ? `it is${wrong}` : `its ${wrong}`;
+    return make(walk.differs);
+  } catch (error) {
+    // A getter or a `toJSON` of the author's threw, or the text is longer than the runtime can hold.
+    return `it cannot be read, ${error instanceof Error ? error.message : "it threw"}`;
+  }
+}
+
+/** The path to what is wrong, and what it is: `"a.b" is a bigint`. Of the value itself only ` a bigint`. */
+function judge(value: unknown, walk: Walk, depth: number): string | undefined {
+  if (--walk.nodes < 0) return ` more than ${defaultLimits.jsonNodes} values`;
+  if (value === null || typeof value === "string" || typeof value === "boolean") return undefined;
+  if (typeof value === "number") return Number.isFinite(value) ? undefined : ` ${value}`;
+  if (typeof value !== "object") return value === undefined ? " undefined" : ` a ${typeof value}`;
+  if (depth === 0) return ` nested deeper than ${defaultLimits.jsonDepth} levels, or holds itself`;
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at++) {
+      const wrong = judge(value[at], walk, depth - 1);
+      if (wrong) return within(`${at}`, wrong);
+    }
+    return undefined;
+  }
+  if (typeof (value as { toJSON?: unknown }).toJSON === "function") {
+    walk.differs = true;
+    return judge((value as { toJSON(): unknown }).toJSON(), walk, depth - 1);
+  }
+  const kind = Object.prototype.toString.call(value).slice(8, -1);
+  if (kind !== "Object") return ` of the class ${kind}`;
+  for (const key of Object.keys(value)) {
+    const inner: unknown = value[key as never];
+    if (inner === undefined) walk.differs = true;
+    else {
+      const wrong = judge(inner, walk, depth - 1);
+      if (wrong) return within(key, wrong);
+    }
+  }
+  return undefined;
+}
+
+/** Puts a step before a path. Long paths, as those of cycles, are cut. */
+function within(key: string, wrong: string): string {
+  if (wrong.startsWith(" ")) return `"${key.slice(0, 99)}" is${wrong}`;
+  return wrong.length > 400 ? wrong : `"${key.slice(0, 99)}.${wrong.slice(1)}`;
+}

@@ -1,0 +1,186 @@
+/**
+ * The resources and resource templates of a server: registered, listed, read.
+ *
+ * @module
+ */
+import { excerpt } from "../../protocol/excerpt.ts";
+import { isObject, type JsonObject } from "../../protocol/json_rpc.ts";
+import { type Fields, maybeNumber, maybeObject, text } from "../../protocol/shapes/shape.ts";
+import type { CacheHints, Resource, ResourceContents, ResourceTemplate } from "../../protocol/types.ts";
+import { expandUriTemplate, matchUriTemplate } from "../../protocol/uri_template.ts";
+import type {
+  Completer,
+  RequestContext,
+  ResourceHandler,
+  ResourceOptions,
+  ResourceReturn,
+  TemplateHandler,
+  TemplateOptions,
+} from "../definitions.ts";
+import { checkName, checkOptions, checkUri, listing, readable, refuse } from "./checks.ts";
+import { soundResult } from "./json.ts";
+import { checkParams, invalidParams } from "./params.ts";
+import { Shelf, type Shelved } from "./shelf.ts";
+
+interface RegisteredResource extends Shelved {
+  readonly listed: Resource;
+  readonly cache: CacheHints | undefined;
+  readonly read: ResourceHandler;
+}
+
+interface RegisteredTemplate extends Shelved {
+  readonly listed: ResourceTemplate;
+  readonly cache: CacheHints | undefined;
+  readonly variables: readonly string[];
+  readonly complete: Readonly<Record<string, Completer>>;
+  readonly read: TemplateHandler;
+}
+
+/** What is to be read, and how. */
+interface Reading {
+  readonly listed: { readonly mimeType?: string };
+  readonly cache: CacheHints | undefined;
+  read(context: RequestContext): ReturnType<ResourceHandler>;
+}
+
+const templateShape: Fields = { ...readable, complete: maybeObject };
+const resourceShape: Fields = { ...readable, size: maybeNumber };
+const readShape: Fields = { uri: text };
+
+/** The resources and templates. */
+export class Resources {
+  readonly shelf: Shelf<RegisteredResource>;
+  readonly templates: Shelf<RegisteredTemplate>;
+
+  /** Makes an empty collection; `changed` is called after each registration and removal. */
+  constructor(pageSize: number, changed: () => void) {
+    this.shelf = new Shelf("resources", pageSize, changed);
+    this.templates = new Shelf("resourceTemplates", pageSize, changed);
+  }
+
+  /**
+   * Registers a resource.
+   *
+   * @returns What takes it away again.
+   * @throws {TypeError} When anything about it is wrong, or there is one of that URI.
+   */
+  add(uri: string, options: ResourceOptions, read: ResourceHandler): () => void {
+    checkUri(uri);
+    const what = `the resource "${uri}"`;
+    checkOptions(what, options, resourceShape, read);
+    const { name = uri, size, cache } = options;
+    const listed = listing<Resource>(what, { uri, name, ...shared(options), size });
+    return this.shelf.add({ key: uri, listed, cache, read });
+  }
+
+  /**
+   * Registers a template.
+   *
+   * @returns What takes it away again.
+   * @throws {TypeError} When anything about it is wrong, or there is one of that text.
+   */
+  addTemplate(uriTemplate: string, options: TemplateOptions, read: TemplateHandler): () => void {
+    checkName("a template", "uriTemplate", uriTemplate);
+    const what = `the template "${uriTemplate}"`;
+    try {
+      expandUriTemplate(uriTemplate, {});
+    } catch (error) {
+      const why = error instanceof Error ? error.message : "it is malformed";
+      throw new TypeError(`Cannot set up ${what}: expected an RFC 6570 template, ${why}`, { cause: error });
+    }
+    checkOptions(what, options, templateShape, read);
+    const { name = uriTemplate, cache, complete = {} } = options;
+    const variables = variablesOf(uriTemplate);
+    for (const [variable, completer] of Object.entries(complete)) {
+      if (!variables.includes(variable)) refuse(what, "complete", variable, `one of its variables (${variables})`);
+      if (typeof completer !== "function") refuse(what, `complete.${variable}`, completer, "a function");
+    }
+    const listed = listing<ResourceTemplate>(what, { uriTemplate, name, ...shared(options) });
+    return this.templates.add({ key: uriTemplate, listed, cache, variables, complete: { ...complete }, read });
+  }
+
+  /**
+   * Reads a resource: one of that very URI, else the first template that it matches (specification 2026-07-28:
+   * resources, Reading Resources).
+   *
+   * @throws {InvalidParamsError} When the parameters are malformed, or there is no such resource: with `data: { uri }`.
+   * @throws {TypeError} When the handler gave what is no resource.
+   */
+  async read(params: JsonObject, context: RequestContext): Promise<JsonObject> {
+    checkParams(params, readShape);
+    const uri = params.uri as string;
+    const reading = climbs(uri) ? undefined : this.#find(uri);
+    const returned = await reading?.read(context);
+    if (!reading || returned === undefined || returned === null) {
+      throw invalidParams(`Resource not found: ${excerpt(uri, 500)}`, { uri });
+    }
+    const what = `Cannot read "${excerpt(uri, 500)}": its handler gave no sound contents`;
+    const result = soundResult("resources/read", toContents(uri, returned, reading.listed.mimeType), what);
+    const { ttlMs = 0, cacheScope = "private" } = reading.cache ?? {};
+    return { ttlMs, cacheScope, ...result };
+  }
+
+  #find(uri: string): Reading | undefined {
+    const resource = this.shelf.get(uri);
+    if (resource) return { ...resource, read: (context) => resource.read(uri, context) };
+    for (const template of this.templates.items()) {
+      const variables = matches(template.key, uri);
+      if (variables) return { ...template, read: (context) => template.read(uri, variables, context) };
+    }
+    return undefined;
+  }
+}
+
+type Shared = Pick<TemplateOptions, "title" | "description" | "mimeType" | "annotations" | "icons"> & {
+  readonly _meta: TemplateOptions["meta"];
+};
+
+/** What is said of resources and templates alike. */
+function shared({ title, description, mimeType, annotations, icons, meta }: TemplateOptions): Shared {
+  return { title, description, mimeType, annotations, icons, _meta: meta };
+}
+
+/** The names of a template's variables; the template is known to be sound. */
+function variablesOf(template: string): string[] {
+  return [...template.matchAll(/\{[+#./;?&]?([^}]*)\}/g)].flatMap(([, list = ""]) =>
+    list.split(",").map((name) => name.replace(/\*$|:\d+$/, ""))
+  );
+}
+
+/** What the variables are; a URI that is longer than what is taken matches nothing. */
+function matches(template: string, uri: string): Record<string, string | string[]> | undefined {
+  try {
+    return matchUriTemplate(template, uri);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a `file:` URI tries to leave its folder (specification 2026-07-28: resources, Security Considerations). */
+function climbs(uri: string): boolean {
+  if (!/^file:/i.test(uri)) return false;
+  const plain = uri.replace(/%(2e|2f|5c|00)/gi, (triplet) => decodeURIComponent(triplet));
+  return /(?:^|[:/\\])\.\.(?:$|[/\\?#])|\0/.test(plain);
+}
+
+function toContents(uri: string, returned: Exclude<ResourceReturn, undefined>, mimeType?: string): JsonObject {
+  if (typeof returned === "string") return contents({ uri, mimeType: mimeType ?? "text/plain", text: returned });
+  if (returned instanceof Uint8Array) {
+    return contents({ uri, mimeType: mimeType ?? "application/octet-stream", blob: toBase64(returned) });
+  }
+  if (Array.isArray(returned)) return contents(...returned);
+  if (isObject(returned) && "contents" in returned) return { ...returned } as unknown as JsonObject;
+  return contents(returned as ResourceContents);
+}
+
+function contents(...list: ResourceContents[]): JsonObject {
+  return { contents: list as unknown as JsonObject[] };
+}
+
+function toBase64(bytes: Uint8Array): string {
+  let binary = "";
+  for (let at = 0; at < bytes.length; at += 8_192) {
+    binary += String.fromCharCode(...bytes.subarray(at, at + 8_192));
+  }
+  return btoa(binary);
+}

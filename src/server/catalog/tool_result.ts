@@ -1,0 +1,101 @@
+/**
+ * What a tool's handler gave, as the result that goes out.
+ *
+ * @module
+ */
+import { isObject, type JsonValue } from "../../protocol/json_rpc.ts";
+import { checkShape } from "../../protocol/shapes/all.ts";
+import { checkResult, isPlain } from "../../protocol/shapes/core.ts";
+import type { CallToolResult } from "../../protocol/types.ts";
+import { readJson, writeJson } from "./json.ts";
+import type { ReadySchema } from "./schemas.ts";
+
+/** The fields of a tool's result. */
+const fields = ["content", "structuredContent", "isError", "_meta"];
+
+/** A result that says that the tool failed. */
+export function failed(text: string): CallToolResult {
+  return { content: [{ type: "text", text }], isError: true };
+}
+
+/**
+ * Turns what a handler returned into a result (specification 2026-07-28: tools, Tool Result).
+ *
+ * - undefined: nothing. A text: one text block. `{ error }`: a result with `isError`.
+ * - `{ content: […] }`: as it is, once it is found to be right; where `content` is empty, `structuredContent` is added as text.
+ * - Any other JSON: `structuredContent`, and the same as text. With an output schema, texts too.
+ *
+ * What is no JSON, no sound content, or does not fit the output schema, becomes a result with `isError` that says so.
+ *
+ * @param name The tool's name, for messages.
+ */
+export function toResult(
+  name: string,
+  returned: unknown,
+  output: ReadySchema | undefined,
+): CallToolResult | Promise<CallToolResult> {
+  if (isObject(returned)) {
+    const { error } = returned;
+    if (typeof error === "string" && Object.keys(returned).length === 1) return failed(error);
+    if (isResult(returned)) return ownResult(name, returned, output);
+  }
+  if (output) return structured(name, returned, output, {});
+  if (returned === undefined) return { content: [] };
+  if (typeof returned === "string") return { content: [{ type: "text", text: returned }] };
+  return written(name, returned, {});
+}
+
+/** Whether an object is meant as a whole result: its fields are a result's, or its content is made of typed blocks. */
+function isResult(value: Record<string, unknown>): boolean {
+  const { content, structuredContent } = value;
+  if (content === undefined ? structuredContent === undefined : !Array.isArray(content)) return false;
+  return Object.keys(value).every((key) => fields.includes(key)) ||
+    (Array.isArray(content) && content.length > 0 && content.every((block) => isObject(block) && block.type));
+}
+
+function ownResult(
+  name: string,
+  returned: Record<string, unknown>,
+  output: ReadySchema | undefined,
+): CallToolResult | Promise<CallToolResult> {
+  const { structuredContent, isError } = returned;
+  const result: Record<string, unknown> = { ...returned, content: returned.content ?? [] };
+  const wrong = isPlain(result) ? undefined : checkResult("tools/call", result) ?? checkShape("tools/call", result);
+  if (wrong) return failed(`The tool "${name}" returned content that is not sound: ${wrong}`);
+  const whole = readJson(result);
+  if (typeof whole === "string") return noJson(name, whole);
+  const sound = whole.value as unknown as CallToolResult;
+  if (isError === true || (!output && structuredContent === undefined)) return sound;
+  return output ? structured(name, structuredContent, output, sound) : written(name, sound.structuredContent, sound);
+}
+
+/** Holds a structured value against the output schema. */
+function structured(
+  name: string,
+  value: unknown,
+  output: ReadySchema,
+  rest: Partial<CallToolResult>,
+): CallToolResult | Promise<CallToolResult> {
+  const said = output.check(value);
+  const finish = (checking: Awaited<typeof said>): CallToolResult => {
+    if (!checking.problems) return written(name, checking.value, rest);
+    // It may be right, only nobody can tell: it is the server's own.
+    if (checking.isOpen) return written(name, value, rest);
+    return failed(
+      `The tool "${name}" returned what does not fit its output schema: ${checking.problems.join("; ")}`,
+    );
+  };
+  return said instanceof Promise ? said.then(finish) : finish(said);
+}
+
+/** A result with a structured value, and the same as text where there is no other content. */
+function written(name: string, value: unknown, rest: Partial<CallToolResult>): CallToolResult {
+  const json = writeJson(value);
+  if (typeof json === "string") return noJson(name, json);
+  const content = rest.content?.length ? rest.content : [{ type: "text" as const, text: json.text }];
+  return { ...rest, content, structuredContent: json.value as JsonValue };
+}
+
+function noJson(name: string, why: string): CallToolResult {
+  return failed(`The tool "${name}" returned what cannot be written as JSON: ${why}`);
+}

@@ -1,0 +1,126 @@
+/**
+ * The tools of a server: registered, listed, called.
+ *
+ * @module
+ */
+import { RpcError } from "../../protocol/errors.ts";
+import { excerpt } from "../../protocol/excerpt.ts";
+import type { JsonObject } from "../../protocol/json_rpc.ts";
+import { type Fields, maybeBoolean, maybeObject, maybeText, text } from "../../protocol/shapes/shape.ts";
+import type { CallToolResult, Tool } from "../../protocol/types.ts";
+import type { SchemaValidator } from "../../protocol/validation.ts";
+import { redactPatterns } from "../../egress/redact.ts";
+import type { Logger } from "../../ports.ts";
+import type { RequestContext, ToolHandler, ToolOptions } from "../definitions.ts";
+import { checkOptions, checkToolName, described, listing } from "./checks.ts";
+import { checkParams, invalidParams } from "./params.ts";
+import { type Checking, readyInput, readyOutput, type ReadySchema } from "./schemas.ts";
+import { Shelf, type Shelved } from "./shelf.ts";
+import { failed, toResult } from "./tool_result.ts";
+
+interface RegisteredTool extends Shelved {
+  readonly listed: Tool;
+  readonly input: ReadySchema;
+  readonly output: ReadySchema | undefined;
+  readonly run: ToolHandler<unknown>;
+}
+
+const hints: Fields = {
+  title: maybeText,
+  readOnlyHint: maybeBoolean,
+  destructiveHint: maybeBoolean,
+  idempotentHint: maybeBoolean,
+  openWorldHint: maybeBoolean,
+};
+const shape: Fields = { ...described, annotations: maybeObject };
+const callShape: Fields = { name: text, arguments: maybeObject };
+
+/** The tools. */
+export class Tools {
+  readonly shelf: Shelf<RegisteredTool>;
+  readonly #validator: SchemaValidator;
+  readonly #logger: Logger | undefined;
+
+  /** Makes an empty collection; `changed` is called after each registration and removal. */
+  constructor(pageSize: number, validator: SchemaValidator, logger: Logger | undefined, changed: () => void) {
+    this.shelf = new Shelf("tools", pageSize, changed);
+    this.#validator = validator;
+    this.#logger = logger;
+  }
+
+  /**
+   * Registers a tool.
+   *
+   * @returns What takes it away again.
+   * @throws {TypeError} When anything about it is wrong, or there is one of that name.
+   */
+  add(name: string, options: ToolOptions, run: ToolHandler<unknown>): () => void {
+    checkToolName(name);
+    const what = `the tool "${name}"`;
+    checkOptions(what, options, shape, run);
+    if (options.annotations) checkOptions(what, options, { annotations: hints }, run);
+    const { title, description, annotations, icons, meta } = options;
+    const input = readyInput(what, options.input, this.#validator);
+    const output = readyOutput(what, options.output, this.#validator);
+    const { listed: inputSchema } = input;
+    const listed = listing<Tool>(what, {
+      name,
+      title,
+      description,
+      inputSchema,
+      outputSchema: output?.listed,
+      annotations,
+      icons,
+      _meta: meta,
+    });
+    return this.shelf.add({ key: name, listed, input, output, run });
+  }
+
+  /**
+   * Calls a tool (specification 2026-07-28: tools, Calling Tools and Error Handling).
+   *
+   * @throws {InvalidParamsError} When the parameters are malformed or there is no such tool.
+   * @throws {RpcError} What the handler threw as one.
+   */
+  async call(params: JsonObject, context: RequestContext): Promise<CallToolResult> {
+    checkParams(params, callShape);
+    const name = params.name as string;
+    const tool = this.shelf.get(name);
+    if (!tool) throw invalidParams(`Unknown tool: ${excerpt(name, 200)}`);
+    try {
+      const said = tool.input.check(params.arguments ?? {});
+      const checking = said instanceof Promise ? await said : said;
+      if (checking.problems) return misfit(name, checking);
+      const returned = tool.run(checking.value, context);
+      return await toResult(name, await returned, tool.output);
+    } catch (error) {
+      return this.#failure(name, error);
+    }
+  }
+
+  /** What a throw means: an error of the protocol and a signal of the era go on, all else is a tool that failed. */
+  #failure(name: string, error: unknown): CallToolResult {
+    if (error instanceof RpcError || (isReference(error) && !isError(error))) throw error;
+    const text = isError(error) ? String(error.message || error.name) : String(error);
+    this.#logger?.({
+      level: "warning",
+      message: "A tool failed",
+      fields: { tool: name, error: redactPatterns(excerpt(text)) },
+    });
+    return failed(text);
+  }
+}
+
+function misfit(name: string, { problems = [], isOpen }: Exclude<Checking, { value: unknown }>): CallToolResult {
+  const lines = problems.map((problem) => `\n- ${problem}`).join("");
+  return failed(`Cannot call "${name}": the arguments ${isOpen ? "cannot be checked" : "do not fit"}${lines}`);
+}
+
+function isReference(value: unknown): boolean {
+  return (typeof value === "object" && value !== null) || typeof value === "function";
+}
+
+/** Errors of this realm or another. */
+function isError(value: unknown): value is Error {
+  return value instanceof Error || Object.prototype.toString.call(value) === "[object Error]";
+}

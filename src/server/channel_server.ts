@@ -1,0 +1,310 @@
+/**
+ * A server on one channel: both eras, side by side (specification: versioning, Backward Compatibility).
+ *
+ * @module
+ */
+import { LimitExceededError } from "../protocol/errors.ts";
+import { classify, isObject, isRequestId } from "../protocol/json_rpc.ts";
+import type {
+  JsonRpcMessage,
+  JsonRpcNotification,
+  JsonRpcRequest,
+  JsonRpcResponse,
+  RequestId,
+} from "../protocol/json_rpc.ts";
+import { parseJson } from "../protocol/json_scan.ts";
+import type { Channel } from "../transport/channel.ts";
+import { Outbox } from "./channel_outbox.ts";
+import { claimsModern, countedMethods, refusal } from "./channel_parts.ts";
+import type { ChannelServerOptions } from "./channel_parts.ts";
+import type { AuthInfo } from "./definitions.ts";
+import type { Incoming, LegacyServing, Methods, ModernServing, ServerParts } from "./seam.ts";
+import { createServing } from "./serving.ts";
+import type { Servable } from "./serving.ts";
+
+export type { ChannelServerOptions } from "./channel_parts.ts";
+export type { Servable } from "./serving.ts";
+
+/** A server at work on one channel. */
+export interface ChannelServer {
+  /** Resolves when the channel has ended, from whichever side, and all work is called off. Never rejects. */
+  readonly closed: Promise<void>;
+  /** Ends it: streams of changes get their results, all other work is called off. Idempotent. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves one client over a channel, in whichever era it speaks. Each channel is a client of its own.
+ *
+ * @param server What is served.
+ * @param channel The way to the client; it is opened here.
+ *
+ * @example Client and server in one process
+ * ```ts ignore
+ * import { connect } from "@causeway/mcp";
+ * import { ChannelTransport, createMemoryPair } from "@causeway/mcp/transport";
+ *
+ * const [near, far] = createMemoryPair();
+ * serveChannel(server, far);
+ * await using client = await connect(new ChannelTransport(() => near));
+ * ```
+ */
+export function serveChannel(
+  server: Servable,
+  channel: Channel,
+  options: ChannelServerOptions = {},
+): ChannelServer {
+  return new ChannelServing(server.methods, channel, options);
+}
+
+/** How long the last messages may take to be written at the end, in milliseconds. */
+const lastWords = 1_000;
+const defaultMaxRequests = 256;
+
+/** What is to be sent for what came: an answer, those of a batch, or nothing. */
+type Reply = JsonRpcResponse | JsonRpcResponse[] | undefined;
+
+class ChannelServing implements ChannelServer {
+  readonly closed: Promise<void>;
+  readonly #channel: Channel;
+  readonly #parts: ServerParts;
+  readonly #outbox: Outbox;
+  readonly #modern: ModernServing | undefined;
+  readonly #legacy: LegacyServing | undefined;
+  readonly #auth: AuthInfo | undefined;
+  readonly #most: number;
+  readonly #drainTime: number;
+  /** Requests that are not answered yet: what aborts a modern one; the session knows its own. */
+  readonly #work = new Map<RequestId, AbortController | undefined>();
+  /** Streams of changes that are open. */
+  readonly #streams = new Set<Promise<unknown>>();
+  /** Aborted when it is over. */
+  readonly #end = new AbortController();
+  /** Handlers that run, and replies that are not sent yet. */
+  #running = 0;
+  #owed = 0;
+  #strays = 0;
+  /** What came while `initialize` is being answered: nothing may overtake that answer. */
+  #waiting: string[] | undefined;
+  #ending: Promise<void> | undefined;
+  #inputEnded = false;
+  /** Called when nothing is owed any more. */
+  #idle: () => void = () => {};
+  #resolveClosed: () => void = () => {};
+
+  constructor(methods: Methods, channel: Channel, options: ChannelServerOptions) {
+    const { auth, maxRequests = defaultMaxRequests, drainTimeout = 0 } = options;
+    this.#channel = channel;
+    this.#auth = auth;
+    this.#most = maxRequests;
+    this.#drainTime = drainTimeout;
+    const counted = countedMethods(methods, (by) => {
+      this.#running += by;
+    });
+    const { parts, modern, legacy } = createServing(counted, options);
+    this.#parts = parts;
+    this.#outbox = new Outbox(channel, this.#parts.limits.outboxBytes, (error) => this.#broken(error));
+    this.#modern = options.modern?.(parts) ?? modern;
+    this.#legacy = legacy?.({ send: (message) => this.#send(message) });
+    this.closed = new Promise((resolve) => this.#resolveClosed = resolve);
+    channel.open({
+      text: (text) => this.#receive(text),
+      end: (reason) => this.#inputEnd(reason),
+    }).catch((error) => this.#broken(error));
+  }
+
+  close(): Promise<void> {
+    return this.#ending ??= this.#finish();
+  }
+
+  async #finish(): Promise<void> {
+    this.#modern?.close();
+    // Streams of changes end with a result, which still goes out.
+    if (!this.#inputEnded && this.#streams.size > 0) await this.#within(Promise.allSettled(this.#streams));
+    this.#legacy?.close();
+    this.#end.abort();
+    for (const controller of this.#work.values()) controller?.abort();
+    await this.#within(this.#outbox.flushed());
+    this.#outbox.close();
+    try {
+      await this.#channel.close();
+    } catch (error) {
+      this.#log("warning", "A channel could not be closed", { error });
+    }
+    this.#resolveClosed();
+  }
+
+  /** Waits for something, but not for long. */
+  async #within(work: Promise<unknown>): Promise<void> {
+    let callOff = () => {};
+    const enough = new Promise<void>((resolve) => callOff = this.#parts.clock.schedule(resolve, lastWords));
+    await Promise.race([work, enough]);
+    callOff();
+  }
+
+  #inputEnd(reason: Error | undefined): void {
+    if (this.#inputEnded) return;
+    if (reason) return this.#broken(reason);
+    this.#inputEnded = true;
+    if (this.#drainTime <= 0 || this.#owed === 0) return void this.close();
+    const callOff = this.#parts.clock.schedule(() => void this.close(), this.#drainTime);
+    this.#idle = () => {
+      callOff();
+      void this.close();
+    };
+  }
+
+  #broken(error: unknown): void {
+    if (this.#ending) return;
+    this.#log("warning", "A channel has broken", { error });
+    this.#inputEnded = true;
+    this.#outbox.close();
+    void this.close();
+  }
+
+  #receive(text: string): void {
+    if (this.#ending || text.trim() === "") return;
+    if (this.#waiting) return void this.#waiting.push(text);
+    let value: unknown;
+    try {
+      value = parseJson(text, this.#parts.limits);
+    } catch (error) {
+      this.#stray();
+      return this.#send(
+        error instanceof LimitExceededError
+          ? refusal(null, -32600, "The message nests too deep or holds too many values")
+          : refusal(null, -32700, "Parse error: this is no JSON"),
+      );
+    }
+    const reply = Array.isArray(value) ? this.#batch(value) : this.#take(value);
+    if (!reply) return;
+    const opens = isObject(value) && value.method === "initialize";
+    if (opens) this.#waiting = [];
+    void this.#deliver(reply, opens);
+  }
+
+  async #deliver(owed: Promise<Reply>, opens: boolean): Promise<void> {
+    this.#owed++;
+    const reply = await owed;
+    if (Array.isArray(reply)) this.#outbox.push(`[${reply.map((response) => this.#textOf(response)).join(",")}]`);
+    else if (reply) this.#send(reply);
+    if (opens) this.#release();
+    if (--this.#owed === 0) this.#idle();
+  }
+
+  #release(): void {
+    const waiting = this.#waiting ?? [];
+    this.#waiting = undefined;
+    for (const text of waiting) this.#receive(text);
+  }
+
+  /** Batches were in 2025-03-26 only; their answers are one array (JSON-RPC 2.0, section 6). */
+  async #batch(items: readonly unknown[]): Promise<Reply> {
+    const allowed = this.#legacy?.open && this.#legacy.revision === "2025-03-26";
+    if (!allowed || items.length === 0 || items.length > this.#most) {
+      this.#stray();
+      const words = allowed ? `A batch has 1 to ${this.#most} messages` : "There are no batches in this revision";
+      return refusal(null, -32600, words);
+    }
+    const replies = await Promise.all(items.map((item) => this.#take(item)));
+    const given = replies.filter((reply) => reply !== undefined);
+    return given.length > 0 ? given : undefined;
+  }
+
+  /** Takes one message; what it promises is to be sent. */
+  #take(value: unknown): Promise<JsonRpcResponse | undefined> | undefined {
+    switch (classify(value)) {
+      case "request":
+        return this.#request(value as JsonRpcRequest);
+      case "notification":
+        return void this.#notification(value as JsonRpcNotification);
+      case "response":
+        if (!this.#legacy?.answered(value as JsonRpcResponse)) this.#stray();
+        return undefined;
+      default:
+        return this.#malformed(value);
+    }
+  }
+
+  /** Something that wants an answer gets one; a broken answer fails the request of ours that it names. */
+  #malformed(value: unknown): Promise<JsonRpcResponse> | undefined {
+    this.#stray();
+    const { id, method, result, error }: Record<string, unknown> = isObject(value) ? value : {};
+    const known = isRequestId(id) ? id : null;
+    if (method === undefined && (result !== undefined || error !== undefined)) {
+      if (known !== null) this.#legacy?.answered(refusal(known, -32603, "The answer is neither a result nor an error"));
+      return undefined;
+    }
+    return Promise.resolve(refusal(known, -32600, "This is no JSON-RPC 2.0 request"));
+  }
+
+  #notification(notification: JsonRpcNotification): void {
+    const { method, params } = notification;
+    const called = method === "notifications/cancelled" ? this.#work.get(params?.requestId as RequestId) : undefined;
+    if (called) called.abort();
+    else this.#legacy?.notified(notification);
+  }
+
+  async #request(message: JsonRpcRequest): Promise<JsonRpcResponse | undefined> {
+    const { id, method } = message;
+    if (this.#work.has(id)) return refusal(id, -32600, "A request with this id is in work");
+    if (method !== "ping" && Math.max(this.#work.size, this.#running) >= this.#most) {
+      return refusal(id, -32603, `Busy: ${this.#most} requests are in work`);
+    }
+    const modern = claimsModern(message) || !this.#legacy ? this.#modern : undefined;
+    const controller = modern && new AbortController();
+    const { signal } = controller ?? this.#end;
+    let over = false;
+    const incoming: Incoming = {
+      message,
+      signal,
+      auth: this.#auth,
+      notify: (notification) => {
+        if (!over && !signal.aborted) this.#send(notification);
+      },
+    };
+    this.#work.set(id, controller);
+    const answering = (modern ?? this.#legacy as LegacyServing).answer(incoming);
+    const isStream = method === "subscriptions/listen";
+    if (isStream) this.#streams.add(answering);
+    try {
+      const answer = await answering;
+      return signal.aborted ? undefined : answer?.response;
+    } catch (error) {
+      this.#log("error", "A request failed", { method, error });
+      return refusal(id, -32603, "Internal error");
+    } finally {
+      over = true;
+      this.#work.delete(id);
+      if (isStream) this.#streams.delete(answering);
+    }
+  }
+
+  #send(message: JsonRpcMessage): void {
+    const text = this.#textOf(message);
+    if (text !== "") this.#outbox.push(text);
+  }
+
+  /** The text of a message: an answer that cannot be sent becomes an error, anything else is dropped. */
+  #textOf(message: JsonRpcMessage): string {
+    const { outboxBytes } = this.#parts.limits;
+    try {
+      const text = JSON.stringify(message);
+      if (text.length < outboxBytes) return text;
+      throw new LimitExceededError("limits.outboxBytes", outboxBytes, text.length);
+    } catch (error) {
+      this.#log("error", "A message cannot be sent", { error });
+      return "method" in message ? "" : JSON.stringify(refusal(message.id ?? null, -32603, "Internal error"));
+    }
+  }
+
+  /** Too much that means nothing ends it. */
+  #stray(): void {
+    const { strays } = this.#parts.limits;
+    if (++this.#strays > strays) this.#broken(new LimitExceededError("limits.strays", strays, this.#strays));
+  }
+
+  #log(level: "warning" | "error", message: string, fields: Record<string, unknown>): void {
+    this.#parts.logger?.({ level, message, fields });
+  }
+}

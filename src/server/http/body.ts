@@ -1,0 +1,71 @@
+/**
+ * Reading the body of a request: its type, its length, its JSON.
+ *
+ * @module
+ */
+import { readBytes, takeText } from "../../egress/body.ts";
+import { LimitExceededError } from "../../protocol/errors.ts";
+import { parseJson } from "../../protocol/json_scan.ts";
+import { checkLimit } from "../../protocol/limits.ts";
+import type { Limits } from "../../protocol/limits.ts";
+import { refuse } from "./replies.ts";
+
+/** What a body holds, or the reply for one that cannot be used. */
+export type Read = { readonly value: unknown } | { readonly refused: Response };
+
+/** The reply for a POST that is not JSON, or whose sender cannot read both kinds of answers; undefined when it is sound. */
+export function refusePost({ headers }: Request): Response | undefined {
+  if (!isJson(headers.get("content-type"))) return refuse(415, 'The Content-Type has to be "application/json"');
+  if (accepts(headers, "application/json") && accepts(headers, "text/event-stream")) return undefined;
+  return refuse(406, 'The Accept header has to name "application/json" and "text/event-stream"');
+}
+
+function isJson(type: string | null): boolean {
+  return type === "application/json" || type?.split(";", 1)[0]?.trim().toLowerCase() === "application/json";
+}
+
+/** Whether a kind of reply is wanted; without an Accept header each is. */
+export function accepts(headers: Headers, type: string): boolean {
+  const accept = headers.get("accept");
+  // As most clients write it.
+  if (accept === null || accept === "application/json, text/event-stream") return true;
+  const wide = type.replace(/\/.*/, "/*");
+  return accept.split(",").some((part) => {
+    const [name = "", ...parameters] = part.split(";").map((text) => text.trim().toLowerCase());
+    return (name === type || name === wide || name === "*/*") && !parameters.some((text) => /^q=0(\.0*)?$/.test(text));
+  });
+}
+
+/** Reads a body as JSON under limits. A body that is given up is cancelled. */
+export async function readBody(request: Request, limits: Limits): Promise<Read> {
+  const { messageBytes } = limits;
+  const tooLong = () => ({ refused: refuse(413, `The message is longer than ${messageBytes} bytes`) });
+  if (Number(request.headers.get("content-length")) > messageBytes) return tooLong();
+  let text: string;
+  try {
+    text = takeText(await readWhole(request, messageBytes));
+  } catch (error) {
+    return error instanceof LimitExceededError ? tooLong() : unreadable();
+  }
+  try {
+    return { value: parseJson(text, limits) };
+  } catch (error) {
+    if (!(error instanceof LimitExceededError)) return unreadable();
+    return { refused: refuse(400, "The message nests too deep or holds too many values") };
+  }
+}
+
+/** A length holds for a body that came off a socket by it; all else is counted while it comes. */
+async function readWhole(request: Request, limit: number): Promise<ArrayBuffer | Uint8Array> {
+  const { headers, body } = request;
+  if (headers.has("content-length") && !headers.has("transfer-encoding") && !headers.has("content-encoding")) {
+    const bytes = await request.arrayBuffer();
+    checkLimit("messageBytes", limit, bytes.byteLength);
+    return bytes;
+  }
+  return await readBytes({ body, headers, type: "default", url: "" } as unknown as Response, limit, false);
+}
+
+function unreadable(): Read {
+  return { refused: refuse(400, "Parse error: the body is not JSON in UTF-8", { code: -32700 }) };
+}

@@ -1,0 +1,124 @@
+/**
+ * One open stream of server-sent events, from its first byte to its end.
+ *
+ * @module
+ */
+import type { Clock } from "../../ports.ts";
+
+// It keeps nothing between two calls.
+const encoder = new TextEncoder();
+const headers = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-cache",
+  // nginx would hold events back.
+  "x-accel-buffering": "no",
+};
+
+/** What a stream needs. */
+export interface EventStreamOptions {
+  readonly clock: Clock;
+  /** Silence before a comment is sent, in milliseconds. */
+  readonly keepAlive: number;
+  /** Bytes that may wait for a slow reader; with more it is given up. */
+  readonly outboxBytes: number;
+  /** The request that it answers: its signal tells that the client is gone, where the runtime has one. */
+  readonly request: Request;
+  /** More headers of the reply. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Called once when the client is gone, or too slow; not after {@linkcode EventStream.end}. */
+  gone(): void;
+}
+
+/** A reply that grows event by event. */
+export class EventStream {
+  readonly response: Response;
+  readonly #options: EventStreamOptions;
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  #stopTimer: (() => void) | undefined;
+  readonly #lost = () => this.#lose();
+
+  constructor(options: EventStreamOptions) {
+    this.#options = options;
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => void (this.#controller = controller),
+      cancel: this.#lost,
+    }, { highWaterMark: 0, size: (chunk) => chunk?.byteLength ?? 0 });
+    this.response = new Response(body, { headers: { ...headers, ...options.headers } });
+    const { signal } = options.request;
+    if (signal?.aborted) this.#lose();
+    else signal?.addEventListener("abort", this.#lost);
+    this.#keepAlive();
+  }
+
+  /** False once it has ended, or its reader is gone. */
+  get open(): boolean {
+    return this.#controller !== undefined;
+  }
+
+  /**
+   * Sends one message.
+   *
+   * @param data JSON in one line.
+   * @param id Names the event, where the client may come back for what follows it.
+   */
+  send(data: string, id?: string): void {
+    this.#write(`${id === undefined ? "" : `id: ${id}\n`}event: message\ndata: ${data}\n\n`);
+  }
+
+  /** Sends an event without a message, which names the place to come back to and when (2025-11-25: Sending Messages, 6). */
+  prime(id: string, retry: number): void {
+    this.#write(`id: ${id}\nretry: ${retry}\ndata: \n\n`);
+  }
+
+  /** Ends it after what was sent. Harmless when it has ended. */
+  end(): void {
+    const controller = this.#stop();
+    try {
+      controller?.close();
+    } catch {
+      // The reader left in this very moment.
+    }
+  }
+
+  #write(text: string): void {
+    const controller = this.#controller;
+    if (!controller) return;
+    const bytes = encoder.encode(text);
+    try {
+      if ((controller.desiredSize ?? 0) - bytes.length < -this.#options.outboxBytes) {
+        throw new Error("The reader is too slow");
+      }
+      controller.enqueue(bytes);
+    } catch (error) {
+      this.#lose();
+      try {
+        controller.error(error);
+      } catch {
+        // It has ended already.
+      }
+      return;
+    }
+    this.#keepAlive();
+  }
+
+  /** Begins a new silence. */
+  #keepAlive(): void {
+    this.#stopTimer?.();
+    if (!this.#controller) return;
+    const { clock, keepAlive } = this.#options;
+    this.#stopTimer = clock.schedule(() => this.#write(": keep-alive\n\n"), keepAlive, { background: true });
+  }
+
+  #lose(): void {
+    if (this.#stop()) this.#options.gone();
+  }
+
+  #stop(): ReadableStreamDefaultController<Uint8Array> | undefined {
+    const controller = this.#controller;
+    this.#controller = undefined;
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
+    this.#options.request.signal?.removeEventListener("abort", this.#lost);
+    return controller;
+  }
+}

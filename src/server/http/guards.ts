@@ -1,0 +1,120 @@
+/**
+ * What stands before every route: the Host and Origin of a request, and what browsers have to be told (CORS).
+ *
+ * @module
+ */
+import { isLoopbackHost } from "../../egress/address.ts";
+import type { HttpOptions } from "./options.ts";
+import { refuse } from "./replies.ts";
+
+const methods = "POST, GET, DELETE, OPTIONS";
+/** Headers that a page may send; those that mirror arguments are added by name when they are asked for. */
+const headers = [
+  "Content-Type",
+  "Accept",
+  "Authorization",
+  "MCP-Protocol-Version",
+  "Mcp-Session-Id",
+  "Mcp-Method",
+  "Mcp-Name",
+  "Last-Event-ID",
+  "traceparent",
+  "tracestate",
+  "baggage",
+];
+const exposed = "Mcp-Session-Id, WWW-Authenticate, Retry-After";
+/** How long a browser may keep what a preflight said, in seconds. */
+const preflightAge = "7200";
+
+type Rule = (value: string) => boolean;
+
+/** Holds each request against the allowed hosts and origins. */
+export class Guards {
+  readonly #isHost: Rule;
+  readonly #isOrigin: Rule;
+  /** The last host that was let through: most requests name the same. */
+  #lastHost: string | undefined;
+
+  /** @throws {TypeError} When an allowed origin is none: `https://app.example.com` is one. */
+  constructor({ allowedHosts, allowedOrigins }: Pick<HttpOptions, "allowedHosts" | "allowedOrigins">) {
+    this.#isHost = hostRule(allowedHosts);
+    this.#isOrigin = originRule(allowedOrigins);
+  }
+
+  /** The 403 for a request that must not be looked at further (specification: Streamable HTTP, Security). */
+  refuse(request: Request): Response | undefined {
+    const origin = request.headers.get("origin");
+    if (origin !== null && !this.#isOrigin(origin)) return refuse(403, "This Origin is not allowed here");
+    const host = request.headers.get("host") ?? new URL(request.url).host;
+    if (host !== this.#lastHost && !this.#isHost(host)) return refuse(403, "This Host is not allowed here");
+    this.#lastHost = host;
+    return undefined;
+  }
+
+  /** Answers the question of a browser whether a page may send what it wants to. The guard was passed. */
+  preflight(request: Request): Response {
+    const asked = request.headers.get("access-control-request-headers") ?? "";
+    const mirrored = asked.split(",").map((name) => name.trim()).filter((name) =>
+      /^mcp-param-[\w!#$%&'*+.^`|~-]+$/i.test(name)
+    );
+    const reply = { allow: methods };
+    if (!request.headers.has("origin")) return new Response(null, { status: 204, headers: reply });
+    return new Response(null, {
+      status: 204,
+      headers: {
+        ...reply,
+        "access-control-allow-methods": methods,
+        "access-control-allow-headers": [...headers, ...mirrored].join(", "),
+        "access-control-max-age": preflightAge,
+        vary: "Access-Control-Request-Headers",
+      },
+    });
+  }
+
+  /** Lets the page read the reply. */
+  open(request: Request, response: Response): Response {
+    const origin = request.headers.get("origin");
+    if (origin === null) return response;
+    // What `auth` gave may come from another fetch, whose headers cannot be changed.
+    const reply = new Response(response.body, response);
+    reply.headers.set("access-control-allow-origin", origin);
+    reply.headers.set("access-control-expose-headers", exposed);
+    reply.headers.append("vary", "Origin");
+    return reply;
+  }
+}
+
+function hostRule(allowed: HttpOptions["allowedHosts"]): Rule {
+  if (allowed === undefined) return (host) => isLoopbackHost(withoutPort(host));
+  if (allowed.includes("*")) return () => true;
+  const names = new Set([...allowed].map((name) => name.toLowerCase()));
+  return (host) => names.has(host.toLowerCase()) || names.has(withoutPort(host).toLowerCase());
+}
+
+function originRule(allowed: HttpOptions["allowedOrigins"]): Rule {
+  if (allowed === undefined) return isLoopbackOrigin;
+  if (allowed.includes("*")) return () => true;
+  const origins = new Set([...allowed].map(originOf));
+  return (origin) => origins.has(origin.toLowerCase());
+}
+
+function originOf(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  // Schemes that the standard does not know (`vscode-webview:`) have no origin of their own in it.
+  const origin = !url ? "null" : url.origin !== "null" ? url.origin : url.host && `${url.protocol}//${url.host}`;
+  if (!origin || origin === "null") {
+    throw new TypeError(`Cannot allow the origin "${text}": expected one like "https://app.example.com"`);
+  }
+  return origin.toLowerCase();
+}
+
+function isLoopbackOrigin(origin: string): boolean {
+  if (!/^https?:\/\//i.test(origin) || !URL.canParse(origin)) return false;
+  const url = new URL(origin);
+  // What has a user, a path or a query is no origin.
+  return url.origin === origin.toLowerCase() && isLoopbackHost(url.hostname);
+}
+
+function withoutPort(host: string): string {
+  return host.replace(/:\d*$/, "");
+}

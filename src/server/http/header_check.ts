@@ -1,0 +1,100 @@
+/**
+ * The headers of a modern request, held against its body (specification 2026-07-28: Streamable HTTP, Server Validation).
+ *
+ * @module
+ */
+import { decodeHeaderValue, mirroredName, readHeaderRules } from "../../protocol/headers.ts";
+import type { HeaderRule } from "../../protocol/headers.ts";
+import { isObject } from "../../protocol/json_rpc.ts";
+import type { JsonObject, JsonRpcRequest } from "../../protocol/json_rpc.ts";
+import type { Limits } from "../../protocol/limits.ts";
+import type { Methods } from "../seam.ts";
+
+const revisionHeader = "MCP-Protocol-Version";
+
+/** Holds headers against bodies, for one server. Header values are compared, never used (SEP-2243: Trusting Header Values). */
+export class HeaderCheck {
+  readonly #methods: Methods;
+  readonly #limits: Limits;
+  /** By input schema: reading the annotations of a large one is dear. */
+  readonly #rules = new WeakMap<object, readonly HeaderRule[]>();
+
+  /** @param limits `headerBytes` bounds each value, `headersBytes` all of them together. */
+  constructor(methods: Methods, limits: Limits) {
+    this.#methods = methods;
+    this.#limits = limits;
+  }
+
+  /**
+   * @param revision What the body claims in `_meta`.
+   * @returns The first thing that is wrong, in one sentence; undefined when header and body say the same.
+   */
+  wrong({ method, params }: JsonRpcRequest, headers: Headers, revision: string): string | undefined {
+    const budget = { left: this.#limits.headersBytes };
+    const compare = (name: string, value: unknown, isInteger = false) =>
+      this.#compare(headers, name, value, isInteger, budget);
+    if (!headers.has(revisionHeader)) return `The header "${revisionHeader}" is missing`;
+    const wrong = wrongClaim(headers, revision) ?? compare("Mcp-Method", method);
+    if (wrong !== undefined) return wrong;
+    const name = mirroredName(method, params);
+    return (name === undefined ? undefined : compare("Mcp-Name", name)) ??
+      this.#wrongParameter(method, params, compare);
+  }
+
+  #wrongParameter(
+    method: string,
+    params: JsonObject | undefined,
+    compare: (name: string, value: unknown, isInteger: boolean) => string | undefined,
+  ): string | undefined {
+    if (method !== "tools/call" || typeof params?.name !== "string") return undefined;
+    for (const { path, header, type } of this.#rulesOf(params.name)) {
+      let value: unknown = params.arguments;
+      for (const key of path) value = isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+      const wrong = compare(header, value ?? undefined, type === "integer");
+      if (wrong !== undefined) return wrong;
+    }
+    return undefined;
+  }
+
+  #rulesOf(tool: string): readonly HeaderRule[] {
+    const schema = this.#methods.tool(tool)?.inputSchema;
+    if (!schema) return [];
+    let rules = this.#rules.get(schema);
+    if (!rules) this.#rules.set(schema, rules = readHeaderRules(schema).rules);
+    return rules;
+  }
+
+  /** @param value What the body says; undefined when there is to be no header. */
+  #compare(
+    headers: Headers,
+    name: string,
+    value: unknown,
+    isInteger: boolean,
+    budget: { left: number },
+  ): string | undefined {
+    const header = headers.get(name);
+    if (header === null) return value === undefined ? undefined : `The header "${name}" is missing`;
+    if (value === undefined) return `The header "${name}" says something that the body does not say`;
+    const text = header.trim();
+    // Before anything is decoded.
+    if (text.length > this.#limits.headerBytes || (budget.left -= text.length) < 0) {
+      return `The header "${name}" is too long`;
+    }
+    const decoded = decodeHeaderValue(text);
+    if (decoded === undefined) return `The header "${name}" is not valid base64`;
+    return isSame(decoded, value, isInteger) ? undefined : `The header "${name}" does not match the body`;
+  }
+}
+
+/** What is wrong when the header names another revision than the body: also where the body's is not spoken here. */
+export function wrongClaim(headers: Headers, revision: unknown): string | undefined {
+  const claimed = headers.get(revisionHeader)?.trim() ?? revision;
+  return claimed === revision ? undefined : `The header "${revisionHeader}" does not match the body`;
+}
+
+function isSame(text: string, value: unknown, isInteger: boolean): boolean {
+  if (typeof value === "object") return false;
+  if (text === String(value)) return true;
+  return isInteger && typeof value === "number" && /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text) &&
+    Number(text) === value;
+}

@@ -1,0 +1,188 @@
+/**
+ * The legacy era over HTTP: sessions, their POST, GET and DELETE (specification 2025-03-26 to 2025-11-25: Streamable HTTP).
+ *
+ * @module
+ */
+import { classify, isObject } from "../../protocol/json_rpc.ts";
+import type { JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from "../../protocol/json_rpc.ts";
+import { legacyRevisions } from "../../protocol/revisions.ts";
+import type { AuthInfo } from "../definitions.ts";
+import type { ServerParts } from "../seam.ts";
+import { accepts } from "./body.ts";
+import { EventStore } from "./event_store.ts";
+import { LegacyExchange } from "./legacy_exchange.ts";
+import { HttpSession } from "./legacy_session.ts";
+import { SessionTable } from "./legacy_sessions.ts";
+import type { HttpOptions, Serving } from "./options.ts";
+import { refuse, taken } from "./replies.ts";
+
+/** The revision whose clients may send arrays. */
+const batched = "2025-03-26";
+const idBytes = 32;
+
+/** Options of the legacy era, filled in. */
+type Filled = { readonly keepAlive: number } & Pick<HttpOptions, "sessions">;
+
+/** Serves the legacy era at one endpoint. */
+export class LegacyBinding {
+  readonly #parts: ServerParts;
+  readonly #legacy: NonNullable<Serving["legacy"]>;
+  readonly #keepAlive: number;
+  readonly #retry: number;
+  readonly #hold: number | undefined;
+  readonly #store: EventStore;
+  readonly #sessions: SessionTable;
+
+  constructor(parts: ServerParts, legacy: NonNullable<Serving["legacy"]>, { keepAlive, sessions = {} }: Filled) {
+    const { max = 10_000, idle = 1_800_000, events = 1_000, eventCharacters = 16 * 2 ** 20, retry = 1_000, hold } =
+      sessions;
+    this.#parts = parts;
+    this.#legacy = legacy;
+    this.#keepAlive = keepAlive;
+    this.#retry = retry;
+    this.#hold = hold;
+    this.#store = new EventStore(events, eventCharacters);
+    this.#sessions = new SessionTable(parts.clock, max, idle);
+  }
+
+  /** Answers a POST: one message, or an array of them. */
+  post(request: Request, body: unknown, auth: AuthInfo | undefined): Response | Promise<Response> {
+    const isFirst = classify(body) === "request" && (body as JsonRpcRequest).method === "initialize" &&
+      !request.headers.has("mcp-session-id");
+    if (isFirst) return wrongRevision(request) ?? this.#initialize(request, body as JsonRpcRequest, auth);
+    const session = this.#find(request, auth);
+    if (session instanceof Response) return session;
+    return Array.isArray(body) ? this.#batch(session, request, body, auth) : this.#single(session, request, body, auth);
+  }
+
+  /** Answers a GET: the session's own stream, or one that broke off. */
+  get(request: Request, auth: AuthInfo | undefined): Response {
+    if (!accepts(request.headers, "text/event-stream")) {
+      return refuse(406, 'The Accept header has to name "text/event-stream"');
+    }
+    const session = this.#find(request, auth);
+    if (session instanceof Response) return session;
+    const lastEventId = request.headers.get("last-event-id");
+    return lastEventId === null ? session.listen(request) : session.resume(request, lastEventId);
+  }
+
+  /** Answers a DELETE: the session ends. */
+  delete(request: Request, auth: AuthInfo | undefined): Response {
+    const session = this.#find(request, auth);
+    if (session instanceof Response) return session;
+    this.#sessions.end(session);
+    return new Response(null, { status: 200 });
+  }
+
+  /** Ends all sessions. */
+  close(): void {
+    this.#sessions.close();
+  }
+
+  #find(request: Request, auth: AuthInfo | undefined): HttpSession | Response {
+    const wrong = wrongRevision(request);
+    if (wrong) return wrong;
+    const id = request.headers.get("mcp-session-id");
+    if (id === null) return refuse(400, "The header Mcp-Session-Id is missing: begin with initialize");
+    return this.#sessions.find(id, auth) ?? refuse(404, "There is no such session: begin with initialize");
+  }
+
+  async #initialize(request: Request, message: JsonRpcRequest, auth: AuthInfo | undefined): Promise<Response> {
+    if (!this.#sessions.hasRoom()) {
+      return refuse(503, "Too many sessions are open", {
+        code: -32603,
+        id: message.id,
+        headers: { "retry-after": "60" },
+      });
+    }
+    const session = new HttpSession({
+      id: this.#newId(),
+      parts: this.#parts,
+      store: this.#store,
+      keepAlive: this.#keepAlive,
+      retry: this.#retry,
+      hold: this.#hold,
+      auth,
+      legacy: this.#legacy,
+    });
+    this.#sessions.add(session);
+    const headers = { "mcp-session-id": session.id };
+    const { reply } = new LegacyExchange({ session, request, auth, messages: [message], isBatch: false, headers });
+    const response = await reply;
+    // A stream has begun before the answer: it shows later whether there is a session.
+    if (session.serving.open || session.isRunning(message.id)) return response;
+    this.#sessions.end(session);
+    response.headers.delete("mcp-session-id");
+    return response;
+  }
+
+  #newId(): string {
+    let id = "";
+    for (const byte of this.#parts.random.bytes(idBytes)) id += byte.toString(16).padStart(2, "0");
+    return id;
+  }
+
+  #single(
+    session: HttpSession,
+    request: Request,
+    body: unknown,
+    auth: AuthInfo | undefined,
+  ): Response | Promise<Response> {
+    switch (classify(body)) {
+      case "request": {
+        const message = body as JsonRpcRequest;
+        if (session.isRunning(message.id)) return refuse(400, "A request with this id is running already");
+        return new LegacyExchange({ session, request, auth, messages: [message], isBatch: false }).reply;
+      }
+      case "notification":
+        session.serving.notified(body as JsonRpcNotification);
+        return taken();
+      case "response":
+        session.serving.answered(body as JsonRpcResponse);
+        return taken();
+      default:
+        return refuse(400, "This is no JSON-RPC message");
+    }
+  }
+
+  #batch(
+    session: HttpSession,
+    request: Request,
+    items: readonly unknown[],
+    auth: AuthInfo | undefined,
+  ): Response | Promise<Response> {
+    const isServed = session.serving.open && session.serving.revision === batched;
+    if (!isServed || !items.length) return refuse(400, "Only one message can be sent at once");
+    const messages = new Map<unknown, JsonRpcRequest>();
+    const responses: JsonRpcResponse[] = [];
+    for (const item of items) {
+      const kind = classify(item);
+      if (kind === "notification") session.serving.notified(item as JsonRpcNotification);
+      else if (kind === "response") session.serving.answered(item as JsonRpcResponse);
+      else if (kind !== "request") responses.push(noMessage(item));
+      else {
+        const message = item as JsonRpcRequest;
+        const isTaken = messages.has(message.id) || session.isRunning(message.id) || message.method === "initialize";
+        if (isTaken) responses.push(noMessage(item));
+        else messages.set(message.id, message);
+      }
+    }
+    if (!messages.size) return responses.length ? Response.json(responses, { status: 400 }) : taken();
+    return new LegacyExchange({ session, request, auth, messages: [...messages.values()], isBatch: true, responses })
+      .reply;
+  }
+}
+
+function noMessage(item: unknown): JsonRpcResponse {
+  const id = isObject(item) && (typeof item.id === "string" || Number.isSafeInteger(item.id))
+    ? item.id as string
+    : null;
+  return { jsonrpc: "2.0", id, error: { code: -32600, message: "Invalid Request" } };
+}
+
+/** The 400 for a revision that is not served here; without the header it is 2025-03-26, or what the session agreed on. */
+function wrongRevision({ headers }: Request): Response | undefined {
+  const revision = headers.get("mcp-protocol-version");
+  if (revision === null || legacyRevisions.some((known) => known === revision)) return undefined;
+  return refuse(400, `Unsupported MCP-Protocol-Version: expected one of ${legacyRevisions.join(", ")}`);
+}

@@ -1,0 +1,183 @@
+/**
+ * One legacy session over HTTP: its streams, its running requests, and how the era behind it reaches the client.
+ *
+ * @module
+ */
+import type { JsonRpcNotification, JsonRpcRequest, RequestId } from "../../protocol/json_rpc.ts";
+import type { Logger } from "../../ports.ts";
+import type { AuthInfo } from "../definitions.ts";
+import type { Incoming, LegacyOutlet, LegacyServing, ServerParts } from "../seam.ts";
+import { ResumableStream } from "./event_store.ts";
+import type { EventStore } from "./event_store.ts";
+import { EventStream } from "./event_stream.ts";
+import { refuse } from "./replies.ts";
+
+/** Streams of answers whose messages are kept after their end, the newest. */
+const keptStreams = 16;
+const ownName = "0";
+
+/** The requests of one POST, while they run. */
+export interface RunningRequests {
+  /** Sends a message that belongs to one of them. False when all are answered. */
+  send(message: object): boolean;
+  /** The session ends: work is called off, and the reply ends without an answer. */
+  abort(): void;
+}
+
+/** What a session is made of. */
+export interface HttpSessionOptions {
+  readonly id: string;
+  readonly parts: ServerParts;
+  readonly store: EventStore;
+  readonly keepAlive: number;
+  readonly retry: number;
+  readonly hold: number | undefined;
+  readonly auth: AuthInfo | undefined;
+  readonly legacy: (outlet: LegacyOutlet, auth: AuthInfo | undefined) => LegacyServing;
+}
+
+/** A session from the `initialize` request to its end. */
+export class HttpSession implements LegacyOutlet {
+  readonly id: string;
+  /** Whom it belongs to: nobody else finds it. */
+  readonly principal: string | undefined;
+  readonly serving: LegacyServing;
+  readonly #options: HttpSessionOptions;
+  readonly #own: ResumableStream;
+  readonly #streams = new Map<string, ResumableStream>();
+  readonly #finished: string[] = [];
+  readonly #running = new Map<RequestId, RunningRequests>();
+  #lastName = 0;
+  #lastUsed: number;
+
+  constructor(options: HttpSessionOptions) {
+    this.#options = options;
+    this.id = options.id;
+    this.principal = options.auth?.principal;
+    this.#own = new ResumableStream(ownName, options.store);
+    this.#lastUsed = options.parts.clock.monotonic();
+    this.serving = options.legacy(this, options.auth);
+  }
+
+  /** For how long nothing has happened, in milliseconds; 0 while a request runs or a stream is open. */
+  get idle(): number {
+    const now = this.#options.parts.clock.monotonic();
+    if (this.#running.size || this.#own.connected) this.#lastUsed = now;
+    return now - this.#lastUsed;
+  }
+
+  /** The client was here. */
+  touch(): void {
+    this.#lastUsed = this.#options.parts.clock.monotonic();
+  }
+
+  /** Sends on the stream of the request that it belongs to; on the session's own when that one is answered. */
+  send(message: JsonRpcRequest | JsonRpcNotification, about: Incoming | undefined): void {
+    const exchange = about && this.#running.get(about.message.id);
+    if (!exchange?.send(message)) this.#own.send(JSON.stringify(message));
+  }
+
+  /** Whether a request with this id waits for its answer. */
+  isRunning(id: RequestId, exchange?: RunningRequests): boolean {
+    const found = this.#running.get(id);
+    return found !== undefined && (exchange === undefined || found === exchange);
+  }
+
+  /** A request begins. */
+  began(id: RequestId, exchange: RunningRequests): void {
+    this.#running.set(id, exchange);
+  }
+
+  /** A request has its answer. */
+  ended(id: RequestId): void {
+    this.#running.delete(id);
+    this.touch();
+  }
+
+  /** Calls back when a request has been silent for so long that its reply becomes a stream. */
+  afterSilence(callback: () => void): () => void {
+    const { parts, keepAlive, hold } = this.#options;
+    const wait = Math.min(keepAlive, this.#primes ? hold ?? keepAlive : keepAlive);
+    return parts.clock.schedule(callback, wait, { background: true });
+  }
+
+  /** Opens the session's own stream: what belongs to no request goes there. */
+  listen(request: Request): Response {
+    if (this.#own.connected) return refuse(409, "This session has its stream open already");
+    return this.#connect(this.#own, request, undefined);
+  }
+
+  /** Goes on with a stream that broke off, after the event that the client saw last. */
+  resume(request: Request, lastEventId: string): Response {
+    const [, name = "", sequence] = /^(\d+)-(\d{1,15})$/.exec(lastEventId) ?? [];
+    const stream = name === ownName ? this.#own : this.#streams.get(name);
+    if (!stream) return refuse(400, "There is no stream with this Last-Event-ID");
+    return this.#connect(stream, request, Number(sequence));
+  }
+
+  /** Opens the stream of a POST. */
+  openStream(
+    request: Request,
+    headers: Readonly<Record<string, string>> | undefined,
+  ): { stream: ResumableStream; response: Response } {
+    const name = String(++this.#lastName);
+    const stream = new ResumableStream(name, this.#options.store);
+    this.#streams.set(name, stream);
+    return { stream, response: this.#connect(stream, request, undefined, headers) };
+  }
+
+  /** The requests of a POST are answered: its stream ends, and is kept for a while for who was cut off. */
+  closeStream(stream: ResumableStream): void {
+    stream.end();
+    this.#finished.push(stream.name);
+    while (this.#finished.length > keptStreams) {
+      const name = this.#finished.shift()!;
+      this.#streams.get(name)?.forget();
+      this.#streams.delete(name);
+    }
+  }
+
+  /** Tells the operator what failed here. */
+  get logger(): Logger | undefined {
+    return this.#options.parts.logger;
+  }
+
+  /** Ends it: work is called off, streams end, nothing is kept. */
+  end(): void {
+    this.serving.close();
+    for (const exchange of new Set(this.#running.values())) exchange.abort();
+    for (const stream of [this.#own, ...this.#streams.values()]) {
+      stream.end();
+      stream.forget();
+    }
+    this.#streams.clear();
+  }
+
+  /** Whether its clients know events without data (2025-11-25). */
+  get #primes(): boolean {
+    return this.serving.open && this.serving.revision >= "2025-11-25";
+  }
+
+  #connect(
+    stream: ResumableStream,
+    request: Request,
+    after: number | undefined,
+    headers?: Readonly<Record<string, string>>,
+  ): Response {
+    const { parts: { clock, limits }, keepAlive, retry, hold } = this.#options;
+    const primes = this.#primes;
+    let stopHold: (() => void) | undefined;
+    const gone = () => {
+      stopHold?.();
+      this.touch();
+    };
+    const connection = new EventStream({ clock, keepAlive, outboxBytes: limits.outboxBytes, request, headers, gone });
+    stream.connect(connection, after, primes ? retry : undefined);
+    if (primes && hold !== undefined && stream !== this.#own && connection.open) {
+      // A later connection has a time of its own: who came back is not sent away at once.
+      const time = after === undefined ? hold : Math.max(hold, keepAlive);
+      stopHold = clock.schedule(() => connection.open && stream.release(), time, { background: true });
+    }
+    return connection.response;
+  }
+}

@@ -1,0 +1,142 @@
+/**
+ * One modern request over HTTP: it is answered by one JSON object, or by a stream that its first notification begins
+ * (specification 2026-07-28: Streamable HTTP).
+ *
+ * @module
+ */
+import type { JsonRpcNotification, JsonRpcRequest } from "../../protocol/json_rpc.ts";
+import type { AuthInfo } from "../definitions.ts";
+import type { Answer, Incoming, ModernServing, ServerParts } from "../seam.ts";
+import { EventStream } from "./event_stream.ts";
+import { internalError, jsonText, writeAnswer } from "./replies.ts";
+
+/** What a call is made of. */
+export interface ModernCallOptions {
+  readonly parts: ServerParts;
+  readonly modern: ModernServing;
+  /** Silence before a call becomes a stream, and before each comment on it, in milliseconds. */
+  readonly keepAlive: number;
+  readonly request: Request;
+  readonly message: JsonRpcRequest;
+  readonly auth: AuthInfo | undefined;
+}
+
+/** Runs one request of the modern era, and gives its reply. Never rejects. */
+export function answerModern(options: ModernCallOptions): Promise<Response> {
+  return new ModernCall(options).reply;
+}
+
+class ModernCall {
+  readonly reply: Promise<Response>;
+  readonly #options: ModernCallOptions;
+  #resolve: ((response: Response) => void) | undefined;
+  #stream: EventStream | undefined;
+  #abort: AbortController | undefined;
+  #stopTimer: (() => void) | undefined;
+  /** It was answered, or nobody is there any more who waits for it. */
+  #over = false;
+  #left = false;
+  /** The request's own signal is listened to. Looking at it costs something, and Deno warns once when it is done. */
+  #listens = false;
+  readonly #gone = () => this.#leave();
+
+  constructor(options: ModernCallOptions) {
+    this.#options = options;
+    this.reply = new Promise((resolve) => this.#resolve = resolve);
+    const { parts, keepAlive } = options;
+    this.#stopTimer = parts.clock.schedule(() => this.#begin(), keepAlive, { background: true });
+    this.#run();
+  }
+
+  async #run(): Promise<void> {
+    const { parts: { logger }, modern, message } = this.#options;
+    try {
+      this.#answered(await modern.answer(this.#incoming()));
+    } catch (error) {
+      logger?.({ level: "error", message: "The modern era failed", fields: { method: message.method, error } });
+      this.#answered({ response: internalError(message.id), status: 500 });
+    }
+  }
+
+  #incoming(): Incoming {
+    const { message, auth } = this.#options;
+    const getSignal = () => this.#signal();
+    return {
+      message,
+      auth,
+      // Made when it is asked for: most calls look at it once or never.
+      get signal() {
+        return getSignal();
+      },
+      notify: (notification) => this.#notify(notification),
+    };
+  }
+
+  #signal(): AbortSignal {
+    if (!this.#abort) {
+      this.#abort = new AbortController();
+      const { signal } = this.#options.request;
+      if (signal?.aborted) this.#leave();
+      else if (!this.#over && !this.#stream) {
+        this.#listens = true;
+        signal?.addEventListener("abort", this.#gone);
+      }
+    }
+    if (this.#left) this.#abort.abort(clientGone());
+    return this.#abort.signal;
+  }
+
+  #notify(notification: JsonRpcNotification): void {
+    if (this.#over) return;
+    this.#begin();
+    this.#stream?.send(JSON.stringify(notification));
+  }
+
+  /** Turns the reply into a stream. */
+  #begin(): void {
+    if (this.#over || this.#stream) return;
+    this.#stopTimer?.();
+    const { parts: { clock, limits }, keepAlive, request } = this.#options;
+    this.#unlisten();
+    this.#stream = new EventStream({ clock, keepAlive, outboxBytes: limits.outboxBytes, request, gone: this.#gone });
+    this.#resolve?.(this.#stream.response);
+  }
+
+  #answered(answer: Answer | undefined): void {
+    if (this.#over) return;
+    // Without an answer, or to listen, the reply is a stream in any case.
+    if (!answer || (this.#options.message.method === "subscriptions/listen" && answer.response.result)) this.#begin();
+    const written = answer && writeAnswer(answer, this.#options.parts.logger);
+    this.#finish();
+    if (written) {
+      if (!this.#stream) return this.#resolve?.(jsonText(written.text, written.status));
+      this.#stream.send(written.text);
+    }
+    this.#stream?.end();
+  }
+
+  /** The client is gone: that calls the request off (specification 2026-07-28: Streamable HTTP, Cancellation). */
+  #leave(): void {
+    if (this.#over) return;
+    this.#finish();
+    this.#left = true;
+    this.#abort?.abort(clientGone());
+    // Nobody reads it, but whoever called the handler waits for one.
+    this.#resolve?.(new Response(null, { status: 499 }));
+  }
+
+  #finish(): void {
+    this.#over = true;
+    this.#stopTimer?.();
+    this.#unlisten();
+  }
+
+  #unlisten(): void {
+    if (this.#listens) this.#options.request.signal?.removeEventListener("abort", this.#gone);
+    this.#listens = false;
+  }
+}
+
+function clientGone(): DOMException {
+  return new DOMException("The client is gone", "AbortError");
+}

@@ -1,0 +1,69 @@
+/**
+ * Replies that are no stream: one JSON object, or nothing.
+ *
+ * @module
+ */
+import type { JsonRpcResponse, JsonValue, RequestId } from "../../protocol/json_rpc.ts";
+import type { Logger } from "../../ports.ts";
+import type { Answer } from "../seam.ts";
+
+/** What a refusal says beside its status. */
+export interface Refusal {
+  /** The JSON-RPC error code. Default: -32600, Invalid Request. */
+  readonly code?: number;
+  /** The id of the request, where it could be read. */
+  readonly id?: RequestId | undefined;
+  readonly data?: JsonValue;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A reply with a JSON-RPC error for its body. */
+export function refuse(status: number, message: string, refusal: Refusal = {}): Response {
+  const { code = -32600, id, data, headers } = refusal;
+  const error = data === undefined ? { code, message } : { code, message, data };
+  return json(id === undefined ? { jsonrpc: "2.0", error } : { jsonrpc: "2.0", id, error }, status, headers);
+}
+
+/** A reply with JSON for its body. */
+export function json(
+  body: JsonRpcResponse | readonly JsonRpcResponse[],
+  status: number,
+  headers?: Readonly<Record<string, string>>,
+): Response {
+  return jsonText(JSON.stringify(body), status, headers);
+}
+
+/** A reply whose body is JSON already. */
+export function jsonText(text: string, status: number, headers?: Readonly<Record<string, string>>): Response {
+  return new Response(text, { status, headers: { "content-type": "application/json", ...headers } });
+}
+
+/** An answer as text. One that is no JSON (a circle, a bigint) becomes an internal error, and the operator hears of it. */
+export function writeAnswer(
+  answer: Answer,
+  logger: Logger | undefined,
+): { readonly text: string; readonly status: number } {
+  const { response, status } = answer;
+  try {
+    return { text: JSON.stringify(response), status };
+  } catch (error) {
+    logger?.({ level: "error", message: "An answer is no JSON", fields: { error } });
+    return { text: JSON.stringify(internalError(response.id ?? undefined)), status: 500 };
+  }
+}
+
+/** 202: what needs no answer was taken. */
+export function taken(): Response {
+  return new Response(null, { status: 202 });
+}
+
+/** 405: there is no such method at this endpoint. */
+export function notAllowed(allow: string): Response {
+  return refuse(405, `Only ${allow} can be used here`, { headers: { allow } });
+}
+
+/** The answer for what failed here and not through the caller. */
+export function internalError(id: RequestId | undefined): JsonRpcResponse {
+  const error = { code: -32603, message: "Internal error" };
+  return id === undefined ? { jsonrpc: "2.0", error } : { jsonrpc: "2.0", id, error };
+}

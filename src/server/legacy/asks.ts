@@ -1,0 +1,119 @@
+/**
+ * Requests of ours to a legacy client, until they are answered, called off or too old.
+ *
+ * @module
+ */
+import type { Clock, Random } from "../../ports.ts";
+import { errorFromAnswer, TimeoutError } from "../../protocol/errors.ts";
+import type { JsonObject, JsonRpcResponse } from "../../protocol/json_rpc.ts";
+import type { Incoming, LegacyOutlet } from "../seam.ts";
+
+interface Ask {
+  readonly about: Incoming;
+  readonly method: string;
+  sent: boolean;
+  /** Makes the request go out. */
+  readonly send: () => void;
+  readonly resolve: (result: JsonObject) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/** What asking needs of the world. */
+export interface AskParts {
+  /** Time, for the time-out. */
+  readonly clock: Clock;
+  /** Chance, for ids that nobody guesses. */
+  readonly random: Random;
+  /** How long an answer may take, in milliseconds. */
+  readonly timeout: number;
+}
+
+/** The requests of ours that wait for the client. */
+export class Asks {
+  readonly #parts: AskParts;
+  readonly #outlet: LegacyOutlet;
+  readonly #waiting = new Map<string, Ask>();
+  /** Nothing is asked before the client said that it is ready (S-016). */
+  #ready = false;
+
+  /** @param outlet Takes the requests to the client. */
+  constructor(parts: AskParts, outlet: LegacyOutlet) {
+    this.#parts = parts;
+    this.#outlet = outlet;
+  }
+
+  /** The client is ready: what was asked before goes out. */
+  open(): void {
+    this.#ready = true;
+    for (const ask of this.#waiting.values()) ask.send();
+  }
+
+  /**
+   * Asks the client.
+   *
+   * @param about The client's request in the course of which it is asked.
+   * @returns The result of the answer, unchecked.
+   * @throws {RpcError} When the client answers with an error; it has its `method` set.
+   * @throws {TimeoutError} When there is no answer in time.
+   */
+  ask(method: string, params: JsonObject | undefined, about: Incoming): Promise<JsonObject> {
+    const { clock, timeout } = this.#parts;
+    const id = makeId(this.#parts.random);
+    return new Promise((resolve, reject) => {
+      const callOff = clock.schedule(
+        () => {
+          this.#drop(id, new TimeoutError("call", timeout, { method }), "It took too long");
+        },
+        timeout,
+        { background: true },
+      );
+      const settle = <Value>(then: (value: Value) => void) => (value: Value) => {
+        callOff();
+        this.#waiting.delete(id);
+        then(value);
+      };
+      const ask: Ask = {
+        about,
+        method,
+        sent: false,
+        send: () => {
+          ask.sent = true;
+          this.#outlet.send({ jsonrpc: "2.0", id, method, ...(params && { params }) }, about);
+        },
+        resolve: settle(resolve),
+        reject: settle(reject),
+      };
+      this.#waiting.set(id, ask);
+      if (this.#ready) ask.send();
+    });
+  }
+
+  /** Takes an answer of the client. False when nobody waits for it. */
+  answered({ id, result, error }: JsonRpcResponse): boolean {
+    const ask = typeof id === "string" ? this.#waiting.get(id) : undefined;
+    if (!ask?.sent) return false;
+    if (error) ask.reject(errorFromAnswer(error, { method: ask.method }));
+    else ask.resolve(result ?? {});
+    return true;
+  }
+
+  /** Calls off what was asked in the course of a request. */
+  callOff(about: Incoming, reason: unknown): void {
+    for (const [id, ask] of this.#waiting) {
+      if (ask.about === about) this.#drop(id, reason, "The request that it belongs to is over");
+    }
+  }
+
+  #drop(id: string, reason: unknown, words: string): void {
+    const ask = this.#waiting.get(id);
+    if (!ask) return;
+    ask.reject(reason);
+    if (!ask.sent) return;
+    const params = { requestId: id, reason: words };
+    this.#outlet.send({ jsonrpc: "2.0", method: "notifications/cancelled", params }, ask.about);
+  }
+}
+
+function makeId(random: Random): string {
+  return Array.from(random.bytes(16), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,212 @@
+/**
+ * One client of the handshake revisions, from `initialize` to its end.
+ *
+ * @module
+ */
+import { InvalidParamsError, InvalidRequestError, MethodNotFoundError } from "../../protocol/errors.ts";
+import { excerpt } from "../../protocol/excerpt.ts";
+import type { JsonObject, JsonRpcNotification, JsonRpcResponse, RequestId } from "../../protocol/json_rpc.ts";
+import { legacyRevisions } from "../../protocol/revisions.ts";
+import type { Revision } from "../../protocol/revisions.ts";
+import type { LoggingLevel, ServerCapabilities } from "../../protocol/types.ts";
+import type { Answer, Incoming, LegacyOutlet, LegacyServing, ServerParts } from "../seam.ts";
+import { errorAnswer, resultAnswer } from "./answers.ts";
+import { Asks } from "./asks.ts";
+import { ChangeNotices } from "./changes.ts";
+import { readClient } from "./client_side.ts";
+import type { ClientSide } from "./client_side.ts";
+import { createContext } from "./context.ts";
+import { dressCapabilities, dressInfo, dressResult } from "./dress.ts";
+
+/** Options of {@linkcode createLegacySession}. */
+export interface LegacySessionOptions {
+  /** How long the client may take to answer what it is asked, in milliseconds. Default: 300,000 (5 minutes). */
+  askTimeout?: number | undefined;
+}
+
+const defaultAskTimeout = 300_000;
+const levels: readonly LoggingLevel[] = [
+  ...["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const,
+];
+
+/**
+ * Serves one client of 2024-11-05 to 2025-11-25.
+ *
+ * @param parts What it serves and works with.
+ * @param outlet How it reaches its client outside of answers. Must not throw.
+ */
+export function createLegacySession(
+  parts: ServerParts,
+  outlet: LegacyOutlet,
+  options: LegacySessionOptions = {},
+): LegacyServing {
+  return new LegacySession(parts, outlet, options.askTimeout ?? defaultAskTimeout);
+}
+
+class LegacySession implements LegacyServing {
+  readonly #parts: ServerParts;
+  readonly #outlet: LegacyOutlet;
+  readonly #asks: Asks;
+  /** The requests in work. */
+  readonly #working = new Map<RequestId, AbortController>();
+  #client: ClientSide | undefined;
+  #changes: ChangeNotices | undefined;
+  #ready = false;
+  #closed = false;
+  #level = levels.indexOf("info");
+
+  constructor(parts: ServerParts, outlet: LegacyOutlet, timeout: number) {
+    this.#parts = parts;
+    this.#outlet = outlet;
+    this.#asks = new Asks({ clock: parts.clock, random: parts.random, timeout }, outlet);
+  }
+
+  get revision(): Revision {
+    return this.#client?.revision ?? newest();
+  }
+
+  get open(): boolean {
+    return this.#client !== undefined && !this.#closed;
+  }
+
+  async answer(incoming: Incoming): Promise<Answer | undefined> {
+    const { id, method, params = {} } = incoming.message;
+    if (this.#closed || incoming.signal.aborted) return undefined;
+    try {
+      const result = this.#answerAtOnce(method, params);
+      return result ? resultAnswer(id, result) : await this.#work(incoming);
+    } catch (error) {
+      return errorAnswer(error, { id, method, revision: this.revision }, this.#parts.logger);
+    }
+  }
+
+  notified({ method, params }: JsonRpcNotification): void {
+    if (method === "notifications/cancelled") this.#working.get(params?.requestId as RequestId)?.abort();
+    if (method !== "notifications/initialized" || !this.open || this.#ready) return;
+    this.#ready = true;
+    this.#asks.open();
+    this.#changes?.open();
+  }
+
+  answered(response: JsonRpcResponse): boolean {
+    return this.#asks.answered(response);
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#changes?.close();
+    for (const controller of [...this.#working.values()]) controller.abort();
+  }
+
+  /** What the session answers itself; undefined: it is for the methods. */
+  #answerAtOnce(method: string, params: JsonObject): JsonObject | undefined {
+    if (method === "ping") return {};
+    if (method === "initialize") return this.#initialize(params);
+    if (!this.#client) throw refused('Send "initialize" first');
+    switch (method) {
+      case "logging/setLevel":
+        return this.#setLevel(params);
+      case "resources/subscribe":
+        this.#demandResources(method).watch(params);
+        return {};
+      case "resources/unsubscribe":
+        this.#demandResources(method).unwatch(params);
+        return {};
+      default:
+        return undefined;
+    }
+  }
+
+  #initialize(params: JsonObject): JsonObject {
+    if (this.#client) throw refused('"initialize" was answered already');
+    const { protocolVersion } = params;
+    if (typeof protocolVersion !== "string") {
+      throw new InvalidParamsError('"protocolVersion" has to be text', { rpcCode: -32602 });
+    }
+    const { methods, limits } = this.#parts;
+    const revision = legacyRevisions.find((known) => known === protocolVersion) ?? newest();
+    const capabilities = declared(methods.capabilities());
+    this.#changes = new ChangeNotices(methods, capabilities, limits.items, (notice) => {
+      this.#outlet.send(notice, undefined);
+    });
+    this.#client = readClient(params, revision);
+    return {
+      protocolVersion: revision,
+      capabilities: dressCapabilities(capabilities as JsonObject, revision),
+      serverInfo: dressInfo(methods.info as unknown as JsonObject, revision),
+      ...(methods.instructions !== undefined && { instructions: methods.instructions }),
+    };
+  }
+
+  #setLevel({ level }: JsonObject): JsonObject {
+    const rank = levels.indexOf(level as LoggingLevel);
+    if (rank < 0) {
+      throw new InvalidParamsError(`"level" has to be one of ${levels.join(", ")}`, { rpcCode: -32602 });
+    }
+    this.#level = rank;
+    return {};
+  }
+
+  #demandResources(method: string): ChangeNotices {
+    if (this.#changes && this.#parts.methods.capabilities().resources) return this.#changes;
+    throw unknown(method);
+  }
+
+  async #work(incoming: Incoming): Promise<Answer | undefined> {
+    const { message: { id, method, params = {} }, signal } = incoming;
+    if (this.#working.has(id)) throw refused("A request with this id is in work");
+    const controller = new AbortController();
+    const follow = () => controller.abort(signal.reason);
+    const live = createContext({
+      ...{ incoming, signal: controller.signal, client: this.#client as ClientSide, asks: this.#asks },
+      ...{ clock: this.#parts.clock, random: this.#parts.random },
+      wants: (level) => levels.indexOf(level) >= this.#level,
+    });
+    const calledOff = new Promise<undefined>((resolve) => {
+      controller.signal.addEventListener("abort", () => resolve(undefined), { once: true });
+    });
+    this.#working.set(id, controller);
+    signal.addEventListener("abort", follow, { once: true });
+    try {
+      const running = this.#parts.methods.run(method, params, live.context);
+      if (!running) throw unknown(method);
+      const result = await Promise.race([running, calledOff]);
+      if (!result || controller.signal.aborted) return undefined;
+      live.end(true);
+      return resultAnswer(id, dressResult(method, result, this.revision));
+    } catch (error) {
+      if (controller.signal.aborted) return undefined;
+      live.end(true);
+      throw error;
+    } finally {
+      live.end(false);
+      this.#working.delete(id);
+      signal.removeEventListener("abort", follow);
+    }
+  }
+}
+
+/** What is declared: what is there, and what every session of ours can do with it. */
+function declared(capabilities: ServerCapabilities): ServerCapabilities {
+  const { tools, prompts, resources } = capabilities;
+  return {
+    ...capabilities,
+    logging: {},
+    ...(tools && { tools: { ...tools, listChanged: true } }),
+    ...(prompts && { prompts: { ...prompts, listChanged: true } }),
+    ...(resources && { resources: { ...resources, listChanged: true, subscribe: true } }),
+  };
+}
+
+function newest(): Revision {
+  return legacyRevisions[0] as Revision;
+}
+
+function refused(message: string): InvalidRequestError {
+  return new InvalidRequestError(message, { rpcCode: -32600 });
+}
+
+function unknown(method: string): MethodNotFoundError {
+  return new MethodNotFoundError(`There is no method "${excerpt(method)}"`, { rpcCode: -32601 });
+}

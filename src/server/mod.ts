@@ -1,0 +1,39 @@
+/**
+ * Being a server: {@linkcode McpServer} holds what an author offers; it is served over HTTP and pipes in every revision
+ * of the protocol.
+ *
+ * @module
+ */
+export { McpServer } from "./server.ts";
+export { createHandler } from "./http/mod.ts";
+export type { Authenticate, Handler, HandlerOptions, HttpOptions, SessionOptions } from "./http/mod.ts";
+export { serveChannel } from "./channel_server.ts";
+export type { ChannelServer, ChannelServerOptions } from "./channel_server.ts";
+export type { PartsOptions } from "./parts.ts";
+export type { Servable, ServingOptions } from "./serving.ts";
+export { createStateSealer } from "./state.ts";
+export type { StateSealerOptions } from "./state.ts";
+export type { ServerOptions } from "./server.ts";
+export type {
+  AnySchema,
+  AskOptions,
+  AuthInfo,
+  Checked,
+  Completer,
+  PromptArgumentOptions,
+  PromptHandler,
+  PromptOptions,
+  RequestContext,
+  ResourceHandler,
+  ResourceOptions,
+  ResourceReturn,
+  StandardIssue,
+  StandardResult,
+  StandardSchema,
+  TemplateHandler,
+  TemplateOptions,
+  ToolHandler,
+  ToolOptions,
+  ToolReturn,
+} from "./definitions.ts";
+export type { Methods, ServerChange, StateSealer } from "./seam.ts";

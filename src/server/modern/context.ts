@@ -1,0 +1,143 @@
+/**
+ * What a handler of the modern era is given beside its arguments.
+ *
+ * @module
+ */
+import { InternalError, MissingCapabilityError } from "../../protocol/errors.ts";
+import type { JsonObject, JsonValue } from "../../protocol/json_rpc.ts";
+import type { Era, Revision } from "../../protocol/revisions.ts";
+import type {
+  CreateMessageRequest,
+  CreateMessageResult,
+  ElicitRequest,
+  ElicitResult,
+  Implementation,
+  LoggingLevel,
+  Meta,
+  Progress,
+  Root,
+} from "../../protocol/types.ts";
+import type { Clock } from "../../ports.ts";
+import type { AskOptions, AuthInfo, RequestContext } from "../definitions.ts";
+import type { Incoming } from "../seam.ts";
+import { type Envelope, loggingLevels, type Wishes } from "./envelope.ts";
+import { ProgressSender } from "./progress.ts";
+import { elicitation } from "./questions/elicitation.ts";
+import type { QuestionKind } from "./questions/kind.ts";
+import { roots } from "./questions/roots.ts";
+import { sampling } from "./questions/sampling.ts";
+import { InputNeeded, type Rounds } from "./rounds.ts";
+
+const questions: { readonly [What in Parameters<RequestContext["can"]>[0]]: (of: Envelope) => JsonObject | undefined } =
+  {
+    elicit: ({ capabilities }) => elicitation.lacks(capabilities, { message: "" }),
+    elicitUrl: ({ capabilities }) => elicitation.lacks(capabilities, { mode: "url", message: "" }),
+    sample: ({ capabilities }) => sampling.lacks(capabilities, { messages: [], maxTokens: 0 }),
+    sampleWithTools: ({ capabilities }) => sampling.lacks(capabilities, { messages: [], maxTokens: 0, tools: [] }),
+    roots: ({ capabilities }) => roots.lacks(capabilities, undefined),
+  };
+
+/** The context of one request. Its functions may be taken out of it: they know where they belong. */
+export class ModernContext implements RequestContext {
+  readonly era: Era = "modern";
+  readonly revision: Revision;
+  readonly signal: AbortSignal;
+  readonly auth: AuthInfo | undefined;
+  readonly client: Implementation | undefined;
+  readonly meta: Meta;
+  readonly #incoming: Incoming;
+  readonly #envelope: Envelope;
+  readonly #rounds: Rounds | undefined;
+  readonly #lowestLevel: number;
+  readonly #progress: ProgressSender | undefined;
+  #ended = false;
+
+  /** @param rounds Missing where nothing can be asked. */
+  constructor(incoming: Incoming, envelope: Envelope, wishes: Wishes, rounds: Rounds | undefined, clock: Clock) {
+    const { progressToken, logLevel } = wishes;
+    this.revision = envelope.revision;
+    this.signal = incoming.signal;
+    this.auth = incoming.auth;
+    this.client = envelope.client;
+    this.meta = envelope.meta;
+    this.#incoming = incoming;
+    this.#envelope = envelope;
+    this.#rounds = rounds;
+    this.#lowestLevel = logLevel ? loggingLevels.indexOf(logLevel) : Infinity;
+    if (progressToken !== undefined) {
+      this.#progress = new ProgressSender(progressToken, clock, (notification) => {
+        if (!incoming.signal.aborted) incoming.notify(notification);
+      });
+    }
+  }
+
+  /** Ends it with its request: what waits is sent, unless the caller is gone; nothing goes out afterwards. */
+  end(): void {
+    this.#ended = true;
+    this.#progress?.flush();
+  }
+
+  readonly progress = (progress: Progress): void => {
+    if (!this.#over) this.#progress?.report(progress);
+  };
+
+  readonly log = (level: LoggingLevel, data: JsonValue, logger?: string): void => {
+    if (this.#over || loggingLevels.indexOf(level) < this.#lowestLevel) return;
+    const params = { level, ...(logger !== undefined && { logger }), data };
+    this.#incoming.notify({ jsonrpc: "2.0", method: "notifications/message", params });
+  };
+
+  readonly elicit = (request: ElicitRequest, options?: AskOptions): Promise<ElicitResult> => {
+    return this.#ask(elicitation, request, options);
+  };
+
+  readonly sample = (request: CreateMessageRequest, options?: AskOptions): Promise<CreateMessageResult> => {
+    return this.#ask(sampling, request, options);
+  };
+
+  readonly roots = (options?: AskOptions): Promise<Root[]> => {
+    return this.#ask(roots, undefined, options);
+  };
+
+  readonly can = (what: Parameters<RequestContext["can"]>[0]): boolean => {
+    return this.#rounds !== undefined && Object.hasOwn(questions, what) && !questions[what](this.#envelope);
+  };
+
+  get #over(): boolean {
+    return this.#ended || this.signal.aborted;
+  }
+
+  #ask<Request, Reply>(kind: QuestionKind<Request, Reply>, request: Request, options?: AskOptions): Promise<Reply> {
+    const asked = this.#asked(kind, request, options?.key);
+    // A handler that stops at another question leaves this one behind: no process must end of that.
+    asked.catch(() => {});
+    return asked;
+  }
+
+  async #asked<Request, Reply>(
+    kind: QuestionKind<Request, Reply>,
+    request: Request,
+    key: string | undefined,
+  ): Promise<Reply> {
+    if (this.#ended) throw new InternalError("The request is over: nothing can be asked", { rpcCode: -32603 });
+    if (!this.#rounds) {
+      const { method } = this.#incoming.message;
+      throw new InternalError(`"${method}" must not ask the client: ask in a tool, a prompt or a resource`, {
+        rpcCode: -32603,
+      });
+    }
+    const { capabilities } = this.#envelope;
+    const requiredCapabilities = kind.lacks(capabilities, request);
+    if (requiredCapabilities) {
+      throw new MissingCapabilityError(`The client did not declare what "${kind.method}" needs`, {
+        rpcCode: -32021,
+        data: { requiredCapabilities },
+      });
+    }
+    const reply = this.#rounds.ask(kind, request, capabilities, key);
+    if (!(reply instanceof InputNeeded)) return reply;
+    // What is asked together and cannot be asked at all is heard of first.
+    await undefined;
+    throw reply;
+  }
+}

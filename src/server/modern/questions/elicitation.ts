@@ -1,0 +1,49 @@
+/**
+ * Elicitation: asks the user, by a form or by a page to visit (specification 2026-07-28: client, Elicitation).
+ *
+ * @module
+ */
+import { createSchemaValidator } from "../../../protocol/json_schema/mod.ts";
+import { isObject } from "../../../protocol/json_rpc.ts";
+import type { JsonObject } from "../../../protocol/json_rpc.ts";
+import type { ElicitRequest, ElicitResult } from "../../../protocol/types.ts";
+import type { QuestionKind } from "./kind.ts";
+
+/** Asks the user. */
+export const elicitation: QuestionKind<ElicitRequest, ElicitResult> = {
+  name: "elicit",
+  method: "elicitation/create",
+  exact: true,
+
+  /** An empty capability stands for forms alone. */
+  lacks({ elicitation }, { mode }) {
+    if (mode === "url") return isObject(elicitation?.url) ? undefined : { elicitation: { url: {} } };
+    const forms = isObject(elicitation) && (isObject(elicitation.form) || elicitation.url === undefined);
+    return forms ? undefined : { elicitation: { form: {} } };
+  },
+
+  /** The id of 2025-11-25 is no more; a form has fields, if only none. */
+  params({ elicitationId: _, requestedSchema = { type: "object", properties: {} }, ...request }) {
+    return request.mode === "url" ? request : { ...request, requestedSchema };
+  },
+
+  read(answer, request) {
+    if (!isObject(answer)) return undefined;
+    const { action, content } = answer;
+    if (action === "decline" || action === "cancel") return { action };
+    if (action !== "accept") return undefined;
+    if (request.mode === "url") return { action };
+    const filled = content ?? {};
+    return isObject(filled) && fits(filled, request) ? { action, content: filled as JsonObject } : undefined;
+  },
+};
+
+/** Whether the form was filled in as it asks. A form that cannot be checked is the author's doing: all fits it. */
+function fits(content: Record<string, unknown>, { requestedSchema }: ElicitRequest): boolean {
+  if (!requestedSchema) return true;
+  try {
+    return createSchemaValidator()(requestedSchema as JsonObject)(content).valid;
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,157 @@
+/**
+ * The modern era (2026-07-28) of a server: every request stands for itself.
+ *
+ * @module
+ */
+import { MethodNotFoundError, MissingCapabilityError } from "../../protocol/errors.ts";
+import { excerpt } from "../../protocol/excerpt.ts";
+import type { JsonObject } from "../../protocol/json_rpc.ts";
+import { modernRevisions } from "../../protocol/revisions.ts";
+import type { Revision } from "../../protocol/revisions.ts";
+import type { CacheHints, ServerCapabilities } from "../../protocol/types.ts";
+import type { Answer, Incoming, ModernServing, ServerParts } from "../seam.ts";
+import { complete, errorAnswer, internalAnswer, resultAnswer } from "./answers.ts";
+import { ModernContext } from "./context.ts";
+import { hint, readEnvelope, readWishes } from "./envelope.ts";
+import { inputMethods, InputNeeded, Rounds, withoutAnswers } from "./rounds.ts";
+import { Subscriptions } from "./subscriptions.ts";
+
+/** What the modern era may be told. */
+export interface ModernOptions {
+  /** The revisions with a handshake that the same endpoint serves: named to clients beside the modern ones. Default: none. */
+  legacyRevisions?: readonly Revision[] | undefined;
+}
+
+/** What belongs to the handshake era, and is served there alone. */
+const removed: readonly string[] = [
+  "initialize",
+  "ping",
+  "logging/setLevel",
+  "resources/subscribe",
+  "resources/unsubscribe",
+];
+
+/** Makes the modern era of a server: one for all its clients. */
+export function createModern(parts: ServerParts, options: ModernOptions = {}): ModernServing {
+  return new ModernPeer(parts, [...modernRevisions, ...options.legacyRevisions ?? []]);
+}
+
+class ModernPeer implements ModernServing {
+  readonly #parts: ServerParts;
+  readonly #supported: readonly Revision[];
+  readonly #subscriptions: Subscriptions;
+
+  constructor(parts: ServerParts, supported: readonly Revision[]) {
+    this.#parts = parts;
+    this.#supported = supported;
+    this.#subscriptions = new Subscriptions(parts.methods, parts.clock);
+  }
+
+  async answer(incoming: Incoming): Promise<Answer | undefined> {
+    const { message: { id, method }, signal } = incoming;
+    if (signal.aborted) return undefined;
+    const answered = this.#answer(incoming).catch((error) => {
+      const answer = errorAnswer(id, error);
+      if (!answer && !signal.aborted) this.#log(method, error);
+      return answer ?? internalAnswer(id);
+    });
+    const answer = await untilAborted(answered, signal);
+    return signal.aborted ? undefined : answer;
+  }
+
+  close(): void {
+    this.#subscriptions.close();
+  }
+
+  async #answer(incoming: Incoming): Promise<Answer | undefined> {
+    const { id, method } = incoming.message;
+    const { methods } = this.#parts;
+    const envelope = readEnvelope(incoming.message, this.#supported);
+    if (removed.includes(method)) throw unknown(method, hint(incoming.message, this.#supported));
+    const wishes = readWishes(envelope.meta);
+    if (method === "server/discover") {
+      return resultAnswer(id, complete(method, this.#describe(), methods.cache), methods.info);
+    }
+    if (method === "subscriptions/listen") {
+      const more = await this.#subscriptions.listen(incoming);
+      return more && resultAnswer(id, complete(method, {}, undefined), methods.info, more);
+    }
+    const { params = {} } = incoming.message;
+    const asks = inputMethods.includes(method);
+    const rounds = asks ? await Rounds.open({ method, params, auth: incoming.auth }, this.#parts.state) : undefined;
+    const context = new ModernContext(incoming, envelope, wishes, rounds, this.#parts.clock);
+    try {
+      const result = await this.#run(method, asks ? withoutAnswers(params) : params, context, rounds);
+      return resultAnswer(id, result, methods.info);
+    } finally {
+      context.end();
+    }
+  }
+
+  async #run(
+    method: string,
+    params: JsonObject,
+    context: ModernContext,
+    rounds: Rounds | undefined,
+  ): Promise<JsonObject> {
+    let result: JsonObject | undefined;
+    try {
+      result = await this.#parts.methods.run(method, params, context);
+    } catch (error) {
+      // What else a handler threw may come of the question; but what the client cannot be asked, no answer will mend.
+      if (!rounds?.waiting || error instanceof MissingCapabilityError) throw error;
+      if (!(error instanceof InputNeeded)) this.#log(method, error);
+    }
+    if (rounds?.waiting) return await rounds.result();
+    if (!result) throw unknown(method);
+    return complete(method, result, this.#hints(method, rounds));
+  }
+
+  #hints(method: string, rounds: Rounds | undefined): CacheHints | undefined {
+    if (rounds?.answered) return undefined;
+    return method === "resources/read" ? {} : this.#parts.methods.cache;
+  }
+
+  #describe(): JsonObject {
+    const { methods } = this.#parts;
+    const { instructions } = methods;
+    return {
+      supportedVersions: [...this.#supported],
+      capabilities: declared(methods.capabilities()) as JsonObject,
+      ...(instructions !== undefined && { instructions }),
+    };
+  }
+
+  #log(method: string, error: unknown): void {
+    this.#parts.logger?.({
+      level: "error",
+      message: "A request failed inside",
+      fields: { method: excerpt(method, 64), error },
+    });
+  }
+}
+
+/** What is there, with what this era makes of it: changes are told, log messages are sent to those who want them. */
+function declared({ tasks: _, tools, prompts, resources, ...others }: ServerCapabilities): ServerCapabilities {
+  return {
+    ...others,
+    logging: {},
+    ...(tools && { tools: { ...tools, listChanged: true } }),
+    ...(prompts && { prompts: { ...prompts, listChanged: true } }),
+    ...(resources && { resources: { ...resources, subscribe: true, listChanged: true } }),
+  };
+}
+
+function unknown(method: string, data?: JsonObject): MethodNotFoundError {
+  return new MethodNotFoundError(`Method "${excerpt(method, 64)}" is not known here`, { rpcCode: -32601, data });
+}
+
+/** Waits for work, and no longer for what nobody wants any more. */
+function untilAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value | undefined> {
+  return new Promise((resolve, reject) => {
+    const stopped = () => resolve(undefined);
+    signal.addEventListener("abort", stopped, { once: true });
+    const done = () => signal.removeEventListener("abort", stopped);
+    work.finally(done).then(resolve, reject);
+  });
+}

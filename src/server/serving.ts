@@ -1,0 +1,67 @@
+/**
+ * Both eras of one server, put together from the options that every way to serve shares.
+ *
+ * @module
+ */
+import { systemClock, systemRandom } from "../ports.ts";
+import type { Era } from "../protocol/revisions.ts";
+import { legacyRevisions } from "../protocol/revisions.ts";
+import { createLegacySession } from "./legacy/mod.ts";
+import { createModern } from "./modern/mod.ts";
+import { createParts } from "./parts.ts";
+import type { PartsOptions } from "./parts.ts";
+import type { LegacyOutlet, LegacyServing, Methods, ModernServing, ServerParts, StateSealer } from "./seam.ts";
+import { createStateSealer } from "./state.ts";
+
+/** Options that every way to serve shares. */
+export interface ServingOptions extends Omit<PartsOptions, "state"> {
+  /** The eras that are served. Default: both. */
+  eras?: readonly Era[] | undefined;
+  /**
+   * What seals the state of calls that ask for input (modern), at least 16 bytes: give it where more than one process or
+   * isolate serves. Default: a random one, good for this process alone.
+   */
+  secret?: string | Uint8Array | undefined;
+  /** How long such a state is good, in milliseconds (600,000). */
+  stateTtl?: number | undefined;
+  /** Seals such states in another way. */
+  state?: StateSealer | undefined;
+  /** How long a legacy client may take to answer what it is asked, in milliseconds (300,000). */
+  askTimeout?: number | undefined;
+}
+
+/** What is served: an `McpServer`. */
+export interface Servable {
+  /** What the server can do. */
+  readonly methods: Methods;
+}
+
+/** Both eras, ready for a binding. */
+export interface Served {
+  readonly parts: ServerParts;
+  readonly modern: ModernServing | undefined;
+  readonly legacy: ((outlet: LegacyOutlet) => LegacyServing) | undefined;
+}
+
+/**
+ * Puts the eras of a server together.
+ *
+ * @throws {TypeError} When there is no era.
+ * @throws {RangeError} When the secret is too short or a time makes no sense.
+ */
+export function createServing(methods: Methods, options: ServingOptions = {}): Served {
+  const { eras = ["modern", "legacy"], secret, stateTtl: ttl, state, askTimeout, ...rest } = options;
+  if (!eras.includes("modern") && !eras.includes("legacy")) {
+    throw new TypeError(`Cannot serve the eras ${JSON.stringify(eras)}: expected "modern", "legacy" or both`);
+  }
+  const { clock = systemClock, random = systemRandom } = rest;
+  const sealer = state ?? createStateSealer({ secret, ttl, clock, random });
+  const parts = createParts(methods, { ...rest, clock, random, state: sealer });
+  const legacy = eras.includes("legacy")
+    ? (outlet: LegacyOutlet): LegacyServing => createLegacySession(parts, outlet, { askTimeout })
+    : undefined;
+  const modern = eras.includes("modern")
+    ? createModern(parts, legacy && { legacyRevisions: legacyRevisions })
+    : undefined;
+  return { parts, modern, legacy };
+}

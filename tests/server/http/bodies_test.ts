@@ -1,0 +1,133 @@
+import { describe, test } from "node:test";
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { modernMeta, modernPost, post, refusal, rpc, send, world } from "./support.ts";
+
+describe("bodies that cannot be used", () => {
+  const both = world({ limits: { messageBytes: 2_000, jsonDepth: 20 } });
+  const send1 = (body: unknown, headers: Record<string, string | undefined> = {}) =>
+    both.handler(post(body, headers)).then(refusal);
+
+  test("no JSON by its type is 415, and no reader of both answers is 406", async () => {
+    assertEquals(await send1("{}", { "content-type": "text/plain" }), [415, -32600]);
+    assertEquals(await send1("{}", { "content-type": undefined }), [415, -32600]);
+    assertEquals(await send1("{}", { accept: "application/json" }), [406, -32600]);
+    assertEquals(await send1("{}", { accept: "text/event-stream" }), [406, -32600]);
+    assertEquals(await send1("{}", { accept: "application/json, text/event-stream;q=0" }), [406, -32600]);
+  });
+
+  test("parameters of the types are nothing to stumble over", async () => {
+    for (const accept of ["*/*", "application/*, text/*;q=0.5", "Application/JSON;charset=utf-8, TEXT/event-stream"]) {
+      const request = modernPost("tools/list", {}, { accept, "content-type": "Application/JSON; charset=utf-8" });
+      assertEquals((await both.handler(request)).status, 200, accept);
+    }
+  });
+
+  test("what is no JSON is 400 with -32700, also damaged UTF-8 (S-028)", async () => {
+    for (const body of ["", "{", "undefined", "{'a':1}", "[1,]"]) assertEquals(await send1(body), [400, -32700], body);
+    const damaged = post("", {}, { body: new Uint8Array([0x22, 0xff, 0x22]) });
+    assertEquals(await refusal(await both.handler(damaged)), [400, -32700]);
+    const empty = send("POST", { "content-type": "application/json" });
+    assertEquals(await refusal(await both.handler(empty)), [400, -32700]);
+  });
+
+  test("what is too long is 413, whether its length is told, or not, or wrong", async () => {
+    const long = JSON.stringify(rpc("tools/list", 1, { text: "x".repeat(2_000) }));
+    assertEquals(await send1(long), [413, -32600]);
+    assertEquals(await send1(long, { "content-length": String(long.length) }), [413, -32600]);
+    assertEquals(await send1(long, { "content-length": "10" }), [413, -32600]);
+  });
+
+  test("what nests too deep is 400", async () => {
+    assertEquals(await send1("[".repeat(500) + "]".repeat(500)), [400, -32600]);
+  });
+
+  test("what is no message is 400 with -32600, and names the request where that can be read", async () => {
+    const bad = [
+      1,
+      null,
+      "text",
+      {},
+      { jsonrpc: "1.0", id: 1, method: "ping" },
+      { id: 1, method: "ping" },
+      { jsonrpc: "2.0", id: null, method: "ping" },
+      { jsonrpc: "2.0", id: 1.5, method: "ping" },
+      { jsonrpc: "2.0", id: 1, method: 7 },
+      { jsonrpc: "2.0", id: 1, method: "ping", params: [] },
+      { jsonrpc: "2.0", id: 1, method: "ping", params: { _meta: modernMeta() }, result: {} },
+      { jsonrpc: "2.0", id: 1 },
+    ];
+    for (const body of bad) assertEquals(await send1(JSON.stringify(body)), [400, -32600], JSON.stringify(body));
+    const response = await both.handler(post({ jsonrpc: "2.0", id: 7, method: 1 }));
+    assertEquals((await response.json() as { id: number }).id, 7);
+  });
+
+  test("arrays and answers have no place in the modern era", async () => {
+    const { handler } = world({ eras: "modern" });
+    assertEquals(await refusal(await handler(post([rpc("ping")]))), [400, -32600]);
+    assertEquals(await refusal(await handler(post({ jsonrpc: "2.0", id: 1, result: {} }))), [400, -32600]);
+  });
+});
+
+describe("which era a request belongs to", () => {
+  test("the body decides, not the header (S-012, S-014)", async () => {
+    const all = world();
+    assertEquals((await all.handler(modernPost("tools/list"))).status, 200);
+    assertEquals(all.seen.length, 1);
+    // A legacy header beside a modern body is a mismatch of a modern request.
+    const mixed = modernPost("tools/list", {}, { "mcp-protocol-version": "2025-11-25" });
+    assertEquals(await refusal(await all.handler(mixed)), [400, -32020]);
+    // Without a claim and without a header it is legacy.
+    const first = await all.handler(post(rpc("initialize")));
+    assertEquals([first.status, all.sessions.length], [200, 1]);
+  });
+
+  test("a modern header without a claim reaches the modern checks", async () => {
+    const all = world();
+    await all.handler(post(rpc("tools/list"), { "mcp-protocol-version": "2026-07-28" }));
+    await all.handler(post(rpc("tools/list", 2, { _meta: {} }), { "mcp-protocol-version": "2027-01-01" }));
+    assertEquals([all.seen.length, all.sessions.length], [2, 0]);
+  });
+
+  test("an unknown revision is told as that, whatever the other headers say; beside another one it is a mismatch", async () => {
+    const all = world();
+    const mixed = post(rpc("tools/list", 1, { _meta: modernMeta("v999") }), { "mcp-protocol-version": "2026-07-28" });
+    assertEquals(await refusal(await all.handler(mixed)), [400, -32020]);
+    const request = post(rpc("tools/list", 1, { _meta: modernMeta("1900-01-01") }), { "mcp-method": "tools/call" });
+    assertEquals((await all.handler(request)).status, 200);
+    assertEquals(all.seen.length, 1);
+  });
+
+  test("a server of the modern era alone has no GET and no DELETE, and mints no session (S-034)", async () => {
+    const all = world({ eras: "modern" });
+    for (const method of ["GET", "DELETE", "PUT"]) {
+      const response = await all.handler(send(method));
+      assertEquals(response.headers.get("allow"), "POST");
+      assertEquals(await refusal(response), [405, -32600]);
+    }
+    const response = await all.handler(
+      modernPost("tools/list", {}, { "mcp-session-id": "old", "last-event-id": "1-1" }),
+    );
+    assertEquals([response.status, response.headers.get("mcp-session-id")], [200, null]);
+  });
+
+  test("a handshake there is told which revisions are spoken (S-013)", async () => {
+    const all = world({ eras: "modern" });
+    const response = await all.handler(post(rpc("initialize", 1, { protocolVersion: "2025-11-25" })));
+    const { error } = await response.json() as { error: { code: number; data: unknown } };
+    assertEquals([response.status, error.code], [400, -32022]);
+    assertEquals(error.data, { supported: ["2026-07-28"], requested: "2025-11-25" });
+  });
+
+  test("a server of the legacy era alone takes no modern request", async () => {
+    const all = world({ eras: "legacy" });
+    const response = await all.handler(modernPost("server/discover"));
+    assertEquals(response.status, 400);
+    const { error } = await response.json() as { error: { code: number; message: string } };
+    assertEquals(error.code, -32600);
+    assertStringIncludes(error.message, "MCP-Protocol-Version");
+  });
+
+  test("other methods are 405", async () => {
+    assertEquals((await world().handler(send("PUT"))).headers.get("allow"), "POST, GET, DELETE");
+  });
+});
