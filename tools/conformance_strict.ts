@@ -1,6 +1,7 @@
 /**
  * The official conformance suite, one scenario at a time, believing nothing that is vacuous. The suite's own mode passes
- * a scenario in which the client crashed, hung or did nothing; here each of these fails it, and so does a warning.
+ * a scenario in which the client crashed, hung or did nothing, or in which nothing applied to the server; here each of
+ * these fails it, and so does a warning.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,17 +23,29 @@ export interface Verdict {
   readonly output: string;
 }
 
-/** What to run. */
-export interface ScenarioRun {
+/** Whom the suite judges. */
+export type Role = "client" | "server";
+
+interface AnyScenarioRun {
   readonly scenario: string;
   /** The protocol revision to speak. */
   readonly version: string;
-  /** The shell command that starts the client; the suite appends the server's URL. */
-  readonly command: string;
   /** A folder that is given to nothing else. */
   readonly scratch: string;
-  /** Milliseconds that the client has. Default 15,000. */
+  /** Milliseconds that the client, or the server's scenario, has. Default 15,000. */
   readonly timeout?: number;
+}
+
+/** Which client to run against which scenario. */
+export interface ScenarioRun extends AnyScenarioRun {
+  /** The shell command that starts the client; the suite appends the server's URL. */
+  readonly command: string;
+}
+
+/** Which server to ask in which scenario. */
+export interface ServerScenarioRun extends AnyScenarioRun {
+  /** Where the server listens already: the suite wants `localhost`. */
+  readonly url: string;
 }
 
 interface Check {
@@ -47,27 +60,42 @@ const suite = join(root, "node_modules", "@modelcontextprotocol", "conformance",
 /** A check that the suite adds by itself: alone it shows nothing. */
 const addedCheck = "wire-schema-valid";
 
-/** The client scenarios of a protocol revision, in the suite's order. */
-export async function listScenarios(version: string): Promise<string[]> {
-  const ended = await runProcess([...suiteCommand(), "list", "--client", "--spec-version", version]);
-  const names = [...ended.standardOutput.matchAll(/^ {2}- (\S+)/gm)].flatMap(([, name]) => name ?? []);
+/**
+ * The scenarios of a role, in the suite's order.
+ *
+ * @param version Only those of a protocol revision; without it those of the extensions, which belong to none.
+ */
+export async function listScenarios(version: string | undefined, role: Role = "client"): Promise<string[]> {
+  const narrowed = version === undefined ? [] : ["--spec-version", version];
+  const ended = await runProcess([...suiteCommand(), "list", `--${role}`, ...narrowed]);
+  const wanted = version === undefined ? /^ {2}- (\S+) \[extension\]/gm : /^ {2}- (\S+)/gm;
+  const names = [...ended.standardOutput.matchAll(wanted)].flatMap(([, name]) => name ?? []);
   if (ended.code !== 0 || names.length === 0) {
-    throw new Error(`Cannot list the scenarios of ${version}: ${ended.output}`);
+    throw new Error(`Cannot list the scenarios of ${version ?? "the extensions"}: ${ended.output}`);
   }
   return names;
 }
 
 /** Runs one client scenario and judges it. */
-export async function runScenario(
-  { scenario, version, command, scratch, timeout = 15_000 }: ScenarioRun,
+export async function runScenario({ command, ...run }: ScenarioRun): Promise<Verdict> {
+  // Without `exec` the suite's time-out kills only the shell, and both it and the client stay for ever.
+  return await judge("client", run, ["--command", `exec ${command}`]);
+}
+
+/** Runs one server scenario and judges it. */
+export async function runServerScenario({ url, ...run }: ServerScenarioRun): Promise<Verdict> {
+  return await judge("server", run, ["--url", url]);
+}
+
+async function judge(
+  role: Role,
+  { scenario, version, scratch, timeout = 15_000 }: AnyScenarioRun,
+  peer: readonly string[],
 ): Promise<Verdict> {
   mkdirSync(scratch, { recursive: true });
-  // Without `exec` the suite's time-out kills only the shell, and both it and the client stay for ever.
-  const target = ["--scenario", scenario, "--spec-version", version, "--command", `exec ${command}`];
+  const target = ["--scenario", scenario, "--spec-version", version, ...peer];
   const bounds = ["--timeout", String(timeout), "-o", scratch];
-  const ended = await runProcess([...suiteCommand(), "client", ...target, ...bounds], {
-    timeout: timeout + suiteGrace,
-  });
+  const ended = await runProcess([...suiteCommand(), role, ...target, ...bounds], { timeout: timeout + suiteGrace });
   const checks = readChecks(scratch);
   const count = (status: Check["status"]) => checks.filter((check) => check.status === status).length;
   const reasons = checks

@@ -1,0 +1,28 @@
+/**
+ * The conformance server in workerd: one Durable Object answers everything, since legacy sessions live in its memory.
+ * `tests/hosts/conformance_server_worker.ts` is the program around it.
+ */
+import { createAnswer } from "./server/answer.ts";
+
+interface Environment {
+  readonly EVERYTHING: { idFromName(name: string): unknown; get(id: unknown): typeof worker };
+}
+
+/** The object that holds the server. */
+export class Everything {
+  readonly #answer = createAnswer();
+
+  /** Answers one request. */
+  fetch(request: Request): Promise<Response> {
+    return this.#answer(request);
+  }
+}
+
+const worker: { fetch(request: Request, environment: Environment): Promise<Response> } = {
+  fetch(request, environment) {
+    const { EVERYTHING } = environment;
+    return EVERYTHING.get(EVERYTHING.idFromName("everything")).fetch(request, environment);
+  },
+};
+
+export default worker;
