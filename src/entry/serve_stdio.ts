@@ -18,7 +18,7 @@ const drainTimeout = 200;
 
 /**
  * Serves one client over this process's own standard input and output, until the input ends: then requests in work get
- * 200 ms (`drainTimeout`) to finish, and nothing of it keeps the process alive any more. From the start on `console.log` and
+ * 200 ms (`drainTimeout`) to finish, tasks are cancelled, and nothing of it keeps the process alive any more. From the start on `console.log` and
  * the like write to the standard error, since the standard output belongs to the protocol.
  *
  * @param server What is served.
@@ -26,5 +26,9 @@ const drainTimeout = 200;
  */
 export const serveStdio: ServeStdio = (server, options = {}): Promise<ChannelServer> => {
   const channel = createOwnStdioChannel(ownStdio(), options.limits?.messageBytes);
-  return Promise.resolve(serveChannel(server, channel, { drainTimeout, ...options }));
+  const served = serveChannel(server, channel, { drainTimeout, ...options });
+  // There is nobody left to find them.
+  const { tasks } = options;
+  if (tasks) void served.closed.then(() => tasks.close());
+  return Promise.resolve(served);
 };

@@ -40,6 +40,7 @@ export function countedMethods(methods: Methods, count: (by: 1 | -1) => void): M
       return running.finally(() => count(-1));
     },
     tool: (name) => methods.tool(name),
+    task: (name) => methods.task?.(name),
     watch: (listener) => methods.watch(listener),
   };
 }

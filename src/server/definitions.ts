@@ -119,6 +119,14 @@ export interface RequestContext {
   roots(options?: AskOptions): Promise<Root[]>;
   /** Whether the client can be asked this: look before you ask what you can do without. */
   can(what: "elicit" | "elicitUrl" | "sample" | "sampleWithTools" | "roots"): boolean;
+  /**
+   * Lets the caller go with a task to follow, and goes on: for tools with `taskBegins: "when-told"`. What was asked before
+   * was asked in the course of the call; what is asked afterwards, the task asks. Missing where no tasks are served; does
+   * nothing where the call is a task already, or the caller cannot follow one.
+   *
+   * @throws {RpcError} When there are too many tasks: let it pass.
+   */
+  continueAsTask?(): Promise<void>;
 }
 
 /** Options of a question to the client. */
@@ -158,6 +166,16 @@ export interface ToolOptions<Input extends AnySchema = AnySchema> {
   icons?: Icon[] | undefined;
   /** The `_meta` that it is listed with. */
   meta?: Meta | undefined;
+  /**
+   * Whether a call may go on as a task, which the caller leaves and finds again (`forbidden`); looked at only where tasks
+   * are served (`createTasks`). `optional`: with callers that know tasks, it does. `required`: others are refused.
+   */
+  task?: "forbidden" | "optional" | "required" | undefined;
+  /**
+   * When a call of a modern client becomes a task: before the handler runs (`at-once`), or when the handler calls
+   * `context.continueAsTask` (`when-told`). Legacy clients say themselves that they want one, and get it at once.
+   */
+  taskBegins?: "at-once" | "when-told" | undefined;
 }
 
 /** Reads a resource. */

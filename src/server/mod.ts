@@ -11,6 +11,8 @@ export { serveChannel } from "./channel_server.ts";
 export type { ChannelServer, ChannelServerOptions } from "./channel_server.ts";
 export type { PartsOptions } from "./parts.ts";
 export type { Servable, ServingOptions } from "./serving.ts";
+export { createMemoryTaskStore, createTasks, TaskStoreFullError } from "./tasks/mod.ts";
+export type { MemoryTaskStoreOptions, TaskPage, TaskRecord, TasksOptions, TaskStore } from "./tasks/mod.ts";
 export { createStateSealer } from "./state.ts";
 export type { StateSealerOptions } from "./state.ts";
 export type { ServerOptions } from "./server.ts";
@@ -36,4 +38,4 @@ export type {
   ToolOptions,
   ToolReturn,
 } from "./definitions.ts";
-export type { Methods, ServerChange, StateSealer } from "./seam.ts";
+export type { Methods, ServerChange, StateSealer, TaskSupport, TaskTerms } from "./seam.ts";

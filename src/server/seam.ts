@@ -11,7 +11,14 @@
 import type { JsonObject, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from "../protocol/json_rpc.ts";
 import type { Limits } from "../protocol/limits.ts";
 import type { Revision } from "../protocol/revisions.ts";
-import type { CacheHints, Implementation, ServerCapabilities, Tool } from "../protocol/types.ts";
+import type {
+  CacheHints,
+  ClientCapabilities,
+  Implementation,
+  LoggingLevel,
+  ServerCapabilities,
+  Tool,
+} from "../protocol/types.ts";
 import type { Clock, Logger, Random } from "../ports.ts";
 import type { AuthInfo, RequestContext } from "./definitions.ts";
 
@@ -34,6 +41,8 @@ export interface Methods {
   run(method: string, params: JsonObject, context: RequestContext): Promise<JsonObject> | undefined;
   /** A tool as it is listed: for its mirrored headers and its limits per revision. */
   tool(name: string): Tool | undefined;
+  /** How a tool goes on as a task; undefined when it does not. */
+  task?(name: string): TaskTerms | undefined;
   /** How long and for whom lists and the server's own description are good. */
   readonly cache: CacheHints;
   /** Hears of changes until the returned function is called. */
@@ -55,6 +64,8 @@ export interface ServerParts {
   readonly logger: Logger | undefined;
   /** Seals what a client carries between rounds. */
   readonly state: StateSealer;
+  /** Tasks, where they are served. */
+  readonly tasks?: TaskServing | undefined;
 }
 
 /** Seals a state that travels through the client, so that nobody but us can have made it. */
@@ -125,3 +136,98 @@ export interface LegacyOutlet {
 
 /** The revision that a request of this session speaks: for what older clients cannot read. */
 export type Dress = (method: string, result: JsonObject, revision: Revision) => JsonObject;
+
+/** How a tool goes on as a task. */
+export interface TaskTerms {
+  /** Whether it may, or has to. */
+  readonly support: "optional" | "required";
+  /** Modern: whether the handler says when. */
+  readonly later: boolean;
+}
+
+/** Tasks, for the option `tasks` of what serves: made by `createTasks`. */
+export interface TaskSupport {
+  /**
+   * Puts them to work with what is served.
+   *
+   * @internal
+   */
+  open(parts: ServerParts): TaskServing;
+  /** Stops the tasks that run in this process: they are cancelled. For its end; what comes later is served as before. */
+  close(): Promise<void>;
+}
+
+/** Tasks at work, in both eras. */
+export interface TaskServing {
+  readonly modern: ModernTasks;
+  readonly legacy: LegacyTasks;
+}
+
+/** The extension `io.modelcontextprotocol/tasks` (SEP-2663). */
+export interface ModernTasks {
+  /** What is declared. */
+  readonly extensions: Record<string, JsonObject>;
+  /**
+   * Answers `tasks/get`, `tasks/update` and `tasks/cancel`; undefined for any other method.
+   *
+   * @throws {MissingCapabilityError} When the caller did not declare the extension.
+   */
+  request(method: string, params: JsonObject, caller: TaskCaller): Promise<JsonObject> | undefined;
+  /**
+   * Answers a `tools/call` that may go on as a task: with one, or with its result; undefined when it is an ordinary call.
+   *
+   * @throws {MissingCapabilityError} When the tool needs a caller that declared the extension.
+   */
+  call(call: ModernTaskCall): Promise<ModernTaskOutcome> | undefined;
+  /**
+   * Reads which tasks a stream of changes wants to hear of.
+   *
+   * @param wanted `taskIds` of the filter.
+   * @returns Those that there are for this caller.
+   * @throws {MissingCapabilityError} When the caller did not declare the extension.
+   */
+  listen(wanted: unknown, caller: TaskCaller): Promise<readonly string[]>;
+  /** Hears of changes of some tasks until the returned function is called. */
+  watch(taskIds: readonly string[], tell: (task: JsonObject) => void): () => void;
+}
+
+/** Who asks for a task. */
+export interface TaskCaller {
+  readonly auth: AuthInfo | undefined;
+  readonly capabilities: ClientCapabilities;
+}
+
+/** A call that may go on as a task. */
+export interface ModernTaskCall {
+  readonly params: JsonObject;
+  /** The context of the ordinary call. */
+  readonly context: RequestContext;
+  readonly capabilities: ClientCapabilities;
+  /** Whether questions of the ordinary call wait. */
+  readonly waiting: () => boolean;
+}
+
+/** What became of such a call. */
+export type ModernTaskOutcome = { readonly task: JsonObject } | { readonly result: JsonObject };
+
+/** The experimental tasks of 2025-11-25. */
+export interface LegacyTasks {
+  /** What is declared to a client. */
+  declare(auth: AuthInfo | undefined): JsonObject;
+  /** Adds to a result of `tools/list` which tools may be tasks. */
+  list(result: JsonObject): JsonObject;
+  /** Answers `tasks/…`, and `tools/call` where it is a task; undefined for all else. Its results are dressed. */
+  run(method: string, params: JsonObject, call: LegacyTaskCall): Promise<JsonObject> | undefined;
+}
+
+/** A request of a legacy client, for its tasks. */
+export interface LegacyTaskCall {
+  readonly context: RequestContext;
+  readonly capabilities: JsonObject;
+  /** Asks the client in the course of this request. */
+  ask(method: string, params: JsonObject): Promise<JsonObject>;
+  /** Tells the client something, at any time. */
+  tell(notification: JsonRpcNotification): void;
+  /** Whether the client wants log messages of a level. */
+  wants(level: LoggingLevel): boolean;
+}

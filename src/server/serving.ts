@@ -10,7 +10,15 @@ import { createLegacySession } from "./legacy/mod.ts";
 import { createModern } from "./modern/mod.ts";
 import { createParts } from "./parts.ts";
 import type { PartsOptions } from "./parts.ts";
-import type { LegacyOutlet, LegacyServing, Methods, ModernServing, ServerParts, StateSealer } from "./seam.ts";
+import type {
+  LegacyOutlet,
+  LegacyServing,
+  Methods,
+  ModernServing,
+  ServerParts,
+  StateSealer,
+  TaskSupport,
+} from "./seam.ts";
 import { createStateSealer } from "./state.ts";
 
 /** Options that every way to serve shares. */
@@ -28,6 +36,8 @@ export interface ServingOptions extends Omit<PartsOptions, "state"> {
   state?: StateSealer | undefined;
   /** How long a legacy client may take to answer what it is asked, in milliseconds (300,000). */
   askTimeout?: number | undefined;
+  /** Tasks, made by `createTasks`. Default: none, tools of every kind are called as usual. */
+  tasks?: TaskSupport | undefined;
 }
 
 /** What is served: an `McpServer`. */
@@ -50,13 +60,14 @@ export interface Served {
  * @throws {RangeError} When the secret is too short or a time makes no sense.
  */
 export function createServing(methods: Methods, options: ServingOptions = {}): Served {
-  const { eras = ["modern", "legacy"], secret, stateTtl: ttl, state, askTimeout, ...rest } = options;
+  const { eras = ["modern", "legacy"], secret, stateTtl: ttl, state, askTimeout, tasks, ...rest } = options;
   if (!eras.includes("modern") && !eras.includes("legacy")) {
     throw new TypeError(`Cannot serve the eras ${JSON.stringify(eras)}: expected "modern", "legacy" or both`);
   }
   const { clock = systemClock, random = systemRandom } = rest;
   const sealer = state ?? createStateSealer({ secret, ttl, clock, random });
-  const parts = createParts(methods, { ...rest, clock, random, state: sealer });
+  const plain = createParts(methods, { ...rest, clock, random, state: sealer });
+  const parts: ServerParts = tasks ? { ...plain, tasks: tasks.open(plain) } : plain;
   const legacy = eras.includes("legacy")
     ? (outlet: LegacyOutlet): LegacyServing => createLegacySession(parts, outlet, { askTimeout })
     : undefined;

@@ -8,7 +8,7 @@ import type { CacheHints, Implementation, ServerCapabilities, Tool } from "../..
 import type { SchemaValidator } from "../../protocol/validation.ts";
 import type { Logger } from "../../ports.ts";
 import type { RequestContext } from "../definitions.ts";
-import type { Methods, ServerChange } from "../seam.ts";
+import type { Methods, ServerChange, TaskTerms } from "../seam.ts";
 import { anyCompletes, complete } from "./completions.ts";
 import { Prompts } from "./prompts.ts";
 import { Resources } from "./resources.ts";
@@ -87,6 +87,11 @@ export class Catalog implements Methods {
   /** A tool as it is listed. */
   tool(name: string): Tool | undefined {
     return this.tools.shelf.get(name)?.listed;
+  }
+
+  /** How a tool goes on as a task. */
+  task(name: string): TaskTerms | undefined {
+    return this.tools.shelf.get(name)?.task;
   }
 
   /** Hears of changes until the returned function is called. */

@@ -12,7 +12,8 @@ import type { SchemaValidator } from "../../protocol/validation.ts";
 import { redactPatterns } from "../../egress/redact.ts";
 import type { Logger } from "../../ports.ts";
 import type { RequestContext, ToolHandler, ToolOptions } from "../definitions.ts";
-import { checkOptions, checkToolName, described, listing } from "./checks.ts";
+import type { TaskTerms } from "../seam.ts";
+import { checkOptions, checkToolName, described, listing, refuse } from "./checks.ts";
 import { checkParams, invalidParams } from "./params.ts";
 import { type Checking, readyInput, readyOutput, type ReadySchema } from "./schemas.ts";
 import { Shelf, type Shelved } from "./shelf.ts";
@@ -23,6 +24,7 @@ interface RegisteredTool extends Shelved {
   readonly input: ReadySchema;
   readonly output: ReadySchema | undefined;
   readonly run: ToolHandler<unknown>;
+  readonly task: TaskTerms | undefined;
 }
 
 const hints: Fields = {
@@ -73,7 +75,7 @@ export class Tools {
       icons,
       _meta: meta,
     });
-    return this.shelf.add({ key: name, listed, input, output, run });
+    return this.shelf.add({ key: name, listed, input, output, run, task: readTerms(what, options) });
   }
 
   /**
@@ -109,6 +111,17 @@ export class Tools {
     });
     return failed(text);
   }
+}
+
+/** @throws {TypeError} When it is none. */
+function readTerms(what: string, { task = "forbidden", taskBegins = "at-once" }: ToolOptions): TaskTerms | undefined {
+  if (!["forbidden", "optional", "required"].includes(task)) {
+    refuse(what, "task", task, '"forbidden", "optional" or "required"');
+  }
+  if (!["at-once", "when-told"].includes(taskBegins)) {
+    refuse(what, "taskBegins", taskBegins, '"at-once" or "when-told"');
+  }
+  return task === "forbidden" ? undefined : { support: task, later: taskBegins === "when-told" };
 }
 
 function misfit(name: string, { problems = [], isOpen }: Exclude<Checking, { value: unknown }>): CallToolResult {

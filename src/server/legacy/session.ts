@@ -9,13 +9,15 @@ import type { JsonObject, JsonRpcNotification, JsonRpcResponse, RequestId } from
 import { legacyRevisions } from "../../protocol/revisions.ts";
 import type { Revision } from "../../protocol/revisions.ts";
 import type { LoggingLevel, ServerCapabilities } from "../../protocol/types.ts";
-import type { Answer, Incoming, LegacyOutlet, LegacyServing, ServerParts } from "../seam.ts";
+import type { AuthInfo } from "../definitions.ts";
+import type { Answer, Incoming, LegacyOutlet, LegacyServing, LegacyTasks, ServerParts } from "../seam.ts";
 import { errorAnswer, resultAnswer } from "./answers.ts";
 import { Asks } from "./asks.ts";
 import { ChangeNotices } from "./changes.ts";
 import { readClient } from "./client_side.ts";
 import type { ClientSide } from "./client_side.ts";
 import { createContext } from "./context.ts";
+import type { LiveContext } from "./context.ts";
 import { dressCapabilities, dressInfo, dressResult } from "./dress.ts";
 
 /** Options of {@linkcode createLegacySession}. */
@@ -73,7 +75,7 @@ class LegacySession implements LegacyServing {
     const { id, method, params = {} } = incoming.message;
     if (this.#closed || incoming.signal.aborted) return undefined;
     try {
-      const result = this.#answerAtOnce(method, params);
+      const result = this.#answerAtOnce(method, params, incoming.auth);
       return result ? resultAnswer(id, result) : await this.#work(incoming);
     } catch (error) {
       return errorAnswer(error, { id, method, revision: this.revision }, this.#parts.logger);
@@ -100,9 +102,9 @@ class LegacySession implements LegacyServing {
   }
 
   /** What the session answers itself; undefined: it is for the methods. */
-  #answerAtOnce(method: string, params: JsonObject): JsonObject | undefined {
+  #answerAtOnce(method: string, params: JsonObject, auth: AuthInfo | undefined): JsonObject | undefined {
     if (method === "ping") return {};
-    if (method === "initialize") return this.#initialize(params);
+    if (method === "initialize") return this.#initialize(params, auth);
     if (!this.#client) throw refused('Send "initialize" first');
     switch (method) {
       case "logging/setLevel":
@@ -118,7 +120,7 @@ class LegacySession implements LegacyServing {
     }
   }
 
-  #initialize(params: JsonObject): JsonObject {
+  #initialize(params: JsonObject, auth: AuthInfo | undefined): JsonObject {
     if (this.#client) throw refused('"initialize" was answered already');
     const { protocolVersion } = params;
     if (typeof protocolVersion !== "string") {
@@ -131,9 +133,10 @@ class LegacySession implements LegacyServing {
       this.#outlet.send(notice, undefined);
     });
     this.#client = readClient(params, revision);
+    const tasks = this.#tasks?.declare(auth);
     return {
       protocolVersion: revision,
-      capabilities: dressCapabilities(capabilities as JsonObject, revision),
+      capabilities: { ...dressCapabilities(capabilities as JsonObject, revision), ...(tasks && { tasks }) },
       serverInfo: dressInfo(methods.info as unknown as JsonObject, revision),
       ...(methods.instructions !== undefined && { instructions: methods.instructions }),
     };
@@ -153,8 +156,35 @@ class LegacySession implements LegacyServing {
     throw unknown(method);
   }
 
+  /** Tasks, where they are served and this client's revision has them. */
+  get #tasks(): LegacyTasks | undefined {
+    return this.revision >= "2025-11-25" ? this.#parts.tasks?.legacy : undefined;
+  }
+
+  /** Has the method run, as a task where it is one; undefined: there is none. */
+  #run(incoming: Incoming, live: LiveContext): Promise<JsonObject> | undefined {
+    const { method, params = {} } = incoming.message;
+    const { context } = live;
+    const tasks = this.#tasks;
+    const tasked = tasks?.run(method, params, {
+      context,
+      capabilities: (this.#client as ClientSide).capabilities,
+      ask: (asked, about) => this.#asks.ask(asked, about, incoming),
+      tell: (notification) => {
+        if (!this.#closed) this.#outlet.send(notification, undefined);
+      },
+      wants: (level) => levels.indexOf(level) >= this.#level,
+    });
+    if (tasked) return tasked;
+    const dress = (result: JsonObject): JsonObject => {
+      const dressed = dressResult(method, result, this.revision);
+      return tasks && method === "tools/list" ? tasks.list(dressed) : dressed;
+    };
+    return this.#parts.methods.run(method, params, context)?.then(dress);
+  }
+
   async #work(incoming: Incoming): Promise<Answer | undefined> {
-    const { message: { id, method, params = {} }, signal } = incoming;
+    const { message: { id, method }, signal } = incoming;
     if (this.#working.has(id)) throw refused("A request with this id is in work");
     const controller = new AbortController();
     const follow = () => controller.abort(signal.reason);
@@ -169,12 +199,12 @@ class LegacySession implements LegacyServing {
     this.#working.set(id, controller);
     signal.addEventListener("abort", follow, { once: true });
     try {
-      const running = this.#parts.methods.run(method, params, live.context);
+      const running = this.#run(incoming, live);
       if (!running) throw unknown(method);
       const result = await Promise.race([running, calledOff]);
       if (!result || controller.signal.aborted) return undefined;
       live.end(true);
-      return resultAnswer(id, dressResult(method, result, this.revision));
+      return resultAnswer(id, result);
     } catch (error) {
       if (controller.signal.aborted) return undefined;
       live.end(true);

@@ -5,6 +5,7 @@
  */
 import { MethodNotFoundError, MissingCapabilityError } from "../../protocol/errors.ts";
 import { excerpt } from "../../protocol/excerpt.ts";
+import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import { modernRevisions } from "../../protocol/revisions.ts";
 import type { Revision } from "../../protocol/revisions.ts";
@@ -12,7 +13,7 @@ import type { CacheHints, ServerCapabilities } from "../../protocol/types.ts";
 import type { Answer, Incoming, ModernServing, ServerParts } from "../seam.ts";
 import { complete, errorAnswer, internalAnswer, resultAnswer } from "./answers.ts";
 import { ModernContext } from "./context.ts";
-import { hint, readEnvelope, readWishes } from "./envelope.ts";
+import { type Envelope, hint, readEnvelope, readWishes } from "./envelope.ts";
 import { inputMethods, InputNeeded, Rounds, withoutAnswers } from "./rounds.ts";
 import { Subscriptions } from "./subscriptions.ts";
 
@@ -44,7 +45,7 @@ class ModernPeer implements ModernServing {
   constructor(parts: ServerParts, supported: readonly Revision[]) {
     this.#parts = parts;
     this.#supported = supported;
-    this.#subscriptions = new Subscriptions(parts.methods, parts.clock);
+    this.#subscriptions = new Subscriptions(parts.methods, parts.clock, parts.tasks?.modern);
   }
 
   async answer(incoming: Incoming): Promise<Answer | undefined> {
@@ -72,16 +73,25 @@ class ModernPeer implements ModernServing {
     if (method === "server/discover") {
       return resultAnswer(id, complete(method, this.#describe(), methods.cache), methods.info);
     }
+    const { tasks } = this.#parts;
+    const { params = {} } = incoming.message;
+    const caller = { auth: incoming.auth, capabilities: envelope.capabilities };
     if (method === "subscriptions/listen") {
-      const more = await this.#subscriptions.listen(incoming);
+      const wanted = tasks && isObject(params.notifications) ? params.notifications.taskIds : undefined;
+      const taskIds = wanted === undefined ? [] : await tasks?.modern.listen(wanted, caller);
+      const more = await this.#subscriptions.listen(incoming, taskIds);
       return more && resultAnswer(id, complete(method, {}, undefined), methods.info, more);
     }
-    const { params = {} } = incoming.message;
+    if (tasks && method.startsWith("tasks/")) {
+      const result = await tasks.modern.request(method, params, caller);
+      if (!result) throw unknown(method);
+      return resultAnswer(id, complete(method, result, undefined), methods.info);
+    }
     const asks = inputMethods.includes(method);
     const rounds = asks ? await Rounds.open({ method, params, auth: incoming.auth }, this.#parts.state) : undefined;
     const context = new ModernContext(incoming, envelope, wishes, rounds, this.#parts.clock);
     try {
-      const result = await this.#run(method, asks ? withoutAnswers(params) : params, context, rounds);
+      const result = await this.#run(method, asks ? withoutAnswers(params) : params, context, rounds, envelope);
       return resultAnswer(id, result, methods.info);
     } finally {
       context.end();
@@ -93,10 +103,17 @@ class ModernPeer implements ModernServing {
     params: JsonObject,
     context: ModernContext,
     rounds: Rounds | undefined,
+    { capabilities }: Envelope,
   ): Promise<JsonObject> {
+    const { methods, tasks } = this.#parts;
     let result: JsonObject | undefined;
     try {
-      result = await this.#parts.methods.run(method, params, context);
+      const tasked = tasks && method === "tools/call"
+        ? tasks.modern.call({ params, context, capabilities, waiting: () => rounds?.waiting === true })
+        : undefined;
+      const outcome = tasked && await tasked;
+      if (outcome && "task" in outcome) return outcome.task;
+      result = outcome?.result ?? await methods.run(method, params, context);
     } catch (error) {
       // What else a handler threw may come of the question; but what the client cannot be asked, no answer will mend.
       if (!rounds?.waiting || error instanceof MissingCapabilityError) throw error;
@@ -117,9 +134,14 @@ class ModernPeer implements ModernServing {
     const { instructions } = methods;
     return {
       supportedVersions: [...this.#supported],
-      capabilities: declared(methods.capabilities()) as JsonObject,
+      capabilities: { ...declared(methods.capabilities()), ...this.#extensions() } as JsonObject,
       ...(instructions !== undefined && { instructions }),
     };
+  }
+
+  #extensions(): ServerCapabilities {
+    const { methods, tasks } = this.#parts;
+    return tasks ? { extensions: { ...methods.capabilities().extensions, ...tasks.modern.extensions } } : {};
   }
 
   #log(method: string, error: unknown): void {

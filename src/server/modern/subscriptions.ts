@@ -6,7 +6,7 @@
 import type { JsonObject, RequestId } from "../../protocol/json_rpc.ts";
 import { metaPrefix } from "../../protocol/modern.ts";
 import type { Clock } from "../../ports.ts";
-import type { Incoming, Methods, ServerChange } from "../seam.ts";
+import type { Incoming, Methods, ModernTasks, ServerChange } from "../seam.ts";
 import { ChangeFilter } from "./filter.ts";
 
 const subscriptionId = metaPrefix + "subscriptionId";
@@ -26,27 +26,34 @@ export class Subscriptions {
   /** Changes of this turn: a hundred new tools are told of once. */
   readonly #changes = new Map<string, ServerChange>();
   #unwatch: (() => void) | undefined;
+  readonly #tasks: ModernTasks | undefined;
   #closed = false;
 
-  constructor(methods: Methods, clock: Clock) {
+  /** @param tasks Tasks, where they are served. */
+  constructor(methods: Methods, clock: Clock, tasks?: ModernTasks) {
     this.#methods = methods;
     this.#clock = clock;
+    this.#tasks = tasks;
   }
 
   /**
    * Opens a stream; resolves when it has ended. It ends with the caller, with `close`, and with the proof of who the
    * caller is.
    *
+   * @param taskIds Tasks that it tells of: the caller's own.
    * @returns The `_meta` of the result that ends it gracefully; undefined when nobody is there to read one.
    * @throws {InvalidParamsError} When what is wanted cannot be read.
    */
-  listen(incoming: Incoming): Promise<JsonObject | undefined> {
+  listen(incoming: Incoming, taskIds: readonly string[] = []): Promise<JsonObject | undefined> {
     const { message: { id, params }, signal, auth } = incoming;
     const filter = ChangeFilter.read(params ?? {}, this.#methods.capabilities());
     if (signal.aborted) return Promise.resolve(undefined);
     // What changed before is not told here.
     this.#flush();
-    tell(incoming, "notifications/subscriptions/acknowledged", { notifications: filter.toWire() });
+    const honoured = taskIds.length > 0 ? { ...filter.toWire(), taskIds: [...taskIds] } : filter.toWire();
+    tell(incoming, "notifications/subscriptions/acknowledged", { notifications: honoured });
+    const tellTask = (task: JsonObject) => tell(incoming, "notifications/tasks", task);
+    const unwatchTasks = taskIds.length > 0 ? this.#tasks?.watch(taskIds, tellTask) : undefined;
     return new Promise((resolve) => {
       const stopped = () => stream.end(false);
       const stream: Stream = {
@@ -55,6 +62,7 @@ export class Subscriptions {
         end: (gracefully) => {
           signal.removeEventListener("abort", stopped);
           cancelTimer?.();
+          unwatchTasks?.();
           this.#drop(stream);
           resolve(gracefully ? tag(id) : undefined);
         },
