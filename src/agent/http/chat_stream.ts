@@ -1,0 +1,149 @@
+/**
+ * A chat completion on its way, as server-sent events in OpenAI's form.
+ *
+ * @module
+ */
+import type { JsonObject } from "../../protocol/json_rpc.ts";
+import type { ReplyEnd } from "../api_agent.ts";
+import { type Pieces, writtenCalls, writtenUsage } from "./chat_reply.ts";
+import type { Leaving, RouteParts } from "./front.ts";
+import { errorBody, toModelError } from "./replies.ts";
+
+// It keeps nothing between two calls.
+const encoder = new TextEncoder();
+
+/** What names a completion. */
+export interface CompletionHead {
+  readonly id: string;
+  readonly created: number;
+  readonly model: string;
+}
+
+/** What a stream is made of. */
+export interface ChatStreamOptions {
+  readonly parts: RouteParts;
+  readonly head: CompletionHead;
+  readonly pieces: Pieces;
+  readonly leaving: Leaving;
+  readonly includeUsage: boolean;
+}
+
+/**
+ * Streams a reply. It begins with the first piece, so that what fails before has a status of its own, or when the agent
+ * was silent for long.
+ *
+ * @throws What the agent threw before its first piece.
+ */
+export async function streamReply(options: ChatStreamOptions): Promise<Response> {
+  const { parts: { clock, keepAlive }, pieces, leaving } = options;
+  const first = pieces.next();
+  let stop: () => void = () => {};
+  const silence = new Promise<void>((resolve) => stop = clock.schedule(resolve, keepAlive, { background: true }));
+  try {
+    await Promise.race([first, silence, leaving.left]);
+  } finally {
+    stop();
+  }
+  // It fails while it is read, and is answered there.
+  first.catch(() => {});
+  return new Response(new ChatStream(options, first).body, {
+    headers: {
+      "content-type": "text/event-stream",
+      "cache-control": "no-cache",
+      // nginx would hold events back.
+      "x-accel-buffering": "no",
+    },
+  });
+}
+
+class ChatStream {
+  readonly body: ReadableStream<Uint8Array>;
+  readonly #options: ChatStreamOptions;
+  #next: ReturnType<Pieces["next"]> | undefined;
+
+  constructor(options: ChatStreamOptions, first: ReturnType<Pieces["next"]>) {
+    this.#options = options;
+    this.#next = first;
+    this.body = new ReadableStream<Uint8Array>({
+      start: (controller) => this.#chunk(controller, { role: "assistant", content: "" }),
+      // Asked for when there is room: a slow reader holds the agent back.
+      pull: (controller) => this.#pull(controller),
+      cancel: () => this.#leave(),
+    });
+  }
+
+  async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    const { pieces, leaving, parts } = this.#options;
+    const next = this.#next ?? pieces.next();
+    this.#next = undefined;
+    const quiet = this.#keepAlive(controller);
+    try {
+      const step = await Promise.race([next, leaving.left]);
+      if (!step) {
+        this.#leave();
+        controller.close();
+      } else if (step.done) this.#end(controller, step.value);
+      else this.#chunk(controller, { content: step.value });
+    } catch (error) {
+      if (leaving.signal.aborted) return controller.close();
+      // Without the last line: nobody is to take it for whole.
+      this.#send(controller, errorBody(toModelError(error, parts.logger, "A model broke off")));
+      leaving.done();
+      controller.close();
+    } finally {
+      quiet();
+    }
+  }
+
+  #end(controller: ReadableStreamDefaultController<Uint8Array>, end: Required<ReplyEnd>): void {
+    const calls = writtenCalls(end).map((call, index) => ({ index, ...call }));
+    if (calls.length) this.#chunk(controller, { tool_calls: calls });
+    this.#chunk(controller, {}, end.finishReason);
+    if (this.#options.includeUsage) {
+      this.#send(controller, { ...this.#head(), choices: [], usage: writtenUsage(end) });
+    }
+    controller.enqueue(encoder.encode("data: [DONE]\n\n"));
+    this.#options.leaving.done();
+    controller.close();
+  }
+
+  #chunk(
+    controller: ReadableStreamDefaultController<Uint8Array>,
+    delta: JsonObject,
+    reason: string | null = null,
+  ): void {
+    const choices = [{ index: 0, delta, logprobs: null, finish_reason: reason }];
+    this.#send(controller, { ...this.#head(), choices, ...(this.#options.includeUsage && { usage: null }) });
+  }
+
+  #head(): JsonObject {
+    return { ...this.#options.head, object: "chat.completion.chunk" };
+  }
+
+  #send(controller: ReadableStreamDefaultController<Uint8Array>, data: object): void {
+    controller.enqueue(encoder.encode(`data: ${JSON.stringify(data)}\n\n`));
+  }
+
+  /** Comments while the agent is silent, until the returned function is called. */
+  #keepAlive(controller: ReadableStreamDefaultController<Uint8Array>): () => void {
+    const { clock, keepAlive } = this.#options.parts;
+    let stop: () => void = () => {};
+    const begin = (): void => {
+      stop = clock.schedule(
+        () => {
+          if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(": keep-alive\n\n"));
+          begin();
+        },
+        keepAlive,
+        { background: true },
+      );
+    };
+    begin();
+    return () => stop();
+  }
+
+  #leave(): void {
+    this.#options.leaving.done();
+    this.#options.leaving.leave();
+  }
+}

@@ -1,0 +1,29 @@
+/**
+ * Agents that others use: as MCP servers, as models in OpenAI's form, and by plain HTTP.
+ *
+ * @module
+ */
+export { McpAgent, unknownTool } from "./mcp_agent.ts";
+export type { McpAgentShape, McpToolDefinition, PromptReturn } from "./mcp_agent.ts";
+export { toMcpServer } from "./mcp_server.ts";
+export { ApiAgent, isApiAgent, ModelError, textOfMessage, withApiAgent } from "./api_agent.ts";
+export type {
+  AgentClass,
+  ApiAgentShape,
+  ChatMessage,
+  ModelContext,
+  ModelInfo,
+  ModelReply,
+  ModelReturn,
+  ReplyEnd,
+  ReplyPieces,
+  TokenUsage,
+  ToolCall,
+  WithApiAgent,
+} from "./api_agent.ts";
+export { createModelHandler } from "./model_handler.ts";
+export { createBridgeHandler } from "./bridge.ts";
+export type { BridgeOptions } from "./bridge.ts";
+export { createAgentHandler } from "./serve_agent.ts";
+export type { AgentHandlerOptions } from "./serve_agent.ts";
+export type { RouteOptions } from "./http/front.ts";
