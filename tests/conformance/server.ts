@@ -4,8 +4,8 @@
  * soon as it listens, which ends with its URL.
  */
 import process from "node:process";
-import { createAnswer } from "./server/answer.ts";
-import { listen } from "./server/listen.ts";
+import { createAnswer } from "./host/answer.ts";
+import { listen } from "./host/listen.ts";
 
 const { port } = await listen(createAnswer(), Number(process.env["PORT"] ?? 3001));
 console.log(`The conformance server listens on http://localhost:${port}/mcp`);

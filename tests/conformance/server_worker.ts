@@ -2,7 +2,7 @@
  * The conformance server in workerd: one Durable Object answers everything, since legacy sessions live in its memory.
  * `tests/hosts/conformance_server_worker.ts` is the program around it.
  */
-import { createAnswer } from "./server/answer.ts";
+import { createAnswer } from "./host/answer.ts";
 
 interface Environment {
   readonly EVERYTHING: { idFromName(name: string): unknown; get(id: unknown): typeof worker };

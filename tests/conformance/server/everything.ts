@@ -7,6 +7,7 @@ import { addPrompts } from "./prompts.ts";
 import { addResources } from "./resources.ts";
 import { addRoundTools } from "./round_tools.ts";
 import { addSchemaTools } from "./schema_tools.ts";
+import { addTasks } from "./tasks.ts";
 
 /** A server of its own with all tools, resources and prompts. */
 export function createEverything(): McpServer {
@@ -17,6 +18,7 @@ export function createEverything(): McpServer {
   addAskingTools(server);
   addRoundTools(server);
   addSchemaTools(server);
+  addTasks(server);
   addResources(server);
   addPrompts(server);
   return server;

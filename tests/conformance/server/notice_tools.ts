@@ -4,7 +4,7 @@ import type { McpServer } from "../../../src/server/mod.ts";
 /** Milliseconds between two notices, as the suite asks for. */
 const pause = 50;
 /**
- * Milliseconds that `test_reconnection` takes: its stream begins after `hold` (`answer.ts`) and is held for as long again;
+ * Milliseconds that `test_reconnection` takes: its stream begins after `hold` (`host/answer.ts`) and is held for as long again;
  * the answer comes on the one after it, which is held for the same time.
  */
 const absence = 500;
