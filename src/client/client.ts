@@ -62,6 +62,7 @@ export class Client extends CoreClient {
   readonly #keepAlive: KeepAlive;
   readonly #subscriptions = new Set<Subscription>();
   #known: Verdict | undefined;
+  #doubtful = false;
   #tasks: TaskRunner | undefined;
   #logLevel: LoggingLevel | undefined;
 
@@ -82,7 +83,7 @@ export class Client extends CoreClient {
     this.#keepAlive = new KeepAlive(this.clock, options.keepAlive, () => this.ping());
     this.#cache = options.cache === false ? undefined : options.features?.cache?.(this.clock);
     this.#known = options.verdict;
-    this.doubtful = !!options.verdict;
+    this.#doubtful = !!options.verdict;
     this.#logLevel = options.logLevel;
   }
 
@@ -287,12 +288,11 @@ export class Client extends CoreClient {
   /** Takes over what another client knew. Called by `connect(snapshot)`. */
   restore({ verdict, logLevel, tools }: Snapshot): void {
     this.#known = verdict;
-    this.doubtful = !!verdict;
+    this.#doubtful = !!verdict;
     this.#logLevel = logLevel ?? this.#logLevel;
     this.tools.take({ tools }, verdict?.era === "modern", true);
     // Over HTTP a session without an id has no state at the server; on a pipe there is always a handshake.
-    const isHttp = this.parts.transport.kind === "http";
-    if (verdict?.era !== "legacy" || !isHttp || !verdict.revision || !verdict.info) return;
+    if (verdict?.era !== "legacy" || this.parts.transport.kind !== "http" || !verdict.revision || !verdict.info) return;
     const session = new LegacySession(this.parts);
     session.agree(verdict.revision, verdict.info);
     void session.stream?.ready();
@@ -324,7 +324,7 @@ export class Client extends CoreClient {
     }
     const tool = isCall ? this.tools.definition(request.params.name) : undefined;
     if (tool?.outputSchema) this.#outputs.check(tool, result);
-    this.doubtful = false;
+    this.#doubtful = false;
   }
 
   /** Drops what is out of date. */
@@ -336,7 +336,7 @@ export class Client extends CoreClient {
   protected override async opened(session: Session): Promise<void> {
     const level = this.#logLevel;
     this.#known = { ...this.#known, ...verdictOf(session, this.clock.now()) };
-    if (session.era === "legacy") this.doubtful = false;
+    if (session.era === "legacy") this.#doubtful = false;
     if (level && session instanceof ModernSession) session.logLevel = level;
     else if (level) {
       await session.request({ method: "logging/setLevel", params: { level }, options: {} }).catch(() => {});
@@ -349,8 +349,8 @@ export class Client extends CoreClient {
 
   /** What was told of a server and does not hold is forgotten, once: then the server is asked. */
   protected override again(error: unknown): boolean {
-    if (!this.doubtful || !isRefusal(error)) return false;
-    this.doubtful = false;
+    if (!this.#doubtful || !isRefusal(error)) return false;
+    this.#doubtful = false;
     this.#known = this.session = undefined;
     return true;
   }

@@ -48,8 +48,6 @@ export class CoreClient implements AsyncDisposable {
   protected session: Session | undefined;
   /** Whether it was closed. */
   protected closed = false;
-  /** Whether what is known was told and has not been borne out yet. */
-  protected doubtful = false;
   readonly #closing = new AbortController();
   readonly #retries: Retries;
   readonly #handle: RequestHandler;

@@ -68,6 +68,8 @@ export class HttpReply {
   #stop: (() => void) | undefined;
   #messages = 0;
   #eventId: string | undefined;
+  /** It was sent within a session: which may be another one by the time the reply comes. */
+  #inSession = false;
   #retry: number | undefined;
 
   constructor(context: HttpContext, exchange?: Exchange, options?: SendOptions) {
@@ -148,6 +150,7 @@ export class HttpReply {
     const headers: Record<string, string> = { ...usual, ...own, "Accept": `${json}, ${eventStream}` };
     if (body) headers["Content-Type"] = json;
     else headers.Accept = eventStream;
+    this.#inSession = Boolean(legacy) && sessionId !== undefined;
     if (legacy && sessionId !== undefined) headers["Mcp-Session-Id"] = sessionId;
     if (this.#eventId !== undefined) headers["Last-Event-ID"] = this.#eventId;
     return egressFetch(fetch, url, { method, headers, signal: this.#controller.signal, ...body && { body } });
@@ -237,9 +240,9 @@ export class HttpReply {
   /** Turns a status that is no success into the error that says what it means. */
   async #failure(response: Response): Promise<McpError> {
     const { status, headers } = response;
-    const { label, redact, sessionId, clock } = this.#context;
+    const { label, redact, clock } = this.#context;
     const text = redact(await readErrorText(response, clock)).trim();
-    if (status === 404 && this.#options?.legacy && sessionId !== undefined) {
+    if (status === 404 && this.#inSession) {
       return new SessionLostError(`"${label}" lost the session`);
     }
     const message = `"${label}" answered ${status}${text && ": " + excerpt(text, 200)}`;

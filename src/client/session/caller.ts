@@ -58,7 +58,10 @@ export abstract class Caller implements Session, CallHost, CallJudge {
       const call = new Call(request, this.#judged, undefined, now);
       call.owner = owner;
       const { resume } = request.options;
-      if (resume) Object.assign(call, { input: resume.input, round: resume.round + 1 });
+      if (resume) {
+        call.input = resume.input;
+        call.round = resume.round + 1;
+      }
       return this.#send(call).result;
     } catch (error) {
       return Promise.reject(error);

@@ -1,0 +1,33 @@
+import { test } from "node:test";
+import { assertEquals } from "@std/assert";
+import { connect } from "../../mod.ts";
+import { createHandler, McpServer } from "../../src/server/mod.ts";
+
+test("a call that hears of a lost session while it is opened anew is made again too", async () => {
+  const server = new McpServer({ name: "sample", version: "1" });
+  server.tool("hi", {}, () => "hi");
+  const handler = createHandler(server, { eras: ["legacy"] });
+  let opensAgain = () => {};
+  const again = new Promise<void>((resolve) => opensAgain = resolve);
+  let lost = 0;
+  let handshakes = 0;
+  await using client = await connect("http://localhost/mcp", {
+    stream: false,
+    fetch: async (url, init) => {
+      if (String(init?.body ?? "").includes('"initialize"') && ++handshakes === 2) {
+        opensAgain();
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      const response = await handler(new Request(url, init));
+      // The second reply comes while the new session is being opened.
+      if (response.status === 404 && ++lost === 2) await again;
+      return response;
+    },
+  });
+  const { sessionId = "" } = client.snapshot();
+  await handler(new Request("http://localhost/mcp", { method: "DELETE", headers: { "Mcp-Session-Id": sessionId } }));
+  const results = await Promise.all([client.callTool("hi"), client.callTool("hi")]);
+  assertEquals(results.map(({ content }) => content[0]?.type), ["text", "text"]);
+  assertEquals([lost, handshakes], [2, 2]);
+  handler.close();
+});
