@@ -134,7 +134,7 @@ export class BridgeRoutes implements Routes {
     if (!this.#methods.tool(name)) {
       throw new ModelError(`Unknown tool: ${excerpt(name, 200)}`, { status: 404, code: "unknown_tool" });
     }
-    const args = await readObject(asked.request, this.#parts.limits);
+    const args = await readObject(asked.request, this.#parts);
     try {
       return await this.#methods.run("tools/call", { name, arguments: args }, contextOf(asked, leaving)) ?? {};
     } catch (error) {
@@ -144,7 +144,7 @@ export class BridgeRoutes implements Routes {
   }
 
   async #chat({ request, auth }: Asked, { signal }: Leaving): Promise<JsonObject> {
-    const body = await readObject(request, this.#parts.limits);
+    const body = await readObject(request, this.#parts);
     const { query, messages: given } = body;
     if (given === undefined && (typeof query !== "string" || query === "")) {
       throw new ModelError('Expected a text under "query", or "messages"', { status: 400, param: "query" });

@@ -12,10 +12,14 @@
  * @module
  */
 import { baseEnvironment, bunSpawn, openWebSocket } from "../runtime/bun.ts";
+import { listenBun } from "../runtime/serve/bun.ts";
 import { createConnect } from "./connect.ts";
 import type { Connect } from "./connect.ts";
+import { createServeHttp } from "./serve_http.ts";
+import type { ServeHttp } from "./serve_http.ts";
 
 export * from "./core.ts";
+export type { HttpHost, RequestHandler, ServeHttp, ServeHttpOptions, WebSocketDoor } from "./serve_http.ts";
 export { serveStdio } from "./serve_stdio.ts";
 export type { ChannelServer, ChannelServerOptions, Servable, ServeStdio } from "./serve_stdio.ts";
 
@@ -30,3 +34,24 @@ export const connect: Connect = createConnect(() => ({
   environment: baseEnvironment,
   openWebSocket,
 }));
+
+/**
+ * Serves HTTP and WebSockets with a handler: the endpoint of `createHandler`, or the `fetch` of a Hono application.
+ *
+ * It listens at `127.0.0.1` alone unless `hostname` says otherwise.
+ *
+ * @param handler What answers requests; it is closed with the host.
+ * @returns The host: `close()` ends it.
+ * @throws {TypeError} When an option makes no sense.
+ *
+ * @example A server in three lines
+ * ```ts ignore
+ * import { serveHttp } from "@causeway/mcp/bun";
+ * import { createHandler, McpServer } from "@causeway/mcp/server";
+ *
+ * const server = new McpServer({ name: "greeter", version: "1.0.0" });
+ * server.tool("greet", {}, () => "hello");
+ * await serveHttp(createHandler(server), { port: 8080 });
+ * ```
+ */
+export const serveHttp: ServeHttp = createServeHttp(listenBun);

@@ -12,10 +12,17 @@
  * @module
  */
 import { baseEnvironment, denoClock, denoFetch, denoSpawn, openWebSocket } from "../runtime/deno.ts";
+import { listenDeno, upgradeDeno } from "../runtime/serve/deno.ts";
 import { createConnect } from "./connect.ts";
 import type { Connect } from "./connect.ts";
+import { createServeHttp } from "./serve_http.ts";
+import type { ServeHttp } from "./serve_http.ts";
+import { createWithWebSocket } from "./with_websocket.ts";
+import type { WithWebSocket } from "./with_websocket.ts";
 
 export * from "./core.ts";
+export type { HttpHost, RequestHandler, ServeHttp, ServeHttpOptions, WebSocketDoor } from "./serve_http.ts";
+export type { WebSocketHandler, WithWebSocket } from "./with_websocket.ts";
 export { serveStdio } from "./serve_stdio.ts";
 export type { ChannelServer, ChannelServerOptions, Servable, ServeStdio } from "./serve_stdio.ts";
 
@@ -32,3 +39,32 @@ export const connect: Connect = createConnect(() => ({
   environment: baseEnvironment,
   openWebSocket,
 }));
+
+/**
+ * Serves HTTP and WebSockets with a handler: the endpoint of `createHandler`, or the `fetch` of a Hono application.
+ *
+ * It listens at `127.0.0.1` alone unless `hostname` says otherwise.
+ *
+ * @param handler What answers requests; it is closed with the host.
+ * @returns The host: `close()` ends it.
+ * @throws {TypeError} When an option makes no sense.
+ *
+ * @example A server in three lines
+ * ```ts ignore
+ * import { serveHttp } from "@causeway/mcp/deno";
+ * import { createHandler, McpServer } from "@causeway/mcp/server";
+ *
+ * const server = new McpServer({ name: "greeter", version: "1.0.0" });
+ * server.tool("greet", {}, () => "hello");
+ * await serveHttp(createHandler(server), { port: 8080 });
+ * ```
+ */
+export const serveHttp: ServeHttp = createServeHttp(listenDeno);
+
+/**
+ * Lets a handler serve WebSockets too, for a `Deno.serve` or a Hono application of your own.
+ *
+ * @param handler What answers all other requests.
+ * @param webSocket Of `createSocketEndpoint`.
+ */
+export const withWebSocket: WithWebSocket = createWithWebSocket(upgradeDeno);

@@ -5,9 +5,11 @@
  */
 import type { Client } from "../client/client.ts";
 import type { Connect } from "./connect.ts";
+import type { HttpHost, ServeHttp } from "./serve_http.ts";
 import type { ChannelServer, ServeStdio } from "./serve_stdio.ts";
 
 export * from "./core.ts";
+export type { HttpHost, RequestHandler, ServeHttp, ServeHttpOptions, WebSocketDoor } from "./serve_http.ts";
 export type { ChannelServer, ChannelServerOptions, Servable, ServeStdio } from "./serve_stdio.ts";
 
 /**
@@ -35,4 +37,19 @@ export const connect: Connect = async (target, options): Promise<Client> => {
 export const serveStdio: ServeStdio = async (server, options): Promise<ChannelServer> => {
   const { serveStdio } = await import("./serve_stdio.ts");
   return await serveStdio(server, options);
+};
+
+/**
+ * Serves HTTP with a handler, in the way of the runtime: as `serveHttp` of `./bun`, `./deno` and `./node`.
+ *
+ * @returns The host: `close()` ends it.
+ * @throws {TypeError} When it is to serve WebSockets on Node.
+ */
+export const serveHttp: ServeHttp = async (handler, options): Promise<HttpHost> => {
+  const { serveHttp } = "Bun" in globalThis
+    ? await import("./bun.ts")
+    : "Deno" in globalThis
+    ? await import("./deno.ts")
+    : await import("./node.ts");
+  return await serveHttp(handler, options);
 };

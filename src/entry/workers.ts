@@ -5,11 +5,15 @@
  * @module
  */
 import { workersLimits } from "../protocol/limits.ts";
-import { openWebSocket } from "../runtime/workers.ts";
+import { openWebSocket, upgradeWorkers } from "../runtime/workers.ts";
 import { createWebConnect } from "./connect.ts";
 import type { Connect } from "./connect.ts";
+import { createWithWebSocket } from "./with_websocket.ts";
+import type { WithWebSocket } from "./with_websocket.ts";
 
 export * from "./core.ts";
+export type { RequestHandler, WebSocketDoor } from "./serve_http.ts";
+export type { WebSocketHandler, WithWebSocket } from "./with_websocket.ts";
 
 /**
  * Connects to one MCP server from a Worker. As `connect` of `@causeway/mcp`.
@@ -17,4 +21,18 @@ export * from "./core.ts";
  * @throws {TypeError} When the target is no URL, transport or snapshot.
  * @throws {McpError} When the server cannot be reached, refuses, or has no revision in common.
  */
-export const connect: Connect = createWebConnect(() => ({ openWebSocket, limits: workersLimits }));
+export const connect: Connect = /* @__PURE__ */ createWebConnect(() => ({ openWebSocket, limits: workersLimits }));
+
+/**
+ * Lets a handler serve WebSockets too. The Worker lives as long as the socket; when it is evicted, the client connects again.
+ *
+ * @param handler What answers all other requests.
+ * @param webSocket Of `createSocketEndpoint`.
+ *
+ * @example One path for HTTP and WebSocket, in Hono
+ * ```ts ignore
+ * const handler = withWebSocket(createHandler(server), createSocketEndpoint(server));
+ * app.all("/mcp", (context) => handler(context.req.raw));
+ * ```
+ */
+export const withWebSocket: WithWebSocket = /* @__PURE__ */ createWithWebSocket(upgradeWorkers);

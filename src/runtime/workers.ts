@@ -41,3 +41,18 @@ export const openWebSocket: OpenWebSocket = async (url, { protocols, headers, si
   socket.addEventListener("close", () => signal?.removeEventListener("abort", abort));
   return socket;
 };
+
+declare const WebSocketPair: new () => { 0: WebSocketLike; 1: AcceptableWebSocket };
+
+/**
+ * Makes a WebSocket of a request on Workers. The Worker lives for it as long as it is open.
+ *
+ * @param accept Takes the socket, which is open.
+ */
+export function upgradeWorkers(_request: Request, accept: (socket: WebSocketLike) => unknown): Response {
+  const { 0: client, 1: socket } = new WebSocketPair();
+  socket.accept();
+  accept(socket);
+  const init = { status: 101, webSocket: client, headers: { "sec-websocket-protocol": "mcp" } };
+  return new Response(null, init);
+}

@@ -87,6 +87,11 @@ export interface Incoming {
   /** Aborted when the caller called it off or is gone. */
   readonly signal: AbortSignal;
   readonly auth: AuthInfo | undefined;
+  /**
+   * Whether it was called off, as far as is known. A binding gives it where making `signal` is dear and is put off until
+   * somebody asks for one; it does not wait for an answer that nobody wants any more.
+   */
+  over?(): boolean;
   /** Sends what belongs to this request, before its answer. After the answer or the abort it is dropped by the binding. */
   notify(notification: JsonRpcNotification): void;
 }

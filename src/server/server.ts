@@ -24,6 +24,7 @@ import type {
   ToolHandler,
   ToolOptions,
 } from "./definitions.ts";
+import { createSafeLogger } from "./safe_logger.ts";
 import type { Methods } from "./seam.ts";
 
 /** How a server behaves. */
@@ -95,7 +96,7 @@ export class McpServer {
       cache: { ttlMs: cache?.ttlMs ?? 0, cacheScope: cache?.cacheScope ?? "private" },
       pageSize,
       validator,
-      logger,
+      logger: createSafeLogger(logger),
     });
   }
 

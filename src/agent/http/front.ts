@@ -92,7 +92,7 @@ class Front {
     const response = request.method === "OPTIONS"
       ? preflight(this.#guards, request)
       : await this.#answerSafely(request);
-    return this.#guards.open(request, response);
+    return this.#guards.open(request.headers.get("origin"), response);
   }
 
   close(): void {
@@ -131,18 +131,24 @@ function preflight(guards: Guards, request: Request): Response {
 /**
  * Reads a body that is a JSON object, under limits.
  *
- * @throws {ModelError} When it is not (400), is of another type (415), or is too long (413).
+ * @throws {ModelError} When it is not (400), is of another type (415), is too long (413) or comes too slowly (408).
  */
-export async function readObject(request: Request, limits: Limits): Promise<JsonObject> {
+export async function readObject(
+  request: Request,
+  parts: Pick<RouteParts, "limits" | "clock">,
+): Promise<JsonObject> {
   const type = request.headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
   if (type !== "application/json") {
     throw new ModelError('The Content-Type has to be "application/json"', { status: 415, code: "wrong_content_type" });
   }
-  const read = await readBody(request, limits);
+  const read = await readBody(request, parts);
   if ("refused" in read) {
     if (read.refused.status === 413) {
-      const message = `The body is longer than ${limits.messageBytes} bytes`;
+      const message = `The body is longer than ${parts.limits.messageBytes} bytes`;
       throw new ModelError(message, { status: 413, code: "body_too_long" });
+    }
+    if (read.refused.status === 408) {
+      throw new ModelError("The body took too long to come", { status: 408, code: "body_too_slow" });
     }
     const message = "The body is not JSON in UTF-8, nests too deep or holds too many values";
     throw new ModelError(message, { status: 400, code: "invalid_json" });

@@ -52,7 +52,7 @@ export class ModelRoutes implements Routes {
   }
 
   async #complete(request: Request, auth: Asked["auth"]): Promise<Response> {
-    const chat = readChatRequest(await readObject(request, this.#parts.limits));
+    const chat = readChatRequest(await readObject(request, this.#parts));
     const agent = this.#find(chat.model);
     const leaving = watchCaller(request);
     const { model, messages, body, includeUsage } = chat;

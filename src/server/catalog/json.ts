@@ -83,7 +83,7 @@ function judge(value: unknown, walk: Walk, depth: number): string | undefined {
     walk.differs = true;
     return judge((value as { toJSON(): unknown }).toJSON(), walk, depth - 1);
   }
-  const kind = Object.prototype.toString.call(value).slice(8, -1);
+  const kind = Object.getPrototypeOf(value) === Object.prototype ? "Object" : classOf(value);
   if (kind !== "Object") return ` of the class ${kind}`;
   for (const key of Object.keys(value)) {
     const inner: unknown = value[key as never];
@@ -94,6 +94,10 @@ function judge(value: unknown, walk: Walk, depth: number): string | undefined {
     }
   }
   return undefined;
+}
+
+function classOf(value: object): string {
+  return Object.prototype.toString.call(value).slice(8, -1);
 }
 
 /** Puts a step before a path. Long paths, as those of cycles, are cut. */

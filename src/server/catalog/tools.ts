@@ -94,7 +94,8 @@ export class Tools {
       const checking = said instanceof Promise ? await said : said;
       if (checking.problems) return misfit(name, checking);
       const returned = tool.run(checking.value, context);
-      return await toResult(name, await returned, tool.output);
+      const result = toResult(name, await returned, tool.output);
+      return result instanceof Promise ? await result : result;
     } catch (error) {
       return this.#failure(name, error);
     }
@@ -102,8 +103,8 @@ export class Tools {
 
   /** What a throw means: an error of the protocol and a signal of the era go on, all else is a tool that failed. */
   #failure(name: string, error: unknown): CallToolResult {
-    if (error instanceof RpcError || (isReference(error) && !isError(error))) throw error;
-    const text = isError(error) ? String(error.message || error.name) : String(error);
+    if (isRpcError(error) || isSignal(error)) throw error;
+    const text = textOf(error);
     this.#logger?.({
       level: "warning",
       message: "A tool failed",
@@ -129,11 +130,39 @@ function misfit(name: string, { problems = [], isOpen }: Exclude<Checking, { val
   return failed(`Cannot call "${name}": the arguments ${isOpen ? "cannot be checked" : "do not fit"}${lines}`);
 }
 
-function isReference(value: unknown): boolean {
-  return (typeof value === "object" && value !== null) || typeof value === "function";
+function isRpcError(thrown: unknown): boolean {
+  try {
+    return thrown instanceof RpcError;
+  } catch {
+    // A proxy that answers nothing.
+    return false;
+  }
+}
+
+/** A signal of the era is an object of a class that is no error. */
+function isSignal(thrown: unknown): boolean {
+  if (typeof thrown !== "object" || thrown === null) return false;
+  try {
+    const maker: unknown = Object.getPrototypeOf(thrown);
+    return maker !== null && maker !== Object.prototype && !isError(thrown);
+  } catch {
+    return false;
+  }
 }
 
 /** Errors of this realm or another. */
 function isError(value: unknown): value is Error {
   return value instanceof Error || Object.prototype.toString.call(value) === "[object Error]";
+}
+
+/** The words of what was thrown, be it an error, something like one, or any value. */
+function textOf(thrown: unknown): string {
+  try {
+    if (typeof thrown === "function") return "It threw a function";
+    if (typeof thrown !== "object" || thrown === null) return String(thrown);
+    const { message, name } = thrown as Partial<Error>;
+    return String(message || name || "It threw an object without a message");
+  } catch {
+    return "It threw what cannot be read";
+  }
 }

@@ -8,6 +8,7 @@ import { LimitExceededError } from "../../protocol/errors.ts";
 import { parseJson } from "../../protocol/json_scan.ts";
 import { checkLimit } from "../../protocol/limits.ts";
 import type { Limits } from "../../protocol/limits.ts";
+import type { ServerParts } from "../seam.ts";
 import { refuse } from "./replies.ts";
 
 /** What a body holds, or the reply for one that cannot be used. */
@@ -16,7 +17,8 @@ export type Read = { readonly value: unknown } | { readonly refused: Response };
 /** The reply for a POST that is not JSON, or whose sender cannot read both kinds of answers; undefined when it is sound. */
 export function refusePost({ headers }: Request): Response | undefined {
   if (!isJson(headers.get("content-type"))) return refuse(415, 'The Content-Type has to be "application/json"');
-  if (accepts(headers, "application/json") && accepts(headers, "text/event-stream")) return undefined;
+  const accept = headers.get("accept");
+  if (wants(accept, "application/json") && wants(accept, "text/event-stream")) return undefined;
   return refuse(406, 'The Accept header has to name "application/json" and "text/event-stream"');
 }
 
@@ -26,7 +28,10 @@ function isJson(type: string | null): boolean {
 
 /** Whether a kind of reply is wanted; without an Accept header each is. */
 export function accepts(headers: Headers, type: string): boolean {
-  const accept = headers.get("accept");
+  return wants(headers.get("accept"), type);
+}
+
+function wants(accept: string | null, type: string): boolean {
   // As most clients write it.
   if (accept === null || accept === "application/json, text/event-stream") return true;
   const wide = type.replace(/\/.*/, "/*");
@@ -36,14 +41,38 @@ export function accepts(headers: Headers, type: string): boolean {
   });
 }
 
-/** Reads a body as JSON under limits. A body that is given up is cancelled. */
-export async function readBody(request: Request, limits: Limits): Promise<Read> {
+/** How long a body may take, in milliseconds: who sends byte by byte must not be waited for. */
+const longest = 60_000;
+
+/** Reads a body as JSON under limits. A body that is too long is cancelled, one that is too slow is left alone. */
+export async function readBody(
+  request: Request,
+  { limits, clock }: Pick<ServerParts, "limits" | "clock">,
+): Promise<Read> {
+  let callOff = () => {};
+  const late = new Promise<Read>((resolve) => {
+    const give = () => resolve({ refused: refuse(408, `The body took longer than ${longest} ms`) });
+    callOff = clock.schedule(give, longest, { background: true });
+  });
+  try {
+    return await Promise.race([readJson(request, limits), late]);
+  } finally {
+    callOff();
+  }
+}
+
+async function readJson(request: Request, limits: Limits): Promise<Read> {
   const { messageBytes } = limits;
   const tooLong = () => ({ refused: refuse(413, `The message is longer than ${messageBytes} bytes`) });
-  if (Number(request.headers.get("content-length")) > messageBytes) return tooLong();
+  const length = request.headers.get("content-length");
+  if (Number(length) > messageBytes) return tooLong();
   let text: string;
   try {
-    text = takeText(await readWhole(request, messageBytes));
+    // No function of its own waits for the usual body: each costs a turn.
+    const reading = isSure(length, request.headers) ? request.arrayBuffer() : readParts(request, messageBytes);
+    const bytes = await reading;
+    checkLimit("messageBytes", messageBytes, bytes.byteLength);
+    text = takeText(bytes);
   } catch (error) {
     return error instanceof LimitExceededError ? tooLong() : unreadable();
   }
@@ -56,14 +85,12 @@ export async function readBody(request: Request, limits: Limits): Promise<Read> 
 }
 
 /** A length holds for a body that came off a socket by it; all else is counted while it comes. */
-async function readWhole(request: Request, limit: number): Promise<ArrayBuffer | Uint8Array> {
-  const { headers, body } = request;
-  if (headers.has("content-length") && !headers.has("transfer-encoding") && !headers.has("content-encoding")) {
-    const bytes = await request.arrayBuffer();
-    checkLimit("messageBytes", limit, bytes.byteLength);
-    return bytes;
-  }
-  return await readBytes({ body, headers, type: "default", url: "" } as unknown as Response, limit, false);
+function isSure(length: string | null, headers: Headers): boolean {
+  return /^\d+$/.test(length ?? "") && !headers.has("transfer-encoding") && !headers.has("content-encoding");
+}
+
+function readParts({ body, headers }: Request, limit: number): Promise<ArrayBuffer | Uint8Array> {
+  return readBytes({ body, headers, type: "default", url: "" } as unknown as Response, limit, false);
 }
 
 function unreadable(): Read {

@@ -42,8 +42,7 @@ export class Guards {
   }
 
   /** The 403 for a request that must not be looked at further (specification: Streamable HTTP, Security). */
-  refuse(request: Request): Response | undefined {
-    const origin = request.headers.get("origin");
+  refuse(request: Request, origin: string | null = request.headers.get("origin")): Response | undefined {
     if (origin !== null && !this.#isOrigin(origin)) return refuse(403, "This Origin is not allowed here");
     const host = request.headers.get("host") ?? new URL(request.url).host;
     if (host !== this.#lastHost && !this.#isHost(host)) return refuse(403, "This Host is not allowed here");
@@ -72,8 +71,7 @@ export class Guards {
   }
 
   /** Lets the page read the reply. */
-  open(request: Request, response: Response): Response {
-    const origin = request.headers.get("origin");
+  open(origin: string | null, response: Response): Response {
     if (origin === null) return response;
     // What `auth` gave may come from another fetch, whose headers cannot be changed.
     const reply = new Response(response.body, response);
@@ -86,16 +84,23 @@ export class Guards {
 
 function hostRule(allowed: HttpOptions["allowedHosts"]): Rule {
   if (allowed === undefined) return (host) => isLoopbackHost(withoutPort(host));
-  if (allowed.includes("*")) return () => true;
-  const names = new Set([...allowed].map((name) => name.toLowerCase()));
+  const list = listed(allowed);
+  if (list.includes("*")) return () => true;
+  const names = new Set(list.map((name) => name.toLowerCase()));
   return (host) => names.has(host.toLowerCase()) || names.has(withoutPort(host).toLowerCase());
 }
 
 function originRule(allowed: HttpOptions["allowedOrigins"]): Rule {
   if (allowed === undefined) return isLoopbackOrigin;
-  if (allowed.includes("*")) return () => true;
-  const origins = new Set([...allowed].map(originOf));
+  const list = listed(allowed);
+  if (list.includes("*")) return () => true;
+  const origins = new Set(list.map(originOf));
   return (origin) => origins.has(origin.toLowerCase());
+}
+
+/** A text is one name: `"*.example.com"` is not any. */
+function listed(allowed: readonly string[] | string): readonly string[] {
+  return typeof allowed === "string" ? [allowed] : [...allowed];
 }
 
 function originOf(text: string): string {

@@ -16,6 +16,9 @@ import { answerModern } from "./modern_call.ts";
 import type { HttpOptions, Serving } from "./options.ts";
 import { internalError, json, notAllowed, refuse, taken } from "./replies.ts";
 
+const versionKey = metaPrefix + "protocolVersion";
+const capabilitiesKey = metaPrefix + "clientCapabilities";
+
 /** An HTTP endpoint, shaped like `fetch`: for `Bun.serve`, `Deno.serve`, Workers and Hono. */
 export interface Handler {
   /** Answers one request. Never rejects. */
@@ -56,11 +59,21 @@ class Endpoint {
       new LegacyBinding(parts, legacy, { keepAlive: this.#keepAlive, sessions: options.sessions });
   }
 
-  async answer(request: Request): Promise<Response> {
-    const refused = this.#guards.refuse(request);
-    if (refused) return refused;
-    const response = request.method === "OPTIONS" ? this.#guards.preflight(request) : await this.#answerSafely(request);
-    return this.#guards.open(request, response);
+  answer(request: Request): Promise<Response> {
+    try {
+      const origin = request.headers.get("origin");
+      const refused = this.#guards.refuse(request, origin);
+      if (refused) return Promise.resolve(refused);
+      const answered = request.method === "OPTIONS"
+        ? Promise.resolve(this.#guards.preflight(request))
+        : this.#answerSafely(request);
+      if (origin === null) return answered;
+      // What `auth` gave may be no reply that can be sent.
+      return answered.then((response) => this.#guards.open(origin, response))
+        .catch((error) => this.#failed(request, error));
+    } catch (error) {
+      return Promise.resolve(this.#failed(request, error));
+    }
   }
 
   close(): void {
@@ -73,13 +86,17 @@ class Endpoint {
   async #answerSafely(request: Request): Promise<Response> {
     try {
       if (this.#closed) return refuse(503, "This server is closing", { code: -32603 });
-      const auth = await this.#options.auth?.(request);
+      const auth = this.#options.auth ? await this.#options.auth(request) : undefined;
       return auth instanceof Response ? auth : await this.#route(request, auth);
     } catch (error) {
-      const fields = { method: request.method, error };
-      this.#serving.parts.logger?.({ level: "error", message: "A request could not be answered", fields });
-      return json(internalError(undefined), 500);
+      return this.#failed(request, error);
     }
+  }
+
+  #failed({ method }: Request, error: unknown): Response {
+    const fields = { method, error };
+    this.#serving.parts.logger?.({ level: "error", message: "A request could not be answered", fields });
+    return json(internalError(undefined), 500);
   }
 
   #route(request: Request, auth: AuthInfo | undefined): Response | Promise<Response> {
@@ -90,7 +107,7 @@ class Endpoint {
   }
 
   async #post(request: Request, auth: AuthInfo | undefined): Promise<Response> {
-    const read = await readBody(request, this.#serving.parts.limits);
+    const read = await readBody(request, this.#serving.parts);
     if ("refused" in read) return read.refused;
     const body = read.value;
     const kind = classify(body);
@@ -99,7 +116,7 @@ class Endpoint {
       return refuse(400, "Invalid Request: this is no JSON-RPC message that can be sent here", { id });
     }
     if ((kind === "request" || kind === "notification") && this.#isModern(request, body as JsonRpcRequest)) {
-      return kind === "notification" ? taken() : this.#modern(request, body as JsonRpcRequest, auth);
+      return kind === "notification" ? taken() : await this.#modern(request, body as JsonRpcRequest, auth);
     }
     if (this.#legacy) return this.#legacy.post(request, body, auth);
     return refuse(400, "Invalid Request: only requests and notifications can be sent here");
@@ -129,12 +146,12 @@ class Endpoint {
 
 /** The revision that a body claims to speak. */
 function claimOf({ params }: JsonRpcRequest): unknown {
-  return isObject(params?._meta) ? params._meta[`${metaPrefix}protocolVersion`] : undefined;
+  return isObject(params?._meta) ? params._meta[versionKey] : undefined;
 }
 
 /** Whether the envelope has what each modern request has to have. */
 function isComplete({ params }: JsonRpcRequest): boolean {
-  return isObject(params?._meta) && isObject(params._meta[`${metaPrefix}clientCapabilities`]);
+  return isObject(params?._meta) && isObject(params._meta[capabilitiesKey]);
 }
 
 /** A handshake where there is none: the error names what is spoken here. */

@@ -33,8 +33,9 @@ export class HeaderCheck {
     const budget = { left: this.#limits.headersBytes };
     const compare = (name: string, value: unknown, isInteger = false) =>
       this.#compare(headers, name, value, isInteger, budget);
-    if (!headers.has(revisionHeader)) return `The header "${revisionHeader}" is missing`;
-    const wrong = wrongClaim(headers, revision) ?? compare("Mcp-Method", method);
+    const claimed = headers.get(revisionHeader);
+    if (claimed === null) return `The header "${revisionHeader}" is missing`;
+    const wrong = wrongRevision(claimed, revision) ?? compare("Mcp-Method", method);
     if (wrong !== undefined) return wrong;
     const name = mirroredName(method, params);
     return (name === undefined ? undefined : compare("Mcp-Name", name)) ??
@@ -88,8 +89,12 @@ export class HeaderCheck {
 
 /** What is wrong when the header names another revision than the body: also where the body's is not spoken here. */
 export function wrongClaim(headers: Headers, revision: unknown): string | undefined {
-  const claimed = headers.get(revisionHeader)?.trim() ?? revision;
-  return claimed === revision ? undefined : `The header "${revisionHeader}" does not match the body`;
+  const claimed = headers.get(revisionHeader);
+  return claimed === null ? undefined : wrongRevision(claimed, revision);
+}
+
+function wrongRevision(claimed: string, revision: unknown): string | undefined {
+  return claimed.trim() === revision ? undefined : `The header "${revisionHeader}" does not match the body`;
 }
 
 function isSame(text: string, value: unknown, isInteger: boolean): boolean {

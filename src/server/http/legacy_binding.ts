@@ -14,10 +14,12 @@ import { LegacyExchange } from "./legacy_exchange.ts";
 import { HttpSession } from "./legacy_session.ts";
 import { SessionTable } from "./legacy_sessions.ts";
 import type { HttpOptions, Serving } from "./options.ts";
-import { refuse, taken } from "./replies.ts";
+import { json, refuse, taken } from "./replies.ts";
 
 /** The revision whose clients may send arrays. */
 const batched = "2025-03-26";
+/** Messages that one array may hold. */
+const mostAtOnce = 256;
 const idBytes = 32;
 
 /** Options of the legacy era, filled in. */
@@ -30,17 +32,26 @@ export class LegacyBinding {
   readonly #keepAlive: number;
   readonly #retry: number;
   readonly #hold: number | undefined;
+  readonly #givenId: (() => string) | undefined;
   readonly #store: EventStore;
   readonly #sessions: SessionTable;
 
   constructor(parts: ServerParts, legacy: NonNullable<Serving["legacy"]>, { keepAlive, sessions = {} }: Filled) {
-    const { max = 10_000, idle = 1_800_000, events = 1_000, eventCharacters = 16 * 2 ** 20, retry = 1_000, hold } =
-      sessions;
+    const {
+      max = 10_000,
+      idle = 1_800_000,
+      events = 1_000,
+      eventCharacters = 16 * 2 ** 20,
+      retry = 1_000,
+      hold,
+      newId,
+    } = sessions;
     this.#parts = parts;
     this.#legacy = legacy;
     this.#keepAlive = keepAlive;
     this.#retry = retry;
     this.#hold = hold;
+    this.#givenId = newId;
     this.#store = new EventStore(events, eventCharacters);
     this.#sessions = new SessionTable(parts.clock, max, idle);
   }
@@ -117,6 +128,7 @@ export class LegacyBinding {
   }
 
   #newId(): string {
+    if (this.#givenId) return this.#givenId();
     let id = "";
     for (const byte of this.#parts.random.bytes(idBytes)) id += byte.toString(16).padStart(2, "0");
     return id;
@@ -153,6 +165,7 @@ export class LegacyBinding {
   ): Response | Promise<Response> {
     const isServed = session.serving.open && session.serving.revision === batched;
     if (!isServed || !items.length) return refuse(400, "Only one message can be sent at once");
+    if (items.length > mostAtOnce) return refuse(400, `No more than ${mostAtOnce} messages can be sent at once`);
     const messages = new Map<unknown, JsonRpcRequest>();
     const responses: JsonRpcResponse[] = [];
     for (const item of items) {
@@ -167,7 +180,7 @@ export class LegacyBinding {
         else messages.set(message.id, message);
       }
     }
-    if (!messages.size) return responses.length ? Response.json(responses, { status: 400 }) : taken();
+    if (!messages.size) return responses.length ? json(responses, 400) : taken();
     return new LegacyExchange({ session, request, auth, messages: [...messages.values()], isBatch: true, responses })
       .reply;
   }

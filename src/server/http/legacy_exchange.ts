@@ -9,7 +9,7 @@ import type { AuthInfo } from "../definitions.ts";
 import type { Answer, Incoming } from "../seam.ts";
 import type { ResumableStream } from "./event_store.ts";
 import type { HttpSession, RunningRequests } from "./legacy_session.ts";
-import { internalError, jsonText, writeAnswer } from "./replies.ts";
+import { internalError, jsonText, writeAnswer, writeMessage } from "./replies.ts";
 
 /** What an exchange is made of. */
 export interface ExchangeOptions {
@@ -51,8 +51,10 @@ export class LegacyExchange implements RunningRequests {
   /** Sends a message that belongs to a request of this exchange. False when all are answered. */
   send(message: object): boolean {
     if (!this.#waiting) return false;
+    const text = writeMessage(message, this.#options.session.parts);
+    if (text === undefined) return true;
     this.#begin();
-    this.#stream?.send(JSON.stringify(message));
+    this.#stream?.send(text);
     return true;
   }
 
@@ -73,7 +75,11 @@ export class LegacyExchange implements RunningRequests {
     try {
       answer = await session.serving.answer(this.#incoming(message, controller.signal));
     } catch (error) {
-      session.logger?.({ level: "error", message: "The legacy era failed", fields: { method: message.method, error } });
+      session.parts.logger?.({
+        level: "error",
+        message: "The legacy era failed",
+        fields: { method: message.method, error },
+      });
       answer = { response: internalError(message.id), status: 500 };
     }
     this.#aborts.delete(controller);
@@ -106,7 +112,7 @@ export class LegacyExchange implements RunningRequests {
   #answered(answer: Answer | undefined): void {
     if (!this.#waiting) return;
     if (answer) {
-      const { text, status } = writeAnswer(answer, this.#options.session.logger);
+      const { text, status } = writeAnswer(answer, this.#options.session.parts);
       this.#status = status;
       if (this.#stream) this.#stream.send(text);
       else this.#texts.push(text);

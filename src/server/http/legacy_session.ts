@@ -4,13 +4,12 @@
  * @module
  */
 import type { JsonRpcNotification, JsonRpcRequest, RequestId } from "../../protocol/json_rpc.ts";
-import type { Logger } from "../../ports.ts";
 import type { AuthInfo } from "../definitions.ts";
 import type { Incoming, LegacyOutlet, LegacyServing, ServerParts } from "../seam.ts";
 import { ResumableStream } from "./event_store.ts";
 import type { EventStore } from "./event_store.ts";
 import { EventStream } from "./event_stream.ts";
-import { refuse } from "./replies.ts";
+import { refuse, writeMessage } from "./replies.ts";
 
 /** Streams of answers whose messages are kept after their end, the newest. */
 const keptStreams = 16;
@@ -74,7 +73,9 @@ export class HttpSession implements LegacyOutlet {
   /** Sends on the stream of the request that it belongs to; on the session's own when that one is answered. */
   send(message: JsonRpcRequest | JsonRpcNotification, about: Incoming | undefined): void {
     const exchange = about && this.#running.get(about.message.id);
-    if (!exchange?.send(message)) this.#own.send(JSON.stringify(message));
+    if (exchange?.send(message)) return;
+    const text = writeMessage(message, this.parts);
+    if (text !== undefined) this.#own.send(text);
   }
 
   /** Whether a request with this id waits for its answer. */
@@ -137,9 +138,9 @@ export class HttpSession implements LegacyOutlet {
     }
   }
 
-  /** Tells the operator what failed here. */
-  get logger(): Logger | undefined {
-    return this.#options.parts.logger;
+  /** What it works with. */
+  get parts(): ServerParts {
+    return this.#options.parts;
   }
 
   /** Ends it: work is called off, streams end, nothing is kept. */

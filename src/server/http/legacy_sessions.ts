@@ -7,6 +7,9 @@ import type { Clock } from "../../ports.ts";
 import type { AuthInfo } from "../definitions.ts";
 import type { HttpSession } from "./legacy_session.ts";
 
+/** Between two looks at all sessions for newcomers' sake, in milliseconds. */
+const sweepGap = 1_000;
+
 /** Finds sessions again, and ends those that nobody uses. */
 export class SessionTable {
   /** The one that was used longest ago is first. */
@@ -15,6 +18,7 @@ export class SessionTable {
   readonly #max: number;
   readonly #idle: number;
   #stopTimer: (() => void) | undefined;
+  #sweptAt = -Infinity;
 
   /**
    * @param max The most at one time.
@@ -40,7 +44,8 @@ export class SessionTable {
   /** Makes room for one more. False when all are in use. */
   hasRoom(): boolean {
     if (this.#sessions.size < this.#max) return true;
-    this.#sweep();
+    // Looking at all of them for each newcomer would be dear.
+    if (this.#clock.monotonic() - this.#sweptAt >= sweepGap) this.#sweep();
     if (this.#sessions.size < this.#max) return true;
     for (const session of this.#sessions.values()) {
       if (session.idle > 0) {
@@ -70,6 +75,7 @@ export class SessionTable {
   }
 
   #sweep(): void {
+    this.#sweptAt = this.#clock.monotonic();
     for (const session of [...this.#sessions.values()]) if (session.idle >= this.#idle) this.end(session);
   }
 

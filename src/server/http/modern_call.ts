@@ -8,7 +8,10 @@ import type { JsonRpcNotification, JsonRpcRequest } from "../../protocol/json_rp
 import type { AuthInfo } from "../definitions.ts";
 import type { Answer, Incoming, ModernServing, ServerParts } from "../seam.ts";
 import { EventStream } from "./event_stream.ts";
-import { internalError, jsonText, writeAnswer } from "./replies.ts";
+import { internalError, jsonText, writeAnswer, writeMessage } from "./replies.ts";
+
+/** Turns of the microtask queue that a call may take before it is watched: handlers that wait for nothing need about eight. */
+const promptTurns = 24;
 
 /** What a call is made of. */
 export interface ModernCallOptions {
@@ -26,7 +29,9 @@ export function answerModern(options: ModernCallOptions): Promise<Response> {
   return new ModernCall(options).reply;
 }
 
-class ModernCall {
+class ModernCall implements Incoming {
+  readonly message: JsonRpcRequest;
+  readonly auth: AuthInfo | undefined;
   readonly reply: Promise<Response>;
   readonly #options: ModernCallOptions;
   #resolve: ((response: Response) => void) | undefined;
@@ -42,54 +47,62 @@ class ModernCall {
 
   constructor(options: ModernCallOptions) {
     this.#options = options;
+    this.message = options.message;
+    this.auth = options.auth;
     this.reply = new Promise((resolve) => this.#resolve = resolve);
-    const { parts, keepAlive } = options;
-    this.#stopTimer = parts.clock.schedule(() => this.#begin(), keepAlive, { background: true });
     this.#run();
+    this.#watch();
+  }
+
+  /** A call that is not answered at once is watched: a timer and a signal for each would cost more than many a tool does. */
+  async #watch(): Promise<void> {
+    for (let turn = 0; turn < promptTurns; turn++) {
+      if (this.#over || this.#stream) return;
+      await undefined;
+    }
+    if (this.#over || this.#stream) return;
+    const { parts, keepAlive } = this.#options;
+    this.#stopTimer = parts.clock.schedule(() => this.#begin(), keepAlive, { background: true });
+    this.#listen();
   }
 
   async #run(): Promise<void> {
     const { parts: { logger }, modern, message } = this.#options;
     try {
-      this.#answered(await modern.answer(this.#incoming()));
+      this.#answered(await modern.answer(this));
     } catch (error) {
       logger?.({ level: "error", message: "The modern era failed", fields: { method: message.method, error } });
       this.#answered({ response: internalError(message.id), status: 500 });
     }
   }
 
-  #incoming(): Incoming {
-    const { message, auth } = this.#options;
-    const getSignal = () => this.#signal();
-    return {
-      message,
-      auth,
-      // Made when it is asked for: most calls look at it once or never.
-      get signal() {
-        return getSignal();
-      },
-      notify: (notification) => this.#notify(notification),
-    };
-  }
-
-  #signal(): AbortSignal {
+  /** Made when it is asked for, which most handlers do not. */
+  get signal(): AbortSignal {
     if (!this.#abort) {
       this.#abort = new AbortController();
-      const { signal } = this.#options.request;
-      if (signal?.aborted) this.#leave();
-      else if (!this.#over && !this.#stream) {
-        this.#listens = true;
-        signal?.addEventListener("abort", this.#gone);
-      }
+      this.#listen();
     }
     if (this.#left) this.#abort.abort(clientGone());
     return this.#abort.signal;
   }
 
-  #notify(notification: JsonRpcNotification): void {
-    if (this.#over) return;
+  #listen(): void {
+    if (this.#listens || this.#over || this.#stream) return;
+    const { signal } = this.#options.request;
+    if (signal?.aborted) return this.#leave();
+    this.#listens = true;
+    signal?.addEventListener("abort", this.#gone);
+  }
+
+  over(): boolean {
+    return this.#left;
+  }
+
+  notify(notification: JsonRpcNotification): void {
+    const text = this.#over ? undefined : writeMessage(notification, this.#options.parts);
+    if (text === undefined) return;
     this.#begin();
-    this.#stream?.send(JSON.stringify(notification));
+    this.#stream?.send(text);
   }
 
   /** Turns the reply into a stream. */
@@ -106,7 +119,7 @@ class ModernCall {
     if (this.#over) return;
     // Without an answer, or to listen, the reply is a stream in any case.
     if (!answer || (this.#options.message.method === "subscriptions/listen" && answer.response.result)) this.#begin();
-    const written = answer && writeAnswer(answer, this.#options.parts.logger);
+    const written = answer && writeAnswer(answer, this.#options.parts);
     this.#finish();
     if (written) {
       if (!this.#stream) return this.#resolve?.(jsonText(written.text, written.status));

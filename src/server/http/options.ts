@@ -17,6 +17,8 @@ export interface SessionOptions {
   max?: number | undefined;
   /** How long one may be idle, in milliseconds (30 minutes). A running call or an open stream is not idle. */
   idle?: number | undefined;
+  /** Makes the id of a session: visible ASCII that nobody can guess. Default: 32 random bytes in hexadecimal. */
+  newId?: (() => string) | undefined;
   /** Messages that are kept for each stream, so that a client can come back for them (1,000). */
   events?: number | undefined;
   /** Characters that are kept for all streams of all sessions together (16 Mi); the oldest messages go first. */

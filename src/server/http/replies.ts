@@ -3,9 +3,14 @@
  *
  * @module
  */
+import { LimitExceededError } from "../../protocol/errors.ts";
 import type { JsonRpcResponse, JsonValue, RequestId } from "../../protocol/json_rpc.ts";
-import type { Logger } from "../../ports.ts";
-import type { Answer } from "../seam.ts";
+import type { Answer, ServerParts } from "../seam.ts";
+
+/** What writing needs. */
+type WriteParts = Pick<ServerParts, "limits" | "logger">;
+
+const jsonType = { "content-type": "application/json" };
 
 /** What a refusal says beside its status. */
 export interface Refusal {
@@ -35,20 +40,31 @@ export function json(
 
 /** A reply whose body is JSON already. */
 export function jsonText(text: string, status: number, headers?: Readonly<Record<string, string>>): Response {
-  return new Response(text, { status, headers: { "content-type": "application/json", ...headers } });
+  return new Response(text, { status, headers: headers ? { ...jsonType, ...headers } : jsonType });
 }
 
-/** An answer as text. One that is no JSON (a circle, a bigint) becomes an internal error, and the operator hears of it. */
+/**
+ * An answer as text. One that is no JSON (a circle, a bigint), or as long as `outboxBytes`, becomes an internal error, and
+ * the operator hears of it.
+ */
 export function writeAnswer(
-  answer: Answer,
-  logger: Logger | undefined,
+  { response, status }: Answer,
+  parts: WriteParts,
 ): { readonly text: string; readonly status: number } {
-  const { response, status } = answer;
+  const text = writeMessage(response, parts);
+  if (text !== undefined) return { text, status };
+  return { text: JSON.stringify(internalError(response.id ?? undefined)), status: 500 };
+}
+
+/** A message as text; undefined when it cannot be sent, and the operator hears of it. */
+export function writeMessage(message: object, { limits: { outboxBytes }, logger }: WriteParts): string | undefined {
   try {
-    return { text: JSON.stringify(response), status };
+    const text = JSON.stringify(message);
+    if (text.length < outboxBytes) return text;
+    throw new LimitExceededError("limits.outboxBytes", outboxBytes, text.length);
   } catch (error) {
-    logger?.({ level: "error", message: "An answer is no JSON", fields: { error } });
-    return { text: JSON.stringify(internalError(response.id ?? undefined)), status: 500 };
+    logger?.({ level: "error", message: "A message cannot be sent", fields: { error } });
+    return undefined;
   }
 }
 

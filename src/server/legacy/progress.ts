@@ -31,7 +31,8 @@ export class ProgressMeter {
     const { progress: value } = progress;
     if (this.#over || !Number.isFinite(value) || value <= this.#highest) return;
     this.#highest = value;
-    this.#waiting = progress;
+    // The author may change it afterwards.
+    this.#waiting = { ...progress };
     if (this.#callOff) return;
     const wait = this.#sentAt + gap - this.#clock.monotonic();
     if (wait <= 0) this.#flush();

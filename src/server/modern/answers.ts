@@ -10,6 +10,8 @@ import { metaPrefix } from "../../protocol/modern.ts";
 import type { CacheHints, Implementation } from "../../protocol/types.ts";
 import type { Answer } from "../seam.ts";
 
+const serverKey = metaPrefix + "serverInfo";
+
 /** The methods whose results say how long they are good (S-084). */
 const cacheable: readonly string[] = [
   "server/discover",
@@ -26,7 +28,7 @@ const ownCodes: readonly number[] = [-32020, -32021, -32022];
 /** A result, with what every result carries (S-003, S-005). */
 export function resultAnswer(id: RequestId, result: JsonObject, info: Implementation, more?: JsonObject): Answer {
   const own = isObject(result._meta) ? result._meta as JsonObject : undefined;
-  const _meta = { ...own, ...more, [metaPrefix + "serverInfo"]: info as unknown as JsonObject };
+  const _meta = { ...own, ...more, [serverKey]: info as unknown as JsonObject };
   return { response: { jsonrpc: "2.0", id, result: { ...result, _meta } }, status: 200 };
 }
 

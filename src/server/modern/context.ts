@@ -41,7 +41,6 @@ const questions: { readonly [What in Parameters<RequestContext["can"]>[0]]: (of:
 export class ModernContext implements RequestContext {
   readonly era: Era = "modern";
   readonly revision: Revision;
-  readonly signal: AbortSignal;
   readonly auth: AuthInfo | undefined;
   readonly client: Implementation | undefined;
   readonly meta: Meta;
@@ -56,7 +55,6 @@ export class ModernContext implements RequestContext {
   constructor(incoming: Incoming, envelope: Envelope, wishes: Wishes, rounds: Rounds | undefined, clock: Clock) {
     const { progressToken, logLevel } = wishes;
     this.revision = envelope.revision;
-    this.signal = incoming.signal;
     this.auth = incoming.auth;
     this.client = envelope.client;
     this.meta = envelope.meta;
@@ -66,7 +64,7 @@ export class ModernContext implements RequestContext {
     this.#lowestLevel = logLevel ? loggingLevels.indexOf(logLevel) : Infinity;
     if (progressToken !== undefined) {
       this.#progress = new ProgressSender(progressToken, clock, (notification) => {
-        if (!incoming.signal.aborted) incoming.notify(notification);
+        if (!isOver(incoming)) incoming.notify(notification);
       });
     }
   }
@@ -77,34 +75,46 @@ export class ModernContext implements RequestContext {
     this.#progress?.flush();
   }
 
-  readonly progress = (progress: Progress): void => {
-    if (!this.#over) this.#progress?.report(progress);
-  };
+  // Each is made when it is asked for: most handlers need none.
 
-  readonly log = (level: LoggingLevel, data: JsonValue, logger?: string): void => {
-    if (this.#over || loggingLevels.indexOf(level) < this.#lowestLevel) return;
-    const params = { level, ...(logger !== undefined && { logger }), data };
-    this.#incoming.notify({ jsonrpc: "2.0", method: "notifications/message", params });
-  };
+  get signal(): AbortSignal {
+    return this.#incoming.signal;
+  }
 
-  readonly elicit = (request: ElicitRequest, options?: AskOptions): Promise<ElicitResult> => {
-    return this.#ask(elicitation, request, options);
-  };
+  get progress(): RequestContext["progress"] {
+    return (progress: Progress): void => {
+      if (!this.#over) this.#progress?.report(progress);
+    };
+  }
 
-  readonly sample = (request: CreateMessageRequest, options?: AskOptions): Promise<CreateMessageResult> => {
-    return this.#ask(sampling, request, options);
-  };
+  get log(): RequestContext["log"] {
+    return (level: LoggingLevel, data: JsonValue, logger?: string): void => {
+      if (this.#over || loggingLevels.indexOf(level) < this.#lowestLevel) return;
+      const params = { level, ...(logger !== undefined && { logger }), data };
+      this.#incoming.notify({ jsonrpc: "2.0", method: "notifications/message", params });
+    };
+  }
 
-  readonly roots = (options?: AskOptions): Promise<Root[]> => {
-    return this.#ask(roots, undefined, options);
-  };
+  get elicit(): RequestContext["elicit"] {
+    return (request: ElicitRequest, options?: AskOptions): Promise<ElicitResult> =>
+      this.#ask(elicitation, request, options);
+  }
 
-  readonly can = (what: Parameters<RequestContext["can"]>[0]): boolean => {
-    return this.#rounds !== undefined && Object.hasOwn(questions, what) && !questions[what](this.#envelope);
-  };
+  get sample(): RequestContext["sample"] {
+    return (request: CreateMessageRequest, options?: AskOptions): Promise<CreateMessageResult> =>
+      this.#ask(sampling, request, options);
+  }
+
+  get roots(): RequestContext["roots"] {
+    return (options?: AskOptions): Promise<Root[]> => this.#ask(roots, undefined, options);
+  }
+
+  get can(): RequestContext["can"] {
+    return (what) => this.#rounds !== undefined && Object.hasOwn(questions, what) && !questions[what](this.#envelope);
+  }
 
   get #over(): boolean {
-    return this.#ended || this.signal.aborted;
+    return this.#ended || isOver(this.#incoming);
   }
 
   #ask<Request, Reply>(kind: QuestionKind<Request, Reply>, request: Request, options?: AskOptions): Promise<Reply> {
@@ -140,4 +150,9 @@ export class ModernContext implements RequestContext {
     await undefined;
     throw reply;
   }
+}
+
+/** Whether a request was called off; its signal is not made for that. */
+export function isOver(incoming: Incoming): boolean {
+  return incoming.over ? incoming.over() : incoming.signal.aborted;
 }

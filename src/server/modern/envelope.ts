@@ -27,6 +27,7 @@ export const loggingLevels: readonly LoggingLevel[] = [
 const versionKey = metaPrefix + "protocolVersion";
 const capabilitiesKey = metaPrefix + "clientCapabilities";
 const levelKey = metaPrefix + "logLevel";
+const clientKey = metaPrefix + "clientInfo";
 
 /** What was read of a request. */
 export interface Envelope {
@@ -66,7 +67,7 @@ export function readEnvelope(message: JsonRpcRequest, supported: readonly Revisi
       data: { supported: [...supported], requested: excerpt(requested, 64) },
     });
   }
-  return { meta: meta as Meta, revision, capabilities, client: clientInfo(meta[metaPrefix + "clientInfo"]) };
+  return { meta: meta as Meta, revision, capabilities, client: clientInfo(meta[clientKey]) };
 }
 
 /** Tells who opens with a handshake what is spoken here instead (S-013). */
@@ -85,8 +86,9 @@ export function readWishes(meta: Meta): Wishes {
     throw malformed("params._meta.progressToken", progressToken, "a string or an integer");
   }
   const wanted = meta[levelKey];
+  if (wanted === undefined) return { logLevel: undefined, progressToken };
   const logLevel = loggingLevels.find((level) => level === wanted);
-  if (wanted !== undefined && !logLevel) {
+  if (!logLevel) {
     throw malformed(inMeta(levelKey), wanted, `one of ${loggingLevels.join(", ")}`);
   }
   return { logLevel, progressToken };

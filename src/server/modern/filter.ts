@@ -6,6 +6,7 @@
 import { InvalidParamsError } from "../../protocol/errors.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
+import { defaultLimits } from "../../protocol/limits.ts";
 import type { ServerCapabilities } from "../../protocol/types.ts";
 import type { ServerChange } from "../seam.ts";
 
@@ -39,6 +40,9 @@ export class ChangeFilter {
     const uris = notifications.resourceSubscriptions ?? [];
     if (!Array.isArray(uris) || !uris.every((uri) => typeof uri === "string")) {
       throw invalid("params.notifications.resourceSubscriptions", "an array of strings");
+    }
+    if (uris.length > defaultLimits.items) {
+      throw invalid("params.notifications.resourceSubscriptions", `no more than ${defaultLimits.items}`);
     }
     return new ChangeFilter(wanted, new Set<string>(capabilities.resources ? uris : []));
   }

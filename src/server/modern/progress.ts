@@ -30,7 +30,9 @@ export class ProgressSender {
   }
 
   /** Takes a sign. One that does not rise is dropped; one that comes too soon waits, and the next takes its place. */
-  report(progress: Progress): void {
+  report(told: Progress): void {
+    // The author may change it afterwards.
+    const progress = { ...told };
     const { progress: value } = progress;
     if (!Number.isFinite(value) || value <= this.#highest) return;
     this.#highest = value;

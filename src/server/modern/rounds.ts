@@ -41,29 +41,35 @@ export interface RoundsRequest {
   readonly auth: AuthInfo | undefined;
 }
 
+/** What a run remembers. */
+interface Kept {
+  /** Answers of earlier rounds. */
+  readonly answers: Map<string, JsonValue>;
+  /** What was asked in earlier rounds and in this one: the key, and the print of the question's words. */
+  readonly prints: Map<string, string>;
+  readonly asked: Set<string>;
+  readonly questions: Map<string, InputRequest>;
+  readonly counts: { elicit: number; sample: number; roots: number };
+}
+
 /** The questions and answers of one run of a handler. */
 export class Rounds {
   readonly #request: RoundsRequest;
   readonly #sealer: StateSealer;
-  /** Answers of earlier rounds. */
-  readonly #answers: Map<string, JsonValue>;
-  /** What was asked in earlier rounds and in this one: the key, and the print of the question's words. */
-  readonly #prints: Map<string, string>;
-  readonly #responses: Record<string, unknown>;
-  readonly #asked = new Set<string>();
-  readonly #questions = new Map<string, InputRequest>();
-  readonly #counts = { elicit: 0, sample: 0, roots: 0 };
+  readonly #responses: Record<string, unknown> | undefined;
+  /** Made when it is needed: most calls bring nothing along and ask nothing. */
+  #kept: Kept | undefined;
 
-  private constructor(request: RoundsRequest, sealer: StateSealer, state: JsonObject) {
+  private constructor(request: RoundsRequest, sealer: StateSealer, state?: JsonObject) {
     this.#request = request;
     this.#sealer = sealer;
-    this.#answers = new Map(entries(state.answers));
-    this.#prints = new Map(entries(state.prints) as [string, string][]);
     const { inputResponses } = request.params;
-    this.#responses = isObject(inputResponses) ? inputResponses : {};
+    if (isObject(inputResponses)) this.#responses = inputResponses;
+    if (!state) return;
+    const { answers, prints } = this.#kept = keep(state);
     for (const [key, response] of entries(this.#responses)) {
       // What was asked for is kept, also when this run ends before its question comes up again.
-      if (this.#prints.has(key) && !this.#answers.has(key)) this.#answers.set(key, response);
+      if (prints.has(key) && !answers.has(key)) answers.set(key, response);
     }
   }
 
@@ -72,9 +78,12 @@ export class Rounds {
    *
    * @throws {InvalidParamsError} When the request's state is not ours (S-089).
    */
-  static async open(request: RoundsRequest, sealer: StateSealer): Promise<Rounds> {
+  static open(request: RoundsRequest, sealer: StateSealer): Rounds | Promise<Rounds> {
+    return request.params.requestState === undefined ? new Rounds(request, sealer) : Rounds.#reopen(request, sealer);
+  }
+
+  static async #reopen(request: RoundsRequest, sealer: StateSealer): Promise<Rounds> {
     const { requestState } = request.params;
-    if (requestState === undefined) return new Rounds(request, sealer, {});
     const state = typeof requestState === "string" && await sealer.open(requestState, await boundTo(request));
     if (state) return new Rounds(request, sealer, state);
     throw new InvalidParamsError(`"params.requestState" is not valid here, or no more: send the call without it`, {
@@ -84,12 +93,12 @@ export class Rounds {
 
   /** Whether an answer was brought along: such a result is nobody else's. */
   get answered(): boolean {
-    return this.#answers.size > 0 || Object.keys(this.#responses).length > 0;
+    return (this.#kept?.answers.size ?? 0) > 0 || Object.keys(this.#responses ?? {}).length > 0;
   }
 
   /** Whether the client has to be asked. */
   get waiting(): boolean {
-    return this.#questions.size > 0;
+    return (this.#kept?.questions.size ?? 0) > 0;
   }
 
   /**
@@ -105,41 +114,55 @@ export class Rounds {
     capabilities: ClientCapabilities,
     name: string | undefined,
   ): Reply | InputNeeded {
-    const key = name ?? `${kind.name}_${++this.#counts[kind.name]}`;
-    if (this.#asked.has(key)) throw new TypeError(`The key "${key}" names two questions: expected one`);
-    this.#asked.add(key);
+    const { answers, prints, asked, questions, counts } = this.#kept ??= keep({});
+    const key = name ?? `${kind.name}_${++counts[kind.name]}`;
+    if (asked.has(key)) throw new TypeError(`The key "${key}" names two questions: expected one`);
+    asked.add(key);
     const params = kind.params(request, capabilities);
     const print = kind.exact && name === undefined ? printOf(JSON.stringify(params)) : "";
-    const answer = this.#find(key, print);
+    const known = (prints.get(key) ?? print) === print;
+    const answer = known ? answers.get(key) ?? own(this.#responses, key) : undefined;
     const reply = answer === undefined ? undefined : kind.read(answer, request);
-    this.#prints.set(key, print);
+    prints.set(key, print);
     if (reply !== undefined) {
-      this.#answers.set(key, answer as JsonValue);
+      answers.set(key, answer as JsonValue);
       return reply;
     }
-    this.#answers.delete(key);
-    this.#questions.set(key, params ? { method: kind.method, params } : { method: kind.method });
+    answers.delete(key);
+    questions.set(key, params ? { method: kind.method, params } : { method: kind.method });
     return new InputNeeded(key);
   }
 
   /** The result that asks. */
   async result(): Promise<JsonObject> {
     const bound = await boundTo(this.#request);
-    const state = { answers: Object.fromEntries(this.#answers), prints: Object.fromEntries(this.#prints) };
+    const { answers, prints, questions } = this.#kept ?? keep({});
+    const state = { answers: Object.fromEntries(answers), prints: Object.fromEntries(prints) };
     const requestState = await this.#sealer.seal(state, bound);
-    const inputRequests = Object.fromEntries(this.#questions) as unknown as JsonObject;
+    const inputRequests = Object.fromEntries(questions) as unknown as JsonObject;
     return { resultType: "input_required", inputRequests, requestState };
-  }
-
-  #find(key: string, print: string): unknown {
-    if ((this.#prints.get(key) ?? print) !== print) return undefined;
-    return this.#answers.get(key) ?? (Object.hasOwn(this.#responses, key) ? this.#responses[key] : undefined);
   }
 }
 
 /** The parameters as the author's handler sees them. */
-export function withoutAnswers({ inputResponses: _, requestState: __, ...params }: JsonObject): JsonObject {
+export function withoutAnswers(given: JsonObject): JsonObject {
+  if (!("inputResponses" in given || "requestState" in given)) return given;
+  const { inputResponses: _, requestState: __, ...params } = given;
   return params;
+}
+
+function keep({ answers, prints }: JsonObject): Kept {
+  return {
+    answers: new Map(entries(answers)),
+    prints: new Map(entries(prints) as [string, string][]),
+    asked: new Set(),
+    questions: new Map(),
+    counts: { elicit: 0, sample: 0, roots: 0 },
+  };
+}
+
+function own(responses: Record<string, unknown> | undefined, key: string): unknown {
+  return responses && Object.hasOwn(responses, key) ? responses[key] : undefined;
 }
 
 /** Who asks what: a state is good for this alone (S-090). */

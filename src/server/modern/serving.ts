@@ -12,7 +12,7 @@ import type { Revision } from "../../protocol/revisions.ts";
 import type { CacheHints, ServerCapabilities } from "../../protocol/types.ts";
 import type { Answer, Incoming, ModernServing, ServerParts } from "../seam.ts";
 import { complete, errorAnswer, internalAnswer, resultAnswer } from "./answers.ts";
-import { ModernContext } from "./context.ts";
+import { isOver, ModernContext } from "./context.ts";
 import { type Envelope, hint, readEnvelope, readWishes } from "./envelope.ts";
 import { inputMethods, InputNeeded, Rounds, withoutAnswers } from "./rounds.ts";
 import { Subscriptions } from "./subscriptions.ts";
@@ -48,20 +48,27 @@ class ModernPeer implements ModernServing {
     this.#subscriptions = new Subscriptions(parts.methods, parts.clock, parts.tasks?.modern);
   }
 
-  async answer(incoming: Incoming): Promise<Answer | undefined> {
-    const { message: { id, method }, signal } = incoming;
-    if (signal.aborted) return undefined;
-    const answered = this.#answer(incoming).catch((error) => {
-      const answer = errorAnswer(id, error);
-      if (!answer && !signal.aborted) this.#log(method, error);
-      return answer ?? internalAnswer(id);
-    });
-    const answer = await untilAborted(answered, signal);
-    return signal.aborted ? undefined : answer;
+  answer(incoming: Incoming): Promise<Answer | undefined> {
+    const answered = this.#safely(incoming);
+    return incoming.over ? answered : untilAborted(answered, incoming.signal);
   }
 
   close(): void {
     this.#subscriptions.close();
+  }
+
+  async #safely(incoming: Incoming): Promise<Answer | undefined> {
+    if (isOver(incoming)) return undefined;
+    try {
+      const answer = await this.#answer(incoming);
+      return isOver(incoming) ? undefined : answer;
+    } catch (error) {
+      if (isOver(incoming)) return undefined;
+      const { id, method } = incoming.message;
+      const answer = errorAnswer(id, error);
+      if (!answer) this.#log(method, error);
+      return answer ?? internalAnswer(id);
+    }
   }
 
   async #answer(incoming: Incoming): Promise<Answer | undefined> {
@@ -88,7 +95,8 @@ class ModernPeer implements ModernServing {
       return resultAnswer(id, complete(method, result, undefined), methods.info);
     }
     const asks = inputMethods.includes(method);
-    const rounds = asks ? await Rounds.open({ method, params, auth: incoming.auth }, this.#parts.state) : undefined;
+    const opened = asks ? Rounds.open({ method, params, auth: incoming.auth }, this.#parts.state) : undefined;
+    const rounds = opened instanceof Promise ? await opened : opened;
     const context = new ModernContext(incoming, envelope, wishes, rounds, this.#parts.clock);
     try {
       const result = await this.#run(method, asks ? withoutAnswers(params) : params, context, rounds, envelope);

@@ -126,7 +126,7 @@ describe("a modern request", () => {
       modern: async (incoming) => {
         incoming.notify(note("one"));
         await left.promise;
-        const { signal } = { ...incoming };
+        const { signal } = incoming;
         asked.open(signal);
         return undefined;
       },

@@ -1,0 +1,89 @@
+/**
+ * An HTTP server in one line: on Bun, Deno and Node alike.
+ *
+ * @module
+ */
+import type { WebSocketLike } from "../ports.ts";
+import { defaultLimits } from "../protocol/limits.ts";
+import type { HttpListener, ListenHttp } from "../runtime/serve/listen.ts";
+
+/** What answers requests: the endpoint of `createHandler`, the `fetch` of a Hono application, or any function like them. */
+export interface RequestHandler {
+  /** Answers one request. */
+  (request: Request): Response | Promise<Response>;
+  /** Ends all its streams: called when the host is closed. */
+  close?(): void;
+}
+
+/** What serves WebSockets: it is made by `createSocketEndpoint`. */
+export interface WebSocketDoor {
+  /** Judges a request before it is upgraded: gives what takes the socket, or the reply that sends it away. Never rejects. */
+  admit(request: Request): Promise<((socket: WebSocketLike) => unknown) | Response>;
+  /** The most that one frame may have, in characters. */
+  readonly messageBytes: number | undefined;
+  /** Ends all sockets. */
+  close(): Promise<void>;
+}
+
+/** Options of `serveHttp`. */
+export interface ServeHttpOptions {
+  /** The port. Default: 8080. With 0 any free one is taken. */
+  port?: number | undefined;
+  /**
+   * The address to listen at. Default: `127.0.0.1`, this machine alone. At another one, the handler has to be told the
+   * names that it is reached by (`allowedHosts`).
+   */
+  hostname?: string | undefined;
+  /** Serves WebSockets beside HTTP: of `createSocketEndpoint`. It is closed with the host. Not on Node. */
+  webSocket?: WebSocketDoor | undefined;
+  /** How long replies may go on when the host is closed, in milliseconds. Default: 1,000. */
+  grace?: number | undefined;
+}
+
+/** An HTTP server at work. */
+export interface HttpHost extends AsyncDisposable {
+  /** The address that it listens at. */
+  readonly hostname: string;
+  /** The port that it listens at. */
+  readonly port: number;
+  /** Where it is, without a path: `http://127.0.0.1:8080`. */
+  readonly url: string;
+  /** Takes no further requests, ends the streams of the handler and the sockets, and lets go of the port. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Serves HTTP with a handler. */
+export type ServeHttp = (handler: RequestHandler, options?: ServeHttpOptions) => Promise<HttpHost>;
+
+/** Makes `serveHttp` of what a runtime has. */
+export function createServeHttp(listen: ListenHttp): ServeHttp {
+  return async (handler, options = {}) => {
+    const { port = 8080, hostname = "127.0.0.1", webSocket, grace = 1_000 } = options;
+    const admit = webSocket && ((request: Request) => webSocket.admit(request));
+    const messageBytes = webSocket?.messageBytes ?? defaultLimits.messageBytes;
+    const answer = async (request: Request): Promise<Response> => {
+      try {
+        return await handler(request);
+      } catch {
+        return new Response(null, { status: 500 });
+      }
+    };
+    const listener = await listen({ answer, admit, messageBytes }, { port, hostname });
+    let closing: Promise<void> | undefined;
+    const close = (): Promise<void> => closing ??= end(listener, handler, { webSocket, grace });
+    const shown = hostname.includes(":") ? `[${hostname}]` : hostname;
+    const url = `http://${shown}:${listener.port}`;
+    return { hostname, port: listener.port, url, close, [Symbol.asyncDispose]: close };
+  };
+}
+
+async function end(
+  listener: HttpListener,
+  handler: RequestHandler,
+  { webSocket, grace }: { webSocket: WebSocketDoor | undefined; grace: number },
+): Promise<void> {
+  const closed = listener.close(grace);
+  handler.close?.();
+  await webSocket?.close();
+  await closed;
+}

@@ -1,0 +1,127 @@
+/**
+ * HTTP and WebSockets served by `Bun.serve`.
+ *
+ * @module
+ */
+import type { WebSocketEvent, WebSocketLike } from "../../ports.ts";
+import type { ListenHttp } from "./listen.ts";
+
+/** The part of Bun's socket that is used. */
+interface BunSocket {
+  readonly data: { readonly socket: Accepted };
+  readonly readyState: number;
+  send(text: string): number;
+  close(code?: number, reason?: string): void;
+  getBufferedAmount(): number;
+}
+
+interface BunServer {
+  readonly port: number;
+  readonly hostname: string;
+  upgrade(request: Request, options: { headers: HeadersInit; data: BunSocket["data"] }): boolean;
+  stop(now?: boolean): Promise<void>;
+}
+
+declare const Bun: {
+  serve(options: {
+    hostname: string;
+    port: number;
+    idleTimeout: number;
+    fetch(request: Request, server: BunServer): Promise<Response | undefined>;
+    error(): Response;
+    websocket: {
+      maxPayloadLength: number;
+      backpressureLimit: number;
+      closeOnBackpressureLimit: boolean;
+      idleTimeout: number;
+      open(socket: BunSocket): void;
+      message(socket: BunSocket, data: unknown): void;
+      close(socket: BunSocket, code: number, reason: string): void;
+    };
+  }): BunServer;
+};
+
+/** Silence on a connection before Bun ends it, in seconds: longer than between two keep-alive comments. */
+const idleTimeout = 120;
+/** Bytes that may wait in one socket: the channel above holds back long before. */
+const backpressureLimit = 128 * 2 ** 20;
+
+/** Serves by `Bun.serve`. */
+export const listenBun: ListenHttp = ({ answer, admit, messageBytes }, at) => {
+  async function upgrade(request: Request, server: BunServer): Promise<Response | undefined> {
+    const admitted = await admit!(request);
+    if (admitted instanceof Response) return admitted;
+    const socket = new Accepted(admitted);
+    const headers = { "sec-websocket-protocol": "mcp" };
+    return server.upgrade(request, { headers, data: { socket } }) ? undefined : new Response(null, { status: 400 });
+  }
+  const server = Bun.serve({
+    ...at,
+    idleTimeout,
+    fetch: (request, server) =>
+      admit && request.headers.get("upgrade")?.toLowerCase() === "websocket"
+        ? upgrade(request, server)
+        : answer(request),
+    error: () => new Response(null, { status: 500 }),
+    websocket: {
+      maxPayloadLength: messageBytes,
+      backpressureLimit,
+      closeOnBackpressureLimit: true,
+      idleTimeout,
+      open: (socket) => socket.data.socket.open(socket),
+      message: ({ data: { socket } }, data) => socket.tell("message", { data }),
+      close: ({ data: { socket } }, code, reason) => socket.tell("close", { code, reason }),
+    },
+  });
+  return Promise.resolve({
+    hostname: server.hostname,
+    port: server.port,
+    close: async (grace) => {
+      const timer = setTimeout(() => void server.stop(true), grace);
+      await server.stop();
+      clearTimeout(timer);
+    },
+  });
+};
+
+/** Bun tells of its sockets through handlers of the server: this gives each its own listeners. */
+class Accepted implements WebSocketLike {
+  readonly protocol = "mcp";
+  readonly #accept: (socket: WebSocketLike) => unknown;
+  readonly #listeners: [type: string, listener: (event: WebSocketEvent) => void][] = [];
+  #socket: BunSocket | undefined;
+
+  constructor(accept: (socket: WebSocketLike) => unknown) {
+    this.#accept = accept;
+  }
+
+  get readyState(): number {
+    return this.#socket?.readyState ?? 0;
+  }
+
+  get bufferedAmount(): number {
+    return this.#socket?.readyState === 1 ? this.#socket.getBufferedAmount() : 0;
+  }
+
+  open(socket: BunSocket): void {
+    this.#socket = socket;
+    this.#accept(this);
+  }
+
+  tell(type: string, event: WebSocketEvent): void {
+    for (const [wanted, listener] of this.#listeners) if (wanted === type) listener(event);
+  }
+
+  send(text: string): void {
+    // 0: it was dropped. -1: it waits.
+    if (this.#socket?.send(text) === 0 && text !== "") throw new Error("The socket is closed or full");
+  }
+
+  close(code?: number, reason?: string): void {
+    this.#socket?.close(code, reason);
+  }
+
+  addEventListener(type: string, listener: (event: WebSocketEvent) => void): void {
+    this.#listeners.push([type, listener]);
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * HTTP and WebSockets served by `Deno.serve`.
+ *
+ * @module
+ */
+import type { WebSocketLike } from "../../ports.ts";
+import type { ListenHttp } from "./listen.ts";
+
+declare const Deno: {
+  serve(
+    options: { hostname: string; port: number; signal: AbortSignal; onListen(): void; onError(): Response },
+    answer: (request: Request, info: { readonly completed: Promise<void> }) => Promise<Response>,
+  ): { readonly addr: { hostname: string; port: number }; readonly finished: Promise<void> };
+  upgradeWebSocket(
+    request: Request,
+    options: { protocol: string; idleTimeout: number },
+  ): { socket: WebSocketLike; response: Response };
+};
+
+/** Silence before the other side is asked whether it is there, and that long again until it is given up, in seconds. */
+const idleTimeout = 120;
+
+/**
+ * Makes a WebSocket of a request on Deno.
+ *
+ * @param accept Takes the socket, which is about to open.
+ * @throws {TypeError} When the handshake is malformed.
+ */
+export function upgradeDeno(request: Request, accept: (socket: WebSocketLike) => unknown): Response {
+  const { socket, response } = Deno.upgradeWebSocket(request, { protocol: "mcp", idleTimeout });
+  accept(socket);
+  return response;
+}
+
+/** Serves by `Deno.serve`. */
+export const listenDeno: ListenHttp = ({ answer, admit }, at) => {
+  async function upgrade(request: Request): Promise<Response> {
+    const admitted = await admit!(request);
+    if (admitted instanceof Response) return admitted;
+    try {
+      return upgradeDeno(request, admitted);
+    } catch {
+      return new Response(null, { status: 400 });
+    }
+  }
+  const controller = new AbortController();
+  const replies = new Set<Promise<unknown>>();
+  const options = {
+    ...at,
+    signal: controller.signal,
+    onListen: () => {},
+    onError: () => new Response(null, { status: 500 }),
+  };
+  let closing = false;
+  const server = Deno.serve(options, (request, { completed }) => {
+    if (closing) return Promise.resolve(new Response(null, { status: 503, headers: { connection: "close" } }));
+    if (admit && request.headers.get("upgrade")?.toLowerCase() === "websocket") return upgrade(request);
+    const done = completed.catch(() => {}).finally(() => replies.delete(done));
+    replies.add(done);
+    return answer(request);
+  });
+  return Promise.resolve({
+    ...server.addr,
+    close: async (grace) => {
+      closing = true;
+      // `shutdown()` cannot be cut short: Deno breaks when the signal is aborted during it.
+      await within(grace, Promise.all(replies));
+      controller.abort();
+      await server.finished;
+    },
+  });
+};
+
+async function within(milliseconds: number, work: Promise<unknown>): Promise<void> {
+  let timer;
+  const enough = new Promise<void>((resolve) => timer = setTimeout(resolve, milliseconds));
+  await Promise.race([work, enough]);
+  clearTimeout(timer);
+}

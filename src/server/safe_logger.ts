@@ -1,0 +1,20 @@
+/**
+ * An author's logger, kept from doing harm.
+ *
+ * @module
+ */
+import type { Logger } from "../ports.ts";
+
+/** A logger that neither throws nor leaves a rejected promise behind: a full disk must not change an answer. */
+export function createSafeLogger(logger: Logger | undefined): Logger | undefined {
+  if (!logger) return undefined;
+  return (record) => {
+    try {
+      // An async function passes for a logger.
+      const writing: unknown = logger(record);
+      if (writing instanceof Promise) writing.catch(() => {});
+    } catch {
+      // There is nobody left to tell.
+    }
+  };
+}

@@ -1,0 +1,145 @@
+/**
+ * Which requests may become a WebSocket, and what serves the sockets.
+ *
+ * @module
+ */
+import { systemClock } from "../../ports.ts";
+import type { Clock, WebSocketLike } from "../../ports.ts";
+import { serveChannel } from "../channel_server.ts";
+import type { ChannelServer, ChannelServerOptions } from "../channel_server.ts";
+import type { AuthInfo } from "../definitions.ts";
+import { Guards } from "../http/guards.ts";
+import type { HttpOptions } from "../http/options.ts";
+import { internalError, json, notAllowed, refuse } from "../http/replies.ts";
+import type { Servable } from "../serving.ts";
+import { createSocketChannel } from "./channel.ts";
+
+/** Options of {@linkcode createSocketEndpoint}. */
+export interface SocketEndpointOptions
+  extends Omit<ChannelServerOptions, "auth" | "modern">, Pick<HttpOptions, "allowedHosts" | "allowedOrigins" | "auth"> {
+  /** The path that is served (`/mcp`). Default: each. */
+  path?: string | undefined;
+  /** The most sockets at one time (1,000). Further ones get 503. */
+  maxSockets?: number | undefined;
+}
+
+/** Serves an accepted socket. Call it once, in the tick in which the socket is there. */
+export type AcceptSocket = (socket: WebSocketLike) => ChannelServer;
+
+/** Judges requests for WebSockets, and serves the sockets: one client each. */
+export interface SocketEndpoint {
+  /**
+   * Looks at a request before it is upgraded: Host, Origin, subprotocol, who it is. Never rejects.
+   *
+   * @returns What serves the socket, or the reply that sends the request away.
+   */
+  admit(request: Request): Promise<AcceptSocket | Response>;
+  /** The most that one frame may have, in characters: for runtimes that can bound it themselves. */
+  readonly messageBytes: number | undefined;
+  /** Ends all sockets: streams of changes get their results. Requests that come later get 503. */
+  close(): Promise<void>;
+}
+
+/** The name of the protocol, which a client has to offer (RFC 6455, section 1.9). */
+const subprotocol = "mcp";
+
+/**
+ * Makes the endpoint for WebSockets of what is served: hand it to `serveHttp` of `./bun` or `./deno`, or to `withWebSocket`
+ * of `./workers` or `./deno`.
+ *
+ * Pages and names of other machines are refused unless `allowedOrigins` and `allowedHosts` name them, as over HTTP.
+ *
+ * @param server What is served.
+ * @throws {TypeError} When an option makes no sense.
+ *
+ * @example One server on HTTP and WebSocket
+ * ```ts ignore
+ * import { serveHttp } from "@causeway/mcp/bun";
+ * import { createHandler, createSocketEndpoint } from "@causeway/mcp/server";
+ *
+ * await serveHttp(createHandler(server), { port: 8080, webSocket: createSocketEndpoint(server) });
+ * ```
+ */
+export function createSocketEndpoint(server: Servable, options: SocketEndpointOptions = {}): SocketEndpoint {
+  return new Endpoint(server, options);
+}
+
+/** Whether a request wants to become a WebSocket. */
+function wantsSocket(request: Request): boolean {
+  return request.headers.get("upgrade")?.toLowerCase() === "websocket";
+}
+
+class Endpoint implements SocketEndpoint {
+  readonly messageBytes: number | undefined;
+  readonly #server: Servable;
+  readonly #options: SocketEndpointOptions;
+  readonly #guards: Guards;
+  readonly #clock: Clock;
+  readonly #most: number;
+  readonly #sockets = new Set<ChannelServer>();
+  #closed = false;
+
+  constructor(server: Servable, options: SocketEndpointOptions) {
+    this.#server = server;
+    this.#options = options;
+    this.#guards = new Guards(options);
+    this.#clock = options.clock ?? systemClock;
+    this.#most = options.maxSockets ?? 1_000;
+    this.messageBytes = options.limits?.messageBytes;
+  }
+
+  async admit(request: Request): Promise<AcceptSocket | Response> {
+    const refused = this.#guards.refuse(request) ?? this.#refuse(request);
+    if (refused) return refused;
+    try {
+      const auth = await this.#options.auth?.(request);
+      return auth instanceof Response ? auth : (socket) => this.#serve(socket, auth);
+    } catch (error) {
+      const fields = { error };
+      this.#options.logger?.({ level: "error", message: "A WebSocket could not be judged", fields });
+      return json(internalError(undefined), 500);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all([...this.#sockets].map((serving) => serving.close()));
+  }
+
+  #refuse(request: Request): Response | undefined {
+    const { path } = this.#options;
+    if (path !== undefined && new URL(request.url).pathname !== path) return refuse(404, "There is nothing here");
+    if (!wantsSocket(request)) {
+      return refuse(426, "A WebSocket is wanted here", { headers: { upgrade: "websocket", connection: "upgrade" } });
+    }
+    if (request.method !== "GET") return notAllowed("GET");
+    const offered = (request.headers.get("sec-websocket-protocol") ?? "").split(",");
+    if (!offered.some((name) => name.trim() === subprotocol)) {
+      return refuse(400, `The subprotocol "${subprotocol}" has to be offered`);
+    }
+    if (this.#closed) return refuse(503, "This server is closing", { code: -32603 });
+    if (this.#sockets.size < this.#most) return undefined;
+    return refuse(503, "Too many sockets are open", { code: -32603, headers: { "retry-after": "60" } });
+  }
+
+  #serve(socket: WebSocketLike, auth: AuthInfo | undefined): ChannelServer {
+    const { limits, clock } = this.#options;
+    const channel = createSocketChannel(socket, { messageBytes: limits?.messageBytes, clock });
+    const serving = serveChannel(this.#server, channel, { ...this.#options, auth });
+    this.#sockets.add(serving);
+    const letGo = this.#endWith(serving, auth);
+    void serving.closed.then(() => {
+      letGo();
+      this.#sockets.delete(serving);
+    });
+    if (this.#closed) void serving.close();
+    return serving;
+  }
+
+  /** A socket lives no longer than the proof of who is at its other end. */
+  #endWith(serving: ChannelServer, auth: AuthInfo | undefined): () => void {
+    if (auth?.expiresAt === undefined) return () => {};
+    const left = Math.max(0, auth.expiresAt - this.#clock.now());
+    return this.#clock.schedule(() => void serving.close(), left, { background: true });
+  }
+}

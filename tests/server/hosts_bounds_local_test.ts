@@ -1,0 +1,55 @@
+/** Bad input on the wire of the one-line hosts. */
+import { connect as connectSocket } from "node:net";
+import { describe, test } from "node:test";
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { serveHttp } from "../../src/entry/local.ts";
+import { createHandler, McpServer } from "../../src/server/mod.ts";
+
+/** Sends bytes and gives all that comes back until the other side ends. */
+function exchange(port: number, parts: readonly string[]): Promise<string> {
+  return new Promise((resolve) => {
+    let text = "";
+    const socket = connectSocket(port, "127.0.0.1", () => parts.forEach((part) => socket.write(part)));
+    const timer = setTimeout(() => socket.destroy(), 500);
+    socket.on("data", (chunk) => void (text += String(chunk)));
+    socket.on("error", () => {});
+    socket.on("close", () => {
+      clearTimeout(timer);
+      resolve(text);
+    });
+  });
+}
+
+describe("bad input at a one-line host", () => {
+  const server = new McpServer({ name: "bounded", version: "1.0.0" });
+  const post = (port: number, more: string) =>
+    `POST /mcp HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\ncontent-type: application/json\r\n` +
+    `accept: application/json, text/event-stream\r\n${more}\r\n`;
+
+  test("a body that is said to be too long is refused before it has come", async () => {
+    await using host = await serveHttp(createHandler(server, { limits: { messageBytes: 1_000 } }), { port: 0 });
+    assertStringIncludes(await exchange(host.port, [post(host.port, "content-length: 2000\r\n"), "x"]), " 413 ");
+  });
+
+  test("a body without a length is read as far as the limit", async () => {
+    await using host = await serveHttp(createHandler(server, { limits: { messageBytes: 1_000 } }), { port: 0 });
+    const chunk = `7d0\r\n${"x".repeat(2_000)}\r\n`;
+    const head = post(host.port, "transfer-encoding: chunked\r\n");
+    assertStringIncludes(await exchange(host.port, [head, chunk, chunk]), " 413 ");
+  });
+
+  test("what is no HTTP, or has no host, harms nobody", async () => {
+    await using host = await serveHttp(createHandler(server), { port: 0 });
+    for (
+      const text of [
+        "nonsense\r\n\r\n",
+        "GET http://[ HTTP/1.1\r\nhost: x\r\n\r\n",
+        "GET / HTTP/1.1\r\nhost: a b\r\n\r\n",
+      ]
+    ) {
+      const reply = await exchange(host.port, [text]);
+      assertEquals(/^$|^HTTP\/1.1 4/.test(reply), true, reply);
+    }
+    assertEquals((await fetch(`${host.url}/mcp`, { method: "OPTIONS" })).status, 204);
+  });
+});

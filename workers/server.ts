@@ -1,0 +1,81 @@
+/**
+ * A Worker that serves an MCP server at `/mcp`: modern clients without state in the Worker itself, legacy sessions in a
+ * Durable Object each, WebSockets on the same path.
+ *
+ * @module
+ */
+import { classify } from "../src/protocol/json_rpc.ts";
+import type { JsonRpcRequest } from "../src/protocol/json_rpc.ts";
+import { workersLimits } from "../src/protocol/limits.ts";
+import { createMcpApp } from "../src/runner/mcp_app.ts";
+import type { McpApp } from "../src/runner/mcp_app.ts";
+import { Guards } from "../src/server/http/guards.ts";
+import { createHandler } from "../src/server/mod.ts";
+import { peek } from "./peek.ts";
+import { createSample } from "./sample.ts";
+import { namesOf, SessionObject } from "./session_object.ts";
+import type { ServerEnv, SessionNamespace } from "./session_object.ts";
+import { SocketObject } from "./socket_object.ts";
+
+export { SessionObject, SocketObject };
+export type { ServerEnv };
+
+const worker: { fetch(request: Request, env: ServerEnv): Response | Promise<Response> } = createWorker();
+export default worker;
+
+function createWorker(): typeof worker {
+  // One application for the life of the isolate: it keeps nothing of a request.
+  let app: McpApp | undefined;
+  return { fetch: (request, env) => (app ??= createApp(env)).fetch(request) };
+}
+
+function createApp(env: ServerEnv): McpApp {
+  const server = createSample();
+  const options = { ...namesOf(env), secret: env.STATE_SECRET || undefined, limits: workersLimits };
+  const modern = createHandler(server, { ...options, eras: ["modern"] });
+  const guards = new Guards(options);
+  return createMcpApp(async (request) => {
+    // Foreign pages and names wake no object.
+    const refused = guards.refuse(request);
+    if (refused) return refused;
+    if (wantsSocket(request)) return await env.SOCKETS.get(env.SOCKETS.newUniqueId()).fetch(request);
+    const legacy = await sessionOf(request, env.SESSIONS);
+    return legacy ? await legacy() : await modern(request);
+  });
+}
+
+function wantsSocket({ headers }: Request): boolean {
+  const offered = headers.get("sec-websocket-protocol") ?? "";
+  return headers.get("upgrade")?.toLowerCase() === "websocket" &&
+    offered.split(",").some((name) => name.trim() === "mcp");
+}
+
+/** Who answers a request of the legacy era: the object of its session, or a new one for a handshake. */
+async function sessionOf(
+  request: Request,
+  sessions: SessionNamespace,
+): Promise<(() => Promise<Response>) | undefined> {
+  const id = request.headers.get("mcp-session-id");
+  if (id !== null) {
+    // An id that this Worker did not make wakes no object.
+    const [name = ""] = id.split(".");
+    const object = objectId(sessions, name);
+    return () => Promise.resolve(object ? sessions.get(object).fetch(request) : noSession());
+  }
+  const message = await peek(request);
+  const isHandshake = classify(message) === "request" && (message as JsonRpcRequest).method === "initialize";
+  return isHandshake ? () => sessions.get(sessions.newUniqueId()).fetch(request) : undefined;
+}
+
+function objectId(sessions: SessionNamespace, name: string): unknown {
+  try {
+    return sessions.idFromString(name);
+  } catch {
+    return undefined;
+  }
+}
+
+function noSession(): Response {
+  const error = { code: -32600, message: "There is no such session: begin with initialize" };
+  return Response.json({ jsonrpc: "2.0", error }, { status: 404 });
+}
