@@ -100,7 +100,8 @@ export async function buildServer(folder: string): Promise<string> {
   return outfile;
 }
 
-async function build(contents: string, options: BuildOptions): Promise<string> {
+/** Bundles a program that imports as a file of this folder would; answers its text. */
+export async function build(contents: string, options: BuildOptions): Promise<string> {
   const { build: run } = await import("esbuild");
   const result = await run({
     stdin: {

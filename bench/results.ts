@@ -73,7 +73,8 @@ export class CellResults {
   }
 }
 
-function median(values: readonly (number | undefined)[]): number | undefined {
+/** The median of what is there; undefined when nothing is. */
+export function median(values: readonly (number | undefined)[]): number | undefined {
   const sorted = values.filter((value) => value !== undefined).sort((left, right) => left - right);
   const middle = sorted.length >> 1;
   const upper = sorted[middle];

@@ -1,7 +1,8 @@
 /**
  * `bun run bench`: our client against the floor and its peers on one server, each cell in fresh processes whose order is
  * turned round by round, with the verdict on each target. `--quick` for a minute's look, `--full` for a million calls in
- * memory, `--only <cell, runtime or client, …>` narrows it, `--strict` makes a missed target a failure.
+ * memory, `--only <cell, runtime or client, …>` narrows it, `--strict` makes a missed target a failure. `--serving` measures
+ * our server alone; a run without `--only` and `--quick` does so in the end.
  */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
@@ -20,6 +21,8 @@ import type { Runtime } from "../bench/clients/client.ts";
 import { planCells, type PlannedCell } from "../bench/plan.ts";
 import { writeReport } from "../bench/report.ts";
 import { Results, type Sample } from "../bench/results.ts";
+import { writeServingReport } from "../bench/serving/report.ts";
+import { measureServing } from "../bench/serving/run.ts";
 import type { CellTask, Figures } from "../bench/task.ts";
 import { endProcess, runProcess, startProcess } from "./process.ts";
 import { bunPath, denoPath, nodePath, root, workerdPath } from "./programs.ts";
@@ -58,6 +61,7 @@ export async function main(parameters: readonly string[]): Promise<number> {
       quick: { type: "boolean", default: false },
       full: { type: "boolean", default: false },
       strict: { type: "boolean", default: false },
+      serving: { type: "boolean", default: false },
       only: { type: "string", default: "" },
     },
   });
@@ -66,8 +70,9 @@ export async function main(parameters: readonly string[]): Promise<number> {
     console.error("The bench needs Bun: it runs the server and installs the peers");
     return 1;
   }
-  if (!(await installPeers(bun))) return 1;
   mkdirSync(folder, { recursive: true });
+  if (values.serving) return await runServing(bun, values);
+  if (!(await installPeers(bun))) return 1;
   const started = performance.now();
   const commands = findRuntimes(bun);
   const jobs = narrow(listJobs(planCells(values), Object.keys(commands) as Runtime[]), values.only);
@@ -79,7 +84,21 @@ export async function main(parameters: readonly string[]): Promise<number> {
   const seconds = ((performance.now() - started) / 1_000).toFixed(0);
   writeFileSync(join(folder, "last.json"), JSON.stringify(samples, undefined, 1));
   const runtimes = runtimeNames.filter((name) => jobs.some(({ runtime }) => runtime === name));
-  return conclude(new Results(samples), runtimes, { strict: values.strict, seconds });
+  const code = conclude(new Results(samples), runtimes, { strict: values.strict, seconds });
+  return values.only || values.quick ? code : Math.max(code, await runServing(bun, values));
+}
+
+/** Measures our server; 1 when, with `--strict`, a target was missed. */
+async function runServing(
+  bun: string,
+  { quick, strict, only }: { quick: boolean; strict: boolean; only: string },
+): Promise<number> {
+  const parts = only.split(",").filter(Boolean);
+  const figures = await measureServing({ bun, workerd: workerdPath(), folder, quick, only: parts });
+  writeFileSync(join(folder, "serving.json"), JSON.stringify(figures, undefined, 1));
+  const { text, met, missed } = writeServingReport(figures);
+  console.log(`${text}\n${met} targets met, ${missed} missed`);
+  return strict && missed > 0 ? 1 : 0;
 }
 
 /** Starts the server, builds the programs and runs every job; the server is ended in any case. */

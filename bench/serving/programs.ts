@@ -1,0 +1,99 @@
+/** The programs of the serving bench: the same tool behind each server, bundled by one step for all. */
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import type { BuildOptions } from "esbuild";
+import { build } from "../build.ts";
+
+/** The servers: a route of `Bun.serve`, one of Hono, ours, and the official SDK's. */
+export type ServerName = "bare" | "hono" | "ours" | "sdk";
+
+/** What a Worker holds: nothing, or one tool of ours. */
+export type WorkerName = "empty" | "ours";
+
+const host = `import { listen } from "./serving/host.ts";
+  const isStdio = process.argv[2] === "stdio";
+  const info = { name: "bench", version: "1.0.0" };`;
+/** What a modern server answers, made by hand. */
+const answer = `{
+    jsonrpc: "2.0",
+    id: body.id,
+    result: {
+      content: [{ type: "text", text: "ok" }],
+      resultType: "complete",
+      _meta: { "io.modelcontextprotocol/serverInfo": info },
+    },
+  }`;
+
+const programs: Readonly<Record<ServerName, string>> = {
+  bare: `${host}
+    await listen(async (request) => {
+      const body = await request.json();
+      return Response.json(${answer});
+    });`,
+  hono: `${host}
+    import { Hono } from "hono";
+    const app = new Hono();
+    app.post("/mcp", async (context) => {
+      const body = await context.req.json();
+      return context.json(${answer});
+    });
+    await listen(app.fetch);`,
+  ours: `${host}
+    import { createHandler, McpServer } from "../src/server/mod.ts";
+    import { serveStdio } from "../src/entry/serve_stdio.ts";
+    const server = new McpServer(info);
+    server.tool("noop", { description: "Does nothing" }, () => ({ content: [{ type: "text", text: "ok" }] }));
+    if (isStdio) await serveStdio(server);
+    else await listen(createHandler(server));`,
+  sdk: `${host}
+    import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
+    import { serveStdio } from "@modelcontextprotocol/server/stdio";
+    function make() {
+      const server = new McpServer(info);
+      server.registerTool("noop", { description: "Does nothing" }, () => ({ content: [{ type: "text", text: "ok" }] }));
+      return server;
+    }
+    if (isStdio) serveStdio(make);
+    else await listen(createMcpHandler(make).fetch);`,
+};
+
+const workers: Readonly<Record<WorkerName, string>> = {
+  empty: `export default { fetch: () => new Response("ok") };`,
+  ours: `import { createHandler, McpServer } from "../src/server/mod.ts";
+    const server = new McpServer({ name: "bench", version: "1.0.0" });
+    server.tool("noop", { description: "Does nothing" }, () => "ok");
+    const handler = createHandler(server, { eras: ["modern"] });
+    export default { fetch: (request) => request.method === "GET" ? new Response("ok") : handler(request) };`,
+};
+
+const forWorkers: BuildOptions = {
+  minify: true,
+  platform: "neutral",
+  mainFields: ["module", "main"],
+  conditions: ["workerd", "worker", "browser", "import"],
+  target: "es2022",
+  banner: {},
+};
+
+/** Builds the program of one server and answers its path. */
+export async function buildServing(name: ServerName, folder: string): Promise<string> {
+  const outfile = join(folder, `serving_${name}.mjs`);
+  await build(programs[name], { outfile, target: "esnext" });
+  return outfile;
+}
+
+/** Builds a Worker; answers its path and its size in bytes, minified and gzipped. */
+export async function buildServingWorker(name: WorkerName, folder: string): Promise<{ path: string; bytes: number }> {
+  const path = join(folder, `serving_worker_${name}.mjs`);
+  return { path, bytes: gzipped(await build(workers[name], { ...forWorkers, outfile: path })) };
+}
+
+/** The size of `./server` as a whole in bytes, minified and gzipped. */
+export async function sizeOfServer(folder: string): Promise<number> {
+  const outfile = join(folder, "serving_whole.mjs");
+  return gzipped(await build(`export * from "../src/server/mod.ts";`, { ...forWorkers, outfile }));
+}
+
+function gzipped(text: string): number {
+  return gzipSync(text, { level: 9 }).byteLength;
+}

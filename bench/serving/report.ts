@@ -1,0 +1,103 @@
+/** The table of the serving bench: medians, ratios inside each round, and the verdict on each target. */
+import { loadavg } from "node:os";
+import { median } from "../results.ts";
+import type { ServingEra } from "./messages.ts";
+import type { ServerName } from "./programs.ts";
+import type { LoadRow, ServingFigures } from "./run.ts";
+
+/** What the table says in the end. */
+export interface ServingReport {
+  readonly text: string;
+  readonly met: number;
+  readonly missed: number;
+}
+
+interface Verdict {
+  readonly what: string;
+  readonly value: number | undefined;
+  readonly unit: string;
+  readonly target: number;
+  readonly least: boolean;
+}
+
+/** Writes the table. */
+export function writeServingReport(figures: ServingFigures): ServingReport {
+  const verdicts = judge(figures).filter(({ value }) => value !== undefined && Number.isFinite(value));
+  const met = verdicts.filter(isMet).length;
+  const lines = [
+    "",
+    "SERVING, on Bun: a tool that does nothing, 32 calls in flight, medians",
+    ...loadLines(figures.loads),
+  ];
+  lines.push("", "");
+  for (const verdict of verdicts) {
+    const { what, value = NaN, unit, target, least } = verdict;
+    const sign = least ? "≥" : "≤";
+    const said = `${value.toFixed(2)}${unit}`.padStart(12) + `${sign} ${target}${unit}`.padStart(12);
+    lines.push(` ${what.padEnd(62)}${said}  ${isMet(verdict) ? "met" : "MISSED"}`);
+  }
+  lines.push("", `Ratios are medians of the ratios inside each round (load ${loadavg()[0]?.toFixed(1)} in the end)`);
+  return { text: lines.join("\n"), met, missed: verdicts.length - met };
+}
+
+function loadLines(loads: readonly LoadRow[]): string[] {
+  const lines = [` ${"".padEnd(22)}${"calls/s".padStart(10)}${"CPU µs".padStart(10)}`];
+  const names = new Set(loads.map(({ cell, era, server }) => `${cell} ${era} ${server}`));
+  for (const name of [...names].sort()) {
+    const rows = loads.filter(({ cell, era, server }) => `${cell} ${era} ${server}` === name);
+    const rate = median(rows.map((row) => row.rate)) ?? NaN;
+    const cpu = median(rows.map((row) => row.cpu));
+    lines.push(` ${name.padEnd(22)}${rate.toFixed(0).padStart(10)}${(cpu?.toFixed(1) ?? "–").padStart(10)}`);
+  }
+  return lines;
+}
+
+function judge({ loads, streams, isolates, sizes }: ServingFigures): Verdict[] {
+  const ratio = (cell: LoadRow["cell"], era: ServingEra, other: ServerName, figure: "rate" | "cpu") =>
+    ratioOf(loads.filter((row) => row.cell === cell && row.era === era), other, figure);
+  const [many, few] = [{ unit: " ×", least: true }, { unit: " ×", least: false }];
+  return [
+    { what: "http modern: throughput ÷ SDK", value: ratio("http", "modern", "sdk", "rate"), target: 2, ...many },
+    { what: "http legacy: throughput ÷ SDK", value: ratio("http", "legacy", "sdk", "rate"), target: 2, ...many },
+    { what: "http modern: CPU ÷ bare Hono route", value: ratio("http", "modern", "hono", "cpu"), target: 1.5, ...few },
+    { what: "http modern: CPU ÷ bare Bun.serve", value: ratio("http", "modern", "bare", "cpu"), target: 1.5, ...few },
+    { what: "stdio modern: rate ÷ SDK", value: ratio("stdio", "modern", "sdk", "rate"), target: 3, ...many },
+    { what: "stdio legacy: rate ÷ SDK", value: ratio("stdio", "legacy", "sdk", "rate"), target: 3, ...many },
+    {
+      what: `memory of ${streams?.count} open streams`,
+      value: streams?.mib,
+      unit: " MiB",
+      target: 100,
+      least: false,
+    },
+    {
+      what: "Worker with one tool: start over an empty one",
+      value: median(isolates.map(({ empty, ours }) => ours - empty)),
+      unit: " ms",
+      target: 5,
+      least: false,
+    },
+    {
+      what: "Worker with one tool, modern era, without Hono: gzip",
+      value: sizes.worker / 1_024,
+      unit: " KiB",
+      target: 30,
+      least: false,
+    },
+    { what: "./server as a whole: gzip", value: sizes.whole / 1_024, unit: " KiB", target: 30, least: false },
+  ];
+}
+
+function ratioOf(rows: readonly LoadRow[], other: ServerName, figure: "rate" | "cpu"): number | undefined {
+  const others = new Map(rows.filter(({ server }) => server === other).map((row) => [row.round, row[figure]]));
+  return median(
+    rows.filter(({ server }) => server === "ours").map((row) => {
+      const [own, base] = [row[figure], others.get(row.round)];
+      return own === undefined || base === undefined ? undefined : own / base;
+    }),
+  );
+}
+
+function isMet({ value = NaN, target, least }: Verdict): boolean {
+  return least ? value >= target : value <= target;
+}

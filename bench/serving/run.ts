@@ -1,0 +1,131 @@
+/** The serving bench: our server beside a bare route and the official SDK's, each in a process of its own. */
+import { spawn } from "node:child_process";
+import { startIsolates } from "../cells/isolate.ts";
+import { type LoadFigures, loadHttp, loadPipe, type LoadTimes } from "./load.ts";
+import type { ServingEra } from "./messages.ts";
+import { buildServing, buildServingWorker, type ServerName, sizeOfServer } from "./programs.ts";
+import { openStreams } from "./streams.ts";
+
+/** What the serving bench works with. */
+export interface ServingOptions {
+  /** The program of Bun, which runs the servers. */
+  readonly bun: string;
+  /** The program of workerd, where it is installed. */
+  readonly workerd: string | undefined;
+  /** Where bundles are kept. */
+  readonly folder: string;
+  /** Fewer and shorter rounds. */
+  readonly quick: boolean;
+  /** Keeps the cells whose name has one of these in it: `http`, `stdio`, `streams`, `isolate`. Default: all. */
+  readonly only: readonly string[];
+}
+
+/** Figures of one cell, round by round. */
+export interface LoadRow extends LoadFigures {
+  readonly cell: "http" | "stdio";
+  readonly era: ServingEra;
+  readonly server: ServerName;
+  readonly round: number;
+}
+
+/** All figures. */
+export interface ServingFigures {
+  readonly loads: readonly LoadRow[];
+  /** MiB that many open streams take. */
+  readonly streams: { readonly count: number; readonly mib: number | undefined } | undefined;
+  /** Milliseconds from the start of workerd to the first reply, round by round. */
+  readonly isolates: readonly { readonly empty: number; readonly ours: number }[];
+  /** Bytes, minified and gzipped. */
+  readonly sizes: { readonly worker: number; readonly whole: number };
+}
+
+type Job = Omit<LoadRow, keyof LoadFigures | "round">;
+
+const jobs: readonly Job[] = [
+  { cell: "http", era: "modern", server: "bare" },
+  { cell: "http", era: "modern", server: "hono" },
+  { cell: "http", era: "modern", server: "ours" },
+  { cell: "http", era: "modern", server: "sdk" },
+  { cell: "http", era: "legacy", server: "ours" },
+  { cell: "http", era: "legacy", server: "sdk" },
+  { cell: "stdio", era: "modern", server: "ours" },
+  { cell: "stdio", era: "modern", server: "sdk" },
+  { cell: "stdio", era: "legacy", server: "ours" },
+  { cell: "stdio", era: "legacy", server: "sdk" },
+];
+
+/** Measures everything; each other round runs the servers backwards. */
+export async function measureServing(options: ServingOptions): Promise<ServingFigures> {
+  const { quick, folder, only } = options;
+  const wanted = (cell: string) => only.length === 0 || only.some((part) => cell.includes(part));
+  const programs = new Map<ServerName, string>();
+  for (const { server } of jobs) {
+    if (!programs.has(server)) programs.set(server, await buildServing(server, folder));
+  }
+  const worker = await buildServingWorker("ours", folder);
+  const sizes = { worker: worker.bytes, whole: await sizeOfServer(folder) };
+  const times: LoadTimes = quick ? { warm: 1_000, measured: 1_000 } : { warm: 2_000, measured: 2_000 };
+  const loads: LoadRow[] = [];
+  for (let round = 0; round < (quick ? 2 : 5); round++) {
+    const turn = jobs.filter(({ cell, era }) => wanted(`${cell}_${era}`));
+    for (const job of round % 2 === 0 ? turn : turn.reverse()) {
+      console.error(`serving, round ${round + 1}: ${job.server} ${job.cell} ${job.era}`);
+      loads.push({ ...job, round, ...await load(job, programs.get(job.server) ?? "", options.bun, times) });
+    }
+  }
+  const streams = wanted("streams") ? await measureStreams(options.bun, programs.get("ours") ?? "") : undefined;
+  const isolates = wanted("isolate") ? await measureIsolates(options, worker.path) : [];
+  return { loads, streams, isolates, sizes };
+}
+
+async function load(job: Job, program: string, bun: string, times: LoadTimes): Promise<LoadFigures> {
+  if (job.cell === "http") {
+    return await withServer(bun, program, (port, pid) => loadHttp(port, pid, job.era, times));
+  }
+  const child = spawn(bun, [program, "stdio"], { stdio: ["pipe", "pipe", "inherit"] });
+  try {
+    return await loadPipe(child, job.era, times);
+  } finally {
+    child.kill("SIGKILL");
+  }
+}
+
+/** Starts an HTTP server, and ends it in any case. */
+async function withServer<Value>(
+  bun: string,
+  program: string,
+  use: (port: number, pid: number) => Promise<Value>,
+): Promise<Value> {
+  const child = spawn(bun, [program, "http"], { stdio: ["ignore", "pipe", "inherit"] });
+  try {
+    const port = await new Promise<number>((resolve, reject) => {
+      child.stdout.setEncoding("utf8").once("data", (text: string) => resolve(Number(text)));
+      child.once("error", reject).once("exit", (code) => reject(new Error(`A server ended with exit code ${code}`)));
+    });
+    return await use(port, child.pid ?? 0);
+  } finally {
+    child.kill("SIGKILL");
+  }
+}
+
+async function measureStreams(bun: string, program: string): Promise<ServingFigures["streams"]> {
+  const count = 1_000;
+  return { count, mib: await withServer(bun, program, (port, pid) => openStreams(port, pid, count)) };
+}
+
+async function measureIsolates(
+  { workerd, folder, quick }: ServingOptions,
+  worker: string,
+): Promise<ServingFigures["isolates"]> {
+  if (workerd === undefined) return [];
+  const empty = (await buildServingWorker("empty", folder)).path;
+  const start = async (path: string): Promise<number> =>
+    (await startIsolates({ workerd, worker: path, count: 4, cell: "", origin: "", server: [], spawned: 0 }))["start"] ??
+      NaN;
+  const rounds: { empty: number; ours: number }[] = [];
+  for (let round = 0; round < (quick ? 2 : 5); round++) {
+    console.error(`serving, round ${round + 1}: isolates`);
+    rounds.push({ empty: await start(empty), ours: await start(worker) });
+  }
+  return rounds;
+}
