@@ -22,6 +22,20 @@ const libraries: Readonly<Record<LibraryName, string>> = {
   ai: `export { createMCPClient } from "${ai}";`,
 };
 
+/** How a bundler builds for a Worker or a page. */
+export const forWorkers: BuildOptions = {
+  minify: true,
+  platform: "neutral",
+  mainFields: ["module", "main"],
+  conditions: ["workerd", "worker", "browser", "import"],
+  banner: {},
+};
+
+/** The size of a text in bytes, gzipped. */
+export function gzipped(text: string): number {
+  return gzipSync(text, { level: 9 }).byteLength;
+}
+
 /** Builds the program of one client for one runtime and answers its path. */
 export async function buildProgram(client: ClientName, runtime: Runtime, folder: string): Promise<string> {
   const name = `${runtime}_${client}`;
@@ -51,15 +65,11 @@ export async function buildProgram(client: ClientName, runtime: Runtime, folder:
 export async function buildLibrary(library: LibraryName, folder: string): Promise<{ path: string; bytes: number }> {
   const path = join(folder, `import_${library.replace(/^\.\/|\.ts$/g, "")}.mjs`);
   const text = await build(libraries[library], {
+    ...forWorkers,
     outfile: path,
-    minify: true,
-    platform: "neutral",
-    mainFields: ["module", "main"],
-    conditions: ["workerd", "worker", "browser", "import"],
     target: "es2022",
-    banner: {},
   });
-  return { path, bytes: gzipSync(text, { level: 9 }).byteLength };
+  return { path, bytes: gzipped(text) };
 }
 
 /** Builds a Worker with a client in it and answers its path; the floor's is empty. */
@@ -81,14 +91,7 @@ export async function buildWorker(client: ClientName, folder: string): Promise<s
          return new Response("ok");
        },
      };`,
-    {
-      outfile,
-      minify: true,
-      platform: "neutral",
-      mainFields: ["module", "main"],
-      conditions: ["workerd", "worker", "browser", "import"],
-      banner: {},
-    },
+    { ...forWorkers, outfile },
   );
   return outfile;
 }

@@ -173,6 +173,11 @@ export const systemClock: Clock = {
   },
 };
 
+/** So many unguessable bytes in hexadecimal digits. */
+export function randomHex(random: Random, bytes: number): string {
+  return Array.from(random.bytes(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
 /** The runtime's own randomness: `Math.random` for jitter, `crypto.getRandomValues` for ids. */
 export const systemRandom: Random = {
   fraction: () => Math.random(),

@@ -45,13 +45,13 @@ const budgets: readonly Budget[] = [
     most: 10_240,
     today: 12_895,
   },
-  { name: "connect and one tool call, from mod.ts", from: "./mod.ts", program: oneCall, most: 18_432, today: 29_260 },
+  { name: "connect and one tool call, from mod.ts", from: "./mod.ts", program: oneCall, most: 18_432, today: 29_240 },
   {
     name: "a Worker with one tool, in Hono",
     from: "./src/server/mod.ts",
     program: oneTool,
     most: 30_720,
-    today: 41_700,
+    today: 41_540,
     packages: ["hono"],
   },
 ];

@@ -1,8 +1,7 @@
 /** The programs of the serving bench: the same tool behind each server, bundled by one step for all. */
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
 import type { BuildOptions } from "esbuild";
-import { build } from "../build.ts";
+import { build, forWorkers as usual, gzipped } from "../build.ts";
 
 /** The servers: a route of `Bun.serve`, one of Hono, ours, and the official SDK's. */
 export type ServerName = "bare" | "hono" | "ours" | "sdk";
@@ -66,14 +65,7 @@ const workers: Readonly<Record<WorkerName, string>> = {
     export default { fetch: (request) => request.method === "GET" ? new Response("ok") : handler(request) };`,
 };
 
-const forWorkers: BuildOptions = {
-  minify: true,
-  platform: "neutral",
-  mainFields: ["module", "main"],
-  conditions: ["workerd", "worker", "browser", "import"],
-  target: "es2022",
-  banner: {},
-};
+const forWorkers: BuildOptions = { ...usual, target: "es2022" };
 
 /** Builds the program of one server and answers its path. */
 export async function buildServing(name: ServerName, folder: string): Promise<string> {
@@ -92,8 +84,4 @@ export async function buildServingWorker(name: WorkerName, folder: string): Prom
 export async function sizeOfServer(folder: string): Promise<number> {
   const outfile = join(folder, "serving_whole.mjs");
   return gzipped(await build(`export * from "../src/server/mod.ts";`, { ...forWorkers, outfile }));
-}
-
-function gzipped(text: string): number {
-  return gzipSync(text, { level: 9 }).byteLength;
 }

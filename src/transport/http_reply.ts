@@ -24,14 +24,13 @@ import { checkLimit } from "../protocol/limits.ts";
 import type { Limits, Timeouts } from "../protocol/limits.ts";
 import type { Clock, Fetch } from "../ports.ts";
 import { asMcpError } from "./failure.ts";
-import { SseParser } from "./sse.ts";
+import { longestRetry, SseParser } from "./sse.ts";
 import type { Exchange, SendOptions } from "./transport.ts";
 
 const linger = 1_000;
 const resumptions = 2;
 const firstRetry = 1_000;
 const shortestRetry = 500;
-const longestRetry = 300_000;
 /** An event id that can be sent back as a header; with another one a stream cannot be resumed. */
 const headerSafe = /^[ -~]{1,1024}$/;
 const json = "application/json";

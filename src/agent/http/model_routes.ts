@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { randomHex } from "../../ports.ts";
 import { excerpt } from "../../protocol/excerpt.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import { type ApiAgentShape, defaultModelId, defaultModelInfo, ModelError } from "../api_agent.ts";
@@ -61,7 +62,7 @@ export class ModelRoutes implements Routes {
     const pieces = askAgent(agent, messages, { context, limit: limits.messageBytes });
     // Also where nobody reads any more, and the agent waits at a piece that nobody asked for.
     leaving.left.then(() => pieces.return(undefined as never)).catch(() => {});
-    const id = `chatcmpl-${Array.from(random.bytes(12), (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+    const id = `chatcmpl-${randomHex(random, 12)}`;
     const head = { id, created: seconds(this.#parts), model };
     try {
       if (chat.stream) return await streamReply({ parts: this.#parts, head, pieces, leaving, includeUsage });

@@ -7,6 +7,7 @@
 import { ConnectionClosedError } from "../../protocol/errors.ts";
 import type { McpError } from "../../protocol/errors.ts";
 import type { Clock, Random } from "../../ports.ts";
+import { longestRetry } from "../../transport/sse.ts";
 
 const first = 1_000;
 const factor = 1.6;
@@ -15,7 +16,6 @@ const jitter = 0.2;
 const mostTries = 10;
 const calm = 60_000;
 const settled = 10_000;
-const longestRetry = 300_000;
 
 /** Counts the tries of one stream. */
 export class Backoff {

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { randomHex } from "../../ports.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { Random } from "../../ports.ts";
 
@@ -56,6 +57,6 @@ export function traceOf(meta: JsonObject | undefined): TraceContext | undefined 
 
 /** So many unguessable bytes in hexadecimal digits, never all zero. */
 function identifier(random: Random, bytes: number): string {
-  const digits = Array.from(random.bytes(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const digits = randomHex(random, bytes);
   return /[^0]/.test(digits) ? digits : digits.slice(1) + "1";
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { randomHex } from "../../ports.ts";
 import { classify, isObject } from "../../protocol/json_rpc.ts";
 import type { JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from "../../protocol/json_rpc.ts";
 import { legacyRevisions } from "../../protocol/revisions.ts";
@@ -128,10 +129,7 @@ export class LegacyBinding {
   }
 
   #newId(): string {
-    if (this.#givenId) return this.#givenId();
-    let id = "";
-    for (const byte of this.#parts.random.bytes(idBytes)) id += byte.toString(16).padStart(2, "0");
-    return id;
+    return this.#givenId?.() ?? randomHex(this.#parts.random, idBytes);
   }
 
   #single(

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { randomHex } from "../../ports.ts";
 import type { Clock, Random } from "../../ports.ts";
 import { errorFromAnswer, TimeoutError } from "../../protocol/errors.ts";
 import type { JsonObject, JsonRpcResponse } from "../../protocol/json_rpc.ts";
@@ -58,7 +59,7 @@ export class Asks {
    */
   ask(method: string, params: JsonObject | undefined, about: Incoming): Promise<JsonObject> {
     const { clock, timeout } = this.#parts;
-    const id = makeId(this.#parts.random);
+    const id = randomHex(this.#parts.random, 16);
     return new Promise((resolve, reject) => {
       const callOff = clock.schedule(
         () => {
@@ -112,8 +113,4 @@ export class Asks {
     const params = { requestId: id, reason: words };
     this.#outlet.send({ jsonrpc: "2.0", method: "notifications/cancelled", params }, ask.about);
   }
-}
-
-function makeId(random: Random): string {
-  return Array.from(random.bytes(16), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

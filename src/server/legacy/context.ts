@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { randomHex } from "../../ports.ts";
 import type { Clock, Random } from "../../ports.ts";
 import { isObject, isRequestId } from "../../protocol/json_rpc.ts";
 import type { JsonObject, JsonValue } from "../../protocol/json_rpc.ts";
@@ -12,7 +13,7 @@ import type { Incoming } from "../seam.ts";
 import type { Asks } from "./asks.ts";
 import { canAsk, demand } from "./client_side.ts";
 import type { ClientSide } from "./client_side.ts";
-import { ProgressMeter } from "./progress.ts";
+import { ProgressMeter } from "../common/progress.ts";
 import { dressElicit, dressSample, readElicit, readRoots, readSample } from "./questions.ts";
 
 /** What a context is made of. */
@@ -94,7 +95,7 @@ function createQuestions(
     if (isOver()) throw new TypeError(`Cannot ask "${method}": the request is answered already`);
     return asks.ask(method, params, incoming);
   };
-  const makeId = (): string => Array.from(random.bytes(16), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const makeId = (): string => randomHex(random, 16);
   return {
     elicit: (request: ElicitRequest) =>
       forgivable(async () => {

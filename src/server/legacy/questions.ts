@@ -6,7 +6,6 @@
 import { ProtocolViolationError } from "../../protocol/errors.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
-import { createSchemaValidator } from "../../protocol/json_schema/mod.ts";
 import type { Revision } from "../../protocol/revisions.ts";
 import type {
   CreateMessageRequest,
@@ -15,6 +14,7 @@ import type {
   ElicitResult,
   Root,
 } from "../../protocol/types.ts";
+import { fitsForm, isModelMessage, isRoots } from "../common/client_answers.ts";
 import type { ClientSide } from "./client_side.ts";
 import { dressContent } from "./dress_content.ts";
 import { withFields, without } from "./fields.ts";
@@ -47,39 +47,25 @@ export function dressSample(request: CreateMessageRequest, client: ClientSide): 
 }
 
 /** @throws {ProtocolViolationError} When the client's answer is none, or does not fit the form. */
-export function readElicit(answer: JsonObject, { mode, requestedSchema }: ElicitRequest): ElicitResult {
+export function readElicit(answer: JsonObject, request: ElicitRequest): ElicitResult {
   const { action, content = {} } = answer;
   if (action === "decline" || action === "cancel") return { action };
   if (action !== "accept") throw unreadable("elicitation/create", "action");
-  if (mode === "url") return { action };
-  if (isObject(content) && fits(content, requestedSchema)) return { action, content: content as JsonObject };
+  if (request.mode === "url") return { action };
+  if (isObject(content) && fitsForm(content, request)) return { action, content: content as JsonObject };
   throw unreadable("elicitation/create", "content");
 }
 
 /** @throws {ProtocolViolationError} When the client's answer is none. */
 export function readSample(answer: JsonObject): CreateMessageResult {
-  const { role, content, model } = answer;
-  const sound = (role === "assistant" || role === "user") && typeof model === "string" &&
-    [content].flat().every((part) => isObject(part) && typeof part.type === "string");
-  if (sound) return answer as unknown as CreateMessageResult;
+  if (isModelMessage(answer)) return answer as unknown as CreateMessageResult;
   throw unreadable("sampling/createMessage", "content");
 }
 
 /** @throws {ProtocolViolationError} When the client's answer is none. */
 export function readRoots({ roots }: JsonObject): Root[] {
-  const sound = Array.isArray(roots) && roots.every((root) => isObject(root) && typeof root.uri === "string");
-  if (sound) return roots as unknown as Root[];
+  if (isRoots(roots)) return roots as unknown as Root[];
   throw unreadable("roots/list", "roots");
-}
-
-/** Whether a form was filled in as it asks. One that cannot be checked is the author's doing: all fits it. */
-function fits(content: Record<string, unknown>, schema: ElicitRequest["requestedSchema"]): boolean {
-  if (!schema) return true;
-  try {
-    return createSchemaValidator()(schema as JsonObject)(content).valid;
-  } catch {
-    return true;
-  }
 }
 
 /** Choices with names were two lists before 2025-11-25. */

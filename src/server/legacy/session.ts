@@ -13,6 +13,7 @@ import type { AuthInfo } from "../definitions.ts";
 import type { Answer, Incoming, LegacyOutlet, LegacyServing, LegacyTasks, ServerParts } from "../seam.ts";
 import { errorAnswer, resultAnswer } from "./answers.ts";
 import { Asks } from "./asks.ts";
+import { loggingLevels } from "../common/logging_levels.ts";
 import { ChangeNotices } from "./changes.ts";
 import { readClient } from "./client_side.ts";
 import type { ClientSide } from "./client_side.ts";
@@ -27,9 +28,6 @@ export interface LegacySessionOptions {
 }
 
 const defaultAskTimeout = 300_000;
-const levels: readonly LoggingLevel[] = [
-  ...["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const,
-];
 
 /**
  * Serves one client of 2024-11-05 to 2025-11-25.
@@ -55,7 +53,7 @@ class LegacySession implements LegacyServing {
   #changes: ChangeNotices | undefined;
   #ready = false;
   #closed = false;
-  #level = levels.indexOf("info");
+  #level = loggingLevels.indexOf("info");
 
   constructor(parts: ServerParts, outlet: LegacyOutlet, timeout: number) {
     this.#parts = parts;
@@ -143,9 +141,9 @@ class LegacySession implements LegacyServing {
   }
 
   #setLevel({ level }: JsonObject): JsonObject {
-    const rank = levels.indexOf(level as LoggingLevel);
+    const rank = loggingLevels.indexOf(level as LoggingLevel);
     if (rank < 0) {
-      throw new InvalidParamsError(`"level" has to be one of ${levels.join(", ")}`, { rpcCode: -32602 });
+      throw new InvalidParamsError(`"level" has to be one of ${loggingLevels.join(", ")}`, { rpcCode: -32602 });
     }
     this.#level = rank;
     return {};
@@ -173,7 +171,7 @@ class LegacySession implements LegacyServing {
       tell: (notification) => {
         if (!this.#closed) this.#outlet.send(notification, undefined);
       },
-      wants: (level) => levels.indexOf(level) >= this.#level,
+      wants: (level) => loggingLevels.indexOf(level) >= this.#level,
     });
     if (tasked) return tasked;
     const dress = (result: JsonObject): JsonObject => {
@@ -191,7 +189,7 @@ class LegacySession implements LegacyServing {
     const live = createContext({
       ...{ incoming, signal: controller.signal, client: this.#client as ClientSide, asks: this.#asks },
       ...{ clock: this.#parts.clock, random: this.#parts.random },
-      wants: (level) => levels.indexOf(level) >= this.#level,
+      wants: (level) => loggingLevels.indexOf(level) >= this.#level,
     });
     const calledOff = new Promise<undefined>((resolve) => {
       controller.signal.addEventListener("abort", () => resolve(undefined), { once: true });

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { InternalError, MissingCapabilityError } from "../../protocol/errors.ts";
+import { InternalError } from "../../protocol/errors.ts";
 import type { JsonObject, JsonValue } from "../../protocol/json_rpc.ts";
 import type { Era, Revision } from "../../protocol/revisions.ts";
 import type {
@@ -20,13 +20,17 @@ import type {
 import type { Clock } from "../../ports.ts";
 import type { AskOptions, AuthInfo, RequestContext } from "../definitions.ts";
 import type { Incoming } from "../seam.ts";
-import { type Envelope, loggingLevels, type Wishes } from "./envelope.ts";
-import { ProgressSender } from "./progress.ts";
+import { loggingLevels } from "../common/logging_levels.ts";
+import { ProgressMeter } from "../common/progress.ts";
+import type { Envelope, Wishes } from "./envelope.ts";
 import { elicitation } from "./questions/elicitation.ts";
-import type { QuestionKind } from "./questions/kind.ts";
+import { demand, type QuestionKind } from "./questions/kind.ts";
 import { roots } from "./questions/roots.ts";
 import { sampling } from "./questions/sampling.ts";
 import { InputNeeded, type Rounds } from "./rounds.ts";
+
+/** How many signs of progress may go out at once after a pause. */
+const burst = 5;
 
 const questions: { readonly [What in Parameters<RequestContext["can"]>[0]]: (of: Envelope) => JsonObject | undefined } =
   {
@@ -48,7 +52,7 @@ export class ModernContext implements RequestContext {
   readonly #envelope: Envelope;
   readonly #rounds: Rounds | undefined;
   readonly #lowestLevel: number;
-  readonly #progress: ProgressSender | undefined;
+  readonly #progress: ProgressMeter | undefined;
   #ended = false;
 
   /** @param rounds Missing where nothing can be asked. */
@@ -63,16 +67,23 @@ export class ModernContext implements RequestContext {
     this.#rounds = rounds;
     this.#lowestLevel = logLevel ? loggingLevels.indexOf(logLevel) : Infinity;
     if (progressToken !== undefined) {
-      this.#progress = new ProgressSender(progressToken, clock, (notification) => {
-        if (!isOver(incoming)) incoming.notify(notification);
-      });
+      this.#progress = new ProgressMeter(clock, ({ progress, total, message }) => {
+        if (isOver(incoming)) return;
+        const params = {
+          progressToken,
+          progress,
+          ...(total !== undefined && { total }),
+          ...(message !== undefined && { message }),
+        };
+        incoming.notify({ jsonrpc: "2.0", method: "notifications/progress", params });
+      }, burst);
     }
   }
 
   /** Ends it with its request: what waits is sent, unless the caller is gone; nothing goes out afterwards. */
   end(): void {
     this.#ended = true;
-    this.#progress?.flush();
+    this.#progress?.end(true);
   }
 
   // Each is made when it is asked for: most handlers need none.
@@ -83,7 +94,7 @@ export class ModernContext implements RequestContext {
 
   get progress(): RequestContext["progress"] {
     return (progress: Progress): void => {
-      if (!this.#over) this.#progress?.report(progress);
+      if (!this.#over) this.#progress?.tell(progress);
     };
   }
 
@@ -137,13 +148,7 @@ export class ModernContext implements RequestContext {
       });
     }
     const { capabilities } = this.#envelope;
-    const requiredCapabilities = kind.lacks(capabilities, request);
-    if (requiredCapabilities) {
-      throw new MissingCapabilityError(`The client did not declare what "${kind.method}" needs`, {
-        rpcCode: -32021,
-        data: { requiredCapabilities },
-      });
-    }
+    demand(kind, capabilities, request);
     const reply = this.#rounds.ask(kind, request, capabilities, key);
     if (!(reply instanceof InputNeeded)) return reply;
     // What is asked together and cannot be asked at all is heard of first.

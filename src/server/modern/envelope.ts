@@ -10,19 +10,8 @@ import type { JsonObject, JsonRpcRequest } from "../../protocol/json_rpc.ts";
 import { metaPrefix } from "../../protocol/modern.ts";
 import { modernRevisions } from "../../protocol/revisions.ts";
 import type { Revision } from "../../protocol/revisions.ts";
+import { loggingLevels } from "../common/logging_levels.ts";
 import type { ClientCapabilities, Implementation, LoggingLevel, Meta, ProgressToken } from "../../protocol/types.ts";
-
-/** Levels of log messages, least first. */
-export const loggingLevels: readonly LoggingLevel[] = [
-  "debug",
-  "info",
-  "notice",
-  "warning",
-  "error",
-  "critical",
-  "alert",
-  "emergency",
-];
 
 const versionKey = metaPrefix + "protocolVersion";
 const capabilitiesKey = metaPrefix + "clientCapabilities";

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { randomHex } from "../../ports.ts";
 import { InternalError } from "../../protocol/errors.ts";
 import type { JsonObject, JsonRpcError } from "../../protocol/json_rpc.ts";
 import type { Era } from "../../protocol/revisions.ts";
@@ -61,7 +62,7 @@ export class TaskKeeper {
     let running = 0;
     for (const run of this.#runs.values()) if (run.owner === owner) running++;
     if (running >= maxRunning) throw busy(`${maxRunning} tasks are running already`);
-    const taskId = hex(random.bytes(16));
+    const taskId = randomHex(random, 16);
     const now = clock.now();
     const record: TaskRecord = {
       ...{ taskId, owner, era, version: 1, status: "working", createdAt: now, updatedAt: now },
@@ -250,8 +251,4 @@ export class TaskKeeper {
 
 function busy(why: string): InternalError {
   return new InternalError(`Busy: ${why}`, { rpcCode: -32603 });
-}
-
-function hex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -3,11 +3,12 @@
  *
  * @module
  */
+import { randomHex } from "../../ports.ts";
 import { isRequestId } from "../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { RequestContext } from "../definitions.ts";
 import { demand } from "../legacy/client_side.ts";
-import { ProgressMeter } from "../legacy/progress.ts";
+import { ProgressMeter } from "../common/progress.ts";
 import { dressElicit, dressSample, readElicit, readRoots, readSample } from "../legacy/questions.ts";
 import type { LegacyTaskCall, ServerParts } from "../seam.ts";
 import type { TaskRun } from "./run.ts";
@@ -33,8 +34,7 @@ export function legacyTaskContext(
     })
     : undefined;
   run.onEnd(() => meter?.end(true));
-  const makeId = (): string =>
-    Array.from(parts.random.bytes(16), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const makeId = (): string => randomHex(parts.random, 16);
   const ask = <Reply>(method: string, params: JsonObject, read: (answer: JsonObject) => Reply): Promise<Reply> => {
     const asked = run.ask(method, { method, params }, (answer) => read(answer as JsonObject));
     asked.catch(() => {});

@@ -3,11 +3,10 @@
  *
  * @module
  */
-import { MissingCapabilityError } from "../../protocol/errors.ts";
 import type { ClientCapabilities } from "../../protocol/types.ts";
 import type { RequestContext } from "../definitions.ts";
 import { elicitation } from "../modern/questions/elicitation.ts";
-import type { QuestionKind } from "../modern/questions/kind.ts";
+import { demand, type QuestionKind } from "../modern/questions/kind.ts";
 import { roots } from "../modern/questions/roots.ts";
 import { sampling } from "../modern/questions/sampling.ts";
 import type { TaskRun } from "./run.ts";
@@ -28,13 +27,7 @@ export function modernTaskContext(
     request: Request,
     key: string | undefined,
   ): Promise<Reply> {
-    const requiredCapabilities = kind.lacks(capabilities, request);
-    if (requiredCapabilities) {
-      throw new MissingCapabilityError(`The client did not declare what "${kind.method}" needs`, {
-        rpcCode: -32021,
-        data: { requiredCapabilities },
-      });
-    }
+    demand(kind, capabilities, request);
     const params = kind.params(request, capabilities);
     const question = { method: kind.method, ...(params && { params }) };
     return await run.ask(key ?? kind.name, question, (answer) => kind.read(answer, request));

@@ -8,9 +8,8 @@ import {
 } from "../../../src/protocol/errors.ts";
 import type { JsonObject, JsonRpcRequest } from "../../../src/protocol/json_rpc.ts";
 import type { CreateMessageRequest, ElicitRequest } from "../../../src/protocol/types.ts";
-import type { RequestContext } from "../../../src/server/definitions.ts";
 import { said, standIn } from "../stand_in.ts";
-import { bench, hello, opened } from "./support.ts";
+import { bench, held, hello, opened } from "./support.ts";
 
 const form: ElicitRequest = {
   message: "Which?",
@@ -28,28 +27,11 @@ const everything = { elicitation: { form: {}, url: {} }, sampling: { tools: {}, 
 
 /** A session with a call whose handler the test is. */
 async function calling(revision?: string, capabilities: JsonObject = everything, askTimeout?: number) {
-  let finish: () => void = () => {};
-  let context: RequestContext | undefined;
-  const session = await opened(
-    standIn({
-      "tools/call": async (_, given) => {
-        context = given;
-        await new Promise<void>((resolve) => finish = resolve);
-        return said("done");
-      },
-    }),
-    revision,
-    capabilities,
-    { askTimeout },
-  );
-  const answer = session.request("tools/call", {}, { id: "call" });
+  const session = await held({ revision, capabilities, askTimeout }, {}, "call");
   const asked = (at = -1): JsonRpcRequest => session.sent.at(at)?.message as JsonRpcRequest;
   return {
     ...session,
-    answer,
     asked,
-    context: context as unknown as RequestContext,
-    finish: () => finish(),
     reply: (result: JsonObject, id = asked().id) => session.session.answered({ jsonrpc: "2.0", id, result }),
     refuse: (code: number) =>
       session.session.answered({ jsonrpc: "2.0", id: asked().id, error: { code, message: "no" } }),

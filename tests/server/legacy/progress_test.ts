@@ -1,25 +1,10 @@
 import { describe, test } from "node:test";
 import { assertEquals } from "@std/assert";
-import type { RequestContext } from "../../../src/server/definitions.ts";
-import { said, standIn } from "../stand_in.ts";
-import { opened } from "./support.ts";
+import { held } from "./support.ts";
 
 /** A session with a call that ends when the test says so. */
-async function call(revision?: string, meta: Record<string, unknown> = { progressToken: "t" }) {
-  let finish: () => void = () => {};
-  let context: RequestContext | undefined;
-  const bench = await opened(
-    standIn({
-      "tools/call": async (_, given) => {
-        context = given;
-        await new Promise<void>((resolve) => finish = resolve);
-        return said("done");
-      },
-    }),
-    revision,
-  );
-  const answer = bench.request("tools/call", { _meta: meta as never });
-  return { ...bench, answer, context: context as unknown as RequestContext, finish: () => finish() };
+function call(revision?: string, meta: Record<string, unknown> = { progressToken: "t" }) {
+  return held({ revision }, { _meta: meta as never });
 }
 
 describe("progress", () => {

@@ -3,12 +3,12 @@ import type { LogRecord } from "../../../src/ports.ts";
 import { systemRandom } from "../../../src/ports.ts";
 import type { JsonObject, JsonRpcNotification, JsonRpcRequest } from "../../../src/protocol/json_rpc.ts";
 import { defaultLimits } from "../../../src/protocol/limits.ts";
-import type { AuthInfo } from "../../../src/server/definitions.ts";
+import type { AuthInfo, RequestContext } from "../../../src/server/definitions.ts";
 import { createLegacySession } from "../../../src/server/legacy/mod.ts";
 import type { LegacySessionOptions } from "../../../src/server/legacy/mod.ts";
 import type { Answer, Incoming, LegacyServing, ServerParts } from "../../../src/server/seam.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
-import type { StandIn } from "../stand_in.ts";
+import { said, type StandIn, standIn } from "../stand_in.ts";
 
 /** A session, and what came out of it. */
 export interface Bench {
@@ -87,4 +87,27 @@ export async function opened(
   await made.result("initialize", hello(revision, capabilities));
   made.notify("notifications/initialized");
   return made;
+}
+
+/** A session with a call whose handler the test is: it ends when the test says so. */
+export async function held(
+  { revision, capabilities, ...options }: LegacySessionOptions & {
+    revision?: string | undefined;
+    capabilities?: JsonObject;
+  },
+  params: JsonObject,
+  id?: string,
+): Promise<Bench & { answer: Promise<Answer | undefined>; context: RequestContext; finish: () => void }> {
+  let finish: () => void = () => {};
+  let context: RequestContext | undefined;
+  const server = standIn({
+    "tools/call": async (_, given) => {
+      context = given;
+      await new Promise<void>((resolve) => finish = resolve);
+      return said("done");
+    },
+  });
+  const session = await opened(server, revision, capabilities, options);
+  const answer = session.request("tools/call", params, id === undefined ? {} : { id });
+  return { ...session, answer, context: context as unknown as RequestContext, finish: () => finish() };
 }

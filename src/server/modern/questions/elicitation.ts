@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { createSchemaValidator } from "../../../protocol/json_schema/mod.ts";
 import { isObject } from "../../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../../protocol/json_rpc.ts";
 import type { ElicitRequest, ElicitResult } from "../../../protocol/types.ts";
+import { fitsForm } from "../../common/client_answers.ts";
 import type { QuestionKind } from "./kind.ts";
 
 /** Asks the user. */
@@ -34,16 +34,6 @@ export const elicitation: QuestionKind<ElicitRequest, ElicitResult> = {
     if (action !== "accept") return undefined;
     if (request.mode === "url") return { action };
     const filled = content ?? {};
-    return isObject(filled) && fits(filled, request) ? { action, content: filled as JsonObject } : undefined;
+    return isObject(filled) && fitsForm(filled, request) ? { action, content: filled as JsonObject } : undefined;
   },
 };
-
-/** Whether the form was filled in as it asks. A form that cannot be checked is the author's doing: all fits it. */
-function fits(content: Record<string, unknown>, { requestedSchema }: ElicitRequest): boolean {
-  if (!requestedSchema) return true;
-  try {
-    return createSchemaValidator()(requestedSchema as JsonObject)(content).valid;
-  } catch {
-    return true;
-  }
-}

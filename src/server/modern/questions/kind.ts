@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { MissingCapabilityError } from "../../../protocol/errors.ts";
 import type { JsonObject } from "../../../protocol/json_rpc.ts";
 import type { ClientCapabilities } from "../../../protocol/types.ts";
 
@@ -20,4 +21,18 @@ export interface QuestionKind<Request, Reply> {
   params(request: Request, capabilities: ClientCapabilities): JsonObject | undefined;
   /** Reads an answer, which nobody has checked; undefined when it is none: then the question is asked again (S-091). */
   read(answer: unknown, request: Request): Reply | undefined;
+}
+
+/** @throws {MissingCapabilityError} When the client did not declare what a question needs. */
+export function demand<Request, Reply>(
+  kind: QuestionKind<Request, Reply>,
+  capabilities: ClientCapabilities,
+  request: Request,
+): void {
+  const requiredCapabilities = kind.lacks(capabilities, request);
+  if (!requiredCapabilities) return;
+  throw new MissingCapabilityError(`The client did not declare what "${kind.method}" needs`, {
+    rpcCode: -32021,
+    data: { requiredCapabilities },
+  });
 }

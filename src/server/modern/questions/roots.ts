@@ -5,6 +5,7 @@
  */
 import { isObject } from "../../../protocol/json_rpc.ts";
 import type { Root } from "../../../protocol/types.ts";
+import { isRoots } from "../../common/client_answers.ts";
 import type { QuestionKind } from "./kind.ts";
 
 /** Asks for the client's roots. */
@@ -22,8 +23,6 @@ export const roots: QuestionKind<undefined, Root[]> = {
   },
 
   read(answer) {
-    if (!isObject(answer) || !Array.isArray(answer.roots)) return undefined;
-    const sound = answer.roots.every((root) => isObject(root) && typeof root.uri === "string");
-    return sound ? answer.roots as Root[] : undefined;
+    return isObject(answer) && isRoots(answer.roots) ? answer.roots as Root[] : undefined;
   },
 };

@@ -5,6 +5,7 @@
  */
 import { isObject } from "../../../protocol/json_rpc.ts";
 import type { CreateMessageRequest, CreateMessageResult } from "../../../protocol/types.ts";
+import { isModelMessage } from "../../common/client_answers.ts";
 import type { QuestionKind } from "./kind.ts";
 
 /** Asks the client's model. */
@@ -24,10 +25,6 @@ export const sampling: QuestionKind<CreateMessageRequest, CreateMessageResult> =
   },
 
   read(answer) {
-    if (!isObject(answer)) return undefined;
-    const { role, content, model } = answer;
-    const sound = (role === "assistant" || role === "user") && typeof model === "string" &&
-      [content].flat().every((part) => isObject(part) && typeof part.type === "string");
-    return sound ? answer as unknown as CreateMessageResult : undefined;
+    return isObject(answer) && isModelMessage(answer) ? answer as unknown as CreateMessageResult : undefined;
   },
 };
