@@ -7,6 +7,7 @@ import type { AgentHandlerOptions, McpAgentShape } from "../../src/agent/mod.ts"
 import type { LogRecord } from "../../src/ports.ts";
 import { textOf, until } from "../support/clients.ts";
 import { BothAgent, chat, errorOf, get, PlainAgent, post, RichAgent } from "./support.ts";
+import { heldRequest } from "../support/held_request.ts";
 
 /** Every route, with a request that it answers. */
 const routes: readonly (() => Request)[] = [
@@ -31,7 +32,7 @@ describe("one agent, served", () => {
     test(`our client calls its tools at /mcp (${era})`, async () => {
       const handler = serve(new BothAgent(), { eras: [era] });
       await using client = await connect("http://localhost/mcp", {
-        fetch: (url, init) => handler(new Request(url, init)),
+        fetch: (url, init) => handler(heldRequest(url, init)),
       });
       assertEquals((await client.listTools()).tools.length, 6);
       assertEquals(textOf(await client.callTool("add", { a: 1, b: 2 })), "3");
@@ -57,7 +58,7 @@ describe("one agent, served", () => {
   test("MCP can be elsewhere, but not nowhere", async () => {
     const handler = serve(new BothAgent(), { mcpPath: "/agents/both" });
     await using client = await connect("http://localhost/agents/both", {
-      fetch: (url, init) => handler(new Request(url, init)),
+      fetch: (url, init) => handler(heldRequest(url, init)),
     });
     await client.ping();
     assertEquals((await handler(get("/mcp"))).status, 404);

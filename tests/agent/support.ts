@@ -12,6 +12,7 @@ import {
 import type { JsonObject } from "../../src/protocol/mod.ts";
 import type { ToolReturn } from "../../src/server/mod.ts";
 import type { Prompt, Resource } from "../../src/protocol/types.ts";
+import { heldRequest } from "../support/held_request.ts";
 
 /** An agent with the two required methods and nothing else. */
 export class PlainAgent extends McpAgent {
@@ -96,7 +97,7 @@ export function post(
   body: unknown,
   init: RequestInit & { headers?: Record<string, string> } = {},
 ): Request {
-  return new Request(`http://localhost${path}`, {
+  return heldRequest(`http://localhost${path}`, {
     ...init,
     method: "POST",
     headers: { "content-type": "application/json", ...init.headers },
@@ -106,7 +107,7 @@ export function post(
 
 /** A GET. */
 export function get(path: string, headers: Record<string, string> = {}): Request {
-  return new Request(`http://localhost${path}`, { headers });
+  return heldRequest(`http://localhost${path}`, { headers });
 }
 
 /** A chat with one message of the user. */

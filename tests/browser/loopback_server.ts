@@ -4,6 +4,7 @@
 import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { heldRequest } from "../support/held_request.ts";
 
 /** What is allowed to pages of other origins. */
 export interface CorsRules {
@@ -75,7 +76,7 @@ async function requestOf(incoming: IncomingMessage, signal: AbortSignal): Promis
   );
   const url = `http://${incoming.headers.host}${incoming.url}`;
   const { method = "GET" } = incoming;
-  return new Request(url, { method, headers, signal, ...(chunks.length > 0 && { body: new Blob(chunks) }) });
+  return heldRequest(url, { method, headers, signal, ...(chunks.length > 0 && { body: new Blob(chunks) }) });
 }
 
 function corsHeaders(incoming: IncomingMessage, cors: CorsRules | undefined): Record<string, string> {

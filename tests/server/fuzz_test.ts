@@ -6,6 +6,7 @@ import type { JsonObject } from "../../src/protocol/json_rpc.ts";
 import { isObject } from "../../src/protocol/json_rpc.ts";
 import { modernMeta, rpc } from "./http/support.ts";
 import { stage } from "./attack/support.ts";
+import { heldRequest } from "../support/held_request.ts";
 
 /** `attackRuns` and `attackSeed`, set before this file is loaded, make the long form. */
 const { attackRuns: numRuns = 1_000, attackSeed: seed } = globalThis as { attackRuns?: number; attackSeed?: number };
@@ -228,7 +229,7 @@ describe("a handler under requests at random", () => {
           .map(([name, text]): [string, string] => [name, text === "SESSION" ? session : text]);
         const gone = new AbortController();
         const hasBody = ["POST", "PUT"].includes(made.method);
-        const sent = new Request("http://localhost/mcp", {
+        const sent = heldRequest("http://localhost/mcp", {
           method: made.method,
           headers: given,
           signal: gone.signal,

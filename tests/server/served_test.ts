@@ -11,6 +11,7 @@ import {
 } from "../../mod.ts";
 import type { Client, Handlers, JsonObject, LogMessage } from "../../mod.ts";
 import { createHandler, McpServer, serveChannel } from "../../src/server/mod.ts";
+import { heldRequest } from "../support/held_request.ts";
 
 type Options = NonNullable<Parameters<typeof connect>[1]>;
 type Era = "modern" | "legacy";
@@ -75,7 +76,7 @@ async function withClient(
   if (way === "http") {
     const handler = createHandler(server, { eras });
     await using client = await connect("http://localhost/mcp", {
-      fetch: (url, init) => handler(new Request(url, init)),
+      fetch: (url, init) => handler(heldRequest(url, init)),
       ...options,
     });
     await run(client, server);

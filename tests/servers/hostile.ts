@@ -13,6 +13,7 @@ import { type StatusFault, statusFaults } from "./faults/statuses.ts";
 import { type Quirk, quirks, type StreamFault, streamFaults } from "./faults/streams.ts";
 import { createLegacyServer, type LegacyOptions, type LegacyServer } from "./legacy.ts";
 import { createModernServer, type ModernOptions, type ModernServer } from "./modern.ts";
+import { heldRequest } from "../support/held_request.ts";
 
 /** Every fault by name. Those that begin with `quirk-` are right, and have to be understood. */
 export type FaultName = MessageFault | ByteFault | StreamFault | StatusFault | Quirk;
@@ -130,7 +131,7 @@ export function createHostileServer(name: FaultName, options: HostileOptions = {
 
 function copy(request: Request, body: string | undefined): Request {
   const { method, headers, signal, url } = request;
-  return new Request(url, { method, headers, signal, ...(body === undefined ? {} : { body }) });
+  return heldRequest(url, { method, headers, signal, ...(body === undefined ? {} : { body }) });
 }
 
 function parse(body: string | undefined): JsonObject {

@@ -13,6 +13,7 @@ import {
   isFaultName,
 } from "./hostile.ts";
 import { readRequests, writeResponse } from "./http_wire.ts";
+import { heldRequest } from "../support/held_request.ts";
 
 /** What goes wrong on the socket. `healthy` is right in all; a name of `hostile.ts` is that fault over a real socket. */
 export type SocketFault =
@@ -214,7 +215,7 @@ function serve(socket: Socket, state: State): void {
     const url = `http://${request.headers.get("host") ?? "127.0.0.1"}${request.path}`;
     const make = () => {
       const { method, headers, body } = request;
-      return new Request(url, { method, headers, signal: gone.signal, ...(method === "POST" ? { body } : {}) });
+      return heldRequest(url, { method, headers, signal: gone.signal, ...(method === "POST" ? { body } : {}) });
     };
     const spoilt = methodOf(request.body) === (options.on ?? "tools/call") ||
       (fault === "reset-after-event-id" && request.headers.has("last-event-id"));

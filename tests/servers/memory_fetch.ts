@@ -4,6 +4,7 @@
  * @module
  */
 import type { Fetch } from "../../src/ports.ts";
+import { heldRequest } from "../support/held_request.ts";
 
 /** Whatever answers a Request. */
 export interface FetchTarget {
@@ -21,7 +22,7 @@ export function memoryFetch(target: FetchTarget): Fetch {
     return new Promise<Response>((resolve, reject) => {
       const abort = () => reject(signal?.reason);
       signal?.addEventListener("abort", abort, { once: true });
-      target.fetch(new Request(url, init)).then((response) => {
+      target.fetch(heldRequest(url, init)).then((response) => {
         signal?.removeEventListener("abort", abort);
         if (signal?.aborted) void response.body?.cancel(signal.reason);
         else resolve(signal === undefined ? response : breakable(response, signal));

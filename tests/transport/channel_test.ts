@@ -20,6 +20,7 @@ import type {
 } from "../../mod.ts";
 import { createModernServer } from "../servers/modern.ts";
 import { textOf, turns } from "../support/clients.ts";
+import { heldRequest } from "../support/held_request.ts";
 
 /** A channel whose other end is in the test's hand. */
 class PlayedChannel implements Channel {
@@ -312,7 +313,7 @@ class FunctionTransport implements Transport {
       Accept: "application/json, text/event-stream",
     };
     const init = { method: "POST", headers, body: JSON.stringify(message), signal: controller.signal };
-    this.handle(new Request("http://function.test/", init)).then(async (response) => {
+    this.handle(heldRequest("http://function.test/", init)).then(async (response) => {
       const text = await response.text();
       if (text !== "") await exchange?.message(JSON.parse(text));
       exchange?.end();

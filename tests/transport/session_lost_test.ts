@@ -2,6 +2,7 @@ import { test } from "node:test";
 import { assertEquals } from "@std/assert";
 import { connect } from "../../mod.ts";
 import { createHandler, McpServer } from "../../src/server/mod.ts";
+import { heldRequest } from "../support/held_request.ts";
 
 test("a call that hears of a lost session while it is opened anew is made again too", async () => {
   const server = new McpServer({ name: "sample", version: "1" });
@@ -18,7 +19,7 @@ test("a call that hears of a lost session while it is opened anew is made again 
         opensAgain();
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
-      const response = await handler(new Request(url, init));
+      const response = await handler(heldRequest(url, init));
       // The second reply comes while the new session is being opened.
       if (response.status === 404 && ++lost === 2) await again;
       return response;

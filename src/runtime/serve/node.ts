@@ -49,6 +49,8 @@ async function exchange(
     if (!outgoing.writableFinished) controller.abort(new DOMException("The client is gone", "AbortError"));
   });
   const request = toRequest(incoming, signal);
+  // Node tells a request through a weak reference only: the connection has to hold it.
+  signal.addEventListener("abort", () => void request, { once: true });
   const response = request ? await answer(request) : new Response(null, { status: 400 });
   if (signal.aborted) return void response.body?.cancel().catch(() => {});
   // What is left of a request that was refused early is not read.

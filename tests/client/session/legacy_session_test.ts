@@ -6,6 +6,7 @@ import { createLegacyServer } from "../../servers/legacy.ts";
 import { memoryFetch } from "../../servers/memory_fetch.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 import { front, methodsOf, nobody, paramsOf, textOf, turns, until, url, withLegacy } from "../support.ts";
+import { heldRequest } from "../../support/held_request.ts";
 
 describe("the session of a handshake server", () => {
   test("its id goes on every request after initialize, GET and DELETE too (C-103 C-104 C-107)", async () => {
@@ -177,7 +178,7 @@ describe("the session id is a secret (C-108)", () => {
       const server = front(nobody, async (seen) => {
         const headers = seen.headers;
         const init = { method: seen.httpMethod, headers, body: JSON.stringify(seen.message ?? {}) };
-        const response = await legacy.fetch(new Request(seen.url, init));
+        const response = await legacy.fetch(heldRequest(seen.url, init));
         if (seen.method !== "initialize") return response;
         const body = new Response(response.body, response);
         body.headers.set("mcp-session-id", id);

@@ -14,6 +14,7 @@ import type { HttpOptions, Serving } from "../../../src/server/http/options.ts";
 import { createParts } from "../../../src/server/parts.ts";
 import type { Answer, Incoming, LegacyOutlet, LegacyServing, Methods } from "../../../src/server/seam.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
+import { heldRequest } from "../../support/held_request.ts";
 
 export const url = "http://localhost:3000/mcp";
 export const modernRevision = "2026-07-28";
@@ -145,7 +146,7 @@ export function send(
 ): Request {
   const all = { accept: "application/json, text/event-stream", ...headers };
   const given = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return new Request(target, { method, headers: given, ...init });
+  return heldRequest(target, { method, headers: given, ...init });
 }
 
 /** A sound modern request. */

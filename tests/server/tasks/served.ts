@@ -5,6 +5,7 @@ import { InvalidParamsError } from "../../../src/protocol/errors.ts";
 import { createHandler, createTasks, McpServer, serveChannel } from "../../../src/server/mod.ts";
 import type { RequestContext, TaskSupport } from "../../../src/server/mod.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
+import { heldRequest } from "../../support/held_request.ts";
 
 export type Options = NonNullable<Parameters<typeof connect>[1]>;
 export type Era = "modern" | "legacy";
@@ -108,7 +109,7 @@ export async function withPlace(setting: Setting, run: (place: Place) => Promise
     },
   });
   const fetch = (url: string, init: RequestInit, as = user) => {
-    const request = new Request(url, init);
+    const request = heldRequest(url, init);
     if (as !== undefined) request.headers.set("x-user", as);
     return handler(request);
   };
