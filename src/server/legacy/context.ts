@@ -6,9 +6,17 @@
 import { randomHex } from "../../ports.ts";
 import type { Clock, Random } from "../../ports.ts";
 import { isObject, isRequestId } from "../../protocol/json_rpc.ts";
-import type { JsonObject, JsonValue } from "../../protocol/json_rpc.ts";
-import type { CreateMessageRequest, ElicitRequest, LoggingLevel, Progress } from "../../protocol/types.ts";
-import type { RequestContext } from "../definitions.ts";
+import type { JsonObject, JsonValue, RequestId } from "../../protocol/json_rpc.ts";
+import type { Era, Revision } from "../../protocol/revisions.ts";
+import type {
+  CreateMessageRequest,
+  ElicitRequest,
+  Implementation,
+  LoggingLevel,
+  Meta,
+  Progress,
+} from "../../protocol/types.ts";
+import type { AuthInfo, RequestContext } from "../definitions.ts";
 import type { Incoming } from "../seam.ts";
 import type { Asks } from "./asks.ts";
 import { canAsk, demand } from "./client_side.ts";
@@ -16,11 +24,8 @@ import type { ClientSide } from "./client_side.ts";
 import { ProgressMeter } from "../common/progress.ts";
 import { dressElicit, dressSample, readElicit, readRoots, readSample } from "./questions.ts";
 
-/** What a context is made of. */
+/** What all contexts of a session share. */
 export interface ContextParts {
-  readonly incoming: Incoming;
-  /** Aborted when the request was called off. */
-  readonly signal: AbortSignal;
   readonly client: ClientSide;
   readonly asks: Asks;
   readonly clock: Clock;
@@ -29,90 +34,153 @@ export interface ContextParts {
   wants(level: LoggingLevel): boolean;
 }
 
-/** A context, and what ends it. */
-export interface LiveContext {
-  readonly context: RequestContext;
-  /** Nothing is told or asked any more. `flush`: progress that waits is told first. */
-  end(flush: boolean): void;
+/**
+ * The context of one request, from when it is taken until it is answered or called off. What a handler may take out of it
+ * needs no `this`, and is made when it is asked for: most handlers need none.
+ */
+export class LegacyContext implements RequestContext {
+  readonly era: Era = "legacy";
+  readonly revision: Revision;
+  readonly auth: AuthInfo | undefined;
+  readonly client: Implementation | undefined;
+  readonly meta: Meta;
+  readonly #incoming: Incoming;
+  readonly #parts: ContextParts;
+  readonly #meter: ProgressMeter | undefined;
+  readonly #stopped: () => void;
+  #abort: AbortController | undefined;
+  /** What listens to the binding's signal. */
+  #stop: (() => void) | undefined;
+  #over = false;
+  /** It was called off; an object, since a reason may be anything. */
+  #calledOff: { readonly reason: unknown } | undefined;
+
+  /** @param stopped Called once when it is called off before it has ended. */
+  constructor(parts: ContextParts, incoming: Incoming, stopped: () => void) {
+    const { client } = parts;
+    const meta = incoming.message.params?._meta;
+    this.revision = client.revision;
+    this.auth = incoming.auth;
+    this.client = client.info;
+    this.meta = isObject(meta) ? meta as Meta : {};
+    this.#incoming = incoming;
+    this.#parts = parts;
+    this.#stopped = stopped;
+    const { progressToken } = this.meta;
+    if (isRequestId(progressToken)) this.#meter = createMeter(incoming, parts, progressToken);
+    // A binding without `over` tells by its signal alone.
+    if (!incoming.over) this.follow();
+  }
+
+  /** False once it has ended or was called off: nothing is told or asked any more. */
+  get open(): boolean {
+    return !this.#over && !this.#incoming.over?.();
+  }
+
+  /** Ends it: progress that waits is told first. */
+  end(): void {
+    this.#finish(true, () => new Error("The request is answered already"));
+  }
+
+  /** Nobody waits for its answer any more. Without effect when it has ended. */
+  callOff(reason: unknown = new DOMException("The request was called off", "AbortError")): void {
+    if (this.#over) return;
+    this.#calledOff = { reason };
+    this.#abort?.abort(reason);
+    this.#finish(false, () => reason);
+    this.#stopped();
+  }
+
+  /** Hears of it at once when the binding calls the request off. */
+  follow(): void {
+    if (this.#over || this.#stop) return;
+    const { signal } = this.#incoming;
+    if (signal.aborted) return this.callOff(signal.reason);
+    this.#stop = () => this.callOff(signal.reason);
+    signal.addEventListener("abort", this.#stop);
+  }
+
+  get signal(): AbortSignal {
+    if (!this.#abort) {
+      this.#abort = new AbortController();
+      if (this.#calledOff) this.#abort.abort(this.#calledOff.reason);
+      else this.follow();
+    }
+    return this.#abort.signal;
+  }
+
+  get progress(): RequestContext["progress"] {
+    return (progress: Progress): void => this.#meter?.tell(progress);
+  }
+
+  get log(): RequestContext["log"] {
+    return (level: LoggingLevel, data: JsonValue, logger?: string): void => {
+      if (!this.open || !this.#parts.wants(level)) return;
+      const params = { level, ...(logger !== undefined && { logger }), data };
+      this.#incoming.notify({ jsonrpc: "2.0", method: "notifications/message", params });
+    };
+  }
+
+  get elicit(): RequestContext["elicit"] {
+    const { client, random } = this.#parts;
+    return (request: ElicitRequest) =>
+      forgivable(async () => {
+        demand(client, request.mode === "url" ? "elicitUrl" : "elicit");
+        const params = dressElicit(request, client.revision, () => randomHex(random, 16));
+        return readElicit(await this.#ask("elicitation/create", params), request);
+      });
+  }
+
+  get sample(): RequestContext["sample"] {
+    const { client } = this.#parts;
+    return (request: CreateMessageRequest) =>
+      forgivable(async () => {
+        demand(client, request.tools || request.toolChoice ? "sampleWithTools" : "sample");
+        return readSample(await this.#ask("sampling/createMessage", dressSample(request, client)));
+      });
+  }
+
+  get roots(): RequestContext["roots"] {
+    return () =>
+      forgivable(async () => {
+        demand(this.#parts.client, "roots");
+        return readRoots(await this.#ask("roots/list"));
+      });
+  }
+
+  get can(): RequestContext["can"] {
+    return (what) => canAsk(this.#parts.client, what);
+  }
+
+  #ask(method: string, params?: JsonObject): Promise<JsonObject> {
+    // From now on it has to be known when the request is called off.
+    this.signal.throwIfAborted();
+    if (this.#over) throw new TypeError(`Cannot ask "${method}": the request is answered already`);
+    return this.#parts.asks.ask(method, params, this.#incoming);
+  }
+
+  #finish(flush: boolean, reason: () => unknown): void {
+    if (this.#over) return;
+    this.#meter?.end(flush);
+    this.#over = true;
+    this.#parts.asks.callOff(this.#incoming, reason);
+    if (this.#stop) this.#incoming.signal.removeEventListener("abort", this.#stop);
+  }
 }
 
-/** Makes the context of one request. Its functions need no `this`. */
-export function createContext(parts: ContextParts): LiveContext {
-  const { incoming, signal, client } = parts;
-  const { params } = incoming.message;
-  const meta = isObject(params?._meta) ? params._meta as JsonObject : {};
-  const meter = createMeter(parts, meta.progressToken);
-  let over = false;
-  const log = (level: LoggingLevel, data: JsonValue, logger?: string): void => {
-    if (over || signal.aborted || !parts.wants(level)) return;
-    const message = { level, ...(logger !== undefined && { logger }), data };
-    incoming.notify({ jsonrpc: "2.0", method: "notifications/message", params: message });
-  };
-  return {
-    context: {
-      signal,
-      auth: incoming.auth,
-      client: client.info,
-      era: "legacy",
-      revision: client.revision,
-      meta,
-      progress: (progress) => meter?.tell(progress),
-      log,
-      ...createQuestions(parts, () => over),
-      can: (what) => canAsk(client, what),
-    },
-    end(flush) {
-      if (over) return;
-      meter?.end(flush);
-      over = true;
-      parts.asks.callOff(incoming, signal.aborted ? signal.reason : new Error("The request is answered already"));
-    },
-  };
-}
-
-function createMeter({ incoming, client, clock }: ContextParts, token: unknown): ProgressMeter | undefined {
-  if (!isRequestId(token)) return undefined;
+function createMeter(incoming: Incoming, { client, clock }: ContextParts, progressToken: RequestId): ProgressMeter {
   const speaks = client.revision >= "2025-03-26";
   return new ProgressMeter(clock, ({ progress, total, message }: Progress) =>
     incoming.notify({
       jsonrpc: "2.0",
       method: "notifications/progress",
       params: {
-        progressToken: token,
+        progressToken,
         progress,
         ...(total !== undefined && { total }),
         ...(message !== undefined && speaks && { message }),
       },
     }));
-}
-
-function createQuestions(
-  { incoming, signal, client, asks, random }: ContextParts,
-  isOver: () => boolean,
-): Pick<RequestContext, "elicit" | "sample" | "roots"> {
-  const ask = (method: string, params?: JsonObject): Promise<JsonObject> => {
-    signal.throwIfAborted();
-    if (isOver()) throw new TypeError(`Cannot ask "${method}": the request is answered already`);
-    return asks.ask(method, params, incoming);
-  };
-  const makeId = (): string => randomHex(random, 16);
-  return {
-    elicit: (request: ElicitRequest) =>
-      forgivable(async () => {
-        demand(client, request.mode === "url" ? "elicitUrl" : "elicit");
-        return readElicit(await ask("elicitation/create", dressElicit(request, client.revision, makeId)), request);
-      }),
-    sample: (request: CreateMessageRequest) =>
-      forgivable(async () => {
-        demand(client, request.tools || request.toolChoice ? "sampleWithTools" : "sample");
-        return readSample(await ask("sampling/createMessage", dressSample(request, client)));
-      }),
-    roots: () =>
-      forgivable(async () => {
-        demand(client, "roots");
-        return readRoots(await ask("roots/list"));
-      }),
-  };
 }
 
 /** A handler that left without waiting for its question must not end the process when the client fails it. */

@@ -10,12 +10,15 @@ import type { Dress } from "../seam.ts";
 import { dressContent, dressContents } from "./dress_content.ts";
 import { mapped, withFields, without } from "./fields.ts";
 
+/** What only the modern era says. */
+const modern: readonly string[] = ["resultType", "ttlMs", "cacheScope"];
+
 /**
  * Dresses the plain result of a method for a legacy revision (S-075). A result that this revision reads as it is comes
  * back as it is; the given one is never changed.
  */
 export const dressResult: Dress = (method, result, revision) => {
-  const plain = without(result, ["resultType", "ttlMs", "cacheScope"]);
+  const plain = without(result, modern);
   switch (method) {
     case "tools/list":
       return mapped(plain, "tools", (tool) => dressTool(tool, revision));
@@ -84,6 +87,8 @@ function dressNamed(item: JsonObject, revision: Revision): JsonObject {
 
 function dressCall(result: JsonObject, revision: Revision): JsonObject {
   const { structuredContent, content } = result;
+  // As the newest of them reads it.
+  if (structuredContent === undefined && revision >= "2025-11-25") return result;
   const dressed = mapped(result, "content", (block) => dressContent(block, revision));
   if (structuredContent === undefined) return dressed;
   // Who cannot read the structured part, or does not look at it, still gets to see it.

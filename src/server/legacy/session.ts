@@ -14,11 +14,12 @@ import type { Answer, Incoming, LegacyOutlet, LegacyServing, LegacyTasks, Server
 import { errorAnswer, resultAnswer } from "./answers.ts";
 import { Asks } from "./asks.ts";
 import { loggingLevels } from "../common/logging_levels.ts";
+import { isOver } from "../common/over.ts";
 import { ChangeNotices } from "./changes.ts";
 import { readClient } from "./client_side.ts";
 import type { ClientSide } from "./client_side.ts";
-import { createContext } from "./context.ts";
-import type { LiveContext } from "./context.ts";
+import { LegacyContext } from "./context.ts";
+import type { ContextParts } from "./context.ts";
 import { dressCapabilities, dressInfo, dressResult } from "./dress.ts";
 
 /** Options of {@linkcode createLegacySession}. */
@@ -48,8 +49,9 @@ class LegacySession implements LegacyServing {
   readonly #outlet: LegacyOutlet;
   readonly #asks: Asks;
   /** The requests in work. */
-  readonly #working = new Map<RequestId, AbortController>();
+  readonly #working = new Map<RequestId, LegacyContext>();
   #client: ClientSide | undefined;
+  #shared: ContextParts | undefined;
   #changes: ChangeNotices | undefined;
   #ready = false;
   #closed = false;
@@ -69,19 +71,19 @@ class LegacySession implements LegacyServing {
     return this.#client !== undefined && !this.#closed;
   }
 
-  async answer(incoming: Incoming): Promise<Answer | undefined> {
+  answer(incoming: Incoming): Promise<Answer | undefined> {
     const { id, method, params = {} } = incoming.message;
-    if (this.#closed || incoming.signal.aborted) return undefined;
+    if (this.#closed || isOver(incoming)) return Promise.resolve(undefined);
     try {
       const result = this.#answerAtOnce(method, params, incoming.auth);
-      return result ? resultAnswer(id, result) : await this.#work(incoming);
+      return result ? Promise.resolve(resultAnswer(id, result)) : this.#work(incoming);
     } catch (error) {
-      return errorAnswer(error, { id, method, revision: this.revision }, this.#parts.logger);
+      return Promise.resolve(this.#failure(incoming, error));
     }
   }
 
   notified({ method, params }: JsonRpcNotification): void {
-    if (method === "notifications/cancelled") this.#working.get(params?.requestId as RequestId)?.abort();
+    if (method === "notifications/cancelled") this.#working.get(params?.requestId as RequestId)?.callOff();
     if (method !== "notifications/initialized" || !this.open || this.#ready) return;
     this.#ready = true;
     this.#asks.open();
@@ -96,7 +98,7 @@ class LegacySession implements LegacyServing {
     if (this.#closed) return;
     this.#closed = true;
     this.#changes?.close();
-    for (const controller of [...this.#working.values()]) controller.abort();
+    for (const context of [...this.#working.values()]) context.callOff();
   }
 
   /** What the session answers itself; undefined: it is for the methods. */
@@ -124,13 +126,14 @@ class LegacySession implements LegacyServing {
     if (typeof protocolVersion !== "string") {
       throw new InvalidParamsError('"protocolVersion" has to be text', { rpcCode: -32602 });
     }
-    const { methods, limits } = this.#parts;
+    const { methods, limits, clock, random } = this.#parts;
     const revision = legacyRevisions.find((known) => known === protocolVersion) ?? newest();
     const capabilities = declared(methods.capabilities());
     this.#changes = new ChangeNotices(methods, capabilities, limits.items, (notice) => {
       this.#outlet.send(notice, undefined);
     });
-    this.#client = readClient(params, revision);
+    const client = this.#client = readClient(params, revision);
+    this.#shared = { client, asks: this.#asks, clock, random, wants: (level) => this.#wants(level) };
     const tasks = this.#tasks?.declare(auth);
     return {
       protocolVersion: revision,
@@ -159,59 +162,82 @@ class LegacySession implements LegacyServing {
     return this.revision >= "2025-11-25" ? this.#parts.tasks?.legacy : undefined;
   }
 
-  /** Has the method run, as a task where it is one; undefined: there is none. */
-  #run(incoming: Incoming, live: LiveContext): Promise<JsonObject> | undefined {
+  #wants(level: LoggingLevel): boolean {
+    return loggingLevels.indexOf(level) >= this.#level;
+  }
+
+  /** What tasks answer; undefined: it is for the methods. */
+  #tasked(incoming: Incoming, context: LegacyContext): Promise<JsonObject> | undefined {
     const { method, params = {} } = incoming.message;
-    const { context } = live;
-    const tasks = this.#tasks;
-    const tasked = tasks?.run(method, params, {
+    return this.#tasks?.run(method, params, {
       context,
       capabilities: (this.#client as ClientSide).capabilities,
-      ask: (asked, about) => this.#asks.ask(asked, about, incoming),
+      ask: (asked, about) => {
+        context.follow();
+        return this.#asks.ask(asked, about, incoming);
+      },
       tell: (notification) => {
         if (!this.#closed) this.#outlet.send(notification, undefined);
       },
-      wants: (level) => loggingLevels.indexOf(level) >= this.#level,
+      wants: (level) => this.#wants(level),
     });
-    if (tasked) return tasked;
-    const dress = (result: JsonObject): JsonObject => {
-      const dressed = dressResult(method, result, this.revision);
-      return tasks && method === "tools/list" ? tasks.list(dressed) : dressed;
-    };
-    return this.#parts.methods.run(method, params, context)?.then(dress);
   }
 
-  async #work(incoming: Incoming): Promise<Answer | undefined> {
-    const { message: { id, method }, signal } = incoming;
+  /** A result of the methods as this client can read it. */
+  #dress(method: string, result: JsonObject): JsonObject {
+    const dressed = dressResult(method, result, this.revision);
+    return method === "tools/list" ? this.#tasks?.list(dressed) ?? dressed : dressed;
+  }
+
+  #work(incoming: Incoming): Promise<Answer | undefined> {
+    const { id } = incoming.message;
     if (this.#working.has(id)) throw refused("A request with this id is in work");
-    const controller = new AbortController();
-    const follow = () => controller.abort(signal.reason);
-    const live = createContext({
-      ...{ incoming, signal: controller.signal, client: this.#client as ClientSide, asks: this.#asks },
-      ...{ clock: this.#parts.clock, random: this.#parts.random },
-      wants: (level) => loggingLevels.indexOf(level) >= this.#level,
+    return new Promise((resolve) => {
+      const context = new LegacyContext(this.#shared as ContextParts, incoming, () => {
+        this.#working.delete(id);
+        resolve(undefined);
+      });
+      this.#working.set(id, context);
+      this.#run(incoming, context, resolve);
     });
-    const calledOff = new Promise<undefined>((resolve) => {
-      controller.signal.addEventListener("abort", () => resolve(undefined), { once: true });
-    });
-    this.#working.set(id, controller);
-    signal.addEventListener("abort", follow, { once: true });
+  }
+
+  /** Has the method run. What is called off meanwhile was resolved by its context. */
+  #run(incoming: Incoming, context: LegacyContext, resolve: (answer: Answer) => void): void {
+    const { id, method, params = {} } = incoming.message;
+    const failed = (error: unknown): void => {
+      if (this.#ended(id, context)) resolve(this.#failure(incoming, error));
+    };
     try {
-      const running = this.#run(incoming, live);
+      const tasked = this.#tasked(incoming, context);
+      const running = tasked ?? this.#parts.methods.run(method, params, context);
       if (!running) throw unknown(method);
-      const result = await Promise.race([running, calledOff]);
-      if (!result || controller.signal.aborted) return undefined;
-      live.end(true);
-      return resultAnswer(id, result);
+      running.then((plain) => {
+        try {
+          const result = tasked ? plain : this.#dress(method, plain);
+          if (this.#ended(id, context)) resolve(resultAnswer(id, result));
+        } catch (error) {
+          failed(error);
+        }
+      }, failed);
     } catch (error) {
-      if (controller.signal.aborted) return undefined;
-      live.end(true);
-      throw error;
-    } finally {
-      live.end(false);
-      this.#working.delete(id);
-      signal.removeEventListener("abort", follow);
+      failed(error);
     }
+  }
+
+  /** Ends a request; false when it was called off. */
+  #ended(id: RequestId, context: LegacyContext): boolean {
+    if (!context.open) {
+      context.callOff();
+      return false;
+    }
+    context.end();
+    this.#working.delete(id);
+    return true;
+  }
+
+  #failure({ message: { id, method } }: Incoming, error: unknown): Answer {
+    return errorAnswer(error, { id, method, revision: this.revision }, this.#parts.logger);
   }
 }
 

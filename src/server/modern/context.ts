@@ -21,6 +21,7 @@ import type { Clock } from "../../ports.ts";
 import type { AskOptions, AuthInfo, RequestContext } from "../definitions.ts";
 import type { Incoming } from "../seam.ts";
 import { loggingLevels } from "../common/logging_levels.ts";
+import { isOver } from "../common/over.ts";
 import { ProgressMeter } from "../common/progress.ts";
 import type { Envelope, Wishes } from "./envelope.ts";
 import { elicitation } from "./questions/elicitation.ts";
@@ -155,9 +156,4 @@ export class ModernContext implements RequestContext {
     await undefined;
     throw reply;
   }
-}
-
-/** Whether a request was called off; its signal is not made for that. */
-export function isOver(incoming: Incoming): boolean {
-  return incoming.over ? incoming.over() : incoming.signal.aborted;
 }
