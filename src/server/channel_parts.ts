@@ -37,7 +37,10 @@ export function countedMethods(methods: Methods, count: (by: 1 | -1) => void): M
       const running = methods.run(method, params, context);
       if (!running) return undefined;
       count(1);
-      return running.finally(() => count(-1));
+      // Beside the result, not before it.
+      const ended = (): void => count(-1);
+      running.then(ended, ended);
+      return running;
     },
     tool: (name) => methods.tool(name),
     task: (name) => methods.task?.(name),
@@ -45,11 +48,14 @@ export function countedMethods(methods: Methods, count: (by: 1 | -1) => void): M
   };
 }
 
+const versionKey = `${metaPrefix}protocolVersion`;
+const capabilitiesKey = `${metaPrefix}clientCapabilities`;
+
 /** Whether a request says that it is of the modern era: by its `_meta`, or by a method that only that era has. */
 export function claimsModern({ method, params }: JsonRpcRequest): boolean {
   if (method === "server/discover" || method === "subscriptions/listen") return true;
   const meta = params?._meta;
-  return isObject(meta) && (`${metaPrefix}protocolVersion` in meta || `${metaPrefix}clientCapabilities` in meta);
+  return isObject(meta) && (versionKey in meta || capabilitiesKey in meta);
 }
 
 /** An error answer of the channel itself. */

@@ -14,11 +14,13 @@ import type {
 } from "../protocol/json_rpc.ts";
 import { parseJson } from "../protocol/json_scan.ts";
 import type { Channel } from "../transport/channel.ts";
+import { ChannelCall } from "./channel_call.ts";
+import type { CallHost, Done } from "./channel_call.ts";
 import { Outbox } from "./channel_outbox.ts";
 import { claimsModern, countedMethods, refusal } from "./channel_parts.ts";
 import type { ChannelServerOptions } from "./channel_parts.ts";
 import type { AuthInfo } from "./definitions.ts";
-import type { Incoming, LegacyServing, Methods, ModernServing, ServerParts } from "./seam.ts";
+import type { LegacyServing, Methods, ModernServing, ServerParts } from "./seam.ts";
 import { createServing } from "./serving.ts";
 import type { Servable } from "./serving.ts";
 
@@ -61,9 +63,6 @@ export function serveChannel(
 const lastWords = 1_000;
 const defaultMaxRequests = 256;
 
-/** What is to be sent for what came: an answer, those of a batch, or nothing. */
-type Reply = JsonRpcResponse | JsonRpcResponse[] | undefined;
-
 class ChannelServing implements ChannelServer {
   readonly closed: Promise<void>;
   readonly #channel: Channel;
@@ -74,12 +73,20 @@ class ChannelServing implements ChannelServer {
   readonly #auth: AuthInfo | undefined;
   readonly #most: number;
   readonly #drainTime: number;
-  /** Requests that are not answered yet: what aborts a modern one; the session knows its own. */
-  readonly #work = new Map<RequestId, AbortController | undefined>();
+  /** Requests that are not answered yet. */
+  readonly #work = new Map<RequestId, ChannelCall>();
   /** Streams of changes that are open. */
   readonly #streams = new Set<Promise<unknown>>();
-  /** Aborted when it is over. */
-  readonly #end = new AbortController();
+  readonly #host: CallHost = {
+    send: (notification) => this.#send(notification),
+    ended: ({ message: { id } }) => void this.#work.delete(id),
+    failed: (method, error) => this.#log("error", "A request failed", { method, error }),
+  };
+  /** Sends what one message gets. */
+  readonly #answered: Done = (response) => {
+    if (response) this.#send(response);
+    this.#settled();
+  };
   /** Handlers that run, and replies that are not sent yet. */
   #running = 0;
   #owed = 0;
@@ -122,8 +129,7 @@ class ChannelServing implements ChannelServer {
     // Streams of changes end with a result, which still goes out.
     if (!this.#inputEnded && this.#streams.size > 0) await this.#within(Promise.allSettled(this.#streams));
     this.#legacy?.close();
-    this.#end.abort();
-    for (const controller of this.#work.values()) controller?.abort();
+    for (const call of [...this.#work.values()]) call.callOff();
     await this.#within(this.#outbox.flushed());
     this.#outbox.close();
     try {
@@ -176,58 +182,66 @@ class ChannelServing implements ChannelServer {
           : refusal(null, -32700, "Parse error: this is no JSON"),
       );
     }
-    const reply = Array.isArray(value) ? this.#batch(value) : this.#take(value);
-    if (!reply) return;
-    const opens = isObject(value) && value.method === "initialize";
-    if (opens) this.#waiting = [];
-    void this.#deliver(reply, opens);
+    this.#owed++;
+    if (Array.isArray(value)) this.#batch(value);
+    else if (isObject(value) && value.method === "initialize") this.#opening(value);
+    else this.#take(value, this.#answered);
   }
 
-  async #deliver(owed: Promise<Reply>, opens: boolean): Promise<void> {
-    this.#owed++;
-    const reply = await owed;
-    if (Array.isArray(reply)) this.#outbox.push(`[${reply.map((response) => this.#textOf(response)).join(",")}]`);
-    else if (reply) this.#send(reply);
-    if (opens) this.#release();
+  /** Until it is answered, what comes waits. */
+  #opening(value: unknown): void {
+    this.#waiting = [];
+    this.#take(value, (response) => {
+      this.#answered(response);
+      const waiting = this.#waiting ?? [];
+      this.#waiting = undefined;
+      for (const text of waiting) this.#receive(text);
+    });
+  }
+
+  #settled(): void {
     if (--this.#owed === 0) this.#idle();
   }
 
-  #release(): void {
-    const waiting = this.#waiting ?? [];
-    this.#waiting = undefined;
-    for (const text of waiting) this.#receive(text);
-  }
-
   /** Batches were in 2025-03-26 only; their answers are one array (JSON-RPC 2.0, section 6). */
-  async #batch(items: readonly unknown[]): Promise<Reply> {
+  #batch(items: readonly unknown[]): void {
     const allowed = this.#legacy?.open && this.#legacy.revision === "2025-03-26";
     if (!allowed || items.length === 0 || items.length > this.#most) {
       this.#stray();
       const words = allowed ? `A batch has 1 to ${this.#most} messages` : "There are no batches in this revision";
-      return refusal(null, -32600, words);
+      return this.#answered(refusal(null, -32600, words));
     }
-    const replies = await Promise.all(items.map((item) => this.#take(item)));
-    const given = replies.filter((reply) => reply !== undefined);
-    return given.length > 0 ? given : undefined;
+    const responses: (JsonRpcResponse | undefined)[] = [];
+    let left = items.length;
+    items.forEach((item, at) =>
+      this.#take(item, (response) => {
+        responses[at] = response;
+        if (--left > 0) return;
+        const texts = responses.filter((given) => given !== undefined).map((given) => this.#textOf(given));
+        if (texts.length > 0) this.#outbox.push(`[${texts.join(",")}]`);
+        this.#settled();
+      })
+    );
   }
 
-  /** Takes one message; what it promises is to be sent. */
-  #take(value: unknown): Promise<JsonRpcResponse | undefined> | undefined {
+  /** Takes one message; `done` is called once, with what is to be sent for it. */
+  #take(value: unknown, done: Done): void {
     switch (classify(value)) {
       case "request":
-        return this.#request(value as JsonRpcRequest);
+        return this.#request(value as JsonRpcRequest, done);
       case "notification":
-        return void this.#notification(value as JsonRpcNotification);
+        this.#notification(value as JsonRpcNotification);
+        return done(undefined);
       case "response":
         if (!this.#legacy?.answered(value as JsonRpcResponse)) this.#stray();
-        return undefined;
+        return done(undefined);
       default:
-        return this.#malformed(value);
+        return done(this.#malformed(value));
     }
   }
 
   /** Something that wants an answer gets one; a broken answer fails the request of ours that it names. */
-  #malformed(value: unknown): Promise<JsonRpcResponse> | undefined {
+  #malformed(value: unknown): JsonRpcResponse | undefined {
     this.#stray();
     const { id, method, result, error }: Record<string, unknown> = isObject(value) ? value : {};
     const known = isRequestId(id) ? id : null;
@@ -235,49 +249,31 @@ class ChannelServing implements ChannelServer {
       if (known !== null) this.#legacy?.answered(refusal(known, -32603, "The answer is neither a result nor an error"));
       return undefined;
     }
-    return Promise.resolve(refusal(known, -32600, "This is no JSON-RPC 2.0 request"));
+    return refusal(known, -32600, "This is no JSON-RPC 2.0 request");
   }
 
   #notification(notification: JsonRpcNotification): void {
     const { method, params } = notification;
     const called = method === "notifications/cancelled" ? this.#work.get(params?.requestId as RequestId) : undefined;
-    if (called) called.abort();
+    if (called?.isModern) called.callOff();
     else this.#legacy?.notified(notification);
   }
 
-  async #request(message: JsonRpcRequest): Promise<JsonRpcResponse | undefined> {
+  #request(message: JsonRpcRequest, done: Done): void {
     const { id, method } = message;
-    if (this.#work.has(id)) return refusal(id, -32600, "A request with this id is in work");
+    if (this.#work.has(id)) return done(refusal(id, -32600, "A request with this id is in work"));
     if (method !== "ping" && Math.max(this.#work.size, this.#running) >= this.#most) {
-      return refusal(id, -32603, `Busy: ${this.#most} requests are in work`);
+      return done(refusal(id, -32603, `Busy: ${this.#most} requests are in work`));
     }
     const modern = claimsModern(message) || !this.#legacy ? this.#modern : undefined;
-    const controller = modern && new AbortController();
-    const { signal } = controller ?? this.#end;
-    let over = false;
-    const incoming: Incoming = {
-      message,
-      signal,
-      auth: this.#auth,
-      notify: (notification) => {
-        if (!over && !signal.aborted) this.#send(notification);
-      },
-    };
-    this.#work.set(id, controller);
-    const answering = (modern ?? this.#legacy as LegacyServing).answer(incoming);
-    const isStream = method === "subscriptions/listen";
-    if (isStream) this.#streams.add(answering);
-    try {
-      const answer = await answering;
-      return signal.aborted ? undefined : answer?.response;
-    } catch (error) {
-      this.#log("error", "A request failed", { method, error });
-      return refusal(id, -32603, "Internal error");
-    } finally {
-      over = true;
-      this.#work.delete(id);
-      if (isStream) this.#streams.delete(answering);
-    }
+    const call = new ChannelCall(this.#host, message, this.#auth, modern !== undefined, done);
+    this.#work.set(id, call);
+    const answering = (modern ?? this.#legacy as LegacyServing).answer(call);
+    call.follow(answering);
+    if (method !== "subscriptions/listen") return;
+    this.#streams.add(answering);
+    const ended = (): void => void this.#streams.delete(answering);
+    answering.then(ended, ended);
   }
 
   #send(message: JsonRpcMessage): void {
