@@ -53,7 +53,15 @@ export function readyInput(
   if (invalid) {
     throw new TypeError(`Cannot set up ${what}: its input has an annotation that cannot be used, ${invalid}`);
   }
-  return { listed, check: (value) => ready.check(value) };
+  if (schema !== undefined) return { listed, check: (value) => ready.check(value) };
+  return { listed, check: (value) => isEmpty(value) ? { value } : ready.check(value) };
+}
+
+/** Whether these are no arguments, as most callers say it. */
+function isEmpty(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  for (const _ in value) return false;
+  return true;
 }
 
 /**

@@ -6,15 +6,15 @@
 import { MethodNotFoundError, MissingCapabilityError } from "../../protocol/errors.ts";
 import { excerpt } from "../../protocol/excerpt.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
-import type { JsonObject } from "../../protocol/json_rpc.ts";
+import type { JsonObject, RequestId } from "../../protocol/json_rpc.ts";
 import { modernRevisions } from "../../protocol/revisions.ts";
 import type { Revision } from "../../protocol/revisions.ts";
 import type { CacheHints, ServerCapabilities } from "../../protocol/types.ts";
-import type { Answer, Incoming, ModernServing, ServerParts } from "../seam.ts";
-import { complete, errorAnswer, internalAnswer, resultAnswer } from "./answers.ts";
+import type { Answer, Incoming, ModernServing, ServerParts, TaskCaller } from "../seam.ts";
+import { completeAnswer, errorAnswer, internalAnswer, resultAnswer } from "./answers.ts";
 import { isOver } from "../common/over.ts";
 import { ModernContext } from "./context.ts";
-import { type Envelope, hint, readEnvelope, readWishes } from "./envelope.ts";
+import { type Envelope, hint, readEnvelope, readWishes, type Wishes } from "./envelope.ts";
 import { inputMethods, InputNeeded, Rounds, withoutAnswers } from "./rounds.ts";
 import { Subscriptions } from "./subscriptions.ts";
 
@@ -32,6 +32,17 @@ const removed: readonly string[] = [
   "resources/subscribe",
   "resources/unsubscribe",
 ];
+
+/** One call of a method. */
+interface Run {
+  readonly incoming: Incoming;
+  /** As the author's handler sees them. */
+  readonly params: JsonObject;
+  readonly envelope: Envelope;
+  readonly wishes: Wishes;
+  /** Missing where nothing can be asked. */
+  readonly rounds: Rounds | undefined;
+}
 
 /** Makes the modern era of a server: one for all its clients. */
 export function createModern(parts: ServerParts, options: ModernOptions = {}): ModernServing {
@@ -72,65 +83,75 @@ class ModernPeer implements ModernServing {
     }
   }
 
-  async #answer(incoming: Incoming): Promise<Answer | undefined> {
-    const { id, method } = incoming.message;
-    const { methods } = this.#parts;
-    const envelope = readEnvelope(incoming.message, this.#supported);
-    if (removed.includes(method)) throw unknown(method, hint(incoming.message, this.#supported));
+  /** Reads a request; then this era answers it itself, or runs a method. */
+  #answer(incoming: Incoming): Promise<Answer | undefined> {
+    const { message, auth } = incoming;
+    const { method, params = {} } = message;
+    const envelope = readEnvelope(message, this.#supported);
+    if (removed.includes(method)) throw unknown(method, hint(message, this.#supported));
     const wishes = readWishes(envelope.meta);
-    if (method === "server/discover") {
-      return resultAnswer(id, complete(method, this.#describe(), methods.cache), methods.info);
-    }
-    const { tasks } = this.#parts;
-    const { params = {} } = incoming.message;
-    const caller = { auth: incoming.auth, capabilities: envelope.capabilities };
-    if (method === "subscriptions/listen") {
-      const wanted = tasks && isObject(params.notifications) ? params.notifications.taskIds : undefined;
-      const taskIds = wanted === undefined ? [] : await tasks?.modern.listen(wanted, caller);
-      const more = await this.#subscriptions.listen(incoming, taskIds);
-      return more && resultAnswer(id, complete(method, {}, undefined), methods.info, more);
-    }
-    if (tasks && method.startsWith("tasks/")) {
-      const result = await tasks.modern.request(method, params, caller);
-      if (!result) throw unknown(method);
-      return resultAnswer(id, complete(method, result, undefined), methods.info);
-    }
-    const asks = inputMethods.includes(method);
-    const opened = asks ? Rounds.open({ method, params, auth: incoming.auth }, this.#parts.state) : undefined;
-    const rounds = opened instanceof Promise ? await opened : opened;
-    const context = new ModernContext(incoming, envelope, wishes, rounds, this.#parts.clock);
-    try {
-      const result = await this.#run(method, asks ? withoutAnswers(params) : params, context, rounds, envelope);
-      return resultAnswer(id, result, methods.info);
-    } finally {
-      context.end();
-    }
+    const own = this.#answerSelf(incoming, envelope);
+    if (own) return own;
+    if (!inputMethods.includes(method)) return this.#run({ incoming, params, envelope, wishes, rounds: undefined });
+    const given = withoutAnswers(params);
+    const opened = Rounds.open({ method, params, auth }, this.#parts.state);
+    return opened instanceof Promise
+      ? opened.then((rounds) => this.#run({ incoming, params: given, envelope, wishes, rounds }))
+      : this.#run({ incoming, params: given, envelope, wishes, rounds: opened });
   }
 
-  async #run(
-    method: string,
-    params: JsonObject,
-    context: ModernContext,
-    rounds: Rounds | undefined,
-    { capabilities }: Envelope,
-  ): Promise<JsonObject> {
+  /** What this era answers itself; undefined: it is for the methods. */
+  #answerSelf(incoming: Incoming, { capabilities }: Envelope): Promise<Answer | undefined> | undefined {
+    const { message: { id, method, params = {} }, auth } = incoming;
     const { methods, tasks } = this.#parts;
+    if (method === "server/discover") {
+      return Promise.resolve(completeAnswer(id, method, this.#describe(), { info: methods.info, hints: methods.cache }));
+    }
+    if (method === "subscriptions/listen") return this.#listen(incoming, { auth, capabilities });
+    return tasks && method.startsWith("tasks/")
+      ? this.#answerTask(tasks.modern.request(method, params, { auth, capabilities }), id, method)
+      : undefined;
+  }
+
+  async #listen(incoming: Incoming, caller: TaskCaller): Promise<Answer | undefined> {
+    const { id, method, params = {} } = incoming.message;
+    const { methods: { info }, tasks } = this.#parts;
+    const wanted = tasks && isObject(params.notifications) ? params.notifications.taskIds : undefined;
+    const taskIds = wanted === undefined ? [] : await tasks?.modern.listen(wanted, caller);
+    const more = await this.#subscriptions.listen(incoming, taskIds);
+    return more && completeAnswer(id, method, {}, { info, more });
+  }
+
+  async #answerTask(asked: Promise<JsonObject> | undefined, id: RequestId, method: string): Promise<Answer> {
+    const result = asked && await asked;
+    if (!result) throw unknown(method);
+    return completeAnswer(id, method, result, { info: this.#parts.methods.info });
+  }
+
+  /** Runs a method. The usual one is waited for here once: each further wait costs as much as many a tool does. */
+  async #run({ incoming, params, envelope, wishes, rounds }: Run): Promise<Answer> {
+    const { id, method } = incoming.message;
+    const { methods, tasks, clock } = this.#parts;
+    const context = new ModernContext(incoming, envelope, wishes, rounds, clock);
     let result: JsonObject | undefined;
     try {
+      const { capabilities } = envelope;
       const tasked = tasks && method === "tools/call"
         ? tasks.modern.call({ params, context, capabilities, waiting: () => rounds?.waiting === true })
         : undefined;
       const outcome = tasked && await tasked;
-      if (outcome && "task" in outcome) return outcome.task;
+      if (outcome && "task" in outcome) return resultAnswer(id, outcome.task, methods.info);
       result = outcome?.result ?? await methods.run(method, params, context);
     } catch (error) {
       // What else a handler threw may come of the question; but what the client cannot be asked, no answer will mend.
       if (!rounds?.waiting || error instanceof MissingCapabilityError) throw error;
       if (!(error instanceof InputNeeded)) this.#log(method, error);
+    } finally {
+      context.end();
     }
-    if (rounds?.waiting) return await rounds.result();
+    if (rounds?.waiting) return resultAnswer(id, await rounds.result(), methods.info);
     if (!result) throw unknown(method);
-    return complete(method, result, this.#hints(method, rounds));
+    return completeAnswer(id, method, result, { info: methods.info, hints: this.#hints(method, rounds) });
   }
 
   #hints(method: string, rounds: Rounds | undefined): CacheHints | undefined {
