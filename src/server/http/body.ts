@@ -6,7 +6,6 @@
 import { readBytes, takeText } from "../../egress/body.ts";
 import { LimitExceededError } from "../../protocol/errors.ts";
 import { parseJson } from "../../protocol/json_scan.ts";
-import { checkLimit } from "../../protocol/limits.ts";
 import type { Limits } from "../../protocol/limits.ts";
 import type { ServerParts } from "../seam.ts";
 import { refuse } from "./replies.ts";
@@ -44,49 +43,55 @@ function wants(accept: string | null, type: string): boolean {
 /** How long a body may take, in milliseconds: who sends byte by byte must not be waited for. */
 const longest = 60_000;
 
-/** Reads a body as JSON under limits. A body that is too long is cancelled, one that is too slow is left alone. */
-export async function readBody(
+/** Reads a body as JSON under limits. A body that is too long is cancelled, one that is too slow is left alone. Never rejects. */
+export function readBody(
   request: Request,
   { limits, clock }: Pick<ServerParts, "limits" | "clock">,
 ): Promise<Read> {
-  let callOff = () => {};
-  const late = new Promise<Read>((resolve) => {
-    const give = () => resolve({ refused: refuse(408, `The body took longer than ${longest} ms`) });
-    callOff = clock.schedule(give, longest, { background: true });
+  const { headers } = request;
+  const { messageBytes } = limits;
+  const length = headers.get("content-length");
+  if (Number(length) > messageBytes) return Promise.resolve(tooLong(messageBytes));
+  // One promise and no function that waits: each would cost a turn.
+  return new Promise((resolve) => {
+    const late = (): void => resolve({ refused: refuse(408, `The body took longer than ${longest} ms`) });
+    const callOff = clock.schedule(late, longest, { background: true });
+    const failed = (error: unknown): void => {
+      callOff();
+      resolve(error instanceof LimitExceededError ? tooLong(messageBytes) : unreadable());
+    };
+    try {
+      const reading = isSure(length, headers) ? request.arrayBuffer() : readParts(request, messageBytes);
+      reading.then((bytes) => {
+        callOff();
+        resolve(readJson(bytes, limits));
+      }, failed);
+    } catch (error) {
+      failed(error);
+    }
   });
-  try {
-    return await Promise.race([readJson(request, limits), late]);
-  } finally {
-    callOff();
-  }
 }
 
-async function readJson(request: Request, limits: Limits): Promise<Read> {
-  const { messageBytes } = limits;
-  const tooLong = () => ({ refused: refuse(413, `The message is longer than ${messageBytes} bytes`) });
-  const length = request.headers.get("content-length");
-  if (Number(length) > messageBytes) return tooLong();
-  let text: string;
+/** Never throws. */
+function readJson(bytes: ArrayBuffer | Uint8Array, limits: Limits): Read {
+  if (bytes.byteLength > limits.messageBytes) return tooLong(limits.messageBytes);
   try {
-    // No function of its own waits for the usual body: each costs a turn.
-    const reading = isSure(length, request.headers) ? request.arrayBuffer() : readParts(request, messageBytes);
-    const bytes = await reading;
-    checkLimit("messageBytes", messageBytes, bytes.byteLength);
-    text = takeText(bytes);
-  } catch (error) {
-    return error instanceof LimitExceededError ? tooLong() : unreadable();
-  }
-  try {
-    return { value: parseJson(text, limits) };
+    return { value: parseJson(takeText(bytes), limits) };
   } catch (error) {
     if (!(error instanceof LimitExceededError)) return unreadable();
     return { refused: refuse(400, "The message nests too deep or holds too many values") };
   }
 }
 
+function tooLong(messageBytes: number): Read {
+  return { refused: refuse(413, `The message is longer than ${messageBytes} bytes`) };
+}
+
+const digits = /^\d+$/;
+
 /** A length holds for a body that came off a socket by it; all else is counted while it comes. */
 function isSure(length: string | null, headers: Headers): boolean {
-  return /^\d+$/.test(length ?? "") && !headers.has("transfer-encoding") && !headers.has("content-encoding");
+  return length !== null && digits.test(length) && !headers.has("transfer-encoding") && !headers.has("content-encoding");
 }
 
 function readParts({ body, headers }: Request, limit: number): Promise<ArrayBuffer | Uint8Array> {

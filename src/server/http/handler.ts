@@ -66,7 +66,9 @@ class Endpoint {
       if (refused) return Promise.resolve(refused);
       const answered = request.method === "OPTIONS"
         ? Promise.resolve(this.#guards.preflight(request))
-        : this.#answerSafely(request);
+        : this.#options.auth || this.#closed
+        ? this.#answerSafely(request)
+        : settled(this.#route(request, undefined));
       if (origin === null) return answered;
       // What `auth` gave may be no reply that can be sent.
       return answered.then((response) => this.#guards.open(origin, response))
@@ -106,17 +108,26 @@ class Endpoint {
     return request.method === "DELETE" ? this.#legacy.delete(request, auth) : notAllowed("POST, GET, DELETE");
   }
 
+  /** Never rejects. */
   async #post(request: Request, auth: AuthInfo | undefined): Promise<Response> {
-    const read = await readBody(request, this.#serving.parts);
-    if ("refused" in read) return read.refused;
-    const body = read.value;
+    try {
+      const read = await readBody(request, this.#serving.parts);
+      if ("refused" in read) return read.refused;
+      const answered = this.#body(request, read.value, auth);
+      return answered instanceof Response ? answered : await answered;
+    } catch (error) {
+      return this.#failed(request, error);
+    }
+  }
+
+  #body(request: Request, body: unknown, auth: AuthInfo | undefined): Response | Promise<Response> {
     const kind = classify(body);
     if (!kind && !(this.#legacy && Array.isArray(body))) {
       const id = isObject(body) && isRequestId(body.id) ? body.id : undefined;
       return refuse(400, "Invalid Request: this is no JSON-RPC message that can be sent here", { id });
     }
     if ((kind === "request" || kind === "notification") && this.#isModern(request, body as JsonRpcRequest)) {
-      return kind === "notification" ? taken() : await this.#modern(request, body as JsonRpcRequest, auth);
+      return kind === "notification" ? taken() : this.#modern(request, body as JsonRpcRequest, auth);
     }
     if (this.#legacy) return this.#legacy.post(request, body, auth);
     return refuse(400, "Invalid Request: only requests and notifications can be sent here");
@@ -142,6 +153,10 @@ class Endpoint {
     }
     return answerModern({ parts, modern: modern!, keepAlive: this.#keepAlive, request, message, auth });
   }
+}
+
+function settled(answered: Response | Promise<Response>): Promise<Response> {
+  return answered instanceof Promise ? answered : Promise.resolve(answered);
 }
 
 /** The revision that a body claims to speak. */

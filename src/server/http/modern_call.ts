@@ -66,14 +66,12 @@ class ModernCall implements Incoming {
     this.#listen();
   }
 
-  async #run(): Promise<void> {
+  #run(): void {
     const { parts: { logger }, modern, message } = this.#options;
-    try {
-      this.#answered(await modern.answer(this));
-    } catch (error) {
+    modern.answer(this).then((answer) => this.#answered(answer)).catch((error) => {
       logger?.({ level: "error", message: "The modern era failed", fields: { method: message.method, error } });
       this.#answered({ response: internalError(message.id), status: 500 });
-    }
+    });
   }
 
   /** Made when it is asked for, which most handlers do not. */
