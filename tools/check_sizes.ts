@@ -32,10 +32,13 @@ const oneCall = (from: string): string =>
 
 const oneTool = (from: string): string =>
   `import { createMcpApp } from "./src/runner/mcp_app.ts";
-   import { createHandler, McpServer } from ${JSON.stringify(from)};
-   const server = new McpServer({ name: "one", version: "1.0.0" });
-   server.tool("echo", {}, () => "hello");
-   export default createMcpApp(createHandler(server));`;
+   import { createModernHandler, ToolServer } from ${JSON.stringify(from)};
+   const server = new ToolServer({ name: "one", version: "1.0.0" });
+   server.tool("echo", {
+     description: "Says it again",
+     input: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
+   }, ({ text }) => String(text));
+   export default createMcpApp(createModernHandler(server, { allowedHosts: ["mcp.example.com"] }));`;
 
 const budgets: readonly Budget[] = [
   {
