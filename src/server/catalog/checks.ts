@@ -5,7 +5,7 @@
  */
 import { excerpt } from "../../protocol/excerpt.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
-import { type Fields, find, maybeNumber, maybeObject, maybeText, text } from "../../protocol/shapes/shape.ts";
+import { type Fields, find, maybeObject, maybeText, text } from "../../protocol/shapes/shape.ts";
 import type { CacheHints } from "../../protocol/types.ts";
 import { writeJson } from "./json.ts";
 
@@ -13,16 +13,6 @@ const icons: Fields[string] = [{ src: text, mimeType: maybeText, sizes: [text, t
 
 /** What may be said of everything. */
 export const described: Fields = { title: maybeText, description: maybeText, icons, meta: maybeObject };
-
-/** What may be said of resources and templates. */
-export const readable: Fields = {
-  ...described,
-  name: maybeText,
-  mimeType: maybeText,
-  size: maybeNumber,
-  annotations: maybeObject,
-  cache: maybeObject,
-};
 
 /** Says what cannot be registered and why. */
 export function refuse(what: string, field: string, value: unknown, expected: string): never {

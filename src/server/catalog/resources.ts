@@ -5,7 +5,7 @@
  */
 import { excerpt } from "../../protocol/excerpt.ts";
 import { isObject, type JsonObject } from "../../protocol/json_rpc.ts";
-import { type Fields, maybeNumber, maybeObject, text } from "../../protocol/shapes/shape.ts";
+import { type Fields, maybeNumber, maybeObject, maybeText, text } from "../../protocol/shapes/shape.ts";
 import type {
   CacheHints,
   Resource,
@@ -23,7 +23,7 @@ import type {
   TemplateHandler,
   TemplateOptions,
 } from "../definitions.ts";
-import { checkName, checkOptions, checkUri, listing, readable, refuse } from "./checks.ts";
+import { checkName, checkOptions, checkUri, described, listing, refuse } from "./checks.ts";
 import { soundResult } from "./json.ts";
 import type { Kind } from "./kind.ts";
 import { checkParams, invalidParams } from "./params.ts";
@@ -50,6 +50,15 @@ interface Reading {
   read(context: RequestContext): ReturnType<ResourceHandler>;
 }
 
+/** What may be said of resources and templates. */
+const readable: Fields = {
+  ...described,
+  name: maybeText,
+  mimeType: maybeText,
+  size: maybeNumber,
+  annotations: maybeObject,
+  cache: maybeObject,
+};
 const templateShape: Fields = { ...readable, complete: maybeObject };
 const resourceShape: Fields = { ...readable, size: maybeNumber };
 const readShape: Fields = { uri: text };
