@@ -4,13 +4,13 @@
  * @module
  */
 import type { JsonObject } from "../protocol/json_rpc.ts";
-import { createSchemaValidator } from "../protocol/json_schema/mod.ts";
 import { find, maybeText } from "../protocol/shapes/shape.ts";
 import type { CacheHints, Implementation } from "../protocol/types.ts";
 import type { SchemaValidator } from "../protocol/validation.ts";
 import type { Logger } from "../ports.ts";
 import { Catalog } from "./catalog/catalog.ts";
 import { checkCache, checkName, checkObject, listing, refuse } from "./catalog/checks.ts";
+import { createLateValidator } from "./catalog/late_validator.ts";
 import { defaultPageSize } from "./catalog/shelf.ts";
 import type { AnySchema, Checked, ToolHandler, ToolOptions } from "./definitions.ts";
 import { createSafeLogger } from "./safe_logger.ts";
@@ -71,7 +71,7 @@ export class ToolServer {
     const wrong = find(info, { title: maybeText, description: maybeText, websiteUrl: maybeText }) ??
       find(options, { instructions: maybeText });
     if (wrong) throw new TypeError(`Cannot set up ${what}: "${wrong.slice(1)}`);
-    const { pageSize = defaultPageSize, cache, validator = createSchemaValidator(), logger } = options;
+    const { pageSize = defaultPageSize, cache, validator = createLateValidator(), logger } = options;
     if (!Number.isSafeInteger(pageSize) || pageSize < 1) {
       refuse(what, "pageSize", pageSize, "a whole number, 1 or more");
     }
