@@ -50,4 +50,5 @@ export type {
   ToolOptions,
   ToolReturn,
 } from "./definitions.ts";
+export type { Kind, Kinds } from "./catalog/kind.ts";
 export type { Methods, ServerChange, StateSealer, TaskSupport, TaskTerms } from "./seam.ts";

@@ -49,11 +49,11 @@ export class McpServer extends ToolServer {
    */
   constructor(info: Implementation, options: ServerOptions = {}) {
     super(info, options);
-    const { catalog } = this;
-    const { pageSize } = catalog;
-    this.#resources = catalog.add(new Resources(pageSize, () => catalog.tell({ type: "resources" })));
-    this.#prompts = catalog.add(new Prompts(pageSize, () => catalog.tell({ type: "prompts" })));
-    catalog.add(new Completions(this.#prompts, this.#resources));
+    const { kinds } = this;
+    const { pageSize } = kinds;
+    this.#resources = kinds.add(new Resources(pageSize, () => kinds.tell({ type: "resources" })));
+    this.#prompts = kinds.add(new Prompts(pageSize, () => kinds.tell({ type: "prompts" })));
+    kinds.add(new Completions(this.#prompts, this.#resources));
   }
 
   /**
@@ -130,6 +130,6 @@ export class McpServer extends ToolServer {
    */
   resourceUpdated(uri: string): void {
     checkUri(uri);
-    this.catalog.tell({ type: "resource", uri });
+    this.kinds.tell({ type: "resource", uri });
   }
 }

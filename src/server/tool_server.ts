@@ -10,6 +10,7 @@ import type { SchemaValidator } from "../protocol/validation.ts";
 import type { Logger } from "../ports.ts";
 import { Catalog } from "./catalog/catalog.ts";
 import { checkCache, checkName, checkObject, listing, refuse } from "./catalog/checks.ts";
+import type { Kinds } from "./catalog/kind.ts";
 import { createLateValidator } from "./catalog/late_validator.ts";
 import { defaultPageSize } from "./catalog/shelf.ts";
 import type { AnySchema, Checked, ToolHandler, ToolOptions } from "./definitions.ts";
@@ -52,8 +53,7 @@ export interface ServerOptions {
 export class ToolServer {
   /** Hears of tools that failed; who serves this server may use it too. */
   readonly logger: Logger | undefined;
-  /** All that is offered. */
-  protected readonly catalog: Catalog;
+  readonly #catalog: Catalog;
 
   /**
    * Makes a server that offers nothing yet.
@@ -78,7 +78,7 @@ export class ToolServer {
     if (typeof validator !== "function") refuse(what, "validator", validator, "a function");
     checkCache(what, cache);
     this.logger = logger;
-    this.catalog = new Catalog({
+    this.#catalog = new Catalog({
       info: listing(what, info),
       instructions: options.instructions,
       cache: { ttlMs: cache?.ttlMs ?? 0, cacheScope: cache?.cacheScope ?? "private" },
@@ -88,9 +88,14 @@ export class ToolServer {
     });
   }
 
+  /** Where a class that extends this one adds other kinds of things than tools. */
+  protected get kinds(): Kinds {
+    return this.#catalog;
+  }
+
   /** What the eras and bindings work with. */
   get methods(): Methods {
-    return this.catalog;
+    return this.#catalog;
   }
 
   /**
@@ -126,6 +131,6 @@ export class ToolServer {
     handler: ToolHandler<Checked<Input>>,
   ): () => void {
     // What the schema lets through is of the type that the schema names: the catalog gives nothing else to the handler.
-    return this.catalog.tools.add(name, options, handler as ToolHandler<unknown>);
+    return this.#catalog.tools.add(name, options, handler as ToolHandler<unknown>);
   }
 }

@@ -9,7 +9,7 @@ import type { SchemaValidator } from "../../protocol/validation.ts";
 import type { Logger } from "../../ports.ts";
 import type { RequestContext } from "../definitions.ts";
 import type { Methods, ServerChange, TaskTerms } from "../seam.ts";
-import type { Kind } from "./kind.ts";
+import type { Kind, Kinds } from "./kind.ts";
 import { Tools } from "./tools.ts";
 
 /** What a catalog is made of. */
@@ -23,7 +23,7 @@ export interface CatalogOptions {
 }
 
 /** The catalog: what is registered, and what is said of it over the wire. Tools are always there, other kinds are added. */
-export class Catalog implements Methods {
+export class Catalog implements Methods, Kinds {
   readonly info: Implementation;
   readonly instructions: string | undefined;
   readonly cache: CacheHints;

@@ -6,6 +6,7 @@
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { ServerCapabilities } from "../../protocol/types.ts";
 import type { RequestContext } from "../definitions.ts";
+import type { ServerChange } from "../seam.ts";
 
 /** One kind of things that a server offers. */
 export interface Kind {
@@ -13,4 +14,14 @@ export interface Kind {
   capabilities(): ServerCapabilities;
   /** Answers one of its methods; undefined for any other, and where nothing of its kind was ever there. */
   run(method: string, params: JsonObject, context: RequestContext): Promise<JsonObject> | undefined;
+}
+
+/** The kinds of things that one server offers. */
+export interface Kinds {
+  /** How many items a page of a list has. */
+  readonly pageSize: number;
+  /** Offers one more kind. */
+  add<Added extends Kind>(kind: Added): Added;
+  /** Tells all who listen that something changed. */
+  tell(change: ServerChange): void;
 }
