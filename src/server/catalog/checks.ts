@@ -71,7 +71,7 @@ export function checkCache(what: string, cache: CacheHints | undefined): void {
  * @throws {TypeError} When it is none.
  */
 export function checkToolName(name: unknown): void {
-  if (typeof name === "string" && /^[A-Za-z0-9_.-]{1,128}$/.test(name)) return;
+  if (typeof name === "string" && name.length <= 128 && /^[\w.-]+$/.test(name)) return;
   refuse("a tool", "name", name, '1 to 128 characters of "A-Za-z0-9_.-"');
 }
 
