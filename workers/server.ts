@@ -10,7 +10,7 @@ import { workersLimits } from "../src/protocol/limits.ts";
 import { createMcpApp } from "../src/runner/mcp_app.ts";
 import type { McpApp } from "../src/runner/mcp_app.ts";
 import { Guards } from "../src/server/http/guards.ts";
-import { createHandler } from "../src/server/mod.ts";
+import { createModernHandler } from "../src/server/mod.ts";
 import { peek } from "./peek.ts";
 import { createSample } from "./sample.ts";
 import { namesOf, SessionObject } from "./session_object.ts";
@@ -32,7 +32,7 @@ function createWorker(): typeof worker {
 function createApp(env: ServerEnv): McpApp {
   const server = createSample();
   const options = { ...namesOf(env), secret: env.STATE_SECRET || undefined, limits: workersLimits };
-  const modern = createHandler(server, { ...options, eras: ["modern"] });
+  const modern = createModernHandler(server, options);
   const guards = new Guards(options);
   return createMcpApp(async (request) => {
     // Foreign pages and names wake no object.

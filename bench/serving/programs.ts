@@ -6,8 +6,8 @@ import { build, forWorkers as usual, gzipped } from "../build.ts";
 /** The servers: a route of `Bun.serve`, one of Hono, ours, and the official SDK's. */
 export type ServerName = "bare" | "hono" | "ours" | "sdk";
 
-/** What a Worker holds: nothing, or one tool of ours. */
-export type WorkerName = "empty" | "ours";
+/** What a Worker holds: nothing, Hono with one route, one tool of ours, that tool in Hono, or it with all that a server can offer. */
+export type WorkerName = "empty" | "hono" | "tool" | "toolInHono" | "whole";
 
 const host = `import { listen } from "./serving/host.ts";
   const isStdio = process.argv[2] === "stdio";
@@ -56,13 +56,32 @@ const programs: Readonly<Record<ServerName, string>> = {
     else await listen(createMcpHandler(make).fetch);`,
 };
 
+/** One tool with a schema, as most have. */
+function withTool(server: string): string {
+  return `const server = new ${server}({ name: "bench", version: "1.0.0" });
+    const input = { type: "object", properties: { text: { type: "string" } }, required: ["text"] };
+    server.tool("echo", { description: "Says it again", input }, ({ text }) => text);`;
+}
+
+function serve(handler: string): string {
+  return `const handler = ${handler};
+    export default { fetch: (request) => request.method === "GET" ? new Response("ok") : handler(request) };`;
+}
+
 const workers: Readonly<Record<WorkerName, string>> = {
   empty: `export default { fetch: () => new Response("ok") };`,
-  ours: `import { createHandler, McpServer } from "../src/server/mod.ts";
-    const server = new McpServer({ name: "bench", version: "1.0.0" });
-    server.tool("noop", { description: "Does nothing" }, () => "ok");
-    const handler = createHandler(server, { eras: ["modern"] });
-    export default { fetch: (request) => request.method === "GET" ? new Response("ok") : handler(request) };`,
+  hono: `import { createMcpApp } from "../src/runner/mcp_app.ts";
+    ${serve(`createMcpApp(() => new Response("ok")).fetch`)}`,
+  tool: `import { createModernHandler, ToolServer } from "../src/server/mod.ts";
+    ${withTool("ToolServer")}
+    ${serve("createModernHandler(server)")}`,
+  toolInHono: `import { createMcpApp } from "../src/runner/mcp_app.ts";
+    import { createModernHandler, ToolServer } from "../src/server/mod.ts";
+    ${withTool("ToolServer")}
+    ${serve("createMcpApp(createModernHandler(server)).fetch")}`,
+  whole: `import { createHandler, McpServer } from "../src/server/mod.ts";
+    ${withTool("McpServer")}
+    ${serve("createHandler(server)")}`,
 };
 
 const forWorkers: BuildOptions = { ...usual, target: "es2022" };

@@ -5,8 +5,16 @@
  * @module
  */
 export { McpServer } from "./server.ts";
-export { createHandler } from "./http/mod.ts";
-export type { Authenticate, Handler, HandlerOptions, HttpOptions, SessionOptions } from "./http/mod.ts";
+export { ToolServer } from "./tool_server.ts";
+export { createHandler, createModernHandler } from "./http/mod.ts";
+export type {
+  Authenticate,
+  Handler,
+  HandlerOptions,
+  HttpOptions,
+  ModernHandlerOptions,
+  SessionOptions,
+} from "./http/mod.ts";
 export { serveChannel } from "./channel_server.ts";
 export type { ChannelServer, ChannelServerOptions } from "./channel_server.ts";
 export type { PartsOptions } from "./parts.ts";
@@ -19,7 +27,7 @@ export { createMemoryTaskStore, createTasks, TaskStoreFullError } from "./tasks/
 export type { MemoryTaskStoreOptions, TaskPage, TaskRecord, TasksOptions, TaskStore } from "./tasks/mod.ts";
 export { createStateSealer } from "./state.ts";
 export type { StateSealerOptions } from "./state.ts";
-export type { ServerOptions } from "./server.ts";
+export type { ServerOptions } from "./tool_server.ts";
 export type {
   AnySchema,
   AskOptions,
@@ -42,4 +50,5 @@ export type {
   ToolOptions,
   ToolReturn,
 } from "./definitions.ts";
+export type { Kind, Kinds } from "./catalog/kind.ts";
 export type { Methods, ServerChange, StateSealer, TaskSupport, TaskTerms } from "./seam.ts";

@@ -53,26 +53,39 @@ export interface Served {
   readonly legacy: ((outlet: LegacyOutlet) => LegacyServing) | undefined;
 }
 
+/** What makes each era; what is not named here is not in the bundle. */
+export interface EraMakers {
+  readonly modern?: typeof createModern;
+  readonly legacy?: typeof createLegacySession;
+}
+
 /**
- * Puts the eras of a server together.
+ * Puts both eras of a server together.
  *
  * @throws {TypeError} When there is no era.
  * @throws {RangeError} When the secret is too short or a time makes no sense.
  */
 export function createServing(methods: Methods, options: ServingOptions = {}): Served {
-  const { eras = ["modern", "legacy"], secret, stateTtl: ttl, state, askTimeout, tasks, ...rest } = options;
+  return createServingOf({ modern: createModern, legacy: createLegacySession }, methods, options);
+}
+
+/** As {@linkcode createServing}, for the eras that are handed in. */
+export function createServingOf(
+  makers: EraMakers,
+  methods: Methods,
+  { eras = ["modern", "legacy"], ...options }: ServingOptions = {},
+): Served {
+  const { secret, stateTtl: ttl, state, askTimeout, tasks, ...rest } = options;
   if (!eras.includes("modern") && !eras.includes("legacy")) {
     throw new TypeError(`Cannot serve the eras ${JSON.stringify(eras)}: expected "modern", "legacy" or both`);
   }
+  const createLegacy = eras.includes("legacy") ? makers.legacy : undefined;
   const { clock = systemClock, random = systemRandom } = rest;
   const sealer = state ?? createStateSealer({ secret, ttl, clock, random });
   const plain = createParts(methods, { ...rest, clock, random, state: sealer });
   const parts: ServerParts = tasks ? { ...plain, tasks: tasks.open(plain) } : plain;
-  const legacy = eras.includes("legacy")
-    ? (outlet: LegacyOutlet): LegacyServing => createLegacySession(parts, outlet, { askTimeout })
-    : undefined;
-  const modern = eras.includes("modern")
-    ? createModern(parts, legacy && { legacyRevisions: legacyRevisions })
-    : undefined;
+  const legacy = createLegacy &&
+    ((outlet: LegacyOutlet): LegacyServing => createLegacy(parts, outlet, { askTimeout }));
+  const modern = eras.includes("modern") ? makers.modern?.(parts, legacy && { legacyRevisions }) : undefined;
   return { parts, modern, legacy };
 }

@@ -196,7 +196,7 @@ export class Pattern {
 
   #group(): Part {
     const look = this.#take(/\?(<?)([=!])/y);
-    if (!look) this.#take(/\?(?::|<[\p{L}\p{N}_$]+>)/uy);
+    if (!look) this.#take(/\?(?::|<[\w$\x80-\uffff]+>)/y);
     const part = this.#choice();
     check(this.#take(/\)/y));
     if (!look) return part;

@@ -32,7 +32,7 @@ const blocks: Fields = {
 };
 
 /** Content. A type that is not known is let through: a newer server must not break an older client. */
-const block: Check = (value) => {
+export const block: Check = (value) => {
   const { type } = value;
   return find(value, typeof type === "string" && Object.hasOwn(blocks, type) ? blocks[type] as Rule : { type: text });
 };

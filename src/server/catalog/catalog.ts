@@ -9,9 +9,7 @@ import type { SchemaValidator } from "../../protocol/validation.ts";
 import type { Logger } from "../../ports.ts";
 import type { RequestContext } from "../definitions.ts";
 import type { Methods, ServerChange, TaskTerms } from "../seam.ts";
-import { anyCompletes, complete } from "./completions.ts";
-import { Prompts } from "./prompts.ts";
-import { Resources } from "./resources.ts";
+import type { Kind, Kinds } from "./kind.ts";
 import { Tools } from "./tools.ts";
 
 /** What a catalog is made of. */
@@ -24,17 +22,16 @@ export interface CatalogOptions {
   readonly logger: Logger | undefined;
 }
 
-/** The catalog: what is registered, and what is said of it over the wire. */
-export class Catalog implements Methods {
+/** The catalog: what is registered, and what is said of it over the wire. Tools are always there, other kinds are added. */
+export class Catalog implements Methods, Kinds {
   readonly info: Implementation;
   readonly instructions: string | undefined;
   readonly cache: CacheHints;
+  readonly pageSize: number;
   readonly tools: Tools;
-  readonly resources: Resources;
-  readonly prompts: Prompts;
+  readonly #kinds: Kind[];
   readonly #logger: Logger | undefined;
   readonly #listeners: Set<(change: ServerChange) => void> = new Set();
-  #completes = false;
 
   /** Makes an empty one. */
   constructor(options: CatalogOptions) {
@@ -42,44 +39,28 @@ export class Catalog implements Methods {
     this.info = info;
     this.instructions = instructions;
     this.cache = cache;
+    this.pageSize = pageSize;
     this.#logger = logger;
     this.tools = new Tools(pageSize, validator, logger, () => this.tell({ type: "tools" }));
-    this.resources = new Resources(pageSize, () => this.tell({ type: "resources" }));
-    this.prompts = new Prompts(pageSize, () => this.tell({ type: "prompts" }));
+    this.#kinds = [this.tools];
   }
 
-  /** What is there, or was: a client that was told of it may go on asking. */
+  /** Offers one more kind of things. */
+  add<Added extends Kind>(kind: Added): Added {
+    this.#kinds.push(kind);
+    return kind;
+  }
+
+  /** What is declared. */
   capabilities(): ServerCapabilities {
-    return {
-      ...(this.tools.shelf.used && { tools: {} }),
-      ...(this.#hasResources() && { resources: {} }),
-      ...(this.prompts.shelf.used && { prompts: {} }),
-      ...(this.#hasCompletions() && { completions: {} }),
-      logging: {},
-    };
+    return Object.assign({ logging: {} }, ...this.#kinds.map((kind) => kind.capabilities()));
   }
 
   /** Answers one method; undefined where nothing of its kind is there. */
   run(method: string, params: JsonObject, context: RequestContext): Promise<JsonObject> | undefined {
-    switch (method) {
-      case "tools/call":
-        return this.tools.shelf.used
-          ? this.tools.call(params, context) as Promise<unknown> as Promise<JsonObject>
-          : undefined;
-      case "tools/list":
-        return this.tools.shelf.used ? soon(() => this.tools.shelf.page(params)) : undefined;
-      case "resources/read":
-        return this.#hasResources() ? this.resources.read(params, context) : undefined;
-      case "resources/list":
-        return this.#hasResources() ? soon(() => this.resources.shelf.page(params)) : undefined;
-      case "resources/templates/list":
-        return this.#hasResources() ? soon(() => this.resources.templates.page(params)) : undefined;
-      case "prompts/get":
-        return this.prompts.shelf.used ? this.prompts.get(params, context) : undefined;
-      case "prompts/list":
-        return this.prompts.shelf.used ? soon(() => this.prompts.shelf.page(params)) : undefined;
-      case "completion/complete":
-        return this.#hasCompletions() ? complete(this.prompts, this.resources, params, context) : undefined;
+    for (const kind of this.#kinds) {
+      const running = kind.run(method, params, context);
+      if (running) return running;
     }
     return undefined;
   }
@@ -111,17 +92,4 @@ export class Catalog implements Methods {
       }
     }
   }
-
-  #hasResources(): boolean {
-    return this.resources.shelf.used || this.resources.templates.used;
-  }
-
-  #hasCompletions(): boolean {
-    return this.#completes ||= anyCompletes(this.prompts, this.resources);
-  }
-}
-
-/** A promise of what is there at once; what is thrown rejects it. */
-function soon(make: () => JsonObject): Promise<JsonObject> {
-  return new Promise((resolve) => resolve(make()));
 }

@@ -5,7 +5,7 @@
  */
 import { excerpt } from "../../protocol/excerpt.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
-import { type Fields, find, maybeNumber, maybeObject, maybeText, text } from "../../protocol/shapes/shape.ts";
+import { type Fields, find, maybeObject, maybeText, text } from "../../protocol/shapes/shape.ts";
 import type { CacheHints } from "../../protocol/types.ts";
 import { writeJson } from "./json.ts";
 
@@ -13,16 +13,6 @@ const icons: Fields[string] = [{ src: text, mimeType: maybeText, sizes: [text, t
 
 /** What may be said of everything. */
 export const described: Fields = { title: maybeText, description: maybeText, icons, meta: maybeObject };
-
-/** What may be said of resources and templates. */
-export const readable: Fields = {
-  ...described,
-  name: maybeText,
-  mimeType: maybeText,
-  size: maybeNumber,
-  annotations: maybeObject,
-  cache: maybeObject,
-};
 
 /** Says what cannot be registered and why. */
 export function refuse(what: string, field: string, value: unknown, expected: string): never {
@@ -81,7 +71,7 @@ export function checkCache(what: string, cache: CacheHints | undefined): void {
  * @throws {TypeError} When it is none.
  */
 export function checkToolName(name: unknown): void {
-  if (typeof name === "string" && /^[A-Za-z0-9_.-]{1,128}$/.test(name)) return;
+  if (typeof name === "string" && name.length <= 128 && /^[\w.-]+$/.test(name)) return;
   refuse("a tool", "name", name, '1 to 128 characters of "A-Za-z0-9_.-"');
 }
 

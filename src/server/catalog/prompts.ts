@@ -6,10 +6,11 @@
 import { excerpt } from "../../protocol/excerpt.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import { type Fields, find, maybeBoolean, maybeObject, maybeText, text } from "../../protocol/shapes/shape.ts";
-import type { Prompt, PromptArgument } from "../../protocol/types.ts";
+import type { Prompt, PromptArgument, ServerCapabilities } from "../../protocol/types.ts";
 import type { PromptArgumentOptions, PromptHandler, PromptOptions, RequestContext } from "../definitions.ts";
 import { soundResult } from "./json.ts";
 import { checkName, checkOptions, described, listing, refuse } from "./checks.ts";
+import type { Kind } from "./kind.ts";
 import { checkParams, invalidParams, readTexts } from "./params.ts";
 import { Shelf, type Shelved } from "./shelf.ts";
 
@@ -24,12 +25,24 @@ const argumentShape: Fields = { title: maybeText, description: maybeText, requir
 const getShape: Fields = { name: text, arguments: maybeObject };
 
 /** The prompts. */
-export class Prompts {
+export class Prompts implements Kind {
   readonly shelf: Shelf<RegisteredPrompt>;
 
   /** Makes an empty collection; `changed` is called after each registration and removal. */
   constructor(pageSize: number, changed: () => void) {
     this.shelf = new Shelf("prompts", pageSize, changed);
+  }
+
+  /** What is declared. */
+  capabilities(): ServerCapabilities {
+    return this.shelf.used ? { prompts: {} } : {};
+  }
+
+  /** Answers one method. */
+  run(method: string, params: JsonObject, context: RequestContext): Promise<JsonObject> | undefined {
+    if (!this.shelf.used) return undefined;
+    if (method === "prompts/get") return this.get(params, context);
+    return method === "prompts/list" ? this.shelf.list(params) : undefined;
   }
 
   /**

@@ -5,8 +5,14 @@
  */
 import { excerpt } from "../../protocol/excerpt.ts";
 import { isObject, type JsonObject } from "../../protocol/json_rpc.ts";
-import { type Fields, maybeNumber, maybeObject, text } from "../../protocol/shapes/shape.ts";
-import type { CacheHints, Resource, ResourceContents, ResourceTemplate } from "../../protocol/types.ts";
+import { type Fields, maybeNumber, maybeObject, maybeText, text } from "../../protocol/shapes/shape.ts";
+import type {
+  CacheHints,
+  Resource,
+  ResourceContents,
+  ResourceTemplate,
+  ServerCapabilities,
+} from "../../protocol/types.ts";
 import { expandUriTemplate, matchUriTemplate } from "../../protocol/uri_template.ts";
 import type {
   Completer,
@@ -17,8 +23,9 @@ import type {
   TemplateHandler,
   TemplateOptions,
 } from "../definitions.ts";
-import { checkName, checkOptions, checkUri, listing, readable, refuse } from "./checks.ts";
+import { checkName, checkOptions, checkUri, described, listing, refuse } from "./checks.ts";
 import { soundResult } from "./json.ts";
+import type { Kind } from "./kind.ts";
 import { checkParams, invalidParams } from "./params.ts";
 import { Shelf, type Shelved } from "./shelf.ts";
 
@@ -43,12 +50,21 @@ interface Reading {
   read(context: RequestContext): ReturnType<ResourceHandler>;
 }
 
+/** What may be said of resources and templates. */
+const readable: Fields = {
+  ...described,
+  name: maybeText,
+  mimeType: maybeText,
+  size: maybeNumber,
+  annotations: maybeObject,
+  cache: maybeObject,
+};
 const templateShape: Fields = { ...readable, complete: maybeObject };
 const resourceShape: Fields = { ...readable, size: maybeNumber };
 const readShape: Fields = { uri: text };
 
 /** The resources and templates. */
-export class Resources {
+export class Resources implements Kind {
   readonly shelf: Shelf<RegisteredResource>;
   readonly templates: Shelf<RegisteredTemplate>;
 
@@ -56,6 +72,25 @@ export class Resources {
   constructor(pageSize: number, changed: () => void) {
     this.shelf = new Shelf("resources", pageSize, changed);
     this.templates = new Shelf("resourceTemplates", pageSize, changed);
+  }
+
+  /** What is declared. */
+  capabilities(): ServerCapabilities {
+    return this.#used ? { resources: {} } : {};
+  }
+
+  /** Answers one method. */
+  run(method: string, params: JsonObject, context: RequestContext): Promise<JsonObject> | undefined {
+    if (!this.#used) return undefined;
+    switch (method) {
+      case "resources/read":
+        return this.read(params, context);
+      case "resources/list":
+        return this.shelf.list(params);
+      case "resources/templates/list":
+        return this.templates.list(params);
+    }
+    return undefined;
   }
 
   /**
@@ -118,6 +153,10 @@ export class Resources {
     const result = soundResult("resources/read", toContents(uri, returned, reading.listed.mimeType), what);
     const { ttlMs = 0, cacheScope = "private" } = reading.cache ?? {};
     return { ttlMs, cacheScope, ...result };
+  }
+
+  get #used(): boolean {
+    return this.shelf.used || this.templates.used;
   }
 
   #find(uri: string): Reading | undefined {

@@ -5,33 +5,10 @@
  * @module
  */
 import { isObject } from "../../protocol/json_rpc.ts";
+import { isNames, KEYWORDS, LISTED, NAMED, NAMES, ONE } from "../../protocol/json_schema/keywords.ts";
+import { own } from "../../protocol/json_schema/node.ts";
+import { TYPES } from "../../protocol/json_schema/types.ts";
 import type { SchemaValidator } from "../../protocol/validation.ts";
-
-const types = ["string", "number", "integer", "boolean", "null", "object", "array"];
-/** Keywords with schemas by name below them. */
-const maps = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
-/** Keywords with one schema. */
-const singles = ["additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"];
-/** Keywords with a list of schemas. */
-const lists = ["allOf", "anyOf", "oneOf", "prefixItems"];
-const counts = ["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"];
-const bounds = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"];
-
-type Expectation = readonly [isRight: (value: unknown) => boolean, expected: string];
-
-/** What the values of keywords have to be. */
-const expectations: ReadonlyMap<string, Expectation> = new Map<string, Expectation>([
-  ["type", [(value) => isType(value) || isListOf(value, isType), `one of ${types.join(", ")}`]],
-  ["required", [(value) => isListOf(value, isText), "a list of names"]],
-  ["enum", [Array.isArray, "a list"]],
-  ["pattern", [isText, "a text"]],
-  ["items", [(value) => isSchema(value) || isListOf(value, isSchema), "a schema"]],
-  ...maps.map((name): [string, Expectation] => [name, [isMap, "an object of schemas"]]),
-  ...singles.map((name): [string, Expectation] => [name, [isSchema, "a schema"]]),
-  ...lists.map((name): [string, Expectation] => [name, [(value) => isListOf(value, isSchema), "a list of schemas"]]),
-  ...counts.map((name): [string, Expectation] => [name, [isCount, "a whole number, 0 or more"]]),
-  ...bounds.map((name): [string, Expectation] => [name, [(value) => typeof value === "number", "a number"]]),
-]);
 
 /** One thing that is wrong. */
 export interface SchemaFault {
@@ -41,9 +18,16 @@ export interface SchemaFault {
   readonly expected: string;
 }
 
+/** What keywords that no schema is below have to hold. */
+const others: Readonly<Record<string, readonly [isRight: (value: unknown) => boolean, expected: string]>> = {
+  type: [(value) => isTypes([value].flat()), `one of ${Object.keys(TYPES).join(", ")}`],
+  required: [isNames, "a list of names"],
+  enum: [Array.isArray, "a list"],
+};
+
 /**
- * The first thing that is wrong in a schema, or undefined. Keywords that it does not know, and what is below them, are
- * left alone.
+ * The first thing that is wrong in a schema, or undefined. Keywords that are not known, and what is below them, are left
+ * alone.
  *
  * @param schema Plain JSON.
  * @param validator Tells which patterns it can judge.
@@ -55,9 +39,9 @@ export function findSchemaFault(schema: unknown, validator: SchemaValidator): Sc
     if (!isObject(part)) continue;
     for (const [keyword, value] of Object.entries(part)) {
       const path = `${place}/${keyword}`;
-      const [isRight, expected] = expectations.get(keyword) ?? [];
-      if (!isRight || !expected) continue;
-      if (!isRight(value)) return { path, value, expected };
+      const shape = own(KEYWORDS, keyword)?.[1];
+      const expected = expectedOf(keyword, shape, value);
+      if (expected) return { path, value, expected };
       const patterns = keyword === "pattern"
         ? [value]
         : keyword === "patternProperties"
@@ -65,7 +49,8 @@ export function findSchemaFault(schema: unknown, validator: SchemaValidator): Sc
         : [];
       const bad = patterns.find((pattern) => !canJudge(pattern, validator));
       if (bad !== undefined) return { path, value: bad, expected: "a regular expression that the validator can check" };
-      if (lists.includes(keyword) || maps.includes(keyword) || (keyword === "items" && Array.isArray(value))) {
+      if (typeof shape !== "number") continue;
+      if (shape & NAMED || Array.isArray(value)) {
         for (const [name, inner] of Object.entries(value as object)) waiting.push([inner, `${path}/${name}`]);
       } else waiting.push([value, path]);
     }
@@ -73,31 +58,34 @@ export function findSchemaFault(schema: unknown, validator: SchemaValidator): Sc
   return undefined;
 }
 
+/** What a keyword should hold instead; undefined when it is right, or nothing is known of it. */
+function expectedOf(keyword: string, shape: unknown, value: unknown): string | undefined {
+  const isSchemas = Array.isArray(value) && value.every(isSchema);
+  if (typeof shape === "number") {
+    if (shape & ONE) return isSchema(value) || (shape & LISTED && isSchemas) ? undefined : "a schema";
+    if (shape & LISTED) return isSchemas ? undefined : "a list of schemas";
+    const isRight = isObject(value) &&
+      Object.values(value).every((part) => isSchema(part) || (shape & NAMES && isNames(part)));
+    return isRight ? undefined : "an object of schemas";
+  }
+  if (!shape) return undefined;
+  const [isRight, words] = own(others, keyword) ?? [];
+  if (isRight) return isRight(value) ? undefined : words;
+  const isCount = /^m..[LIPC]/.test(keyword);
+  if (!isCount && typeof shape !== "string") return undefined;
+  // deno-lint-ignore valid-typeof
+  const isWrong = isCount ? !Number.isSafeInteger(value) || value as number < 0 : typeof value !== shape;
+  return isWrong ? isCount ? "a whole number, 0 or more" : `a ${shape}` : undefined;
+}
+
 function canJudge(pattern: unknown, validator: SchemaValidator): boolean {
-  const verdict = validator({ pattern: pattern as string })("");
-  return verdict.unchecked === undefined;
+  return validator({ pattern: pattern as string })("").unchecked === undefined;
 }
 
-function isText(value: unknown): boolean {
-  return typeof value === "string";
-}
-
-function isType(value: unknown): boolean {
-  return types.includes(value as string);
-}
-
-function isCount(value: unknown): boolean {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
+function isTypes(names: unknown[]): boolean {
+  return names.length > 0 && isNames(names) && names.every((name) => own(TYPES, name));
 }
 
 function isSchema(value: unknown): boolean {
   return typeof value === "boolean" || isObject(value);
-}
-
-function isMap(value: unknown): boolean {
-  return isObject(value) && Object.values(value).every(isSchema);
-}
-
-function isListOf(value: unknown, isRight: (item: unknown) => boolean): boolean {
-  return Array.isArray(value) && value.every(isRight);
 }

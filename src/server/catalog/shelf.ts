@@ -80,6 +80,11 @@ export class Shelf<Item extends Shelved> {
     };
   }
 
+  /** As `page`, as a promise: what is thrown rejects it. */
+  list(params: JsonObject): Promise<JsonObject> {
+    return new Promise((resolve) => resolve(this.page(params)));
+  }
+
   /**
    * One page of the list.
    *

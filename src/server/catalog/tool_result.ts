@@ -4,14 +4,16 @@
  * @module
  */
 import { isObject, type JsonValue } from "../../protocol/json_rpc.ts";
-import { checkShape } from "../../protocol/shapes/all.ts";
-import { checkResult, isPlain } from "../../protocol/shapes/core.ts";
+import { block } from "../../protocol/shapes/all.ts";
+import { isPlain } from "../../protocol/shapes/core.ts";
+import { type Fields, find, maybeBoolean, maybeObject } from "../../protocol/shapes/shape.ts";
 import type { CallToolResult } from "../../protocol/types.ts";
 import { readJson, writeJson } from "./json.ts";
 import type { ReadySchema } from "./schemas.ts";
 
 /** The fields of a tool's result. */
 const fields = ["content", "structuredContent", "isError", "_meta"];
+const shape: Fields = { content: [block], isError: maybeBoolean, _meta: maybeObject };
 
 /** A result that says that the tool failed. */
 export function failed(text: string): CallToolResult {
@@ -60,8 +62,8 @@ function ownResult(
 ): CallToolResult | Promise<CallToolResult> {
   const { structuredContent, isError } = returned;
   const result: Record<string, unknown> = { ...returned, content: returned.content ?? [] };
-  const wrong = isPlain(result) ? undefined : checkResult("tools/call", result) ?? checkShape("tools/call", result);
-  if (wrong) return failed(`The tool "${name}" returned content that is not sound: ${wrong}`);
+  const wrong = isPlain(result) ? undefined : find(result, shape);
+  if (wrong) return failed(`The tool "${name}" returned content that is not sound: "${wrong.slice(1)}`);
   const whole = readJson(result);
   if (typeof whole === "string") return noJson(name, whole);
   const sound = whole.value as unknown as CallToolResult;

@@ -7,13 +7,14 @@ import { RpcError } from "../../protocol/errors.ts";
 import { excerpt } from "../../protocol/excerpt.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import { type Fields, maybeBoolean, maybeObject, maybeText, text } from "../../protocol/shapes/shape.ts";
-import type { CallToolResult, Tool } from "../../protocol/types.ts";
+import type { CallToolResult, ServerCapabilities, Tool } from "../../protocol/types.ts";
 import type { SchemaValidator } from "../../protocol/validation.ts";
 import { redactPatterns } from "../../egress/redact.ts";
 import type { Logger } from "../../ports.ts";
 import type { RequestContext, ToolHandler, ToolOptions } from "../definitions.ts";
 import type { TaskTerms } from "../seam.ts";
 import { checkOptions, checkToolName, described, listing, refuse } from "./checks.ts";
+import type { Kind } from "./kind.ts";
 import { checkParams, invalidParams } from "./params.ts";
 import { type Checking, readyInput, readyOutput, type ReadySchema } from "./schemas.ts";
 import { Shelf, type Shelved } from "./shelf.ts";
@@ -38,7 +39,7 @@ const shape: Fields = { ...described, annotations: maybeObject };
 const callShape: Fields = { name: text, arguments: maybeObject };
 
 /** The tools. */
-export class Tools {
+export class Tools implements Kind {
   readonly shelf: Shelf<RegisteredTool>;
   readonly #validator: SchemaValidator;
   readonly #logger: Logger | undefined;
@@ -48,6 +49,18 @@ export class Tools {
     this.shelf = new Shelf("tools", pageSize, changed);
     this.#validator = validator;
     this.#logger = logger;
+  }
+
+  /** What is declared. */
+  capabilities(): ServerCapabilities {
+    return this.shelf.used ? { tools: {} } : {};
+  }
+
+  /** Answers one method. */
+  run(method: string, params: JsonObject, context: RequestContext): Promise<JsonObject> | undefined {
+    if (!this.shelf.used) return undefined;
+    if (method === "tools/call") return this.call(params, context) as Promise<unknown> as Promise<JsonObject>;
+    return method === "tools/list" ? this.shelf.list(params) : undefined;
   }
 
   /**

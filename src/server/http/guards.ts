@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { isLoopbackHost } from "../../egress/address.ts";
 import type { HttpOptions } from "./options.ts";
 import { refuse } from "./replies.ts";
 
@@ -83,7 +82,7 @@ export class Guards {
 }
 
 function hostRule(allowed: HttpOptions["allowedHosts"]): Rule {
-  if (allowed === undefined) return (host) => isLoopbackHost(withoutPort(host));
+  if (allowed === undefined) return (host) => isThisMachine(withoutPort(host));
   const list = listed(allowed);
   if (list.includes("*")) return () => true;
   const names = new Set(list.map((name) => name.toLowerCase()));
@@ -117,9 +116,14 @@ function isLoopbackOrigin(origin: string): boolean {
   if (!/^https?:\/\//i.test(origin) || !URL.canParse(origin)) return false;
   const url = new URL(origin);
   // What has a user, a path or a query is no origin.
-  return url.origin === origin.toLowerCase() && isLoopbackHost(url.hostname);
+  return url.origin === origin.toLowerCase() && isThisMachine(url.hostname);
 }
 
 function withoutPort(host: string): string {
   return host.replace(/:\d*$/, "");
+}
+
+/** Names and addresses that no other machine can have: a name cannot end with a number or stand in brackets. */
+function isThisMachine(hostname: string): boolean {
+  return /^(?:([\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[[0:]+1\])$/i.test(hostname);
 }

@@ -11,7 +11,7 @@ import type { AuthInfo } from "../definitions.ts";
 import { readBody, refusePost } from "./body.ts";
 import { Guards } from "./guards.ts";
 import { HeaderCheck, wrongClaim } from "./header_check.ts";
-import { LegacyBinding } from "./legacy_binding.ts";
+import type { LegacyBinding } from "./legacy_binding.ts";
 import { answerModern } from "./modern_call.ts";
 import type { HttpOptions, Serving } from "./options.ts";
 import { internalError, json, notAllowed, refuse, taken } from "./replies.ts";
@@ -31,10 +31,15 @@ export interface Handler {
  * Makes the endpoint of what is served.
  *
  * @param serving The eras: at least one of them.
+ * @param Binding What binds the legacy era to HTTP, where that is served: handed in, so that others need not have it.
  * @throws {TypeError} When there is no era, or an option has no sense.
  */
-export function createHandlerWith(serving: Serving, options: HttpOptions = {}): Handler {
-  const endpoint = new Endpoint(serving, options);
+export function createHandlerWith(
+  serving: Serving,
+  options: HttpOptions = {},
+  Binding?: typeof LegacyBinding,
+): Handler {
+  const endpoint = new Endpoint(serving, options, Binding);
   return Object.assign((request: Request) => endpoint.answer(request), { close: () => endpoint.close() });
 }
 
@@ -47,7 +52,7 @@ class Endpoint {
   readonly #legacy: LegacyBinding | undefined;
   #closed = false;
 
-  constructor(serving: Serving, options: HttpOptions) {
+  constructor(serving: Serving, options: HttpOptions, Binding: typeof LegacyBinding | undefined) {
     const { parts, modern, legacy } = serving;
     if (!modern && !legacy) throw new TypeError("Cannot serve nothing: expected at least one era");
     this.#serving = serving;
@@ -55,8 +60,8 @@ class Endpoint {
     this.#keepAlive = options.keepAlive ?? 15_000;
     this.#guards = new Guards(options);
     this.#check = new HeaderCheck(parts.methods, parts.limits);
-    this.#legacy = legacy &&
-      new LegacyBinding(parts, legacy, { keepAlive: this.#keepAlive, sessions: options.sessions });
+    this.#legacy = legacy && Binding &&
+      new Binding(parts, legacy, { keepAlive: this.#keepAlive, sessions: options.sessions });
   }
 
   answer(request: Request): Promise<Response> {

@@ -3,10 +3,12 @@
  *
  * @module
  */
-import { createServing } from "../serving.ts";
-import type { Servable, ServingOptions } from "../serving.ts";
+import { createModern } from "../modern/mod.ts";
+import { createServing, createServingOf } from "../serving.ts";
+import type { EraMakers, Servable, ServingOptions } from "../serving.ts";
 import { createHandlerWith } from "./handler.ts";
 import type { Handler } from "./handler.ts";
+import { LegacyBinding } from "./legacy_binding.ts";
 import type { HttpOptions } from "./options.ts";
 
 export type { Handler } from "./handler.ts";
@@ -19,7 +21,7 @@ export interface HandlerOptions extends HttpOptions, ServingOptions {}
  * Makes an HTTP endpoint: stateless for modern clients, with sessions for legacy ones (specification: Streamable HTTP).
  *
  * Pages and names of other machines are refused unless `allowedOrigins` and `allowedHosts` name them. Legacy sessions live
- * in the memory of the handler: on Workers they need a Durable Object, or `eras: ["modern"]`.
+ * in the memory of the handler: on Workers they need a Durable Object, or {@linkcode createModernHandler}.
  *
  * @param server What is served.
  * @returns The endpoint: hand it to `Bun.serve`, `Deno.serve`, a Worker or Hono (`app.all("/mcp", (c) => handler(c.req.raw))`).
@@ -38,5 +40,33 @@ export interface HandlerOptions extends HttpOptions, ServingOptions {}
  * ```
  */
 export function createHandler(server: Servable, options: HandlerOptions = {}): Handler {
-  return createHandlerWith(createServing(server.methods, options), options);
+  return createHandlerWith(createServing(server.methods, options), options, LegacyBinding);
+}
+
+/** Options of {@linkcode createModernHandler}. */
+export type ModernHandlerOptions = Omit<HandlerOptions, "eras" | "askTimeout" | "sessions">;
+
+/**
+ * Makes an HTTP endpoint for modern clients alone, as {@linkcode createHandler} does with `eras: ["modern"]`: what the
+ * legacy era needs (sessions, their streams, its handshake) is not in the bundle. Clients of 2024-11-05 to 2025-11-25 are
+ * told which revision is spoken here. For Workers, where no request finds the memory of another one.
+ *
+ * @param server What is served.
+ * @throws {TypeError} When an option makes no sense.
+ * @throws {RangeError} When the secret is shorter than 16 bytes.
+ *
+ * @example A handshake is refused
+ * ```ts
+ * import { createModernHandler, ToolServer } from "@causeway/mcp/server";
+ *
+ * const handler = createModernHandler(new ToolServer({ name: "greeter", version: "1.0.0" }));
+ * const headers = { "content-type": "application/json", host: "localhost" };
+ * const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize" });
+ * const { status } = await handler(new Request("http://localhost/mcp", { method: "POST", headers, body }));
+ * console.assert(status === 400);
+ * ```
+ */
+export function createModernHandler(server: Servable, options: ModernHandlerOptions = {}): Handler {
+  const eras: EraMakers = { modern: createModern };
+  return createHandlerWith(createServingOf(eras, server.methods, options), options);
 }

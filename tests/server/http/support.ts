@@ -10,6 +10,7 @@ import type { Tool } from "../../../src/protocol/types.ts";
 import type { LogRecord } from "../../../src/ports.ts";
 import { createHandlerWith } from "../../../src/server/http/handler.ts";
 import type { Handler } from "../../../src/server/http/handler.ts";
+import { LegacyBinding } from "../../../src/server/http/legacy_binding.ts";
 import type { HttpOptions, Serving } from "../../../src/server/http/options.ts";
 import { createParts } from "../../../src/server/parts.ts";
 import type { Answer, Incoming, LegacyOutlet, LegacyServing, Methods } from "../../../src/server/seam.ts";
@@ -121,7 +122,14 @@ export function world(options: WorldOptions = {}): World {
       return session;
     },
   };
-  return { handler: createHandlerWith(serving, options), clock, sessions, seen, logs, modernClosed: () => isClosed };
+  return {
+    handler: createHandlerWith(serving, options, LegacyBinding),
+    clock,
+    sessions,
+    seen,
+    logs,
+    modernClosed: () => isClosed,
+  };
 }
 
 /** The envelope of a modern request. */

@@ -1,0 +1,24 @@
+/**
+ * The library's own interpreter, as a server needs it: an isolate that starts reads no schema before a value comes.
+ *
+ * @module
+ */
+import { createSchemaValidator } from "../../protocol/json_schema/mod.ts";
+import type { SchemaValidator, ValidateFunction } from "../../protocol/validation.ts";
+
+/** Characters of JSON; a schema that has no more cannot have too many parts. */
+const long = 4_096;
+
+/**
+ * Makes a validator that reads a schema when a first value is held against it, where reading cannot fail any more: the
+ * schema has no fault (`findSchemaFault`), no reference, no dialect of its own, and is short. All others are read at once.
+ */
+export function createLateValidator(): SchemaValidator {
+  const validator = createSchemaValidator();
+  return (schema) => {
+    const text = JSON.stringify(schema);
+    if (text.length > long || text.includes('"$')) return validator(schema);
+    let validate: ValidateFunction | undefined;
+    return (value) => (validate ??= validator(schema))(value);
+  };
+}
