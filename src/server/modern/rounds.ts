@@ -31,7 +31,7 @@ export class InputNeeded extends EraSignal {
   }
 
   /** For whoever prints what was thrown. */
-  toString(): string {
+  override toString(): string {
     return `The client is asked for "${this.key}" first: let this pass`;
   }
 }
