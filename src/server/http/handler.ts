@@ -85,7 +85,7 @@ class Endpoint {
 
   async #answerSafely(request: Request): Promise<Response> {
     try {
-      if (this.#closed) return refuse(503, "This server is closing", { code: -32603 });
+      if (this.#closed) return closing();
       const auth = this.#options.auth ? await this.#options.auth(request) : undefined;
       return auth instanceof Response ? auth : await this.#route(request, auth);
     } catch (error) {
@@ -109,6 +109,8 @@ class Endpoint {
   async #post(request: Request, auth: AuthInfo | undefined): Promise<Response> {
     const read = await readBody(request, this.#serving.parts);
     if ("refused" in read) return read.refused;
+    // While it was verified and read.
+    if (this.#closed) return closing();
     const body = read.value;
     const kind = classify(body);
     if (!kind && !(this.#legacy && Array.isArray(body))) {
@@ -142,6 +144,10 @@ class Endpoint {
     }
     return answerModern({ parts, modern: modern!, keepAlive: this.#keepAlive, request, message, auth });
   }
+}
+
+function closing(): Response {
+  return refuse(503, "This server is closing", { code: -32603 });
 }
 
 /** The revision that a body claims to speak. */

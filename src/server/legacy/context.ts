@@ -7,21 +7,12 @@ import { randomHex } from "../../ports.ts";
 import type { Clock, Random } from "../../ports.ts";
 import { isObject, isRequestId } from "../../protocol/json_rpc.ts";
 import type { JsonObject, JsonValue } from "../../protocol/json_rpc.ts";
-import type {
-  CreateMessageRequest,
-  CreateMessageResult,
-  ElicitRequest,
-  ElicitResult,
-  LoggingLevel,
-  Progress,
-  Root,
-} from "../../protocol/types.ts";
+import type { CreateMessageRequest, ElicitRequest, LoggingLevel, Progress } from "../../protocol/types.ts";
 import type { RequestContext } from "../definitions.ts";
 import type { Incoming } from "../seam.ts";
 import type { Asks } from "./asks.ts";
 import { canAsk, demand } from "./client_side.ts";
 import type { ClientSide } from "./client_side.ts";
-import { forgivable } from "../common/forgivable.ts";
 import { ProgressMeter } from "../common/progress.ts";
 import { dressElicit, dressSample, readElicit, readRoots, readSample } from "./questions.ts";
 
@@ -105,21 +96,28 @@ function createQuestions(
     return asks.ask(method, params, incoming);
   };
   const makeId = (): string => randomHex(random, 16);
-  const elicit = async (request: ElicitRequest): Promise<ElicitResult> => {
-    demand(client, request.mode === "url" ? "elicitUrl" : "elicit");
-    return readElicit(await ask("elicitation/create", dressElicit(request, client.revision, makeId)), request);
-  };
-  const sample = async (request: CreateMessageRequest): Promise<CreateMessageResult> => {
-    demand(client, request.tools || request.toolChoice ? "sampleWithTools" : "sample");
-    return readSample(await ask("sampling/createMessage", dressSample(request, client)));
-  };
-  const roots = async (): Promise<Root[]> => {
-    demand(client, "roots");
-    return readRoots(await ask("roots/list"));
-  };
   return {
-    elicit: (request) => forgivable(elicit(request)),
-    sample: (request) => forgivable(sample(request)),
-    roots: () => forgivable(roots()),
+    elicit: (request: ElicitRequest) =>
+      forgivable(async () => {
+        demand(client, request.mode === "url" ? "elicitUrl" : "elicit");
+        return readElicit(await ask("elicitation/create", dressElicit(request, client.revision, makeId)), request);
+      }),
+    sample: (request: CreateMessageRequest) =>
+      forgivable(async () => {
+        demand(client, request.tools || request.toolChoice ? "sampleWithTools" : "sample");
+        return readSample(await ask("sampling/createMessage", dressSample(request, client)));
+      }),
+    roots: () =>
+      forgivable(async () => {
+        demand(client, "roots");
+        return readRoots(await ask("roots/list"));
+      }),
   };
+}
+
+/** A handler that left without waiting for its question must not end the process when the client fails it. */
+function forgivable<Value>(run: () => Promise<Value>): Promise<Value> {
+  const running = run();
+  running.catch(() => {});
+  return running;
 }

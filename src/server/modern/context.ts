@@ -20,7 +20,6 @@ import type {
 import type { Clock } from "../../ports.ts";
 import type { AskOptions, AuthInfo, RequestContext } from "../definitions.ts";
 import type { Incoming } from "../seam.ts";
-import { forgivable } from "../common/forgivable.ts";
 import { loggingLevels } from "../common/logging_levels.ts";
 import { ProgressMeter } from "../common/progress.ts";
 import type { Envelope, Wishes } from "./envelope.ts";
@@ -130,8 +129,10 @@ export class ModernContext implements RequestContext {
   }
 
   #ask<Request, Reply>(kind: QuestionKind<Request, Reply>, request: Request, options?: AskOptions): Promise<Reply> {
-    // A handler that stops at another question leaves this one behind.
-    return forgivable(this.#asked(kind, request, options?.key));
+    const asked = this.#asked(kind, request, options?.key);
+    // A handler that stops at another question leaves this one behind: no process must end of that.
+    asked.catch(() => {});
+    return asked;
   }
 
   async #asked<Request, Reply>(
