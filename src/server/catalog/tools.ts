@@ -138,7 +138,7 @@ function misfit(name: string, { problems = [], isOpen }: Exclude<Checking, { val
 function passesOn(thrown: unknown): boolean {
   try {
     if (thrown instanceof EraSignal) return true;
-    return thrown instanceof RpcError && thrown.server === undefined && thrown.method === undefined;
+    return thrown instanceof RpcError && !thrown.server && !thrown.method;
   } catch {
     // A proxy that answers nothing.
     return false;

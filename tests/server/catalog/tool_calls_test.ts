@@ -229,6 +229,14 @@ describe("what tools give", () => {
     assertEquals(await returning(failed), failed);
     const both = { content: [{ type: "text", text: "short" }], structuredContent: { long: true } };
     assertEquals(await returning(both), both);
+    const [link, text] = [{ type: "resource_link", uri: "a://b", name: "b" }, { type: "text", text: "[1]" }];
+    // What is no object is said in text too (SEP-2106), once.
+    for (const content of [[link], [link, text]]) {
+      assertEquals(await returning({ content, structuredContent: [1] }), {
+        content: [link, text],
+        structuredContent: [1],
+      });
+    }
     assertEquals(await returning({ content: [], structuredContent: 5 }), {
       content: [{ type: "text", text: "5" }],
       structuredContent: 5,
@@ -293,6 +301,14 @@ describe("what tools give", () => {
     class Point {
       x = 1;
     }
+    class Row {
+      readonly id = 1;
+      toJSON(): this {
+        return this;
+      }
+    }
+    const rows = (await returning({ rows: [new Row()] })).structuredContent;
+    assertEquals(JSON.stringify(rows), '{"rows":[{"id":1}]}');
     assertEquals(JSON.stringify((await returning(new Point())).structuredContent), '{"x":1}');
   });
 });
