@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { isObject, type JsonValue } from "../../protocol/json_rpc.ts";
+import { isObject } from "../../protocol/json_rpc.ts";
 import { checkShape } from "../../protocol/shapes/all.ts";
 import { checkResult, isPlain } from "../../protocol/shapes/core.ts";
 import type { CallToolResult } from "../../protocol/types.ts";
