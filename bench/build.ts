@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import type { BuildOptions, Plugin } from "esbuild";
+import { workerBuild } from "../tools/build/worker.ts";
 import type { Runtime } from "./clients/client.ts";
 
 /** The clients of the bench: the floor, ours, the official one, the AI SDK's. */
@@ -23,13 +24,7 @@ const libraries: Readonly<Record<LibraryName, string>> = {
 };
 
 /** How a bundler builds for a Worker or a page. */
-export const forWorkers: BuildOptions = {
-  minify: true,
-  platform: "neutral",
-  mainFields: ["module", "main"],
-  conditions: ["workerd", "worker", "browser", "import"],
-  banner: {},
-};
+export const forWorkers: BuildOptions = { ...workerBuild, minify: true, banner: {} };
 
 /** The size of a text in bytes, gzipped. */
 export function gzipped(text: string): number {

@@ -3,7 +3,7 @@
  *
  * `bun examples/file_agent.ts [folder] [--http [port]]`; without a folder it works in the current one.
  */
-import { constants } from "node:fs";
+import { constants, statSync } from "node:fs";
 import { lstat, open, realpath } from "node:fs/promises";
 import { dirname, isAbsolute, join, sep } from "node:path";
 import process from "node:process";
@@ -90,7 +90,9 @@ export class FileAgent extends McpAgent {
     if (isAbsolute(path) || parts[0] === "" || parts.includes("..") || /[\0:]/.test(path)) {
       throw new Error(`Cannot use "${path}": expected a relative path without ".."`);
     }
-    const root = await realpath(this.#root);
+    const root = await realpath(this.#root).catch(() => {
+      throw new Error(`Cannot use "${path}": the agent's folder is not there`);
+    });
     const wanted = join(root, ...parts);
     const folder = await realpath(dirname(wanted)).catch((error) => refuse(path, error));
     const place = join(folder, parts.filter((part) => part !== "" && part !== ".").at(-1) ?? ".");
@@ -110,4 +112,7 @@ function refuse(path: string, error: unknown): never {
   throw new Error(`Cannot use "${path}": ${reason}`, { cause: error });
 }
 
-await startWhenMain(import.meta, ([root = process.cwd()]) => new FileAgent(root));
+await startWhenMain(import.meta, ([root = process.cwd()]) => {
+  if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) throw new Error(`"${root}" is no folder`);
+  return new FileAgent(root);
+});

@@ -11,6 +11,7 @@ import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
 import type { BuildResult } from "esbuild";
 import { root } from "./programs.ts";
+import { workerBuild } from "./build/worker.ts";
 
 /**
  * One bundle and what it may weigh, minified and gzipped, in bytes. The contract is `most`. Where it is not met yet, `today` is
@@ -121,17 +122,11 @@ async function bundle(contents: string): Promise<BuildResult> {
   const { build } = await import("esbuild");
   return await build({
     stdin: { contents, resolveDir: root, sourcefile: "program.ts", loader: "ts" },
-    bundle: true,
+    ...workerBuild,
     minify: true,
-    format: "esm",
-    platform: "neutral",
-    mainFields: ["module", "main"],
-    conditions: ["workerd", "worker", "browser", "import"],
     external: ["node:*", "bun:*", "cloudflare:*"],
-    absWorkingDir: root,
     metafile: true,
     write: false,
-    logLevel: "silent",
   });
 }
 

@@ -9,6 +9,7 @@ import process from "node:process";
 import { connect, McpError, OutcomeUnknownError, PeerExitedError } from "../src/entry/local.ts";
 import type { CallToolResult, Client, ElicitRequest, ElicitResult, Spawn, StdioCommand } from "../src/entry/local.ts";
 import { denoPath, nodePath, packagesInstalled, root, scriptCommand } from "./programs.ts";
+import { workerBuild } from "./build/worker.ts";
 
 /** One server of the demo, and what its tools have to answer. */
 interface Tour {
@@ -119,14 +120,8 @@ async function startWorker(): Promise<{ url: string; bytes: number; stop(): Prom
   const [{ build }, { Miniflare }] = await Promise.all([import("esbuild"), import("miniflare")]);
   const { outputFiles } = await build({
     entryPoints: [join(root, "tools", "demo", "worker.ts")],
-    bundle: true,
-    format: "esm",
-    platform: "neutral",
-    target: "esnext",
-    conditions: ["workerd", "worker", "browser", "import"],
-    absWorkingDir: root,
+    ...workerBuild,
     write: false,
-    logLevel: "silent",
   });
   const script = outputFiles[0]?.text ?? "";
   const miniflare = new Miniflare({

@@ -29,10 +29,12 @@ const worker = {
     try {
       const headers = env.MCP_TOKEN ? { Authorization: `Bearer ${env.MCP_TOKEN}` } : {};
       const { signal } = request;
-      const args = name ? await readArguments(request) : undefined;
+      // Before anything is asked of the server: what cannot be read is a URIError.
+      const tool = name && decodeURIComponent(name);
+      const args = tool ? await readArguments(request) : undefined;
       await using client = await connect(env.MCP_URL, { headers, signal });
-      if (!name) return Response.json(await client.listTools({ signal }));
-      return Response.json(await client.callTool(decodeURIComponent(name), args, { signal }));
+      if (!tool) return Response.json(await client.listTools({ signal }));
+      return Response.json(await client.callTool(tool, args, { signal }));
     } catch (error) {
       return failed(error);
     }
@@ -75,7 +77,8 @@ function failed(error: unknown): Response {
       : 502;
     return problem(status, `The MCP server failed: ${error.code}`, error.delivery);
   }
-  if (error instanceof TypeError || error instanceof SyntaxError) return problem(400, error.message);
+  const isBadRequest = error instanceof TypeError || error instanceof SyntaxError || error instanceof URIError;
+  if (isBadRequest) return problem(400, error.message);
   throw error;
 }
 

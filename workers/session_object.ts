@@ -4,10 +4,11 @@
  * @module
  */
 import { classify } from "../src/protocol/json_rpc.ts";
-import type { JsonRpcRequest } from "../src/protocol/json_rpc.ts";
+import type { JsonObject, JsonRpcRequest } from "../src/protocol/json_rpc.ts";
 import { workersLimits } from "../src/protocol/limits.ts";
 import { createHandler } from "../src/server/mod.ts";
 import type { Handler, HttpOptions } from "../src/server/mod.ts";
+import { lasting, withMessage } from "./lasting.ts";
 import { peek } from "./peek.ts";
 import { createSample } from "./sample.ts";
 
@@ -56,15 +57,7 @@ interface Kept {
 const idle = 1_800_000;
 /** How often the alarm is put off at most, in milliseconds: each time is a write. */
 const alarmPause = 60_000;
-/** Messages that make a session what it is. */
-const lasting = [
-  "initialize",
-  "notifications/initialized",
-  "logging/setLevel",
-  "resources/subscribe",
-  "resources/unsubscribe",
-];
-/** How many messages are kept. */
+/** How many messages are kept: what a client watches beyond that is forgotten with the memory. */
 const mostKept = 100;
 
 /** The names that the environment allows, as options of an endpoint. */
@@ -93,6 +86,8 @@ export class SessionObject {
   #id: string | undefined;
   #kept: Kept[] = [];
   #alarm = 0;
+  /** Streams that are open. */
+  #streams = 0;
 
   constructor(state: ObjectState, env: ServerEnv) {
     this.#state = state;
@@ -112,12 +107,43 @@ export class SessionObject {
     if (this.#id === undefined) return response;
     if (request.method === "DELETE" && response.ok) await this.#forget();
     else if (response.ok) await this.#remember(kept);
-    return response;
+    return this.#watched(response);
   }
 
-  /** The session was idle for too long. */
+  /** The session was idle for too long, unless a stream of it is open. */
   async alarm(): Promise<void> {
-    await this.#forget();
+    if (this.#streams > 0) await this.#state.storage.setAlarm(Date.now() + idle);
+    else await this.#forget();
+  }
+
+  /** The same reply; while a stream goes on, the session is in use. */
+  #watched(response: Response): Response {
+    const reader = response.headers.get("content-type") === "text/event-stream" && response.body?.getReader();
+    if (!reader) return response;
+    this.#streams++;
+    let open = true;
+    const end = (): void => {
+      if (open) this.#streams--;
+      open = false;
+    };
+    const body = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read();
+          if (!done) return controller.enqueue(value);
+          end();
+          controller.close();
+        } catch (error) {
+          end();
+          throw error;
+        }
+      },
+      async cancel(reason) {
+        end();
+        await reader.cancel(reason);
+      },
+    }, { highWaterMark: 0 });
+    return new Response(body, response);
   }
 
   #serve(): Handler {
@@ -151,9 +177,10 @@ export class SessionObject {
 
   async #remember(kept: Kept | undefined): Promise<void> {
     const { storage } = this.#state;
-    if (kept && this.#kept.length < mostKept) {
-      this.#kept.push(kept);
-      await storage.put("kept", this.#kept);
+    const all = kept && withMessage(this.#kept, kept, ({ body }) => JSON.parse(body) as JsonObject);
+    if (all && all.length <= mostKept) {
+      this.#kept = all;
+      await storage.put("kept", all);
     }
     const now = Date.now();
     if (now - this.#alarm < alarmPause) return;

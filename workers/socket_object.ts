@@ -10,6 +10,7 @@ import type { JsonObject } from "../src/protocol/json_rpc.ts";
 import { workersLimits } from "../src/protocol/limits.ts";
 import { createSocketEndpoint } from "../src/server/mod.ts";
 import type { SocketEndpoint } from "../src/server/mod.ts";
+import { lasting, withMessage } from "./lasting.ts";
 import { createSample } from "./sample.ts";
 import { headersOf, namesOf } from "./session_object.ts";
 import type { ServerEnv } from "./session_object.ts";
@@ -37,10 +38,6 @@ interface Kept {
 
 declare const WebSocketPair: new () => { 0: SleepingSocket; 1: SleepingSocket };
 
-const lasting = [
-  ...["initialize", "notifications/initialized", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"],
-  "subscriptions/listen",
-];
 const handshake = ["upgrade", "sec-websocket-protocol"];
 /** The most that can be kept with a socket, in characters; the runtime takes 16 KiB. */
 const mostKept = 12_000;
@@ -183,8 +180,8 @@ class Conversation implements WebSocketLike {
       const at = messages.findIndex((text) => parse(text)?.id === requestId);
       if (at < 0) return;
       messages.splice(at, 1);
-    } else if (message && lasting.includes(String(message.method))) {
-      messages.push(data);
+    } else if (message && (message.method === "subscriptions/listen" || lasting.includes(String(message.method)))) {
+      messages.splice(0, messages.length, ...withMessage(messages, data, parse));
       if (messages.join().length > mostKept) return this.close(restart, "too much to keep");
     } else return;
     this.#socket.serializeAttachment(this.#kept);

@@ -178,6 +178,8 @@ export type WithApiAgent<Base extends AgentClass> = abstract new (
  */
 export function withApiAgent<Base extends AgentClass>(base: Base): WithApiAgent<Base> {
   const parent = base as unknown as abstract new (...parameters: unknown[]) => object;
+  // What the other class says of itself comes first.
+  const own = parent.prototype as Partial<ApiAgentShape>;
   abstract class Both extends parent {
     constructor(...parameters: unknown[]) {
       super(...parameters);
@@ -185,11 +187,11 @@ export function withApiAgent<Base extends AgentClass>(base: Base): WithApiAgent<
     }
 
     getModelId(): string {
-      return defaultModelId(this);
+      return own.getModelId?.call(this) ?? defaultModelId(this);
     }
 
     getModelInfo(): ModelInfo {
-      return defaultModelInfo();
+      return own.getModelInfo?.call(this) ?? defaultModelInfo();
     }
   }
   // `respond` is abstract in the type that is given out, and looked for by the constructor.

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { MissingCapabilityError } from "../protocol/errors.ts";
+import { InvalidParamsError, MissingCapabilityError } from "../protocol/errors.ts";
 import { excerpt } from "../protocol/excerpt.ts";
 import type { JsonObject, JsonValue } from "../protocol/json_rpc.ts";
 import { modernRevisions } from "../protocol/revisions.ts";
@@ -105,7 +105,7 @@ export class BridgeRoutes implements Routes {
         : this.#call(asked, leaving);
       const body = await Promise.race([answer, leaving.left]);
       // Nobody reads it, but whoever called the handler waits for one.
-      return body ? reply(body) : new Response(null, { status: 499 });
+      return body ? reply(body, this.#parts.limits.messageBytes) : new Response(null, { status: 499 });
     } finally {
       leaving.done();
     }
@@ -138,6 +138,7 @@ export class BridgeRoutes implements Routes {
     try {
       return await this.#methods.run("tools/call", { name, arguments: args }, contextOf(asked, leaving)) ?? {};
     } catch (error) {
+      if (error instanceof InvalidParamsError) throw new ModelError(error.message, { status: 400 });
       if (!(error instanceof MissingCapabilityError)) throw error;
       throw new ModelError(error.message, { status: 400, code: "missing_capability" });
     }

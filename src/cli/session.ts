@@ -47,7 +47,8 @@ export async function withClient(
   }, timeout);
   try {
     await using client = await open(destination, line, stop.signal);
-    await warnOfPlainHttp(destination);
+    // On a terminal the client's own warning is shown.
+    if (!isWatched()) await warnOfPlainHttp(destination);
     return await given.use(client, stop.signal);
   } finally {
     clearTimeout(timer);

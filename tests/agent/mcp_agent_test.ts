@@ -2,7 +2,8 @@ import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { ChannelTransport, connect, createMemoryPair, InvalidParamsError } from "../../mod.ts";
 import type { Client } from "../../mod.ts";
-import { ApiAgent, McpAgent, type McpAgentShape, toMcpServer, unknownTool } from "../../src/agent/mod.ts";
+import { ApiAgent, McpAgent, type McpAgentShape, toMcpServer, unknownTool, withApiAgent } from "../../src/agent/mod.ts";
+import type { ModelInfo, WithApiAgent } from "../../src/agent/mod.ts";
 import type { LogRecord } from "../../src/ports.ts";
 import { type McpServer, serveChannel } from "../../src/server/mod.ts";
 import { textOf } from "../support/clients.ts";
@@ -61,6 +62,30 @@ describe("McpAgent: what a class has to have", () => {
     const both = new BothAgent();
     assert(both instanceof McpAgent);
     assertEquals([both.getModelId(), both.getModelInfo().maxInputTokens], ["causeway-both", 8_192]);
+  });
+
+  test("a mixin leaves what its base says of the model", () => {
+    class Named extends PlainAgent {
+      getModelId(): string {
+        return "named";
+      }
+
+      getModelInfo(): ModelInfo {
+        return { maxInputTokens: 1 };
+      }
+
+      respond(): string {
+        return "hi";
+      }
+    }
+    const Both: WithApiAgent<typeof Named> = withApiAgent(Named);
+    class Mixed extends Both {}
+    const agent = new Mixed();
+    assertEquals([agent.getModelId(), agent.getModelInfo(), agent.respond([], {} as never)], [
+      "named",
+      { maxInputTokens: 1 },
+      "hi",
+    ]);
   });
 
   test("the defaults: no prompts, no resources, a name that holds the class's", () => {

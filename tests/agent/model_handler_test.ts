@@ -4,6 +4,7 @@ import { createModelHandler, ModelError, textOfMessage } from "../../src/agent/m
 import type { ChatMessage, ModelReturn, RouteOptions } from "../../src/agent/mod.ts";
 import type { JsonObject } from "../../src/protocol/mod.ts";
 import type { LogRecord } from "../../src/ports.ts";
+import { InvalidParamsError } from "../../src/protocol/errors.ts";
 import { VirtualClock } from "../support/virtual_clock.ts";
 import { until } from "../support/clients.ts";
 import { BothAgent, chat, errorOf, events, get, post } from "./support.ts";
@@ -227,6 +228,23 @@ describe("chat completions: callers that leave", () => {
     await response.body?.cancel();
   });
 
+  test("a handler that is closed ends its streams, and stops their agents", async () => {
+    let signal: AbortSignal | undefined;
+    const handler = createModelHandler(
+      new BothAgent(async function* (_messages, context) {
+        signal = context.signal;
+        yield "so far";
+        await new Promise<never>(() => {});
+      }),
+    );
+    const response = await handler(post(completions, chat({ stream: true })));
+    const read = response.text();
+    handler.close();
+    const text = await read;
+    assert(!text.includes("[DONE]"), text);
+    assertEquals(signal?.aborted, true);
+  });
+
   test("a slow reader holds the agent back", async () => {
     let made = 0;
     const response = await ask(async function* () {
@@ -307,7 +325,8 @@ describe("chat completions: what is wrong", () => {
   });
 
   test("an agent that throws anything is a 500 without its words", async () => {
-    for (const thrown of [new Error("secret"), "secret", undefined]) {
+    const upstream = new InvalidParamsError("secret", { rpcCode: -32602, server: "upstream" });
+    for (const thrown of [new Error("secret"), "secret", undefined, upstream]) {
       const response = await ask(() => {
         throw thrown;
       });

@@ -5,6 +5,7 @@ import { connect } from "../../mod.ts";
 import { createAgentHandler, createBridgeHandler, ModelError } from "../../src/agent/mod.ts";
 import type { AgentHandlerOptions, McpAgentShape } from "../../src/agent/mod.ts";
 import type { LogRecord } from "../../src/ports.ts";
+import { InvalidParamsError } from "../../src/protocol/errors.ts";
 import { textOf, until } from "../support/clients.ts";
 import { BothAgent, chat, errorOf, get, PlainAgent, post, RichAgent } from "./support.ts";
 import { heldRequest } from "../support/held_request.ts";
@@ -128,6 +129,15 @@ describe("guards on every route", () => {
     assertEquals((await handler(post("/chat", { query: "x" }, { headers }))).status, 200);
     assertEquals(seen, ["ada", "ada"]);
   });
+
+  test("an auth whose reply cannot be sent is a 500, also for a page", async () => {
+    const spent = new Response("read already");
+    await spent.text();
+    const log: LogRecord[] = [];
+    const handler = serve(new BothAgent(), { auth: () => spent, logger: (record) => log.push(record) });
+    const response = await handler(get("/tools", { origin: "http://localhost" }));
+    assertEquals([(await errorOf(response)).status, log.length], [500, 1]);
+  });
 });
 
 describe("the bridge", () => {
@@ -163,6 +173,21 @@ describe("the bridge", () => {
     assertEquals((await errorOf(await handler(post("/tools/add", "[]")))).status, 400);
     assertEquals((await handler(get("/tools/add"))).status, 405);
     assertEquals((await handler(get("/chat"))).status, 405);
+  });
+
+  test("what another server refused is the tool's failure, and what is too long to send is a 500", async () => {
+    const handler = createBridgeHandler({
+      getMcpToolDefinitions: () => [{ name: "upstream" }, { name: "long" }],
+      executeMcpTool(name: string) {
+        if (name === "long") return "x".repeat(2_000);
+        throw new InvalidParamsError("no such row", { rpcCode: -32602, server: "upstream" });
+      },
+    }, { limits: { messageBytes: 1_000 } });
+    assertEquals(await json(handler(post("/tools/upstream", {}))), {
+      content: [{ type: "text", text: "no such row" }],
+      isError: true,
+    });
+    assertEquals((await errorOf(await handler(post("/tools/long", {})))).status, 500);
   });
 
   test("a tool that asks its caller is told that this one cannot be asked", async () => {

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { InvalidParamsError } from "../../mod.ts";
 import { connect } from "../../src/entry/local.ts";
-import { example, startHttp, withExample } from "./support.ts";
+import { example, refusal, startHttp, withExample } from "./support.ts";
 
 const counts = { lines: 3, blank: 1, comments: 1, functions: 1, longestLine: 18, todos: 1 };
 const code = "// TODO: more\n\nfunction more() {}";
@@ -100,6 +100,15 @@ describe("docs/AGENTS.md", () => {
   });
 });
 
-test("an example that is given a strange port says so and does not start", async () => {
-  await assertRejects(async () => await connect(example("project_agent", "--http", "99999")));
+describe("an example that cannot start says so in one line", () => {
+  test("a strange port, an option that is none, a folder that is not there", async () => {
+    assertEquals(await refusal("project_agent", "--http", "99999"), "there is no port 99999, expected at most 65535");
+    assertEquals(await refusal("file_agent", "--htpp"), 'there is no option "--htpp", expected --http [port]');
+    assertEquals(await refusal("file_agent", "/no/such/folder"), '"/no/such/folder" is no folder');
+  });
+
+  test("a port that is taken", async () => {
+    await using served = await startHttp("project_agent");
+    assert((await refusal("code_agent", "--http", new URL(served.url).port)).length > 0);
+  });
 });

@@ -83,6 +83,15 @@ describe("the file agent", () => {
       assertEquals(existsSync(join(outside, "new.txt")), false);
     }));
 
+  test("no message tells where the folder was, once it is gone", () =>
+    withFolder(async (client, folder) => {
+      await client.listTools();
+      rmSync(folder, { recursive: true });
+      const result = await client.callTool("read-file", { path: "note.txt" });
+      assertEquals([result.isError, textOf(result)], [true, 'Cannot use "note.txt": the agent\'s folder is not there']);
+      mkdirSync(folder);
+    }));
+
   test("files that are too long, arguments that do not fit, a tool that is not there", () =>
     withFolder(async (client, folder) => {
       writeFileSync(join(folder, "long.txt"), "x".repeat(1_048_577));

@@ -50,3 +50,15 @@ export async function startHttp(name: string, ...args: string[]): Promise<AsyncD
     },
   };
 }
+
+/** Starts an example that cannot start, and gives the one line that it says; it fails where there is more. */
+export async function refusal(name: string, ...args: string[]): Promise<string> {
+  const { command, args: all } = example(name, ...args);
+  const child = spawn(command, all, { stdio: ["ignore", "ignore", "pipe"] });
+  let said = "";
+  child.stderr.on("data", (chunk) => said += chunk);
+  const code = await new Promise((resolve) => child.once("close", resolve));
+  const [, line] = /^Cannot start: (.*)\n$/.exec(said) ?? [];
+  assertEquals([code, line === undefined ? said : ""], [1, ""]);
+  return line ?? "";
+}

@@ -164,6 +164,32 @@ describe("the door for WebSockets", () => {
     await accept(small);
   });
 
+  test("there is room for so many, also when they come at once", async () => {
+    const slowly = createSocketEndpoint(createServer(), { maxSockets: 1, auth: () => Promise.resolve(undefined) });
+    // Both are let in before either socket is there.
+    const admitted = await Promise.all([slowly.admit(handshake()), slowly.admit(handshake())]);
+    const near = admitted.map((accept) => {
+      const [near, far] = joinedSockets();
+      assert(typeof accept === "function");
+      accept(far);
+      return near;
+    });
+    await turns();
+    assertEquals(near.map(({ readyState }) => readyState), [1, 3]);
+    assertEquals(await refusal(slowly, handshake()), 503);
+  });
+
+  test("one that was full, or closed, while auth was at it lets nobody in", async () => {
+    let admit: () => void = () => {};
+    const waiting = new Promise<undefined>((resolve) => admit = () => resolve(undefined));
+    const endpoint = createSocketEndpoint(createServer(), { auth: () => waiting });
+    const admitted = endpoint.admit(handshake());
+    await endpoint.close();
+    admit();
+    const response = await admitted;
+    assertEquals(response instanceof Response && response.status, 503);
+  });
+
   test("a socket ends when the proof of its client does", async () => {
     const clock = new VirtualClock();
     const expiresAt = clock.now() + 5_000;

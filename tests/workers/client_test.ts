@@ -41,6 +41,11 @@ describe("the Worker that calls remote tools", { concurrency: false }, () => {
     }
   });
 
+  test("a path that cannot be read is the caller's fault", async () => {
+    const down = { ...env, MCP_URL: "http://127.0.0.1:9/mcp" };
+    assertEquals((await answer(worker.fetch(call("/tools/%zz", "{}"), down)))[0], 400);
+  });
+
   test("answers nobody without the token, also when none is set", async () => {
     const request = (): Request => new Request("http://worker.test/tools");
     assertEquals((await answer(worker.fetch(request(), env)))[0], 403);

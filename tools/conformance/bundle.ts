@@ -1,6 +1,7 @@
 /** Bundles of the conformance programs, for runtimes that cannot run them as they are written. */
 import { join } from "node:path";
 import { root } from "../programs.ts";
+import { workerBuild } from "../build/worker.ts";
 
 /** What is bundled for whom. */
 export interface Bundling {
@@ -13,25 +14,7 @@ export interface Bundling {
 /** Writes one module with everything in it but the packages of the platform. */
 export async function bundle({ entry, outfile, platform }: Bundling): Promise<void> {
   const { build } = await import("esbuild");
-  const entryPoints = [join(root, entry)];
-  const shared = {
-    entryPoints,
-    outfile,
-    bundle: true,
-    format: "esm",
-    absWorkingDir: root,
-    logLevel: "silent",
-  } as const;
-  if (platform === "node") {
-    await build({ ...shared, platform: "node", target: "node20", packages: "external" });
-    return;
-  }
-  await build({
-    ...shared,
-    platform: "neutral",
-    target: "esnext",
-    mainFields: ["module", "main"],
-    conditions: ["workerd", "worker", "browser", "import"],
-    external: ["node:*", "cloudflare:*"],
-  });
+  const paths = { entryPoints: [join(root, entry)], outfile };
+  if (platform === "workerd") await build({ ...workerBuild, ...paths, external: ["node:*", "cloudflare:*"] });
+  else await build({ ...workerBuild, ...paths, platform: "node", target: "node20", packages: "external" });
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { runProcess } from "../process.ts";
 import { packagesInstalled, root, scriptCommand } from "../programs.ts";
 import { completeRun, missingRuntime, type RunOptions, type RuntimeRun, type TestOutcome } from "./results.ts";
+import { workerBuild } from "../build/worker.ts";
 
 const hosts = join(root, "tests", "hosts");
 
@@ -47,17 +48,10 @@ async function bundleTests(files: readonly string[], outfile: string): Promise<v
   ].join("\n");
   await build({
     stdin: { contents, resolveDir: root, sourcefile: "workerd_tests.js" },
+    ...workerBuild,
     outfile,
-    bundle: true,
-    format: "esm",
-    platform: "neutral",
-    target: "esnext",
-    mainFields: ["module", "main"],
-    conditions: ["workerd", "worker", "browser", "import"],
     alias: { "node:test": shim, "@std/assert": join(root, "tests", "support", "assert.ts") },
     external: ["node:*", "cloudflare:*"],
-    absWorkingDir: root,
-    logLevel: "silent",
   });
 }
 

@@ -19,7 +19,7 @@ import { errorReply, refuse, toModelError } from "./replies.ts";
 
 /** Options of the routes beside MCP. */
 export interface RouteOptions extends Pick<HttpOptions, "allowedHosts" | "allowedOrigins" | "auth" | "keepAlive"> {
-  /** Bounds of what is taken and given: `messageBytes` of a body and of a reply. Default: `defaultLimits`. */
+  /** Bounds of what is taken and given: `messageBytes` of a body, and of what a model or a tool gives. Default: `defaultLimits`. */
   limits?: Partial<Limits> | undefined;
   /** Takes the operator's log lines. Default: none. */
   logger?: Logger | undefined;
@@ -55,6 +55,8 @@ export interface Routes {
   isPublic?(path: string): boolean;
   /** Answers. What it throws is answered by the front. */
   answer(asked: Asked): Response | Promise<Response>;
+  /** Ends what goes on after an answer: streams. */
+  close?(): void;
 }
 
 /** Fills in the options. */
@@ -89,28 +91,29 @@ class Front {
     if (this.#guards.refuse(request)) {
       return refuse(403, "This Origin or Host is not allowed here", { code: "forbidden" });
     }
-    const response = request.method === "OPTIONS"
-      ? preflight(this.#guards, request)
-      : await this.#answerSafely(request);
-    return this.#guards.open(request.headers.get("origin"), response);
+    const origin = request.headers.get("origin");
+    try {
+      const response = request.method === "OPTIONS" ? preflight(this.#guards, request) : await this.#route(request);
+      return this.#guards.open(origin, response);
+    } catch (error) {
+      const told = toModelError(error, this.#options.logger, "A request could not be answered");
+      return this.#guards.open(origin, errorReply(told));
+    }
   }
 
   close(): void {
     this.#closed = true;
+    for (const routes of this.#routes) routes.close?.();
   }
 
-  async #answerSafely(request: Request): Promise<Response> {
-    try {
-      if (this.#closed) return refuse(503, "This server is closing", { code: "closing" });
-      const path = new URL(request.url).pathname;
-      const routes = this.#routes.find((routes) => routes.has(path));
-      const auth = routes?.isPublic?.(path) ? undefined : await this.#options.auth?.(request);
-      if (auth instanceof Response) return auth;
-      return await routes?.answer({ request, path, auth }) ??
-        refuse(404, "There is nothing here", { code: "not_found" });
-    } catch (error) {
-      return errorReply(toModelError(error, this.#options.logger, "A request could not be answered"));
-    }
+  async #route(request: Request): Promise<Response> {
+    if (this.#closed) return refuse(503, "This server is closing", { code: "closing" });
+    const path = new URL(request.url).pathname;
+    const routes = this.#routes.find((routes) => routes.has(path));
+    const auth = routes?.isPublic?.(path) ? undefined : await this.#options.auth?.(request);
+    if (auth instanceof Response) return auth;
+    return await routes?.answer({ request, path, auth }) ??
+      refuse(404, "There is nothing here", { code: "not_found" });
   }
 }
 
@@ -168,8 +171,12 @@ export interface Leaving {
   done(): void;
 }
 
-/** Watches whether the caller leaves. */
-export function watchCaller(request: Request): Leaving {
+/**
+ * Watches whether the caller leaves.
+ *
+ * @param done Called when nobody watches any more.
+ */
+export function watchCaller(request: Request, done?: () => void): Leaving {
   const controller = new AbortController();
   let resolve: () => void = () => {};
   const left = new Promise<void>((settle) => resolve = settle);
@@ -180,5 +187,13 @@ export function watchCaller(request: Request): Leaving {
   // Some runtimes give requests of a program's own making no signal.
   if (request.signal?.aborted) leave();
   else request.signal?.addEventListener("abort", leave);
-  return { signal: controller.signal, leave, left, done: () => request.signal?.removeEventListener("abort", leave) };
+  return {
+    signal: controller.signal,
+    leave,
+    left,
+    done() {
+      request.signal?.removeEventListener("abort", leave);
+      done?.();
+    },
+  };
 }

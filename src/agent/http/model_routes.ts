@@ -10,7 +10,7 @@ import { type ApiAgentShape, defaultModelId, defaultModelInfo, ModelError } from
 import { askAgent, gather, writtenCalls, writtenUsage } from "./chat_reply.ts";
 import { type ChatRequest, readChatRequest } from "./chat_request.ts";
 import { streamReply } from "./chat_stream.ts";
-import { type Asked, readObject, type RouteParts, type Routes, watchCaller } from "./front.ts";
+import { type Asked, type Leaving, readObject, type RouteParts, type Routes, watchCaller } from "./front.ts";
 import { notAllowed, reply } from "./replies.ts";
 
 const completions = "/v1/chat/completions";
@@ -21,6 +21,8 @@ export class ModelRoutes implements Routes {
   readonly #parts: RouteParts;
   readonly #models: ReadonlyMap<string, ApiAgentShape>;
   readonly #since: number;
+  /** Whom something is streamed to. */
+  readonly #streams = new Set<Leaving>();
 
   /** @throws {TypeError} When an agent has no `respond`, no sound id, or the id of another one. */
   constructor(agents: readonly ApiAgentShape[], parts: RouteParts) {
@@ -52,10 +54,16 @@ export class ModelRoutes implements Routes {
     return reply(this.#describe(id, this.#find(id)));
   }
 
+  /** Ends the streams: their agents are told that the caller is gone. */
+  close(): void {
+    for (const leaving of this.#streams) leaving.leave();
+  }
+
   async #complete(request: Request, auth: Asked["auth"]): Promise<Response> {
     const chat = readChatRequest(await readObject(request, this.#parts));
     const agent = this.#find(chat.model);
-    const leaving = watchCaller(request);
+    const leaving = watchCaller(request, () => this.#streams.delete(leaving));
+    if (chat.stream) this.#streams.add(leaving);
     const { model, messages, body, includeUsage } = chat;
     const context = { model, signal: leaving.signal, auth, request: body };
     const { limits, random } = this.#parts;

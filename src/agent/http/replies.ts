@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { InvalidParamsError } from "../../protocol/errors.ts";
 import type { Logger } from "../../ports.ts";
 import { ModelError } from "../api_agent.ts";
 
@@ -17,9 +16,20 @@ export interface ErrorBody {
   };
 }
 
-/** A reply with JSON for its body. */
-export function reply(body: object, status: number = 200, headers?: Readonly<Record<string, string>>): Response {
-  return new Response(JSON.stringify(body), { status, headers: { "content-type": "application/json", ...headers } });
+/**
+ * A reply with JSON for its body.
+ *
+ * @param most The most characters that it may have.
+ * @throws {TypeError} When it has more.
+ */
+export function reply(body: object, most: number = Infinity): Response {
+  const text = JSON.stringify(body);
+  if (text.length > most) throw new TypeError(`Cannot send a reply of more than ${most} characters`);
+  return json(text, 200);
+}
+
+function json(text: string, status: number, headers?: Readonly<Record<string, string>>): Response {
+  return new Response(text, { status, headers: { "content-type": "application/json", ...headers } });
 }
 
 /** The body of an error that the caller may be told. */
@@ -33,7 +43,7 @@ export function refuse(
   message: string,
   options: { param?: string; code?: string; headers?: Readonly<Record<string, string>> } = {},
 ): Response {
-  return reply(errorBody(new ModelError(message, { status, ...options })), status, options.headers);
+  return json(JSON.stringify(errorBody(new ModelError(message, { status, ...options }))), status, options.headers);
 }
 
 /** 405: there is no such method at this address. */
@@ -47,7 +57,6 @@ export function notAllowed(allow: string): Response {
  */
 export function toModelError(error: unknown, logger: Logger | undefined, message: string): ModelError {
   if (error instanceof ModelError) return error;
-  if (error instanceof InvalidParamsError) return new ModelError(error.message, { status: 400 });
   logger?.({ level: "error", message, fields: { error } });
   return new ModelError("The agent could not answer", { status: 500, code: "internal_error" });
 }
@@ -55,5 +64,6 @@ export function toModelError(error: unknown, logger: Logger | undefined, message
 /** The reply for an error. */
 export function errorReply(error: ModelError): Response {
   const { status } = error;
-  return reply(errorBody(error), Number.isInteger(status) && status >= 400 && status < 600 ? status : 500);
+  const isError = Number.isInteger(status) && status >= 400 && status < 600;
+  return json(JSON.stringify(errorBody(error)), isError ? status : 500);
 }

@@ -66,7 +66,7 @@ function look<Found>(value: unknown, make: (differs: boolean) => Found): Found |
 }
 
 /** The path to what is wrong, and what it is: `"a.b" is a bigint`. Of the value itself only ` a bigint`. */
-function judge(value: unknown, walk: Walk, depth: number): string | undefined {
+function judge(value: unknown, walk: Walk, depth: number, isSaid?: boolean): string | undefined {
   if (--walk.nodes < 0) return ` more than ${defaultLimits.jsonNodes} values`;
   if (value === null || typeof value === "string" || typeof value === "boolean") return undefined;
   if (typeof value === "number") return Number.isFinite(value) ? undefined : ` ${value}`;
@@ -79,9 +79,10 @@ function judge(value: unknown, walk: Walk, depth: number): string | undefined {
     }
     return undefined;
   }
-  if (typeof (value as { toJSON?: unknown }).toJSON === "function") {
+  // What it says is not asked again: it may be the very object.
+  if (!isSaid && typeof (value as { toJSON?: unknown }).toJSON === "function") {
     walk.differs = true;
-    return judge((value as { toJSON(): unknown }).toJSON(), walk, depth - 1);
+    return judge((value as { toJSON(): unknown }).toJSON(), walk, depth - 1, true);
   }
   const kind = Object.getPrototypeOf(value) === Object.prototype ? "Object" : classOf(value);
   if (kind !== "Object") return ` of the class ${kind}`;

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { isObject, type JsonValue } from "../../protocol/json_rpc.ts";
+import { isObject } from "../../protocol/json_rpc.ts";
 import { block } from "../../protocol/shapes/all.ts";
 import { isPlain } from "../../protocol/shapes/core.ts";
 import { type Fields, find, maybeBoolean, maybeObject } from "../../protocol/shapes/shape.ts";
@@ -24,7 +24,8 @@ export function failed(text: string): CallToolResult {
  * Turns what a handler returned into a result (specification 2026-07-28: tools, Tool Result).
  *
  * - undefined: nothing. A text: one text block. `{ error }`: a result with `isError`.
- * - `{ content: […] }`: as it is, once it is found to be right; where `content` is empty, `structuredContent` is added as text.
+ * - `{ content: […] }`: as it is, once it is found to be right; where `content` is empty, or
+ *   `structuredContent` is no object, that is added as text.
  * - Any other JSON: `structuredContent`, and the same as text. With an output schema, texts too.
  *
  * What is no JSON, no sound content, or does not fit the output schema, becomes a result with `isError` that says so.
@@ -50,9 +51,10 @@ export function toResult(
 /** Whether an object is meant as a whole result: its fields are a result's, or its content is made of typed blocks. */
 function isResult(value: Record<string, unknown>): boolean {
   const { content, structuredContent } = value;
-  if (content === undefined ? structuredContent === undefined : !Array.isArray(content)) return false;
+  const isList = Array.isArray(content);
+  if (content === undefined ? structuredContent === undefined : !isList) return false;
   return Object.keys(value).every((key) => fields.includes(key)) ||
-    (Array.isArray(content) && content.length > 0 && content.every((block) => isObject(block) && block.type));
+    (isList && content.length > 0 && content.every((block) => isObject(block) && block.type));
 }
 
 function ownResult(
@@ -90,12 +92,21 @@ function structured(
   return said instanceof Promise ? said.then(finish) : finish(said);
 }
 
-/** A result with a structured value, and the same as text where there is no other content. */
+/**
+ * A result with a structured value, and the same as text where there is no other content, or it is no object: older clients
+ * have no place for that (SEP-2106).
+ */
 function written(name: string, value: unknown, rest: Partial<CallToolResult>): CallToolResult {
   const json = writeJson(value);
   if (typeof json === "string") return noJson(name, json);
-  const content = rest.content?.length ? rest.content : [{ type: "text" as const, text: json.text }];
-  return { ...rest, content, structuredContent: json.value as JsonValue };
+  const { content = [] } = rest;
+  const { text } = json;
+  const isSaid = isObject(value) ? content[0] : content.find((block) => (block as { text?: unknown }).text === text);
+  return {
+    ...rest,
+    content: isSaid ? content : [...content, { type: "text", text }],
+    structuredContent: json.value,
+  };
 }
 
 function noJson(name: string, why: string): CallToolResult {

@@ -11,6 +11,7 @@ import type { CallToolResult, ServerCapabilities, Tool } from "../../protocol/ty
 import type { SchemaValidator } from "../../protocol/validation.ts";
 import { redactPatterns } from "../../egress/redact.ts";
 import type { Logger } from "../../ports.ts";
+import { EraSignal } from "../common/era_signal.ts";
 import type { RequestContext, ToolHandler, ToolOptions } from "../definitions.ts";
 import type { TaskTerms } from "../seam.ts";
 import { checkOptions, checkToolName, described, listing, refuse } from "./checks.ts";
@@ -114,9 +115,9 @@ export class Tools implements Kind {
     }
   }
 
-  /** What a throw means: an error of the protocol and a signal of the era go on, all else is a tool that failed. */
+  /** What a throw means: what is for the era goes on, all else is a tool that failed. */
   #failure(name: string, error: unknown): CallToolResult {
-    if (isRpcError(error) || isSignal(error)) throw error;
+    if (passesOn(error)) throw error;
     const text = textOf(error);
     this.#logger?.({
       level: "warning",
@@ -143,29 +144,18 @@ function misfit(name: string, { problems = [], isOpen }: Exclude<Checking, { val
   return failed(`Cannot call "${name}": the arguments ${isOpen ? "cannot be checked" : "do not fit"}${lines}`);
 }
 
-function isRpcError(thrown: unknown): boolean {
+/**
+ * Whether it is for the era: a signal of its own, or an error of the protocol that the handler means. What another peer
+ * answered to a request of the handler's (it has a `method`, or a `server`) says only why the tool failed.
+ */
+function passesOn(thrown: unknown): boolean {
   try {
-    return thrown instanceof RpcError;
+    if (thrown instanceof EraSignal) return true;
+    return thrown instanceof RpcError && !thrown.server && !thrown.method;
   } catch {
     // A proxy that answers nothing.
     return false;
   }
-}
-
-/** A signal of the era is an object of a class that is no error. */
-function isSignal(thrown: unknown): boolean {
-  if (typeof thrown !== "object" || thrown === null) return false;
-  try {
-    const maker: unknown = Object.getPrototypeOf(thrown);
-    return maker !== null && maker !== Object.prototype && !isError(thrown);
-  } catch {
-    return false;
-  }
-}
-
-/** Errors of this realm or another. */
-function isError(value: unknown): value is Error {
-  return value instanceof Error || Object.prototype.toString.call(value) === "[object Error]";
 }
 
 /** The words of what was thrown, be it an error, something like one, or any value. */

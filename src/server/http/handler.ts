@@ -92,7 +92,7 @@ class Endpoint {
 
   async #answerSafely(request: Request): Promise<Response> {
     try {
-      if (this.#closed) return refuse(503, "This server is closing", { code: -32603 });
+      if (this.#closed) return closing();
       const auth = this.#options.auth ? await this.#options.auth(request) : undefined;
       return auth instanceof Response ? auth : await this.#route(request, auth);
     } catch (error) {
@@ -118,6 +118,8 @@ class Endpoint {
     try {
       const read = await readBody(request, this.#serving.parts);
       if ("refused" in read) return read.refused;
+      // While it was verified and read.
+      if (this.#closed) return closing();
       const answered = this.#body(request, read.value, auth);
       return answered instanceof Response ? answered : await answered;
     } catch (error) {
@@ -162,6 +164,10 @@ class Endpoint {
 
 function settled(answered: Response | Promise<Response>): Promise<Response> {
   return answered instanceof Promise ? answered : Promise.resolve(answered);
+}
+
+function closing(): Response {
+  return refuse(503, "This server is closing", { code: -32603 });
 }
 
 /** The revision that a body claims to speak. */

@@ -21,7 +21,6 @@ export class ChangeNotices {
   /** What is to be told, by what it is of. */
   readonly #due = new Map<string, JsonRpcNotification>();
   #ready = false;
-  #closed = false;
 
   /**
    * @param declared What was declared to the client.
@@ -71,8 +70,8 @@ export class ChangeNotices {
 
   /** Nothing is told any more. */
   close(): void {
-    this.#closed = true;
     this.#unwatch();
+    this.#due.clear();
   }
 
   #changed(change: ServerChange): void {
@@ -95,7 +94,7 @@ export class ChangeNotices {
   #flush(): void {
     const due = [...this.#due.values()];
     this.#due.clear();
-    if (!this.#closed) { for (const notice of due) this.#send(notice); }
+    for (const notice of due) this.#send(notice);
   }
 }
 

@@ -20,13 +20,13 @@ export interface ClientSide {
   readonly capabilities: JsonObject;
 }
 
-/** The capability that each question needs, as it is declared. */
-const needed: Readonly<Record<Askable, JsonObject>> = {
-  elicit: { elicitation: { form: {} } },
-  elicitUrl: { elicitation: { url: {} } },
-  sample: { sampling: {} },
-  sampleWithTools: { sampling: { tools: {} } },
-  roots: { roots: {} },
+/** The capability that each question needs: the path to it in what is declared. */
+const needed: Readonly<Record<Askable, string>> = {
+  elicit: "elicitation.form",
+  elicitUrl: "elicitation.url",
+  sample: "sampling",
+  sampleWithTools: "sampling.tools",
+  roots: "roots",
 };
 
 /** Reads what `initialize` says of the client: what is no object counts as not said. */
@@ -62,14 +62,10 @@ export function canAsk({ capabilities, revision }: ClientSide, what: Askable): b
 /** @throws {MissingCapabilityError} When the client cannot be asked this. */
 export function demand(client: ClientSide, what: Askable): void {
   if (canAsk(client, what)) return;
-  throw new MissingCapabilityError(`The client cannot be asked this: it declared no ${words(needed[what])}`, {
+  const path = needed[what];
+  const requiredCapabilities = path.split(".").reduceRight<JsonObject>((inner, name) => ({ [name]: inner }), {});
+  throw new MissingCapabilityError(`The client cannot be asked this: it declared no "${path}"`, {
     rpcCode: -32021,
-    data: { requiredCapabilities: needed[what] },
+    data: { requiredCapabilities },
   });
-}
-
-function words(capability: JsonObject): string {
-  const [[name, inner] = ["", {}]] = Object.entries(capability);
-  const part = Object.keys(inner as JsonObject)[0];
-  return `"${part === undefined ? name : `${name}.${part}`}"`;
 }

@@ -9,6 +9,7 @@ import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject, JsonValue } from "../../protocol/json_rpc.ts";
 import type { ClientCapabilities, InputRequest } from "../../protocol/types.ts";
 import type { AuthInfo } from "../definitions.ts";
+import { EraSignal } from "../common/era_signal.ts";
 import type { StateSealer } from "../seam.ts";
 import type { QuestionKind } from "./questions/kind.ts";
 
@@ -19,17 +20,18 @@ export const inputMethods: readonly string[] = ["tools/call", "prompts/get", "re
  * What a question throws that has no answer yet: it ends this run of the handler, and the client is asked. It is no
  * error and nothing went wrong: a handler lets it pass.
  */
-export class InputNeeded {
+export class InputNeeded extends EraSignal {
   /** Which question waits. */
   readonly key: string;
 
   /** @param key Which question waits. */
   constructor(key: string) {
+    super();
     this.key = key;
   }
 
   /** For whoever prints what was thrown. */
-  toString(): string {
+  override toString(): string {
     return `The client is asked for "${this.key}" first: let this pass`;
   }
 }

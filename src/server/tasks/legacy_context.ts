@@ -7,10 +7,12 @@ import { randomHex } from "../../ports.ts";
 import { isRequestId } from "../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { RequestContext } from "../definitions.ts";
-import { demand } from "../legacy/client_side.ts";
+import { forgivable } from "../common/forgivable.ts";
 import { ProgressMeter } from "../common/progress.ts";
+import { type Askable, demand } from "../legacy/client_side.ts";
 import { dressElicit, dressSample, readElicit, readRoots, readSample } from "../legacy/questions.ts";
 import type { LegacyTaskCall, ServerParts } from "../seam.ts";
+import { keptOfCall } from "./call_context.ts";
 import type { TaskRun } from "./run.ts";
 
 /**
@@ -35,18 +37,18 @@ export function legacyTaskContext(
     : undefined;
   run.onEnd(() => meter?.end(true));
   const makeId = (): string => randomHex(parts.random, 16);
-  const ask = <Reply>(method: string, params: JsonObject, read: (answer: JsonObject) => Reply): Promise<Reply> => {
-    const asked = run.ask(method, { method, params }, (answer) => read(answer as JsonObject));
-    asked.catch(() => {});
-    return asked;
+  const ask = async <Reply>(
+    what: Askable,
+    method: string,
+    makeParams: () => JsonObject,
+    read: (answer: JsonObject) => Reply,
+  ): Promise<Reply> => {
+    demand(client, what);
+    return await run.ask(method, { method, params: makeParams() }, (answer) => read(answer as JsonObject));
   };
   return {
+    ...keptOfCall(context),
     signal: run.signal,
-    auth: context.auth,
-    client: context.client,
-    era: context.era,
-    revision: context.revision,
-    meta: context.meta,
     progress: (progress) => {
       if (!run.over) meter?.tell(progress);
     },
@@ -55,20 +57,21 @@ export function legacyTaskContext(
       const params = { level, ...(logger !== undefined && { logger }), data, _meta: related };
       tell({ jsonrpc: "2.0", method: "notifications/message", params });
     },
-    elicit: async (request) => {
-      demand(client, request.mode === "url" ? "elicitUrl" : "elicit");
-      const params = dressElicit(request, client.revision, makeId);
-      return await ask("elicitation/create", params, (answer) => readElicit(answer, request));
-    },
-    sample: async (request) => {
-      demand(client, request.tools || request.toolChoice ? "sampleWithTools" : "sample");
-      return await ask("sampling/createMessage", dressSample(request, client), readSample);
-    },
-    roots: async () => {
-      demand(client, "roots");
-      return await ask("roots/list", {}, readRoots);
-    },
-    can: context.can,
+    elicit: (request) =>
+      forgivable(ask(
+        request.mode === "url" ? "elicitUrl" : "elicit",
+        "elicitation/create",
+        () => dressElicit(request, client.revision, makeId),
+        (answer) => readElicit(answer, request),
+      )),
+    sample: (request) =>
+      forgivable(ask(
+        request.tools || request.toolChoice ? "sampleWithTools" : "sample",
+        "sampling/createMessage",
+        () => dressSample(request, client),
+        readSample,
+      )),
+    roots: () => forgivable(ask("roots", "roots/list", () => ({}), readRoots)),
     continueAsTask: () => Promise.resolve(),
   };
 }

@@ -4,11 +4,13 @@
  * @module
  */
 import type { ClientCapabilities } from "../../protocol/types.ts";
+import { forgivable } from "../common/forgivable.ts";
 import type { RequestContext } from "../definitions.ts";
 import { elicitation } from "../modern/questions/elicitation.ts";
 import { demand, type QuestionKind } from "../modern/questions/kind.ts";
 import { roots } from "../modern/questions/roots.ts";
 import { sampling } from "../modern/questions/sampling.ts";
+import { keptOfCall } from "./call_context.ts";
 import type { TaskRun } from "./run.ts";
 
 /**
@@ -33,18 +35,13 @@ export function modernTaskContext(
     return await run.ask(key ?? kind.name, question, (answer) => kind.read(answer, request));
   }
   return {
+    ...keptOfCall(context),
     signal: run.signal,
-    auth: context.auth,
-    client: context.client,
-    era: context.era,
-    revision: context.revision,
-    meta: context.meta,
     progress: () => {},
     log: () => {},
-    elicit: (request, options) => handled(ask(elicitation, request, options?.key)),
-    sample: (request, options) => handled(ask(sampling, request, options?.key)),
-    roots: (options) => handled(ask(roots, undefined, options?.key)),
-    can: context.can,
+    elicit: (request, options) => forgivable(ask(elicitation, request, options?.key)),
+    sample: (request, options) => forgivable(ask(sampling, request, options?.key)),
+    roots: (options) => forgivable(ask(roots, undefined, options?.key)),
     continueAsTask: () => Promise.resolve(),
   };
 }
@@ -75,24 +72,13 @@ export function switchingContext(
     current = modernTaskContext(call, run, capabilities);
   };
   return {
+    ...keptOfCall(call),
     signal: controller.signal,
-    auth: call.auth,
-    client: call.client,
-    era: call.era,
-    revision: call.revision,
-    meta: call.meta,
     progress: (progress) => current.progress(progress),
     log: (level, data, logger) => current.log(level, data, logger),
     elicit: (request, options) => current.elicit(request, options),
     sample: (request, options) => current.sample(request, options),
     roots: (options) => current.roots(options),
-    can: (what) => current.can(what),
-    continueAsTask: () => begun ??= begin(adopt),
+    continueAsTask: () => begun ??= forgivable(begin(adopt)),
   };
-}
-
-/** Who does not wait for an answer must not end the process with it. */
-function handled<Reply>(asked: Promise<Reply>): Promise<Reply> {
-  asked.catch(() => {});
-  return asked;
 }

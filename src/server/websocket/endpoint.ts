@@ -93,7 +93,8 @@ class Endpoint implements SocketEndpoint {
     if (refused) return refused;
     try {
       const auth = await this.#options.auth?.(request);
-      return auth instanceof Response ? auth : (socket) => this.#serve(socket, auth);
+      if (auth instanceof Response) return auth;
+      return this.#hasNoRoom() ?? ((socket) => this.#serve(socket, auth));
     } catch (error) {
       const fields = { error };
       this.#options.logger?.({ level: "error", message: "A WebSocket could not be judged", fields });
@@ -117,6 +118,10 @@ class Endpoint implements SocketEndpoint {
     if (!offered.some((name) => name.trim() === subprotocol)) {
       return refuse(400, `The subprotocol "${subprotocol}" has to be offered`);
     }
+    return this.#hasNoRoom();
+  }
+
+  #hasNoRoom(): Response | undefined {
     if (this.#closed) return refuse(503, "This server is closing", { code: -32603 });
     if (this.#sockets.size < this.#most) return undefined;
     return refuse(503, "Too many sockets are open", { code: -32603, headers: { "retry-after": "60" } });
@@ -132,7 +137,8 @@ class Endpoint implements SocketEndpoint {
       letGo();
       this.#sockets.delete(serving);
     });
-    if (this.#closed) void serving.close();
+    // Between the handshake and its socket others may have come.
+    if (this.#closed || this.#sockets.size > this.#most) void serving.close();
     return serving;
   }
 

@@ -1,8 +1,9 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { InternalError, MissingCapabilityError, RpcError } from "../../../src/protocol/errors.ts";
+import { InternalError, InvalidParamsError, MissingCapabilityError, RpcError } from "../../../src/protocol/errors.ts";
 import type { LogRecord } from "../../../src/ports.ts";
 import type { JsonObject } from "../../../src/protocol/json_rpc.ts";
+import { InputNeeded } from "../../../src/server/modern/mod.ts";
 import type { Checked } from "../../../src/server/mod.ts";
 import { call, context, failure, newServer, numbers, refusal, returning, run, textOf } from "./support.ts";
 
@@ -141,11 +142,33 @@ describe("what handlers of tools throw", () => {
     }
   });
 
-  test("the signal of an era goes through every kind of handler untouched", async () => {
-    class InputNeeded {
-      readonly questions = ["?"];
+  test("objects of the author's own classes are failures too, and so is what another peer answered", async () => {
+    class Refusal {
+      readonly message = "Closed on Mondays";
     }
-    const signal = new InputNeeded();
+    const thrown: [unknown, string][] = [
+      [new Refusal(), "Closed on Mondays"],
+      [new Map(), "It threw an object without a message"],
+      [
+        new InvalidParamsError("no such row", { rpcCode: -32602, server: "upstream", method: "tools/call" }),
+        "no such row",
+      ],
+      [
+        new RpcError("User rejected sampling", { rpcCode: -1, method: "sampling/createMessage" }),
+        "User rejected sampling",
+      ],
+    ];
+    for (const [error, text] of thrown) {
+      const server = newServer();
+      server.tool("bad", {}, () => {
+        throw error;
+      });
+      assertEquals(failure(await call(server, "bad")), text);
+    }
+  });
+
+  test("the signal of an era goes through every kind of handler untouched", async () => {
+    const signal = new InputNeeded("key");
     const server = newServer();
     const ask = (): never => {
       throw signal;
@@ -206,6 +229,14 @@ describe("what tools give", () => {
     assertEquals(await returning(failed), failed);
     const both = { content: [{ type: "text", text: "short" }], structuredContent: { long: true } };
     assertEquals(await returning(both), both);
+    const [link, text] = [{ type: "resource_link", uri: "a://b", name: "b" }, { type: "text", text: "[1]" }];
+    // What is no object is said in text too (SEP-2106), once.
+    for (const content of [[link], [link, text]]) {
+      assertEquals(await returning({ content, structuredContent: [1] }), {
+        content: [link, text],
+        structuredContent: [1],
+      });
+    }
     assertEquals(await returning({ content: [], structuredContent: 5 }), {
       content: [{ type: "text", text: "5" }],
       structuredContent: 5,
@@ -270,6 +301,14 @@ describe("what tools give", () => {
     class Point {
       x = 1;
     }
+    class Row {
+      readonly id = 1;
+      toJSON(): this {
+        return this;
+      }
+    }
+    const rows = (await returning({ rows: [new Row()] })).structuredContent;
+    assertEquals(JSON.stringify(rows), '{"rows":[{"id":1}]}');
     assertEquals(JSON.stringify((await returning(new Point())).structuredContent), '{"x":1}');
   });
 });

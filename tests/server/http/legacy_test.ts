@@ -211,6 +211,23 @@ describe("how many legacy sessions there are", () => {
     assertEquals(all.clock.waiting, 0);
     assertEquals((await all.handler(post(rpc("ping"), session))).status, 503);
   });
+
+  test("closing while a handshake is on its way leaves no session behind", async () => {
+    const all = world();
+    const held = gate();
+    const body = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        await held.promise;
+        controller.enqueue(new TextEncoder().encode(JSON.stringify(rpc("initialize"))));
+        controller.close();
+      },
+    });
+    const answer = all.handler(post("", {}, { body, duplex: "half" } as RequestInit));
+    all.handler.close();
+    held.open();
+    assertEquals(await refusal(await answer), [503, -32603]);
+    assertEquals([all.sessions.length, all.clock.waiting], [0, 0]);
+  });
 });
 
 describe("the streams of a legacy session", () => {

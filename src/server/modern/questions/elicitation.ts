@@ -18,7 +18,7 @@ export const elicitation: QuestionKind<ElicitRequest, ElicitResult> = {
   /** An empty capability stands for forms alone. */
   lacks({ elicitation }, { mode }) {
     if (mode === "url") return isObject(elicitation?.url) ? undefined : { elicitation: { url: {} } };
-    const forms = isObject(elicitation) && (isObject(elicitation.form) || elicitation.url === undefined);
+    const forms = isObject(elicitation) && (isObject(elicitation.form) || !elicitation.url);
     return forms ? undefined : { elicitation: { form: {} } };
   },
 

@@ -1,0 +1,122 @@
+/** The object of a legacy session, with a storage in memory: what it keeps, and when it forgets. */
+import { describe, test } from "node:test";
+import { assert, assertEquals } from "@std/assert";
+import type { JsonObject } from "../../mod.ts";
+import { SessionObject } from "../../workers/session_object.ts";
+
+type State = ConstructorParameters<typeof SessionObject>[0];
+
+/** A storage, and objects over it. */
+class Place {
+  readonly stored = new Map<string, unknown>();
+  alarms = 0;
+  object: SessionObject = this.wake();
+  headers: Record<string, string> = {};
+
+  /** An object without memory. */
+  wake(): SessionObject {
+    const storage: State["storage"] = {
+      get: (key) => Promise.resolve(this.stored.get(key)),
+      put: (key, value) => Promise.resolve(void this.stored.set(key, structuredClone(value))),
+      setAlarm: () => Promise.resolve(void this.alarms++),
+      deleteAlarm: () => Promise.resolve(),
+      deleteAll: () => Promise.resolve(this.stored.clear()),
+    };
+    const state: State = { id: "object", storage, blockConcurrencyWhile: (work) => work() };
+    const nobody = { newUniqueId: () => "", idFromString: () => "", get: () => ({ fetch: () => Promise.reject() }) };
+    return this.object = new SessionObject(state, { SESSIONS: nobody, SOCKETS: nobody });
+  }
+
+  async post(message: JsonObject): Promise<Response> {
+    const response = await this.object.fetch(
+      new Request("http://localhost/mcp", {
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          accept: "application/json, text/event-stream",
+          ...this.headers,
+        },
+        body: JSON.stringify({ jsonrpc: "2.0", ...message }),
+      }),
+    );
+    const id = response.headers.get("mcp-session-id");
+    if (id !== null) this.headers = { "mcp-session-id": id };
+    return response;
+  }
+
+  async open(): Promise<void> {
+    const clientInfo = { name: "test", version: "1" };
+    await this.post({
+      id: 0,
+      method: "initialize",
+      params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo },
+    });
+    await this.post({ method: "notifications/initialized" });
+  }
+
+  listen(): Promise<Response> {
+    const headers = { accept: "text/event-stream", ...this.headers };
+    return this.object.fetch(new Request("http://localhost/mcp", { headers }));
+  }
+
+  /** What would be played again: methods and parameters. */
+  kept(): unknown[] {
+    const kept = this.stored.get("kept") as { body: string }[];
+    return kept.map(({ body }) => JSON.parse(body)).map(({ method, params }) => [method, params?.level ?? params?.uri]);
+  }
+}
+
+describe("the object of a legacy session", () => {
+  test("keeps what lasts, and not what was taken back, replaced or refused, however long it goes on", async () => {
+    const place = new Place();
+    await place.open();
+    let id = 0;
+    const send = (method: string, params: JsonObject) => place.post({ id: ++id, method, params });
+    await send("logging/setLevel", { level: "debug" });
+    await send("resources/subscribe", { uri: "about://first" });
+    for (let count = 0; count < 60; count++) {
+      await send("resources/subscribe", { uri: `about://${count}` });
+      await send("resources/unsubscribe", { uri: `about://${count}` });
+    }
+    await send("resources/subscribe", { uri: "about://first" });
+    await send("resources/subscribe", { uri: 7 });
+    await send("logging/setLevel", { level: "error" });
+    await send("logging/setLevel", { level: "loud" });
+    await send("resources/subscribe", { uri: "about://last" });
+    assertEquals(place.kept(), [
+      ["initialize", undefined],
+      ["notifications/initialized", undefined],
+      ["resources/subscribe", "about://first"],
+      ["logging/setLevel", "error"],
+      ["resources/subscribe", "about://last"],
+    ]);
+    place.wake();
+    const response = await send("tools/call", { name: "add", arguments: { a: 1, b: 2 } });
+    assertEquals((await response.json()).result.structuredContent, { sum: 3 });
+  });
+
+  test("is forgotten when its alarm comes, but not while a stream of it is open", async () => {
+    const place = new Place();
+    await place.open();
+    const stream = await place.listen();
+    assertEquals(stream.status, 200);
+    const before = place.alarms;
+    await place.object.alarm();
+    assertEquals([place.alarms - before, (await place.post({ id: 1, method: "ping" })).status], [1, 200]);
+    await stream.body?.cancel();
+    await place.object.alarm();
+    assertEquals([place.stored.size, (await place.post({ id: 2, method: "ping" })).status], [0, 404]);
+  });
+
+  test("a stream that ends with its session is let go of", async () => {
+    const place = new Place();
+    await place.open();
+    const stream = await place.listen();
+    const ended = await place.object.fetch(
+      new Request("http://localhost/mcp", { method: "DELETE", headers: place.headers }),
+    );
+    assertEquals(ended.status, 200);
+    assert((await stream.text()).length >= 0);
+    assertEquals(place.stored.size, 0);
+  });
+});

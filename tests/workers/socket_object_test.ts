@@ -1,0 +1,40 @@
+/** The object of a WebSocket, on a socket in memory: what it keeps with the socket. */
+import { test } from "node:test";
+import { assertEquals } from "@std/assert";
+import { SocketObject } from "../../workers/socket_object.ts";
+
+type State = ConstructorParameters<typeof SocketObject>[0];
+type Socket = ReturnType<State["getWebSockets"]>[number];
+
+test("a conversation that changes its mind for hours is neither ended nor forgotten", async () => {
+  const headers = [["upgrade", "websocket"], ["sec-websocket-protocol", "mcp"]];
+  let attachment: unknown = { url: "http://localhost/mcp", headers, messages: [] };
+  const answers: unknown[] = [];
+  let closed: number | undefined;
+  const socket: Socket = {
+    readyState: 1,
+    protocol: "mcp",
+    send: (text) => void answers.push(JSON.parse(String(text)).id),
+    close: (code) => void (closed = code),
+    serializeAttachment: (value) => void (attachment = structuredClone(value)),
+    deserializeAttachment: () => attachment,
+  };
+  const nobody = { newUniqueId: () => "", idFromString: () => "", get: () => ({ fetch: () => Promise.reject() }) };
+  const state: State = { acceptWebSocket() {}, getWebSockets: () => [socket] };
+  const object = new SocketObject(state, { SESSIONS: nobody, SOCKETS: nobody });
+  const send = (message: object) => object.webSocketMessage(socket, JSON.stringify({ jsonrpc: "2.0", ...message }));
+  const clientInfo = { name: "test", version: "1" };
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo };
+  await send({ id: 0, method: "initialize", params });
+  await send({ method: "notifications/initialized" });
+  for (let id = 1; id <= 300; id += 3) {
+    await send({ id, method: "logging/setLevel", params: { level: id % 2 ? "info" : "error" } });
+    await send({ id: id + 1, method: "resources/subscribe", params: { uri: "about://sample" } });
+    await send({ id: id + 2, method: "resources/unsubscribe", params: { uri: "about://sample" } });
+  }
+  while (answers.length < 301) await new Promise((resolve) => setTimeout(resolve, 0));
+  assertEquals(closed, undefined);
+  const methods = (attachment as { messages: string[] }).messages.map((text) => JSON.parse(text).method);
+  assertEquals(methods, ["initialize", "notifications/initialized", "logging/setLevel"]);
+  await object.webSocketClose(socket, 1000, "");
+});
