@@ -104,13 +104,26 @@ class Front {
       if (this.#closed) return refuse(503, "This server is closing", { code: "closing" });
       const path = new URL(request.url).pathname;
       const routes = this.#routes.find((routes) => routes.has(path));
-      const auth = routes?.isPublic?.(path) ? undefined : await this.#options.auth?.(request);
+      const verify = this.#options.auth;
+      const auth = routes?.isPublic?.(path) ? undefined : await verify?.(request);
       if (auth instanceof Response) return auth;
-      return await routes?.answer({ request, path, auth }) ??
-        refuse(404, "There is nothing here", { code: "not_found" });
+      const response = await this.#route(routes, { request, path, auth });
+      return verify?.complete?.(response, auth) ?? response;
     } catch (error) {
-      return errorReply(toModelError(error, this.#options.logger, "A request could not be answered"));
+      return this.#failed(error);
     }
+  }
+
+  async #route(routes: Routes | undefined, asked: Asked): Promise<Response> {
+    try {
+      return await routes?.answer(asked) ?? refuse(404, "There is nothing here", { code: "not_found" });
+    } catch (error) {
+      return this.#failed(error);
+    }
+  }
+
+  #failed(error: unknown): Response {
+    return errorReply(toModelError(error, this.#options.logger, "A request could not be answered"));
   }
 }
 

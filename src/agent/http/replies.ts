@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { InvalidParamsError } from "../../protocol/errors.ts";
+import { InvalidParamsError, InvalidRequestError } from "../../protocol/errors.ts";
 import type { Logger } from "../../ports.ts";
 import { ModelError } from "../api_agent.ts";
 
@@ -48,6 +48,9 @@ export function notAllowed(allow: string): Response {
 export function toModelError(error: unknown, logger: Logger | undefined, message: string): ModelError {
   if (error instanceof ModelError) return error;
   if (error instanceof InvalidParamsError) return new ModelError(error.message, { status: 400 });
+  if (error instanceof InvalidRequestError && error.status === 403) {
+    return new ModelError(error.message, { status: 403, code: "insufficient_scope" });
+  }
   logger?.({ level: "error", message, fields: { error } });
   return new ModelError("The agent could not answer", { status: 500, code: "internal_error" });
 }

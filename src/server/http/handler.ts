@@ -86,8 +86,11 @@ class Endpoint {
   async #answerSafely(request: Request): Promise<Response> {
     try {
       if (this.#closed) return refuse(503, "This server is closing", { code: -32603 });
-      const auth = this.#options.auth ? await this.#options.auth(request) : undefined;
-      return auth instanceof Response ? auth : await this.#route(request, auth);
+      const verify = this.#options.auth;
+      const auth = verify && await verify(request);
+      if (auth instanceof Response) return auth;
+      const response = await this.#route(request, auth);
+      return verify?.complete?.(response, auth) ?? response;
     } catch (error) {
       return this.#failed(request, error);
     }
