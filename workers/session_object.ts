@@ -8,6 +8,7 @@ import type { JsonRpcRequest } from "../src/protocol/json_rpc.ts";
 import { workersLimits } from "../src/protocol/limits.ts";
 import { createHandler } from "../src/server/mod.ts";
 import type { Handler, HttpOptions } from "../src/server/mod.ts";
+import { createAuth } from "./auth.ts";
 import { peek } from "./peek.ts";
 import { createSample } from "./sample.ts";
 
@@ -123,6 +124,7 @@ export class SessionObject {
   #serve(): Handler {
     return this.#handler ??= createHandler(createSample(), {
       ...namesOf(this.#env),
+      auth: createAuth(this.#env),
       eras: ["legacy"],
       limits: workersLimits,
       sessions: { max: 1, idle, newId: () => this.#id ?? this.#newId() },

@@ -10,6 +10,7 @@ import type { JsonObject } from "../src/protocol/json_rpc.ts";
 import { workersLimits } from "../src/protocol/limits.ts";
 import { createSocketEndpoint } from "../src/server/mod.ts";
 import type { SocketEndpoint } from "../src/server/mod.ts";
+import { createAuth } from "./auth.ts";
 import { createSample } from "./sample.ts";
 import { headersOf, namesOf } from "./session_object.ts";
 import type { ServerEnv } from "./session_object.ts";
@@ -56,7 +57,8 @@ export class SocketObject {
   constructor(state: SocketState, env: ServerEnv) {
     this.#state = state;
     const secret = env.STATE_SECRET || undefined;
-    this.#endpoint = createSocketEndpoint(createSample(), { ...namesOf(env), secret, limits: workersLimits });
+    const options = { ...namesOf(env), auth: createAuth(env), secret, limits: workersLimits };
+    this.#endpoint = createSocketEndpoint(createSample(), options);
     // Changes shall reach those who listen, also when nobody of them speaks first.
     for (const socket of state.getWebSockets()) this.#find(socket);
   }

@@ -58,7 +58,7 @@ export interface ProtectedResource extends Authenticate {
   /** Adds the challenge to the 403 of a handler that demanded scopes. */
   readonly complete: (response: Response, auth: AuthInfo | undefined) => Response;
   /**
-   * Demands scopes within a handler: `resource.demand(context.auth, "files:write")`. Over HTTP the caller gets 403 with the
+   * Demands scopes within a handler, all that it needs at once: `resource.demand(context.auth, "files:write")`. Over HTTP the caller gets 403 with the
    * challenge that lets it ask for them (step-up), as long as nothing was sent before.
    *
    * @throws {InvalidRequestError} When the caller lacks one of them, or is not known. Let it through.

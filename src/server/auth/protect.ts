@@ -116,8 +116,8 @@ class Guard {
   demand(auth: AuthInfo | undefined, scopes: readonly string[]): void {
     for (const scope of scopes) checkScope(scope);
     if (auth && this.#grants(auth.scopes, scopes)) return;
-    // All that the request needs goes into one challenge, also what was demanded of it before.
-    const needed = [...new Set([...this.#required, ...(auth && this.#demanded.get(auth)) ?? [], ...scopes])];
+    // All that the request needs goes into one challenge.
+    const needed = [...new Set([...this.#required, ...scopes])];
     if (auth) this.#demanded.set(auth, needed);
     throw new InvalidRequestError(`More scope is needed: ${needed.join(" ")}`, {
       rpcCode: -32600,

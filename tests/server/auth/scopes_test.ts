@@ -20,13 +20,7 @@ function demanding(choices: Choices = {}) {
   server.tool("write", {}, (_args, context) => write(context));
   server.tool("tell-and-write", {}, (_args, context) => write(context, true));
   server.tool("both", {}, (_args, { auth }) => {
-    for (const scope of ["files:write", "files:delete"]) {
-      try {
-        resource.demand(auth, scope);
-      } catch (error) {
-        if (scope === "files:delete") throw error;
-      }
-    }
+    resource.demand(auth, "mcp:use", "files:write", "files:delete");
     return "done";
   });
   server.resource("memo://secret", { name: "secret" }, async (_uri, context) => await write(context));
@@ -87,7 +81,7 @@ describe("scopes that a handler demands", () => {
     assertEquals(logs, []);
   });
 
-  test("what was demanded one after another is in one challenge", async () => {
+  test("all that is demanded is in one challenge", async () => {
     const { handler } = demanding();
     const response = await handler(call("both"));
     assertEquals([response.status, challengeOf(response).scope], [403, "mcp:use files:write files:delete"]);
