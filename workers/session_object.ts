@@ -8,9 +8,9 @@ import type { JsonRpcRequest } from "../src/protocol/json_rpc.ts";
 import { workersLimits } from "../src/protocol/limits.ts";
 import { createHandler } from "../src/server/mod.ts";
 import type { Handler, HttpOptions } from "../src/server/mod.ts";
-import { createAuth } from "./auth.ts";
 import { peek } from "./peek.ts";
 import { createSample } from "./sample.ts";
+import { createAuth } from "./auth.ts";
 
 /** What the operator sets. */
 export interface ServerEnv {

@@ -10,10 +10,10 @@ import type { JsonObject } from "../src/protocol/json_rpc.ts";
 import { workersLimits } from "../src/protocol/limits.ts";
 import { createSocketEndpoint } from "../src/server/mod.ts";
 import type { SocketEndpoint } from "../src/server/mod.ts";
-import { createAuth } from "./auth.ts";
 import { createSample } from "./sample.ts";
 import { headersOf, namesOf } from "./session_object.ts";
 import type { ServerEnv } from "./session_object.ts";
+import { createAuth } from "./auth.ts";
 
 /** A socket that the runtime keeps open while the object sleeps. */
 interface SleepingSocket extends Omit<WebSocketLike, "addEventListener"> {

@@ -42,10 +42,12 @@ export function readResource(text: string): ResourceUrl {
 
 /**
  * A URL in the form that compares: scheme and host in lower case, no port that goes without saying, no slash at the end.
- * Undefined for what names no resource.
+ * Undefined for what names no resource, and for paths that would have to be worked out (`/x/../mcp`).
  */
 export function canonicalUrl(text: string): string | undefined {
-  if (!/^https?:\/\/[^/]/i.test(text) || /[\s\\?#]/.test(text) || !URL.canParse(text)) return undefined;
+  const [, path] = /^https?:\/\/[^/?#\\\s]+([^?#\\\s]*)$/i.exec(text) ?? [];
+  if (path === undefined || !URL.canParse(text)) return undefined;
   const { origin, username, password, pathname } = new URL(text);
-  return username || password ? undefined : origin + pathname.replace(/\/$/, "");
+  if (username || password || pathname !== (path || "/")) return undefined;
+  return origin + pathname.replace(/\/$/, "");
 }

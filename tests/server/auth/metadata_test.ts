@@ -115,6 +115,8 @@ describe("the metadata of a protected resource", () => {
         "https://user@mcp.example.com/mcp",
         "ftp://mcp.example.com",
         "https:mcp.example.com",
+        "https://mcp.example.com/x/../mcp",
+        "https://mcp.example.com/my mcp",
       ]
     ) {
       assertThrows(() => guard({ resource }), TypeError, "Cannot protect");
