@@ -146,6 +146,33 @@ export interface Store {
   delete(key: string): Promise<void>;
 }
 
+/** What a bearer token was found to say. Every field comes from the token's issuer, none from the request beside it. */
+export interface TokenClaims {
+  /** Whom the token stands for (`sub`). */
+  readonly subject: string;
+  /** Who issued it (`iss`): one of the resource's `authorizationServers`. */
+  readonly issuer?: string | undefined;
+  /** What it is meant for (`aud`): URLs of resources, or names that the issuer gave them. */
+  readonly audience?: string | readonly string[] | undefined;
+  /** What it allows, by name (`scope`). */
+  readonly scopes?: readonly string[] | undefined;
+  /** The program that it was issued to (`client_id`). */
+  readonly clientId?: string | undefined;
+  /** When it ends, in milliseconds since 1970 (`exp` times 1,000). */
+  readonly expiresAt?: number | undefined;
+  /** What else is known: it reaches handlers as `auth.extra`. */
+  readonly extra?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/**
+ * Verifies a bearer token. Undefined: it is not valid (unknown, forged, withdrawn). What it throws means that nothing could
+ * be found out: the caller is not let in, and may try again when the error is a retryable `McpError`.
+ */
+export type VerifyToken = (
+  token: string,
+  request: Request,
+) => TokenClaims | undefined | Promise<TokenClaims | undefined>;
+
 /** One line for the operator's log. `fields` are already redacted. */
 export interface LogRecord {
   /** How serious it is. */

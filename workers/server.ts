@@ -11,6 +11,8 @@ import { createMcpApp } from "../src/runner/mcp_app.ts";
 import type { McpApp } from "../src/runner/mcp_app.ts";
 import { Guards } from "../src/server/http/guards.ts";
 import { createModernHandler } from "../src/server/mod.ts";
+import type { Authenticate } from "../src/server/mod.ts";
+import { createAuth } from "./auth.ts";
 import { peek } from "./peek.ts";
 import { createSample } from "./sample.ts";
 import { namesOf, SessionObject } from "./session_object.ts";
@@ -31,17 +33,33 @@ function createWorker(): typeof worker {
 
 function createApp(env: ServerEnv): McpApp {
   const server = createSample();
-  const options = { ...namesOf(env), secret: env.STATE_SECRET || undefined, limits: workersLimits };
+  const auth = createAuth(env);
+  const options = { ...namesOf(env), secret: env.STATE_SECRET || undefined, limits: workersLimits, auth };
   const modern = createModernHandler(server, options);
   const guards = new Guards(options);
   return createMcpApp(async (request) => {
     // Foreign pages and names wake no object.
     const refused = guards.refuse(request);
     if (refused) return refused;
-    if (wantsSocket(request)) return await env.SOCKETS.get(env.SOCKETS.newUniqueId()).fetch(request);
-    const legacy = await sessionOf(request, env.SESSIONS);
-    return legacy ? await legacy() : await modern(request);
-  });
+    const object = wantsSocket(request) ? () => socketOf(request, env.SOCKETS) : await sessionOf(request, env.SESSIONS);
+    if (!object) return await modern(request);
+    // Neither does who may not come in; the object verifies for itself.
+    const caller = await verify(request, auth);
+    return caller instanceof Response ? guards.open(request.headers.get("origin"), caller) : await object();
+  }, { auth });
+}
+
+/** Who the caller is; what goes wrong here goes wrong where it is answered, too. */
+async function verify(request: Request, auth: Authenticate | undefined): Promise<unknown> {
+  try {
+    return await auth?.(request);
+  } catch {
+    return undefined;
+  }
+}
+
+function socketOf(request: Request, sockets: SessionNamespace): Promise<Response> {
+  return sockets.get(sockets.newUniqueId()).fetch(request);
 }
 
 function wantsSocket({ headers }: Request): boolean {

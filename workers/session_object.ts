@@ -11,6 +11,7 @@ import type { Handler, HttpOptions } from "../src/server/mod.ts";
 import { lasting, withMessage } from "./lasting.ts";
 import { peek } from "./peek.ts";
 import { createSample } from "./sample.ts";
+import { createAuth } from "./auth.ts";
 
 /** What the operator sets. */
 export interface ServerEnv {
@@ -149,6 +150,7 @@ export class SessionObject {
   #serve(): Handler {
     return this.#handler ??= createHandler(createSample(), {
       ...namesOf(this.#env),
+      auth: createAuth(this.#env),
       eras: ["legacy"],
       limits: workersLimits,
       sessions: { max: 1, idle, newId: () => this.#id ?? this.#newId() },

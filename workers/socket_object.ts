@@ -14,6 +14,7 @@ import { lasting, withMessage } from "./lasting.ts";
 import { createSample } from "./sample.ts";
 import { headersOf, namesOf } from "./session_object.ts";
 import type { ServerEnv } from "./session_object.ts";
+import { createAuth } from "./auth.ts";
 
 /** A socket that the runtime keeps open while the object sleeps. */
 interface SleepingSocket extends Omit<WebSocketLike, "addEventListener"> {
@@ -53,7 +54,8 @@ export class SocketObject {
   constructor(state: SocketState, env: ServerEnv) {
     this.#state = state;
     const secret = env.STATE_SECRET || undefined;
-    this.#endpoint = createSocketEndpoint(createSample(), { ...namesOf(env), secret, limits: workersLimits });
+    const options = { ...namesOf(env), auth: createAuth(env), secret, limits: workersLimits };
+    this.#endpoint = createSocketEndpoint(createSample(), options);
     // Changes shall reach those who listen, also when nobody of them speaks first.
     for (const socket of state.getWebSockets()) this.#find(socket);
   }

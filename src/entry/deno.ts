@@ -21,6 +21,7 @@ import { createWithWebSocket } from "./with_websocket.ts";
 import type { WithWebSocket } from "./with_websocket.ts";
 
 export * from "./core.ts";
+export { resolve } from "../runtime/deno.ts";
 export type { HttpHost, RequestHandler, ServeHttp, ServeHttpOptions, WebSocketDoor } from "./serve_http.ts";
 export type { WebSocketHandler, WithWebSocket } from "./with_websocket.ts";
 export { serveStdio } from "./serve_stdio.ts";

@@ -19,6 +19,7 @@ import { createServeHttp } from "./serve_http.ts";
 import type { HttpHost, ServeHttp } from "./serve_http.ts";
 
 export * from "./core.ts";
+export { resolve } from "../runtime/node.ts";
 export type { HttpHost, RequestHandler, ServeHttp, ServeHttpOptions, WebSocketDoor } from "./serve_http.ts";
 export { serveStdio } from "./serve_stdio.ts";
 export type { ChannelServer, ChannelServerOptions, Servable, ServeStdio } from "./serve_stdio.ts";

@@ -9,6 +9,8 @@ import { Hono } from "hono/tiny";
 export interface McpAppOptions {
   /** Where the endpoint is. Default: `/mcp`. */
   path?: string | undefined;
+  /** The `auth` of the endpoint: its own paths are served too (the metadata of `protectResource`). */
+  auth?: { readonly paths?: readonly string[] | undefined } | undefined;
 }
 
 /** The part of a Hono application that hosts need; it is one. */
@@ -25,9 +27,9 @@ export interface McpApp {
  */
 export function createMcpApp(
   handler: (request: Request) => Response | Promise<Response>,
-  { path = "/mcp" }: McpAppOptions = {},
+  { path = "/mcp", auth }: McpAppOptions = {},
 ): McpApp {
   const app = new Hono();
-  app.all(path, (context) => handler(context.req.raw));
+  for (const served of [path, ...auth?.paths ?? []]) app.all(served, (context) => handler(context.req.raw));
   return app;
 }

@@ -17,6 +17,9 @@ export type {
 } from "./http/mod.ts";
 export { serveChannel } from "./channel_server.ts";
 export type { ChannelServer, ChannelServerOptions } from "./channel_server.ts";
+export { protectResource } from "./auth/protect.ts";
+export type { ProtectedResource, ProtectOptions } from "./auth/options.ts";
+export type { TokenClaims, VerifyToken } from "../ports.ts";
 export type { PartsOptions } from "./parts.ts";
 export type { Servable, ServingOptions } from "./serving.ts";
 export { createSocketChannel } from "./websocket/channel.ts";

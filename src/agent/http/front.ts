@@ -96,8 +96,7 @@ class Front {
       const response = request.method === "OPTIONS" ? preflight(this.#guards, request) : await this.#route(request);
       return this.#guards.open(origin, response);
     } catch (error) {
-      const told = toModelError(error, this.#options.logger, "A request could not be answered");
-      return this.#guards.open(origin, errorReply(told));
+      return this.#guards.open(origin, this.#failed(error));
     }
   }
 
@@ -110,10 +109,23 @@ class Front {
     if (this.#closed) return refuse(503, "This server is closing", { code: "closing" });
     const path = new URL(request.url).pathname;
     const routes = this.#routes.find((routes) => routes.has(path));
-    const auth = routes?.isPublic?.(path) ? undefined : await this.#options.auth?.(request);
+    const verify = this.#options.auth;
+    const auth = routes?.isPublic?.(path) ? undefined : await verify?.(request);
     if (auth instanceof Response) return auth;
-    return await routes?.answer({ request, path, auth }) ??
-      refuse(404, "There is nothing here", { code: "not_found" });
+    const response = await this.#answer(routes, { request, path, auth });
+    return verify?.complete?.(response, auth) ?? response;
+  }
+
+  async #answer(routes: Routes | undefined, asked: Asked): Promise<Response> {
+    try {
+      return await routes?.answer(asked) ?? refuse(404, "There is nothing here", { code: "not_found" });
+    } catch (error) {
+      return this.#failed(error);
+    }
+  }
+
+  #failed(error: unknown): Response {
+    return errorReply(toModelError(error, this.#options.logger, "A request could not be answered"));
   }
 }
 

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { InvalidRequestError } from "../../protocol/errors.ts";
 import type { Logger } from "../../ports.ts";
 import { ModelError } from "../api_agent.ts";
 
@@ -57,6 +58,10 @@ export function notAllowed(allow: string): Response {
  */
 export function toModelError(error: unknown, logger: Logger | undefined, message: string): ModelError {
   if (error instanceof ModelError) return error;
+  // Scopes that a handler demanded; what another server refused is not the caller's to know.
+  if (error instanceof InvalidRequestError && error.status === 403 && !error.server && !error.method) {
+    return new ModelError(error.message, { status: 403, code: "insufficient_scope" });
+  }
   logger?.({ level: "error", message, fields: { error } });
   return new ModelError("The agent could not answer", { status: 500, code: "internal_error" });
 }

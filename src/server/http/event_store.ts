@@ -95,16 +95,11 @@ export class ResumableStream {
     if (this.#over) connection.end();
   }
 
-  /** Ends the connection, not the stream: the client is to come back. */
-  release(): void {
-    this.#connection?.end();
-    this.#connection = undefined;
-  }
-
   /** Nothing follows. What was sent can still be come back for, until it is forgotten. */
   end(): void {
     this.#over = true;
-    this.release();
+    this.#connection?.end();
+    this.#connection = undefined;
   }
 
   /** Lets all messages go. */

@@ -25,7 +25,9 @@ export interface EventStreamOptions {
   readonly request: Request;
   /** More headers of the reply. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Called once when the client is gone, or too slow; not after {@linkcode EventStream.end}. */
+  /** After how many milliseconds it ends by itself. Default: never. */
+  readonly lasts?: number | undefined;
+  /** Called once when the client is gone, too slow, or its time is over; not after {@linkcode EventStream.end}. */
   gone(): void;
 }
 
@@ -35,6 +37,7 @@ export class EventStream {
   readonly #options: EventStreamOptions;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #stopTimer: (() => void) | undefined;
+  #stopEnd: (() => void) | undefined;
   readonly #lost = () => this.#lose();
 
   constructor(options: EventStreamOptions) {
@@ -44,7 +47,8 @@ export class EventStream {
       cancel: this.#lost,
     }, { highWaterMark: 0, size: (chunk) => chunk?.byteLength ?? 0 });
     this.response = new Response(body, { headers: { ...headers, ...options.headers } });
-    const { signal } = options.request;
+    const { clock, lasts = Infinity, request: { signal } } = options;
+    if (lasts < Infinity) this.#stopEnd = clock.schedule(() => this.#expire(), lasts, { background: true });
     if (signal?.aborted) this.#lose();
     else signal?.addEventListener("abort", this.#lost);
     this.#keepAlive();
@@ -109,6 +113,11 @@ export class EventStream {
     this.#stopTimer = clock.schedule(() => this.#write(": keep-alive\n\n"), keepAlive, { background: true });
   }
 
+  #expire(): void {
+    this.end();
+    this.#options.gone();
+  }
+
   #lose(): void {
     if (this.#stop()) this.#options.gone();
   }
@@ -118,6 +127,7 @@ export class EventStream {
     this.#controller = undefined;
     this.#stopTimer?.();
     this.#stopTimer = undefined;
+    this.#stopEnd?.();
     this.#options.request.signal?.removeEventListener("abort", this.#lost);
     return controller;
   }

@@ -8,19 +8,8 @@ import { refuse } from "./replies.ts";
 
 const methods = "POST, GET, DELETE, OPTIONS";
 /** Headers that a page may send; those that mirror arguments are added by name when they are asked for. */
-const headers = [
-  "Content-Type",
-  "Accept",
-  "Authorization",
-  "MCP-Protocol-Version",
-  "Mcp-Session-Id",
-  "Mcp-Method",
-  "Mcp-Name",
-  "Last-Event-ID",
-  "traceparent",
-  "tracestate",
-  "baggage",
-];
+const headers = "Content-Type, Accept, Authorization, MCP-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name, " +
+  "Last-Event-ID, traceparent, tracestate, baggage";
 const exposed = "Mcp-Session-Id, WWW-Authenticate, Retry-After";
 /** How long a browser may keep what a preflight said, in seconds. */
 const preflightAge = "7200";
@@ -62,7 +51,7 @@ export class Guards {
       headers: {
         ...reply,
         "access-control-allow-methods": methods,
-        "access-control-allow-headers": [...headers, ...mirrored].join(", "),
+        "access-control-allow-headers": [headers, ...mirrored].join(", "),
         "access-control-max-age": preflightAge,
         vary: "Access-Control-Request-Headers",
       },

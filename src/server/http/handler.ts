@@ -93,8 +93,11 @@ class Endpoint {
   async #answerSafely(request: Request): Promise<Response> {
     try {
       if (this.#closed) return closing();
-      const auth = this.#options.auth ? await this.#options.auth(request) : undefined;
-      return auth instanceof Response ? auth : await this.#route(request, auth);
+      const verify = this.#options.auth;
+      const auth = verify && await verify(request);
+      if (auth instanceof Response) return auth;
+      const response = await this.#route(request, auth);
+      return verify?.complete?.(response, auth) ?? response;
     } catch (error) {
       return this.#failed(request, error);
     }

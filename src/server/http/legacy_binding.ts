@@ -75,7 +75,7 @@ export class LegacyBinding {
     const session = this.#find(request, auth);
     if (session instanceof Response) return session;
     const lastEventId = request.headers.get("last-event-id");
-    return lastEventId === null ? session.listen(request) : session.resume(request, lastEventId);
+    return lastEventId === null ? session.listen(request, auth) : session.resume(request, lastEventId, auth);
   }
 
   /** Answers a DELETE: the session ends. */

@@ -23,6 +23,15 @@ export interface RunningRequests {
   abort(): void;
 }
 
+/** How a connection begins and ends. */
+interface Connecting {
+  /** The event that the client saw last, where it comes back. */
+  readonly after?: number;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** When the proof of who reads it ends, in milliseconds since 1970. */
+  readonly until?: number | undefined;
+}
+
 /** What a session is made of. */
 export interface HttpSessionOptions {
   readonly id: string;
@@ -103,17 +112,17 @@ export class HttpSession implements LegacyOutlet {
   }
 
   /** Opens the session's own stream: what belongs to no request goes there. */
-  listen(request: Request): Response {
+  listen(request: Request, auth: AuthInfo | undefined): Response {
     if (this.#own.connected) return refuse(409, "This session has its stream open already");
-    return this.#connect(this.#own, request, undefined);
+    return this.#connect(this.#own, request, { until: auth?.expiresAt });
   }
 
   /** Goes on with a stream that broke off, after the event that the client saw last. */
-  resume(request: Request, lastEventId: string): Response {
+  resume(request: Request, lastEventId: string, auth: AuthInfo | undefined): Response {
     const [, name = "", sequence] = /^(\d+)-(\d{1,15})$/.exec(lastEventId) ?? [];
     const stream = name === ownName ? this.#own : this.#streams.get(name);
     if (!stream) return refuse(400, "There is no stream with this Last-Event-ID");
-    return this.#connect(stream, request, Number(sequence));
+    return this.#connect(stream, request, { after: Number(sequence), until: auth?.expiresAt });
   }
 
   /** Opens the stream of a POST. */
@@ -124,7 +133,7 @@ export class HttpSession implements LegacyOutlet {
     const name = String(++this.#lastName);
     const stream = new ResumableStream(name, this.#options.store);
     this.#streams.set(name, stream);
-    return { stream, response: this.#connect(stream, request, undefined, headers) };
+    return { stream, response: this.#connect(stream, request, { headers }) };
   }
 
   /** The requests of a POST are answered: its stream ends, and is kept for a while for who was cut off. */
@@ -162,23 +171,17 @@ export class HttpSession implements LegacyOutlet {
   #connect(
     stream: ResumableStream,
     request: Request,
-    after: number | undefined,
-    headers?: Readonly<Record<string, string>>,
+    { after, headers, until = Infinity }: Connecting,
   ): Response {
-    const { parts: { clock, limits }, keepAlive, retry, hold } = this.#options;
+    const { parts: { clock, limits: { outboxBytes } }, keepAlive, retry, hold } = this.#options;
     const primes = this.#primes;
-    let stopHold: (() => void) | undefined;
-    const gone = () => {
-      stopHold?.();
-      this.touch();
-    };
-    const connection = new EventStream({ clock, keepAlive, outboxBytes: limits.outboxBytes, request, headers, gone });
+    const isHeld = primes && hold !== undefined && stream !== this.#own;
+    // A later connection has a time of its own: who came back is not sent away at once.
+    const most = isHeld ? after === undefined ? hold : Math.max(hold, keepAlive) : Infinity;
+    const lasts = Math.min(most, until - clock.now());
+    const gone = () => this.touch();
+    const connection = new EventStream({ clock, keepAlive, outboxBytes, request, headers, lasts, gone });
     stream.connect(connection, after, primes ? retry : undefined);
-    if (primes && hold !== undefined && stream !== this.#own && connection.open) {
-      // A later connection has a time of its own: who came back is not sent away at once.
-      const time = after === undefined ? hold : Math.max(hold, keepAlive);
-      stopHold = clock.schedule(() => connection.open && stream.release(), time, { background: true });
-    }
     return connection.response;
   }
 }

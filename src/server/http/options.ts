@@ -6,10 +6,17 @@
 import type { AuthInfo } from "../definitions.ts";
 import type { LegacyOutlet, LegacyServing, ModernServing, ServerParts } from "../seam.ts";
 
-/** What verifies a request before anything of it is read: who the caller is, or the reply that sends it away (401, 403). */
-export type Authenticate = (
-  request: Request,
-) => AuthInfo | Response | undefined | Promise<AuthInfo | Response | undefined>;
+/**
+ * What verifies a request before anything of it is read: a function of your own, or `protectResource` for bearer tokens.
+ */
+export interface Authenticate {
+  /** Who the caller is, or the reply instead of an answer (401, 403). Undefined: nobody is known, and let through. */
+  (request: Request): AuthInfo | Response | undefined | Promise<AuthInfo | Response | undefined>;
+  /** Paths that it answers itself, beside the endpoint's: a router has to lead them to the same handler. */
+  readonly paths?: readonly string[] | undefined;
+  /** Has the last word on a reply: where a handler demanded more than the caller has, it says what. */
+  readonly complete?: ((response: Response, auth: AuthInfo | undefined) => Response) | undefined;
+}
 
 /** How legacy sessions are kept. */
 export interface SessionOptions {

@@ -26,7 +26,9 @@ export function errorAnswer(error: unknown, failed: Failed, logger: Logger | und
   const { id, method, revision } = failed;
   const told = isForClient(error) ? toldError(error, method, revision) : undefined;
   if (!told) logger?.({ level: "error", message: "A request failed", fields: { method, error } });
-  return { response: { jsonrpc: "2.0", id, error: told ?? { code: -32603, message: "Internal error" } }, status: 200 };
+  // Only what lacks scope has a status of its own here.
+  const status = told && (error as RpcError).status === 403 ? 403 : 200;
+  return { response: { jsonrpc: "2.0", id, error: told ?? { code: -32603, message: "Internal error" } }, status };
 }
 
 /** An error that names a method is the answer of another peer: not ours to pass on. */

@@ -68,7 +68,13 @@ export function errorAnswer(id: RequestId, error: unknown): Answer | undefined {
   if (!Number.isSafeInteger(code) || code === -32042) return undefined;
   if (code <= -32020 && code >= -32099 && !ownCodes.includes(code)) return undefined;
   const { message, data } = error;
-  const status = code === -32601 ? 404 : ownCodes.includes(code) || error.status === 400 ? 400 : 200;
+  const status = code === -32601
+    ? 404
+    : ownCodes.includes(code) || error.status === 400
+    ? 400
+    : error.status === 403
+    ? 403
+    : 200;
   return failure(id, data === undefined ? { code, message } : { code, message, data }, status);
 }
 

@@ -1,0 +1,158 @@
+/**
+ * The keys of an authorization server: fetched when they are needed, kept for a while, and fetched again when a token
+ * names one that is not among them.
+ *
+ * @module
+ */
+import type { GuardedFetch } from "../egress/guarded_fetch.ts";
+import type { Clock } from "../ports.ts";
+import { ConnectError, type McpError, TimeoutError } from "../protocol/errors.ts";
+import { isObject } from "../protocol/json_rpc.ts";
+
+/** The most keys that a document may hold. */
+const mostKeys = 100;
+/** How long keys are used before they are looked at again, in milliseconds. */
+const freshTime = 600_000;
+/** How long they are used at most, where the server cannot be reached. */
+const longestUse = 3_600_000;
+/** Between two fetches that tokens with unknown keys bring about. */
+const rotationPause = 30_000;
+/** After a fetch that failed, until the next. */
+const failurePause = 5_000;
+/** How much longer than one fetch may take others wait for it: it may belong to a request that a Worker has ended. */
+const waitMargin = 1_000;
+
+/** A public key (RFC 7517). */
+export type Key = Readonly<Record<string, unknown>>;
+
+/** What keys need. */
+export interface KeysOptions {
+  /** Fetches one document; bounded in length and time. */
+  readonly fetch: GuardedFetch;
+  /** Says where the keys are. */
+  readonly locate: (signal: AbortSignal) => Promise<string>;
+  /** How long all of it may take, in milliseconds. */
+  readonly timeout: number;
+  readonly clock: Clock;
+}
+
+/** Keys as they came at one time. */
+export interface KeySet {
+  readonly keys: readonly Key[];
+  /** When they came, on the clock that only grows. */
+  readonly at: number;
+}
+
+/** A fetch under way. */
+interface Flight {
+  readonly at: number;
+  readonly result: Promise<KeySet>;
+}
+
+/** Keeps the keys of one server. */
+export class Keys {
+  readonly #options: KeysOptions;
+  #set: KeySet | undefined;
+  #flight: Flight | undefined;
+  #triedAt = -Infinity;
+  #failure: McpError | undefined;
+
+  constructor(options: KeysOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The keys.
+   *
+   * @param unknown The set that a token's key is not in: newer ones are wanted. Without newer ones the same set comes back.
+   * @throws {McpError} When there are none, and none can be fetched. It may be tried again.
+   */
+  async get(unknown?: KeySet): Promise<KeySet> {
+    const set = this.#set;
+    const now = this.#options.clock.monotonic();
+    const isFresh = set !== undefined && now - set.at < freshTime;
+    if (isFresh && set !== unknown) return set;
+    if (!this.#flight && now - this.#triedAt < (this.#failure ? failurePause : rotationPause)) {
+      if (set && now - set.at < longestUse) return set;
+      if (this.#failure) throw this.#failure;
+    }
+    try {
+      return await this.#wait(this.#join(now));
+    } catch (error) {
+      if (set && now - set.at < longestUse) return set;
+      throw error;
+    }
+  }
+
+  /** The fetch under way, or a new one. One that should have ended long ago is not waited for. */
+  #join(now: number): Flight {
+    const { timeout } = this.#options;
+    if (this.#flight && now - this.#flight.at < timeout + waitMargin) return this.#flight;
+    this.#triedAt = now;
+    const flight: Flight = { at: now, result: this.#fetch() };
+    this.#flight = flight;
+    void flight.result.then((set) => {
+      if (!this.#set || this.#set.at < set.at) this.#set = set;
+      this.#ended(flight, undefined);
+    }, (error: McpError) => this.#ended(flight, error));
+    return flight;
+  }
+
+  #ended(flight: Flight, failure: McpError | undefined): void {
+    if (this.#flight !== flight) return;
+    this.#flight = undefined;
+    this.#failure = failure;
+  }
+
+  #wait({ result }: Flight): Promise<KeySet> {
+    const { clock, timeout } = this.#options;
+    return new Promise((resolve, reject) => {
+      const stop = clock.schedule(() => reject(failed(undefined)), timeout + waitMargin, { background: true });
+      void result.finally(stop).then(resolve, reject);
+    });
+  }
+
+  async #fetch(): Promise<KeySet> {
+    const { fetch, locate, timeout, clock } = this.#options;
+    const controller = new AbortController();
+    const stop = clock.schedule(() => controller.abort(new TimeoutError("total", timeout)), timeout);
+    try {
+      const { signal } = controller;
+      const url = await locate(signal);
+      const { status, text } = await fetch(url, {
+        headers: { accept: "application/json" },
+        milliseconds: timeout,
+        signal,
+      });
+      const keys = status === 200 ? readKeys(text) : undefined;
+      if (!keys) throw new Error(`The keys of the authorization server are no key set (${status})`);
+      return { keys, at: clock.monotonic() };
+    } catch (error) {
+      throw failed(error);
+    } finally {
+      stop();
+    }
+  }
+}
+
+/** The keys of a document; which of them can verify a signature, its algorithm says. */
+function readKeys(text: string): Key[] | undefined {
+  let document: unknown;
+  try {
+    document = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isObject(document) || !Array.isArray(document.keys)) return undefined;
+  return document.keys.filter(isObject).slice(0, mostKeys).map(plainKey);
+}
+
+/** An Edwards curve has one algorithm with two names (RFC 9864): runtimes know one of them each, the curve says enough. */
+function plainKey(key: Key): Key {
+  const { alg, ...others } = key;
+  return key.crv === "Ed25519" && (alg === "EdDSA" || alg === "Ed25519") ? others : key;
+}
+
+function failed(cause: unknown): McpError {
+  return new ConnectError("Cannot fetch the keys of the authorization server", { cause, retryable: true });
+}

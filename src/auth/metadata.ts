@@ -1,0 +1,46 @@
+/**
+ * What an authorization server says of itself (RFC 8414; OpenID Connect Discovery).
+ *
+ * @module
+ */
+import type { GuardedFetch } from "../egress/guarded_fetch.ts";
+import { AuthorizationError } from "../protocol/errors.ts";
+import { isObject } from "../protocol/json_rpc.ts";
+
+/**
+ * Fetches the metadata of an authorization server: from the places that the specification names, in their order.
+ *
+ * @param issuer Its issuer: the document has to name the same, letter by letter.
+ * @throws {AuthorizationError} When no place has a sound document.
+ * @throws {McpError} When the server cannot be reached.
+ */
+export async function fetchMetadata(
+  issuer: string,
+  fetch: GuardedFetch,
+  signal?: AbortSignal,
+): Promise<Readonly<Record<string, unknown>>> {
+  for (const url of places(issuer)) {
+    const { status, text } = await fetch(url, { headers: { accept: "application/json" }, signal: signal ?? null });
+    const document = status === 200 ? parse(text) : undefined;
+    if (document?.issuer === issuer) return document;
+  }
+  throw new AuthorizationError(`Cannot find the metadata of "${issuer}": no document names this issuer`);
+}
+
+function places(issuer: string): string[] {
+  const { origin, pathname } = new URL(issuer);
+  const path = pathname.replace(/\/$/, "");
+  const inserted = ["oauth-authorization-server", "openid-configuration"].map((name) =>
+    `${origin}/.well-known/${name}${path}`
+  );
+  return path === "" ? inserted : [...inserted, `${origin}${path}/.well-known/openid-configuration`];
+}
+
+function parse(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,255 @@
+/** Keys of an authorization server: where they come from, how long they are used, and what happens when there are none. */
+import { describe, test } from "node:test";
+import { assertEquals, assertRejects } from "@std/assert";
+import { createJwtVerifier } from "../../src/auth/mod.ts";
+import type { JwtVerifier, JwtVerifierOptions } from "../../src/auth/mod.ts";
+import { ConnectError } from "../../src/protocol/errors.ts";
+import { VirtualClock } from "../support/virtual_clock.ts";
+import { AuthorizationServer, createKey, issuer, sign, soundPayload, unsigned } from "./authorization_server.ts";
+
+const keysPath = "/keys";
+
+function verifier(
+  server: AuthorizationServer,
+  clock: VirtualClock,
+  options: Partial<JwtVerifierOptions> = {},
+): JwtVerifier {
+  return createJwtVerifier({ issuer, fetch: server.fetch, clock, ...options });
+}
+
+/** A token that lasts as long as the test. */
+const lasting = { exp: Date.UTC(2026, 6, 29) / 1_000 };
+
+describe("where keys are", () => {
+  test("where the metadata says, asked for once", async () => {
+    const key = await createKey("one");
+    const server = new AuthorizationServer(key);
+    const verify = verifier(server, new VirtualClock());
+    for (let turn = 0; turn < 3; turn++) assertEquals((await verify(await sign(key)))?.subject, "ada");
+    assertEquals(server.asked, [`${issuer}/.well-known/oauth-authorization-server`, `${issuer}${keysPath}`]);
+  });
+
+  test("OpenID's metadata will do, and an issuer with a path has three places", async () => {
+    const key = await createKey("one");
+    const tenant = `${issuer}/tenant`;
+    const places = [
+      "/.well-known/oauth-authorization-server/tenant",
+      "/.well-known/openid-configuration/tenant",
+      "/tenant/.well-known/openid-configuration",
+    ];
+    const server = new AuthorizationServer(key);
+    server.setMetadata({ issuer: tenant, jwks_uri: `${issuer}/keys` }, places[2]!);
+    const verify = verifier(server, new VirtualClock(), { issuer: tenant });
+    assertEquals((await verify(await sign(key, { iss: tenant })))?.issuer, tenant);
+    assertEquals(server.asked, [...places.map((path) => issuer + path), `${issuer}${keysPath}`]);
+  });
+
+  test("metadata of another issuer is not used", async () => {
+    const key = await createKey("one");
+    const server = new AuthorizationServer(key);
+    server.setMetadata({ issuer: `${issuer}/`, jwks_uri: `${issuer}/keys` });
+    await assertRejects(
+      () => sign(key).then(verifier(server, new VirtualClock())),
+      ConnectError,
+      "Cannot fetch the keys",
+    );
+    assertEquals(server.count(keysPath), 0);
+  });
+
+  test("what the metadata names is held to the egress rules", async () => {
+    const key = await createKey("one");
+    for (
+      const address of [
+        "http://auth.example.com/keys",
+        "https://10.0.0.1/keys",
+        "https://localhost/keys",
+        "file:///keys",
+        7,
+      ]
+    ) {
+      const server = new AuthorizationServer(key);
+      server.setMetadata({ issuer, jwks_uri: address });
+      await assertRejects(() => sign(key).then(verifier(server, new VirtualClock())), ConnectError);
+      assertEquals(server.asked.filter((url) => !url.includes(".well-known")), []);
+    }
+  });
+
+  test("where the operator says, without metadata", async () => {
+    const key = await createKey("one");
+    const server = new AuthorizationServer(key);
+    const verify = verifier(server, new VirtualClock(), { jwksUri: `${issuer}${keysPath}` });
+    assertEquals((await verify(await sign(key)))?.subject, "ada");
+    assertEquals(server.asked, [`${issuer}${keysPath}`]);
+  });
+});
+
+describe("how keys are kept", () => {
+  test("one fetch for all who wait", async () => {
+    const key = await createKey("one");
+    const server = new AuthorizationServer(key);
+    const verify = verifier(server, new VirtualClock());
+    const tokens = await Promise.all(Array.from({ length: 20 }, (_, index) => sign(key, { sub: `user ${index}` })));
+    const claims = await Promise.all(tokens.map((token) => verify(token)));
+    assertEquals(claims.map((claim) => claim?.subject), tokens.map((_, index) => `user ${index}`));
+    assertEquals(server.count(keysPath), 1);
+  });
+
+  test("a new key is found when a token names it; withdrawn ones are good no longer after ten minutes", async () => {
+    const [old, young] = [await createKey("old"), await createKey("young")];
+    const server = new AuthorizationServer(old);
+    const clock = new VirtualClock();
+    const verify = verifier(server, clock);
+    assertEquals((await verify(await sign(old, lasting)))?.subject, "ada");
+    server.setKeys(young);
+    await clock.advance(30_000);
+    assertEquals((await verify(await sign(young, lasting)))?.subject, "ada");
+    assertEquals(server.count(keysPath), 2);
+    assertEquals(await verify(await sign(old, lasting)), undefined);
+    server.setKeys();
+    await clock.advance(599_000);
+    assertEquals((await verify(await sign(young, lasting)))?.subject, "ada");
+    await clock.advance(1_000);
+    assertEquals(await verify(await sign(young, lasting)), undefined);
+  });
+
+  test("unknown keys bring about no more than one fetch in half a minute", async () => {
+    const [key, stranger] = [await createKey("one"), await createKey("two")];
+    const server = new AuthorizationServer(key);
+    const clock = new VirtualClock();
+    const verify = verifier(server, clock);
+    for (let turn = 0; turn < 60; turn++) {
+      assertEquals(await verify(await sign(stranger, lasting, { kid: `unknown ${turn}` })), undefined);
+      assertEquals((await verify(await sign(key, lasting)))?.subject, "ada");
+      await clock.advance(1_000);
+    }
+    assertEquals(server.count(keysPath), 2);
+  });
+
+  test("many unknown keys at once bring about one", async () => {
+    const [key, stranger] = [await createKey("one"), await createKey("two")];
+    const server = new AuthorizationServer(key);
+    const clock = new VirtualClock();
+    const verify = verifier(server, clock);
+    await verify(await sign(key, lasting));
+    await clock.advance(30_000);
+    const tokens = await Promise.all(
+      Array.from({ length: 20 }, (_, kid) => sign(stranger, lasting, { kid: `${kid}` })),
+    );
+    assertEquals((await Promise.all(tokens.map((token) => verify(token)))).filter(Boolean), []);
+    assertEquals(server.count(keysPath), 2);
+  });
+
+  test("keys that cannot be used are passed over", async () => {
+    const key = await createKey("one");
+    const server = new AuthorizationServer();
+    const secret = { kty: "oct", k: "c2VjcmV0", kid: "one", alg: "HS256" };
+    const broken = { kty: "EC", crv: "P-256", kid: "broken" };
+    server.setKeys(secret, broken, { ...key.jwk, d: "AAAA", kid: "private" }, key);
+    server.documents.set(
+      `${issuer}${keysPath}`,
+      ((given) => async (request: Request) => {
+        const { keys } = await (await given(request)).json();
+        return Response.json({ keys: [7, null, "x", ...keys] });
+      })(server.documents.get(`${issuer}${keysPath}`)!),
+    );
+    const verify = verifier(server, new VirtualClock());
+    assertEquals((await verify(await sign(key)))?.subject, "ada");
+    assertEquals(await verify(await sign(key, {}, { kid: "broken" })), undefined);
+    assertEquals(await verify(await sign(key, {}, { kid: "private" })), undefined);
+  });
+
+  test("without a name for its key a token needs a set where only one fits", async () => {
+    const [one, two] = [await createKey("one"), await createKey("two")];
+    const server = new AuthorizationServer(one);
+    const clock = new VirtualClock();
+    const verify = verifier(server, clock);
+    assertEquals((await verify(await sign(one, lasting, { kid: undefined })))?.subject, "ada");
+    server.setKeys(one, two);
+    await clock.advance(600_000);
+    assertEquals(await verify(await sign(one, lasting, { kid: undefined })), undefined);
+  });
+});
+
+describe("when keys cannot be had", () => {
+  test("a dead server: it may be tried again, and is asked again after a pause", async () => {
+    const key = await createKey("one");
+    const server = new AuthorizationServer(key);
+    const clock = new VirtualClock();
+    let isDead = true;
+    const fetch: typeof server.fetch = (url, init) => {
+      if (!isDead) return server.fetch(url, init);
+      server.asked.push(url);
+      return Promise.reject(new TypeError("connection refused"));
+    };
+    const verify = verifier(server, clock, { fetch });
+    const token = await sign(key, lasting);
+    for (let turn = 0; turn < 10; turn++) {
+      const error = await assertRejects(() => verify(token), ConnectError, "Cannot fetch the keys");
+      assertEquals(error.retryable, true);
+    }
+    assertEquals(server.asked.length, 1);
+    isDead = false;
+    await clock.advance(5_000);
+    assertEquals((await verify(token))?.subject, "ada");
+  });
+
+  test("a server that died later: the last keys are good for an hour", async () => {
+    const key = await createKey("one");
+    const server = new AuthorizationServer(key);
+    const clock = new VirtualClock();
+    const verify = verifier(server, clock);
+    const token = await sign(key, lasting);
+    await verify(token);
+    server.documents.clear();
+    for (let minutes = 10; minutes < 60; minutes += 10) {
+      await clock.advance(600_000);
+      assertEquals((await verify(token))?.subject, "ada", `${minutes} minutes`);
+    }
+    await clock.advance(600_000);
+    await assertRejects(() => verify(token), ConnectError);
+  });
+
+  test("a server that never answers: all who wait are let go in time", async () => {
+    const key = await createKey("one");
+    const server = new AuthorizationServer(key);
+    const clock = new VirtualClock();
+    let isHanging = true;
+    const fetch: typeof server.fetch = (url, init) => isHanging ? new Promise(() => {}) : server.fetch(url, init);
+    const verify = verifier(server, clock, { fetch, timeout: 2_000 });
+    const token = await sign(key, lasting);
+    const waiting = Promise.allSettled([verify(token), verify(token)]);
+    const settled = await clock.until(waiting, 2_000);
+    assertEquals(settled.map(({ status }) => status), ["rejected", "rejected"]);
+    isHanging = false;
+    await clock.advance(5_000);
+    assertEquals((await verify(token))?.subject, "ada");
+  });
+
+  test("what is no key set is none, and neither is one that is too long", async () => {
+    const key = await createKey("one");
+    const answers = [
+      () => new Response("<html>", { status: 200 }),
+      () => Response.json([]),
+      () => Response.json({ keys: {} }),
+      () => Response.json({ keys: [key.jwk] }, { status: 500 }),
+      () => Response.json({ keys: [key.jwk], more: "x".repeat(300_000) }),
+      () => new Response(null, { status: 302, headers: { location: "http://auth.example.com/keys" } }),
+      () => new Response(null, { status: 302, headers: { location: "https://10.0.0.1/keys" } }),
+    ];
+    for (const answer of answers) {
+      const server = new AuthorizationServer(key);
+      server.documents.set(`${issuer}${keysPath}`, answer);
+      await assertRejects(() => sign(key).then(verifier(server, new VirtualClock())), ConnectError);
+    }
+  });
+
+  test("an unsound token is refused before anything is fetched", async () => {
+    const server = new AuthorizationServer();
+    const verify = verifier(server, new VirtualClock());
+    assertEquals(
+      await verify(unsigned({ alg: "ES256" }, { ...soundPayload(), iss: "https://evil.example" }) + ".AA"),
+      undefined,
+    );
+    assertEquals(server.asked, []);
+  });
+});

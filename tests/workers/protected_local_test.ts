@@ -1,0 +1,164 @@
+/** The Worker of `workers/server.ts`, protected by bearer tokens, in real workerd. */
+import { assert, assertEquals } from "@std/assert";
+import type { Miniflare } from "miniflare";
+import { after, before, describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { connect, UnauthorizedError } from "../../src/entry/local.ts";
+import type { JsonObject } from "../../src/entry/local.ts";
+import { packagesInstalled } from "../../tools/programs.ts";
+import { createKey, sign, type SigningKey } from "../auth/authorization_server.ts";
+
+const skip = packagesInstalled() ? false : "miniflare and esbuild are not installed";
+const issuer = "https://auth.example.com";
+const resource = "https://mcp.example.com/mcp";
+
+/** What an author writes in the place of `workers/auth.ts`. */
+const authModule = `
+import { createJwtVerifier } from "./src/auth/mod.ts";
+import { protectResource } from "./src/server/mod.ts";
+export const createAuth = () => protectResource({
+  resource: "${resource}",
+  authorizationServers: ["${issuer}"],
+  verify: createJwtVerifier({ issuer: "${issuer}" }),
+});`;
+
+let miniflare: Miniflare;
+let base = "";
+let key: SigningKey;
+let token = "";
+
+/** Calls of the Worker to the authorization server end here. */
+async function answerKeys(request: { readonly url: string }): Promise<[status: number, body: unknown]> {
+  await Promise.resolve();
+  if (request.url === `${issuer}/keys`) return [200, { keys: [key.jwk] }];
+  const isMetadata = request.url === `${issuer}/.well-known/oauth-authorization-server`;
+  return isMetadata ? [200, { issuer, jwks_uri: `${issuer}/keys` }] : [404, {}];
+}
+
+before(async () => {
+  if (skip) return;
+  key = await createKey("one");
+  const seconds = Math.floor(Date.now() / 1_000);
+  token = await sign(key, { aud: resource, iat: seconds, exp: seconds + 300 });
+  const { build } = await import("esbuild");
+  const { Miniflare, Response } = await import("miniflare");
+  const root = fileURLToPath(new URL("../..", import.meta.url));
+  const built = await build({
+    entryPoints: [`${root}/workers/server.ts`],
+    bundle: true,
+    format: "esm",
+    write: false,
+    plugins: [{
+      name: "the author's module",
+      setup: ({ onLoad }) =>
+        void onLoad({ filter: /workers.auth\.ts$/ }, () => ({ contents: authModule, resolveDir: root })),
+    }],
+  });
+  miniflare = new Miniflare({
+    modules: [{ type: "ESModule", path: "server.js", contents: built.outputFiles[0]?.text ?? "" }],
+    compatibilityDate: "2026-05-03",
+    compatibilityFlags: ["enable_request_signal"],
+    durableObjects: {
+      SESSIONS: { className: "SessionObject", useSQLite: true },
+      SOCKETS: { className: "SocketObject", useSQLite: true },
+    },
+    outboundService: async (request: { readonly url: string }) => {
+      const [status, body] = await answerKeys(request);
+      return Response.json(body, { status });
+    },
+  });
+  base = (await miniflare.ready).href.replace(/\/$/, "");
+});
+after(() => miniflare?.dispose());
+
+const get = (path: string, headers: Record<string, string> = {}) =>
+  miniflare.dispatchFetch(`${base}${path}`, { headers });
+
+function post(message: JsonObject, headers: Record<string, string> = {}) {
+  return miniflare.dispatchFetch(`${base}/mcp`, {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "application/json, text/event-stream", ...headers },
+    body: JSON.stringify({ jsonrpc: "2.0", ...message }),
+  });
+}
+
+const initialize = {
+  id: 1,
+  method: "initialize",
+  params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } },
+};
+const upgrade = { upgrade: "websocket", "sec-websocket-protocol": "mcp" };
+
+describe("the protected Worker", { concurrency: false }, () => {
+  test("serves its metadata to anybody", { skip }, async () => {
+    const response = await get("/.well-known/oauth-protected-resource/mcp");
+    const { resource: named, authorization_servers } = await response.json() as JsonObject;
+    assertEquals([response.status, named, authorization_servers], [200, resource, [issuer]]);
+  });
+
+  test("lets nobody in without a token, on any way", { skip }, async () => {
+    const replies = [
+      await post({ id: 1, method: "tools/list" }),
+      await post(initialize),
+      await get("/mcp"),
+      await get("/mcp", upgrade),
+      await post({ id: 2, method: "ping" }, { "mcp-session-id": "0123.4567" }),
+    ];
+    for (const response of replies) {
+      assertEquals(response.status, 401, await response.text());
+      const challenge = response.headers.get("www-authenticate") ?? "";
+      assert(challenge.includes('"https://mcp.example.com/.well-known/oauth-protected-resource/mcp"'), challenge);
+    }
+  });
+
+  test("serves who has one, in both eras, each request for itself", { skip }, async () => {
+    const headers = { authorization: `Bearer ${token}` };
+    for (const era of ["modern", "legacy"] as const) {
+      const verdict = era === "legacy" ? { era, revision: "2025-11-25" as const } : undefined;
+      await using client = await connect(`${base}/mcp`, { headers, ...(verdict && { verdict }) });
+      assertEquals((await client.callTool("add", { a: 2, b: 3 })).structuredContent, { sum: 5 });
+    }
+    const opened = await post(initialize, headers);
+    const id = opened.headers.get("mcp-session-id") ?? "";
+    await opened.text();
+    assertEquals((await post({ id: 2, method: "ping" }, { ...headers, "mcp-session-id": id })).status, 200);
+    const without = await post({ id: 3, method: "ping" }, { "mcp-session-id": id });
+    assertEquals(without.status, 401, await without.text());
+  });
+
+  test("and over a WebSocket", { skip }, async () => {
+    const { webSocket, status } = await get("/mcp", { ...upgrade, authorization: `Bearer ${token}` });
+    assertEquals(status, 101);
+    assert(webSocket);
+    const answer = new Promise<JsonObject>((resolve) => {
+      webSocket.addEventListener("message", ({ data }) => resolve(JSON.parse(String(data))));
+    });
+    webSocket.accept();
+    webSocket.send(JSON.stringify({ jsonrpc: "2.0", ...initialize }));
+    assertEquals((await answer).id, 1);
+    webSocket.close();
+  });
+
+  test("tokens of others, and for others, are refused", { skip }, async () => {
+    const stranger = await createKey("one");
+    const seconds = Math.floor(Date.now() / 1_000);
+    const fresh = { aud: resource, iat: seconds, exp: seconds + 300 };
+    const tokens = [
+      await sign(stranger, fresh),
+      await sign(key, { ...fresh, aud: "https://other.example/mcp" }),
+      await sign(key, { ...fresh, exp: seconds - 60 }),
+    ];
+    for (const bearer of tokens) await connectRejects(bearer);
+  });
+});
+
+async function connectRejects(bearer: string): Promise<void> {
+  try {
+    const client = await connect(`${base}/mcp`, { headers: { authorization: `Bearer ${bearer}` } });
+    await client.close();
+  } catch (error) {
+    assert(error instanceof UnauthorizedError, String(error));
+    return assertEquals([error.status, error.challenge.includes('error="invalid_token"')], [401, true]);
+  }
+  throw new Error("it was let in");
+}
