@@ -265,7 +265,7 @@ export class Client extends CoreClient {
     const missing = Object.keys(pending.inputRequests).find((key) => answers[key] === undefined);
     if (missing !== undefined) throw new TypeError(`Cannot go on: the answer for "${missing}" is missing`);
     const input: JsonObject = { inputResponses: answers, ...(requestState !== undefined && { requestState }) };
-    return await this.request(method, params, { ...options, resume: { input, round } }) as Result;
+    return await this.request(method, params, { ...options, resume: { input, round: round + 1 } }) as Result;
   }
 
   /**
@@ -315,7 +315,7 @@ export class Client extends CoreClient {
   }
 
   /** @internal Takes a result in: the shapes of all methods, and the output schemas of tools. */
-  protected override accepted(request: ClientRequest, result: JsonObject, shape: string): void {
+  override accepted(request: ClientRequest, result: JsonObject, shape: string): void {
     const isCall = shape === "tools/call";
     if (!isCall || !isPlain(result)) {
       super.accepted(request, result, shape);
@@ -328,12 +328,12 @@ export class Client extends CoreClient {
   }
 
   /** Drops what is out of date. */
-  protected override changed(change: Change): void {
+  override changed(change: Change): void {
     this.#cache?.changed(change);
   }
 
   /** @internal After a session was opened: what hung on an older one is made again, and what was kept may be out of date. */
-  protected override async opened(session: Session): Promise<void> {
+  override async opened(session: Session): Promise<void> {
     const level = this.#logLevel;
     this.#known = { ...this.#known, ...verdictOf(session, this.clock.now()) };
     if (session.era === "legacy") this.#doubtful = false;

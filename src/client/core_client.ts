@@ -59,11 +59,11 @@ export class CoreClient implements AsyncDisposable {
    * @param transport How to reach the server. The client owns it from now on and closes it.
    */
   constructor(transport: Transport, options: CoreClientOptions = {}) {
-    const { features, handlers = {}, clock = systemClock, random = systemRandom, middleware = [] } = options;
+    const { features = {}, clock = systemClock, random = systemRandom, middleware = [] } = options;
     const { capabilities = {}, logger, stream = true, clientInfo = { name: "causeway", version } } = options;
-    if (options.handlers && !features?.inputs) throw new TypeError('Cannot use "handlers" without "features.inputs"');
-    this.tools = new Tools(features?.mirror);
-    const inputs = features?.inputs?.(handlers, capabilities, options.validator);
+    if (options.handlers && !features.inputs) throw new TypeError('Cannot use "handlers" without "features.inputs"');
+    const inputs = features.inputs?.(options);
+    this.tools = new Tools(features.mirror);
     this.parts = {
       transport,
       clock,
@@ -71,20 +71,13 @@ export class CoreClient implements AsyncDisposable {
       limits: { ...defaultLimits, ...options.limits },
       timeouts: { ...defaultTimeouts, ...options.timeouts },
       clientInfo,
-      handlers,
       capabilities: inputs?.capabilities ?? capabilities,
       inputs,
-      listening: features?.listen,
+      listening: features.listen,
       logger,
       stream,
-      accepted: (request, result, shape) => this.accepted(request, result, shape),
-      mirrored: (params) => this.tools.headers(params, this.parts.limits),
-      relist: features?.mirror && ((rest) => {
-        this.changed({ type: "tools" });
-        return this.listTools(rest);
-      }),
-      changed: (change) => this.changed(change),
-      reopened: (session) => this.opened(session),
+      tools: this.tools,
+      client: () => this,
     };
     this.#retries = new Retries(this.parts, options.retry);
     this.#handle = middleware.reduceRight<RequestHandler>(
@@ -200,17 +193,17 @@ export class CoreClient implements AsyncDisposable {
   }
 
   /** @internal Takes a result in; throws when it is not what its method promises. */
-  protected accepted({ method }: ClientRequest, result: JsonObject, shape: string): void {
+  accepted({ method }: ClientRequest, result: JsonObject, shape: string): void {
     if (shape === "tools/call" && isPlain(result)) return;
     checked(method, result, shape);
     if (shape === "tools/call") result.content ??= [];
   }
 
-  /** Something changed at the server. */
-  protected changed(_change: Change): void {}
+  /** @internal Something changed at the server. */
+  changed(_change: Change): void {}
 
   /** @internal A session was opened: the first one, or one in the place of another. */
-  protected opened(_session: Session): Promise<void> | void {}
+  opened(_session: Session): Promise<void> | void {}
 
   /** Whether an error is met by opening another session, at once. */
   protected again(_error: unknown): boolean | void {}
@@ -253,26 +246,22 @@ export class CoreClient implements AsyncDisposable {
     const session = this.usable;
     if (session) return session.request(request, this, now);
     const { timeout, timeouts } = request.options;
-    return this.#retry(this.#send(request), request, now + (timeouts?.total ?? timeout ?? this.parts.timeouts.total));
+    const total = timeouts?.total ?? timeout ?? this.parts.timeouts.total;
+    return this.#again(this.#send(request), request, now + total, (rest) => this.#repeat(request, rest));
   }
 
   async #send(request: ClientRequest): Promise<JsonObject> {
-    return await (this.usable ?? await this.ready(request.options)).request(request);
+    return await (await this.ready(request.options)).request(request);
+  }
+
+  #repeat(request: ClientRequest, total: number): Promise<JsonObject> {
+    const { options } = request;
+    return this.#send({ ...request, options: { ...options, timeouts: { ...options.timeouts, total } } });
   }
 
   /** @internal What becomes of a request that failed. */
   failed(error: unknown, { request, totalAt }: { request: ClientRequest; totalAt: number }): Promise<JsonObject> {
-    return this.#retry(Promise.reject(error), request, totalAt);
-  }
-
-  #retry(first: Promise<JsonObject>, request: ClientRequest, endsAt: number): Promise<JsonObject> {
-    const { options } = request;
-    return this.#again(
-      first,
-      request,
-      endsAt,
-      (total) => this.#send({ ...request, options: { ...options, timeouts: { ...options.timeouts, total } } }),
-    );
+    return this.#again(Promise.reject(error), request, totalAt, (rest) => this.#repeat(request, rest));
   }
 
   /**

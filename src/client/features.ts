@@ -36,8 +36,7 @@ export interface Features {
 }
 
 /** Answers to what servers ask for. */
-export const inputFeature: InputFeature = (handlers, declared, validator): Inputs =>
-  new Inputs(handlers, declared, validator);
+export const inputFeature: InputFeature = (options): Inputs => new Inputs(options);
 
 /** Streams of changes. */
 export const listenFeature: ListenFeature = {

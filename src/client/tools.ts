@@ -35,11 +35,12 @@ const noRules: FoundRules = { rules: [] };
 
 /** The tools of one server, as they were listed last. */
 export class Tools {
-  readonly #mirror: MirrorFeature | undefined;
+  /** What mirrors arguments, where that feature is there. */
+  readonly mirror: MirrorFeature | undefined;
   #known = new Map<string, KnownTool>();
 
   constructor(mirror: MirrorFeature | undefined) {
-    this.#mirror = mirror;
+    this.mirror = mirror;
   }
 
   /** The definitions, as plain JSON. */
@@ -64,8 +65,8 @@ export class Tools {
     const seen = new Set<string>();
     const tools = result.tools.filter((tool) => {
       const reason = this.#reject(tool, mirrored, seen);
-      if (reason !== undefined) rejected.push({ name: String(tool?.name), reason });
-      return reason === undefined;
+      if (reason) rejected.push({ name: String(tool?.name), reason });
+      return !reason;
     });
     return rejected.length > 0 ? { ...result, tools, rejected } : result;
   }
@@ -76,7 +77,7 @@ export class Tools {
     if (wrong) return wrong;
     const { name, inputSchema } = tool;
     if (seen.has(name)) return "its name stands twice";
-    const { rules, invalid } = mirrored && this.#mirror?.rules(inputSchema) || noRules;
+    const { rules, invalid } = mirrored && this.mirror?.rules(inputSchema) || noRules;
     if (invalid) return invalid;
     seen.add(name);
     this.#known.set(name, { tool, rules });
@@ -86,6 +87,6 @@ export class Tools {
   /** The headers that mirror a call's arguments; undefined when there are none or the tool is not known. */
   headers(call: JsonObject, limits: Limits): Record<string, string> | undefined {
     const rules = this.#known.get(call.name as string)?.rules;
-    return rules?.length ? this.#mirror?.headers(rules, call.arguments, limits) : undefined;
+    return rules?.length ? this.mirror?.headers(rules, call.arguments, limits) : undefined;
   }
 }

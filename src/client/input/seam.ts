@@ -140,18 +140,27 @@ export interface InputAnswers {
   answerAll(requests: Record<string, InputRequest>, context: InputContext): Promise<JsonObject>;
   /** Answers one request. */
   answer(method: string, params: JsonObject, context: HandlerContext): Promise<JsonObject>;
+  /** Takes what the server tells on its own account. */
+  notified(method: string, params: JsonObject | undefined): void;
   /** For one legacy session. */
   legacy(parts: LegacyInputParts, send: () => SendOptions): LegacyInput;
 }
 
+/** What the answers of one client are made of. */
+export interface InputOptions {
+  /** What answers. */
+  readonly handlers?: Handlers | undefined;
+  /** Capabilities beside those of the handlers. */
+  readonly capabilities?: ClientCapabilities | undefined;
+  /** Checks what the user fills in against the server's form. */
+  readonly validator?: SchemaValidator | undefined;
+  /** Hears of handlers that failed. */
+  readonly logger?: Logger | undefined;
+}
+
 /**
- * Makes the answers of one client: `declared` are capabilities beside those of the handlers; `validator` checks what the
- * user fills in against the server's form.
+ * Makes the answers of one client.
  *
  * @internal
  */
-export type InputFeature = (
-  handlers: Handlers,
-  declared: ClientCapabilities,
-  validator: SchemaValidator | undefined,
-) => InputAnswers;
+export type InputFeature = (options: InputOptions) => InputAnswers;

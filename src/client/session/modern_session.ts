@@ -50,7 +50,7 @@ export class ModernSession extends Caller {
     const { request, round } = call;
     const { method, options } = request;
     const shape = modernShape(method, result, options.resultTypes);
-    this.parts.accepted(request, result, shape);
+    this.parts.client().accepted(request, result, shape);
     if (shape === "input_required") return this.#nextRound(result, call);
     // What took answers is nobody else's: it must not be kept (specification: caching, Cacheable Results).
     return round > 1 && result.ttlMs ? { ...result, ttlMs: 0 } : result;
@@ -66,9 +66,11 @@ export class ModernSession extends Caller {
       return this.next(call, { repeats: true });
     }
     const { method, options: { signal } } = call.request;
-    if (!(error instanceof HeaderMismatchError) || method !== "tools/call") return undefined;
-    const listed = this.parts.relist?.({ signal, timeout: call.totalAt - this.parts.clock.monotonic() });
-    return listed?.then(() => this.next(call, { repeats: true }));
+    const { client, tools } = this.parts;
+    if (!(error instanceof HeaderMismatchError) || method !== "tools/call" || !tools.mirror) return undefined;
+    client().changed({ type: "tools" });
+    const listed = client().listTools({ signal, timeout: call.totalAt - this.clock.monotonic() });
+    return listed.then(() => this.next(call, { repeats: true }));
   }
 
   async #nextRound(result: JsonObject, call: Call): Promise<JsonObject> {
@@ -86,20 +88,18 @@ export class ModernSession extends Caller {
       controller.abort(reason);
       throw reason;
     });
-    return await this.next(call, {
-      input: requestState === undefined ? input : { ...input, requestState },
-      round: round + 1,
-    });
+    return await this.next(call, { input: { ...input, requestState }, round: round + 1 });
   }
 
   /** A modern server sends no requests: this one is dropped (specification: transports, Messages). */
-  requested(): void {
+  protected requested(): void {
     this.parts.logger?.({ level: "warning", message: "A server's request was dropped" });
   }
 
   protected dress(method: string, params: JsonObject): SendOptions & { headers: Record<string, string> } {
-    const headers = modernHeaders(method, params, this.revision, this.parts.limits);
-    const mirrored = method === "tools/call" && this.parts.mirrored(params);
+    const { limits, tools } = this.parts;
+    const headers = modernHeaders(method, params, this.revision, limits);
+    const mirrored = method === "tools/call" && tools.headers(params, limits);
     return { headers: mirrored ? { ...headers, ...mirrored } : headers };
   }
 
@@ -111,7 +111,7 @@ export class ModernSession extends Caller {
   /** A round that only hands a state over is paced. */
   #pause(round: number): Promise<undefined> {
     return new Promise((resolve) => {
-      this.parts.clock.schedule(() => resolve(undefined), Math.min(firstStatePause * round, longestStatePause));
+      this.clock.schedule(() => resolve(undefined), Math.min(firstStatePause * round, longestStatePause));
     });
   }
 }
