@@ -21,6 +21,7 @@ import type {
   LoggingLevel,
   ReadResourceResult,
   Task,
+  Tool,
 } from "../protocol/types.ts";
 import type { Clock } from "../ports.ts";
 import type { Transport } from "../transport/transport.ts";
@@ -103,14 +104,14 @@ export class Client extends CoreClient {
     const result: unknown = await super.callTool(name, args, options);
     if (!options.resultTypes?.includes((result as JsonObject).resultType as string)) return result as CallToolResult;
     const ended: unknown = await this.#taskRunner().adopt(result as JsonObject).result(options);
-    return this.#outputs.check(this.tools.definition(name), ended as JsonObject);
+    return this.#outputs.check(this.#tool(name), ended as JsonObject);
   }
 
   /** As in {@linkcode CoreClient}; results of all methods are checked field by field, and progress comes calmly. */
   override request(method: string, params: JsonObject = {}, options: SessionRequestOptions = {}): Promise<JsonObject> {
     const { onProgress } = options;
     this.#keepAlive.used();
-    const tool = method === "tools/call" ? this.tools.definition(params.name) : undefined;
+    const tool = method === "tools/call" ? this.#tool(params.name) : undefined;
     const unusable = tool?.outputSchema && this.#outputs.prepare(tool);
     if (unusable) return Promise.reject(unusable);
     if (!onProgress) return super.request(method, params, options);
@@ -281,7 +282,7 @@ export class Client extends CoreClient {
       ...(this.#known && { verdict: this.#known }),
       ...(sessionId !== undefined && { sessionId }),
       ...(this.#logLevel && { logLevel: this.#logLevel }),
-      tools: this.tools.all,
+      tools: [...this.tools.known.values()].map(({ tool }) => tool),
     };
   }
 
@@ -322,7 +323,7 @@ export class Client extends CoreClient {
       const wrong = checkShape(shape || request.method, result);
       if (wrong) throw invalid(request.method, wrong);
     }
-    const tool = isCall ? this.tools.definition(request.params.name) : undefined;
+    const tool = isCall ? this.#tool(request.params.name) : undefined;
     if (tool?.outputSchema) this.#outputs.check(tool, result);
     this.#doubtful = false;
   }
@@ -386,6 +387,11 @@ export class Client extends CoreClient {
       this.#known = { era: "legacy", binding: "http+sse" };
       return session;
     }
+  }
+
+  /** A tool as it was listed; undefined when it is not known. */
+  #tool(name: unknown): Tool | undefined {
+    return this.tools.known.get(name as string)?.tool;
   }
 
   #broken(): boolean | undefined {

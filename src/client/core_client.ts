@@ -284,10 +284,10 @@ export class CoreClient implements AsyncDisposable {
       } catch (error) {
         if (this.again(error)) continue;
         const final = this.closed || (method === "initialize" && transport.kind === "channel");
-        const delay = final ? undefined : this.#retries.delay(error, method, attempts++, options.idempotent);
-        if (!(endsAt - clock.monotonic() > (delay ?? Infinity))) throw finalError(error, method, this.label);
+        const delay = final ? Infinity : this.#retries.delay(error, method, attempts++, options.idempotent);
+        if (!(endsAt - clock.monotonic() > delay)) throw finalError(error, method, this.label);
         let stop: (() => void) | undefined;
-        const slept = new Promise<void>((resolve) => stop = clock.schedule(resolve, delay as number));
+        const slept = new Promise<void>((resolve) => stop = clock.schedule(resolve, delay));
         await unlessAborted(unlessAborted(slept, options.signal), this.#closing.signal).finally(stop);
       }
     }

@@ -26,7 +26,8 @@ export interface MirrorFeature {
   headers(rules: readonly HeaderRule[], args: unknown, limits: Limits): Record<string, string>;
 }
 
-interface KnownTool {
+/** A tool as it was listed, and which of its arguments are mirrored. */
+export interface KnownTool {
   readonly tool: Tool;
   readonly rules: readonly HeaderRule[];
 }
@@ -37,20 +38,11 @@ const noRules: FoundRules = { rules: [] };
 export class Tools {
   /** What mirrors arguments, where that feature is there. */
   readonly mirror: MirrorFeature | undefined;
-  #known = new Map<string, KnownTool>();
+  /** The tools by name; nothing that is written as JSON. */
+  known: Map<string, KnownTool> = new Map();
 
   constructor(mirror: MirrorFeature | undefined) {
     this.mirror = mirror;
-  }
-
-  /** The definitions, as plain JSON. */
-  get all(): Tool[] {
-    return [...this.#known.values()].map(({ tool }) => tool);
-  }
-
-  /** A tool as it was listed; undefined when it is not known. */
-  definition(name: unknown): Tool | undefined {
-    return this.#known.get(name as string)?.tool;
   }
 
   /**
@@ -60,7 +52,7 @@ export class Tools {
    * @param whole Whether this is the whole list: then what was known before is forgotten.
    */
   take(result: ListToolsResult, mirrored: boolean, whole: boolean): ListToolsResult {
-    if (whole) this.#known = new Map();
+    if (whole) this.known = new Map();
     const rejected: { name: string; reason: string }[] = [];
     const seen = new Set<string>();
     const tools = result.tools.filter((tool) => {
@@ -80,13 +72,13 @@ export class Tools {
     const { rules, invalid } = mirrored && this.mirror?.rules(inputSchema) || noRules;
     if (invalid) return invalid;
     seen.add(name);
-    this.#known.set(name, { tool, rules });
+    this.known.set(name, { tool, rules });
     return undefined;
   }
 
   /** The headers that mirror a call's arguments; undefined when there are none or the tool is not known. */
   headers(call: JsonObject, limits: Limits): Record<string, string> | undefined {
-    const rules = this.#known.get(call.name as string)?.rules;
+    const rules = this.known.get(call.name as string)?.rules;
     return rules?.length ? this.mirror?.headers(rules, call.arguments, limits) : undefined;
   }
 }
