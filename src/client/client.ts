@@ -21,7 +21,6 @@ import type {
   LoggingLevel,
   ReadResourceResult,
   Task,
-  Tool,
 } from "../protocol/types.ts";
 import type { Clock } from "../ports.ts";
 import type { Transport } from "../transport/transport.ts";
@@ -41,6 +40,7 @@ import { ModernSession } from "./session/modern_session.ts";
 import type { ClientRequest, RequestOptions, SessionRequestOptions } from "./session/request.ts";
 import type { Session, SessionParts } from "./session/session.ts";
 import type { Snapshot } from "./snapshot.ts";
+import { allTools, toolOf } from "./tools.ts";
 import type { TaskHandle, TaskOptions, TaskRunner } from "./task_support.ts";
 import { isRefusal, isWrongBinding, openAs, openInstead, verdictOf } from "./extras/verdicts.ts";
 
@@ -83,8 +83,7 @@ export class Client extends CoreClient {
     this.#outputs = new Outputs(options.validator);
     this.#keepAlive = new KeepAlive(this.clock, options.keepAlive, () => this.ping());
     this.#cache = options.cache === false ? undefined : options.features?.cache?.(this.clock);
-    this.#known = options.verdict;
-    this.#doubtful = !!options.verdict;
+    this.#doubtful = !!(this.#known = options.verdict);
     this.#logLevel = options.logLevel;
   }
 
@@ -104,14 +103,14 @@ export class Client extends CoreClient {
     const result: unknown = await super.callTool(name, args, options);
     if (!options.resultTypes?.includes((result as JsonObject).resultType as string)) return result as CallToolResult;
     const ended: unknown = await this.#taskRunner().adopt(result as JsonObject).result(options);
-    return this.#outputs.check(this.#tool(name), ended as JsonObject);
+    return this.#outputs.check(toolOf(this.tools, name), ended as JsonObject);
   }
 
   /** As in {@linkcode CoreClient}; results of all methods are checked field by field, and progress comes calmly. */
   override request(method: string, params: JsonObject = {}, options: SessionRequestOptions = {}): Promise<JsonObject> {
     const { onProgress } = options;
     this.#keepAlive.used();
-    const tool = method === "tools/call" ? this.#tool(params.name) : undefined;
+    const tool = method === "tools/call" ? toolOf(this.tools, params.name) : undefined;
     const unusable = tool?.outputSchema && this.#outputs.prepare(tool);
     if (unusable) return Promise.reject(unusable);
     if (!onProgress) return super.request(method, params, options);
@@ -282,7 +281,7 @@ export class Client extends CoreClient {
       ...(this.#known && { verdict: this.#known }),
       ...(sessionId !== undefined && { sessionId }),
       ...(this.#logLevel && { logLevel: this.#logLevel }),
-      tools: [...this.tools.known.values()].map(({ tool }) => tool),
+      tools: allTools(this.tools),
     };
   }
 
@@ -323,7 +322,7 @@ export class Client extends CoreClient {
       const wrong = checkShape(shape || request.method, result);
       if (wrong) throw invalid(request.method, wrong);
     }
-    const tool = isCall ? this.#tool(request.params.name) : undefined;
+    const tool = isCall ? toolOf(this.tools, request.params.name) : undefined;
     if (tool?.outputSchema) this.#outputs.check(tool, result);
     this.#doubtful = false;
   }
@@ -387,11 +386,6 @@ export class Client extends CoreClient {
       this.#known = { era: "legacy", binding: "http+sse" };
       return session;
     }
-  }
-
-  /** A tool as it was listed; undefined when it is not known. */
-  #tool(name: unknown): Tool | undefined {
-    return this.tools.known.get(name as string)?.tool;
   }
 
   #broken(): boolean | undefined {

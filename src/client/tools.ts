@@ -82,3 +82,13 @@ export class Tools {
     return rules?.length ? this.mirror?.headers(rules, call.arguments, limits) : undefined;
   }
 }
+
+/** The definitions, as plain JSON. */
+export function allTools({ known }: Tools): Tool[] {
+  return [...known.values()].map(({ tool }) => tool);
+}
+
+/** A tool as it was listed; undefined when it is not known. */
+export function toolOf({ known }: Tools, name: unknown): Tool | undefined {
+  return known.get(name as string)?.tool;
+}
