@@ -76,9 +76,7 @@ export class Client extends CoreClient {
     const { tasks, capabilities } = options;
     const extensions = tasks && { ...capabilities?.extensions, [tasks.extension]: {} };
     super(transport, extensions ? { ...options, capabilities: { ...capabilities, extensions } } : options);
-    this.limits = this.parts.limits;
-    this.clock = this.parts.clock;
-    this.inputs = this.parts.inputs;
+    ({ limits: this.limits, clock: this.clock, inputs: this.inputs } = this.parts);
     this.#options = options;
     this.#outputs = new Outputs(options.validator);
     this.#keepAlive = new KeepAlive(this.clock, options.keepAlive, () => this.ping());
@@ -264,7 +262,7 @@ export class Client extends CoreClient {
     const { method, params, requestState, round } = pending;
     const missing = Object.keys(pending.inputRequests).find((key) => answers[key] === undefined);
     if (missing !== undefined) throw new TypeError(`Cannot go on: the answer for "${missing}" is missing`);
-    const input: JsonObject = { inputResponses: answers, ...(requestState !== undefined && { requestState }) };
+    const input: JsonObject = { inputResponses: answers, requestState };
     return await this.request(method, params, { ...options, resume: { input, round: round + 1 } }) as Result;
   }
 

@@ -16,12 +16,12 @@ import type { Transport } from "../transport/transport.ts";
 import { version } from "../version.ts";
 import { walkPages } from "./lists.ts";
 import type { ListOptions } from "./lists.ts";
-import { negotiate } from "./negotiate.ts";
 import type { ClientOptions, RequestHandler } from "./options.ts";
 import { finalError, Retries } from "./retry.ts";
 import type { ClientRequest, RequestOptions, ServerInfo, SessionRequestOptions } from "./session/request.ts";
 import type { Session, SessionParts } from "./session/session.ts";
 import { Tools } from "./tools.ts";
+import { negotiate } from "./negotiate.ts";
 
 /** Stands for the request that opens a session. */
 const opening: ClientRequest = { method: "initialize", params: {}, options: {} };

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { HeaderMismatchError } from "../protocol/errors.ts";
 import { parameterHeaders, readHeaderRules } from "../protocol/headers.ts";
 import type { ListenFilter } from "../protocol/types.ts";
 import { ResultCache } from "./cache.ts";
@@ -46,7 +47,15 @@ export const listenFeature: ListenFeature = {
 };
 
 /** Arguments of tools as headers. */
-export const mirrorFeature: MirrorFeature = { rules: readHeaderRules, headers: parameterHeaders };
+export const mirrorFeature: MirrorFeature = {
+  rules: readHeaderRules,
+  headers: parameterHeaders,
+  renewed: (error, { method, options: { signal } }, timeout, client) => {
+    if (!(error instanceof HeaderMismatchError) || method !== "tools/call") return undefined;
+    client.changed({ type: "tools" });
+    return client.listTools({ signal, timeout });
+  },
+};
 
 /** The result cache. */
 export const cacheFeature: CacheFeature = (clock): ResultCache => new ResultCache(clock);

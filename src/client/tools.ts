@@ -8,7 +8,8 @@ import { isObject } from "../protocol/json_rpc.ts";
 import type { JsonObject } from "../protocol/json_rpc.ts";
 import type { Limits } from "../protocol/limits.ts";
 import { checkResult } from "../protocol/shapes/core.ts";
-import type { ListToolsResult, Tool } from "../protocol/types.ts";
+import type { Change, ListToolsResult, Tool } from "../protocol/types.ts";
+import type { ClientRequest, RequestOptions } from "./session/request.ts";
 
 /** Mirrors arguments of tools as headers (specification 2026-07-28: Streamable HTTP, Schema Extension). */
 export interface MirrorFeature {
@@ -24,6 +25,19 @@ export interface MirrorFeature {
    * @internal
    */
   headers(rules: readonly HeaderRule[], args: unknown, limits: Limits): Record<string, string>;
+  /**
+   * Lists the tools anew, where an error says that their headers were made by old definitions; else undefined.
+   *
+   * @param rest The milliseconds that are left.
+   * @internal
+   */
+  renewed(error: unknown, request: ClientRequest, rest: number, client: Listed): Promise<unknown> | undefined;
+}
+
+/** Whose tools they are. */
+interface Listed {
+  changed(change: Change): void;
+  listTools(options: RequestOptions): Promise<unknown>;
 }
 
 /** A tool as it was listed, and which of its arguments are mirrored. */

@@ -18,7 +18,9 @@ import { answerElicitation, elicitationCapability } from "./elicitation.ts";
 import { LegacyServerRequests } from "./legacy_input.ts";
 import { answerRoots } from "./roots.ts";
 import { answerSampling } from "./sampling.ts";
+import { attend } from "./seam.ts";
 import type {
+  AskingCall,
   HandlerContext,
   Handlers,
   InputAnswers,
@@ -26,6 +28,7 @@ import type {
   InputOptions,
   LegacyInput,
   LegacyInputParts,
+  Wait,
 } from "./seam.ts";
 
 /** Answers requests for input with the handlers that are there. */
@@ -78,6 +81,28 @@ export class Inputs implements InputAnswers {
       Object.values(requests).map(({ method, params }) => this.answer(method, params ?? {}, context)),
     );
     return { inputResponses: Object.fromEntries(keys.map((key, index) => [key, answers[index]])) };
+  }
+
+  /** Answers what one round asks for, as long as it is waited for. */
+  answerRound(
+    { inputRequests = {}, requestState }: JsonObject,
+    { request: { method, params }, round }: AskingCall,
+    server: string,
+    wait: Wait,
+  ): Promise<JsonObject> {
+    const requests = inputRequests as unknown as Record<string, InputRequest>;
+    return attend(
+      wait,
+      (signal) =>
+        this.answerAll(requests, {
+          method,
+          params,
+          round,
+          requestState: requestState as string | undefined,
+          server,
+          signal,
+        }),
+    );
   }
 
   /**

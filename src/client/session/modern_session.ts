@@ -4,14 +4,14 @@
  *
  * @module
  */
-import { HeaderMismatchError, UnsupportedVersionError } from "../../protocol/errors.ts";
+import { UnsupportedVersionError } from "../../protocol/errors.ts";
 import { modernHeaders } from "../../protocol/headers.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import { checkLimit } from "../../protocol/limits.ts";
 import { invalid, metaPrefix, modernShape } from "../../protocol/modern.ts";
 import { commonRevision, modernRevisions } from "../../protocol/revisions.ts";
 import type { Revision } from "../../protocol/revisions.ts";
-import type { InputRequiredResult, LoggingLevel } from "../../protocol/types.ts";
+import type { LoggingLevel } from "../../protocol/types.ts";
 import type { SendOptions } from "../../transport/transport.ts";
 import type { Call } from "./call.ts";
 import { Caller } from "./caller.ts";
@@ -53,7 +53,8 @@ export class ModernSession extends Caller {
     this.parts.client().accepted(request, result, shape);
     if (shape === "input_required") return this.#nextRound(result, call);
     // What took answers is nobody else's: it must not be kept (specification: caching, Cacheable Results).
-    return round > 1 && result.ttlMs ? { ...result, ttlMs: 0 } : result;
+    if (round > 1 && result.ttlMs) result.ttlMs = 0;
+    return result;
   }
 
   /** A server that wants another revision, or headers from other definitions of its tools, gets them, once. */
@@ -65,30 +66,22 @@ export class ModernSession extends Caller {
       this.#meta[revisionKey] = this.revision = revision;
       return this.next(call, { repeats: true });
     }
-    const { method, options: { signal } } = call.request;
-    const { client, tools } = this.parts;
-    if (!(error instanceof HeaderMismatchError) || method !== "tools/call" || !tools.mirror) return undefined;
-    client().changed({ type: "tools" });
-    const listed = client().listTools({ signal, timeout: call.totalAt - this.clock.monotonic() });
-    return listed.then(() => this.next(call, { repeats: true }));
+    const { client, tools: { mirror } } = this.parts;
+    const renewed = mirror?.renewed(error, call.request, call.totalAt - this.clock.monotonic(), client());
+    return renewed?.then(() => this.next(call, { repeats: true }));
   }
 
   async #nextRound(result: JsonObject, call: Call): Promise<JsonObject> {
-    const { inputs, limits: { inputRounds }, transport: { label: server } } = this.parts;
-    const { request: { method, params }, round } = call;
-    checkLimit("inputRounds", inputRounds, round, { delivery: "answered" });
-    const { inputRequests, requestState } = result as unknown as InputRequiredResult;
-    const controller = new AbortController();
-    const { signal } = controller;
-    const work = inputRequests && Object.keys(inputRequests).length > 0
-      ? inputs?.answerAll(inputRequests, { method, params, round, requestState, server, signal })
-      : this.#pause(round);
-    if (!work) throw invalid(method, "it must not ask for input");
-    const input = await this.wait(work, call).catch((reason) => {
-      controller.abort(reason);
-      throw reason;
-    });
-    return await this.next(call, { input: { ...input, requestState }, round: round + 1 });
+    const { inputs, limits, transport } = this.parts;
+    const { request, round } = call;
+    checkLimit("inputRounds", limits.inputRounds, round, { delivery: "answered" });
+    const { inputRequests, requestState } = result;
+    const wait = (work: Promise<JsonObject | void>): Promise<JsonObject> => this.wait(work, call);
+    const input = Object.keys(inputRequests ?? {}).length > 0
+      ? inputs?.answerRound(result, call, transport.label, wait)
+      : wait(this.#pause(round));
+    if (!input) throw invalid(request.method, "it must not ask for input");
+    return await this.next(call, { input: { ...await input, requestState }, round: round + 1 });
   }
 
   /** A modern server sends no requests: this one is dropped (specification: transports, Messages). */
@@ -109,9 +102,9 @@ export class ModernSession extends Caller {
   }
 
   /** A round that only hands a state over is paced. */
-  #pause(round: number): Promise<undefined> {
+  #pause(round: number): Promise<void> {
     return new Promise((resolve) => {
-      this.clock.schedule(() => resolve(undefined), Math.min(firstStatePause * round, longestStatePause));
+      this.clock.schedule(resolve, Math.min(firstStatePause * round, longestStatePause));
     });
   }
 }
