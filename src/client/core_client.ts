@@ -20,7 +20,7 @@ import type { ClientOptions, RequestHandler } from "./options.ts";
 import { finalError, Retries } from "./retry.ts";
 import type { ClientRequest, RequestOptions, ServerInfo, SessionRequestOptions } from "./session/request.ts";
 import type { Session, SessionParts } from "./session/session.ts";
-import { Tools } from "./tools.ts";
+import { takeTools } from "./tools.ts";
 import { negotiate } from "./negotiate.ts";
 
 /** Stands for the request that opens a session. */
@@ -42,8 +42,6 @@ export type CoreClientOptions = Omit<
 export class CoreClient implements AsyncDisposable {
   /** @internal What sessions are made of. */
   protected readonly parts: SessionParts;
-  /** @internal The tools as they were listed. */
-  protected readonly tools: Tools;
   /** @internal The open session. */
   protected session: Session | undefined;
   /** Whether it was closed. */
@@ -63,7 +61,6 @@ export class CoreClient implements AsyncDisposable {
     const { capabilities = {}, logger, stream = true, clientInfo = { name: "causeway", version } } = options;
     if (options.handlers && !features.inputs) throw new TypeError('Cannot use "handlers" without "features.inputs"');
     const inputs = features.inputs?.(options);
-    this.tools = new Tools(features.mirror);
     this.parts = {
       transport,
       clock,
@@ -76,7 +73,7 @@ export class CoreClient implements AsyncDisposable {
       listening: features.listen,
       logger,
       stream,
-      tools: this.tools,
+      mirror: features.mirror?.(),
       client: () => this,
     };
     this.#retries = new Retries(this.parts, options.retry);
@@ -123,8 +120,7 @@ export class CoreClient implements AsyncDisposable {
    */
   async listTools(options: ListOptions = {}): Promise<ListToolsResult> {
     const result: ListToolsResult = await this.list("tools/list", "tools", options);
-    const mirrored = this.era === "modern" && this.parts.transport.kind === "http";
-    return this.tools.take(result, mirrored, options.cursor === undefined);
+    return this.taken(result, this.era, options.cursor === undefined);
   }
 
   /**
@@ -185,6 +181,18 @@ export class CoreClient implements AsyncDisposable {
     const { timeouts } = this.parts;
     const milliseconds = Math.min(options.timeout ?? Infinity, timeouts.pages);
     return await walkPages(key, page, { ...this.parts, milliseconds }) as Result;
+  }
+
+  /**
+   * @internal Takes a list of tools in.
+   *
+   * @param whole Whether these are all of them: then what was known before is forgotten.
+   */
+  protected taken(result: ListToolsResult, era: Era | undefined, whole: boolean): ListToolsResult {
+    const { mirror, transport } = this.parts;
+    const used = era === "modern" && transport.kind === "http" ? mirror : undefined;
+    if (whole) used?.forget();
+    return takeTools(result, (tool) => used?.learn(tool));
   }
 
   /** A request that only reads: here a cache may stand in between. */

@@ -4,11 +4,10 @@
  *
  * @module
  */
-import { HeaderMismatchError } from "../protocol/errors.ts";
-import { parameterHeaders, readHeaderRules } from "../protocol/headers.ts";
 import type { ListenFilter } from "../protocol/types.ts";
 import { ResultCache } from "./cache.ts";
 import type { CacheFeature } from "./cache.ts";
+import { HeaderMirror } from "./extras/mirror.ts";
 import { Inputs } from "./input/input.ts";
 import type { InputFeature } from "./input/seam.ts";
 import { LegacyStream } from "./listen/legacy_stream.ts";
@@ -47,15 +46,7 @@ export const listenFeature: ListenFeature = {
 };
 
 /** Arguments of tools as headers. */
-export const mirrorFeature: MirrorFeature = {
-  rules: readHeaderRules,
-  headers: parameterHeaders,
-  renewed: (error, { method, options: { signal } }, timeout, client) => {
-    if (!(error instanceof HeaderMismatchError) || method !== "tools/call") return undefined;
-    client.changed({ type: "tools" });
-    return client.listTools({ signal, timeout });
-  },
-};
+export const mirrorFeature: MirrorFeature = (): HeaderMirror => new HeaderMirror();
 
 /** The result cache. */
 export const cacheFeature: CacheFeature = (clock): ResultCache => new ResultCache(clock);

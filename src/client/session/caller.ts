@@ -50,7 +50,7 @@ export abstract class Caller extends Deadlines implements Session, CallSession {
   protected abstract dress(method: string, params: JsonObject): SendOptions & { headers: Record<string, string> };
 
   /** The `_meta` of every message. */
-  protected abstract meta(): JsonObject | undefined;
+  abstract meta(): JsonObject | undefined;
 
   request(request: ClientRequest, owner?: RequestOwner, now?: number): Promise<JsonObject> {
     const call = new Call(request, this, undefined, undefined, now);

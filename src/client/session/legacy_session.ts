@@ -96,7 +96,7 @@ export class LegacySession extends Caller {
     return { legacy: true, headers: { ...this.#agreed } };
   }
 
-  protected meta(): undefined {}
+  override meta(): undefined {}
 
   async #mended(call: Call): Promise<JsonObject> {
     // Once, however many requests found the session lost.

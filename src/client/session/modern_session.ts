@@ -16,7 +16,7 @@ import type { SendOptions } from "../../transport/transport.ts";
 import type { Call } from "./call.ts";
 import { Caller } from "./caller.ts";
 import type { ServerInfo } from "./request.ts";
-import type { SessionParts } from "./session.ts";
+import type { Session, SessionParts } from "./session.ts";
 
 const revisionKey = metaPrefix + "protocolVersion";
 const firstStatePause = 50;
@@ -41,11 +41,6 @@ export class ModernSession extends Caller {
     };
   }
 
-  /** How much the server should log, told on every request. */
-  set logLevel(level: LoggingLevel) {
-    this.#meta[metaPrefix + "logLevel"] = level;
-  }
-
   accept(result: JsonObject, call: Call): JsonObject | Promise<JsonObject> {
     const { request, round } = call;
     const { method, options } = request;
@@ -66,7 +61,7 @@ export class ModernSession extends Caller {
       this.#meta[revisionKey] = this.revision = revision;
       return this.next(call, { repeats: true });
     }
-    const { client, tools: { mirror } } = this.parts;
+    const { client, mirror } = this.parts;
     const renewed = mirror?.renewed(error, call.request, call.totalAt - this.clock.monotonic(), client());
     return renewed?.then(() => this.next(call, { repeats: true }));
   }
@@ -90,14 +85,14 @@ export class ModernSession extends Caller {
   }
 
   protected dress(method: string, params: JsonObject): SendOptions & { headers: Record<string, string> } {
-    const { limits, tools } = this.parts;
+    const { limits, mirror } = this.parts;
     const headers = modernHeaders(method, params, this.revision, limits);
-    const mirrored = method === "tools/call" && tools.headers(params, limits);
+    const mirrored = method === "tools/call" && mirror?.headers(params, limits);
     return { headers: mirrored ? { ...headers, ...mirrored } : headers };
   }
 
-  /** Said on every message (specification: basic, Per-request protocol fields). */
-  protected meta(): JsonObject {
+  /** Said on every message (specification: basic, Per-request protocol fields); what is put into it is said from then on. */
+  override meta(): JsonObject {
     return this.#meta;
   }
 
@@ -107,4 +102,11 @@ export class ModernSession extends Caller {
       this.clock.schedule(resolve, Math.min(firstStatePause * round, longestStatePause));
     });
   }
+}
+
+/** From now on tells a modern server with each request how much it should log; false: it is no modern one. */
+export function sayLevel(session: Session, level: LoggingLevel): boolean {
+  if (!(session instanceof ModernSession)) return false;
+  session.meta()[metaPrefix + "logLevel"] = level;
+  return true;
 }

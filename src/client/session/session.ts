@@ -11,7 +11,7 @@ import type { Clock, Logger, Random } from "../../ports.ts";
 import type { Transport } from "../../transport/transport.ts";
 import type { InputAnswers } from "../input/seam.ts";
 import type { LegacyListening, ListenFeature } from "../listen/seam.ts";
-import type { Tools } from "../tools.ts";
+import type { Mirror } from "../tools.ts";
 import type { Call, CallHost } from "./call.ts";
 import type { ClientRequest, RequestOptions, RequestOwner, ServerInfo } from "./request.ts";
 
@@ -51,8 +51,8 @@ export interface SessionParts {
   readonly logger: Logger | undefined;
   /** Legacy HTTP: whether the GET stream is opened as soon as there are handlers that may hear something on it. */
   readonly stream: boolean;
-  /** The tools as they were listed: their arguments may be mirrored as headers. */
-  readonly tools: Tools;
+  /** Mirrors arguments as headers, where that feature is there. */
+  readonly mirror: Mirror | undefined;
   /** Whose session it is; a function, so that a client can be written as JSON. */
   client(): SessionClient;
 }
