@@ -6,6 +6,7 @@
 import type { JsonObject } from "../protocol/json_rpc.ts";
 import type { Limits } from "../protocol/limits.ts";
 import { invalid } from "../protocol/modern.ts";
+import type { Era } from "../protocol/revisions.ts";
 import { checkShape } from "../protocol/shapes/all.ts";
 import { isPlain } from "../protocol/shapes/core.ts";
 import type {
@@ -18,9 +19,11 @@ import type {
   ListPromptsResult,
   ListResourcesResult,
   ListResourceTemplatesResult,
+  ListToolsResult,
   LoggingLevel,
   ReadResourceResult,
   Task,
+  Tool,
 } from "../protocol/types.ts";
 import type { Clock } from "../ports.ts";
 import type { Transport } from "../transport/transport.ts";
@@ -35,8 +38,9 @@ import type { ClientOptions } from "./options.ts";
 import { KeepAlive } from "./extras/keep_alive.ts";
 import { Outputs } from "./extras/outputs.ts";
 import { calmly } from "./extras/progress.ts";
+import { resumed } from "./extras/resumed.ts";
 import { LegacySession } from "./session/legacy_session.ts";
-import { ModernSession } from "./session/modern_session.ts";
+import { sayLevel } from "./session/modern_session.ts";
 import type { ClientRequest, RequestOptions, SessionRequestOptions } from "./session/request.ts";
 import type { Session, SessionParts } from "./session/session.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -61,6 +65,7 @@ export class Client extends CoreClient {
   readonly #cache: ResultCache | undefined;
   readonly #keepAlive: KeepAlive;
   readonly #subscriptions = new Set<Subscription>();
+  readonly #tools = new Map<unknown, Tool>();
   #known: Verdict | undefined;
   #doubtful = false;
   #tasks: TaskRunner | undefined;
@@ -75,15 +80,12 @@ export class Client extends CoreClient {
     const { tasks, capabilities } = options;
     const extensions = tasks && { ...capabilities?.extensions, [tasks.extension]: {} };
     super(transport, extensions ? { ...options, capabilities: { ...capabilities, extensions } } : options);
-    this.limits = this.parts.limits;
-    this.clock = this.parts.clock;
-    this.inputs = this.parts.inputs;
+    ({ limits: this.limits, clock: this.clock, inputs: this.inputs } = this.parts);
     this.#options = options;
     this.#outputs = new Outputs(options.validator);
     this.#keepAlive = new KeepAlive(this.clock, options.keepAlive, () => this.ping());
     this.#cache = options.cache === false ? undefined : options.features?.cache?.(this.clock);
-    this.#known = options.verdict;
-    this.#doubtful = !!options.verdict;
+    this.#doubtful = !!(this.#known = options.verdict);
     this.#logLevel = options.logLevel;
   }
 
@@ -103,14 +105,14 @@ export class Client extends CoreClient {
     const result: unknown = await super.callTool(name, args, options);
     if (!options.resultTypes?.includes((result as JsonObject).resultType as string)) return result as CallToolResult;
     const ended: unknown = await this.#taskRunner().adopt(result as JsonObject).result(options);
-    return this.#outputs.check(this.tools.definition(name), ended as JsonObject);
+    return this.#outputs.check(this.#tools.get(name), ended as JsonObject);
   }
 
   /** As in {@linkcode CoreClient}; results of all methods are checked field by field, and progress comes calmly. */
   override request(method: string, params: JsonObject = {}, options: SessionRequestOptions = {}): Promise<JsonObject> {
     const { onProgress } = options;
     this.#keepAlive.used();
-    const tool = method === "tools/call" ? this.tools.definition(params.name) : undefined;
+    const tool = method === "tools/call" ? this.#tools.get(params.name) : undefined;
     const unusable = tool?.outputSchema && this.#outputs.prepare(tool);
     if (unusable) return Promise.reject(unusable);
     if (!onProgress) return super.request(method, params, options);
@@ -203,8 +205,7 @@ export class Client extends CoreClient {
   async setLogLevel(level: LoggingLevel, options: RequestOptions = {}): Promise<void> {
     this.#logLevel = level;
     const session = await this.ready(options);
-    if (session instanceof ModernSession) session.logLevel = level;
-    else await this.request("logging/setLevel", { level }, options);
+    if (!sayLevel(session, level)) await this.request("logging/setLevel", { level }, options);
   }
 
   /** Asks whether the server is alive: `ping`, or `server/discover` in the modern era, which has no ping. */
@@ -261,11 +262,8 @@ export class Client extends CoreClient {
     answers: Record<string, JsonObject>,
     options: RequestOptions = {},
   ): Promise<Result> {
-    const { method, params, requestState, round } = pending;
-    const missing = Object.keys(pending.inputRequests).find((key) => answers[key] === undefined);
-    if (missing !== undefined) throw new TypeError(`Cannot go on: the answer for "${missing}" is missing`);
-    const input: JsonObject = { inputResponses: answers, ...(requestState !== undefined && { requestState }) };
-    return await this.request(method, params, { ...options, resume: { input, round } }) as Result;
+    const { method, params } = pending;
+    return await this.request(method, params, { ...options, resume: resumed(pending, answers) }) as Result;
   }
 
   /**
@@ -281,16 +279,15 @@ export class Client extends CoreClient {
       ...(this.#known && { verdict: this.#known }),
       ...(sessionId !== undefined && { sessionId }),
       ...(this.#logLevel && { logLevel: this.#logLevel }),
-      tools: this.tools.all,
+      tools: [...this.#tools.values()],
     };
   }
 
   /** Takes over what another client knew. Called by `connect(snapshot)`. */
   restore({ verdict, logLevel, tools }: Snapshot): void {
-    this.#known = verdict;
-    this.#doubtful = !!verdict;
+    this.#doubtful = !!(this.#known = verdict);
     this.#logLevel = logLevel ?? this.#logLevel;
-    this.tools.take({ tools }, verdict?.era === "modern", true);
+    this.taken({ tools }, verdict?.era, true);
     // Over HTTP a session without an id has no state at the server; on a pipe there is always a handshake.
     if (verdict?.era !== "legacy" || this.parts.transport.kind !== "http" || !verdict.revision || !verdict.info) return;
     const session = new LegacySession(this.parts);
@@ -306,6 +303,14 @@ export class Client extends CoreClient {
     await super.close();
   }
 
+  /** @internal Takes a list of tools in, and remembers them. */
+  protected override taken(listed: ListToolsResult, era: Era | undefined, whole: boolean): ListToolsResult {
+    const result = super.taken(listed, era, whole);
+    if (whole) this.#tools.clear();
+    for (const tool of result.tools) this.#tools.set(tool.name, tool);
+    return result;
+  }
+
   /** A request that only reads: the cache stands in between. */
   protected override read(method: string, params: JsonObject, options: RequestOptions): Promise<JsonObject> {
     const { signal, onProgress, timeout, timeouts, meta, headers } = options;
@@ -315,30 +320,29 @@ export class Client extends CoreClient {
   }
 
   /** @internal Takes a result in: the shapes of all methods, and the output schemas of tools. */
-  protected override accepted(request: ClientRequest, result: JsonObject, shape: string): void {
+  override accepted(request: ClientRequest, result: JsonObject, shape: string): void {
     const isCall = shape === "tools/call";
     if (!isCall || !isPlain(result)) {
       super.accepted(request, result, shape);
       const wrong = checkShape(shape || request.method, result);
       if (wrong) throw invalid(request.method, wrong);
     }
-    const tool = isCall ? this.tools.definition(request.params.name) : undefined;
+    const tool = isCall ? this.#tools.get(request.params.name) : undefined;
     if (tool?.outputSchema) this.#outputs.check(tool, result);
     this.#doubtful = false;
   }
 
   /** Drops what is out of date. */
-  protected override changed(change: Change): void {
+  override changed(change: Change): void {
     this.#cache?.changed(change);
   }
 
   /** @internal After a session was opened: what hung on an older one is made again, and what was kept may be out of date. */
-  protected override async opened(session: Session): Promise<void> {
+  override async opened(session: Session): Promise<void> {
     const level = this.#logLevel;
     this.#known = { ...this.#known, ...verdictOf(session, this.clock.now()) };
     if (session.era === "legacy") this.#doubtful = false;
-    if (level && session instanceof ModernSession) session.logLevel = level;
-    else if (level) {
+    if (level && !sayLevel(session, level)) {
       await session.request({ method: "logging/setLevel", params: { level }, options: {} }).catch(() => {});
     }
     if (!this.closed) this.#keepAlive.start();
@@ -347,7 +351,7 @@ export class Client extends CoreClient {
     await session.stream?.reopened();
   }
 
-  /** What was told of a server and does not hold is forgotten, once: then the server is asked. */
+  /** What was told of a server and does not hold is forgotten, once. */
   protected override again(error: unknown): boolean {
     if (!this.#doubtful || !isRefusal(error)) return false;
     this.#doubtful = false;
@@ -367,12 +371,7 @@ export class Client extends CoreClient {
     return this.#broken() ? undefined : this.session;
   }
 
-  /**
-   * Goes by what is remembered. The server may speak the two-endpoint binding of 2024-11-05
-   * (specification: Streamable HTTP, Backwards Compatibility).
-   *
-   * @internal
-   */
+  /** @internal Goes by what is remembered; a server may speak the binding of 2024-11-05 (specification: Backwards Compatibility). */
   protected override async open(parts: SessionParts): Promise<Session> {
     const { transport } = parts;
     const { fallback, features } = this.#options;

@@ -16,12 +16,12 @@ import type { Transport } from "../transport/transport.ts";
 import { version } from "../version.ts";
 import { walkPages } from "./lists.ts";
 import type { ListOptions } from "./lists.ts";
-import { negotiate } from "./negotiate.ts";
 import type { ClientOptions, RequestHandler } from "./options.ts";
 import { finalError, Retries } from "./retry.ts";
 import type { ClientRequest, RequestOptions, ServerInfo, SessionRequestOptions } from "./session/request.ts";
 import type { Session, SessionParts } from "./session/session.ts";
-import { Tools } from "./tools.ts";
+import { takeTools } from "./tools.ts";
+import { negotiate } from "./negotiate.ts";
 
 /** Stands for the request that opens a session. */
 const opening: ClientRequest = { method: "initialize", params: {}, options: {} };
@@ -42,8 +42,6 @@ export type CoreClientOptions = Omit<
 export class CoreClient implements AsyncDisposable {
   /** @internal What sessions are made of. */
   protected readonly parts: SessionParts;
-  /** @internal The tools as they were listed. */
-  protected readonly tools: Tools;
   /** @internal The open session. */
   protected session: Session | undefined;
   /** Whether it was closed. */
@@ -59,11 +57,10 @@ export class CoreClient implements AsyncDisposable {
    * @param transport How to reach the server. The client owns it from now on and closes it.
    */
   constructor(transport: Transport, options: CoreClientOptions = {}) {
-    const { features, handlers = {}, clock = systemClock, random = systemRandom, middleware = [] } = options;
+    const { features = {}, clock = systemClock, random = systemRandom, middleware = [] } = options;
     const { capabilities = {}, logger, stream = true, clientInfo = { name: "causeway", version } } = options;
-    if (options.handlers && !features?.inputs) throw new TypeError('Cannot use "handlers" without "features.inputs"');
-    this.tools = new Tools(features?.mirror);
-    const inputs = features?.inputs?.(handlers, capabilities, options.validator);
+    if (options.handlers && !features.inputs) throw new TypeError('Cannot use "handlers" without "features.inputs"');
+    const inputs = features.inputs?.(options);
     this.parts = {
       transport,
       clock,
@@ -71,20 +68,13 @@ export class CoreClient implements AsyncDisposable {
       limits: { ...defaultLimits, ...options.limits },
       timeouts: { ...defaultTimeouts, ...options.timeouts },
       clientInfo,
-      handlers,
       capabilities: inputs?.capabilities ?? capabilities,
       inputs,
-      listening: features?.listen,
+      listening: features.listen,
       logger,
       stream,
-      accepted: (request, result, shape) => this.accepted(request, result, shape),
-      mirrored: (params) => this.tools.headers(params, this.parts.limits),
-      relist: features?.mirror && ((rest) => {
-        this.changed({ type: "tools" });
-        return this.listTools(rest);
-      }),
-      changed: (change) => this.changed(change),
-      reopened: (session) => this.opened(session),
+      mirror: features.mirror?.(),
+      client: () => this,
     };
     this.#retries = new Retries(this.parts, options.retry);
     this.#handle = middleware.reduceRight<RequestHandler>(
@@ -130,8 +120,7 @@ export class CoreClient implements AsyncDisposable {
    */
   async listTools(options: ListOptions = {}): Promise<ListToolsResult> {
     const result: ListToolsResult = await this.list("tools/list", "tools", options);
-    const mirrored = this.era === "modern" && this.parts.transport.kind === "http";
-    return this.tools.take(result, mirrored, options.cursor === undefined);
+    return this.taken(result, this.era, options.cursor === undefined);
   }
 
   /**
@@ -194,23 +183,35 @@ export class CoreClient implements AsyncDisposable {
     return await walkPages(key, page, { ...this.parts, milliseconds }) as Result;
   }
 
+  /**
+   * @internal Takes a list of tools in.
+   *
+   * @param whole Whether these are all of them: then what was known before is forgotten.
+   */
+  protected taken(result: ListToolsResult, era: Era | undefined, whole: boolean): ListToolsResult {
+    const { mirror, transport } = this.parts;
+    const used = era === "modern" && transport.kind === "http" ? mirror : undefined;
+    if (whole) used?.forget();
+    return takeTools(result, (tool) => used?.learn(tool));
+  }
+
   /** A request that only reads: here a cache may stand in between. */
   protected read(method: string, params: JsonObject, options: RequestOptions): Promise<JsonObject> {
     return this.request(method, params, options);
   }
 
   /** @internal Takes a result in; throws when it is not what its method promises. */
-  protected accepted({ method }: ClientRequest, result: JsonObject, shape: string): void {
+  accepted({ method }: ClientRequest, result: JsonObject, shape: string): void {
     if (shape === "tools/call" && isPlain(result)) return;
     checked(method, result, shape);
     if (shape === "tools/call") result.content ??= [];
   }
 
-  /** Something changed at the server. */
-  protected changed(_change: Change): void {}
+  /** @internal Something changed at the server. */
+  changed(_change: Change): void {}
 
   /** @internal A session was opened: the first one, or one in the place of another. */
-  protected opened(_session: Session): Promise<void> | void {}
+  opened(_session: Session): Promise<void> | void {}
 
   /** Whether an error is met by opening another session, at once. */
   protected again(_error: unknown): boolean | void {}
@@ -253,26 +254,22 @@ export class CoreClient implements AsyncDisposable {
     const session = this.usable;
     if (session) return session.request(request, this, now);
     const { timeout, timeouts } = request.options;
-    return this.#retry(this.#send(request), request, now + (timeouts?.total ?? timeout ?? this.parts.timeouts.total));
+    const total = timeouts?.total ?? timeout ?? this.parts.timeouts.total;
+    return this.#again(this.#send(request), request, now + total, (rest) => this.#repeat(request, rest));
   }
 
   async #send(request: ClientRequest): Promise<JsonObject> {
-    return await (this.usable ?? await this.ready(request.options)).request(request);
+    return await (await this.ready(request.options)).request(request);
+  }
+
+  #repeat(request: ClientRequest, total: number): Promise<JsonObject> {
+    const { options } = request;
+    return this.#send({ ...request, options: { ...options, timeouts: { ...options.timeouts, total } } });
   }
 
   /** @internal What becomes of a request that failed. */
   failed(error: unknown, { request, totalAt }: { request: ClientRequest; totalAt: number }): Promise<JsonObject> {
-    return this.#retry(Promise.reject(error), request, totalAt);
-  }
-
-  #retry(first: Promise<JsonObject>, request: ClientRequest, endsAt: number): Promise<JsonObject> {
-    const { options } = request;
-    return this.#again(
-      first,
-      request,
-      endsAt,
-      (total) => this.#send({ ...request, options: { ...options, timeouts: { ...options.timeouts, total } } }),
-    );
+    return this.#again(Promise.reject(error), request, totalAt, (rest) => this.#repeat(request, rest));
   }
 
   /**
@@ -295,10 +292,10 @@ export class CoreClient implements AsyncDisposable {
       } catch (error) {
         if (this.again(error)) continue;
         const final = this.closed || (method === "initialize" && transport.kind === "channel");
-        const delay = final ? undefined : this.#retries.delay(error, method, attempts++, options.idempotent);
-        if (!(endsAt - clock.monotonic() > (delay ?? Infinity))) throw finalError(error, method, this.label);
+        const delay = final ? Infinity : this.#retries.delay(error, method, attempts++, options.idempotent);
+        if (!(endsAt - clock.monotonic() > delay)) throw finalError(error, method, this.label);
         let stop: (() => void) | undefined;
-        const slept = new Promise<void>((resolve) => stop = clock.schedule(resolve, delay as number));
+        const slept = new Promise<void>((resolve) => stop = clock.schedule(resolve, delay));
         await unlessAborted(unlessAborted(slept, options.signal), this.#closing.signal).finally(stop);
       }
     }

@@ -4,10 +4,10 @@
  *
  * @module
  */
-import { parameterHeaders, readHeaderRules } from "../protocol/headers.ts";
 import type { ListenFilter } from "../protocol/types.ts";
 import { ResultCache } from "./cache.ts";
 import type { CacheFeature } from "./cache.ts";
+import { HeaderMirror } from "./extras/mirror.ts";
 import { Inputs } from "./input/input.ts";
 import type { InputFeature } from "./input/seam.ts";
 import { LegacyStream } from "./listen/legacy_stream.ts";
@@ -36,8 +36,7 @@ export interface Features {
 }
 
 /** Answers to what servers ask for. */
-export const inputFeature: InputFeature = (handlers, declared, validator): Inputs =>
-  new Inputs(handlers, declared, validator);
+export const inputFeature: InputFeature = (options): Inputs => new Inputs(options);
 
 /** Streams of changes. */
 export const listenFeature: ListenFeature = {
@@ -47,7 +46,7 @@ export const listenFeature: ListenFeature = {
 };
 
 /** Arguments of tools as headers. */
-export const mirrorFeature: MirrorFeature = { rules: readHeaderRules, headers: parameterHeaders };
+export const mirrorFeature: MirrorFeature = (): HeaderMirror => new HeaderMirror();
 
 /** The result cache. */
 export const cacheFeature: CacheFeature = (clock): ResultCache => new ResultCache(clock);

@@ -33,26 +33,21 @@ export async function walkPages(
   const most = key === "tools" ? Math.min(limits.tools, limits.items) : limits.items;
   let items: JsonValue[] = [];
   let last: JsonObject = {};
-  const gathered = (truncated?: ListResult["truncated"]): JsonObject => {
-    const { nextCursor: _, ...rest } = last;
-    return { ...rest, [key]: items.slice(0, most), ...(truncated && { truncated }) };
-  };
-  let cursor: string | undefined;
-  for (let count = 1;; count++) {
+  let truncated: ListResult["truncated"];
+  for (let count = 1, more = true; more && !truncated; count++) {
     try {
-      last = await page(cursor, count > 1 ? endsAt - clock.monotonic() : undefined);
+      last = await page(last.nextCursor as string | undefined, count > 1 ? endsAt - clock.monotonic() : undefined);
+      items = items.concat(last[key] as JsonValue[]);
+      more = last.nextCursor != null;
+      if (items.length + Number(more) > most) truncated = "items";
+      else if (more && count >= limits.pages) truncated = "pages";
+      else if (more && clock.monotonic() >= endsAt) truncated = "time";
     } catch (error) {
       // What was read until the time was over is something.
-      if (count > 1 && error instanceof TimeoutError) return gathered("time");
-      throw error;
+      if (count === 1 || !(error instanceof TimeoutError)) throw error;
+      truncated = "time";
     }
-    items = items.concat(last[key] as JsonValue[]);
-    const { nextCursor } = last;
-    const more = nextCursor != null;
-    if (items.length > most || (more && items.length === most)) return gathered("items");
-    if (!more) return gathered();
-    if (count >= limits.pages) return gathered("pages");
-    if (clock.monotonic() >= endsAt) return gathered("time");
-    cursor = nextCursor as string;
   }
+  const { nextCursor: _, ...rest } = last;
+  return { ...rest, [key]: items.slice(0, most), ...(truncated && { truncated }) };
 }

@@ -76,10 +76,8 @@ async function overHttp(probe: ModernSession, parts: SessionParts): Promise<Foun
       (error instanceof HeaderMismatchError || error instanceof MissingCapabilityError) && error.status === 400
     ) return { revision: probe.revision, info: undefined };
     // A legacy server's CORS list may not know the probe's headers: the browser refuses it then, and only "initialize" tells.
-    if (error instanceof ConnectionClosedError && error.blocked) {
-      return await new LegacySession(parts).open().catch(() => Promise.reject(error));
-    }
-    if (isLegacyAnswer(error)) return undefined;
+    const blocked = error instanceof ConnectionClosedError && error.blocked;
+    if (blocked || isLegacyAnswer(error)) return undefined;
     throw error;
   }
 }

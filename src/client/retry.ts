@@ -47,14 +47,15 @@ export class Retries {
   }
 
   /**
-   * How long to wait before the next attempt, in milliseconds; undefined when there is to be none.
+   * How long to wait before the next attempt, in milliseconds; Infinity when there is to be none.
    *
    * @param attempt How often it was sent already.
    */
-  delay(error: unknown, method: string, attempt: number, idempotent?: boolean): number | undefined {
-    if (!(error instanceof McpError) || !error.retryable || attempt >= this.#attempts) return undefined;
-    if (error.delivery !== "not-sent" && !idempotent && !reads.test(method)) return undefined;
-    if (this.#retries >= Math.max(budgetLeast, this.#calls * budgetShare)) return undefined;
+  delay(error: unknown, method: string, attempt: number, idempotent?: boolean): number {
+    const may = error instanceof McpError && error.retryable && attempt < this.#attempts &&
+      (error.delivery === "not-sent" || idempotent || reads.test(method)) &&
+      this.#retries < Math.max(budgetLeast, this.#calls * budgetShare);
+    if (!may) return Infinity;
     this.#retries++;
     const { status, retryAfter } = error as Partial<HttpStatusError>;
     const busy = status === 429 || status === 503;

@@ -1,91 +1,60 @@
 /**
- * What is known of a server's tools, and which of their arguments are mirrored as headers.
+ * Tools as a server lists them, and the seam to what mirrors their arguments as headers.
  *
  * @module
  */
-import type { FoundRules, HeaderRule } from "../protocol/headers.ts";
 import { isObject } from "../protocol/json_rpc.ts";
 import type { JsonObject } from "../protocol/json_rpc.ts";
 import type { Limits } from "../protocol/limits.ts";
 import { checkResult } from "../protocol/shapes/core.ts";
-import type { ListToolsResult, Tool } from "../protocol/types.ts";
+import type { Change, ListToolsResult, Tool } from "../protocol/types.ts";
+import type { ClientRequest, RequestOptions } from "./session/request.ts";
 
-/** Mirrors arguments of tools as headers (specification 2026-07-28: Streamable HTTP, Schema Extension). */
-export interface MirrorFeature {
-  /**
-   * Reads the `x-mcp-header` annotations of an input schema.
-   *
-   * @internal
-   */
-  rules(inputSchema: unknown): FoundRules;
-  /**
-   * The headers for a call's arguments.
-   *
-   * @internal
-   */
-  headers(rules: readonly HeaderRule[], args: unknown, limits: Limits): Record<string, string>;
+/** Whose tools they are. */
+export interface ToolOwner {
+  /** Is told of what is out of date. */
+  changed(change: Change): void;
+  /** Lists the tools anew. */
+  listTools(options: RequestOptions): Promise<unknown>;
 }
 
-interface KnownTool {
-  readonly tool: Tool;
-  readonly rules: readonly HeaderRule[];
-}
-
-const noRules: FoundRules = { rules: [] };
-
-/** The tools of one server, as they were listed last. */
-export class Tools {
-  readonly #mirror: MirrorFeature | undefined;
-  #known = new Map<string, KnownTool>();
-
-  constructor(mirror: MirrorFeature | undefined) {
-    this.#mirror = mirror;
-  }
-
-  /** The definitions, as plain JSON. */
-  get all(): Tool[] {
-    return [...this.#known.values()].map(({ tool }) => tool);
-  }
-
-  /** A tool as it was listed; undefined when it is not known. */
-  definition(name: unknown): Tool | undefined {
-    return this.#known.get(name as string)?.tool;
-  }
-
-  /**
-   * Takes a list in: doubled names and, where arguments are `mirrored`, tools whose `x-mcp-header` breaks the rules are
-   * moved from `tools` to `rejected` (specification 2026-07-28: Streamable HTTP, Schema Extension).
-   *
-   * @param whole Whether this is the whole list: then what was known before is forgotten.
-   */
-  take(result: ListToolsResult, mirrored: boolean, whole: boolean): ListToolsResult {
-    if (whole) this.#known = new Map();
-    const rejected: { name: string; reason: string }[] = [];
-    const seen = new Set<string>();
-    const tools = result.tools.filter((tool) => {
-      const reason = this.#reject(tool, mirrored, seen);
-      if (reason !== undefined) rejected.push({ name: String(tool?.name), reason });
-      return reason === undefined;
-    });
-    return rejected.length > 0 ? { ...result, tools, rejected } : result;
-  }
-
-  /** Why a tool is left out of the list; undefined when it is taken in. */
-  #reject(tool: Tool, mirrored: boolean, seen: Set<string>): string | undefined {
-    const wrong = isObject(tool) ? checkResult("tool", tool) : "it is no object";
-    if (wrong) return wrong;
-    const { name, inputSchema } = tool;
-    if (seen.has(name)) return "its name stands twice";
-    const { rules, invalid } = mirrored && this.#mirror?.rules(inputSchema) || noRules;
-    if (invalid) return invalid;
-    seen.add(name);
-    this.#known.set(name, { tool, rules });
-    return undefined;
-  }
-
+/** Mirrors arguments of one client's tools as headers (specification 2026-07-28: Streamable HTTP, Schema Extension). */
+export interface Mirror {
+  /** Takes a tool in; says why it must not be used, when its `x-mcp-header` breaks the rules. */
+  learn(tool: Tool): string | undefined;
+  /** Forgets all tools: they are listed anew. */
+  forget(): void;
   /** The headers that mirror a call's arguments; undefined when there are none or the tool is not known. */
-  headers(call: JsonObject, limits: Limits): Record<string, string> | undefined {
-    const rules = this.#known.get(call.name as string)?.rules;
-    return rules?.length ? this.#mirror?.headers(rules, call.arguments, limits) : undefined;
-  }
+  headers(call: JsonObject, limits: Limits): Record<string, string> | undefined;
+  /**
+   * Lists the tools anew, where an error says that their headers were made by old definitions; else undefined.
+   *
+   * @param rest The milliseconds that are left.
+   */
+  renewed(error: unknown, request: ClientRequest, rest: number, owner: ToolOwner): Promise<unknown> | undefined;
+}
+
+/**
+ * Makes the mirror of one client.
+ *
+ * @internal
+ */
+export type MirrorFeature = () => Mirror;
+
+/**
+ * Takes a list in: doubled names and what `judge` has something against are moved from `tools` to `rejected`.
+ *
+ * @param judge Says why a tool must not be used.
+ */
+export function takeTools(result: ListToolsResult, judge: (tool: Tool) => string | undefined): ListToolsResult {
+  const rejected: { name: string; reason: string }[] = [];
+  const seen = new Set<string>();
+  const tools = result.tools.filter((tool) => {
+    const reason = (isObject(tool) ? checkResult("tool", tool) : "it is no object") ??
+      (seen.has(tool.name) ? "its name stands twice" : judge(tool));
+    if (reason) rejected.push({ name: String(tool?.name), reason });
+    else seen.add(tool.name);
+    return !reason;
+  });
+  return rejected.length > 0 ? { ...result, tools, rejected } : result;
 }

@@ -62,16 +62,15 @@ export function takeText(bytes: ArrayBuffer | Uint8Array): string {
 export async function readErrorText(response: Response, clock: Clock): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
-  let seen = 0;
   try {
     await eachChunk(response, false, (chunk, cancel) => {
       text += decoder.decode(chunk, { stream: true });
-      if ((seen += chunk.length) > manyBytes) cancel();
+      if (text.length > manyBytes) cancel();
     }, (cancel) => clock.schedule(cancel, errorWait));
-    return text.slice(0, manyBytes);
   } catch {
-    return "";
+    // What was read by then is something.
   }
+  return text.slice(0, manyBytes);
 }
 
 /**

@@ -53,9 +53,9 @@ function networkError(cause: unknown, url: string, { signal }: RequestInit): unk
   if (cause instanceof McpError || signal?.aborted) return cause;
   const server = `"${urlWithoutQuery(url)}"`;
   for (let error = cause; error instanceof Error; error = error.cause) {
-    const { code } = error as { code?: unknown };
-    const untrusted = certificate.test(String(code));
-    if (untrusted || noConnection.test(String(code))) {
+    const code = String((error as { code?: unknown }).code);
+    const untrusted = certificate.test(code);
+    if (untrusted || noConnection.test(code)) {
       const check = untrusted ? "its certificate is not trusted" : "check the address, and that the server runs";
       return new ConnectError(`Cannot connect to ${server} (${code}): ${check}`, { cause, retryable: !untrusted });
     }

@@ -68,16 +68,15 @@ export type MessageKind = "request" | "notification" | "response" | undefined;
  */
 export function classify(value: unknown): MessageKind {
   if (!isObject(value) || value.jsonrpc !== "2.0") return undefined;
-  const { id, method, params, result, error } = value;
+  const { id, method, params = {}, result, error } = value;
   const asks = isRequestId(id);
   if (method !== undefined) {
-    const sound = typeof method === "string" && result === undefined && error === undefined &&
-      (params === undefined || isObject(params));
+    const sound = typeof method === "string" && result === undefined && error === undefined && isObject(params);
     return !sound ? undefined : asks ? "request" : id === undefined ? "notification" : undefined;
   }
   const answers = error === undefined
     ? isObject(result) && asks
-    : result === undefined && isRpcError(error) && (asks || (id ?? undefined) === undefined);
+    : result === undefined && isRpcError(error) && (asks || id == null);
   return answers ? "response" : undefined;
 }
 

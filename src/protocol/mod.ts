@@ -3,6 +3,9 @@
  *
  * @module
  */
+export { createSchemaValidator } from "./json_schema/mod.ts";
+export type { DialectName, FormatChecks, SchemaValidatorOptions } from "./json_schema/mod.ts";
+export type { SchemaValidator, ValidateFunction, Validation, ValidationIssue } from "./validation.ts";
 export type * from "./types.ts";
 export * from "./errors.ts";
 export type { JsonRpcError, JsonRpcMessage, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from "./json_rpc.ts";
@@ -13,6 +16,3 @@ export type { Era, Revision } from "./revisions.ts";
 export { decodeHeaderValue, encodeHeaderValue } from "./headers.ts";
 export { expandUriTemplate, matchUriTemplate } from "./uri_template.ts";
 export type { TemplateScalar, TemplateValue } from "./uri_template.ts";
-export { createSchemaValidator } from "./json_schema/mod.ts";
-export type { DialectName, FormatChecks, SchemaValidatorOptions } from "./json_schema/mod.ts";
-export type { SchemaValidator, ValidateFunction, Validation, ValidationIssue } from "./validation.ts";

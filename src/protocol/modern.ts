@@ -23,11 +23,8 @@ const inputMethods: readonly string[] = ["tools/call", "prompts/get", "resources
 export function modernShape(method: string, result: JsonObject, allowed: readonly string[] | undefined): string {
   const { resultType: type = "complete" } = result;
   if (type === "complete") return method;
-  if (type === "input_required") {
-    if (inputMethods.includes(method)) return type;
-    throw invalid(method, "it must not ask for input");
-  }
-  if (typeof type === "string" && allowed?.includes(type)) return type;
+  const mayBe = type === "input_required" ? inputMethods.includes(method) : allowed?.includes(type as string);
+  if (mayBe) return type as string;
   throw invalid(method, `"resultType" is ${JSON.stringify(type)}: expected "complete"`);
 }
 

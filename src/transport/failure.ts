@@ -7,14 +7,16 @@ import { ConnectionClosedError, McpError, ProtocolViolationError } from "../prot
 
 /** The reason of a cancellation as it may be told to the other side. */
 export function reasonText(reason: unknown): string {
-  const text = reason instanceof Error ? reason.message : typeof reason === "string" ? reason : "cancelled";
-  return text.slice(0, 200);
+  return textOf(reason ?? "cancelled").slice(0, 200);
+}
+
+function textOf(reason: unknown): string {
+  return reason instanceof Error ? reason.message : String(reason);
 }
 
 /** Any thrown value as an McpError, so that no foreign error leaves a transport. */
 export function asMcpError(error: unknown): McpError {
   if (error instanceof McpError) return error;
   if (error instanceof SyntaxError) return new ProtocolViolationError("The message is no JSON", { cause: error });
-  const message = error instanceof Error ? error.message : String(error);
-  return new ConnectionClosedError(`The connection broke: ${message}`, { cause: error, retryable: true });
+  return new ConnectionClosedError(`The connection broke: ${textOf(error)}`, { cause: error, retryable: true });
 }

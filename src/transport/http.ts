@@ -56,11 +56,11 @@ export class HttpTransport implements Transport {
    */
   constructor(url: string | URL, options: HttpTransportOptions = {}) {
     const { fetch = globalThis.fetch, headers, clock = systemClock, sessionId } = options;
-    this.address = checkedUrl(url);
-    this.label = urlWithoutQuery(this.address);
+    const address = this.address = checkedUrl(url);
+    const label = this.label = urlWithoutQuery(address);
     this.#context = {
-      url: this.address,
-      label: this.label,
+      address,
+      label,
       // Called as a method of an object, some runtimes would refuse the global fetch.
       fetch: (target, init) => fetch(target, init),
       limits: { ...defaultLimits, ...options.limits },

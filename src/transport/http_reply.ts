@@ -38,7 +38,7 @@ const eventStream = "text/event-stream";
 
 /** What a reply knows of its transport. */
 export interface HttpContext {
-  readonly url: string;
+  readonly address: string;
   readonly label: string;
   readonly fetch: Fetch;
   readonly limits: Limits;
@@ -67,8 +67,8 @@ export class HttpReply {
   #stop: (() => void) | undefined;
   #messages = 0;
   #eventId: string | undefined;
-  /** It was sent within a session: which may be another one by the time the reply comes. */
-  #inSession = false;
+  /** The session it was sent in: which may be another one by the time the reply comes. */
+  #session: string | undefined;
   #retry: number | undefined;
 
   constructor(context: HttpContext, exchange?: Exchange, options?: SendOptions) {
@@ -86,34 +86,28 @@ export class HttpReply {
    * @param text The message. Without one: GET when it asks, else DELETE.
    */
   async run(asks: boolean, text?: string, method?: string): Promise<void> {
-    const context = this.#context;
+    const { limits, timeouts, closed, clock, isDeno, label } = this.#context;
     try {
-      const { limits, timeouts } = context;
-      if (context.closed) throw new ConnectionClosedError("The client is closed", { delivery: "not-sent" });
+      if (closed) throw new ConnectionClosedError("The client is closed", { delivery: "not-sent" });
       if (!asks) {
         const wait = text ? timeouts.headers : timeouts.close;
-        this.#stop = context.clock.schedule(() => this.end(new TimeoutError("headers", wait)), wait);
+        this.#stop = clock.schedule(() => this.end(new TimeoutError("headers", wait)), wait);
       }
-      const once = context.isDeno && text && (method === "tools/call" || !method);
+      const once = isDeno && text && (method === "tools/call" || !method);
       const response = await this.#fetch(text ? "POST" : asks ? "GET" : "DELETE", once ? new Blob([text]) : text);
       if (!response.ok) return this.end(await this.#failure(response));
       this.#exchange?.begin?.();
       if (method === "initialize") this.#keepSession(response);
       if (!asks) discard(response);
       else {
-        const type = mediaType(response);
-        if (text && type.startsWith(json)) {
-          this.#take(takeText(await readBytes(response, limits.messageBytes, context.isDeno)));
+        if (text && mediaType(response).startsWith(json)) {
+          this.#take(takeText(await readBytes(response, limits.messageBytes, isDeno)));
         } else {
-          const endless = !text || method === "subscriptions/listen";
-          await this.#readStream(response, type, endless ? Infinity : limits.streamBytes);
+          await this.#readStream(response, !text || method === "subscriptions/listen");
           if (text && !this.#answered && this.#options?.legacy) await this.#resume();
         }
         if (!this.#answered) {
-          throw new ConnectionClosedError(`"${context.label}" gave no answer`, {
-            retryable: true,
-            retryAfter: this.#retry,
-          });
+          throw new ConnectionClosedError(`"${label}" gave no answer`, { retryable: true, retryAfter: this.#retry });
         }
       }
       // It was read to its end: there is nothing to be called off.
@@ -144,23 +138,27 @@ export class HttpReply {
   }
 
   #fetch(method: string, body?: string | Blob): Promise<Response> {
-    const { fetch, url, sessionId, headers: usual } = this.#context;
+    const { fetch, address, sessionId, headers: usual } = this.#context;
     const { legacy, headers: own } = this.#options ?? {};
-    const headers: Record<string, string> = { ...usual, ...own, "Accept": `${json}, ${eventStream}` };
+    const headers: Record<string, string> = {
+      ...usual,
+      ...own,
+      "Accept": body ? `${json}, ${eventStream}` : eventStream,
+    };
     if (body) headers["Content-Type"] = json;
-    else headers.Accept = eventStream;
-    this.#inSession = Boolean(legacy) && sessionId !== undefined;
-    if (legacy && sessionId !== undefined) headers["Mcp-Session-Id"] = sessionId;
-    if (this.#eventId !== undefined) headers["Last-Event-ID"] = this.#eventId;
-    return egressFetch(fetch, url, { method, headers, signal: this.#controller.signal, ...body && { body } });
+    this.#session = legacy ? sessionId : undefined;
+    if (this.#session) headers["Mcp-Session-Id"] = this.#session;
+    if (this.#eventId) headers["Last-Event-ID"] = this.#eventId;
+    return egressFetch(fetch, address, { method, headers, signal: this.#controller.signal, ...body && { body } });
   }
 
-  async #readStream(response: Response, type: string, most: number): Promise<void> {
-    const { limits, redact, label, clock, isDeno } = this.#context;
+  async #readStream(response: Response, endless = false): Promise<void> {
+    const { limits, label, clock, isDeno } = this.#context;
+    const type = mediaType(response);
     if (!type.startsWith(eventStream)) {
-      const text = excerpt(redact(await readErrorText(response, clock)).trim(), 200);
+      const wrong = `expected JSON or an event stream, got "${type}": `;
       throw new ProtocolViolationError(
-        `"${label}" answered ${response.status}: expected JSON or an event stream, got "${type}": ${text}`,
+        `"${label}" answered ${response.status}: ${wrong}${excerpt(await this.#errorText(response), 200)}`,
       );
     }
     const parser = new SseParser(limits.messageBytes, (data, event) => {
@@ -171,7 +169,7 @@ export class HttpReply {
     try {
       await eachChunk(response, isDeno, (chunk) => {
         seen += chunk.length;
-        checkLimit("streamBytes", most, seen);
+        if (!endless) checkLimit("streamBytes", limits.streamBytes, seen);
         parser.push(chunk);
         if (this.#answered) stopLinger ??= clock.schedule(() => this.end(), linger);
       }, (cancel) => this.#stop = cancel);
@@ -180,9 +178,9 @@ export class HttpReply {
       if (error instanceof McpError || error instanceof SyntaxError) throw error;
     } finally {
       stopLinger?.();
-      const { lastEventId, retry } = parser;
-      if (lastEventId && headerSafe.test(lastEventId)) this.#eventId = lastEventId;
-      this.#retry = retry ?? this.#retry;
+      const { lastEventId = "", retry = this.#retry } = parser;
+      if (headerSafe.test(lastEventId)) this.#eventId = lastEventId;
+      this.#retry = retry;
     }
   }
 
@@ -204,18 +202,18 @@ export class HttpReply {
 
   /** Legacy: a stream that ended early but had an event id is polled again (specification 2025-11-25: Resumability). */
   async #resume(): Promise<void> {
-    const { clock, limits } = this.#context;
     let pause = shortestRetry;
     for (let left = resumptions; left > 0; left--) {
       const eventId = this.#eventId;
       const messages = this.#messages;
-      if (eventId === undefined || this.#answered || this.#over) return;
+      if (!eventId || this.#answered || this.#over) return;
       await new Promise<void>((resolve) => {
-        this.#stop = clock.schedule(resolve, Math.max(Math.min(this.#retry ?? firstRetry, longestRetry), pause));
+        const wait = Math.max(Math.min(this.#retry ?? firstRetry, longestRetry), pause);
+        this.#stop = this.#context.clock.schedule(resolve, wait);
       });
       try {
         const response = await this.#fetch("GET");
-        if (response.ok) await this.#readStream(response, mediaType(response), limits.streamBytes);
+        if (response.ok) await this.#readStream(response);
         else discard(response);
       } catch (error) {
         // It may fail in any way but these: then the outcome stays as unknown as it was.
@@ -236,14 +234,18 @@ export class HttpReply {
     this.#context.sessionId = id;
   }
 
+  /** What a reply that is no answer says, without secrets. */
+  async #errorText(response: Response): Promise<string> {
+    const { redact, clock } = this.#context;
+    return redact(await readErrorText(response, clock)).trim();
+  }
+
   /** Turns a status that is no success into the error that says what it means. */
   async #failure(response: Response): Promise<McpError> {
     const { status, headers } = response;
     const { label, redact, clock } = this.#context;
-    const text = redact(await readErrorText(response, clock)).trim();
-    if (status === 404 && this.#inSession) {
-      return new SessionLostError(`"${label}" lost the session`);
-    }
+    const text = await this.#errorText(response);
+    if (status === 404 && this.#session) return new SessionLostError(`"${label}" lost the session`);
     const message = `"${label}" answered ${status}${text && ": " + excerpt(text, 200)}`;
     if (status === 401 || status === 403) {
       return new UnauthorizedError(message, { status, challenge: redact(headers.get("www-authenticate") ?? "") });

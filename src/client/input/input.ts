@@ -10,14 +10,26 @@ import {
   ProtocolViolationError,
 } from "../../protocol/errors.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
-import type { ClientCapabilities, InputRequest } from "../../protocol/types.ts";
+import type { ClientCapabilities, InputRequest, LogMessage } from "../../protocol/types.ts";
 import type { SchemaValidator } from "../../protocol/validation.ts";
+import type { Logger } from "../../ports.ts";
 import type { SendOptions } from "../../transport/transport.ts";
 import { answerElicitation, elicitationCapability } from "./elicitation.ts";
 import { LegacyServerRequests } from "./legacy_input.ts";
 import { answerRoots } from "./roots.ts";
 import { answerSampling } from "./sampling.ts";
-import type { HandlerContext, Handlers, InputAnswers, InputContext, LegacyInput, LegacyInputParts } from "./seam.ts";
+import { attend } from "./seam.ts";
+import type {
+  AskingCall,
+  HandlerContext,
+  Handlers,
+  InputAnswers,
+  InputContext,
+  InputOptions,
+  LegacyInput,
+  LegacyInputParts,
+  Wait,
+} from "./seam.ts";
 
 /** Answers requests for input with the handlers that are there. */
 export class Inputs implements InputAnswers {
@@ -25,22 +37,22 @@ export class Inputs implements InputAnswers {
   /** What is declared to servers. */
   readonly capabilities: ClientCapabilities;
   readonly #validator: SchemaValidator | undefined;
+  readonly #logger: Logger | undefined;
 
   /**
-   * @param handlers What answers.
-   * @param declared Further capabilities. Input of a kind that is declared here and has no handler stops the call with an
-   * {@linkcode InputRequiredError}.
-   * @param validator Checks what is filled in against the server's form.
+   * @param options `handlers` answer; `capabilities` are declared beside theirs: input of a kind that is declared there and has
+   * no handler stops the call with an {@linkcode InputRequiredError}; `validator` checks what is filled in against the server's form.
    */
-  constructor(handlers: Handlers, declared: ClientCapabilities, validator?: SchemaValidator) {
+  constructor({ handlers = {}, capabilities, validator, logger }: InputOptions) {
     this.handlers = handlers;
     this.#validator = validator;
+    this.#logger = logger;
     const elicitation = elicitationCapability(handlers);
     this.capabilities = {
       ...(elicitation && { elicitation }),
       ...(handlers.sampling && { sampling: handlers.samplingTools ? { tools: {} } : {} }),
       ...(handlers.roots && { roots: { listChanged: true } }),
-      ...declared,
+      ...capabilities,
     };
   }
 
@@ -71,6 +83,28 @@ export class Inputs implements InputAnswers {
     return { inputResponses: Object.fromEntries(keys.map((key, index) => [key, answers[index]])) };
   }
 
+  /** Answers what one round asks for, as long as it is waited for. */
+  answerRound(
+    { inputRequests = {}, requestState }: JsonObject,
+    { request: { method, params }, round }: AskingCall,
+    server: string,
+    wait: Wait,
+  ): Promise<JsonObject> {
+    const requests = inputRequests as unknown as Record<string, InputRequest>;
+    return attend(
+      wait,
+      (signal) =>
+        this.answerAll(requests, {
+          method,
+          params,
+          round,
+          requestState: requestState as string | undefined,
+          server,
+          signal,
+        }),
+    );
+  }
+
   /**
    * Answers one request.
    *
@@ -86,6 +120,15 @@ export class Inputs implements InputAnswers {
         : new MethodNotFoundError(`"${method}" is not supported`);
     }
     return await answer(context);
+  }
+
+  /** Takes a log message of the server to its handler. */
+  notified(method: string, params: JsonObject | undefined): void {
+    try {
+      if (method === "notifications/message" && params) this.handlers.log?.(params as unknown as LogMessage);
+    } catch (error) {
+      this.#logger?.({ level: "warning", message: "The log handler failed", fields: { error } });
+    }
   }
 
   legacy(parts: LegacyInputParts, send: () => SendOptions): LegacyInput {

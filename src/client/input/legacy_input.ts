@@ -13,7 +13,8 @@ import {
   TimeoutError,
   UrlElicitationRequiredError,
 } from "../../protocol/errors.ts";
-import type { InputAnswers, LegacyInput, LegacyInputParts } from "./seam.ts";
+import { attend } from "./seam.ts";
+import type { InputAnswers, LegacyInput, LegacyInputParts, Wait } from "./seam.ts";
 import { answerUrls } from "./url_elicitation.ts";
 
 const relatedTask = "io.modelcontextprotocol/related-task";
@@ -50,17 +51,15 @@ export class LegacyServerRequests implements LegacyInput {
     else if (method === "notifications/elicitation/complete") this.#notices.get(params?.elicitationId)?.();
   }
 
-  async satisfy(error: unknown, round: number, wait: (work: Promise<undefined>) => Promise<unknown>): Promise<void> {
+  async satisfy(error: unknown, round: number, wait: Wait): Promise<void> {
     const { limits, transport: { label: server } } = this.#parts;
     if (!(error instanceof UrlElicitationRequiredError) || round > limits.inputRounds) throw error;
-    const controller = new AbortController();
-    const context = { server, signal: controller.signal };
-    const work = answerUrls(error, { inputs: this.#inputs, notices: this.#notices, context });
-    if (!work) throw error;
     try {
-      await wait(work);
+      await attend(wait, (signal) => {
+        const context = { server, signal };
+        return answerUrls(error, { inputs: this.#inputs, notices: this.#notices, context }) ?? Promise.reject(error);
+      });
     } catch (reason) {
-      controller.abort(reason);
       // The server need not tell that its user is done: then its own answer stands, and the caller may try again.
       throw reason instanceof TimeoutError ? error : reason;
     }

@@ -18,6 +18,7 @@ import type {
 import type { SchemaValidator } from "../../protocol/validation.ts";
 import type { Logger } from "../../ports.ts";
 import type { SendOptions, Transport } from "../../transport/transport.ts";
+import type { ClientRequest } from "../session/request.ts";
 
 /** What a handler is told beside the request. */
 export interface HandlerContext {
@@ -102,6 +103,29 @@ export interface InputContext extends HandlerContext {
   readonly requestState: string | undefined;
 }
 
+/** The call that asks, as its session knows it. */
+export interface AskingCall {
+  readonly request: ClientRequest;
+  readonly round: number;
+}
+
+/** Waits for work between two rounds, but no longer than the request lives. */
+export type Wait = (work: Promise<JsonObject | void>) => Promise<JsonObject>;
+
+/** Does work that is waited for: when the waiting ends early, the signal is aborted with the reason. */
+export async function attend(
+  wait: Wait,
+  work: (signal: AbortSignal) => Promise<JsonObject | void>,
+): Promise<JsonObject> {
+  const controller = new AbortController();
+  try {
+    return await wait(work(controller.signal));
+  } catch (reason) {
+    controller.abort(reason);
+    throw reason;
+  }
+}
+
 /** The requests of one legacy server, in work. */
 export interface LegacyInput {
   /**
@@ -119,7 +143,7 @@ export interface LegacyInput {
    * @param wait Waits no longer than the request lives.
    * @throws The error, when there is nothing to be done about it.
    */
-  satisfy(error: unknown, round: number, wait: (work: Promise<undefined>) => Promise<unknown>): Promise<void>;
+  satisfy(error: unknown, round: number, wait: Wait): Promise<void>;
   /** Calls everything off. */
   stop(): void;
 }
@@ -138,20 +162,37 @@ export interface InputAnswers {
   readonly capabilities: ClientCapabilities;
   /** Answers all requests of one `input_required` result, side by side: gives `{ inputResponses }` for the next round. */
   answerAll(requests: Record<string, InputRequest>, context: InputContext): Promise<JsonObject>;
+  /**
+   * Answers what the result of one round asks for.
+   *
+   * @param server Who asks, for people.
+   * @param wait Waits no longer than the request lives.
+   * @throws The reason for which it gave up waiting; the handlers' signal is aborted then.
+   */
+  answerRound(result: JsonObject, asking: AskingCall, server: string, wait: Wait): Promise<JsonObject>;
   /** Answers one request. */
   answer(method: string, params: JsonObject, context: HandlerContext): Promise<JsonObject>;
+  /** Takes what the server tells on its own account. */
+  notified(method: string, params: JsonObject | undefined): void;
   /** For one legacy session. */
   legacy(parts: LegacyInputParts, send: () => SendOptions): LegacyInput;
 }
 
+/** What the answers of one client are made of. */
+export interface InputOptions {
+  /** What answers. */
+  readonly handlers?: Handlers | undefined;
+  /** Capabilities beside those of the handlers. */
+  readonly capabilities?: ClientCapabilities | undefined;
+  /** Checks what the user fills in against the server's form. */
+  readonly validator?: SchemaValidator | undefined;
+  /** Hears of handlers that failed. */
+  readonly logger?: Logger | undefined;
+}
+
 /**
- * Makes the answers of one client: `declared` are capabilities beside those of the handlers; `validator` checks what the
- * user fills in against the server's form.
+ * Makes the answers of one client.
  *
  * @internal
  */
-export type InputFeature = (
-  handlers: Handlers,
-  declared: ClientCapabilities,
-  validator: SchemaValidator | undefined,
-) => InputAnswers;
+export type InputFeature = (options: InputOptions) => InputAnswers;

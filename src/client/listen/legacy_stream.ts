@@ -45,8 +45,8 @@ export class LegacyStream implements LegacyListening {
    * there: it is opened before the first call when there is who hears them.
    */
   async ready(): Promise<void> {
-    const { handlers, stream } = this.#parts;
-    const heard = stream && Object.values(handlers).some(Boolean);
+    const { inputs, stream } = this.#parts;
+    const heard = stream && Object.values(inputs?.handlers ?? {}).some(Boolean);
     if (!(heard || this.#opening) || this.#parts.transport.kind !== "http") return;
     await (this.#opening = this.#open(false));
   }
@@ -67,7 +67,7 @@ export class LegacyStream implements LegacyListening {
   notified(method: string, params: JsonObject | undefined): void {
     const change = changeOf(method, params);
     if (!change) return;
-    this.#parts.changed(change);
+    this.#parts.client().changed(change);
     this.#backoff.reset();
     for (const { filter, sink } of this.#listeners) if (wants(filter, change)) sink.change(change);
   }

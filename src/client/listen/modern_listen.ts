@@ -5,7 +5,7 @@
  */
 import { ConnectionClosedError } from "../../protocol/errors.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
-import type { JsonObject, JsonRpcNotification } from "../../protocol/json_rpc.ts";
+import type { JsonObject, JsonRpcNotification, JsonRpcRequest } from "../../protocol/json_rpc.ts";
 import { metaPrefix } from "../../protocol/modern.ts";
 import type { ListenFilter } from "../../protocol/types.ts";
 import type { Call } from "../session/call.ts";
@@ -17,7 +17,9 @@ const changed = "ListChanged";
 /** Opens a stream: nothing counts before the server has acknowledged it, and everything on it is tagged with its id. */
 export function modernListen(session: ModernHost, filter: ListenFilter, sink: ListenSink): () => void {
   let opened = false;
-  const notified = ({ method, params }: JsonRpcNotification, call: Call): void => {
+  const take = (message: JsonRpcNotification | JsonRpcRequest, call: Call): void => {
+    if ("id" in message) return;
+    const { method, params } = message;
     if (method === "notifications/cancelled") {
       return call.end(new ConnectionClosedError("The server ended the subscription", { retryable: true }));
     }
@@ -32,7 +34,7 @@ export function modernListen(session: ModernHost, filter: ListenFilter, sink: Li
     if (change && opened) sink.change(change);
   };
   const params = { notifications: filterToWire(filter) };
-  const call = session.start({ method: "subscriptions/listen", params, options: {} }, { notified, requested() {} });
+  const call = session.start({ method: "subscriptions/listen", params, options: {} }, { take });
   call.result.then(() => sink.end(undefined, true), (reason) => sink.end(reason, false));
   return () => call.abort(new ConnectionClosedError("The subscription was closed"));
 }

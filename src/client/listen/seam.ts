@@ -58,11 +58,11 @@ export interface LegacyListenParts {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly random: Random;
-  readonly handlers: Handlers;
+  readonly inputs: { readonly handlers: Handlers } | undefined;
   /** Whether the stream is opened as soon as there are handlers that may hear something on it. */
   readonly stream: boolean;
-  /** Something changed. */
-  changed(change: Change): void;
+  /** Is told what changed. */
+  client(): { changed(change: Change): void };
 }
 
 /** Starts a request whose answer may be long in coming. */

@@ -10,16 +10,16 @@ import type { Cancel, Exchange } from "../../transport/transport.ts";
 import type { CallTimeouts, Deadlines, Expiring, Waiting } from "./deadlines.ts";
 import type { ClientRequest, RequestOwner, ServerInfo } from "./request.ts";
 
-/** What a call tells its session of. */
+/** What a call tells of beside its answer. */
 export interface CallHost {
-  /** A notification that is not this call's progress. */
-  notified(notification: JsonRpcNotification, call: Call): void;
-  /** A request of the server (legacy). */
-  requested(request: JsonRpcRequest, call: Call): void;
+  /** A notification that is not this call's progress, or a request of the server (legacy). */
+  take(message: JsonRpcRequest | JsonRpcNotification, call: Call): void;
 }
 
-/** Who says what an answer means, before the caller hears of it. */
-export interface CallJudge {
+/** What a call needs of its session, which says what an answer means before the caller hears of it. */
+export interface CallSession extends CallHost, Pick<Deadlines, "add" | "clock" | "delete" | "held" | "usual"> {
+  /** `headers` over HTTP, `idle` over a channel. */
+  readonly firstWait: keyof CallTimeouts;
   /**
    * The result as the caller gets it, at once or after more rounds.
    *
@@ -28,16 +28,6 @@ export interface CallJudge {
   accept(result: JsonObject, call: Call): JsonObject | Promise<JsonObject>;
   /** What may still come of a call that failed; undefined: nothing. */
   recover(error: unknown, call: Call): Promise<JsonObject> | undefined;
-}
-
-/** What all calls of one kind in one session have in common. */
-export interface CallKind {
-  readonly timers: Deadlines;
-  readonly host: CallHost;
-  /** Without one, answers and errors are given as they come. */
-  readonly judge?: CallJudge | undefined;
-  /** `headers` over HTTP, `idle` over a channel. */
-  readonly firstWait: keyof CallTimeouts;
 }
 
 /**
@@ -66,48 +56,53 @@ export class Call implements Exchange, Expiring {
   known: ServerInfo | undefined;
   before!: Waiting;
   after!: Waiting;
-  readonly #kind: CallKind;
+  readonly #session: CallSession;
+  readonly #host: CallHost | undefined;
   readonly #timeouts: CallTimeouts;
   #waitingFor!: keyof CallTimeouts;
   #resolve!: (result: JsonObject | Promise<JsonObject>) => void;
-  #reject!: (reason: unknown) => void;
   #cancel: Cancel | undefined;
   #tellOver: (() => void) | undefined;
   #progress = -Infinity;
 
   /**
-   * Starts its clock; nothing is sent yet.
+   * Starts its clock; nothing is sent yet. A signal that was aborted before ends it at once.
    *
+   * @param host Takes what comes beside the answer; the answer itself is given as it comes. Without a host the session judges it.
    * @param previous The call before it in the same public request: the time goes on.
    * @param now By the monotonic clock.
-   * @throws The signal's reason, when it was aborted already.
    */
-  constructor(request: ClientRequest, kind: CallKind, previous?: Call, now: number = kind.timers.clock.monotonic()) {
+  constructor(
+    request: ClientRequest,
+    session: CallSession,
+    host?: CallHost,
+    previous?: Call,
+    now: number = session.clock.monotonic(),
+  ) {
     const { signal, timeout, timeouts } = request.options;
-    const { timers } = kind;
-    signal?.throwIfAborted();
+    const { usual } = session;
     this.request = request;
-    this.#kind = kind;
+    this.#session = session;
+    this.#host = host;
     if (previous) {
       this.#timeouts = previous.#timeouts;
       this.totalAt = previous.totalAt;
       this.round = previous.round;
       this.input = previous.input;
     } else {
-      this.#timeouts = timeout === undefined && !timeouts ? timers.usual : {
-        ...timers.usual,
+      this.#timeouts = timeout === undefined && !timeouts ? usual : {
+        ...usual,
         ...timeout !== undefined && { headers: timeout, idle: timeout, total: timeout },
         ...timeouts,
       };
       this.totalAt = now + this.#timeouts.total;
     }
-    this.result = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
-    this.#await(kind.firstWait, now);
-    timers.add(this, now);
-    signal?.addEventListener("abort", this);
+    this.result = new Promise((resolve) => this.#resolve = resolve);
+    this.#await(session.firstWait, now);
+    session.add(this, now);
+    if (!signal) return;
+    signal.addEventListener("abort", this);
+    if (signal.aborted) this.handleEvent();
   }
 
   /** Resolves when this call itself is over, whatever comes after it. */
@@ -124,7 +119,7 @@ export class Call implements Exchange, Expiring {
   /** Takes its outcome from `work`, unless its time is over first: for what is waited for between two rounds. */
   follow(work: Promise<JsonObject | void>): Promise<JsonObject> {
     this.#await("total");
-    work.then((result) => this.#done(result ?? {}), (reason) => this.#fail(reason));
+    work.then((result) => this.settled || this.#done(result ?? {}), (reason) => this.end(reason));
     return this.result;
   }
 
@@ -140,11 +135,9 @@ export class Call implements Exchange, Expiring {
   message(message: JsonRpcMessage): void {
     if (this.settled) return;
     if ("method" in message) {
-      const { params } = message;
-      const { host } = this.#kind;
-      if ("id" in message) host.requested(message, this);
-      else if (message.method !== "notifications/progress" || params?.progressToken !== this.id) {
-        host.notified(message, this);
+      const { method, params } = message;
+      if (method !== "notifications/progress" || params?.progressToken !== this.id) {
+        (this.#host ?? this.#session).take(message, this);
       } else if (typeof params.progress === "number") this.#progressed(params as JsonObject & Progress);
       return;
     }
@@ -172,49 +165,47 @@ export class Call implements Exchange, Expiring {
     this.#cancel?.(reason);
   }
 
-  /** Its time is over: called by its {@linkcode Deadlines}. */
-  expire(): void {
+  /** Looks at the time: called by its {@linkcode Deadlines}. */
+  expire(now: number): void {
+    if (this.settled || this.expiresAt > now) return;
     const { timeout, named } = this.request.options;
     const kind = this.#waitingFor;
-    if (this.#kind.timers.held > 0 && kind === "idle") return this.touch();
+    if (this.#session.held && kind === "idle") return this.touch();
     const name = named ?? (timeout === undefined ? kind : "call");
     this.abort(new TimeoutError(name, this.#timeouts[kind], { retryable: true }));
   }
 
   #done(result: JsonObject): void {
     this.#settle();
-    const { judge } = this.#kind;
-    if (!judge) return this.#resolve(result);
     try {
-      const judged = judge.accept(result, this);
-      this.#resolve(judged instanceof Promise ? judged.catch((error) => this.#refused(error)) : judged);
+      const judged = this.#host ? result : this.#session.accept(result, this);
+      this.#resolve(judged instanceof Promise ? this.#unlessRefused(judged) : judged);
     } catch (error) {
-      this.#resolve(this.#refused(error));
+      this.#resolve(this.#unlessRefused(Promise.reject(error)));
     }
   }
 
   #fail(reason: unknown): void {
     this.#settle();
-    const more = this.#kind.judge?.recover(reason, this);
-    if (more) this.#resolve(more.catch((error) => this.#refused(error)));
-    else if (this.owner) this.#resolve(this.#refused(reason));
-    else this.#reject(reason);
+    const more = this.#host ? undefined : this.#session.recover(reason, this);
+    this.#resolve(this.#unlessRefused(more ?? Promise.reject(reason)));
   }
 
-  /** It failed for good: whoever asked may try again. */
-  #refused(error: unknown): Promise<JsonObject> {
-    return this.owner?.failed(error, this) ?? Promise.reject(error);
+  /** When it fails for good, whoever asked may try again. */
+  #unlessRefused(work: Promise<JsonObject>): Promise<JsonObject> {
+    const { owner } = this;
+    return owner ? work.catch((error) => owner.failed(error, this)) : work;
   }
 
   #settle(): void {
     this.settled = true;
-    this.#kind.timers.delete(this);
+    this.#session.delete(this);
     this.request.options.signal?.removeEventListener("abort", this);
     this.#tellOver?.();
   }
 
   /** Arms the clock for the next sign of life; the total is never extended. */
-  #await(kind: keyof CallTimeouts, now: number = this.#kind.timers.clock.monotonic()): void {
+  #await(kind: keyof CallTimeouts, now: number = this.#session.clock.monotonic()): void {
     const at = now + this.#timeouts[kind];
     this.#waitingFor = at < this.totalAt ? kind : "total";
     this.expiresAt = Math.min(at, this.totalAt);

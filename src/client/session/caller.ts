@@ -3,45 +3,44 @@
  *
  * @module
  */
-import type { JsonObject, JsonRpcMessage, JsonRpcNotification, JsonRpcRequest } from "../../protocol/json_rpc.ts";
+import type { JsonObject, JsonRpcMessage, JsonRpcRequest } from "../../protocol/json_rpc.ts";
 import type { Era, Revision } from "../../protocol/revisions.ts";
-import type { LogMessage } from "../../protocol/types.ts";
 import type { SendOptions } from "../../transport/transport.ts";
 import type { LegacyInput } from "../input/seam.ts";
 import type { LegacyListening } from "../listen/seam.ts";
 import { Call } from "./call.ts";
-import type { CallHost, CallJudge, CallKind } from "./call.ts";
+import type { CallHost, CallSession } from "./call.ts";
 import { Deadlines } from "./deadlines.ts";
+import type { CallTimeouts } from "./deadlines.ts";
 import { unknownServer } from "./request.ts";
 import type { ClientRequest, RequestOwner, ServerInfo } from "./request.ts";
 import type { Session, SessionParts } from "./session.ts";
 
 /** Makes calls on one transport, in the manners that an era adds. */
-export abstract class Caller implements Session, CallHost, CallJudge {
+export abstract class Caller extends Deadlines implements Session, CallSession {
   abstract readonly era: Era;
   abstract readonly revision: Revision;
   info: ServerInfo = unknownServer;
+  readonly firstWait: keyof CallTimeouts;
   /** Legacy: what the server sends on its own account, and what answers its requests. */
   stream: LegacyListening | undefined;
   protected input: LegacyInput | undefined;
   protected readonly parts: SessionParts;
-  protected readonly timers: Deadlines;
-  /** Public requests, whose answers this session judges. */
-  readonly #judged: CallKind;
   readonly #prefix: string;
   #count = 0;
 
   constructor(parts: SessionParts) {
     const { transport, clock, random, timeouts } = parts;
+    super(clock, timeouts);
     this.parts = parts;
-    this.timers = new Deadlines(clock, timeouts);
-    this.#judged = { ...this.#raw(this), judge: this };
     this.#prefix = Array.from(random.bytes(11), (byte) => (byte % 36).toString(36)).join("") + "-";
-    if (transport.kind === "http") return;
+    const isHttp = transport.kind === "http";
+    this.firstWait = isHttp ? "headers" : "idle";
+    if (isHttp) return;
     transport.open?.({ message: (message) => this.take(message), end: (reason) => this.stream?.lost(reason) });
   }
 
-  abstract requested(request: JsonRpcRequest, call?: Call): void;
+  protected abstract requested(request: JsonRpcRequest, call?: Call): void;
 
   abstract accept(result: JsonObject, call: Call): JsonObject | Promise<JsonObject>;
 
@@ -51,43 +50,33 @@ export abstract class Caller implements Session, CallHost, CallJudge {
   protected abstract dress(method: string, params: JsonObject): SendOptions & { headers: Record<string, string> };
 
   /** The `_meta` of every message. */
-  protected abstract meta(): JsonObject | undefined;
+  abstract meta(): JsonObject | undefined;
 
   request(request: ClientRequest, owner?: RequestOwner, now?: number): Promise<JsonObject> {
-    try {
-      const call = new Call(request, this.#judged, undefined, now);
-      call.owner = owner;
-      const { resume } = request.options;
-      if (resume) {
-        call.input = resume.input;
-        call.round = resume.round + 1;
-      }
-      return this.#send(call).result;
-    } catch (error) {
-      return Promise.reject(error);
-    }
+    const call = new Call(request, this, undefined, undefined, now);
+    call.owner = owner;
+    const { resume } = request.options;
+    if (resume) Object.assign(call, resume);
+    return this.#send(call).result;
   }
 
   start(request: ClientRequest, host: CallHost = this): Call {
-    return this.#send(new Call(request, this.#raw(host)));
+    return this.#send(new Call(request, this, host));
   }
 
   /** Sends the next round or attempt of a public request. */
   protected next(call: Call, changes: Partial<Pick<Call, "input" | "round" | "repeats">>): Promise<JsonObject> {
-    return this.#send(Object.assign(new Call(call.request, this.#judged, call), changes)).result;
+    return this.#send(Object.assign(new Call(call.request, this, undefined, call), changes)).result;
   }
 
   /** Waits for `work` between two rounds, but no longer than the request lives, and gives up with its caller. */
   protected wait(work: Promise<JsonObject | void>, call: Call): Promise<JsonObject> {
-    return new Call(call.request, this.#raw(this), call).follow(work);
-  }
-
-  #raw(host: CallHost): CallKind {
-    return { timers: this.timers, host, firstWait: this.parts.transport.kind === "http" ? "headers" : "idle" };
+    return new Call(call.request, this, this, call).follow(work);
   }
 
   /** Sends a call's request. Its id is unguessable in front and counted behind. */
   #send(call: Call): Call {
+    if (call.settled) return call;
     const { transport } = this.parts;
     const { request: { method, params: given, options }, input } = call;
     const id = call.id = this.#prefix + ++this.#count;
@@ -96,7 +85,7 @@ export abstract class Caller implements Session, CallHost, CallJudge {
     const progressToken = onProgress || method === "tools/call" ? id : undefined;
     const own = this.meta();
     let params = input ? { ...given, ...input } : given;
-    if (own || meta || progressToken) params = withMeta(params, { given: meta, own, progressToken });
+    if (own || meta || progressToken) params = withMeta(params, meta, own, progressToken);
     try {
       const dress = transport.kind === "http" ? this.dress(method, params) : undefined;
       if (headers && dress) Object.assign(dress.headers, headers);
@@ -119,46 +108,32 @@ export abstract class Caller implements Session, CallHost, CallJudge {
     });
   }
 
-  stop(): void {
+  override stop(): void {
     this.stream?.stop();
     this.input?.stop();
-    this.timers.stop();
+    super.stop();
   }
 
   /** Takes what belongs to no request as well as what comes beside an answer. */
-  take(message: JsonRpcMessage): void {
+  take(message: JsonRpcMessage, call?: Call): void {
     if (!("method" in message)) return;
-    if ("id" in message) this.requested(message);
-    else this.notified(message);
-  }
-
-  notified({ method, params }: JsonRpcNotification): void {
-    const { handlers, logger } = this.parts;
-    try {
-      if (method === "notifications/message" && params) handlers.log?.(params as unknown as LogMessage);
-    } catch (error) {
-      logger?.({ level: "warning", message: "The log handler failed", fields: { error } });
-    }
-    this.stream?.notified(method, params);
-    this.input?.notified(method, params);
+    if ("id" in message) return this.requested(message, call);
+    const { method, params } = message;
+    for (const part of [this.parts.inputs, this.stream, this.input]) part?.notified(method, params);
   }
 }
 
 /** Parameters with their `_meta`. The usual ones of a tool call are spelled out: a spread with a new key is several times dearer. */
 function withMeta(
   params: JsonObject,
-  { given, own, progressToken }: {
-    given: JsonObject | undefined;
-    own: JsonObject | undefined;
-    progressToken: string | undefined;
-  },
+  given: JsonObject | undefined,
+  own: JsonObject | undefined,
+  progressToken: string | undefined,
 ): JsonObject {
   const { name, arguments: args, _meta: old } = params;
   const _meta: JsonObject = old || given
     ? { ...old as JsonObject, ...given, ...own, progressToken }
-    : own
-    ? { ...own, progressToken }
-    : { progressToken };
+    : { ...own, progressToken };
   return args !== undefined && Object.keys(params).length === 2
     ? { name, arguments: args, _meta }
     : { ...params, _meta };

@@ -21,9 +21,8 @@ export interface Waiting {
 export interface Expiring extends Waiting {
   /** By the monotonic clock; Infinity for streams that stay open. */
   readonly expiresAt: number;
-  readonly settled: boolean;
-  /** Its time is over. It may have got more by then: see {@linkcode Deadlines.hold}. */
-  expire(): void;
+  /** Ends if its time is over by `now`. It may have got more by then: see {@linkcode Deadlines.hold}. */
+  expire(now: number): void;
   /** A sign of life. */
   touch(): void;
   /** Nothing will come any more. */
@@ -58,9 +57,8 @@ export class Deadlines {
     const ring = this.#ring;
     item.before = ring.before;
     item.after = ring;
-    ring.before.after = item;
-    ring.before = item;
-    if (item.expiresAt < this.#wakesAt) this.#arm(item.expiresAt, now);
+    ring.before = ring.before.after = item;
+    this.#arm(item, now);
   }
 
   /** Takes out what was added, once. */
@@ -91,22 +89,18 @@ export class Deadlines {
     return all;
   }
 
-  #arm(earliest: number, now: number): void {
-    const at = Math.min(Math.max(earliest, now), now + slice);
-    if (at >= this.#wakesAt) return;
+  /** What has no end has no timer either. */
+  #arm({ expiresAt }: Expiring, now: number): void {
+    if (expiresAt >= this.#wakesAt) return;
     this.#stop?.();
-    this.#wakesAt = at;
-    this.#stop = this.clock.schedule(() => this.#wake(), at - now);
+    this.#wakesAt = Math.min(expiresAt, now + slice);
+    this.#stop = this.clock.schedule(() => this.#wake(), this.#wakesAt - now);
   }
 
   #wake(): void {
     this.#wakesAt = Infinity;
     const now = this.clock.monotonic();
-    let earliest = Infinity;
-    for (const item of this.#all()) {
-      if (!item.settled && item.expiresAt <= now) item.expire();
-      if (!item.settled) earliest = Math.min(earliest, item.expiresAt);
-    }
-    if (earliest < Infinity) this.#arm(earliest, now);
+    for (const item of this.#all()) item.expire(now);
+    for (const item of this.#all()) this.#arm(item, now);
   }
 }

@@ -71,7 +71,7 @@ export class LegacySession extends Caller {
 
   /** What was asked for as a task may be answered by one: its shape is for those to judge who know tasks. */
   accept(result: JsonObject, { request }: Call): JsonObject {
-    this.parts.accepted(request, result, request.params.task === undefined ? request.method : "");
+    this.parts.client().accepted(request, result, request.params.task === undefined ? request.method : "");
     return result;
   }
 
@@ -81,10 +81,10 @@ export class LegacySession extends Caller {
     return this.input && this.#satisfied(this.input, error, call);
   }
 
-  requested(request: JsonRpcRequest, call?: Call): void {
+  protected requested(request: JsonRpcRequest, call?: Call): void {
     const { id, method } = request;
     if (method !== "ping" && this.input) {
-      return void this.timers.hold(this.input.requested(request, call?.over));
+      return void this.hold(this.input.requested(request, call?.over));
     }
     const body = method === "ping"
       ? { result: {} }
@@ -96,7 +96,7 @@ export class LegacySession extends Caller {
     return { legacy: true, headers: { ...this.#agreed } };
   }
 
-  protected meta(): undefined {}
+  override meta(): undefined {}
 
   async #mended(call: Call): Promise<JsonObject> {
     // Once, however many requests found the session lost.
@@ -120,6 +120,6 @@ export class LegacySession extends Caller {
       if (!(cause instanceof McpError)) throw cause;
       throw new SessionLostError("Cannot open the session again", { cause });
     }
-    await this.parts.reopened(this);
+    await this.parts.client().opened(this);
   }
 }

@@ -4,19 +4,19 @@
  *
  * @module
  */
-import { HeaderMismatchError, UnsupportedVersionError } from "../../protocol/errors.ts";
+import { UnsupportedVersionError } from "../../protocol/errors.ts";
 import { modernHeaders } from "../../protocol/headers.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import { checkLimit } from "../../protocol/limits.ts";
 import { invalid, metaPrefix, modernShape } from "../../protocol/modern.ts";
 import { commonRevision, modernRevisions } from "../../protocol/revisions.ts";
 import type { Revision } from "../../protocol/revisions.ts";
-import type { InputRequiredResult, LoggingLevel } from "../../protocol/types.ts";
+import type { LoggingLevel } from "../../protocol/types.ts";
 import type { SendOptions } from "../../transport/transport.ts";
 import type { Call } from "./call.ts";
 import { Caller } from "./caller.ts";
 import type { ServerInfo } from "./request.ts";
-import type { SessionParts } from "./session.ts";
+import type { Session, SessionParts } from "./session.ts";
 
 const revisionKey = metaPrefix + "protocolVersion";
 const firstStatePause = 50;
@@ -41,19 +41,15 @@ export class ModernSession extends Caller {
     };
   }
 
-  /** How much the server should log, told on every request. */
-  set logLevel(level: LoggingLevel) {
-    this.#meta[metaPrefix + "logLevel"] = level;
-  }
-
   accept(result: JsonObject, call: Call): JsonObject | Promise<JsonObject> {
     const { request, round } = call;
     const { method, options } = request;
     const shape = modernShape(method, result, options.resultTypes);
-    this.parts.accepted(request, result, shape);
+    this.parts.client().accepted(request, result, shape);
     if (shape === "input_required") return this.#nextRound(result, call);
     // What took answers is nobody else's: it must not be kept (specification: caching, Cacheable Results).
-    return round > 1 && result.ttlMs ? { ...result, ttlMs: 0 } : result;
+    if (round > 1 && result.ttlMs) result.ttlMs = 0;
+    return result;
   }
 
   /** A server that wants another revision, or headers from other definitions of its tools, gets them, once. */
@@ -65,53 +61,52 @@ export class ModernSession extends Caller {
       this.#meta[revisionKey] = this.revision = revision;
       return this.next(call, { repeats: true });
     }
-    const { method, options: { signal } } = call.request;
-    if (!(error instanceof HeaderMismatchError) || method !== "tools/call") return undefined;
-    const listed = this.parts.relist?.({ signal, timeout: call.totalAt - this.parts.clock.monotonic() });
-    return listed?.then(() => this.next(call, { repeats: true }));
+    const { client, mirror } = this.parts;
+    const renewed = mirror?.renewed(error, call.request, call.totalAt - this.clock.monotonic(), client());
+    return renewed?.then(() => this.next(call, { repeats: true }));
   }
 
   async #nextRound(result: JsonObject, call: Call): Promise<JsonObject> {
-    const { inputs, limits: { inputRounds }, transport: { label: server } } = this.parts;
-    const { request: { method, params }, round } = call;
-    checkLimit("inputRounds", inputRounds, round, { delivery: "answered" });
-    const { inputRequests, requestState } = result as unknown as InputRequiredResult;
-    const controller = new AbortController();
-    const { signal } = controller;
-    const work = inputRequests && Object.keys(inputRequests).length > 0
-      ? inputs?.answerAll(inputRequests, { method, params, round, requestState, server, signal })
-      : this.#pause(round);
-    if (!work) throw invalid(method, "it must not ask for input");
-    const input = await this.wait(work, call).catch((reason) => {
-      controller.abort(reason);
-      throw reason;
-    });
-    return await this.next(call, {
-      input: requestState === undefined ? input : { ...input, requestState },
-      round: round + 1,
-    });
+    const { inputs, limits, transport } = this.parts;
+    const { request, round } = call;
+    checkLimit("inputRounds", limits.inputRounds, round, { delivery: "answered" });
+    const { inputRequests, requestState } = result;
+    const wait = (work: Promise<JsonObject | void>): Promise<JsonObject> => this.wait(work, call);
+    const input = Object.keys(inputRequests ?? {}).length > 0
+      ? inputs?.answerRound(result, call, transport.label, wait)
+      : wait(this.#pause(round));
+    if (!input) throw invalid(request.method, "it must not ask for input");
+    return await this.next(call, { input: { ...await input, requestState }, round: round + 1 });
   }
 
   /** A modern server sends no requests: this one is dropped (specification: transports, Messages). */
-  requested(): void {
+  protected requested(): void {
     this.parts.logger?.({ level: "warning", message: "A server's request was dropped" });
   }
 
   protected dress(method: string, params: JsonObject): SendOptions & { headers: Record<string, string> } {
-    const headers = modernHeaders(method, params, this.revision, this.parts.limits);
-    const mirrored = method === "tools/call" && this.parts.mirrored(params);
+    const { limits, mirror } = this.parts;
+    const headers = modernHeaders(method, params, this.revision, limits);
+    const mirrored = method === "tools/call" && mirror?.headers(params, limits);
     return { headers: mirrored ? { ...headers, ...mirrored } : headers };
   }
 
-  /** Said on every message (specification: basic, Per-request protocol fields). */
-  protected meta(): JsonObject {
+  /** Said on every message (specification: basic, Per-request protocol fields); what is put into it is said from then on. */
+  override meta(): JsonObject {
     return this.#meta;
   }
 
   /** A round that only hands a state over is paced. */
-  #pause(round: number): Promise<undefined> {
+  #pause(round: number): Promise<void> {
     return new Promise((resolve) => {
-      this.parts.clock.schedule(() => resolve(undefined), Math.min(firstStatePause * round, longestStatePause));
+      this.clock.schedule(resolve, Math.min(firstStatePause * round, longestStatePause));
     });
   }
+}
+
+/** From now on tells a modern server with each request how much it should log; false: it is no modern one. */
+export function sayLevel(session: Session, level: LoggingLevel): boolean {
+  if (!(session instanceof ModernSession)) return false;
+  session.meta()[metaPrefix + "logLevel"] = level;
+  return true;
 }

@@ -66,7 +66,7 @@ export interface SessionRequestOptions extends RequestOptions {
 export interface ResumedInput {
   /** `inputResponses` and `requestState`, as they travel. */
   input: JsonObject;
-  /** How many rounds there were. */
+  /** Which round it is: one more than there were. */
   round: number;
 }
 

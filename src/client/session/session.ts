@@ -9,8 +9,9 @@ import type { Era, Revision } from "../../protocol/revisions.ts";
 import type { Change, ClientCapabilities, Implementation } from "../../protocol/types.ts";
 import type { Clock, Logger, Random } from "../../ports.ts";
 import type { Transport } from "../../transport/transport.ts";
-import type { Handlers, InputAnswers } from "../input/seam.ts";
+import type { InputAnswers } from "../input/seam.ts";
 import type { LegacyListening, ListenFeature } from "../listen/seam.ts";
+import type { Mirror } from "../tools.ts";
 import type { Call, CallHost } from "./call.ts";
 import type { ClientRequest, RequestOptions, RequestOwner, ServerInfo } from "./request.ts";
 
@@ -43,7 +44,6 @@ export interface SessionParts {
   readonly limits: Limits;
   readonly timeouts: Timeouts;
   readonly clientInfo: Implementation;
-  readonly handlers: Handlers;
   readonly capabilities: ClientCapabilities;
   /** What answers the server's requests, where that feature is there. */
   readonly inputs: InputAnswers | undefined;
@@ -51,6 +51,14 @@ export interface SessionParts {
   readonly logger: Logger | undefined;
   /** Legacy HTTP: whether the GET stream is opened as soon as there are handlers that may hear something on it. */
   readonly stream: boolean;
+  /** Mirrors arguments as headers, where that feature is there. */
+  readonly mirror: Mirror | undefined;
+  /** Whose session it is; a function, so that a client can be written as JSON. */
+  client(): SessionClient;
+}
+
+/** What a session tells its client, and asks of it. */
+export interface SessionClient {
   /**
    * Takes a result in, before anybody gets it.
    *
@@ -58,12 +66,10 @@ export interface SessionParts {
    * @throws {McpError} When it is not what was promised.
    */
   accepted(request: ClientRequest, result: JsonObject, shape: string): void;
-  /** The headers that mirror the arguments of a tool call. */
-  mirrored(params: JsonObject): Record<string, string> | undefined;
-  /** Lists the tools, since what is known of them is out of date; only where arguments are mirrored. */
-  readonly relist: ((options: RequestOptions) => Promise<unknown>) | undefined;
+  /** Lists the tools anew. */
+  listTools(options: RequestOptions): Promise<unknown>;
   /** Something changed at the server. */
   changed(change: Change): void;
-  /** A legacy session was opened anew: what hung on the old one has to be made again. */
-  reopened(session: Session): Promise<void> | void;
+  /** A session was opened: the first one, or one in the place of another, on which hung what has to be made again. */
+  opened(session: Session): Promise<void> | void;
 }

@@ -1,7 +1,7 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { connect, TimeoutError } from "../../../mod.ts";
-import type { Client, Progress } from "../../../mod.ts";
+import type { Client, JsonObject, Progress, Transport } from "../../../mod.ts";
 import { objectAt } from "../../servers/core/wire.ts";
 import { createLegacyServer } from "../../servers/legacy.ts";
 import { memoryFetch } from "../../servers/memory_fetch.ts";
@@ -225,4 +225,44 @@ describe("progress", () => {
     await turns();
     assertEquals(seen, [1, 2, 3]);
   });
+});
+
+test("a form that is filled in after its caller gave up leaves the clocks of other calls alone (C-128)", async () => {
+  const clock = new VirtualClock();
+  const sent = new Map<unknown, (result: JsonObject) => void>();
+  const transport: Transport = {
+    kind: "channel",
+    label: "by hand",
+    send(message, exchange) {
+      const { id, params } = message as { id: string; params: JsonObject };
+      sent.set(params.name, (result) => exchange?.message({ jsonrpc: "2.0", id, result }));
+      return () => {};
+    },
+    close: () => Promise.resolve(),
+  };
+  let fill = (): void => {};
+  const client = await connect(transport, {
+    clock,
+    verdict: { era: "modern" },
+    timeouts: { idle: 1_000 },
+    handlers: { elicitation: () => new Promise((resolve) => fill = () => resolve({ action: "accept", content: {} })) },
+  });
+  const controller = new AbortController();
+  const before = client.callTool("before");
+  const asks = client.callTool("asks", {}, { signal: controller.signal });
+  const params = { mode: "form", message: "Which?", requestedSchema: { type: "object", properties: {} } };
+  const inputRequests = { one: { method: "elicitation/create", params } };
+  sent.get("asks")?.({ resultType: "input_required", inputRequests });
+  const after = client.callTool("after");
+  await clock.settle();
+  controller.abort(new Error("enough"));
+  await assertRejects(() => asks, Error, "enough");
+  sent.get("before")?.({ resultType: "complete", content: [] });
+  await before;
+  fill();
+  await clock.settle();
+  sent.get("after")?.({ resultType: "complete", content: [] });
+  await after;
+  assertEquals(await outcome(clock, client.callTool("silent")), "idle 1000");
+  await client.close();
 });

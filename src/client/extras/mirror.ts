@@ -1,0 +1,44 @@
+/**
+ * Arguments of tools as headers (specification 2026-07-28: Streamable HTTP, Schema Extension).
+ *
+ * @module
+ */
+import { HeaderMismatchError } from "../../protocol/errors.ts";
+import { parameterHeaders, readHeaderRules } from "../../protocol/headers.ts";
+import type { HeaderRule } from "../../protocol/headers.ts";
+import type { JsonObject } from "../../protocol/json_rpc.ts";
+import type { Limits } from "../../protocol/limits.ts";
+import type { Tool } from "../../protocol/types.ts";
+import type { ClientRequest } from "../session/request.ts";
+import type { Mirror, ToolOwner } from "../tools.ts";
+
+/** Knows which arguments of which tools are mirrored. */
+export class HeaderMirror implements Mirror {
+  readonly #rules = new Map<unknown, readonly HeaderRule[]>();
+
+  learn({ name, inputSchema }: Tool): string | undefined {
+    const { rules, invalid } = readHeaderRules(inputSchema);
+    if (!invalid) this.#rules.set(name, rules);
+    return invalid;
+  }
+
+  forget(): void {
+    this.#rules.clear();
+  }
+
+  headers({ name, arguments: args }: JsonObject, limits: Limits): Record<string, string> | undefined {
+    const rules = this.#rules.get(name);
+    return rules?.length ? parameterHeaders(rules, args, limits) : undefined;
+  }
+
+  renewed(
+    error: unknown,
+    { method, options: { signal } }: ClientRequest,
+    timeout: number,
+    owner: ToolOwner,
+  ): Promise<unknown> | undefined {
+    if (!(error instanceof HeaderMismatchError) || method !== "tools/call") return undefined;
+    owner.changed({ type: "tools" });
+    return owner.listTools({ signal, timeout });
+  }
+}

@@ -1,0 +1,22 @@
+/**
+ * Going on with a call that stopped for input.
+ *
+ * @module
+ */
+import type { JsonObject } from "../../protocol/json_rpc.ts";
+import type { PendingInput } from "../input/seam.ts";
+import type { ResumedInput } from "../session/request.ts";
+
+/**
+ * The next round of a call.
+ *
+ * @throws {TypeError} When an answer is missing.
+ */
+export function resumed(
+  { inputRequests, requestState, round }: PendingInput,
+  answers: Record<string, JsonObject>,
+): ResumedInput {
+  const missing = Object.keys(inputRequests).find((key) => answers[key] === undefined);
+  if (missing !== undefined) throw new TypeError(`Cannot go on: the answer for "${missing}" is missing`);
+  return { input: { inputResponses: answers, requestState }, round: round + 1 };
+}
