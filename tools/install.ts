@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { runProcess } from "./process.ts";
 import { bunPath, packagesInstalled, root } from "./programs.ts";
 
-const inputs = ["package.json", "bun.lockb", "bunfig.toml"];
+const inputs = ["bun.lockb", "bunfig.toml"];
+/** What decides about packages in `package.json`: not the scripts and exports, which change more often. */
+const wanting = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies", "overrides"];
 const stamp = join(root, "node_modules", ".causeway_installed");
 
 /** Answers false when an install was needed and failed. Without Bun nothing is installed and what is missing is named. */
@@ -30,6 +32,8 @@ export async function installWhatIsMissing(): Promise<boolean> {
 
 function fingerprint(): string {
   const hash = createHash("sha256");
+  const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as Record<string, unknown>;
+  hash.update(JSON.stringify(wanting.map((field) => manifest[field])));
   for (const name of inputs) {
     const file = join(root, name);
     hash.update(`${name}\n`).update(existsSync(file) ? readFileSync(file) : "");
