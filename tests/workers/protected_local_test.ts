@@ -26,6 +26,9 @@ let miniflare: Miniflare;
 let base = "";
 let key: SigningKey;
 let token = "";
+/** How long the authorization server takes, in milliseconds, and how often it was asked. */
+let pause = 0;
+let fetches = 0;
 
 /** Calls of the Worker to the authorization server end here. */
 async function answerKeys(request: { readonly url: string }): Promise<[status: number, body: unknown]> {
@@ -63,6 +66,8 @@ before(async () => {
       SOCKETS: { className: "SocketObject", useSQLite: true },
     },
     outboundService: async (request: { readonly url: string }) => {
+      fetches++;
+      await new Promise((resolve) => setTimeout(resolve, pause));
       const [status, body] = await answerKeys(request);
       return Response.json(body, { status });
     },
@@ -90,6 +95,24 @@ const initialize = {
 const upgrade = { upgrade: "websocket", "sec-websocket-protocol": "mcp" };
 
 describe("the protected Worker", { concurrency: false }, () => {
+  test("a caller who leaves while keys are fetched keeps no other one waiting", { skip }, async () => {
+    pause = 300;
+    const controller = new AbortController();
+    const url = `${base}/mcp`;
+    const headers = { authorization: `Bearer ${token}` };
+    const first = fetch(url, { headers, signal: controller.signal }).catch(() => undefined);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const others = [1, 2, 3].map(() => fetch(url, { headers }));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    controller.abort();
+    // Not 401, not 503: who they are is known, and the modern era has no stream for GET.
+    for (const other of others) assertEquals((await other).status, 405);
+    // What was broken off, and what came in its place; workerd does not notice every client that leaves.
+    assert(fetches <= 3, `${fetches} fetches`);
+    await first;
+    pause = 0;
+  });
+
   test("serves its metadata to anybody", { skip }, async () => {
     const response = await get("/.well-known/oauth-protected-resource/mcp");
     const { resource: named, authorization_servers } = await response.json() as JsonObject;
