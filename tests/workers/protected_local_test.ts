@@ -1,6 +1,9 @@
 /** The Worker of `workers/server.ts`, protected by bearer tokens, in real workerd. */
 import { assert, assertEquals } from "@std/assert";
-import type { Miniflare } from "miniflare";
+import type { Miniflare, MiniflareOptions } from "miniflare";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { connect, UnauthorizedError } from "../../src/entry/local.ts";
@@ -23,6 +26,8 @@ export const createAuth = () => protectResource({
 });`;
 
 let miniflare: Miniflare;
+let options: MiniflareOptions;
+let folder = "";
 let base = "";
 let key: SigningKey;
 let token = "";
@@ -44,7 +49,7 @@ before(async () => {
   const seconds = Math.floor(Date.now() / 1_000);
   token = await sign(key, { aud: resource, iat: seconds, exp: seconds + 300 });
   const { build } = await import("esbuild");
-  const { Miniflare, Response } = await import("miniflare");
+  const { Response } = await import("miniflare");
   const root = fileURLToPath(new URL("../..", import.meta.url));
   const built = await build({
     entryPoints: [`${root}/workers/server.ts`],
@@ -57,7 +62,8 @@ before(async () => {
         void onLoad({ filter: /workers.auth\.ts$/ }, () => ({ contents: authModule, resolveDir: root })),
     }],
   });
-  miniflare = new Miniflare({
+  folder = mkdtempSync(join(tmpdir(), "causeway-protected-"));
+  options = {
     modules: [{ type: "ESModule", path: "server.js", contents: built.outputFiles[0]?.text ?? "" }],
     compatibilityDate: "2026-05-03",
     compatibilityFlags: ["enable_request_signal"],
@@ -71,10 +77,20 @@ before(async () => {
       const [status, body] = await answerKeys(request);
       return Response.json(body, { status });
     },
-  });
-  base = (await miniflare.ready).href.replace(/\/$/, "");
+    durableObjectsPersist: folder,
+  };
+  await start();
 });
-after(() => miniflare?.dispose());
+after(async () => {
+  await miniflare?.dispose();
+  if (folder) rmSync(folder, { recursive: true, force: true });
+});
+
+async function start(): Promise<void> {
+  const { Miniflare } = await import("miniflare");
+  miniflare = new Miniflare(options);
+  base = (await miniflare.ready).href.replace(/\/$/, "");
+}
 
 const get = (path: string, headers: Record<string, string> = {}) =>
   miniflare.dispatchFetch(`${base}${path}`, { headers });
@@ -148,6 +164,24 @@ describe("the protected Worker", { concurrency: false }, () => {
     const without = await post({ id: 3, method: "ping" }, { "mcp-session-id": id });
     assertEquals(without.status, 401, await without.text());
   });
+
+  test(
+    "a session whose object lost its memory is opened again by its client: no proof was kept",
+    { skip },
+    async () => {
+      const headers = { authorization: `Bearer ${token}` };
+      const opened = await post(initialize, headers);
+      const session = { "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" };
+      await opened.text();
+      await miniflare.dispose();
+      await start();
+      assertEquals((await post({ id: 2, method: "ping" }, session)).status, 401);
+      const lost = await post({ id: 3, method: "ping" }, { ...headers, ...session });
+      assertEquals(lost.status, 404, await lost.text());
+      const again = await post(initialize, headers);
+      assertEquals(again.status, 200, await again.text());
+    },
+  );
 
   test("and over a WebSocket", { skip }, async () => {
     const { webSocket, status } = await get("/mcp", { ...upgrade, authorization: `Bearer ${token}` });
