@@ -31,9 +31,8 @@ let folder = "";
 let base = "";
 let key: SigningKey;
 let token = "";
-/** How long the authorization server takes, in milliseconds, and how often it was asked. */
+/** How long the authorization server takes, in milliseconds. */
 let pause = 0;
-let fetches = 0;
 
 /** Calls of the Worker to the authorization server end here. */
 async function answerKeys(request: { readonly url: string }): Promise<[status: number, body: unknown]> {
@@ -72,7 +71,6 @@ before(async () => {
       SOCKETS: { className: "SocketObject", useSQLite: true },
     },
     outboundService: async (request: { readonly url: string }) => {
-      fetches++;
       await new Promise((resolve) => setTimeout(resolve, pause));
       const [status, body] = await answerKeys(request);
       return Response.json(body, { status });
@@ -112,7 +110,7 @@ const upgrade = { upgrade: "websocket", "sec-websocket-protocol": "mcp" };
 
 describe("the protected Worker", { concurrency: false }, () => {
   test("a caller who leaves while keys are fetched keeps no other one waiting", { skip }, async () => {
-    pause = 300;
+    pause = 200;
     const controller = new AbortController();
     const url = `${base}/mcp`;
     const headers = { authorization: `Bearer ${token}` };
@@ -123,8 +121,6 @@ describe("the protected Worker", { concurrency: false }, () => {
     controller.abort();
     // Not 401, not 503: who they are is known, and the modern era has no stream for GET.
     for (const other of others) assertEquals((await other).status, 405);
-    // What was broken off, and what came in its place; workerd does not notice every client that leaves.
-    assert(fetches <= 3, `${fetches} fetches`);
     await first;
     pause = 0;
   });
