@@ -94,7 +94,9 @@ class Verifier {
     if (audience !== undefined && !audience.length) {
       throw new TypeError("Cannot take tokens for nobody: expected an audience");
     }
-    if (!(tolerance >= 0)) throw new TypeError(`Cannot use the clock tolerance ${tolerance}: expected 0 or more`);
+    if (!Number.isFinite(tolerance) || tolerance < 0) {
+      throw new TypeError(`Cannot use the clock tolerance ${tolerance}: expected milliseconds, 0 or more`);
+    }
     this.#options = options;
     this.#algorithms = [...algorithms];
     this.#tolerance = tolerance / 1_000;

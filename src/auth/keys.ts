@@ -19,8 +19,11 @@ const longestUse = 3_600_000;
 const rotationPause = 30_000;
 /** After a fetch that failed, until the next. */
 const failurePause = 5_000;
-/** How much longer than one fetch may take others wait for it: it may belong to a request that a Worker has ended. */
-const waitMargin = 1_000;
+/**
+ * How long callers wait for somebody else's fetch, before one of them begins another: it may belong to a request that a
+ * Worker has ended together with all that it awaited.
+ */
+const patience = 1_000;
 
 /** A public key (RFC 7517). */
 export type Key = Readonly<Record<string, unknown>>;
@@ -72,22 +75,42 @@ export class Keys {
     const now = this.#options.clock.monotonic();
     const isFresh = set !== undefined && now - set.at < freshTime;
     if (isFresh && set !== unknown) return set;
-    if (!this.#flight && now - this.#triedAt < (this.#failure ? failurePause : rotationPause)) {
+    if (!this.#underWay(now) && now - this.#triedAt < (this.#failure ? failurePause : rotationPause)) {
       if (set && now - set.at < longestUse) return set;
       if (this.#failure) throw this.#failure;
     }
     try {
-      return await this.#wait(this.#join(now));
+      return await this.#wait(now);
     } catch (error) {
       if (set && now - set.at < longestUse) return set;
       throw error;
     }
   }
 
-  /** The fetch under way, or a new one. One that should have ended long ago is not waited for. */
-  #join(now: number): Flight {
-    const { timeout } = this.#options;
-    if (this.#flight && now - this.#flight.at < timeout + waitMargin) return this.#flight;
+  /** The fetch that is under way; one that should have ended long ago is none. */
+  #underWay(now: number): Flight | undefined {
+    return this.#flight && now - this.#flight.at < this.#options.timeout ? this.#flight : undefined;
+  }
+
+  /** Joins the fetch under way, or begins one; and again, as long as none of them ends. */
+  async #wait(since: number): Promise<KeySet> {
+    const { clock, timeout } = this.#options;
+    const joined = new Set<Promise<KeySet>>();
+    const before = this.#set;
+    for (let now = since; now - since < timeout; now = clock.monotonic()) {
+      const flight = this.#underWay(now);
+      const { at, result } = flight && now - flight.at < patience ? flight : this.#begin(now);
+      joined.add(result);
+      const wait = Math.min(at + patience, since + timeout) - now;
+      const found = await first([...joined], (callback) => clock.schedule(callback, wait));
+      if (found) return found;
+      // Another caller's fetch has ended in this very moment.
+      if (this.#set && this.#set !== before) return this.#set;
+    }
+    throw failed(undefined);
+  }
+
+  #begin(now: number): Flight {
     this.#triedAt = now;
     const flight: Flight = { at: now, result: this.#fetch() };
     this.#flight = flight;
@@ -102,14 +125,6 @@ export class Keys {
     if (this.#flight !== flight) return;
     this.#flight = undefined;
     this.#failure = failure;
-  }
-
-  #wait({ result }: Flight): Promise<KeySet> {
-    const { clock, timeout } = this.#options;
-    return new Promise((resolve, reject) => {
-      const stop = clock.schedule(() => reject(failed(undefined)), timeout + waitMargin, { background: true });
-      void result.finally(stop).then(resolve, reject);
-    });
   }
 
   async #fetch(): Promise<KeySet> {
@@ -133,6 +148,31 @@ export class Keys {
       stop();
     }
   }
+}
+
+/**
+ * What the first of them gives; undefined when none has within the time.
+ *
+ * @throws {McpError} When all have failed.
+ */
+function first(
+  results: readonly Promise<KeySet>[],
+  schedule: (callback: () => void) => () => void,
+): Promise<KeySet | undefined> {
+  return new Promise((resolve, reject) => {
+    const stop = schedule(() => resolve(undefined));
+    let failures = 0;
+    const fail = (error: unknown): void => {
+      if (++failures < results.length) return;
+      stop();
+      reject(error);
+    };
+    const succeed = (set: KeySet): void => {
+      stop();
+      resolve(set);
+    };
+    for (const result of results) void result.then(succeed, fail);
+  });
 }
 
 /** The keys of a document; which of them can verify a signature, its algorithm says. */

@@ -271,6 +271,7 @@ describe("options that make no sense", () => {
       [{ audience: [] }, "expected an audience"],
       [{ audience: "" }, "expected an audience"],
       [{ clockTolerance: -1 }, "clock tolerance"],
+      [{ clockTolerance: Infinity }, "clock tolerance"],
     ];
     for (const [options, message] of wrong) {
       assertThrows(() => createJwtVerifier({ issuer, ...options }), TypeError, message);

@@ -225,6 +225,36 @@ describe("when keys cannot be had", () => {
     assertEquals((await verify(token))?.subject, "ada");
   });
 
+  test("a fetch that was broken off with its request keeps others no longer than a second", async () => {
+    const key = await createKey("one");
+    const server = new AuthorizationServer(key);
+    const clock = new VirtualClock();
+    let asked = 0;
+    const fetch: typeof server.fetch = (url, init) => asked++ ? server.fetch(url, init) : new Promise(() => {});
+    const verify = verifier(server, clock, { fetch });
+    const token = await sign(key, lasting);
+    const waiting = Promise.all([verify(token), verify(token), verify(token)]);
+    assertEquals((await clock.until(waiting, 1_000)).map((claims) => claims?.subject), ["ada", "ada", "ada"]);
+    assertEquals([asked, server.count(keysPath)], [3, 1]);
+  });
+
+  test("a slow server is asked once a second at most, however many wait; its late answer is taken", async () => {
+    const key = await createKey("one");
+    const server = new AuthorizationServer(key);
+    const clock = new VirtualClock();
+    let asked = 0;
+    const fetch: typeof server.fetch = async (url, init) => {
+      asked++;
+      await new Promise<void>((resolve) => void clock.schedule(resolve, 3_500));
+      return await server.fetch(url, init);
+    };
+    const verify = verifier(server, clock, { fetch, jwksUri: `${issuer}${keysPath}` });
+    const token = await sign(key, lasting);
+    const waiting = Promise.all(Array.from({ length: 20 }, () => verify(token)));
+    assertEquals((await clock.until(waiting, 3_500)).every((claims) => claims?.subject === "ada"), true);
+    assertEquals(asked, 4);
+  });
+
   test("what is no key set is none, and neither is one that is too long", async () => {
     const key = await createKey("one");
     const answers = [

@@ -6,11 +6,12 @@
  */
 import { Redactor } from "../../egress/redact.ts";
 import { systemClock } from "../../ports.ts";
-import type { Clock, TokenClaims } from "../../ports.ts";
+import type { Clock, Logger, TokenClaims } from "../../ports.ts";
 import { InvalidRequestError, McpError } from "../../protocol/errors.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { AuthInfo } from "../definitions.ts";
 import { internalError, json, refuse } from "../http/replies.ts";
+import { createSafeLogger } from "../safe_logger.ts";
 import { readBearer } from "./bearer.ts";
 import { type Challenge, challenge, writeChallenge } from "./challenge.ts";
 import { Audience, checkClaims } from "./claims.ts";
@@ -65,15 +66,14 @@ class Guard {
   readonly #audience: Audience | undefined;
   readonly #clock: Clock;
   readonly #tolerance: number;
+  readonly #logger: Logger | undefined;
   /** What handlers demanded of a caller beyond what it has. */
   readonly #demanded = new WeakMap<AuthInfo, readonly string[]>();
 
   constructor(options: ProtectOptions) {
     const { resource, audience = resource, requiredScopes = [], clock = systemClock, clockTolerance = 5_000 } = options;
     if (typeof options.verify !== "function") throw new TypeError('Cannot protect a resource: "verify" is no function');
-    if (!(clockTolerance >= 0)) {
-      throw new TypeError(`Cannot use the clock tolerance ${clockTolerance}: expected 0 or more`);
-    }
+    checkTolerance(clockTolerance);
     if (audience !== false && !audience.length) {
       throw new TypeError(
         "Cannot protect a resource for no audience: name one, or say `false` where `verify` checks it",
@@ -86,6 +86,7 @@ class Guard {
     this.#audience = audience === false ? undefined : new Audience(audience);
     this.#clock = clock;
     this.#tolerance = clockTolerance;
+    this.#logger = createSafeLogger(options.logger);
   }
 
   async authenticate(request: Request): Promise<AuthInfo | Response> {
@@ -175,12 +176,18 @@ class Guard {
     const text = redactor.redact(String(error instanceof Error ? error.stack ?? error : error));
     const isPassing = error instanceof McpError && error.retryable;
     const level = isPassing ? "warning" : "error";
-    this.#options.logger?.({ level, message: "A token could not be verified", fields: { error: text } });
+    this.#logger?.({ level, message: "A token could not be verified", fields: { error: text } });
     if (!isPassing) return json(internalError(undefined), 500);
     return refuse(503, "Tokens cannot be verified now", { code: -32603, headers: { "retry-after": retryAfter } });
   }
 
   #warn(message: string): void {
-    this.#options.logger?.({ level: "warning", message });
+    this.#logger?.({ level: "warning", message });
   }
+}
+
+/** @throws {TypeError} When it is no time: with an endless one no token would expire. */
+function checkTolerance(milliseconds: number): void {
+  if (Number.isFinite(milliseconds) && milliseconds >= 0) return;
+  throw new TypeError(`Cannot use the clock tolerance ${milliseconds}: expected milliseconds, 0 or more`);
 }

@@ -179,6 +179,19 @@ describe("what a verifier gives", () => {
   });
 });
 
+describe("a logger that fails", () => {
+  test("changes no answer", async () => {
+    const loggers = [() => Promise.reject(new Error("full disk")) as unknown as void, () => {
+      throw new Error("full disk");
+    }];
+    for (const logger of loggers) {
+      const passing = () => Promise.reject(new ConnectError("Cannot reach it", { retryable: true }));
+      assertEquals(await status({ logger, verify: passing }), 503);
+      assertEquals(await status({ logger, claims: { subject: "ada" } }), 401);
+    }
+  });
+});
+
 describe("when a token ends", () => {
   const at = Date.UTC(2026, 6, 28);
 

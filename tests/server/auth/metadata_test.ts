@@ -128,7 +128,9 @@ describe("the metadata of a protected resource", () => {
     assertThrows(() => guard({ requiredScopes: ["two words"] }), TypeError, "Cannot use the scope");
     assertThrows(() => guard({ requiredScopes: ['a"b'] }), TypeError, "Cannot use the scope");
     assertThrows(() => guard({ scopesSupported: ["offline_access"] }), TypeError, "offline_access");
-    assertThrows(() => guard({ clockTolerance: -1 }), TypeError, "clock tolerance");
+    for (const clockTolerance of [-1, NaN, Infinity]) {
+      assertThrows(() => guard({ clockTolerance }), TypeError, "clock tolerance");
+    }
     const options = { resource: resourceUrl, authorizationServers: [issuer] };
     assertThrows(() => protectResource(options as never), TypeError, '"verify"');
   });
