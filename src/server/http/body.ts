@@ -91,7 +91,8 @@ const digits = /^\d+$/;
 
 /** A length holds for a body that came off a socket by it; all else is counted while it comes. */
 function isSure(length: string | null, headers: Headers): boolean {
-  return length !== null && digits.test(length) && !headers.has("transfer-encoding") && !headers.has("content-encoding");
+  return length !== null && digits.test(length) && !headers.has("transfer-encoding") &&
+    !headers.has("content-encoding");
 }
 
 function readParts({ body, headers }: Request, limit: number): Promise<ArrayBuffer | Uint8Array> {

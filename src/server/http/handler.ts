@@ -7,6 +7,7 @@ import { classify, isObject, isRequestId } from "../../protocol/json_rpc.ts";
 import type { JsonRpcRequest } from "../../protocol/json_rpc.ts";
 import { metaPrefix } from "../../protocol/modern.ts";
 import { modernRevisions } from "../../protocol/revisions.ts";
+import type { Revision } from "../../protocol/revisions.ts";
 import type { AuthInfo } from "../definitions.ts";
 import { readBody, refusePost } from "./body.ts";
 import { Guards } from "./guards.ts";
@@ -126,28 +127,38 @@ class Endpoint {
       const id = isObject(body) && isRequestId(body.id) ? body.id : undefined;
       return refuse(400, "Invalid Request: this is no JSON-RPC message that can be sent here", { id });
     }
-    if ((kind === "request" || kind === "notification") && this.#isModern(request, body as JsonRpcRequest)) {
-      return kind === "notification" ? taken() : this.#modern(request, body as JsonRpcRequest, auth);
+    if (kind === "request" || kind === "notification") {
+      const message = body as JsonRpcRequest;
+      const meta = message.params?._meta;
+      const said = isObject(meta) ? meta : undefined;
+      if (this.#isModern(request, said)) {
+        return kind === "notification" ? taken() : this.#modern(request, message, said, auth);
+      }
     }
     if (this.#legacy) return this.#legacy.post(request, body, auth);
     return refuse(400, "Invalid Request: only requests and notifications can be sent here");
   }
 
   /** The body decides the era; the header only where the body says nothing (specification 2026-07-28: Backward Compatibility). */
-  #isModern({ headers }: Request, message: JsonRpcRequest): boolean {
+  #isModern({ headers }: Request, said: Said): boolean {
     if (!this.#serving.modern) return false;
-    if (!this.#legacy || claimOf(message) !== undefined) return true;
+    if (!this.#legacy || said?.[versionKey] !== undefined) return true;
     const revision = headers.get("mcp-protocol-version") ?? "";
     return /^\d{4}-\d\d-\d\d$/.test(revision) && revision >= modernRevisions.at(-1)!;
   }
 
-  #modern(request: Request, message: JsonRpcRequest, auth: AuthInfo | undefined): Response | Promise<Response> {
+  #modern(
+    request: Request,
+    message: JsonRpcRequest,
+    said: Said,
+    auth: AuthInfo | undefined,
+  ): Response | Promise<Response> {
     const { parts, modern } = this.#serving;
-    const claim = claimOf(message);
+    const claim = said?.[versionKey];
     if (claim === undefined && message.method === "initialize") return refuseHandshake(message);
     // What an envelope lacks comes before the headers, and so does a revision that nobody here speaks: the era says both.
-    if (typeof claim === "string" && isComplete(message)) {
-      const isSpoken = modernRevisions.some((revision) => revision === claim);
+    if (typeof claim === "string" && isObject(said?.[capabilitiesKey])) {
+      const isSpoken = modernRevisions.includes(claim as Revision);
       const wrong = isSpoken ? this.#check.wrong(message, request.headers, claim) : wrongClaim(request.headers, claim);
       if (wrong !== undefined) return refuse(400, wrong, { code: -32020, id: message.id });
     }
@@ -155,18 +166,11 @@ class Endpoint {
   }
 }
 
+/** What a message says of itself in `_meta`: the revision that it speaks, what its client can do. */
+type Said = Record<string, unknown> | undefined;
+
 function settled(answered: Response | Promise<Response>): Promise<Response> {
   return answered instanceof Promise ? answered : Promise.resolve(answered);
-}
-
-/** The revision that a body claims to speak. */
-function claimOf({ params }: JsonRpcRequest): unknown {
-  return isObject(params?._meta) ? params._meta[versionKey] : undefined;
-}
-
-/** Whether the envelope has what each modern request has to have. */
-function isComplete({ params }: JsonRpcRequest): boolean {
-  return isObject(params?._meta) && isObject(params._meta[capabilitiesKey]);
 }
 
 /** A handshake where there is none: the error names what is spoken here. */

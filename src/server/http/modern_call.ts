@@ -41,9 +41,8 @@ class ModernCall implements Incoming {
   /** It was answered, or nobody is there any more who waits for it. */
   #over = false;
   #left = false;
-  /** The request's own signal is listened to. Looking at it costs something, and Deno warns once when it is done. */
-  #listens = false;
-  readonly #gone = () => this.#leave();
+  /** What listens to the request's own signal. Looking at that costs something, and Deno warns once when it is done. */
+  #gone: (() => void) | undefined;
 
   constructor(options: ModernCallOptions) {
     this.#options = options;
@@ -85,10 +84,10 @@ class ModernCall implements Incoming {
   }
 
   #listen(): void {
-    if (this.#listens || this.#over || this.#stream) return;
+    if (this.#gone || this.#over || this.#stream) return;
     const { signal } = this.#options.request;
     if (signal?.aborted) return this.#leave();
-    this.#listens = true;
+    this.#gone = () => this.#leave();
     signal?.addEventListener("abort", this.#gone);
   }
 
@@ -109,7 +108,8 @@ class ModernCall implements Incoming {
     this.#stopTimer?.();
     const { parts: { clock, limits }, keepAlive, request } = this.#options;
     this.#unlisten();
-    this.#stream = new EventStream({ clock, keepAlive, outboxBytes: limits.outboxBytes, request, gone: this.#gone });
+    const gone = () => this.#leave();
+    this.#stream = new EventStream({ clock, keepAlive, outboxBytes: limits.outboxBytes, request, gone });
     this.#resolve?.(this.#stream.response);
   }
 
@@ -143,8 +143,8 @@ class ModernCall implements Incoming {
   }
 
   #unlisten(): void {
-    if (this.#listens) this.#options.request.signal?.removeEventListener("abort", this.#gone);
-    this.#listens = false;
+    if (this.#gone) this.#options.request.signal?.removeEventListener("abort", this.#gone);
+    this.#gone = undefined;
   }
 }
 

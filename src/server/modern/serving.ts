@@ -105,7 +105,9 @@ class ModernPeer implements ModernServing {
     const { message: { id, method, params = {} }, auth } = incoming;
     const { methods, tasks } = this.#parts;
     if (method === "server/discover") {
-      return Promise.resolve(completeAnswer(id, method, this.#describe(), { info: methods.info, hints: methods.cache }));
+      return Promise.resolve(
+        completeAnswer(id, method, this.#describe(), { info: methods.info, hints: methods.cache }),
+      );
     }
     if (method === "subscriptions/listen") return this.#listen(incoming, { auth, capabilities });
     return tasks && method.startsWith("tasks/")
