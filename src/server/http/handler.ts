@@ -69,7 +69,7 @@ class Endpoint {
         ? Promise.resolve(this.#guards.preflight(request))
         : this.#options.auth || this.#closed
         ? this.#answerSafely(request)
-        : settled(this.#route(request, undefined));
+        : Promise.resolve(this.#route(request, undefined));
       if (origin === null) return answered;
       // What `auth` gave may be no reply that can be sent.
       return answered.then((response) => this.#guards.open(origin, response))
@@ -168,10 +168,6 @@ class Endpoint {
 
 /** What a message says of itself in `_meta`: the revision that it speaks, what its client can do. */
 type Said = Record<string, unknown> | undefined;
-
-function settled(answered: Response | Promise<Response>): Promise<Response> {
-  return answered instanceof Promise ? answered : Promise.resolve(answered);
-}
 
 /** A handshake where there is none: the error names what is spoken here. */
 function refuseHandshake({ id, params }: JsonRpcRequest): Response {

@@ -52,8 +52,6 @@ export class LegacyContext implements RequestContext {
   /** What listens to the binding's signal. */
   #stop: (() => void) | undefined;
   #over = false;
-  /** It was called off; an object, since a reason may be anything. */
-  #calledOff: { readonly reason: unknown } | undefined;
 
   /** @param stopped Called once when it is called off before it has ended. */
   constructor(parts: ContextParts, incoming: Incoming, stopped: () => void) {
@@ -79,15 +77,14 @@ export class LegacyContext implements RequestContext {
 
   /** Ends it: progress that waits is told first. */
   end(): void {
-    this.#finish(true, () => new Error("The request is answered already"));
+    if (!this.#over) this.#finish(true);
   }
 
   /** Nobody waits for its answer any more. Without effect when it has ended. */
-  callOff(reason: unknown = new DOMException("The request was called off", "AbortError")): void {
+  callOff(reason?: unknown): void {
     if (this.#over) return;
-    this.#calledOff = { reason };
-    this.#abort?.abort(reason);
-    this.#finish(false, () => reason);
+    (this.#abort ??= new AbortController()).abort(reason);
+    this.#finish(false);
     this.#stopped();
   }
 
@@ -95,18 +92,14 @@ export class LegacyContext implements RequestContext {
   follow(): void {
     if (this.#over || this.#stop) return;
     const { signal } = this.#incoming;
-    if (signal.aborted) return this.callOff(signal.reason);
-    this.#stop = () => this.callOff(signal.reason);
-    signal.addEventListener("abort", this.#stop);
+    const stop = this.#stop = () => this.callOff(signal.reason);
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop);
   }
 
   get signal(): AbortSignal {
-    if (!this.#abort) {
-      this.#abort = new AbortController();
-      if (this.#calledOff) this.#abort.abort(this.#calledOff.reason);
-      else this.follow();
-    }
-    return this.#abort.signal;
+    this.follow();
+    return (this.#abort ??= new AbortController()).signal;
   }
 
   get progress(): RequestContext["progress"] {
@@ -159,11 +152,10 @@ export class LegacyContext implements RequestContext {
     return this.#parts.asks.ask(method, params, this.#incoming);
   }
 
-  #finish(flush: boolean, reason: () => unknown): void {
-    if (this.#over) return;
+  #finish(flush: boolean): void {
     this.#meter?.end(flush);
     this.#over = true;
-    this.#parts.asks.callOff(this.#incoming, reason);
+    this.#parts.asks.callOff(this.#incoming, this.#abort?.signal.reason);
     if (this.#stop) this.#incoming.signal.removeEventListener("abort", this.#stop);
   }
 }
