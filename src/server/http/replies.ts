@@ -11,8 +11,6 @@ import type { Answer, ServerParts } from "../seam.ts";
 type WriteParts = Pick<ServerParts, "limits" | "logger">;
 
 const jsonType = { "content-type": "application/json" };
-/** Of most replies. It is copied from, never given away. */
-const usual = { headers: jsonType };
 
 /** What a refusal says beside its status. */
 export interface Refusal {
@@ -42,7 +40,6 @@ export function json(
 
 /** A reply whose body is JSON already. */
 export function jsonText(text: string, status: number, headers?: Readonly<Record<string, string>>): Response {
-  if (status === 200 && !headers) return new Response(text, usual);
   return new Response(text, { status, headers: headers ? { ...jsonType, ...headers } : jsonType });
 }
 

@@ -20,7 +20,7 @@ import type { AuthInfo, RequestContext } from "../definitions.ts";
 import type { Incoming } from "../seam.ts";
 import type { Asks } from "./asks.ts";
 import { canAsk, demand } from "./client_side.ts";
-import type { ClientSide } from "./client_side.ts";
+import type { Askable, ClientSide } from "./client_side.ts";
 import { ProgressMeter } from "../common/progress.ts";
 import { dressElicit, dressSample, readElicit, readRoots, readSample } from "./questions.ts";
 
@@ -117,39 +117,48 @@ export class LegacyContext implements RequestContext {
   get elicit(): RequestContext["elicit"] {
     const { client, random } = this.#parts;
     return (request: ElicitRequest) =>
-      forgivable(async () => {
-        demand(client, request.mode === "url" ? "elicitUrl" : "elicit");
-        const params = dressElicit(request, client.revision, () => randomHex(random, 16));
-        return readElicit(await this.#ask("elicitation/create", params), request);
-      });
+      this.#ask(
+        [request.mode === "url" ? "elicitUrl" : "elicit", "elicitation/create"],
+        () => dressElicit(request, client.revision, () => randomHex(random, 16)),
+        (answer) => readElicit(answer, request),
+      );
   }
 
   get sample(): RequestContext["sample"] {
-    const { client } = this.#parts;
     return (request: CreateMessageRequest) =>
-      forgivable(async () => {
-        demand(client, request.tools || request.toolChoice ? "sampleWithTools" : "sample");
-        return readSample(await this.#ask("sampling/createMessage", dressSample(request, client)));
-      });
+      this.#ask(
+        [request.tools || request.toolChoice ? "sampleWithTools" : "sample", "sampling/createMessage"],
+        () => dressSample(request, this.#parts.client),
+        readSample,
+      );
   }
 
   get roots(): RequestContext["roots"] {
-    return () =>
-      forgivable(async () => {
-        demand(this.#parts.client, "roots");
-        return readRoots(await this.#ask("roots/list"));
-      });
+    return () => this.#ask(["roots", "roots/list"], () => undefined, readRoots);
   }
 
   get can(): RequestContext["can"] {
     return (what) => canAsk(this.#parts.client, what);
   }
 
-  #ask(method: string, params?: JsonObject): Promise<JsonObject> {
-    // From now on it has to be known when the request is called off.
-    this.signal.throwIfAborted();
-    if (this.#over) throw new TypeError(`Cannot ask "${method}": the request is answered already`);
-    return this.#parts.asks.ask(method, params, this.#incoming);
+  /** A handler that left without waiting for its question must not end the process when the client fails it. */
+  #ask<Reply>(
+    [what, method]: readonly [Askable, string],
+    params: () => JsonObject | undefined,
+    read: (answer: JsonObject) => Reply,
+  ): Promise<Reply> {
+    const { client, asks } = this.#parts;
+    const ask = async (): Promise<Reply> => {
+      demand(client, what);
+      const dressed = params();
+      // From now on it has to be known when the request is called off.
+      this.signal.throwIfAborted();
+      if (this.#over) throw new TypeError(`Cannot ask "${method}": the request is answered already`);
+      return read(await asks.ask(method, dressed, this.#incoming));
+    };
+    const asked = ask();
+    asked.catch(() => {});
+    return asked;
   }
 
   #finish(flush: boolean): void {
@@ -173,11 +182,4 @@ function createMeter(incoming: Incoming, { client, clock }: ContextParts, progre
         ...(message !== undefined && speaks && { message }),
       },
     }));
-}
-
-/** A handler that left without waiting for its question must not end the process when the client fails it. */
-function forgivable<Value>(run: () => Promise<Value>): Promise<Value> {
-  const running = run();
-  running.catch(() => {});
-  return running;
 }
