@@ -6,7 +6,7 @@
 import { randomHex } from "../../ports.ts";
 import type { Clock, Random } from "../../ports.ts";
 import { isObject, isRequestId } from "../../protocol/json_rpc.ts";
-import type { JsonObject, JsonValue, RequestId } from "../../protocol/json_rpc.ts";
+import type { JsonObject, JsonValue } from "../../protocol/json_rpc.ts";
 import type { Era, Revision } from "../../protocol/revisions.ts";
 import type {
   CreateMessageRequest,
@@ -21,7 +21,8 @@ import type { Incoming } from "../seam.ts";
 import type { Asks } from "./asks.ts";
 import { canAsk, demand } from "./client_side.ts";
 import type { Askable, ClientSide } from "./client_side.ts";
-import { ProgressMeter } from "../common/progress.ts";
+import { createMeter, sendLog } from "../common/notices.ts";
+import type { ProgressMeter } from "../common/progress.ts";
 import { dressElicit, dressSample, readElicit, readRoots, readSample } from "./questions.ts";
 
 /** What all contexts of a session share. */
@@ -65,7 +66,10 @@ export class LegacyContext implements RequestContext {
     this.#parts = parts;
     this.#stopped = stopped;
     const { progressToken } = this.meta;
-    if (isRequestId(progressToken)) this.#meter = createMeter(incoming, parts, progressToken);
+    if (isRequestId(progressToken)) {
+      const words = client.revision >= "2025-03-26";
+      this.#meter = createMeter(incoming, progressToken, { clock: parts.clock, words });
+    }
     // A binding without `over` tells by its signal alone.
     if (!incoming.over) this.follow();
   }
@@ -108,9 +112,7 @@ export class LegacyContext implements RequestContext {
 
   get log(): RequestContext["log"] {
     return (level: LoggingLevel, data: JsonValue, logger?: string): void => {
-      if (!this.open || !this.#parts.wants(level)) return;
-      const params = { level, ...(logger !== undefined && { logger }), data };
-      this.#incoming.notify({ jsonrpc: "2.0", method: "notifications/message", params });
+      if (this.open && this.#parts.wants(level)) sendLog(this.#incoming, level, data, logger);
     };
   }
 
@@ -167,19 +169,4 @@ export class LegacyContext implements RequestContext {
     this.#parts.asks.callOff(this.#incoming, this.#abort?.signal.reason);
     if (this.#stop) this.#incoming.signal.removeEventListener("abort", this.#stop);
   }
-}
-
-function createMeter(incoming: Incoming, { client, clock }: ContextParts, progressToken: RequestId): ProgressMeter {
-  const speaks = client.revision >= "2025-03-26";
-  return new ProgressMeter(clock, ({ progress, total, message }: Progress) =>
-    incoming.notify({
-      jsonrpc: "2.0",
-      method: "notifications/progress",
-      params: {
-        progressToken,
-        progress,
-        ...(total !== undefined && { total }),
-        ...(message !== undefined && speaks && { message }),
-      },
-    }));
 }
