@@ -9,11 +9,12 @@ import { metaPrefix } from "../../protocol/modern.ts";
 import { modernRevisions } from "../../protocol/revisions.ts";
 import type { Revision } from "../../protocol/revisions.ts";
 import type { AuthInfo } from "../definitions.ts";
-import { readBody, refusePost } from "./body.ts";
+import { refusePost, takeBody } from "./body.ts";
 import { Guards } from "./guards.ts";
 import { HeaderCheck, wrongClaim } from "./header_check.ts";
 import { LegacyBinding } from "./legacy_binding.ts";
 import { answerModern } from "./modern_call.ts";
+import type { ModernCallOptions } from "./modern_call.ts";
 import type { HttpOptions, Serving } from "./options.ts";
 import { internalError, json, notAllowed, refuse, taken } from "./replies.ts";
 
@@ -109,19 +110,29 @@ class Endpoint {
     return request.method === "DELETE" ? this.#legacy.delete(request, auth) : notAllowed("POST, GET, DELETE");
   }
 
-  /** Never rejects. */
-  async #post(request: Request, auth: AuthInfo | undefined): Promise<Response> {
-    try {
-      const read = await readBody(request, this.#serving.parts);
-      if ("refused" in read) return read.refused;
-      const answered = this.#body(request, read.value, auth);
-      return answered instanceof Response ? answered : await answered;
-    } catch (error) {
-      return this.#failed(request, error);
-    }
+  /** Never rejects. All that becomes of a POST goes into this one promise. */
+  #post(request: Request, auth: AuthInfo | undefined): Promise<Response> {
+    return new Promise((resolve) =>
+      takeBody(request, this.#serving.parts, (read) => {
+        if ("refused" in read) return resolve(read.refused);
+        try {
+          const answered = this.#body(request, read.value, auth, resolve);
+          if (answered instanceof Promise) answered.then(resolve, (error) => resolve(this.#failed(request, error)));
+          else if (answered) resolve(answered);
+        } catch (error) {
+          resolve(this.#failed(request, error));
+        }
+      })
+    );
   }
 
-  #body(request: Request, body: unknown, auth: AuthInfo | undefined): Response | Promise<Response> {
+  /** @returns The reply; undefined when it was or will be given to `reply`. */
+  #body(
+    request: Request,
+    body: unknown,
+    auth: AuthInfo | undefined,
+    reply: (response: Response) => void,
+  ): Response | Promise<Response> | undefined {
     const kind = classify(body);
     if (!kind && !(this.#legacy && Array.isArray(body))) {
       const id = isObject(body) && isRequestId(body.id) ? body.id : undefined;
@@ -132,7 +143,7 @@ class Endpoint {
       const meta = message.params?._meta;
       const said = isObject(meta) ? meta : undefined;
       if (this.#isModern(request, said)) {
-        return kind === "notification" ? taken() : this.#modern(request, message, said, auth);
+        return kind === "notification" ? taken() : this.#modern({ request, message, auth, reply }, said);
       }
     }
     if (this.#legacy) return this.#legacy.post(request, body, auth);
@@ -147,24 +158,24 @@ class Endpoint {
     return /^\d{4}-\d\d-\d\d$/.test(revision) && revision >= modernRevisions.at(-1)!;
   }
 
-  #modern(
-    request: Request,
-    message: JsonRpcRequest,
-    said: Said,
-    auth: AuthInfo | undefined,
-  ): Response | Promise<Response> {
-    const { parts, modern } = this.#serving;
+  #modern(asked: Asked, said: Said): Response | undefined {
+    const { request: { headers }, message } = asked;
     const claim = said?.[versionKey];
     if (claim === undefined && message.method === "initialize") return refuseHandshake(message);
     // What an envelope lacks comes before the headers, and so does a revision that nobody here speaks: the era says both.
     if (typeof claim === "string" && isObject(said?.[capabilitiesKey])) {
       const isSpoken = modernRevisions.includes(claim as Revision);
-      const wrong = isSpoken ? this.#check.wrong(message, request.headers, claim) : wrongClaim(request.headers, claim);
+      const wrong = isSpoken ? this.#check.wrong(message, headers, claim) : wrongClaim(headers, claim);
       if (wrong !== undefined) return refuse(400, wrong, { code: -32020, id: message.id });
     }
-    return answerModern({ parts, modern: modern!, keepAlive: this.#keepAlive, request, message, auth });
+    const { parts, modern } = this.#serving;
+    answerModern({ parts, modern: modern!, keepAlive: this.#keepAlive, ...asked });
+    return undefined;
   }
 }
+
+/** A modern request, and what takes its reply. */
+type Asked = Pick<ModernCallOptions, "request" | "message" | "auth" | "reply">;
 
 /** What a message says of itself in `_meta`: the revision that it speaks, what its client can do. */
 type Said = Record<string, unknown> | undefined;
