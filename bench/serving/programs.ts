@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { BuildOptions } from "esbuild";
 import { build, forWorkers as usual, gzipped } from "../build.ts";
 
-/** The servers: a route of `Bun.serve`, one of Hono, ours, and the official SDK's. */
+/** The servers: a route of `Bun.serve` (down a pipe: a loop of lines), one of Hono, ours, and the official SDK's. */
 export type ServerName = "bare" | "hono" | "ours" | "sdk";
 
 /** What a Worker holds: nothing, Hono with one route, one tool of ours, that tool in Hono, or it with all that a server can offer. */
@@ -25,7 +25,18 @@ const answer = `{
 
 const programs: Readonly<Record<ServerName, string>> = {
   bare: `${host}
-    await listen(async (request) => {
+    function pipe() {
+      const decoder = new TextDecoder();
+      let rest = "";
+      process.stdin.on("data", (chunk) => {
+        const lines = (rest + decoder.decode(chunk, { stream: true })).split("\\n");
+        rest = lines.pop();
+        const answers = lines.map((line) => JSON.parse(line)).map((body) => JSON.stringify(${answer}) + "\\n");
+        process.stdout.write(answers.join(""));
+      });
+    }
+    if (isStdio) pipe();
+    else await listen(async (request) => {
       const body = await request.json();
       return Response.json(${answer});
     });`,

@@ -87,6 +87,13 @@ export const defaultTimeouts: Readonly<Timeouts> = {
   pages: 30_000,
 };
 
+/** The defaults, with what is given in their place. What is given as undefined is not given: no limit is switched off so. */
+export function fillIn<Values extends object>(defaults: Readonly<Values>, given: Partial<Values> | undefined): Values {
+  const values: Values = { ...defaults, ...given };
+  for (const name in defaults) values[name] ??= defaults[name];
+  return values;
+}
+
 /**
  * Holds what was seen against a limit.
  *

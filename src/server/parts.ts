@@ -5,7 +5,7 @@
  */
 import { systemClock, systemRandom } from "../ports.ts";
 import type { Clock, Logger, Random } from "../ports.ts";
-import { defaultLimits } from "../protocol/limits.ts";
+import { defaultLimits, fillIn } from "../protocol/limits.ts";
 import type { Limits } from "../protocol/limits.ts";
 import { createSafeLogger } from "./safe_logger.ts";
 import type { Methods, ServerParts, StateSealer } from "./seam.ts";
@@ -31,5 +31,5 @@ export interface PartsOptions {
  */
 export function createParts(methods: Methods, options: PartsOptions): ServerParts {
   const { limits, logger, clock = systemClock, random = systemRandom, state } = options;
-  return { methods, clock, random, limits: { ...defaultLimits, ...limits }, logger: createSafeLogger(logger), state };
+  return { methods, clock, random, limits: fillIn(defaultLimits, limits), logger: createSafeLogger(logger), state };
 }

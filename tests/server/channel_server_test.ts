@@ -2,6 +2,7 @@ import { describe, test } from "node:test";
 import { assert, assertEquals, assertStrictEquals } from "@std/assert";
 import type { JsonObject } from "../../src/protocol/json_rpc.ts";
 import type { RequestContext } from "../../src/server/definitions.ts";
+import { defaultLimits, type Limits } from "../../src/protocol/limits.ts";
 import { serveChannel } from "../../src/server/channel_server.ts";
 import type { Incoming } from "../../src/server/seam.ts";
 import { turns, until } from "../client/support.ts";
@@ -125,6 +126,17 @@ describe("messages on a channel", () => {
     assertEquals(outcomes(got), [
       ...[[null, -32700], [null, -32600], [2, -32600], [3, -32600], [null, -32600], [null, -32600], [4, "ok"]],
     ]);
+  });
+
+  test("a limit that is given as undefined is the usual one", async () => {
+    const limits = { strays: undefined, jsonDepth: undefined, outboxBytes: undefined } as unknown as Partial<Limits>;
+    const { raw, send, got, serving } = await line(echo, { limits });
+    raw("[".repeat(500) + "]".repeat(500));
+    send(...handshake(), call(1, "a"));
+    await until(() => got.length === 3);
+    assertEquals(outcomes(got), [[null, -32600], [0, "ok"], [1, "ok"]]);
+    for (let count = 0; count < defaultLimits.strays; count++) raw("noise");
+    await serving.closed;
   });
 
   test("too much noise ends it", async () => {

@@ -8,7 +8,7 @@ import { systemClock, systemRandom } from "../../ports.ts";
 import type { Clock, Logger, Random } from "../../ports.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
-import { defaultLimits } from "../../protocol/limits.ts";
+import { defaultLimits, fillIn } from "../../protocol/limits.ts";
 import type { Limits } from "../../protocol/limits.ts";
 import type { AuthInfo } from "../../server/definitions.ts";
 import { readBody } from "../../server/http/body.ts";
@@ -62,7 +62,7 @@ export interface Routes {
 /** Fills in the options. */
 export function createRouteParts(options: RouteOptions): RouteParts {
   const { limits, logger, clock = systemClock, random = systemRandom, keepAlive = 15_000 } = options;
-  return { limits: { ...defaultLimits, ...limits }, logger, clock, random, keepAlive };
+  return { limits: fillIn(defaultLimits, limits), logger, clock, random, keepAlive };
 }
 
 /**

@@ -53,15 +53,9 @@ export function readyInput(
   if (invalid) {
     throw new TypeError(`Cannot set up ${what}: its input has an annotation that cannot be used, ${invalid}`);
   }
-  if (schema !== undefined) return { listed, check: (value) => ready.check(value) };
-  return { listed, check: (value) => isEmpty(value) ? { value } : ready.check(value) };
-}
-
-/** Whether these are no arguments, as most callers say it. */
-function isEmpty(value: unknown): boolean {
-  if (!isObject(value)) return false;
-  for (const _ in value) return false;
-  return true;
+  // No arguments where none are taken: nothing to be looked at.
+  const isFree = (value: unknown) => !schema && isObject(value) && Object.keys(value).length === 0;
+  return { listed, check: (value) => isFree(value) ? { value } : ready.check(value) };
 }
 
 /**

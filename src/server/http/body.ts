@@ -44,32 +44,46 @@ function wants(accept: string | null, type: string): boolean {
 const longest = 60_000;
 
 /** Reads a body as JSON under limits. A body that is too long is cancelled, one that is too slow is left alone. Never rejects. */
-export function readBody(
+export function readBody(request: Request, parts: Pick<ServerParts, "limits" | "clock">): Promise<Read> {
+  return new Promise((resolve) => takeBody(request, parts, resolve));
+}
+
+/**
+ * As {@linkcode readBody}, without a promise of its own: each costs a turn.
+ *
+ * @param done Called once. Must not throw.
+ */
+export function takeBody(
   request: Request,
   { limits, clock }: Pick<ServerParts, "limits" | "clock">,
-): Promise<Read> {
+  done: (read: Read) => void,
+): void {
   const { headers } = request;
   const { messageBytes } = limits;
   const length = headers.get("content-length");
-  if (Number(length) > messageBytes) return Promise.resolve(tooLong(messageBytes));
-  // One promise and no function that waits: each would cost a turn.
-  return new Promise((resolve) => {
-    const late = (): void => resolve({ refused: refuse(408, `The body took longer than ${longest} ms`) });
-    const callOff = clock.schedule(late, longest, { background: true });
-    const failed = (error: unknown): void => {
+  if (Number(length) > messageBytes) return done(tooLong(messageBytes));
+  let isLate = false;
+  const callOff = clock.schedule(
+    () => {
+      isLate = true;
+      done({ refused: refuse(408, `The body took longer than ${longest} ms`) });
+    },
+    longest,
+    { background: true },
+  );
+  const failed = (error: unknown): void => {
+    callOff();
+    if (!isLate) done(error instanceof LimitExceededError ? tooLong(messageBytes) : unreadable());
+  };
+  try {
+    const reading = isSure(length, headers) ? request.arrayBuffer() : readParts(request, messageBytes);
+    reading.then((bytes) => {
       callOff();
-      resolve(error instanceof LimitExceededError ? tooLong(messageBytes) : unreadable());
-    };
-    try {
-      const reading = isSure(length, headers) ? request.arrayBuffer() : readParts(request, messageBytes);
-      reading.then((bytes) => {
-        callOff();
-        resolve(readJson(bytes, limits));
-      }, failed);
-    } catch (error) {
-      failed(error);
-    }
-  });
+      if (!isLate) done(readJson(bytes, limits));
+    }, failed);
+  } catch (error) {
+    failed(error);
+  }
 }
 
 /** Never throws. */
@@ -91,7 +105,8 @@ const digits = /^\d+$/;
 
 /** A length holds for a body that came off a socket by it; all else is counted while it comes. */
 function isSure(length: string | null, headers: Headers): boolean {
-  return length !== null && digits.test(length) && !headers.has("transfer-encoding") && !headers.has("content-encoding");
+  return length !== null && digits.test(length) && !headers.has("transfer-encoding") &&
+    !headers.has("content-encoding");
 }
 
 function readParts({ body, headers }: Request, limit: number): Promise<ArrayBuffer | Uint8Array> {

@@ -7,12 +7,14 @@ import { classify, isObject, isRequestId } from "../../protocol/json_rpc.ts";
 import type { JsonRpcRequest } from "../../protocol/json_rpc.ts";
 import { metaPrefix } from "../../protocol/modern.ts";
 import { modernRevisions } from "../../protocol/revisions.ts";
+import type { Revision } from "../../protocol/revisions.ts";
 import type { AuthInfo } from "../definitions.ts";
-import { readBody, refusePost } from "./body.ts";
+import { refusePost, takeBody } from "./body.ts";
 import { Guards } from "./guards.ts";
 import { HeaderCheck, wrongClaim } from "./header_check.ts";
 import type { LegacyBinding } from "./legacy_binding.ts";
 import { answerModern } from "./modern_call.ts";
+import type { ModernCallOptions } from "./modern_call.ts";
 import type { HttpOptions, Serving } from "./options.ts";
 import { internalError, json, notAllowed, refuse, taken } from "./replies.ts";
 
@@ -73,7 +75,7 @@ class Endpoint {
         ? Promise.resolve(this.#guards.preflight(request))
         : this.#options.auth || this.#closed
         ? this.#answerSafely(request)
-        : settled(this.#route(request, undefined));
+        : Promise.resolve(this.#route(request, undefined));
       if (origin === null) return answered;
       // What `auth` gave may be no reply that can be sent.
       return answered.then((response) => this.#guards.open(origin, response))
@@ -116,72 +118,81 @@ class Endpoint {
     return request.method === "DELETE" ? this.#legacy.delete(request, auth) : notAllowed("POST, GET, DELETE");
   }
 
-  /** Never rejects. */
-  async #post(request: Request, auth: AuthInfo | undefined): Promise<Response> {
-    try {
-      const read = await readBody(request, this.#serving.parts);
-      if ("refused" in read) return read.refused;
-      // While it was verified and read.
-      if (this.#closed) return closing();
-      const answered = this.#body(request, read.value, auth);
-      return answered instanceof Response ? answered : await answered;
-    } catch (error) {
-      return this.#failed(request, error);
-    }
+  /** Never rejects. All that becomes of a POST goes into this one promise. */
+  #post(request: Request, auth: AuthInfo | undefined): Promise<Response> {
+    return new Promise((resolve) =>
+      takeBody(request, this.#serving.parts, (read) => {
+        if ("refused" in read) return resolve(read.refused);
+        // While it was verified and read.
+        if (this.#closed) return resolve(closing());
+        try {
+          const answered = this.#body(request, read.value, auth, resolve);
+          if (answered instanceof Promise) answered.then(resolve, (error) => resolve(this.#failed(request, error)));
+          else if (answered) resolve(answered);
+        } catch (error) {
+          resolve(this.#failed(request, error));
+        }
+      })
+    );
   }
 
-  #body(request: Request, body: unknown, auth: AuthInfo | undefined): Response | Promise<Response> {
+  /** @returns The reply; undefined when it was or will be given to `reply`. */
+  #body(
+    request: Request,
+    body: unknown,
+    auth: AuthInfo | undefined,
+    reply: (response: Response) => void,
+  ): Response | Promise<Response> | undefined {
     const kind = classify(body);
     if (!kind && !(this.#legacy && Array.isArray(body))) {
       const id = isObject(body) && isRequestId(body.id) ? body.id : undefined;
       return refuse(400, "Invalid Request: this is no JSON-RPC message that can be sent here", { id });
     }
-    if ((kind === "request" || kind === "notification") && this.#isModern(request, body as JsonRpcRequest)) {
-      return kind === "notification" ? taken() : this.#modern(request, body as JsonRpcRequest, auth);
+    if (kind === "request" || kind === "notification") {
+      const message = body as JsonRpcRequest;
+      const meta = message.params?._meta;
+      const said = isObject(meta) ? meta : undefined;
+      if (this.#isModern(request, said)) {
+        return kind === "notification" ? taken() : this.#modern({ request, message, auth, reply }, said);
+      }
     }
     if (this.#legacy) return this.#legacy.post(request, body, auth);
     return refuse(400, "Invalid Request: only requests and notifications can be sent here");
   }
 
   /** The body decides the era; the header only where the body says nothing (specification 2026-07-28: Backward Compatibility). */
-  #isModern({ headers }: Request, message: JsonRpcRequest): boolean {
+  #isModern({ headers }: Request, said: Said): boolean {
     if (!this.#serving.modern) return false;
-    if (!this.#legacy || claimOf(message) !== undefined) return true;
+    if (!this.#legacy || said?.[versionKey] !== undefined) return true;
     const revision = headers.get("mcp-protocol-version") ?? "";
     return /^\d{4}-\d\d-\d\d$/.test(revision) && revision >= modernRevisions.at(-1)!;
   }
 
-  #modern(request: Request, message: JsonRpcRequest, auth: AuthInfo | undefined): Response | Promise<Response> {
-    const { parts, modern } = this.#serving;
-    const claim = claimOf(message);
+  #modern(asked: Asked, said: Said): Response | undefined {
+    const { request: { headers }, message } = asked;
+    const claim = said?.[versionKey];
     if (claim === undefined && message.method === "initialize") return refuseHandshake(message);
     // What an envelope lacks comes before the headers, and so does a revision that nobody here speaks: the era says both.
-    if (typeof claim === "string" && isComplete(message)) {
-      const isSpoken = modernRevisions.some((revision) => revision === claim);
-      const wrong = isSpoken ? this.#check.wrong(message, request.headers, claim) : wrongClaim(request.headers, claim);
+    if (typeof claim === "string" && isObject(said?.[capabilitiesKey])) {
+      const isSpoken = modernRevisions.includes(claim as Revision);
+      const wrong = isSpoken ? this.#check.wrong(message, headers, claim) : wrongClaim(headers, claim);
       if (wrong !== undefined) return refuse(400, wrong, { code: -32020, id: message.id });
     }
-    return answerModern({ parts, modern: modern!, keepAlive: this.#keepAlive, request, message, auth });
+    const { parts, modern } = this.#serving;
+    answerModern({ parts, modern: modern!, keepAlive: this.#keepAlive, ...asked });
+    return undefined;
   }
 }
 
-function settled(answered: Response | Promise<Response>): Promise<Response> {
-  return answered instanceof Promise ? answered : Promise.resolve(answered);
-}
+/** A modern request, and what takes its reply. */
+type Asked = Pick<ModernCallOptions, "request" | "message" | "auth" | "reply">;
 
 function closing(): Response {
   return refuse(503, "This server is closing", { code: -32603 });
 }
 
-/** The revision that a body claims to speak. */
-function claimOf({ params }: JsonRpcRequest): unknown {
-  return isObject(params?._meta) ? params._meta[versionKey] : undefined;
-}
-
-/** Whether the envelope has what each modern request has to have. */
-function isComplete({ params }: JsonRpcRequest): boolean {
-  return isObject(params?._meta) && isObject(params._meta[capabilitiesKey]);
-}
+/** What a message says of itself in `_meta`: the revision that it speaks, what its client can do. */
+type Said = Record<string, unknown> | undefined;
 
 /** A handshake where there is none: the error names what is spoken here. */
 function refuseHandshake({ id, params }: JsonRpcRequest): Response {

@@ -12,6 +12,11 @@ import type { Methods } from "../seam.ts";
 
 const revisionHeader = "MCP-Protocol-Version";
 
+/** How many characters the headers of one request may still have. */
+interface Budget {
+  left: number;
+}
+
 /** Holds headers against bodies, for one server. Header values are compared, never used (SEP-2243: Trusting Header Values). */
 export class HeaderCheck {
   readonly #methods: Methods;
@@ -30,28 +35,22 @@ export class HeaderCheck {
    * @returns The first thing that is wrong, in one sentence; undefined when header and body say the same.
    */
   wrong({ method, params }: JsonRpcRequest, headers: Headers, revision: string): string | undefined {
-    const budget = { left: this.#limits.headersBytes };
-    const compare = (name: string, value: unknown, isInteger = false) =>
-      this.#compare(headers, name, value, isInteger, budget);
     const claimed = headers.get(revisionHeader);
     if (claimed === null) return `The header "${revisionHeader}" is missing`;
-    const wrong = wrongRevision(claimed, revision) ?? compare("Mcp-Method", method);
+    const budget = { left: this.#limits.headersBytes };
+    const wrong = wrongRevision(claimed, revision) ?? this.#compare(headers, "Mcp-Method", method, budget);
     if (wrong !== undefined) return wrong;
     const name = mirroredName(method, params);
-    return (name === undefined ? undefined : compare("Mcp-Name", name)) ??
-      this.#wrongParameter(method, params, compare);
+    return (name === undefined ? undefined : this.#compare(headers, "Mcp-Name", name, budget)) ??
+      (method === "tools/call" ? this.#wrongParameter(headers, params, budget) : undefined);
   }
 
-  #wrongParameter(
-    method: string,
-    params: JsonObject | undefined,
-    compare: (name: string, value: unknown, isInteger: boolean) => string | undefined,
-  ): string | undefined {
-    if (method !== "tools/call" || typeof params?.name !== "string") return undefined;
+  #wrongParameter(headers: Headers, params: JsonObject | undefined, budget: Budget): string | undefined {
+    if (typeof params?.name !== "string") return undefined;
     for (const { path, header, type } of this.#rulesOf(params.name)) {
       let value: unknown = params.arguments;
       for (const key of path) value = isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-      const wrong = compare(header, value ?? undefined, type === "integer");
+      const wrong = this.#compare(headers, header, value ?? undefined, budget, type === "integer");
       if (wrong !== undefined) return wrong;
     }
     return undefined;
@@ -66,13 +65,7 @@ export class HeaderCheck {
   }
 
   /** @param value What the body says; undefined when there is to be no header. */
-  #compare(
-    headers: Headers,
-    name: string,
-    value: unknown,
-    isInteger: boolean,
-    budget: { left: number },
-  ): string | undefined {
+  #compare(headers: Headers, name: string, value: unknown, budget: Budget, isInteger = false): string | undefined {
     const header = headers.get(name);
     if (header === null) return value === undefined ? undefined : `The header "${name}" is missing`;
     if (value === undefined) return `The header "${name}" says something that the body does not say`;
@@ -81,6 +74,8 @@ export class HeaderCheck {
     if (text.length > this.#limits.headerBytes || (budget.left -= text.length) < 0) {
       return `The header "${name}" is too long`;
     }
+    // As most are: not encoded, and the same.
+    if (text === value && !text.startsWith("=?")) return undefined;
     const decoded = decodeHeaderValue(text);
     if (decoded === undefined) return `The header "${name}" is not valid base64`;
     return isSame(decoded, value, isInteger) ? undefined : `The header "${name}" does not match the body`;

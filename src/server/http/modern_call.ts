@@ -22,34 +22,32 @@ export interface ModernCallOptions {
   readonly request: Request;
   readonly message: JsonRpcRequest;
   readonly auth: AuthInfo | undefined;
+  /** Takes the reply: the first that it is given. */
+  readonly reply: (response: Response) => void;
 }
 
-/** Runs one request of the modern era, and gives its reply. Never rejects. */
-export function answerModern(options: ModernCallOptions): Promise<Response> {
-  return new ModernCall(options).reply;
+/** Runs one request of the modern era. Never throws. */
+export function answerModern(options: ModernCallOptions): void {
+  new ModernCall(options);
 }
 
 class ModernCall implements Incoming {
   readonly message: JsonRpcRequest;
   readonly auth: AuthInfo | undefined;
-  readonly reply: Promise<Response>;
   readonly #options: ModernCallOptions;
-  #resolve: ((response: Response) => void) | undefined;
   #stream: EventStream | undefined;
   #abort: AbortController | undefined;
   #stopTimer: (() => void) | undefined;
   /** It was answered, or nobody is there any more who waits for it. */
   #over = false;
   #left = false;
-  /** The request's own signal is listened to. Looking at it costs something, and Deno warns once when it is done. */
-  #listens = false;
-  readonly #gone = () => this.#leave();
+  /** What listens to the request's own signal. Looking at that costs something, and Deno warns once when it is done. */
+  #gone: (() => void) | undefined;
 
   constructor(options: ModernCallOptions) {
     this.#options = options;
     this.message = options.message;
     this.auth = options.auth;
-    this.reply = new Promise((resolve) => this.#resolve = resolve);
     this.#run();
     this.#watch();
   }
@@ -67,11 +65,21 @@ class ModernCall implements Incoming {
   }
 
   #run(): void {
-    const { parts: { logger }, modern, message } = this.#options;
-    modern.answer(this).then((answer) => this.#answered(answer)).catch((error) => {
-      logger?.({ level: "error", message: "The modern era failed", fields: { method: message.method, error } });
-      this.#answered({ response: internalError(message.id), status: 500 });
-    });
+    const { modern } = this.#options;
+    const failed = (error: unknown): void => this.#failed(error);
+    modern.answer(this).then((answer) => {
+      try {
+        this.#answered(answer);
+      } catch (error) {
+        failed(error);
+      }
+    }, failed);
+  }
+
+  #failed(error: unknown): void {
+    const { parts: { logger }, message: { id, method } } = this.#options;
+    logger?.({ level: "error", message: "The modern era failed", fields: { method, error } });
+    this.#answered({ response: internalError(id), status: 500 });
   }
 
   /** Made when it is asked for, which most handlers do not. */
@@ -85,10 +93,10 @@ class ModernCall implements Incoming {
   }
 
   #listen(): void {
-    if (this.#listens || this.#over || this.#stream) return;
+    if (this.#gone || this.#over || this.#stream) return;
     const { signal } = this.#options.request;
     if (signal?.aborted) return this.#leave();
-    this.#listens = true;
+    this.#gone = () => this.#leave();
     signal?.addEventListener("abort", this.#gone);
   }
 
@@ -109,8 +117,9 @@ class ModernCall implements Incoming {
     this.#stopTimer?.();
     const { parts: { clock, limits }, keepAlive, request } = this.#options;
     this.#unlisten();
-    this.#stream = new EventStream({ clock, keepAlive, outboxBytes: limits.outboxBytes, request, gone: this.#gone });
-    this.#resolve?.(this.#stream.response);
+    const gone = () => this.#leave();
+    this.#stream = new EventStream({ clock, keepAlive, outboxBytes: limits.outboxBytes, request, gone });
+    this.#options.reply(this.#stream.response);
   }
 
   #answered(answer: Answer | undefined): void {
@@ -120,7 +129,7 @@ class ModernCall implements Incoming {
     const written = answer && writeAnswer(answer, this.#options.parts);
     this.#finish();
     if (written) {
-      if (!this.#stream) return this.#resolve?.(jsonText(written.text, written.status));
+      if (!this.#stream) return this.#options.reply(jsonText(written.text, written.status));
       this.#stream.send(written.text);
     }
     this.#stream?.end();
@@ -133,7 +142,7 @@ class ModernCall implements Incoming {
     this.#left = true;
     this.#abort?.abort(clientGone());
     // Nobody reads it, but whoever called the handler waits for one.
-    this.#resolve?.(new Response(null, { status: 499 }));
+    this.#options.reply(new Response(null, { status: 499 }));
   }
 
   #finish(): void {
@@ -143,8 +152,8 @@ class ModernCall implements Incoming {
   }
 
   #unlisten(): void {
-    if (this.#listens) this.#options.request.signal?.removeEventListener("abort", this.#gone);
-    this.#listens = false;
+    if (this.#gone) this.#options.request.signal?.removeEventListener("abort", this.#gone);
+    this.#gone = undefined;
   }
 }
 

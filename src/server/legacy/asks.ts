@@ -98,11 +98,11 @@ export class Asks {
     return true;
   }
 
-  /** Calls off what was asked in the course of a request. Nothing is made while nothing waits, as most of the time. */
-  callOff(about: Incoming, reason: () => unknown): void {
-    if (this.#waiting.size === 0) return;
+  /** Calls off what was asked in the course of a request. Default of the reason: that it is answered. */
+  callOff(about: Incoming, reason: unknown): void {
     for (const [id, ask] of this.#waiting) {
-      if (ask.about === about) this.#drop(id, reason(), "The request that it belongs to is over");
+      if (ask.about !== about) continue;
+      this.#drop(id, reason ?? new Error("The request is answered already"), "The request that it belongs to is over");
     }
   }
 

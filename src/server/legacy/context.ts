@@ -6,7 +6,7 @@
 import { randomHex } from "../../ports.ts";
 import type { Clock, Random } from "../../ports.ts";
 import { isObject, isRequestId } from "../../protocol/json_rpc.ts";
-import type { JsonObject, JsonValue, RequestId } from "../../protocol/json_rpc.ts";
+import type { JsonObject, JsonValue } from "../../protocol/json_rpc.ts";
 import type { Era, Revision } from "../../protocol/revisions.ts";
 import type {
   CreateMessageRequest,
@@ -20,8 +20,9 @@ import type { AuthInfo, RequestContext } from "../definitions.ts";
 import type { Incoming } from "../seam.ts";
 import type { Asks } from "./asks.ts";
 import { canAsk, demand } from "./client_side.ts";
-import type { ClientSide } from "./client_side.ts";
-import { ProgressMeter } from "../common/progress.ts";
+import type { Askable, ClientSide } from "./client_side.ts";
+import { createMeter, sendLog } from "../common/notices.ts";
+import type { ProgressMeter } from "../common/progress.ts";
 import { dressElicit, dressSample, readElicit, readRoots, readSample } from "./questions.ts";
 
 /** What all contexts of a session share. */
@@ -52,8 +53,6 @@ export class LegacyContext implements RequestContext {
   /** What listens to the binding's signal. */
   #stop: (() => void) | undefined;
   #over = false;
-  /** It was called off; an object, since a reason may be anything. */
-  #calledOff: { readonly reason: unknown } | undefined;
 
   /** @param stopped Called once when it is called off before it has ended. */
   constructor(parts: ContextParts, incoming: Incoming, stopped: () => void) {
@@ -67,7 +66,10 @@ export class LegacyContext implements RequestContext {
     this.#parts = parts;
     this.#stopped = stopped;
     const { progressToken } = this.meta;
-    if (isRequestId(progressToken)) this.#meter = createMeter(incoming, parts, progressToken);
+    if (isRequestId(progressToken)) {
+      const words = client.revision >= "2025-03-26";
+      this.#meter = createMeter(incoming, progressToken, { clock: parts.clock, words });
+    }
     // A binding without `over` tells by its signal alone.
     if (!incoming.over) this.follow();
   }
@@ -79,15 +81,14 @@ export class LegacyContext implements RequestContext {
 
   /** Ends it: progress that waits is told first. */
   end(): void {
-    this.#finish(true, () => new Error("The request is answered already"));
+    if (!this.#over) this.#finish(true);
   }
 
   /** Nobody waits for its answer any more. Without effect when it has ended. */
-  callOff(reason: unknown = new DOMException("The request was called off", "AbortError")): void {
+  callOff(reason?: unknown): void {
     if (this.#over) return;
-    this.#calledOff = { reason };
-    this.#abort?.abort(reason);
-    this.#finish(false, () => reason);
+    (this.#abort ??= new AbortController()).abort(reason);
+    this.#finish(false);
     this.#stopped();
   }
 
@@ -95,18 +96,14 @@ export class LegacyContext implements RequestContext {
   follow(): void {
     if (this.#over || this.#stop) return;
     const { signal } = this.#incoming;
-    if (signal.aborted) return this.callOff(signal.reason);
-    this.#stop = () => this.callOff(signal.reason);
-    signal.addEventListener("abort", this.#stop);
+    const stop = this.#stop = () => this.callOff(signal.reason);
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop);
   }
 
   get signal(): AbortSignal {
-    if (!this.#abort) {
-      this.#abort = new AbortController();
-      if (this.#calledOff) this.#abort.abort(this.#calledOff.reason);
-      else this.follow();
-    }
-    return this.#abort.signal;
+    this.follow();
+    return (this.#abort ??= new AbortController()).signal;
   }
 
   get progress(): RequestContext["progress"] {
@@ -115,77 +112,61 @@ export class LegacyContext implements RequestContext {
 
   get log(): RequestContext["log"] {
     return (level: LoggingLevel, data: JsonValue, logger?: string): void => {
-      if (!this.open || !this.#parts.wants(level)) return;
-      const params = { level, ...(logger !== undefined && { logger }), data };
-      this.#incoming.notify({ jsonrpc: "2.0", method: "notifications/message", params });
+      if (this.open && this.#parts.wants(level)) sendLog(this.#incoming, level, data, logger);
     };
   }
 
   get elicit(): RequestContext["elicit"] {
     const { client, random } = this.#parts;
     return (request: ElicitRequest) =>
-      forgivable(async () => {
-        demand(client, request.mode === "url" ? "elicitUrl" : "elicit");
-        const params = dressElicit(request, client.revision, () => randomHex(random, 16));
-        return readElicit(await this.#ask("elicitation/create", params), request);
-      });
+      this.#ask(
+        [request.mode === "url" ? "elicitUrl" : "elicit", "elicitation/create"],
+        () => dressElicit(request, client.revision, () => randomHex(random, 16)),
+        (answer) => readElicit(answer, request),
+      );
   }
 
   get sample(): RequestContext["sample"] {
-    const { client } = this.#parts;
     return (request: CreateMessageRequest) =>
-      forgivable(async () => {
-        demand(client, request.tools || request.toolChoice ? "sampleWithTools" : "sample");
-        return readSample(await this.#ask("sampling/createMessage", dressSample(request, client)));
-      });
+      this.#ask(
+        [request.tools || request.toolChoice ? "sampleWithTools" : "sample", "sampling/createMessage"],
+        () => dressSample(request, this.#parts.client),
+        readSample,
+      );
   }
 
   get roots(): RequestContext["roots"] {
-    return () =>
-      forgivable(async () => {
-        demand(this.#parts.client, "roots");
-        return readRoots(await this.#ask("roots/list"));
-      });
+    return () => this.#ask(["roots", "roots/list"], () => undefined, readRoots);
   }
 
   get can(): RequestContext["can"] {
     return (what) => canAsk(this.#parts.client, what);
   }
 
-  #ask(method: string, params?: JsonObject): Promise<JsonObject> {
-    // From now on it has to be known when the request is called off.
-    this.signal.throwIfAborted();
-    if (this.#over) throw new TypeError(`Cannot ask "${method}": the request is answered already`);
-    return this.#parts.asks.ask(method, params, this.#incoming);
+  /** A handler that left without waiting for its question must not end the process when the client fails it. */
+  #ask<Reply>(
+    [what, method]: readonly [Askable, string],
+    params: () => JsonObject | undefined,
+    read: (answer: JsonObject) => Reply,
+  ): Promise<Reply> {
+    const { client, asks } = this.#parts;
+    const ask = async (): Promise<Reply> => {
+      demand(client, what);
+      const dressed = params();
+      // From now on it has to be known when the request is called off.
+      this.signal.throwIfAborted();
+      if (this.#over) throw new TypeError(`Cannot ask "${method}": the request is answered already`);
+      return read(await asks.ask(method, dressed, this.#incoming));
+    };
+    const asked = ask();
+    asked.catch(() => {});
+    return asked;
   }
 
-  #finish(flush: boolean, reason: () => unknown): void {
-    if (this.#over) return;
+  #finish(flush: boolean): void {
     this.#meter?.end(flush);
     this.#over = true;
-    this.#parts.asks.callOff(this.#incoming, reason);
+    this.#parts.asks.callOff(this.#incoming, this.#abort?.signal.reason);
     if (this.#stop) this.#incoming.signal.removeEventListener("abort", this.#stop);
   }
-}
-
-function createMeter(incoming: Incoming, { client, clock }: ContextParts, progressToken: RequestId): ProgressMeter {
-  const speaks = client.revision >= "2025-03-26";
-  return new ProgressMeter(clock, ({ progress, total, message }: Progress) =>
-    incoming.notify({
-      jsonrpc: "2.0",
-      method: "notifications/progress",
-      params: {
-        progressToken,
-        progress,
-        ...(total !== undefined && { total }),
-        ...(message !== undefined && speaks && { message }),
-      },
-    }));
-}
-
-/** A handler that left without waiting for its question must not end the process when the client fails it. */
-function forgivable<Value>(run: () => Promise<Value>): Promise<Value> {
-  const running = run();
-  running.catch(() => {});
-  return running;
 }

@@ -10,15 +10,12 @@ import type { Dress } from "../seam.ts";
 import { dressContent, dressContents } from "./dress_content.ts";
 import { mapped, withFields, without } from "./fields.ts";
 
-/** What only the modern era says. */
-const modern: readonly string[] = ["resultType", "ttlMs", "cacheScope"];
-
 /**
  * Dresses the plain result of a method for a legacy revision (S-075). A result that this revision reads as it is comes
  * back as it is; the given one is never changed.
  */
 export const dressResult: Dress = (method, result, revision) => {
-  const plain = without(result, modern);
+  const plain = without(result, ["resultType", "ttlMs", "cacheScope"]);
   switch (method) {
     case "tools/list":
       return mapped(plain, "tools", (tool) => dressTool(tool, revision));

@@ -8,7 +8,7 @@ import type { JsonObject, JsonValue } from "../../protocol/json_rpc.ts";
 
 /** The object without some fields: itself when it has none of them. */
 export function without(value: JsonObject, names: readonly string[]): JsonObject {
-  if (!hasAny(value, names)) return value;
+  if (!names.some((name) => Object.hasOwn(value, name))) return value;
   return Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
 }
 
@@ -23,9 +23,4 @@ export function mapped(value: JsonObject, name: string, change: (item: JsonObjec
   if (!Array.isArray(list)) return value;
   const items = list.map((item): JsonValue => isObject(item) ? change(item) : item);
   return items.every((item, at) => item === list[at]) ? value : { ...value, [name]: items };
-}
-
-function hasAny(value: JsonObject, names: readonly string[]): boolean {
-  for (const name of names) if (Object.hasOwn(value, name)) return true;
-  return false;
 }

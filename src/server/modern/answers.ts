@@ -25,38 +25,37 @@ const cacheable: readonly string[] = [
 /** The codes of the specification's own range that a modern client may meet (S-125). */
 const ownCodes: readonly number[] = [-32020, -32021, -32022];
 
-/** What a complete result says beside itself. */
-export interface Completion {
-  /** Who gives it. */
-  readonly info: Implementation;
-  /** How long it is good, where the result does not say it; undefined: not at all, and for nobody else. */
-  readonly hints?: CacheHints | undefined;
-  /** More of its `_meta`. */
-  readonly more?: JsonObject | undefined;
-}
-
 /** A result as it is, with what every result carries (S-003, S-005). */
-export function resultAnswer(id: RequestId, result: JsonObject, info: Implementation): Answer {
-  return { response: { jsonrpc: "2.0", id, result: { ...result, _meta: metaOf(result, info) } }, status: 200 };
+export function resultAnswer(id: RequestId, result: JsonObject, info: Implementation, more?: JsonObject): Answer {
+  const own = isObject(result._meta) ? result._meta as JsonObject : undefined;
+  const _meta = { ...own, ...more, [serverKey]: info as unknown as JsonObject };
+  return { response: { jsonrpc: "2.0", id, result: { ...result, _meta } }, status: 200 };
 }
 
-/** A plain result, as a complete one. */
-export function completeAnswer(id: RequestId, method: string, result: JsonObject, completion: Completion): Answer {
-  const { info, hints, more } = completion;
-  // Copied once: most answers are nothing else.
-  const whole: JsonObject = { ...result, resultType: "complete", _meta: metaOf(result, info, more) };
+/**
+ * A plain result, as a complete one.
+ *
+ * @param hints How long it is good, where the result does not say it; undefined: not at all, and for nobody else.
+ * @param more More of its `_meta`.
+ */
+export function completeAnswer(
+  id: RequestId,
+  method: string,
+  result: JsonObject,
+  info: Implementation,
+  hints: CacheHints | undefined,
+  more?: JsonObject,
+): Answer {
+  const answer = resultAnswer(id, result, info, more);
+  // It is a copy already.
+  const complete = answer.response.result as JsonObject;
+  complete.resultType = "complete";
   if (cacheable.includes(method)) {
     const scope = hints && (result.cacheScope ?? hints.cacheScope);
-    whole.ttlMs = hints ? wholeNumber(result.ttlMs ?? hints.ttlMs) : 0;
-    whole.cacheScope = scope === "public" ? scope : "private";
+    complete.ttlMs = hints ? whole(result.ttlMs ?? hints.ttlMs) : 0;
+    complete.cacheScope = scope === "public" ? scope : "private";
   }
-  return { response: { jsonrpc: "2.0", id, result: whole }, status: 200 };
-}
-
-function metaOf({ _meta }: JsonObject, info: Implementation, more?: JsonObject): JsonObject {
-  const own = isObject(_meta) ? _meta as JsonObject : undefined;
-  const said = info as unknown as JsonObject;
-  return own || more ? { ...own, ...more, [serverKey]: said } : { [serverKey]: said };
+  return answer;
 }
 
 /** The answer to what went wrong; undefined when it is none of what a caller may be told. */
@@ -87,6 +86,6 @@ function failure(id: RequestId, error: JsonRpcError, status: number): Answer {
   return { response: { jsonrpc: "2.0", id, error }, status };
 }
 
-function wholeNumber(ttl: unknown): number {
+function whole(ttl: unknown): number {
   return typeof ttl === "number" && ttl > 0 ? Math.floor(Math.min(ttl, Number.MAX_SAFE_INTEGER)) : 0;
 }

@@ -21,8 +21,9 @@ import type { Clock } from "../../ports.ts";
 import type { AskOptions, AuthInfo, RequestContext } from "../definitions.ts";
 import type { Incoming } from "../seam.ts";
 import { loggingLevels } from "../common/logging_levels.ts";
+import { createMeter, sendLog } from "../common/notices.ts";
 import { isOver } from "../common/over.ts";
-import { ProgressMeter } from "../common/progress.ts";
+import type { ProgressMeter } from "../common/progress.ts";
 import type { Envelope, Wishes } from "./envelope.ts";
 import { elicitation } from "./questions/elicitation.ts";
 import { demand, type QuestionKind } from "./questions/kind.ts";
@@ -68,16 +69,7 @@ export class ModernContext implements RequestContext {
     this.#rounds = rounds;
     this.#lowestLevel = logLevel ? loggingLevels.indexOf(logLevel) : Infinity;
     if (progressToken !== undefined) {
-      this.#progress = new ProgressMeter(clock, ({ progress, total, message }) => {
-        if (isOver(incoming)) return;
-        const params = {
-          progressToken,
-          progress,
-          ...(total !== undefined && { total }),
-          ...(message !== undefined && { message }),
-        };
-        incoming.notify({ jsonrpc: "2.0", method: "notifications/progress", params });
-      }, burst);
+      this.#progress = createMeter(incoming, progressToken, { clock, burst, words: true });
     }
   }
 
@@ -101,9 +93,9 @@ export class ModernContext implements RequestContext {
 
   get log(): RequestContext["log"] {
     return (level: LoggingLevel, data: JsonValue, logger?: string): void => {
-      if (this.#over || loggingLevels.indexOf(level) < this.#lowestLevel) return;
-      const params = { level, ...(logger !== undefined && { logger }), data };
-      this.#incoming.notify({ jsonrpc: "2.0", method: "notifications/message", params });
+      if (!this.#over && loggingLevels.indexOf(level) >= this.#lowestLevel) {
+        sendLog(this.#incoming, level, data, logger);
+      }
     };
   }
 

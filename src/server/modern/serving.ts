@@ -6,11 +6,11 @@
 import { MethodNotFoundError, MissingCapabilityError } from "../../protocol/errors.ts";
 import { excerpt } from "../../protocol/excerpt.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
-import type { JsonObject, RequestId } from "../../protocol/json_rpc.ts";
+import type { JsonObject } from "../../protocol/json_rpc.ts";
 import { modernRevisions } from "../../protocol/revisions.ts";
 import type { Revision } from "../../protocol/revisions.ts";
 import type { CacheHints, ServerCapabilities } from "../../protocol/types.ts";
-import type { Answer, Incoming, ModernServing, ServerParts, TaskCaller } from "../seam.ts";
+import type { Answer, Incoming, ModernServing, ServerParts } from "../seam.ts";
 import { completeAnswer, errorAnswer, internalAnswer, resultAnswer } from "./answers.ts";
 import { isOver } from "../common/over.ts";
 import { ModernContext } from "./context.ts";
@@ -24,6 +24,9 @@ export interface ModernOptions {
   legacyRevisions?: readonly Revision[] | undefined;
 }
 
+/** What this era answers itself, beside tasks. */
+const own: readonly string[] = ["server/discover", "subscriptions/listen"];
+
 /** What belongs to the handshake era, and is served there alone. */
 const removed: readonly string[] = [
   "initialize",
@@ -32,17 +35,6 @@ const removed: readonly string[] = [
   "resources/subscribe",
   "resources/unsubscribe",
 ];
-
-/** One call of a method. */
-interface Run {
-  readonly incoming: Incoming;
-  /** As the author's handler sees them. */
-  readonly params: JsonObject;
-  readonly envelope: Envelope;
-  readonly wishes: Wishes;
-  /** Missing where nothing can be asked. */
-  readonly rounds: Rounds | undefined;
-}
 
 /** Makes the modern era of a server: one for all its clients. */
 export function createModern(parts: ServerParts, options: ModernOptions = {}): ModernServing {
@@ -87,51 +79,39 @@ class ModernPeer implements ModernServing {
   #answer(incoming: Incoming): Promise<Answer | undefined> {
     const { message, auth } = incoming;
     const { method, params = {} } = message;
+    const { tasks, state } = this.#parts;
     const envelope = readEnvelope(message, this.#supported);
     if (removed.includes(method)) throw unknown(method, hint(message, this.#supported));
     const wishes = readWishes(envelope.meta);
-    const own = this.#answerSelf(incoming, envelope);
-    if (own) return own;
-    if (!inputMethods.includes(method)) return this.#run({ incoming, params, envelope, wishes, rounds: undefined });
-    const given = withoutAnswers(params);
-    const opened = Rounds.open({ method, params, auth }, this.#parts.state);
-    return opened instanceof Promise
-      ? opened.then((rounds) => this.#run({ incoming, params: given, envelope, wishes, rounds }))
-      : this.#run({ incoming, params: given, envelope, wishes, rounds: opened });
+    if (own.includes(method) || (tasks && method.startsWith("tasks/"))) return this.#answerSelf(incoming, envelope);
+    const run = (rounds?: Rounds): Promise<Answer> => this.#run(incoming, envelope, wishes, rounds);
+    const opened = inputMethods.includes(method) ? Rounds.open({ method, params, auth }, state) : undefined;
+    return opened instanceof Promise ? opened.then(run) : run(opened);
   }
 
-  /** What this era answers itself; undefined: it is for the methods. */
-  #answerSelf(incoming: Incoming, { capabilities }: Envelope): Promise<Answer | undefined> | undefined {
+  async #answerSelf(incoming: Incoming, { capabilities }: Envelope): Promise<Answer | undefined> {
     const { message: { id, method, params = {} }, auth } = incoming;
     const { methods, tasks } = this.#parts;
-    if (method === "server/discover") {
-      return Promise.resolve(completeAnswer(id, method, this.#describe(), { info: methods.info, hints: methods.cache }));
-    }
-    if (method === "subscriptions/listen") return this.#listen(incoming, { auth, capabilities });
-    return tasks && method.startsWith("tasks/")
-      ? this.#answerTask(tasks.modern.request(method, params, { auth, capabilities }), id, method)
-      : undefined;
-  }
-
-  async #listen(incoming: Incoming, caller: TaskCaller): Promise<Answer | undefined> {
-    const { id, method, params = {} } = incoming.message;
-    const { methods: { info }, tasks } = this.#parts;
-    const wanted = tasks && isObject(params.notifications) ? params.notifications.taskIds : undefined;
-    const taskIds = wanted === undefined ? [] : await tasks?.modern.listen(wanted, caller);
-    const more = await this.#subscriptions.listen(incoming, taskIds);
-    return more && completeAnswer(id, method, {}, { info, more });
-  }
-
-  async #answerTask(asked: Promise<JsonObject> | undefined, id: RequestId, method: string): Promise<Answer> {
-    const result = asked && await asked;
+    const caller = { auth, capabilities };
+    let result: JsonObject | undefined;
+    let more: JsonObject | undefined;
+    if (method === "server/discover") result = this.#describe();
+    else if (method === "subscriptions/listen") {
+      const wanted = tasks && isObject(params.notifications) ? params.notifications.taskIds : undefined;
+      const taskIds = wanted === undefined ? [] : await tasks?.modern.listen(wanted, caller);
+      more = await this.#subscriptions.listen(incoming, taskIds);
+      if (!more) return undefined;
+      result = {};
+    } else result = await tasks?.modern.request(method, params, caller);
     if (!result) throw unknown(method);
-    return completeAnswer(id, method, result, { info: this.#parts.methods.info });
+    return completeAnswer(id, method, result, methods.info, methods.cache, more);
   }
 
   /** Runs a method. The usual one is waited for here once: each further wait costs as much as many a tool does. */
-  async #run({ incoming, params, envelope, wishes, rounds }: Run): Promise<Answer> {
-    const { id, method } = incoming.message;
+  async #run(incoming: Incoming, envelope: Envelope, wishes: Wishes, rounds: Rounds | undefined): Promise<Answer> {
+    const { id, method, params: given = {} } = incoming.message;
     const { methods, tasks, clock } = this.#parts;
+    const params = rounds ? withoutAnswers(given) : given;
     const context = new ModernContext(incoming, envelope, wishes, rounds, clock);
     let result: JsonObject | undefined;
     try {
@@ -151,7 +131,7 @@ class ModernPeer implements ModernServing {
     }
     if (rounds?.waiting) return resultAnswer(id, await rounds.result(), methods.info);
     if (!result) throw unknown(method);
-    return completeAnswer(id, method, result, { info: methods.info, hints: this.#hints(method, rounds) });
+    return completeAnswer(id, method, result, methods.info, this.#hints(method, rounds));
   }
 
   #hints(method: string, rounds: Rounds | undefined): CacheHints | undefined {

@@ -1,5 +1,6 @@
 import { describe, test } from "node:test";
 import { assertEquals, assertStringIncludes } from "@std/assert";
+import { defaultLimits, type Limits } from "../../../src/protocol/limits.ts";
 import { modernMeta, modernPost, post, refusal, rpc, send, world } from "./support.ts";
 
 describe("bodies that cannot be used", () => {
@@ -35,6 +36,33 @@ describe("bodies that cannot be used", () => {
     assertEquals(await send1(long), [413, -32600]);
     assertEquals(await send1(long, { "content-length": String(long.length) }), [413, -32600]);
     assertEquals(await send1(long, { "content-length": "10" }), [413, -32600]);
+  });
+
+  test("what is not there within a minute is 408; no clock runs on", async () => {
+    const { handler, clock } = world();
+    let feed: ReadableStreamDefaultController<Uint8Array> | undefined;
+    const body = new ReadableStream<Uint8Array>({ start: (controller) => void (feed = controller) });
+    let reply: Response | undefined;
+    const replied = handler(post("", {}, { body, duplex: "half" } as RequestInit)).then((response) => reply = response);
+    for (let second = 0; second < 59; second++) {
+      feed?.enqueue(new Uint8Array([0x20]));
+      await clock.advance(1_000);
+    }
+    assertEquals([reply, clock.waiting], [undefined, 1]);
+    await clock.advance(1_000);
+    assertEquals(await refusal(await replied), [408, -32600]);
+    assertEquals((await handler(modernPost("tools/list"))).status, 200);
+    assertEquals(clock.waiting, 0);
+    feed?.close();
+  });
+
+  test("a limit that is given as undefined is the usual one", async () => {
+    const { handler, logs } = world({
+      limits: { messageBytes: undefined, outboxBytes: undefined } as unknown as Partial<Limits>,
+    });
+    const long = JSON.stringify(rpc("tools/list", 1, { text: "x".repeat(defaultLimits.messageBytes) }));
+    assertEquals(await refusal(await handler(post(long))), [413, -32600]);
+    assertEquals([(await handler(modernPost("tools/list"))).status, logs], [200, []]);
   });
 
   test("what nests too deep is 400", async () => {
