@@ -111,6 +111,16 @@ export function matchUriTemplate(template: string, uri: string): Record<string, 
   return Object.fromEntries(found.values);
 }
 
+/**
+ * The names of a template's variables, in the order in which they stand.
+ *
+ * @throws {RangeError} When the template is larger than what is taken.
+ * @throws {TypeError} When it is malformed.
+ */
+export function uriTemplateVariables(template: string): string[] {
+  return parse(template).flatMap((part) => typeof part === "string" ? [] : part.variables.map(({ name }) => name));
+}
+
 /** The pieces that a variable adds, each to be parted by the operator's separator. */
 function expandVariable({ name, explode, length }: Variable, value: TemplateValue, operator: Operator): string[] {
   if (value === undefined || value === null) return [];
