@@ -53,15 +53,14 @@ const operators: Readonly<Record<string, Operator>> = {
 export function expandUriTemplate(template: string, values: Readonly<Record<string, TemplateValue>>): string {
   let uri = "";
   for (const part of parse(template)) {
-    if (typeof part === "string") {
-      uri += part;
-      continue;
+    if (typeof part === "string") uri += part;
+    else {
+      const { operator, variables } = part;
+      const pieces = variables.flatMap((variable) =>
+        expandVariable(variable, Object.hasOwn(values, variable.name) ? values[variable.name] : undefined, operator)
+      );
+      if (pieces.length) uri += operator.first + pieces.join(operator.separator);
     }
-    const { operator, variables } = part;
-    const pieces = variables.flatMap((variable) =>
-      expandVariable(variable, Object.hasOwn(values, variable.name) ? values[variable.name] : undefined, operator)
-    );
-    if (pieces.length) uri += operator.first + pieces.join(operator.separator);
   }
   return uri;
 }
@@ -111,12 +110,7 @@ export function matchUriTemplate(template: string, uri: string): Record<string, 
   return Object.fromEntries(found.values);
 }
 
-/**
- * The names of a template's variables, in the order in which they stand.
- *
- * @throws {RangeError} When the template is larger than what is taken.
- * @throws {TypeError} When it is malformed.
- */
+/** The names of a template's variables; throws as {@linkcode expandUriTemplate} does. */
 export function uriTemplateVariables(template: string): string[] {
   return parse(template).flatMap((part) => typeof part === "string" ? [] : part.variables.map(({ name }) => name));
 }
@@ -286,6 +280,7 @@ function valueStep(operator: Operator, variable: Variable, lead: string, isLast:
 
 /** All of a `{?a,b}`: pairs of a name and a value. */
 function namedStep({ first, separator }: Operator, variables: readonly Variable[], isEnd: boolean): Step {
+  const nameCharacters = characters(false, "", "-~");
   const byName = new Map(variables.map((variable) => [variable.name, variable]));
   // Where nothing follows, values that were written by hand (`?at=10:30`) are read too.
   const allowed = characters(isEnd, ",", "&;#");
@@ -368,9 +363,6 @@ function keep(found: Found, { name, length }: Variable, raw: string | string[], 
     return false;
   }
 }
-
-/** The characters of names. */
-const nameCharacters: Uint8Array = characters(false, "", "-~");
 
 /** Which ASCII characters a value may have. */
 function characters(reserved: boolean, plus: string, minus: string): Uint8Array {
