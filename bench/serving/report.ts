@@ -100,8 +100,9 @@ function judge({ loads, streams, isolates, sizes }: ServingFigures): Verdict[] {
       least: false,
     },
     {
+      // On an idle machine both say the same; CPU says it on a busy one too.
       what: "Worker with one tool: start over an empty one",
-      value: over(isolates, "tool", "start"),
+      value: over(isolates, "tool", "cpu") || over(isolates, "tool", "start"),
       unit: " ms",
       target: 5,
       least: false,

@@ -53,15 +53,14 @@ const operators: Readonly<Record<string, Operator>> = {
 export function expandUriTemplate(template: string, values: Readonly<Record<string, TemplateValue>>): string {
   let uri = "";
   for (const part of parse(template)) {
-    if (typeof part === "string") {
-      uri += part;
-      continue;
+    if (typeof part === "string") uri += part;
+    else {
+      const { operator, variables } = part;
+      const pieces = variables.flatMap((variable) =>
+        expandVariable(variable, Object.hasOwn(values, variable.name) ? values[variable.name] : undefined, operator)
+      );
+      if (pieces.length) uri += operator.first + pieces.join(operator.separator);
     }
-    const { operator, variables } = part;
-    const pieces = variables.flatMap((variable) =>
-      expandVariable(variable, Object.hasOwn(values, variable.name) ? values[variable.name] : undefined, operator)
-    );
-    if (pieces.length) uri += operator.first + pieces.join(operator.separator);
   }
   return uri;
 }
@@ -109,6 +108,11 @@ export function matchUriTemplate(template: string, uri: string): Record<string, 
   // What is there in one place cannot be absent in another.
   for (const name of found.absent) if (found.values.has(name)) return undefined;
   return Object.fromEntries(found.values);
+}
+
+/** The names of a template's variables; throws as {@linkcode expandUriTemplate} does. */
+export function uriTemplateVariables(template: string): string[] {
+  return parse(template).flatMap((part) => typeof part === "string" ? [] : part.variables.map(({ name }) => name));
 }
 
 /** The pieces that a variable adds, each to be parted by the operator's separator. */
@@ -276,6 +280,7 @@ function valueStep(operator: Operator, variable: Variable, lead: string, isLast:
 
 /** All of a `{?a,b}`: pairs of a name and a value. */
 function namedStep({ first, separator }: Operator, variables: readonly Variable[], isEnd: boolean): Step {
+  const nameCharacters = characters(false, "", "-~");
   const byName = new Map(variables.map((variable) => [variable.name, variable]));
   // Where nothing follows, values that were written by hand (`?at=10:30`) are read too.
   const allowed = characters(isEnd, ",", "&;#");
@@ -358,9 +363,6 @@ function keep(found: Found, { name, length }: Variable, raw: string | string[], 
     return false;
   }
 }
-
-/** The characters of names. */
-const nameCharacters: Uint8Array = characters(false, "", "-~");
 
 /** Which ASCII characters a value may have. */
 function characters(reserved: boolean, plus: string, minus: string): Uint8Array {

@@ -124,9 +124,9 @@ class Compiler {
       const isSchema = role === SCHEMA && !isList;
       if (isCounted) {
         this.#bytes -= typeof value === "string" || isList ? value.length + 2 : 2;
-        if (this.#bytes < 0) refuse("its bytes are more than ", `${this.#options.bytes}`);
+        if (this.#bytes < 0) refuse("its bytes exceed ", `${this.#options.bytes}`);
         if (isSchema && --this.#subschemas < 0) {
-          refuse("its sub-schemas are more than ", `${this.#options.subschemas}`);
+          refuse("its sub-schemas exceed ", `${this.#options.subschemas}`);
         }
       } else if (!role) continue;
       if (typeof value !== "object" || !value || this.#nodes.has(value)) continue;
@@ -187,7 +187,7 @@ class Compiler {
       schema = own(Object(schema), token.replaceAll("~1", "/").replaceAll("~0", "~"));
       owner = this.#nodes.get(schema)?.resource ?? owner;
     }
-    if (!owner || schema === undefined) return refuse("the reference ", reference, " leads to nothing in it");
+    if (!owner || schema === undefined) return refuse("the reference ", reference, " leads to nothing");
     return this.#reach(schema, owner);
   }
 }

@@ -48,7 +48,7 @@ export function dialectOf(uri: unknown, outer: Dialect | undefined, options: Dia
     for (const [vocabulary, required] of Object.entries(vocabularies || {})) {
       const [, release, name = ""]: (string | undefined)[] = STANDARD.exec(vocabulary) ?? [];
       if (required === true && (!name || (name === "format-assertion" && !Object.keys(options.formats).length))) {
-        refuse("its dialect needs the vocabulary ", vocabulary);
+        refuse("it needs the vocabulary ", vocabulary);
       }
       base = release ?? base;
       used.add("core").add(name);

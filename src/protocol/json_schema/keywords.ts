@@ -147,7 +147,7 @@ const keys = (values: unknown): unknown => {
   try {
     return Array.isArray(values) ? new Set(values.map((value) => keyOf({ steps: Infinity }, value))) : undefined;
   } catch {
-    return refuse("a value nests too deep in ", "enum");
+    return refuse("it nests too deep in ", "enum");
   }
 };
 

@@ -3,39 +3,10 @@
  *
  * @module
  */
-import { find, list, maybeBoolean, maybeNumber, maybeObject, maybeText, text } from "./shape.ts";
-import type { Check, Fields, Rule } from "./shape.ts";
 import { checkResult } from "./core.ts";
-
-/** What has a name. */
-const named: Fields = { name: text, title: maybeText, description: maybeText };
-
-/** A resource in a list. */
-const resource: Fields = { ...named, uri: text, mimeType: maybeText, size: maybeNumber };
-
-/** The text or the bytes of a resource. */
-const contents: Check = (value) =>
-  find(value, {
-    uri: text,
-    mimeType: maybeText,
-    text: maybeText,
-    blob: typeof value.text === "string" ? maybeText : text,
-  });
-
-const media: Fields = { data: text, mimeType: text };
-const blocks: Fields = {
-  text: { text },
-  image: media,
-  audio: media,
-  resource: { resource: contents },
-  resource_link: resource,
-};
-
-/** Content. A type that is not known is let through: a newer server must not break an older client. */
-export const block: Check = (value) => {
-  const { type } = value;
-  return find(value, typeof type === "string" && Object.hasOwn(blocks, type) ? blocks[type] as Rule : { type: text });
-};
+import { block, contents, named, resource } from "./content.ts";
+import { find, list, maybeBoolean, maybeNumber, maybeObject, maybeText, text } from "./shape.ts";
+import type { Fields } from "./shape.ts";
 
 /** Both kinds of tasks: 2025-11-25 has `ttl` and `pollInterval`, the extension `ttlMs` and `pollIntervalMs`. */
 const task: Fields = {

@@ -13,7 +13,7 @@ import type {
   ResourceTemplate,
   ServerCapabilities,
 } from "../../protocol/types.ts";
-import { expandUriTemplate, matchUriTemplate } from "../../protocol/uri_template.ts";
+import { matchUriTemplate, uriTemplateVariables } from "../../protocol/uri_template.ts";
 import type {
   Completer,
   RequestContext,
@@ -117,15 +117,15 @@ export class Resources implements Kind {
   addTemplate(uriTemplate: string, options: TemplateOptions, read: TemplateHandler): () => void {
     checkName("a template", "uriTemplate", uriTemplate);
     const what = `the template "${uriTemplate}"`;
+    let variables: string[];
     try {
-      expandUriTemplate(uriTemplate, {});
+      variables = uriTemplateVariables(uriTemplate);
     } catch (error) {
       const why = error instanceof Error ? error.message : "it is malformed";
       throw new TypeError(`Cannot set up ${what}: expected an RFC 6570 template, ${why}`, { cause: error });
     }
     checkOptions(what, options, templateShape, read);
     const { name = uriTemplate, cache, complete = {} } = options;
-    const variables = variablesOf(uriTemplate);
     for (const [variable, completer] of Object.entries(complete)) {
       if (!variables.includes(variable)) refuse(what, "complete", variable, `one of its variables (${variables})`);
       if (typeof completer !== "function") refuse(what, `complete.${variable}`, completer, "a function");
@@ -177,13 +177,6 @@ type Shared = Pick<TemplateOptions, "title" | "description" | "mimeType" | "anno
 /** What is said of resources and templates alike. */
 function shared({ title, description, mimeType, annotations, icons, meta }: TemplateOptions): Shared {
   return { title, description, mimeType, annotations, icons, _meta: meta };
-}
-
-/** The names of a template's variables; the template is known to be sound. */
-function variablesOf(template: string): string[] {
-  return [...template.matchAll(/\{[+#./;?&]?([^}]*)\}/g)].flatMap(([, list = ""]) =>
-    list.split(",").map((name) => name.replace(/\*$|:\d+$/, ""))
-  );
 }
 
 /** What the variables are; a URI that is longer than what is taken matches nothing. */

@@ -4,7 +4,7 @@
  * @module
  */
 import { isObject } from "../../protocol/json_rpc.ts";
-import { block } from "../../protocol/shapes/all.ts";
+import { block } from "../../protocol/shapes/content.ts";
 import { isPlain } from "../../protocol/shapes/core.ts";
 import { type Fields, find, maybeBoolean, maybeObject } from "../../protocol/shapes/shape.ts";
 import type { CallToolResult } from "../../protocol/types.ts";

@@ -91,7 +91,7 @@ describe("a validator that reads late", () => {
     assertThrows(() => make({ $ref: "#/$defs/none" }), TypeError, "leads to nothing");
     assertThrows(() => make({ $schema: "https://example.org/own" }), TypeError, "is unknown");
     const many = Object.fromEntries(Array.from({ length: 3_000 }, (_, at) => [`p${at}`, true]));
-    assertThrows(() => make({ properties: many }), TypeError, "sub-schemas are more than");
+    assertThrows(() => make({ properties: many }), TypeError, "sub-schemas exceed");
   });
 
   test("holds values against what it read, each time", () => {
