@@ -19,6 +19,8 @@ export { createMemoryTaskStore, createTasks, TaskStoreFullError } from "./tasks/
 export type { MemoryTaskStoreOptions, TaskPage, TaskRecord, TasksOptions, TaskStore } from "./tasks/mod.ts";
 export { createStateSealer } from "./state.ts";
 export type { StateSealerOptions } from "./state.ts";
+export { createSingleUseSealer } from "./common/single_use.ts";
+export type { SingleUseOptions } from "./common/single_use.ts";
 export type { ServerOptions } from "./server.ts";
 export type {
   AnySchema,
