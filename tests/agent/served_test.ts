@@ -229,6 +229,29 @@ describe("the bridge", () => {
     assertEquals((await errorOf(await busy(post("/chat", { query: "x" })))).message, "Later");
   });
 
+  test("a caller that leaves stops the model, also one that does not look at the signal", async () => {
+    let pieces = 0;
+    let ended = false;
+    const handler = bridge(
+      new BothAgent(async function* () {
+        try {
+          for (;; pieces++) {
+            yield "more ";
+            await new Promise((resolve) => setTimeout(resolve, 0));
+          }
+        } finally {
+          ended = true;
+        }
+      }),
+    );
+    const controller = new AbortController();
+    const answer = handler(post("/chat", { query: "x" }, { signal: controller.signal }));
+    await until(() => pieces > 1);
+    controller.abort();
+    assertEquals((await answer).status, 499);
+    await until(() => ended);
+  });
+
   test("a caller that leaves stops the tool", async () => {
     let signal: AbortSignal | undefined;
     const handler = bridge({
