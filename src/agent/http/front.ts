@@ -14,6 +14,7 @@ import type { AuthInfo } from "../../server/definitions.ts";
 import { readBody } from "../../server/http/body.ts";
 import { Guards } from "../../server/http/guards.ts";
 import type { Handler, HttpOptions } from "../../server/http/mod.ts";
+import { createSafeLogger } from "../../server/safe_logger.ts";
 import { ModelError } from "../api_agent.ts";
 import { errorReply, refuse, toModelError } from "./replies.ts";
 
@@ -62,7 +63,7 @@ export interface Routes {
 /** Fills in the options. */
 export function createRouteParts(options: RouteOptions): RouteParts {
   const { limits, logger, clock = systemClock, random = systemRandom, keepAlive = 15_000 } = options;
-  return { limits: { ...defaultLimits, ...limits }, logger, clock, random, keepAlive };
+  return { limits: { ...defaultLimits, ...limits }, logger: createSafeLogger(logger), clock, random, keepAlive };
 }
 
 /**
@@ -78,12 +79,14 @@ export function createFront(routes: readonly Routes[], options: RouteOptions): H
 class Front {
   readonly #routes: readonly Routes[];
   readonly #options: RouteOptions;
+  readonly #logger: Logger | undefined;
   readonly #guards: Guards;
   #closed = false;
 
   constructor(routes: readonly Routes[], options: RouteOptions) {
     this.#routes = routes;
     this.#options = options;
+    this.#logger = createSafeLogger(options.logger);
     this.#guards = new Guards(options);
   }
 
@@ -96,7 +99,7 @@ class Front {
       const response = request.method === "OPTIONS" ? preflight(this.#guards, request) : await this.#route(request);
       return this.#guards.open(origin, response);
     } catch (error) {
-      const told = toModelError(error, this.#options.logger, "A request could not be answered");
+      const told = toModelError(error, this.#logger, "A request could not be answered");
       return this.#guards.open(origin, errorReply(told));
     }
   }
