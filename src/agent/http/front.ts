@@ -14,7 +14,6 @@ import type { AuthInfo } from "../../server/definitions.ts";
 import { readBody } from "../../server/http/body.ts";
 import { Guards } from "../../server/http/guards.ts";
 import type { Handler, HttpOptions } from "../../server/http/mod.ts";
-import { createSafeLogger } from "../../server/safe_logger.ts";
 import { ModelError } from "../api_agent.ts";
 import { errorReply, refuse, toModelError } from "./replies.ts";
 
@@ -63,7 +62,7 @@ export interface Routes {
 /** Fills in the options. */
 export function createRouteParts(options: RouteOptions): RouteParts {
   const { limits, logger, clock = systemClock, random = systemRandom, keepAlive = 15_000 } = options;
-  return { limits: { ...defaultLimits, ...limits }, logger: createSafeLogger(logger), clock, random, keepAlive };
+  return { limits: { ...defaultLimits, ...limits }, logger, clock, random, keepAlive };
 }
 
 /**
@@ -79,14 +78,12 @@ export function createFront(routes: readonly Routes[], options: RouteOptions): H
 class Front {
   readonly #routes: readonly Routes[];
   readonly #options: RouteOptions;
-  readonly #logger: Logger | undefined;
   readonly #guards: Guards;
   #closed = false;
 
   constructor(routes: readonly Routes[], options: RouteOptions) {
     this.#routes = routes;
     this.#options = options;
-    this.#logger = createSafeLogger(options.logger);
     this.#guards = new Guards(options);
   }
 
@@ -94,12 +91,15 @@ class Front {
     if (this.#guards.refuse(request)) {
       return refuse(403, "This Origin or Host is not allowed here", { code: "forbidden" });
     }
+    const response = request.method === "OPTIONS"
+      ? preflight(this.#guards, request)
+      : await this.#answerSafely(request);
     const origin = request.headers.get("origin");
     try {
-      const response = request.method === "OPTIONS" ? preflight(this.#guards, request) : await this.#route(request);
       return this.#guards.open(origin, response);
     } catch (error) {
-      const told = toModelError(error, this.#logger, "A request could not be answered");
+      // What `auth` gave may be no reply that can be sent.
+      const told = toModelError(error, this.#options.logger, "A request could not be answered");
       return this.#guards.open(origin, errorReply(told));
     }
   }
@@ -109,14 +109,18 @@ class Front {
     for (const routes of this.#routes) routes.close?.();
   }
 
-  async #route(request: Request): Promise<Response> {
-    if (this.#closed) return refuse(503, "This server is closing", { code: "closing" });
-    const path = new URL(request.url).pathname;
-    const routes = this.#routes.find((routes) => routes.has(path));
-    const auth = routes?.isPublic?.(path) ? undefined : await this.#options.auth?.(request);
-    if (auth instanceof Response) return auth;
-    return await routes?.answer({ request, path, auth }) ??
-      refuse(404, "There is nothing here", { code: "not_found" });
+  async #answerSafely(request: Request): Promise<Response> {
+    try {
+      if (this.#closed) return refuse(503, "This server is closing", { code: "closing" });
+      const path = new URL(request.url).pathname;
+      const routes = this.#routes.find((routes) => routes.has(path));
+      const auth = routes?.isPublic?.(path) ? undefined : await this.#options.auth?.(request);
+      if (auth instanceof Response) return auth;
+      return await routes?.answer({ request, path, auth }) ??
+        refuse(404, "There is nothing here", { code: "not_found" });
+    } catch (error) {
+      return errorReply(toModelError(error, this.#options.logger, "A request could not be answered"));
+    }
   }
 }
 

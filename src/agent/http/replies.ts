@@ -4,6 +4,7 @@
  * @module
  */
 import type { Logger } from "../../ports.ts";
+import { createSafeLogger } from "../../server/safe_logger.ts";
 import { ModelError } from "../api_agent.ts";
 
 /** The body of an error. */
@@ -57,7 +58,7 @@ export function notAllowed(allow: string): Response {
  */
 export function toModelError(error: unknown, logger: Logger | undefined, message: string): ModelError {
   if (error instanceof ModelError) return error;
-  logger?.({ level: "error", message, fields: { error } });
+  createSafeLogger(logger)?.({ level: "error", message, fields: { error } });
   return new ModelError("The agent could not answer", { status: 500, code: "internal_error" });
 }
 

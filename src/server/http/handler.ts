@@ -85,7 +85,7 @@ class Endpoint {
 
   async #answerSafely(request: Request): Promise<Response> {
     try {
-      if (this.#closed) return closing();
+      if (this.#closed) return refuse(503, "This server is closing", { code: -32603 });
       const auth = this.#options.auth ? await this.#options.auth(request) : undefined;
       return auth instanceof Response ? auth : await this.#route(request, auth);
     } catch (error) {
@@ -110,7 +110,7 @@ class Endpoint {
     const read = await readBody(request, this.#serving.parts);
     if ("refused" in read) return read.refused;
     // While it was verified and read.
-    if (this.#closed) return closing();
+    if (this.#closed) return refuse(503, "This server is closing", { code: -32603 });
     const body = read.value;
     const kind = classify(body);
     if (!kind && !(this.#legacy && Array.isArray(body))) {
@@ -144,10 +144,6 @@ class Endpoint {
     }
     return answerModern({ parts, modern: modern!, keepAlive: this.#keepAlive, request, message, auth });
   }
-}
-
-function closing(): Response {
-  return refuse(503, "This server is closing", { code: -32603 });
 }
 
 /** The revision that a body claims to speak. */
