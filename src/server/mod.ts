@@ -7,6 +7,8 @@
 export { McpServer } from "./server.ts";
 export { createHandler } from "./http/mod.ts";
 export type { Authenticate, Handler, HandlerOptions, HttpOptions, SessionOptions } from "./http/mod.ts";
+export { createSingleUseSealer } from "./common/single_use.ts";
+export type { SingleUseOptions } from "./common/single_use.ts";
 export { serveChannel } from "./channel_server.ts";
 export type { ChannelServer, ChannelServerOptions } from "./channel_server.ts";
 export type { PartsOptions } from "./parts.ts";
@@ -19,8 +21,6 @@ export { createMemoryTaskStore, createTasks, TaskStoreFullError } from "./tasks/
 export type { MemoryTaskStoreOptions, TaskPage, TaskRecord, TasksOptions, TaskStore } from "./tasks/mod.ts";
 export { createStateSealer } from "./state.ts";
 export type { StateSealerOptions } from "./state.ts";
-export { createSingleUseSealer } from "./common/single_use.ts";
-export type { SingleUseOptions } from "./common/single_use.ts";
 export type { ServerOptions } from "./server.ts";
 export type {
   AnySchema,

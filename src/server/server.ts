@@ -110,8 +110,7 @@ export class McpServer {
    *
    * The handler gets arguments that were checked. What it returns is a text, any JSON (`structuredContent`), whole
    * content (`{ content }`), `{ error }`, or nothing; what it throws becomes a result with `isError: true` that holds the
-   * error's message, except for an `RpcError` of its own making, which is answered as the protocol's error. So put no secrets
-   * into messages.
+   * error's message, except for an `RpcError`, which is answered as the protocol's error. So put no secrets into messages.
    *
    * @param name 1 to 128 characters of `A-Za-z0-9_.-`, unique.
    * @param options What is said of it. `input` and `output` are JSON Schemas or Standard Schemas; of a Standard Schema

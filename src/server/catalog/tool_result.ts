@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { isObject } from "../../protocol/json_rpc.ts";
+import { isObject, type JsonValue } from "../../protocol/json_rpc.ts";
 import { checkShape } from "../../protocol/shapes/all.ts";
 import { checkResult, isPlain } from "../../protocol/shapes/core.ts";
 import type { CallToolResult } from "../../protocol/types.ts";
@@ -103,7 +103,7 @@ function written(name: string, value: unknown, rest: Partial<CallToolResult>): C
   return {
     ...rest,
     content: isSaid ? content : [...content, { type: "text", text }],
-    structuredContent: json.value,
+    structuredContent: json.value as JsonValue,
   };
 }
 
