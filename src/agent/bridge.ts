@@ -144,7 +144,7 @@ export class BridgeRoutes implements Routes {
     }
   }
 
-  async #chat({ request, auth }: Asked, { signal }: Leaving): Promise<JsonObject> {
+  async #chat({ request, auth }: Asked, { signal, left }: Leaving): Promise<JsonObject> {
     const body = await readObject(request, this.#parts);
     const { query, messages: given } = body;
     if (given === undefined && (typeof query !== "string" || query === "")) {
@@ -154,7 +154,7 @@ export class BridgeRoutes implements Routes {
     const model = this.#model!;
     const id = model.getModelId?.() ?? defaultModelId(model);
     const context = { model: id, signal, auth, request: body };
-    const whole = await gather(askAgent(model, messages, { context, limit: this.#parts.limits.messageBytes }));
+    const whole = await gather(askAgent(model, messages, { context, limit: this.#parts.limits.messageBytes, left }));
     const calls = writtenCalls(whole);
     return {
       result: whole.content,

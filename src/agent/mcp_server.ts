@@ -3,12 +3,14 @@
  *
  * @module
  */
+import type { Logger } from "../ports.ts";
 import { isObject } from "../protocol/json_rpc.ts";
 import type { PromptArgument } from "../protocol/types.ts";
 import { writeJson } from "../server/catalog/json.ts";
 import type { PromptArgumentOptions, ToolReturn } from "../server/definitions.ts";
 import { McpServer } from "../server/mod.ts";
 import type { ServerOptions } from "../server/mod.ts";
+import { createSafeLogger } from "../server/safe_logger.ts";
 import { defaultServerInfo, McpAgent } from "./mcp_agent.ts";
 import type { McpAgentShape, McpToolDefinition } from "./mcp_agent.ts";
 import { classNameOf, missingMethods } from "./names.ts";
@@ -38,8 +40,9 @@ export function toMcpServer(agent: McpAgentShape, options: ServerOptions = {}): 
   const missing = missingMethods(Object(agent), ["getMcpToolDefinitions", "executeMcpTool"]);
   if (missing) throw new TypeError(`Cannot serve "${name}": it has no ${missing}`);
   const server = new McpServer(agent.getMcpServerInfo?.() ?? defaultServerInfo(agent), options);
+  const logger = createSafeLogger(options.logger);
   for (const definition of listOf(name, "getMcpToolDefinitions", agent.getMcpToolDefinitions())) {
-    warnOfName(definition.name, options);
+    warnOfName(definition.name, logger);
     addTool(server, agent, definition);
   }
   addPrompts(server, agent, name);
@@ -107,7 +110,7 @@ function listOf<Item>(agent: string, method: string, list: readonly Item[]): rea
   throw new TypeError(`Cannot serve "${agent}": "${method}" gave no list of objects`);
 }
 
-function warnOfName(tool: string, { logger }: ServerOptions): void {
+function warnOfName(tool: string, logger: Logger | undefined): void {
   if (/^[a-z0-9]+(-[a-z0-9]+)*$/.test(tool)) return;
   logger?.({ level: "warning", message: "The name of a tool is no lower-case words with dashes", fields: { tool } });
 }

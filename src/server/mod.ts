@@ -15,6 +15,8 @@ export type {
   ModernHandlerOptions,
   SessionOptions,
 } from "./http/mod.ts";
+export { createSingleUseSealer } from "./common/single_use.ts";
+export type { SingleUseOptions } from "./common/single_use.ts";
 export { serveChannel } from "./channel_server.ts";
 export type { ChannelServer, ChannelServerOptions } from "./channel_server.ts";
 export { protectResource } from "./auth/protect.ts";

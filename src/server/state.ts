@@ -6,6 +6,7 @@
  */
 import { isObject } from "../protocol/json_rpc.ts";
 import type { JsonObject } from "../protocol/json_rpc.ts";
+import { systemClock, systemRandom } from "../ports.ts";
 import type { Clock, Random } from "../ports.ts";
 import type { StateSealer } from "./seam.ts";
 
@@ -18,10 +19,10 @@ export interface StateSealerOptions {
   secret?: string | Uint8Array | undefined;
   /** How long a state is good, in milliseconds (600,000: ten minutes). */
   ttl?: number | undefined;
-  /** Dates the states. */
-  clock: Clock;
-  /** Makes the nonces, and the key where no secret is given. */
-  random: Random;
+  /** Dates the states. Default: the runtime's time. */
+  clock?: Clock | undefined;
+  /** Makes the nonces, and the key where no secret is given. Default: the runtime's. */
+  random?: Random | undefined;
 }
 
 const purpose = "causeway request state 1";
@@ -34,32 +35,33 @@ const nonceLength = 12;
  *
  * @throws {RangeError} When the secret is shorter than 16 bytes, or `ttl` is no positive number.
  */
-export function createStateSealer(options: StateSealerOptions): StateSealer {
-  const { secret, ttl = defaultTtl } = options;
+export function createStateSealer(options: StateSealerOptions = {}): StateSealer {
+  const { secret, ttl = defaultTtl, clock = systemClock, random = systemRandom } = options;
   const bytes = typeof secret === "string" ? encode(secret) : secret;
   if (bytes && bytes.length < leastSecret) {
     throw new RangeError(`"secret" has ${bytes.length} bytes: expected at least ${leastSecret}`);
   }
   if (!(ttl > 0 && Number.isFinite(ttl))) throw new RangeError(`"ttl" is ${ttl}: expected a positive number`);
-  return new GcmSealer(options, bytes && new Uint8Array(bytes), ttl);
+  return new GcmSealer(clock, random, bytes && new Uint8Array(bytes), ttl);
 }
 
 class GcmSealer implements StateSealer {
-  readonly #options: StateSealerOptions;
+  readonly #clock: Clock;
+  readonly #random: Random;
   readonly #ttl: number;
   #secret: Uint8Array<ArrayBuffer> | undefined;
   #key: CryptoKey | undefined;
 
-  constructor(options: StateSealerOptions, secret: Uint8Array<ArrayBuffer> | undefined, ttl: number) {
-    this.#options = options;
+  constructor(clock: Clock, random: Random, secret: Uint8Array<ArrayBuffer> | undefined, ttl: number) {
+    this.#clock = clock;
+    this.#random = random;
     this.#secret = secret;
     this.#ttl = ttl;
   }
 
   async seal(state: JsonObject, bound: string): Promise<string> {
-    const { clock, random } = this.#options;
-    const nonce = new Uint8Array(random.bytes(nonceLength));
-    const plain = encode(JSON.stringify({ until: clock.now() + this.#ttl, state }));
+    const nonce = new Uint8Array(this.#random.bytes(nonceLength));
+    const plain = encode(JSON.stringify({ until: this.#clock.now() + this.#ttl, state }));
     const sealed = await crypto.subtle.encrypt(algorithm(nonce, bound), await this.#keyed(), plain);
     const bytes = new Uint8Array(nonceLength + sealed.byteLength);
     bytes.set(nonce);
@@ -75,7 +77,7 @@ class GcmSealer implements StateSealer {
       const nonce = bytes.slice(0, nonceLength);
       const plain = await crypto.subtle.decrypt(algorithm(nonce, bound), key, bytes.slice(nonceLength));
       const { until, state }: Record<string, unknown> = JSON.parse(new TextDecoder().decode(plain));
-      const good = typeof until === "number" && this.#options.clock.now() < until && isObject(state);
+      const good = typeof until === "number" && this.#clock.now() < until && isObject(state);
       return good ? state as JsonObject : undefined;
     } catch {
       // Not ours, changed, or bound to something else: the cipher does not say which.
@@ -86,7 +88,7 @@ class GcmSealer implements StateSealer {
   /** Callers at the same time make the same key, each for itself: an isolate must not wait across requests. */
   async #keyed(): Promise<CryptoKey> {
     if (this.#key) return this.#key;
-    this.#secret ??= new Uint8Array(this.#options.random.bytes(32));
+    this.#secret ??= new Uint8Array(this.#random.bytes(32));
     const base = await crypto.subtle.importKey("raw", this.#secret, "HKDF", false, ["deriveKey"]);
     const derivation = { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(0), info: encode(purpose) };
     const usages: KeyUsage[] = ["encrypt", "decrypt"];

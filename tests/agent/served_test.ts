@@ -2,10 +2,11 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { connect } from "../../mod.ts";
-import { createAgentHandler, createBridgeHandler, ModelError } from "../../src/agent/mod.ts";
-import type { AgentHandlerOptions, McpAgentShape } from "../../src/agent/mod.ts";
+import { createAgentHandler, createBridgeHandler, McpAgent, ModelError } from "../../src/agent/mod.ts";
+import type { AgentHandlerOptions, McpAgentShape, McpToolDefinition } from "../../src/agent/mod.ts";
 import type { LogRecord } from "../../src/ports.ts";
 import { InvalidParamsError } from "../../src/protocol/errors.ts";
+import { watchStrays } from "../faults/support/harness.ts";
 import { textOf, until } from "../support/clients.ts";
 import { BothAgent, chat, errorOf, get, PlainAgent, post, RichAgent } from "./support.ts";
 import { heldRequest } from "../support/held_request.ts";
@@ -23,6 +24,19 @@ const routes: readonly (() => Request)[] = [
   () => post("/chat", { query: "hi" }),
   () => get("/nothing"),
 ];
+
+const strays = watchStrays();
+
+/** An agent whose tool is named in a way that is warned of. */
+class Named extends McpAgent {
+  getMcpToolDefinitions(): McpToolDefinition[] {
+    return [{ name: "Odd_Name" }];
+  }
+
+  executeMcpTool(): string {
+    return "";
+  }
+}
 
 function serve(agent: McpAgentShape = new BothAgent(), options: AgentHandlerOptions = {}) {
   return createAgentHandler(agent, options);
@@ -130,6 +144,21 @@ describe("guards on every route", () => {
     assertEquals(seen, ["ada", "ada"]);
   });
 
+  test("a logger that throws, or rejects, changes no answer and ends no process", async () => {
+    const failing = () => {
+      throw new Error("the disk is full");
+    };
+    const broken = new BothAgent(failing);
+    for (const logger of [failing, () => Promise.reject(new Error("the disk is full")) as unknown as void]) {
+      const handler = serve(broken, { logger });
+      assertEquals((await errorOf(await handler(post("/chat", { query: "x" })))).status, 500);
+      const streamed = await handler(post("/v1/chat/completions", chat({ stream: true })));
+      assertEquals((await errorOf(streamed)).status, 500);
+      assertEquals((await serve(new Named(), { logger })(get("/health"))).status, 200);
+    }
+    await strays.none();
+  });
+
   test("an auth whose reply cannot be sent is a 500, also for a page", async () => {
     const spent = new Response("read already");
     await spent.text();
@@ -227,6 +256,29 @@ describe("the bridge", () => {
     assertEquals(log.length, 1);
     const busy = bridge(new BothAgent(() => Promise.reject(new ModelError("Later", { status: 503 }))));
     assertEquals((await errorOf(await busy(post("/chat", { query: "x" })))).message, "Later");
+  });
+
+  test("a caller that leaves stops the model, also one that does not look at the signal", async () => {
+    let pieces = 0;
+    let ended = false;
+    const handler = bridge(
+      new BothAgent(async function* () {
+        try {
+          for (;; pieces++) {
+            yield "more ";
+            await new Promise((resolve) => setTimeout(resolve, 0));
+          }
+        } finally {
+          ended = true;
+        }
+      }),
+    );
+    const controller = new AbortController();
+    const answer = handler(post("/chat", { query: "x" }, { signal: controller.signal }));
+    await until(() => pieces > 1);
+    controller.abort();
+    assertEquals((await answer).status, 499);
+    await until(() => ended);
   });
 
   test("a caller that leaves stops the tool", async () => {

@@ -155,6 +155,14 @@ describe("the door for WebSockets", () => {
     assertEquals([admitted.status, (await admitted.text()).includes("secret")], [500, false]);
   });
 
+  test("an auth that throws is answered also where the logger throws", async () => {
+    const failing = () => {
+      throw new Error("secret");
+    };
+    const endpoint = createSocketEndpoint(createServer(), { auth: failing, logger: failing });
+    assertEquals(await refusal(endpoint, handshake()), 500);
+  });
+
   test("there is room for so many", async () => {
     const small = createSocketEndpoint(createServer(), { maxSockets: 1 });
     const near = await accept(small);

@@ -27,16 +27,32 @@ export interface WholeReply extends Required<ReplyEnd> {
 const reasons: readonly unknown[] = ["stop", "length", "content_filter", "tool_calls"];
 const charactersPerToken = 4;
 
+/** How an agent is asked. */
+export interface Asking {
+  readonly context: ModelContext;
+  /** The most characters that a reply may have. */
+  readonly limit: number;
+  /** Resolves when the caller is gone. */
+  readonly left: Promise<void>;
+}
+
 /**
- * Asks the agent.
+ * Asks the agent. The pieces end when the caller leaves: also where nobody reads any more and the agent waits at a piece
+ * that nobody asked for, and where it does not look at its signal.
  *
- * @param limit The most characters that a reply may have.
- * @throws {TypeError} When it gives what is no reply, or too much of it. What `respond` throws is thrown on.
+ * @throws {TypeError} While they are read: when it gives what is no reply, or too much of it. What `respond` throws is
+ * thrown on.
  */
-export async function* askAgent(
+export function askAgent(agent: ApiAgentShape, messages: readonly ChatMessage[], asking: Asking): Pieces {
+  const pieces = readPieces(agent, messages, asking);
+  asking.left.then(() => pieces.return(undefined as never)).catch(() => {});
+  return pieces;
+}
+
+async function* readPieces(
   agent: ApiAgentShape,
   messages: readonly ChatMessage[],
-  { context, limit }: { context: ModelContext; limit: number },
+  { context, limit }: Asking,
 ): Pieces {
   const pieces = toPieces(await agent.respond(messages, context))[Symbol.asyncIterator]();
   let characters = 0;

@@ -96,6 +96,7 @@ class Front {
       const response = request.method === "OPTIONS" ? preflight(this.#guards, request) : await this.#route(request);
       return this.#guards.open(origin, response);
     } catch (error) {
+      // What `auth` gave may be no reply that can be sent.
       return this.#guards.open(origin, this.#failed(error));
     }
   }

@@ -67,9 +67,7 @@ export class ModelRoutes implements Routes {
     const { model, messages, body, includeUsage } = chat;
     const context = { model, signal: leaving.signal, auth, request: body };
     const { limits, random } = this.#parts;
-    const pieces = askAgent(agent, messages, { context, limit: limits.messageBytes });
-    // Also where nobody reads any more, and the agent waits at a piece that nobody asked for.
-    leaving.left.then(() => pieces.return(undefined as never)).catch(() => {});
+    const pieces = askAgent(agent, messages, { context, limit: limits.messageBytes, left: leaving.left });
     const id = `chatcmpl-${randomHex(random, 12)}`;
     const head = { id, created: seconds(this.#parts), model };
     try {

@@ -5,6 +5,7 @@
  */
 import { InvalidRequestError } from "../../protocol/errors.ts";
 import type { Logger } from "../../ports.ts";
+import { createSafeLogger } from "../../server/safe_logger.ts";
 import { ModelError } from "../api_agent.ts";
 
 /** The body of an error. */
@@ -62,7 +63,7 @@ export function toModelError(error: unknown, logger: Logger | undefined, message
   if (error instanceof InvalidRequestError && error.status === 403 && !error.server && !error.method) {
     return new ModelError(error.message, { status: 403, code: "insufficient_scope" });
   }
-  logger?.({ level: "error", message, fields: { error } });
+  createSafeLogger(logger)?.({ level: "error", message, fields: { error } });
   return new ModelError("The agent could not answer", { status: 500, code: "internal_error" });
 }
 

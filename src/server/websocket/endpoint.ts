@@ -11,6 +11,7 @@ import type { AuthInfo } from "../definitions.ts";
 import { Guards } from "../http/guards.ts";
 import type { HttpOptions } from "../http/options.ts";
 import { internalError, json, notAllowed, refuse } from "../http/replies.ts";
+import { createSafeLogger } from "../safe_logger.ts";
 import type { Servable } from "../serving.ts";
 import { createSocketChannel } from "./channel.ts";
 
@@ -96,8 +97,8 @@ class Endpoint implements SocketEndpoint {
       if (auth instanceof Response) return auth;
       return this.#hasNoRoom() ?? ((socket) => this.#serve(socket, auth));
     } catch (error) {
-      const fields = { error };
-      this.#options.logger?.({ level: "error", message: "A WebSocket could not be judged", fields });
+      const logger = createSafeLogger(this.#options.logger);
+      logger?.({ level: "error", message: "A WebSocket could not be judged", fields: { error } });
       return json(internalError(undefined), 500);
     }
   }
