@@ -79,7 +79,7 @@ export class Call implements Exchange, Expiring {
     previous?: Call,
     now: number = session.clock.monotonic(),
   ) {
-    const { signal, timeout, timeouts } = request.options;
+    const { signal, timeout, timeouts, endsAt } = request.options;
     const { usual } = session;
     this.request = request;
     this.#session = session;
@@ -95,7 +95,7 @@ export class Call implements Exchange, Expiring {
         ...timeout !== undefined && { headers: timeout, idle: timeout, total: timeout },
         ...timeouts,
       };
-      this.totalAt = now + this.#timeouts.total;
+      this.totalAt = endsAt ?? now + this.#timeouts.total;
     }
     this.result = new Promise((resolve) => this.#resolve = resolve);
     this.#await(session.firstWait, now);
