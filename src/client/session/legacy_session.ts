@@ -85,7 +85,7 @@ export class LegacySession extends Caller {
   protected requested(request: JsonRpcRequest, call?: Call): void {
     const { id, method } = request;
     if (method !== "ping" && this.input) {
-      return void this.hold(this.input.requested(request, call?.over));
+      return void this.hold(this.input.requested(request, call));
     }
     const body = method === "ping"
       ? { result: {} }
