@@ -174,7 +174,7 @@ export class CoreClient implements AsyncDisposable {
       // Pages of a list without a time of its own may be shared with others who ask for the same.
       this.read(
         method,
-        cursor == null ? {} : { cursor },
+        { cursor: cursor ?? undefined },
         left && options.timeout ? { ...options, timeout: left } : options,
       );
     if (options.cursor !== undefined) return await page(options.cursor) as Result;
