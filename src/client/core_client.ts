@@ -58,7 +58,7 @@ export class CoreClient implements AsyncDisposable {
    */
   constructor(transport: Transport, options: CoreClientOptions = {}) {
     const { features = {}, clock = systemClock, random = systemRandom, middleware = [] } = options;
-    const { capabilities = {}, logger, stream = true, clientInfo = { name: "causeway", version } } = options;
+    const { capabilities = {}, logger, stream, clientInfo = { name: "causeway", version } } = options;
     if (options.handlers && !features.inputs) throw new TypeError('Cannot use "handlers" without "features.inputs"');
     const inputs = features.inputs?.(options);
     this.parts = {
@@ -174,7 +174,7 @@ export class CoreClient implements AsyncDisposable {
       // Pages of a list without a time of its own may be shared with others who ask for the same.
       this.read(
         method,
-        cursor == null ? {} : { cursor },
+        { cursor: cursor ?? undefined },
         left && options.timeout ? { ...options, timeout: left } : options,
       );
     if (options.cursor !== undefined) return await page(options.cursor) as Result;
@@ -254,22 +254,18 @@ export class CoreClient implements AsyncDisposable {
     const session = this.usable;
     if (session) return session.request(request, this, now);
     const { timeout, timeouts } = request.options;
-    const total = timeouts?.total ?? timeout ?? this.parts.timeouts.total;
-    return this.#again(this.#send(request), request, now + total, (rest) => this.#repeat(request, rest));
+    const endsAt = now + (timeouts?.total ?? timeout ?? this.parts.timeouts.total);
+    return this.#again(this.#send(request), request, endsAt, () => this.#send(request, endsAt));
   }
 
-  async #send(request: ClientRequest): Promise<JsonObject> {
-    return await (await this.ready(request.options)).request(request);
-  }
-
-  #repeat(request: ClientRequest, total: number): Promise<JsonObject> {
+  async #send(request: ClientRequest, endsAt?: number): Promise<JsonObject> {
     const { options } = request;
-    return this.#send({ ...request, options: { ...options, timeouts: { ...options.timeouts, total } } });
+    return await (await this.ready(options)).request({ ...request, options: { ...options, endsAt } });
   }
 
   /** @internal What becomes of a request that failed. */
   failed(error: unknown, { request, totalAt }: { request: ClientRequest; totalAt: number }): Promise<JsonObject> {
-    return this.#again(Promise.reject(error), request, totalAt, (rest) => this.#repeat(request, rest));
+    return this.#again(Promise.reject(error), request, totalAt, () => this.#send(request, totalAt));
   }
 
   /**

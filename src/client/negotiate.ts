@@ -18,8 +18,8 @@ import { metaPrefix } from "../protocol/modern.ts";
 import { commonRevision, legacyRevisions, modernRevisions, nothingInCommon } from "../protocol/revisions.ts";
 import type { Era, Revision } from "../protocol/revisions.ts";
 import type { DiscoverResult, Implementation } from "../protocol/types.ts";
-import { LegacySession } from "./session/legacy_session.ts";
 import { ModernSession } from "./session/modern_session.ts";
+import { LegacySession } from "./session/legacy_session.ts";
 import type { ServerInfo } from "./session/request.ts";
 import type { Session, SessionParts } from "./session/session.ts";
 

@@ -48,7 +48,7 @@ export function takeText(bytes: ArrayBuffer | Uint8Array): string {
     // Only a text with this mark can have been damaged, and the strict way takes several times the memory on Deno.
     if (text.includes("\ufffd")) strictUtf8.decode(bytes);
   } catch (cause) {
-    throw new ProtocolViolationError("The reply is not UTF-8", { cause });
+    throw new ProtocolViolationError("The message is not UTF-8", { cause });
   }
   // Node 20 and older browsers cannot.
   if (bytes.byteLength > largeBytes) ((bytes as Uint8Array<ArrayBuffer>).buffer ?? bytes).transfer?.(0);

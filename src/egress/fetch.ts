@@ -35,7 +35,7 @@ export async function egressFetch(fetch: Fetch, url: string, init: RequestInit, 
   discard(response);
   if (!status) {
     throw new RedirectRefusedError(
-      `Cannot follow the redirect of "${urlWithoutQuery(url)}" in a browser: connect to the final address`,
+      `Cannot follow "${urlWithoutQuery(url)}" in a browser: connect to the final address`,
     );
   }
   const location = response.headers.get("location") ?? "";
@@ -62,7 +62,7 @@ function networkError(cause: unknown, url: string, { signal }: RequestInit): unk
   }
   // A browser gives the same bare TypeError for a host that is down and for what it does not allow.
   const blocked = /^Mozilla/.test(globalThis.navigator?.userAgent);
-  const hint = blocked ? ": check that the server runs and allows this page's origin and headers (CORS)" : "";
+  const hint = blocked ? ": check the address, and that the server allows this page (CORS)" : "";
   return new ConnectionClosedError(`The connection to ${server} broke${hint}`, { cause, retryable: true, blocked });
 }
 

@@ -4,6 +4,7 @@
  * @module
  */
 import { urlWithoutQuery } from "../egress/redact.ts";
+import { HttpReply } from "./http_reply.ts";
 import { ConnectionClosedError } from "../protocol/errors.ts";
 import type { McpError } from "../protocol/errors.ts";
 import type { JsonRpcMessage, JsonRpcRequest } from "../protocol/json_rpc.ts";
@@ -12,7 +13,6 @@ import type { Limits, Timeouts } from "../protocol/limits.ts";
 import { systemClock } from "../ports.ts";
 import type { Clock, Fetch } from "../ports.ts";
 import { reasonText } from "./failure.ts";
-import { HttpReply } from "./http_reply.ts";
 import type { HttpContext } from "./http_reply.ts";
 import type { Cancel, Exchange, SendOptions, Transport } from "./transport.ts";
 
@@ -95,9 +95,10 @@ export class HttpTransport implements Transport {
     const legacy = options?.legacy;
     if (legacy) this.#legacy = options;
     const reply = new HttpReply(this.#context, exchange, options);
-    void reply.run(id !== undefined && method !== undefined, text, method);
+    const asks = id !== undefined && method !== undefined;
+    void reply.run(asks, text, method);
     return (reason) => {
-      if (!reply.cancel() || !legacy || !method || id === undefined || method === "initialize") return;
+      if (!reply.cancel() || !legacy || !asks || method === "initialize") return;
       const params = { requestId: id, reason: reasonText(reason) };
       this.send({ jsonrpc: "2.0", method: "notifications/cancelled", params }, undefined, options);
     };
@@ -122,7 +123,7 @@ export class HttpTransport implements Transport {
     if (context.closed) return;
     for (const reply of context.replies) reply.end(reason);
     // The session ends with us, whether the server hears of it or not.
-    const ended = context.sessionId !== undefined && new HttpReply(context, undefined, this.#legacy).run(false);
+    const ended = context.sessionId && new HttpReply(context, undefined, this.#legacy).run(false);
     context.closed = true;
     await ended;
     context.sessionId = undefined;

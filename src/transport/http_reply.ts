@@ -4,7 +4,6 @@
  * @module
  */
 import { discard, eachChunk, readBytes, readErrorText, takeText } from "../egress/body.ts";
-import { egressFetch } from "../egress/fetch.ts";
 import {
   ConnectionClosedError,
   errorFromAnswer,
@@ -23,6 +22,7 @@ import { parseJson } from "../protocol/json_scan.ts";
 import { checkLimit } from "../protocol/limits.ts";
 import type { Limits, Timeouts } from "../protocol/limits.ts";
 import type { Clock, Fetch } from "../ports.ts";
+import { egressFetch } from "../egress/fetch.ts";
 import { asMcpError } from "./failure.ts";
 import { longestRetry, SseParser } from "./sse.ts";
 import type { Exchange, SendOptions } from "./transport.ts";

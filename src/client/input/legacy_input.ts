@@ -14,7 +14,7 @@ import {
   UrlElicitationRequiredError,
 } from "../../protocol/errors.ts";
 import { attend } from "./seam.ts";
-import type { InputAnswers, LegacyInput, LegacyInputParts, Wait } from "./seam.ts";
+import type { EndingCall, InputAnswers, LegacyInput, LegacyInputParts, Wait } from "./seam.ts";
 import { answerUrls } from "./url_elicitation.ts";
 
 const relatedTask = "io.modelcontextprotocol/related-task";
@@ -34,15 +34,21 @@ export class LegacyServerRequests implements LegacyInput {
   }
 
   /** Answers one request; one that is in work already (a resumed stream may repeat it) is not answered twice. */
-  async requested(request: JsonRpcRequest, call?: Promise<unknown>): Promise<void> {
+  async requested(request: JsonRpcRequest, call?: EndingCall): Promise<void> {
     const { id, params } = request;
     if (this.#working.has(id)) return;
     const controller = new AbortController();
     this.#working.set(id, controller);
-    const unwanted = (): void => {
-      if (this.#working.get(id) === controller) controller.abort();
-    };
-    call?.then(unwanted, unwanted);
+    const others = call?.over;
+    if (call) {
+      call.over = () => {
+        others?.();
+        // What is answered at once, as roots are, goes out all the same.
+        queueMicrotask(() => {
+          if (this.#working.get(id) === controller) controller.abort();
+        });
+      };
+    }
     await this.#work(request, isObject(params) ? params as JsonObject : {}, controller.signal);
   }
 

@@ -126,6 +126,11 @@ export async function attend(
   }
 }
 
+/** A call that tells of its end. */
+export interface EndingCall {
+  over: (() => void) | undefined;
+}
+
 /** The requests of one legacy server, in work. */
 export interface LegacyInput {
   /**
@@ -133,7 +138,7 @@ export interface LegacyInput {
    *
    * @param call The call that it came with, where that is known: when it ends, the answer is not wanted any more.
    */
-  requested(request: JsonRpcRequest, call?: Promise<unknown>): Promise<void>;
+  requested(request: JsonRpcRequest, call?: EndingCall): Promise<void>;
   /** Takes a notification that concerns it. */
   notified(method: string, params: JsonObject | undefined): void;
   /**

@@ -45,7 +45,7 @@ export class LegacyStream implements LegacyListening {
    * there: it is opened before the first call when there is who hears them.
    */
   async ready(): Promise<void> {
-    const { inputs, stream } = this.#parts;
+    const { inputs, stream = true } = this.#parts;
     const heard = stream && Object.values(inputs?.handlers ?? {}).some(Boolean);
     if (!(heard || this.#opening) || this.#parts.transport.kind !== "http") return;
     await (this.#opening = this.#open(false));

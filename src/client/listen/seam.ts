@@ -60,7 +60,7 @@ export interface LegacyListenParts {
   readonly random: Random;
   readonly inputs: { readonly handlers: Handlers } | undefined;
   /** Whether the stream is opened as soon as there are handlers that may hear something on it. */
-  readonly stream: boolean;
+  readonly stream: boolean | undefined;
   /** Is told what changed. */
   client(): { changed(change: Change): void };
 }

@@ -54,6 +54,8 @@ export class Call implements Exchange, Expiring {
   repeats = false;
   /** What was known of the server when it was sent. */
   known: ServerInfo | undefined;
+  /** Called when this call itself is over, whatever comes after it. */
+  over: (() => void) | undefined;
   before!: Waiting;
   after!: Waiting;
   readonly #session: CallSession;
@@ -62,7 +64,6 @@ export class Call implements Exchange, Expiring {
   #waitingFor!: keyof CallTimeouts;
   #resolve!: (result: JsonObject | Promise<JsonObject>) => void;
   #cancel: Cancel | undefined;
-  #tellOver: (() => void) | undefined;
   #progress = -Infinity;
 
   /**
@@ -79,7 +80,7 @@ export class Call implements Exchange, Expiring {
     previous?: Call,
     now: number = session.clock.monotonic(),
   ) {
-    const { signal, timeout, timeouts } = request.options;
+    const { signal, timeout, timeouts, endsAt } = request.options;
     const { usual } = session;
     this.request = request;
     this.#session = session;
@@ -95,7 +96,7 @@ export class Call implements Exchange, Expiring {
         ...timeout !== undefined && { headers: timeout, idle: timeout, total: timeout },
         ...timeouts,
       };
-      this.totalAt = now + this.#timeouts.total;
+      this.totalAt = endsAt ?? now + this.#timeouts.total;
     }
     this.result = new Promise((resolve) => this.#resolve = resolve);
     this.#await(session.firstWait, now);
@@ -103,11 +104,6 @@ export class Call implements Exchange, Expiring {
     if (!signal) return;
     signal.addEventListener("abort", this);
     if (signal.aborted) this.handleEvent();
-  }
-
-  /** Resolves when this call itself is over, whatever comes after it. */
-  get over(): Promise<void> {
-    return new Promise((resolve) => this.#tellOver = resolve);
   }
 
   /** Takes the way to call it off, which `send` gave; calls it off at once when it is needed already. */
@@ -201,7 +197,7 @@ export class Call implements Exchange, Expiring {
     this.settled = true;
     this.#session.delete(this);
     this.request.options.signal?.removeEventListener("abort", this);
-    this.#tellOver?.();
+    this.over?.();
   }
 
   /** Arms the clock for the next sign of life; the total is never extended. */

@@ -79,7 +79,7 @@ export class Deadlines {
   stop(): void {
     this.#stop?.();
     this.#wakesAt = Infinity;
-    for (const item of this.#all()) item.end(new ConnectionClosedError("The session has ended"));
+    for (const item of this.#all()) item.end(new ConnectionClosedError("The session is closed"));
   }
 
   /** Those that wait now, however many of them end meanwhile. */

@@ -7,11 +7,10 @@
 import { McpError, SessionLostError } from "../../protocol/errors.ts";
 import type { JsonObject, JsonRpcRequest } from "../../protocol/json_rpc.ts";
 import { checked } from "../../protocol/modern.ts";
-import { legacyRevisions, nothingInCommon } from "../../protocol/revisions.ts";
+import { commonRevision, legacyRevisions, nothingInCommon } from "../../protocol/revisions.ts";
 import type { Revision } from "../../protocol/revisions.ts";
 import type { InitializeResult } from "../../protocol/types.ts";
 import type { SendOptions } from "../../transport/transport.ts";
-import type { LegacyInput } from "../input/seam.ts";
 import type { Call } from "./call.ts";
 import { Caller } from "./caller.ts";
 import type { ServerInfo } from "./request.ts";
@@ -50,7 +49,7 @@ export class LegacySession extends Caller {
     const opening = { method, params, options: { timeout: timeouts.start, named: "start" } } as const;
     const result: unknown = checked(method, await this.start(opening).result);
     const { protocolVersion, serverInfo: server, capabilities: offered, instructions } = result as InitializeResult;
-    const revision = legacyRevisions.find((known) => known === protocolVersion);
+    const revision = commonRevision(legacyRevisions, [protocolVersion]);
     if (!revision) throw nothingInCommon([protocolVersion]);
     this.agree(revision, { server, capabilities: offered, instructions });
     await this.notify("notifications/initialized", {}).catch((error) => {
@@ -78,13 +77,15 @@ export class LegacySession extends Caller {
   /** A session that the server has forgotten is opened anew, once, and the request repeated: it was not run. */
   recover(error: unknown, call: Call): Promise<JsonObject> | undefined {
     if (error instanceof SessionLostError && !call.repeats) return this.#mended(call);
-    return this.input && this.#satisfied(this.input, error, call);
+    const { round } = call;
+    const satisfied = this.input?.satisfy(error, round, (work) => this.wait(work, call));
+    return satisfied?.then(() => this.next(call, { round: round + 1 }));
   }
 
   protected requested(request: JsonRpcRequest, call?: Call): void {
     const { id, method } = request;
     if (method !== "ping" && this.input) {
-      return void this.hold(this.input.requested(request, call?.over));
+      return void this.hold(this.input.requested(request, call));
     }
     const body = method === "ping"
       ? { result: {} }
@@ -104,11 +105,6 @@ export class LegacySession extends Caller {
       await this.wait(this.#opening ??= this.#reopen().finally(() => this.#opening = undefined), call);
     }
     return await this.next(call, { repeats: true });
-  }
-
-  async #satisfied(input: LegacyInput, error: unknown, call: Call): Promise<JsonObject> {
-    await input.satisfy(error, call.round, (work) => this.wait(work, call));
-    return await this.next(call, { round: call.round + 1 });
   }
 
   async #reopen(): Promise<void> {

@@ -56,6 +56,8 @@ export interface RequestOptions {
 export interface SessionRequestOptions extends RequestOptions {
   /** What to call the clock when `timeout` runs out. */
   named?: TimeoutKind;
+  /** When the whole request is over, by the monotonic clock, where an earlier attempt began it. */
+  endsAt?: number | undefined;
   /** Goes on with a call that stopped for input (modern). */
   resume?: ResumedInput | undefined;
   /** The result types beside `complete` and `input_required` that are allowed here. */

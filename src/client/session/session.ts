@@ -50,7 +50,7 @@ export interface SessionParts {
   readonly listening: ListenFeature | undefined;
   readonly logger: Logger | undefined;
   /** Legacy HTTP: whether the GET stream is opened as soon as there are handlers that may hear something on it. */
-  readonly stream: boolean;
+  readonly stream: boolean | undefined;
   /** Mirrors arguments as headers, where that feature is there. */
   readonly mirror: Mirror | undefined;
   /** Whose session it is; a function, so that a client can be written as JSON. */

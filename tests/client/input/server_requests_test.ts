@@ -5,7 +5,7 @@ import type { Client, HandlerContext, Handlers, LogMessage } from "../../../mod.
 import type { JsonObject } from "../../servers/core/wire.ts";
 import type { LegacySession } from "../../servers/core/legacy_session.ts";
 import { played } from "../played.ts";
-import { type Options, textOf, turns, until, withLegacy, withPipe } from "../support.ts";
+import { eventReply, type Options, textOf, turns, until, withLegacy, withPipe } from "../support.ts";
 
 /** A handshake server's own requests, over both bindings. */
 function onBoth(
@@ -43,6 +43,32 @@ const all: Handlers = {
   sampling: () => ({ role: "assistant", model: "m", content: { type: "text", text: "x" } }),
   roots: [{ uri: "file:///work" }],
 };
+
+test("a call that ends takes back all that was asked during it (HTTP)", async () => {
+  const signals: AbortSignal[] = [];
+  const client = await connect("http://fake.test/mcp", {
+    stream: false,
+    handlers: {
+      elicitation: (_, { signal }) => {
+        signals.push(signal);
+        return new Promise(() => {});
+      },
+    },
+    fetch: async (_, { body }) => {
+      const { id, method } = JSON.parse(await new Response(body ?? "{}").text());
+      const info = { protocolVersion: "2025-11-25", capabilities: {}, serverInfo: { name: "x", version: "1" } };
+      if (method === "initialize") return Response.json({ jsonrpc: "2.0", id, result: info });
+      if (method !== "tools/call") return new Response(null, { status: id === undefined ? 202 : 400 });
+      const asks = [1, 2].map((id) => ({ jsonrpc: "2.0", id, method: "elicitation/create", params: form }));
+      const all = [...asks, { jsonrpc: "2.0", id, result: { content: [] } }];
+      return eventReply(all);
+    },
+  });
+  await client.callTool("asks_twice");
+  await turns();
+  assertEquals(signals.map(({ aborted }) => aborted), [true, true]);
+  await client.close();
+});
 
 describe("what a handshake server asks on its own account", () => {
   onBoth(
