@@ -6,7 +6,9 @@
  */
 export { McpServer } from "./server.ts";
 export { createHandler } from "./http/mod.ts";
-export type { Authenticate, Handler, HandlerOptions, HttpOptions, SessionOptions } from "./http/mod.ts";
+export type { Authenticate, Handler, HandlerOptions, HttpOptions, SessionOptions, SessionStore } from "./http/mod.ts";
+export { createSessionStore } from "./sessions/mod.ts";
+export type { SessionStoreOptions } from "./sessions/mod.ts";
 export { serveChannel } from "./channel_server.ts";
 export type { ChannelServer, ChannelServerOptions } from "./channel_server.ts";
 export type { PartsOptions } from "./parts.ts";

@@ -119,7 +119,7 @@ class Endpoint {
       return kind === "notification" ? taken() : await this.#modern(request, body as JsonRpcRequest, auth);
     }
     if (this.#legacy) return this.#legacy.post(request, body, auth);
-    return refuse(400, "Invalid Request: only requests and notifications can be sent here");
+    return refuse(400, "Invalid Request: a response cannot be sent here");
   }
 
   /** The body decides the era; the header only where the body says nothing (specification 2026-07-28: Backward Compatibility). */

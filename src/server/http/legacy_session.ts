@@ -13,7 +13,8 @@ import { refuse, writeMessage } from "./replies.ts";
 
 /** Streams of answers whose messages are kept after their end, the newest. */
 const keptStreams = 16;
-const ownName = "0";
+/** The session's own stream is the one whose name begins so. */
+const ownMark = "0";
 
 /** The requests of one POST, while they run. */
 export interface RunningRequests {
@@ -21,6 +22,14 @@ export interface RunningRequests {
   send(message: object): boolean;
   /** The session ends: work is called off, and the reply ends without an answer. */
   abort(): void;
+}
+
+/** What keeping a session changes of it. */
+export interface SessionKeeping {
+  /** Digits in the names of its streams, so that those of another process are not taken for them. */
+  readonly digits: string;
+  /** What serves it. */
+  follow(session: HttpSession, serving: LegacyServing): LegacyServing;
 }
 
 /** What a session is made of. */
@@ -31,8 +40,10 @@ export interface HttpSessionOptions {
   readonly keepAlive: number;
   readonly retry: number;
   readonly hold: number | undefined;
+  /** Who keeps it. */
+  readonly table: SessionKeeping;
   readonly auth: AuthInfo | undefined;
-  readonly legacy: (outlet: LegacyOutlet, auth: AuthInfo | undefined) => LegacyServing;
+  readonly legacy: (outlet: LegacyOutlet) => LegacyServing;
 }
 
 /** A session from the `initialize` request to its end. */
@@ -47,15 +58,15 @@ export class HttpSession implements LegacyOutlet {
   readonly #finished: string[] = [];
   readonly #running = new Map<RequestId, RunningRequests>();
   #lastName = 0;
-  #lastUsed: number;
+  #lastUsed = 0;
 
   constructor(options: HttpSessionOptions) {
     this.#options = options;
     this.id = options.id;
     this.principal = options.auth?.principal;
-    this.#own = new ResumableStream(ownName, options.store);
-    this.#lastUsed = options.parts.clock.monotonic();
-    this.serving = options.legacy(this, options.auth);
+    this.#own = new ResumableStream(ownMark + options.table.digits, options.store);
+    this.touch();
+    this.serving = options.table.follow(this, options.legacy(this));
   }
 
   /** For how long nothing has happened, in milliseconds; 0 while a request runs or a stream is open. */
@@ -81,7 +92,7 @@ export class HttpSession implements LegacyOutlet {
   /** Whether a request with this id waits for its answer. */
   isRunning(id: RequestId, exchange?: RunningRequests): boolean {
     const found = this.#running.get(id);
-    return found !== undefined && (exchange === undefined || found === exchange);
+    return !!found && (!exchange || found === exchange);
   }
 
   /** A request begins. */
@@ -97,8 +108,8 @@ export class HttpSession implements LegacyOutlet {
 
   /** Calls back when a request has been silent for so long that its reply becomes a stream. */
   afterSilence(callback: () => void): () => void {
-    const { parts, keepAlive, hold } = this.#options;
-    const wait = Math.min(keepAlive, this.#primes ? hold ?? keepAlive : keepAlive);
+    const { parts, keepAlive, hold = keepAlive } = this.#options;
+    const wait = this.#primes ? Math.min(keepAlive, hold) : keepAlive;
     return parts.clock.schedule(callback, wait, { background: true });
   }
 
@@ -111,9 +122,9 @@ export class HttpSession implements LegacyOutlet {
   /** Goes on with a stream that broke off, after the event that the client saw last. */
   resume(request: Request, lastEventId: string): Response {
     const [, name = "", sequence] = /^(\d+)-(\d{1,15})$/.exec(lastEventId) ?? [];
-    const stream = name === ownName ? this.#own : this.#streams.get(name);
-    if (!stream) return refuse(400, "There is no stream with this Last-Event-ID");
-    return this.#connect(stream, request, Number(sequence));
+    const stream = name === this.#own.name ? this.#own : this.#streams.get(name);
+    if (stream) return this.#connect(stream, request, Number(sequence));
+    return name[0] === ownMark ? this.listen(request) : refuse(400, "There is no such stream");
   }
 
   /** Opens the stream of a POST. */
@@ -121,7 +132,7 @@ export class HttpSession implements LegacyOutlet {
     request: Request,
     headers: Readonly<Record<string, string>> | undefined,
   ): { stream: ResumableStream; response: Response } {
-    const name = String(++this.#lastName);
+    const name = this.#options.table.digits + ++this.#lastName;
     const stream = new ResumableStream(name, this.#options.store);
     this.#streams.set(name, stream);
     return { stream, response: this.#connect(stream, request, undefined, headers) };
@@ -131,11 +142,10 @@ export class HttpSession implements LegacyOutlet {
   closeStream(stream: ResumableStream): void {
     stream.end();
     this.#finished.push(stream.name);
-    while (this.#finished.length > keptStreams) {
-      const name = this.#finished.shift()!;
-      this.#streams.get(name)?.forget();
-      this.#streams.delete(name);
-    }
+    if (this.#finished.length <= keptStreams) return;
+    const name = this.#finished.shift()!;
+    this.#streams.get(name)?.forget();
+    this.#streams.delete(name);
   }
 
   /** What it works with. */
@@ -151,7 +161,6 @@ export class HttpSession implements LegacyOutlet {
       stream.end();
       stream.forget();
     }
-    this.#streams.clear();
   }
 
   /** Whether its clients know events without data (2025-11-25). */
@@ -166,15 +175,14 @@ export class HttpSession implements LegacyOutlet {
     headers?: Readonly<Record<string, string>>,
   ): Response {
     const { parts: { clock, limits }, keepAlive, retry, hold } = this.#options;
-    const primes = this.#primes;
     let stopHold: (() => void) | undefined;
     const gone = () => {
       stopHold?.();
       this.touch();
     };
     const connection = new EventStream({ clock, keepAlive, outboxBytes: limits.outboxBytes, request, headers, gone });
-    stream.connect(connection, after, primes ? retry : undefined);
-    if (primes && hold !== undefined && stream !== this.#own && connection.open) {
+    stream.connect(connection, after, this.#primes ? retry : undefined);
+    if (this.#primes && hold !== undefined && stream !== this.#own && connection.open) {
       // A later connection has a time of its own: who came back is not sent away at once.
       const time = after === undefined ? hold : Math.max(hold, keepAlive);
       stopHold = clock.schedule(() => connection.open && stream.release(), time, { background: true });

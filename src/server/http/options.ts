@@ -5,6 +5,7 @@
  */
 import type { AuthInfo } from "../definitions.ts";
 import type { LegacyOutlet, LegacyServing, ModernServing, ServerParts } from "../seam.ts";
+import type { SessionBounds, SessionsOptions, SessionTable } from "./legacy_sessions.ts";
 
 /** What verifies a request before anything of it is read: who the caller is, or the reply that sends it away (401, 403). */
 export type Authenticate = (
@@ -31,6 +32,18 @@ export interface SessionOptions {
    * call has ended.
    */
   hold?: number | undefined;
+  /** Keeps them beyond the memory of this process: made by `createSessionStore`. Default: they end with the handler. */
+  store?: SessionStore | undefined;
+}
+
+/** Keeps legacy sessions: made by `createSessionStore`. */
+export interface SessionStore {
+  /**
+   * Puts it to work at one endpoint.
+   *
+   * @internal
+   */
+  open(made: SessionsOptions, bounds: SessionBounds): SessionTable;
 }
 
 /** Options of an HTTP endpoint. */
@@ -60,5 +73,5 @@ export interface Serving {
   /** The modern era, where it is served. */
   readonly modern?: ModernServing | undefined;
   /** Makes one legacy session, where that era is served. */
-  readonly legacy?: ((outlet: LegacyOutlet, auth: AuthInfo | undefined) => LegacyServing) | undefined;
+  readonly legacy?: ((outlet: LegacyOutlet) => LegacyServing) | undefined;
 }
