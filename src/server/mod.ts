@@ -17,8 +17,15 @@ export { createSocketChannel } from "./websocket/channel.ts";
 export type { SocketChannelOptions } from "./websocket/channel.ts";
 export { createSocketEndpoint } from "./websocket/endpoint.ts";
 export type { AcceptSocket, SocketEndpoint, SocketEndpointOptions } from "./websocket/endpoint.ts";
-export { createMemoryTaskStore, createTasks, TaskStoreFullError } from "./tasks/mod.ts";
-export type { MemoryTaskStoreOptions, TaskPage, TaskRecord, TasksOptions, TaskStore } from "./tasks/mod.ts";
+export { createMemoryTaskStore, createTasks, createTaskStore, TaskStoreFullError } from "./tasks/mod.ts";
+export type {
+  MemoryTaskStoreOptions,
+  TaskPage,
+  TaskRecord,
+  TasksOptions,
+  TaskStore,
+  TaskStoreOptions,
+} from "./tasks/mod.ts";
 export { createStateSealer } from "./state.ts";
 export type { StateSealerOptions } from "./state.ts";
 export type { ServerOptions } from "./server.ts";

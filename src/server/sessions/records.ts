@@ -6,6 +6,7 @@
 import type { Clock, Store } from "../../ports.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
+import { hashed, inTime } from "../common/store_steps.ts";
 
 /** What lasts of a session. */
 export interface Lasting {
@@ -64,23 +65,11 @@ export class SessionRecords {
 
   /** Who can read the store shall not be able to use the sessions. */
   async #key(id: string): Promise<string> {
-    const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(id));
-    const digits = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0"));
-    return this.#options.prefix + digits.join("");
+    return this.#options.prefix + await hashed(id);
   }
 
-  async #inTime<Value>(work: () => Promise<Value>): Promise<Value> {
-    const { clock, timeout } = this.#options;
-    let callOff = (): void => {};
-    const late = new Promise<never>((_resolve, reject) => {
-      const error = new Error(`The store took longer than ${timeout} ms`);
-      callOff = clock.schedule(() => reject(error), timeout, { background: true });
-    });
-    try {
-      return await Promise.race([work(), late]);
-    } finally {
-      callOff();
-    }
+  #inTime<Value>(step: () => Promise<Value>): Promise<Value> {
+    return inTime(this.#options.clock, this.#options.timeout, step);
   }
 }
 

@@ -1,42 +1,11 @@
 /** One store, any number of processes: handlers over it in memory, with a real server behind them. */
 import type { JsonObject } from "../../../mod.ts";
-import type { LogRecord, Store } from "../../../src/ports.ts";
+import type { LogRecord } from "../../../src/ports.ts";
 import { createHandler, createSessionStore, McpServer } from "../../../src/server/mod.ts";
 import type { Handler, SessionOptions, SessionStoreOptions } from "../../../src/server/mod.ts";
 import { heldRequest } from "../../support/held_request.ts";
+import { TestStore } from "../../support/test_store.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
-
-/** A store that does as it is told. */
-export class TestStore implements Store {
-  readonly texts: Map<string, string> = new Map();
-  reads = 0;
-  /** What each write waits for. */
-  held: Promise<void> | undefined;
-  mood: "well" | "fails" | "hangs" = "well";
-
-  async get(key: string): Promise<string | undefined> {
-    this.reads++;
-    await this.#answer();
-    return this.texts.get(key);
-  }
-
-  async set(key: string, value: string): Promise<void> {
-    await this.#answer();
-    await this.held;
-    this.texts.set(key, value);
-  }
-
-  async delete(key: string): Promise<void> {
-    await this.#answer();
-    this.texts.delete(key);
-  }
-
-  async #answer(): Promise<void> {
-    if (this.mood === "hangs") await new Promise(() => {});
-    if (this.mood === "fails") throw new Error("the disk is on fire");
-    await Promise.resolve();
-  }
-}
 
 /** A process that serves. */
 export interface Served {
