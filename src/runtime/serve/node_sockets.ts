@@ -81,9 +81,13 @@ class Upgrades implements NodeSockets {
   async #judge(incoming: IncomingMessage, socket: Socket, head: Uint8Array): Promise<void> {
     const controller = new AbortController();
     const { signal } = controller;
-    const leave = (): void => controller.abort(new DOMException("The client is gone", "AbortError"));
-    socket.once("close", leave);
     const request = toRequest(incoming, signal);
+    const leave = (): void => {
+      controller.abort(new DOMException("The client is gone", "AbortError"));
+      // Node tells a request through a weak reference only: the connection has to hold it.
+      void request;
+    };
+    socket.once("close", leave);
     const admitted = request ? await this.#admit(request) : new Response(null, { status: 400 });
     socket.off("close", leave);
     if (admitted instanceof Response) return await refuse(admitted, incoming, { socket, signal });

@@ -29,7 +29,18 @@ export interface KeptSessionOptions {
   isUsed(): boolean;
 }
 
-type Change = (lasting: Lasting) => Lasting;
+/** A change of what lasts. */
+interface Change {
+  /** What it is of: a later one of the same takes its place. */
+  readonly of: string;
+  apply(lasting: Lasting): Lasting;
+}
+
+/** How soon what could not be written is written again, in milliseconds. */
+const retryPause = 1_000;
+/** How many changes may wait for that. */
+const mostWaiting = 1_000;
+const nothing: Lasting = { initialize: {}, resources: [] };
 
 /** Serves a session, and writes down what lasts of it before the client has its answer. */
 export class KeptSession implements LegacyServing {
@@ -43,6 +54,8 @@ export class KeptSession implements LegacyServing {
   #writtenAt = -Infinity;
   /** Writes happen one after another. */
   #work: Promise<unknown> = Promise.resolve();
+  /** What the store has not taken yet. */
+  readonly #unwritten = new Map<string, Change>();
   #over = false;
 
   constructor(options: KeptSessionOptions) {
@@ -62,8 +75,7 @@ export class KeptSession implements LegacyServing {
     const { message } = incoming;
     const change = changeOf(message);
     if (!change) return await serving.answer(incoming);
-    const begun = this.#lasting ?? { initialize: {}, resources: [] };
-    if (JSON.stringify(change(begun)).length > maxCharacters) {
+    if (JSON.stringify(change.apply(this.#lasting ?? nothing)).length > maxCharacters) {
       const error = { code: -32600, message: `No more than ${maxCharacters} characters can be kept of a session` };
       return { response: { jsonrpc: "2.0", id: message.id, error }, status: 200 };
     }
@@ -105,10 +117,11 @@ export class KeptSession implements LegacyServing {
     const { id, clock, fresh, failed } = this.#options;
     if (this.#isKept && clock.monotonic() - this.#readAt >= fresh) {
       try {
+        await this.#work;
         const record = await this.#options.records.read(id);
         if (!record) return false;
         this.#readAt = clock.monotonic();
-        await this.#follow(record.lasting);
+        await this.#follow(this.#withUnwritten(record.lasting));
       } catch (error) {
         // It is served from memory meanwhile.
         failed("A session could not be read from its store", error);
@@ -123,10 +136,10 @@ export class KeptSession implements LegacyServing {
     if (this.#options.isUsed()) this.touch();
   }
 
-  /** It was used: the store hears of it from time to time. */
+  /** It was used: the store hears of it from time to time, and of what it has not taken yet. */
   touch(): void {
-    const { clock, touchPause } = this.#options;
-    if (this.#isKept && clock.monotonic() - this.#writtenAt >= touchPause) void this.#keep((lasting) => lasting);
+    const pause = this.#unwritten.size ? retryPause : this.#options.touchPause;
+    if (this.#lasting && this.#options.clock.monotonic() - this.#writtenAt >= pause) void this.#flush();
   }
 
   async #play(lasting: Lasting): Promise<boolean> {
@@ -154,30 +167,39 @@ export class KeptSession implements LegacyServing {
     }
   }
 
-  /** Changes what is kept. A store that fails is told to the operator, not to the client. */
   #keep(change: Change): Promise<void> {
-    const done = this.#work.then(() => this.#write(change)).catch((error: unknown) => {
+    this.#unwritten.set(change.of, change);
+    const [oldest = ""] = this.#unwritten.keys();
+    if (this.#unwritten.size > mostWaiting) this.#unwritten.delete(oldest);
+    this.#lasting = change.apply(this.#lasting ?? nothing);
+    return this.#flush();
+  }
+
+  /** Writes down what is not yet. A store that fails is told to the operator, not to the client. */
+  #flush(): Promise<void> {
+    const done = this.#work.then(() => this.#write()).catch((error: unknown) => {
       this.#options.failed("A session could not be written to its store", error);
     });
     this.#work = done;
-    // Until it is written, what lasts is what this memory knows.
-    this.#lasting = change(this.#lasting ?? { initialize: {}, resources: [] });
     this.#writtenAt = this.#options.clock.monotonic();
     return done;
   }
 
-  async #write(change: Change): Promise<void> {
+  #withUnwritten(lasting: Lasting): Lasting {
+    return [...this.#unwritten.values()].reduce((before, change) => change.apply(before), lasting);
+  }
+
+  async #write(): Promise<void> {
     const { id, principal, records, clock } = this.#options;
     if (this.#over) return;
-    let lasting = this.#lasting!;
-    if (this.#isKept) {
-      // What another process has written meanwhile stays; what it has ended stays ended.
-      const record = await records.read(id);
-      if (!record) return;
-      lasting = change(record.lasting);
-    }
+    // What another process has written meanwhile stays; what it has ended stays ended.
+    const record = this.#isKept ? await records.read(id) : undefined;
+    if (this.#isKept && !record) return;
+    const changes = [...this.#unwritten.values()];
+    const lasting = record ? this.#withUnwritten(record.lasting) : this.#lasting!;
     await records.write(id, { principal, at: clock.now(), lasting });
     this.#isKept = true;
+    for (const change of changes) if (this.#unwritten.get(change.of) === change) this.#unwritten.delete(change.of);
   }
 }
 
@@ -187,17 +209,27 @@ function changeOf({ method, params = {} }: JsonRpcRequest): Change | undefined {
     case "initialize": {
       const { protocolVersion, capabilities, clientInfo } = params;
       const said = JSON.parse(JSON.stringify({ protocolVersion, capabilities, clientInfo })) as JsonObject;
-      return () => ({ initialize: said, resources: [] });
+      return { of: "handshake", apply: (lasting) => ({ ...lasting, initialize: said }) };
     }
     case "logging/setLevel":
-      return (lasting) => ({ ...lasting, level: String(params.level) });
+      return { of: "level", apply: (lasting) => ({ ...lasting, level: String(params.level) }) };
     case "resources/subscribe":
-      return (lasting) => ({ ...lasting, resources: [...new Set([...lasting.resources, String(params.uri)])] });
+      return watching(String(params.uri), (others, uri) => [...others, uri]);
     case "resources/unsubscribe":
-      return (lasting) => ({ ...lasting, resources: lasting.resources.filter((uri) => uri !== params.uri) });
+      return watching(String(params.uri), (others) => others);
     default:
       return undefined;
   }
+}
+
+function watching(uri: string, change: (others: string[], uri: string) => string[]): Change {
+  return {
+    of: `resource ${uri}`,
+    apply: (lasting) => ({
+      ...lasting,
+      resources: change(lasting.resources.filter((other) => other !== uri), uri),
+    }),
+  };
 }
 
 /** A request that nobody waits for. */

@@ -45,8 +45,8 @@ const mostWaking = 1_000;
  * streams break, opens its own stream again, and gets 400 when it asks for the rest of a call; the call may be made again.
  * A notice that was on its way is lost.
  *
- * While the store fails, sessions in memory are served, new ones live in memory alone, and all others get 503. Of two
- * changes to one session in two processes at the same time the last one stays. Records of processes that have died stay
+ * While the store fails, sessions in memory are served, new ones and what changes are written as soon as it works again, and
+ * all other sessions get 503. Of two changes to one session in two processes at the same time the last one stays. Records of processes that have died stay
  * until they are asked for: let the store forget what was not written for twice the time that a session may be idle.
  *
  * @param store Where they are kept: all processes that serve have to reach the same.

@@ -232,6 +232,21 @@ describe("a store in a bad mood", () => {
     });
   }
 
+  test("hears later what it could not take: a change that was promised stays", async () => {
+    const world = new World();
+    const [here, there] = [world.serve(), world.serve()];
+    const headers = await world.open(here);
+    world.store.mood = "fails";
+    for (const level of ["debug", "error"]) await world.post(here, headers, "logging/setLevel", { level });
+    await world.post(here, headers, "resources/subscribe", { uri: "note://1" });
+    world.store.mood = "well";
+    for (const served of [here, there]) {
+      await world.clock.advance(1_000);
+      assertEquals((await world.post(served, headers, "tools/call", call)).events.length, 1);
+      await until(() => [...world.store.texts.values()].join().includes("note://1"), 2_000);
+    }
+  });
+
   test("what it gives back has to be a session", async () => {
     const world = new World();
     const headers = await world.open(world.serve());
