@@ -46,8 +46,9 @@ const mostWaking = 1_000;
  * A notice that was on its way is lost.
  *
  * While the store fails, sessions in memory are served, new ones and what changes are written as soon as it works again, and
- * all other sessions get 503. Of two changes to one session in two processes at the same time the last one stays. Records of processes that have died stay
- * until they are asked for: let the store forget what was not written for twice the time that a session may be idle.
+ * all other sessions get 503. Of two changes to one session in two processes at the same time the last one stays. Records of
+ * processes that have died stay until they are asked for: let the store forget what was not written for twice the time that
+ * a session may be idle.
  *
  * @param store Where they are kept: all processes that serve have to reach the same.
  * @throws {RangeError} When a number makes no sense.
