@@ -109,8 +109,7 @@ async function worker(show: Show): Promise<void> {
     const plan = ownTour("worker, HTTP", url);
     // workerd does not see a connection that Deno's fetch gave up until it writes to it.
     await tour(show, "Deno" in globalThis ? { ...plan, calledOff: undefined } : plan);
-    if ("WebSocket" in globalThis) await tour(show, ownTour("worker, WebSocket", url.replace(/^http/, "ws")));
-    else show.skip("WebSocket", "this runtime has none: Node has it since version 22");
+    await tour(show, ownTour("worker, WebSocket", url.replace(/^http/, "ws")));
   } finally {
     await server.stop();
   }

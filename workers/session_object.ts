@@ -1,15 +1,13 @@
 /**
- * One legacy session as a Durable Object: its handshake is kept, so that the session outlives the memory of the object.
+ * One legacy session as a Durable Object: what lasts of it is kept, so that the session outlives the memory of the object.
  *
  * @module
  */
-import { classify } from "../src/protocol/json_rpc.ts";
-import type { JsonObject, JsonRpcRequest } from "../src/protocol/json_rpc.ts";
 import { workersLimits } from "../src/protocol/limits.ts";
-import { createHandler } from "../src/server/mod.ts";
-import type { Handler, HttpOptions } from "../src/server/mod.ts";
-import { lasting, withMessage } from "./lasting.ts";
-import { peek } from "./peek.ts";
+import { createObjectStore } from "../src/runtime/workers.ts";
+import type { ObjectStorage } from "../src/runtime/workers.ts";
+import { createHandler, createSessionStore } from "../src/server/mod.ts";
+import type { Handler, HttpOptions, SessionStore } from "../src/server/mod.ts";
 import { createSample } from "./sample.ts";
 import { createAuth } from "./auth.ts";
 
@@ -37,29 +35,17 @@ export interface SessionNamespace {
 /** The part of a Durable Object's state that is used. */
 interface ObjectState {
   readonly id: { toString(): string };
-  readonly storage: {
-    get(key: string): Promise<unknown>;
-    put(key: string, value: unknown): Promise<void>;
+  readonly storage: ObjectStorage & {
     setAlarm(time: number): Promise<void>;
     deleteAlarm(): Promise<void>;
     deleteAll(): Promise<void>;
   };
-  blockConcurrencyWhile<Value>(work: () => Promise<Value>): Promise<Value>;
-}
-
-/** One request that is played again when the object has lost its memory. */
-interface Kept {
-  readonly url: string;
-  readonly headers: [name: string, value: string][];
-  readonly body: string;
 }
 
 /** How long a session may be idle, in milliseconds: the alarm forgets it. */
 const idle = 1_800_000;
 /** How often the alarm is put off at most, in milliseconds: each time is a write. */
 const alarmPause = 60_000;
-/** How many messages are kept: what a client watches beyond that is forgotten with the memory. */
-const mostKept = 100;
 
 /** The names that the environment allows, as options of an endpoint. */
 export function namesOf({ ALLOWED_HOSTS, ALLOWED_ORIGINS }: ServerEnv): Pick<
@@ -83,9 +69,8 @@ function listOf(text: string | undefined): string[] | undefined {
 export class SessionObject {
   readonly #state: ObjectState;
   readonly #env: ServerEnv;
+  readonly #store: SessionStore;
   #handler: Handler | undefined;
-  #id: string | undefined;
-  #kept: Kept[] = [];
   #alarm = 0;
   /** Streams that are open. */
   #streams = 0;
@@ -93,21 +78,16 @@ export class SessionObject {
   constructor(state: ObjectState, env: ServerEnv) {
     this.#state = state;
     this.#env = env;
-    void state.blockConcurrencyWhile(() => this.#revive());
+    // Nobody else serves this session: what was read once is good.
+    this.#store = createSessionStore(createObjectStore(state.storage), { fresh: Infinity });
   }
 
   /** Answers one request of the session. */
   async fetch(request: Request): Promise<Response> {
-    const kept = await keptOf(request);
     const response = await this.#serve()(request);
-    const id = response.headers.get("mcp-session-id");
-    if (id !== null) {
-      this.#id = id;
-      await this.#state.storage.put("id", id);
-    }
-    if (this.#id === undefined) return response;
-    if (request.method === "DELETE" && response.ok) await this.#forget();
-    else if (response.ok) await this.#remember(kept);
+    if (!response.ok) return response;
+    if (request.method === "DELETE") await this.#forget();
+    else await this.#putOff();
     return this.#watched(response);
   }
 
@@ -153,7 +133,7 @@ export class SessionObject {
       auth: createAuth(this.#env),
       eras: ["legacy"],
       limits: workersLimits,
-      sessions: { max: 1, idle, newId: () => this.#id ?? this.#newId() },
+      sessions: { max: 1, idle, newId: () => this.#newId(), store: this.#store },
     });
   }
 
@@ -164,48 +144,18 @@ export class SessionObject {
     return id;
   }
 
-  async #revive(): Promise<void> {
-    const { storage } = this.#state;
-    const id = await storage.get("id");
-    const kept = await storage.get("kept");
-    if (typeof id !== "string" || !Array.isArray(kept)) return;
-    this.#id = id;
-    this.#kept = kept as Kept[]; // Nobody else writes there.
-    for (const { url, headers, body } of this.#kept) {
-      const response = await this.#serve()(new Request(url, { method: "POST", headers, body }));
-      await response.body?.cancel();
-    }
-  }
-
-  async #remember(kept: Kept | undefined): Promise<void> {
-    const { storage } = this.#state;
-    const all = kept && withMessage(this.#kept, kept, ({ body }) => JSON.parse(body) as JsonObject);
-    if (all && all.length <= mostKept) {
-      this.#kept = all;
-      await storage.put("kept", all);
-    }
+  async #putOff(): Promise<void> {
     const now = Date.now();
     if (now - this.#alarm < alarmPause) return;
     this.#alarm = now;
-    await storage.setAlarm(now + idle);
+    await this.#state.storage.setAlarm(now + idle);
   }
 
   async #forget(): Promise<void> {
     this.#handler?.close();
     this.#handler = undefined;
-    this.#id = undefined;
-    this.#kept = [];
+    this.#alarm = 0;
     await this.#state.storage.deleteAlarm();
     await this.#state.storage.deleteAll();
   }
-}
-
-/** What is to be played again of a request; the request itself stays unread. */
-async function keptOf(request: Request): Promise<Kept | undefined> {
-  const message = await peek(request);
-  const kind = classify(message);
-  if (kind !== "request" && kind !== "notification") return undefined;
-  if (!lasting.includes((message as JsonRpcRequest).method)) return undefined;
-  const headers = headersOf(request, ["content-type", "accept", "mcp-protocol-version", "mcp-session-id"]);
-  return { url: request.url, headers, body: JSON.stringify(message) };
 }

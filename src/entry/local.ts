@@ -43,7 +43,7 @@ export const serveStdio: ServeStdio = async (server, options): Promise<ChannelSe
  * Serves HTTP with a handler, in the way of the runtime: as `serveHttp` of `./bun`, `./deno` and `./node`.
  *
  * @returns The host: `close()` ends it.
- * @throws {TypeError} When it is to serve WebSockets on Node.
+ * @throws {TypeError} When it is to serve WebSockets on Node, and the package `ws` is not installed.
  */
 export const serveHttp: ServeHttp = async (handler, options): Promise<HttpHost> => {
   const { serveHttp } = "Bun" in globalThis

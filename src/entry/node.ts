@@ -16,7 +16,7 @@ import { listenNode } from "../runtime/serve/node.ts";
 import { createConnect } from "./connect.ts";
 import type { Connect } from "./connect.ts";
 import { createServeHttp } from "./serve_http.ts";
-import type { HttpHost, ServeHttp } from "./serve_http.ts";
+import type { ServeHttp } from "./serve_http.ts";
 
 export * from "./core.ts";
 export { resolve } from "../runtime/node.ts";
@@ -38,13 +38,13 @@ export const connect: Connect = createConnect(() => ({
 }));
 
 /**
- * Serves HTTP with a handler: the endpoint of `createHandler`, or the `fetch` of a Hono application.
+ * Serves HTTP and WebSockets with a handler: the endpoint of `createHandler`, or the `fetch` of a Hono application.
  *
  * It listens at `127.0.0.1` alone unless `hostname` says otherwise.
  *
  * @param handler What answers requests; it is closed with the host.
  * @returns The host: `close()` ends it.
- * @throws {TypeError} When it is to serve WebSockets: Node has no server for them without a package.
+ * @throws {TypeError} When it is to serve WebSockets, and the package `ws` is not installed.
  *
  * @example A server in three lines
  * ```ts ignore
@@ -56,9 +56,4 @@ export const connect: Connect = createConnect(() => ({
  * await serveHttp(createHandler(server), { port: 8080 });
  * ```
  */
-export const serveHttp: ServeHttp = (handler, options = {}): Promise<HttpHost> =>
-  options.webSocket
-    ? Promise.reject(new TypeError("Cannot serve WebSockets: Node has no server for them; use Bun, Deno or Workers"))
-    : listen(handler, options);
-
-const listen: ServeHttp = createServeHttp(listenNode);
+export const serveHttp: ServeHttp = createServeHttp(listenNode);

@@ -34,7 +34,7 @@ export interface ServeHttpOptions {
    * names that it is reached by (`allowedHosts`).
    */
   hostname?: string | undefined;
-  /** Serves WebSockets beside HTTP: of `createSocketEndpoint`. It is closed with the host. Not on Node. */
+  /** Serves WebSockets beside HTTP: of `createSocketEndpoint`. It is closed with the host. */
   webSocket?: WebSocketDoor | undefined;
   /** How long replies may go on when the host is closed, in milliseconds. Default: 1,000. */
   grace?: number | undefined;

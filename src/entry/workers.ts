@@ -5,7 +5,7 @@
  * @module
  */
 import { workersLimits } from "../protocol/limits.ts";
-import { openWebSocket, upgradeWorkers } from "../runtime/workers.ts";
+import { createObjectStore, openWebSocket, upgradeWorkers } from "../runtime/workers.ts";
 import { createWebConnect } from "./connect.ts";
 import type { Connect } from "./connect.ts";
 import { createWithWebSocket } from "./with_websocket.ts";
@@ -14,6 +14,8 @@ import type { WithWebSocket } from "./with_websocket.ts";
 export * from "./core.ts";
 export type { RequestHandler, WebSocketDoor } from "./serve_http.ts";
 export type { WebSocketHandler, WithWebSocket } from "./with_websocket.ts";
+export { createObjectStore };
+export type { ObjectStorage } from "../runtime/workers.ts";
 
 /**
  * Connects to one MCP server from a Worker. As `connect` of `@causeway/mcp`.

@@ -4,14 +4,14 @@
  * @module
  */
 import process from "node:process";
-import type { Resolve } from "../ports.ts";
+import type { OpenWebSocket, Resolve } from "../ports.ts";
 import { platform, systemResolve } from "./child.ts";
 import { safeEnvironment } from "./environment.ts";
+import { openSocket, openWebSocketWithHeaders } from "./web_socket.ts";
 
 export { createNodeFetch } from "./node_fetch.ts";
 export type { NodeFetch, NodeFetchOptions } from "./node_fetch.ts";
 export { nodeSpawn } from "./node_spawn.ts";
-export { openWebSocketWithHeaders as openWebSocket } from "./web_socket.ts";
 
 /** The environment that a child of this process may have, with `extra` over it. */
 export function baseEnvironment(extra: Readonly<Record<string, string>> = {}): Record<string, string> {
@@ -20,3 +20,15 @@ export function baseEnvironment(extra: Readonly<Record<string, string>> = {}): R
 
 /** Resolves host names by the system's resolver. */
 export const resolve: Resolve = systemResolve;
+
+/**
+ * Opens a WebSocket: by Node's own class where there is one (Node 22 and later), else by the package `ws`.
+ *
+ * @throws {ConnectError} When there is neither, or no connection comes about.
+ */
+export const openWebSocket: OpenWebSocket = async (url, options) => {
+  if (globalThis.WebSocket) return await openWebSocketWithHeaders(url, options);
+  const { protocols, headers, signal } = options;
+  const loaded = await import("./node_web_socket.ts").catch(() => undefined);
+  return await openSocket(url, { protocols, headers }, signal, loaded?.NodeWebSocket);
+};

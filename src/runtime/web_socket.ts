@@ -6,14 +6,15 @@
 import type { OpenWebSocket, WebSocketLike } from "../ports.ts";
 import { ConnectError } from "../protocol/errors.ts";
 
-type WebSocketClass = new (url: string, options: unknown) => WebSocketLike;
+/** A class as the web standard has it; `options` are subprotocols, or an object with them and `headers`. */
+export type WebSocketClass = new (url: string, options: unknown) => WebSocketLike;
 
 /**
  * Opens a WebSocket by the runtime's own class. For browsers: headers cannot be sent there and are left out.
  *
  * @throws {ConnectError} When there is no such class or no connection comes about.
  */
-export const openWebSocketPlain: OpenWebSocket = (url, { protocols, signal }) => open(url, protocols, signal);
+export const openWebSocketPlain: OpenWebSocket = (url, { protocols, signal }) => openSocket(url, protocols, signal);
 
 /**
  * Opens a WebSocket by the runtime's own class, with headers, as Bun, Deno and Node (22 and later) take them.
@@ -21,7 +22,7 @@ export const openWebSocketPlain: OpenWebSocket = (url, { protocols, signal }) =>
  * @throws {ConnectError} When there is no such class or no connection comes about.
  */
 export const openWebSocketWithHeaders: OpenWebSocket = (url, { protocols, headers, signal }) =>
-  open(url, headers ? { protocols, headers } : protocols, signal);
+  openSocket(url, headers ? { protocols, headers } : protocols, signal);
 
 /** A URL as messages may show it: without user, query and fragment. */
 export function shownUrl(url: string): string {
@@ -33,7 +34,19 @@ export function shownUrl(url: string): string {
   }
 }
 
-function open(url: string, options: unknown, signal: AbortSignal | undefined): Promise<WebSocketLike> {
+/**
+ * Opens a WebSocket by a class.
+ *
+ * @param options Subprotocols, or an object with them and `headers`.
+ * @param WebSocket Default: the runtime's own.
+ * @throws {ConnectError} When there is no class or no connection comes about.
+ */
+export function openSocket(
+  url: string,
+  options: unknown,
+  signal: AbortSignal | undefined,
+  WebSocket: WebSocketClass | undefined = (globalThis as { WebSocket?: WebSocketClass }).WebSocket,
+): Promise<WebSocketLike> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
     const shown = shownUrl(url);
@@ -42,7 +55,6 @@ function open(url: string, options: unknown, signal: AbortSignal | undefined): P
       const detail = words.replaceAll(url, shown).replace(/[?#][^\s'"]*/g, "").replace(/\/\/[^\s/'"]*@/g, "//");
       reject(new ConnectError(`Cannot open "${shown}": ${detail}`, { delivery: "not-sent", retryable: true }));
     };
-    const { WebSocket } = globalThis as { WebSocket?: WebSocketClass };
     if (!WebSocket) {
       throw new ConnectError(`Cannot open "${shown}": use Node 22 or later, or pass "openWebSocket"`, {
         delivery: "not-sent",

@@ -14,9 +14,12 @@ export type {
   HttpOptions,
   ModernHandlerOptions,
   SessionOptions,
+  SessionStore,
 } from "./http/mod.ts";
 export { createSingleUseSealer } from "./common/single_use.ts";
 export type { SingleUseOptions } from "./common/single_use.ts";
+export { createSessionStore } from "./sessions/mod.ts";
+export type { SessionStoreOptions } from "./sessions/mod.ts";
 export { serveChannel } from "./channel_server.ts";
 export type { ChannelServer, ChannelServerOptions } from "./channel_server.ts";
 export { protectResource } from "./auth/protect.ts";
@@ -28,8 +31,15 @@ export { createSocketChannel } from "./websocket/channel.ts";
 export type { SocketChannelOptions } from "./websocket/channel.ts";
 export { createSocketEndpoint } from "./websocket/endpoint.ts";
 export type { AcceptSocket, SocketEndpoint, SocketEndpointOptions } from "./websocket/endpoint.ts";
-export { createMemoryTaskStore, createTasks, TaskStoreFullError } from "./tasks/mod.ts";
-export type { MemoryTaskStoreOptions, TaskPage, TaskRecord, TasksOptions, TaskStore } from "./tasks/mod.ts";
+export { createMemoryTaskStore, createTasks, createTaskStore, TaskStoreFullError } from "./tasks/mod.ts";
+export type {
+  MemoryTaskStoreOptions,
+  TaskPage,
+  TaskRecord,
+  TasksOptions,
+  TaskStore,
+  TaskStoreOptions,
+} from "./tasks/mod.ts";
 export { createStateSealer } from "./state.ts";
 export type { StateSealerOptions } from "./state.ts";
 export type { ServerOptions } from "./tool_server.ts";

@@ -51,8 +51,7 @@ describe("causeway tools", () => {
     ]);
     assertEquals([http.code, http.err], [0, ""]);
     assertStringIncludes(http.out, "echo  Echo");
-    if ("WebSocket" in globalThis) assertEquals(socket, { code: 0, out: "over a socket\n", err: "" });
-    else assertEquals(socket.code, 4);
+    assertEquals(socket, { code: 0, out: "over a socket\n", err: "" });
   });
 });
 

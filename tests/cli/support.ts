@@ -81,6 +81,8 @@ function bundlePrograms(): string {
   const built = spawnSync(`${root}/node_modules/.bin/esbuild`, [
     ...programs.map((file) => `${root}/${file}`),
     ...flags,
+    // `ws` is a CommonJS package.
+    '--banner:js=import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
     "--entry-names=[name]",
     "--out-extension:.js=.mjs",
     `--outdir=${folder}`,

@@ -72,10 +72,22 @@ async function firstMessage(socket: WebSocketLike): Promise<unknown> {
 }
 
 const own: OpenWebSocket = "Bun" in globalThis ? openInBun : "Deno" in globalThis ? openInDeno : openInNode;
+const isNode = own === openInNode;
 const missing = "WebSocket" in globalThis ? false : "this Node has no WebSocket (22 has)";
 
+async function withoutGlobal(run: () => Promise<void>): Promise<void> {
+  const descriptor = Object.getOwnPropertyDescriptor(globalThis, "WebSocket");
+  Object.defineProperty(globalThis, "WebSocket", { value: undefined, configurable: true, writable: true });
+  try {
+    await run();
+  } finally {
+    if (descriptor) Object.defineProperty(globalThis, "WebSocket", descriptor);
+    else Reflect.deleteProperty(globalThis, "WebSocket");
+  }
+}
+
 describe("openWebSocket", () => {
-  test("opens with protocols and headers", { skip: missing }, async () => {
+  test("opens with protocols and headers", async () => {
     const socket = await own(url("/"), { protocols: ["mcp"], headers: { "x-key": "k1" } });
     const message = firstMessage(socket);
     assertEquals([socket.readyState, socket.protocol], [1, "mcp"]);
@@ -89,7 +101,7 @@ describe("openWebSocket", () => {
     socket.close();
   });
 
-  test("says what failed, without the query", { skip: missing }, async () => {
+  test("says what failed, without the query", async () => {
     for (const address of [url("/refuse"), "ws://127.0.0.1:1/?token=secret"]) {
       const error = await assertRejects(() => own(address, { protocols: [] }), ConnectError, "Cannot open");
       assert(!error.message.includes("secret"), error.message);
@@ -98,7 +110,7 @@ describe("openWebSocket", () => {
     await assertRejects(() => own("nonsense", { protocols: [] }), ConnectError);
   });
 
-  test("an abort ends the opening with its reason, and later closes the socket", { skip: missing }, async () => {
+  test("an abort ends the opening with its reason, and later closes the socket", async () => {
     const reason = new Error("enough");
     await assertRejects(() => own(url("/"), { protocols: [], signal: AbortSignal.abort(reason) }), Error, "enough");
     const opening = new AbortController();
@@ -111,16 +123,25 @@ describe("openWebSocket", () => {
     await until(() => socket.readyState === 3, "the closed socket");
   });
 
-  test("without a WebSocket it says what to do", async () => {
-    const descriptor = Object.getOwnPropertyDescriptor(globalThis, "WebSocket");
-    Object.defineProperty(globalThis, "WebSocket", { value: undefined, configurable: true, writable: true });
-    try {
-      await assertRejects(() => own(url("/"), { protocols: [] }), ConnectError, "use Node 22 or later");
-    } finally {
-      if (descriptor) Object.defineProperty(globalThis, "WebSocket", descriptor);
-      else Reflect.deleteProperty(globalThis, "WebSocket");
-    }
-  });
+  test("without a WebSocket it says what to do", () =>
+    withoutGlobal(async () => {
+      await assertRejects(() => openInBrowser(url("/"), { protocols: [] }), ConnectError, "use Node 22 or later");
+    }));
+
+  test(
+    "on a Node without a WebSocket the package takes its place",
+    { skip: !isNode && "this is not Node" },
+    () =>
+      withoutGlobal(async () => {
+        const socket = await own(url("/"), { protocols: ["mcp"], headers: { "x-key": "k1" } });
+        assertEquals(await firstMessage(socket), { key: "k1", protocol: "mcp" });
+        const closed = new Promise<number | undefined>((resolve) =>
+          socket.addEventListener("close", ({ code }) => resolve(code))
+        );
+        socket.close(1000, "done");
+        assertEquals(await closed, 1005);
+      }),
+  );
 });
 
 describe("openWebSocket in a Worker", () => {

@@ -8,10 +8,8 @@ import { createMcpApp } from "../../src/runner/mcp_app.ts";
 import { createHandler, createSocketEndpoint, McpServer } from "../../src/server/mod.ts";
 import { until } from "../support/clients.ts";
 
-const isNode = !("Bun" in globalThis) && !("Deno" in globalThis);
 /** Deno.serve (2.9.5) does not tell of each client that is gone before a reply has begun: the first comment finds it out. */
 const keepAlive = "Deno" in globalThis ? 200 : 15_000;
-const noSockets = isNode ? "Node has no server for WebSockets" : false;
 
 type Era = "modern" | "legacy";
 
@@ -52,8 +50,8 @@ async function withHost(
   const bench = createServer();
   const endpoint = createHandler(bench.server, { eras, keepAlive });
   const handler: RequestHandler = app ? createMcpApp(endpoint).fetch : endpoint;
-  const sockets = isNode ? {} : { webSocket: createSocketEndpoint(bench.server, { eras, path: "/mcp" }) };
-  await using host = await serveHttp(handler, { port: 0, ...sockets, ...options });
+  const webSocket = createSocketEndpoint(bench.server, { eras, path: "/mcp" });
+  await using host = await serveHttp(handler, { port: 0, webSocket, ...options });
   await run(host, bench);
 }
 
@@ -69,9 +67,7 @@ const textOf = ({ content: [first] }: Awaited<ReturnType<Client["callTool"]>>): 
 for (const way of ["http", "ws"] as const) {
   for (const era of ["modern", "legacy"] as const) {
     describe(`a one-line host, ${era} over ${way}`, () => {
-      const skip = way === "ws" ? noSockets : false;
-
-      test("calls, questions, progress, changes", { skip }, () =>
+      test("calls, questions, progress, changes", () =>
         withHost(async (host, { server }) => {
           await using client = await open(host, way);
           assertEquals([client.era, textOf(await client.callTool("echo", { text: "grüße" }))], [era, "grüße"]);
@@ -87,7 +83,7 @@ for (const way of ["http", "ws"] as const) {
           assertEquals((await changes.next()).value, { type: "tools" });
         }, { era }));
 
-      test("a call that is given up stops the tool", { skip }, () =>
+      test("a call that is given up stops the tool", () =>
         withHost(async (host, { stopped }) => {
           await using client = await open(host, way);
           const controller = new AbortController();
@@ -100,7 +96,6 @@ for (const way of ["http", "ws"] as const) {
 
       test(
         "closing the host ends what runs, and lets go of the port",
-        { skip },
         () =>
           withHost(async (host, { stopped }) => {
             await using client = await open(host, way);
@@ -124,7 +119,6 @@ describe("a one-line host", () => {
       await using client = await open(host, "http");
       assertEquals(textOf(await client.callTool("echo", { text: "hi" })), "hi");
       assertEquals((await fetch(`${host.url}/other`)).status, 404);
-      if (isNode) return;
       await using other = await open(host, "ws");
       assertEquals(textOf(await other.callTool("echo", { text: "hi" })), "hi");
     }, { app: true }));
@@ -133,7 +127,7 @@ describe("a one-line host", () => {
     withHost(async (host) => {
       const socket = { upgrade: "websocket", connection: "upgrade", "sec-websocket-key": "x".repeat(22) + "==" };
       const handshake = { ...socket, "sec-websocket-version": "13", "sec-websocket-protocol": "mcp" };
-      for (const extra of isNode ? [{}] : [{}, handshake]) {
+      for (const extra of [{}, handshake]) {
         assertStringIncludes(await raw(host, { host: "evil.example", ...extra }), " 403 ");
         const own = { host: `127.0.0.1:${host.port}` };
         assertStringIncludes(await raw(host, { ...own, origin: "https://evil.example", ...extra }), " 403 ");
@@ -177,11 +171,6 @@ describe("a one-line host", () => {
   test("a port in use is told", async () => {
     await using host = await serveHttp(() => new Response(), { port: 0 });
     await assertRejects(() => serveHttp(() => new Response(), { port: host.port }));
-  });
-
-  test("Node says that it has no server for WebSockets", { skip: !isNode && "this is not Node" }, async () => {
-    const webSocket = createSocketEndpoint(createServer().server);
-    await assertRejects(() => serveHttp(() => new Response(), { port: 0, webSocket }), TypeError, "use Bun, Deno");
   });
 });
 

@@ -22,7 +22,11 @@ const buildTop = ["examples", "tests", "bench", "tools"];
 /** What the main door may open; that none of it reaches a package or a runtime is proved apart. */
 const doorOpens = ["src/ports.ts", "src/protocol", "src/egress", "src/transport", "src/client", "src/hub", "src/entry"];
 /** The only folder that may import each npm package. */
-const packageDoors: Readonly<Record<string, string>> = { oauth4webapi: "src/auth", hono: "src/runner" };
+const packageDoors: Readonly<Record<string, string>> = {
+  oauth4webapi: "src/auth",
+  hono: "src/runner",
+  ws: runtimeFolder,
+};
 /** Entries whose whole graph holds neither npm packages nor modules of a runtime. */
 const cleanEntries = ["mod.ts", "src/client/mod.ts", "src/server/mod.ts"];
 

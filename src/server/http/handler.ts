@@ -114,8 +114,10 @@ class Endpoint {
   #route(request: Request, auth: AuthInfo | undefined): Response | Promise<Response> {
     if (request.method === "POST") return refusePost(request) ?? this.#post(request, auth);
     if (!this.#legacy) return notAllowed("POST");
-    if (request.method === "GET") return this.#legacy.get(request, auth);
-    return request.method === "DELETE" ? this.#legacy.delete(request, auth) : notAllowed("POST, GET, DELETE");
+    const { method } = request;
+    if (method !== "GET" && method !== "DELETE") return notAllowed("POST, GET, DELETE");
+    const answered = method === "GET" ? this.#legacy.get(request, auth) : this.#legacy.delete(request, auth);
+    return answered instanceof Promise ? answered.catch((error) => this.#failed(request, error)) : answered;
   }
 
   /** Never rejects. All that becomes of a POST goes into this one promise. */
@@ -157,7 +159,7 @@ class Endpoint {
       }
     }
     if (this.#legacy) return this.#legacy.post(request, body, auth);
-    return refuse(400, "Invalid Request: only requests and notifications can be sent here");
+    return refuse(400, "Invalid Request: a response cannot be sent here");
   }
 
   /** The body decides the era; the header only where the body says nothing (specification 2026-07-28: Backward Compatibility). */

@@ -4,7 +4,7 @@
  * @module
  */
 import { randomHex } from "../../ports.ts";
-import { classify, isObject } from "../../protocol/json_rpc.ts";
+import { classify, isObject, isRequestId } from "../../protocol/json_rpc.ts";
 import type { JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from "../../protocol/json_rpc.ts";
 import { legacyRevisions } from "../../protocol/revisions.ts";
 import type { AuthInfo } from "../definitions.ts";
@@ -12,8 +12,8 @@ import type { ServerParts } from "../seam.ts";
 import { accepts } from "./body.ts";
 import { EventStore } from "./event_store.ts";
 import { LegacyExchange } from "./legacy_exchange.ts";
-import { HttpSession } from "./legacy_session.ts";
-import { SessionTable } from "./legacy_sessions.ts";
+import type { HttpSession } from "./legacy_session.ts";
+import { SessionTable, type UseSession } from "./legacy_sessions.ts";
 import type { HttpOptions, Serving } from "./options.ts";
 import { json, refuse, taken } from "./replies.ts";
 
@@ -28,13 +28,7 @@ type Filled = { readonly keepAlive: number } & Pick<HttpOptions, "sessions">;
 
 /** Serves the legacy era at one endpoint. */
 export class LegacyBinding {
-  readonly #parts: ServerParts;
-  readonly #legacy: NonNullable<Serving["legacy"]>;
-  readonly #keepAlive: number;
-  readonly #retry: number;
-  readonly #hold: number | undefined;
-  readonly #givenId: (() => string) | undefined;
-  readonly #store: EventStore;
+  readonly #newId: () => string;
   readonly #sessions: SessionTable;
 
   constructor(parts: ServerParts, legacy: NonNullable<Serving["legacy"]>, { keepAlive, sessions = {} }: Filled) {
@@ -45,16 +39,13 @@ export class LegacyBinding {
       eventCharacters = 16 * 2 ** 20,
       retry = 1_000,
       hold,
-      newId,
+      newId = () => randomHex(parts.random, idBytes),
+      store,
     } = sessions;
-    this.#parts = parts;
-    this.#legacy = legacy;
-    this.#keepAlive = keepAlive;
-    this.#retry = retry;
-    this.#hold = hold;
-    this.#givenId = newId;
-    this.#store = new EventStore(events, eventCharacters);
-    this.#sessions = new SessionTable(parts.clock, max, idle);
+    this.#newId = newId;
+    const bounds = { max, idle };
+    const made = { parts, legacy, keepAlive, retry, hold, store: new EventStore(events, eventCharacters) };
+    this.#sessions = store?.open(made, bounds) ?? new SessionTable(made, bounds);
   }
 
   /** Answers a POST: one message, or an array of them. */
@@ -62,28 +53,30 @@ export class LegacyBinding {
     const isFirst = classify(body) === "request" && (body as JsonRpcRequest).method === "initialize" &&
       !request.headers.has("mcp-session-id");
     if (isFirst) return wrongRevision(request) ?? this.#initialize(request, body as JsonRpcRequest, auth);
-    const session = this.#find(request, auth);
-    if (session instanceof Response) return session;
-    return Array.isArray(body) ? this.#batch(session, request, body, auth) : this.#single(session, request, body, auth);
+    return this.#find(
+      request,
+      auth,
+      (session) =>
+        Array.isArray(body) ? this.#batch(session, request, body, auth) : this.#single(session, request, body, auth),
+    );
   }
 
   /** Answers a GET: the session's own stream, or one that broke off. */
-  get(request: Request, auth: AuthInfo | undefined): Response {
+  get(request: Request, auth: AuthInfo | undefined): Response | Promise<Response> {
     if (!accepts(request.headers, "text/event-stream")) {
       return refuse(406, 'The Accept header has to name "text/event-stream"');
     }
-    const session = this.#find(request, auth);
-    if (session instanceof Response) return session;
     const lastEventId = request.headers.get("last-event-id");
-    return lastEventId === null ? session.listen(request, auth) : session.resume(request, lastEventId, auth);
+    return this.#find(
+      request,
+      auth,
+      (session) => lastEventId === null ? session.listen(request, auth) : session.resume(request, lastEventId, auth),
+    );
   }
 
   /** Answers a DELETE: the session ends. */
-  delete(request: Request, auth: AuthInfo | undefined): Response {
-    const session = this.#find(request, auth);
-    if (session instanceof Response) return session;
-    this.#sessions.end(session);
-    return new Response(null, { status: 200 });
+  delete(request: Request, auth: AuthInfo | undefined): Response | Promise<Response> {
+    return this.#find(request, auth, (session) => this.#sessions.delete(session));
   }
 
   /** Ends all sessions. */
@@ -91,33 +84,26 @@ export class LegacyBinding {
     this.#sessions.close();
   }
 
-  #find(request: Request, auth: AuthInfo | undefined): HttpSession | Response {
-    const wrong = wrongRevision(request);
-    if (wrong) return wrong;
+  /** Finds the session of a request, and has it used; one that is kept elsewhere is woken. */
+  #find(
+    request: Request,
+    auth: AuthInfo | undefined,
+    use: UseSession,
+  ): Response | Promise<Response> {
     const id = request.headers.get("mcp-session-id");
-    if (id === null) return refuse(400, "The header Mcp-Session-Id is missing: begin with initialize");
-    return this.#sessions.find(id, auth) ?? refuse(404, "There is no such session: begin with initialize");
+    return wrongRevision(request) ??
+      (id === null ? refuse(400, "The header Mcp-Session-Id is missing") : this.#sessions.use(id, auth, use));
   }
 
   async #initialize(request: Request, message: JsonRpcRequest, auth: AuthInfo | undefined): Promise<Response> {
     if (!this.#sessions.hasRoom()) {
-      return refuse(503, "Too many sessions are open", {
+      return refuse(503, "Too many sessions", {
         code: -32603,
         id: message.id,
         headers: { "retry-after": "60" },
       });
     }
-    const session = new HttpSession({
-      id: this.#newId(),
-      parts: this.#parts,
-      store: this.#store,
-      keepAlive: this.#keepAlive,
-      retry: this.#retry,
-      hold: this.#hold,
-      auth,
-      legacy: this.#legacy,
-    });
-    this.#sessions.add(session);
+    const session = this.#sessions.begin(this.#newId(), auth);
     const headers = { "mcp-session-id": session.id };
     const { reply } = new LegacyExchange({ session, request, auth, messages: [message], isBatch: false, headers });
     const response = await reply;
@@ -126,10 +112,6 @@ export class LegacyBinding {
     this.#sessions.end(session);
     response.headers.delete("mcp-session-id");
     return response;
-  }
-
-  #newId(): string {
-    return this.#givenId?.() ?? randomHex(this.#parts.random, idBytes);
   }
 
   #single(
@@ -151,7 +133,7 @@ export class LegacyBinding {
         session.serving.answered(body as JsonRpcResponse);
         return taken();
       default:
-        return refuse(400, "This is no JSON-RPC message");
+        return refuse(400, "Invalid Request");
     }
   }
 
@@ -161,20 +143,21 @@ export class LegacyBinding {
     items: readonly unknown[],
     auth: AuthInfo | undefined,
   ): Response | Promise<Response> {
-    const isServed = session.serving.open && session.serving.revision === batched;
-    if (!isServed || !items.length) return refuse(400, "Only one message can be sent at once");
-    if (items.length > mostAtOnce) return refuse(400, `No more than ${mostAtOnce} messages can be sent at once`);
+    const { length } = items;
+    if (!session.serving.open || session.serving.revision !== batched || !length || length > mostAtOnce) {
+      return refuse(400, `An array is taken in ${batched} alone, with 1 to ${mostAtOnce} messages`);
+    }
     const messages = new Map<unknown, JsonRpcRequest>();
     const responses: JsonRpcResponse[] = [];
     for (const item of items) {
       const kind = classify(item);
       if (kind === "notification") session.serving.notified(item as JsonRpcNotification);
       else if (kind === "response") session.serving.answered(item as JsonRpcResponse);
-      else if (kind !== "request") responses.push(noMessage(item));
       else {
         const message = item as JsonRpcRequest;
-        const isTaken = messages.has(message.id) || session.isRunning(message.id) || message.method === "initialize";
-        if (isTaken) responses.push(noMessage(item));
+        const isWrong = kind !== "request" || message.method === "initialize" || messages.has(message.id) ||
+          session.isRunning(message.id);
+        if (isWrong) responses.push(noMessage(item));
         else messages.set(message.id, message);
       }
     }
@@ -185,9 +168,7 @@ export class LegacyBinding {
 }
 
 function noMessage(item: unknown): JsonRpcResponse {
-  const id = isObject(item) && (typeof item.id === "string" || Number.isSafeInteger(item.id))
-    ? item.id as string
-    : null;
+  const id = isObject(item) && isRequestId(item.id) ? item.id : null;
   return { jsonrpc: "2.0", id, error: { code: -32600, message: "Invalid Request" } };
 }
 

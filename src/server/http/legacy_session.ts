@@ -13,7 +13,8 @@ import { refuse, writeMessage } from "./replies.ts";
 
 /** Streams of answers whose messages are kept after their end, the newest. */
 const keptStreams = 16;
-const ownName = "0";
+/** The session's own stream is the one whose name begins so. */
+const ownMark = "0";
 
 /** The requests of one POST, while they run. */
 export interface RunningRequests {
@@ -32,6 +33,14 @@ interface Connecting {
   readonly until?: number | undefined;
 }
 
+/** What keeping a session changes of it. */
+export interface SessionKeeping {
+  /** Digits in the names of its streams, so that those of another process are not taken for them. */
+  readonly digits: string;
+  /** What serves it. */
+  follow(session: HttpSession, serving: LegacyServing): LegacyServing;
+}
+
 /** What a session is made of. */
 export interface HttpSessionOptions {
   readonly id: string;
@@ -40,8 +49,10 @@ export interface HttpSessionOptions {
   readonly keepAlive: number;
   readonly retry: number;
   readonly hold: number | undefined;
+  /** Who keeps it. */
+  readonly table: SessionKeeping;
   readonly auth: AuthInfo | undefined;
-  readonly legacy: (outlet: LegacyOutlet, auth: AuthInfo | undefined) => LegacyServing;
+  readonly legacy: (outlet: LegacyOutlet) => LegacyServing;
 }
 
 /** A session from the `initialize` request to its end. */
@@ -56,15 +67,15 @@ export class HttpSession implements LegacyOutlet {
   readonly #finished: string[] = [];
   readonly #running = new Map<RequestId, RunningRequests>();
   #lastName = 0;
-  #lastUsed: number;
+  #lastUsed = 0;
 
   constructor(options: HttpSessionOptions) {
     this.#options = options;
     this.id = options.id;
     this.principal = options.auth?.principal;
-    this.#own = new ResumableStream(ownName, options.store);
-    this.#lastUsed = options.parts.clock.monotonic();
-    this.serving = options.legacy(this, options.auth);
+    this.#own = new ResumableStream(ownMark + options.table.digits, options.store);
+    this.touch();
+    this.serving = options.table.follow(this, options.legacy(this));
   }
 
   /** For how long nothing has happened, in milliseconds; 0 while a request runs or a stream is open. */
@@ -90,7 +101,7 @@ export class HttpSession implements LegacyOutlet {
   /** Whether a request with this id waits for its answer. */
   isRunning(id: RequestId, exchange?: RunningRequests): boolean {
     const found = this.#running.get(id);
-    return found !== undefined && (exchange === undefined || found === exchange);
+    return !!found && (!exchange || found === exchange);
   }
 
   /** A request begins. */
@@ -106,8 +117,8 @@ export class HttpSession implements LegacyOutlet {
 
   /** Calls back when a request has been silent for so long that its reply becomes a stream. */
   afterSilence(callback: () => void): () => void {
-    const { parts, keepAlive, hold } = this.#options;
-    const wait = Math.min(keepAlive, this.#primes ? hold ?? keepAlive : keepAlive);
+    const { parts, keepAlive, hold = keepAlive } = this.#options;
+    const wait = this.#primes ? Math.min(keepAlive, hold) : keepAlive;
     return parts.clock.schedule(callback, wait, { background: true });
   }
 
@@ -120,9 +131,9 @@ export class HttpSession implements LegacyOutlet {
   /** Goes on with a stream that broke off, after the event that the client saw last. */
   resume(request: Request, lastEventId: string, auth: AuthInfo | undefined): Response {
     const [, name = "", sequence] = /^(\d+)-(\d{1,15})$/.exec(lastEventId) ?? [];
-    const stream = name === ownName ? this.#own : this.#streams.get(name);
-    if (!stream) return refuse(400, "There is no stream with this Last-Event-ID");
-    return this.#connect(stream, request, { after: Number(sequence), until: auth?.expiresAt });
+    const stream = name === this.#own.name ? this.#own : this.#streams.get(name);
+    if (stream) return this.#connect(stream, request, { after: Number(sequence), until: auth?.expiresAt });
+    return name[0] === ownMark ? this.listen(request, auth) : refuse(400, "There is no such stream");
   }
 
   /** Opens the stream of a POST. */
@@ -130,7 +141,7 @@ export class HttpSession implements LegacyOutlet {
     request: Request,
     headers: Readonly<Record<string, string>> | undefined,
   ): { stream: ResumableStream; response: Response } {
-    const name = String(++this.#lastName);
+    const name = this.#options.table.digits + ++this.#lastName;
     const stream = new ResumableStream(name, this.#options.store);
     this.#streams.set(name, stream);
     return { stream, response: this.#connect(stream, request, { headers }) };
@@ -140,11 +151,10 @@ export class HttpSession implements LegacyOutlet {
   closeStream(stream: ResumableStream): void {
     stream.end();
     this.#finished.push(stream.name);
-    while (this.#finished.length > keptStreams) {
-      const name = this.#finished.shift()!;
-      this.#streams.get(name)?.forget();
-      this.#streams.delete(name);
-    }
+    if (this.#finished.length <= keptStreams) return;
+    const name = this.#finished.shift()!;
+    this.#streams.get(name)?.forget();
+    this.#streams.delete(name);
   }
 
   /** What it works with. */
@@ -160,7 +170,6 @@ export class HttpSession implements LegacyOutlet {
       stream.end();
       stream.forget();
     }
-    this.#streams.clear();
   }
 
   /** Whether its clients know events without data (2025-11-25). */

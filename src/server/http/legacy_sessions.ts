@@ -3,38 +3,66 @@
  *
  * @module
  */
-import type { Clock } from "../../ports.ts";
 import type { AuthInfo } from "../definitions.ts";
-import type { HttpSession } from "./legacy_session.ts";
+import type { LegacyServing } from "../seam.ts";
+import { HttpSession } from "./legacy_session.ts";
+import type { HttpSessionOptions, SessionKeeping } from "./legacy_session.ts";
+import { refuse } from "./replies.ts";
 
 /** Between two looks at all sessions for newcomers' sake, in milliseconds. */
 const sweepGap = 1_000;
 
+/** What all sessions are made of. */
+export type SessionsOptions = Omit<HttpSessionOptions, "id" | "auth" | "table">;
+
+/** The bounds of a table. */
+export interface SessionBounds {
+  /** The most sessions at one time. */
+  readonly max: number;
+  /** How long one may be idle, in milliseconds. */
+  readonly idle: number;
+}
+
+/** What is done with a session that was found. */
+export type UseSession = (session: HttpSession) => Response | Promise<Response>;
+
 /** Finds sessions again, and ends those that nobody uses. */
-export class SessionTable {
+export class SessionTable implements SessionKeeping {
+  readonly digits: string = "";
   /** The one that was used longest ago is first. */
   readonly #sessions = new Map<string, HttpSession>();
-  readonly #clock: Clock;
-  readonly #max: number;
-  readonly #idle: number;
+  readonly #made: SessionsOptions;
+  readonly #bounds: SessionBounds;
   #stopTimer: (() => void) | undefined;
   #sweptAt = -Infinity;
 
-  /**
-   * @param max The most at one time.
-   * @param idle How long one may be idle, in milliseconds.
-   */
-  constructor(clock: Clock, max: number, idle: number) {
-    this.#clock = clock;
-    this.#max = max;
-    this.#idle = idle;
+  /** @param made What all sessions are made of. */
+  constructor(made: SessionsOptions, bounds: SessionBounds) {
+    this.#made = made;
+    this.#bounds = bounds;
+  }
+
+  /** Has the session of this caller used. */
+  use(id: string, auth: AuthInfo | undefined, use: UseSession): Response | Promise<Response> {
+    const session = this.find(id, auth);
+    return session ? use(session) : refuse(404, "There is no such session: send initialize");
+  }
+
+  follow(_session: HttpSession, serving: LegacyServing): LegacyServing {
+    return serving;
+  }
+
+  /** Ends a session for its client. */
+  delete(session: HttpSession): Response | Promise<Response> {
+    this.end(session);
+    return new Response();
   }
 
   /** Finds the session of this caller; somebody else's is not there for them. */
   find(id: string, auth: AuthInfo | undefined): HttpSession | undefined {
     const session = this.#sessions.get(id);
     if (!session || session.principal !== auth?.principal) return undefined;
-    if (session.idle >= this.#idle) return void this.end(session);
+    if (session.idle >= this.#bounds.idle) return void this.end(session);
     session.touch();
     this.#sessions.delete(id);
     this.#sessions.set(id, session);
@@ -43,10 +71,10 @@ export class SessionTable {
 
   /** Makes room for one more. False when all are in use. */
   hasRoom(): boolean {
-    if (this.#sessions.size < this.#max) return true;
+    if (this.#sessions.size < this.#bounds.max) return true;
     // Looking at all of them for each newcomer would be dear.
-    if (this.#clock.monotonic() - this.#sweptAt >= sweepGap) this.#sweep();
-    if (this.#sessions.size < this.#max) return true;
+    if (this.#made.parts.clock.monotonic() - this.#sweptAt >= sweepGap) this.#sweep();
+    if (this.#sessions.size < this.#bounds.max) return true;
     for (const session of this.#sessions.values()) {
       if (session.idle > 0) {
         this.end(session);
@@ -56,10 +84,12 @@ export class SessionTable {
     return false;
   }
 
-  /** Takes a new session in. */
-  add(session: HttpSession): void {
-    this.#sessions.set(session.id, session);
+  /** Begins a session. */
+  begin(id: string, auth: AuthInfo | undefined): HttpSession {
+    const session = new HttpSession({ ...this.#made, id, auth, table: this });
+    this.#sessions.set(id, session);
     this.#watch();
+    return session;
   }
 
   /** Ends a session and forgets it. */
@@ -75,18 +105,18 @@ export class SessionTable {
   }
 
   #sweep(): void {
-    this.#sweptAt = this.#clock.monotonic();
-    for (const session of [...this.#sessions.values()]) if (session.idle >= this.#idle) this.end(session);
+    this.#sweptAt = this.#made.parts.clock.monotonic();
+    for (const session of [...this.#sessions.values()]) if (session.idle >= this.#bounds.idle) this.end(session);
   }
 
   #watch(): void {
-    this.#stopTimer ??= this.#clock.schedule(
+    this.#stopTimer ??= this.#made.parts.clock.schedule(
       () => {
         this.#stopTimer = undefined;
         this.#sweep();
         if (this.#sessions.size) this.#watch();
       },
-      this.#idle,
+      this.#bounds.idle,
       { background: true },
     );
   }

@@ -12,7 +12,7 @@ import { LegacyBinding } from "./legacy_binding.ts";
 import type { HttpOptions } from "./options.ts";
 
 export type { Handler } from "./handler.ts";
-export type { Authenticate, HttpOptions, SessionOptions } from "./options.ts";
+export type { Authenticate, HttpOptions, SessionOptions, SessionStore } from "./options.ts";
 
 /** Options of {@linkcode createHandler}. */
 export interface HandlerOptions extends HttpOptions, ServingOptions {}
@@ -21,7 +21,8 @@ export interface HandlerOptions extends HttpOptions, ServingOptions {}
  * Makes an HTTP endpoint: stateless for modern clients, with sessions for legacy ones (specification: Streamable HTTP).
  *
  * Pages and names of other machines are refused unless `allowedOrigins` and `allowedHosts` name them. Legacy sessions live
- * in the memory of the handler: on Workers they need a Durable Object, or {@linkcode createModernHandler}.
+ * in the memory of the handler, unless `sessions.store` keeps them: on Workers that is a Durable Object's, or
+ * {@linkcode createModernHandler} serves without any.
  *
  * @param server What is served.
  * @returns The endpoint: hand it to `Bun.serve`, `Deno.serve`, a Worker or Hono (`app.all("/mcp", (c) => handler(c.req.raw))`).

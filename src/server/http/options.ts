@@ -5,6 +5,7 @@
  */
 import type { AuthInfo } from "../definitions.ts";
 import type { LegacyOutlet, LegacyServing, ModernServing, ServerParts } from "../seam.ts";
+import type { SessionBounds, SessionsOptions, SessionTable } from "./legacy_sessions.ts";
 
 /**
  * What verifies a request before anything of it is read: a function of your own, or `protectResource` for bearer tokens.
@@ -38,6 +39,18 @@ export interface SessionOptions {
    * call has ended.
    */
   hold?: number | undefined;
+  /** Keeps them beyond the memory of this process: made by `createSessionStore`. Default: they end with the handler. */
+  store?: SessionStore | undefined;
+}
+
+/** Keeps legacy sessions: made by `createSessionStore`. */
+export interface SessionStore {
+  /**
+   * Puts it to work at one endpoint.
+   *
+   * @internal
+   */
+  open(made: SessionsOptions, bounds: SessionBounds): SessionTable;
 }
 
 /** Options of an HTTP endpoint. */
@@ -67,5 +80,5 @@ export interface Serving {
   /** The modern era, where it is served. */
   readonly modern?: ModernServing | undefined;
   /** Makes one legacy session, where that era is served. */
-  readonly legacy?: ((outlet: LegacyOutlet, auth: AuthInfo | undefined) => LegacyServing) | undefined;
+  readonly legacy?: ((outlet: LegacyOutlet) => LegacyServing) | undefined;
 }

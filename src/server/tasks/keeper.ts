@@ -18,6 +18,7 @@ export interface KeeperOptions {
   readonly maxTtl: number;
   readonly maxRunning: number;
   readonly pollInterval: number;
+  readonly lease: number;
   readonly waitUntil: ((work: Promise<void>) => void) | undefined;
 }
 
@@ -35,7 +36,10 @@ export interface TaskWork {
   changed?: ((record: TaskRecord) => void) | undefined;
 }
 
-type Change = (record: TaskRecord) => Partial<TaskRecord> | undefined;
+type Change = (record: TaskRecord) => Partial<TaskRecord>;
+
+/** What is said of a task whose process has died. */
+const lapsed = "The process that ran this task has ended before it: nobody knows how far it came";
 
 /** All tasks of a server. */
 export class TaskKeeper {
@@ -43,6 +47,7 @@ export class TaskKeeper {
   readonly #parts: ServerParts;
   readonly #runs = new Map<string, TaskRun>();
   readonly #listeners = new Map<string, Set<(record: TaskRecord) => void>>();
+  #stopBeat: (() => void) | undefined;
 
   /** @param parts The first ones that serve them: time, chance and the logger are theirs. */
   constructor(options: KeeperOptions, parts: ServerParts) {
@@ -68,6 +73,7 @@ export class TaskKeeper {
       ...{ taskId, owner, era, version: 1, status: "working", createdAt: now, updatedAt: now },
       ttl: Math.min(work.ttl ?? ttl, maxTtl),
       pollInterval,
+      leaseUntil: now + this.options.lease,
     };
     const run = new TaskRun(taskId, owner, (run) => this.#writeQuestions(run));
     this.#runs.set(taskId, run);
@@ -78,6 +84,7 @@ export class TaskKeeper {
       throw error instanceof TaskStoreFullError ? busy("no more tasks can be kept") : error;
     }
     if (changed) this.watch([taskId], changed);
+    this.#beat();
     const callOff = clock.schedule(() => void this.#expire(taskId), record.ttl, { background: true });
     const done = this.#work(run, work).finally(callOff);
     this.options.waitUntil?.(done);
@@ -86,7 +93,7 @@ export class TaskKeeper {
 
   /** Finds a task of a caller; undefined when there is none, or no more. */
   async find(taskId: string, era: Era, owner: string | null): Promise<TaskRecord | undefined> {
-    const record = await this.options.store.get(taskId);
+    const record = await this.#read(taskId);
     if (!record || record.owner !== owner || record.era !== era) return undefined;
     if (!this.#isExpired(record)) return record;
     await this.#expire(taskId);
@@ -101,7 +108,8 @@ export class TaskKeeper {
   ): Promise<{ records: TaskRecord[]; next?: string } | undefined> {
     const page = await this.options.store.list(owner, from, 100);
     if (!page) return undefined;
-    const records = page.records.filter((record) => record.era === era && !this.#isExpired(record));
+    const records = page.records.filter((record) => record.era === era && !this.#isExpired(record))
+      .map((record) => this.#isLapsed(record) ? { ...record, ...failure(lapsed) } : record);
     return page.next === undefined ? { records } : { records, next: page.next };
   }
 
@@ -142,7 +150,7 @@ export class TaskKeeper {
       const callOff = this.#parts.clock.schedule(wake, this.options.pollInterval);
       signal.addEventListener("abort", wake, { once: true });
       try {
-        const record = await this.options.store.get(taskId);
+        const record = await this.#read(taskId);
         if (!record || this.#isExpired(record)) return undefined;
         if (isEnded(record)) return record;
         await changed;
@@ -183,8 +191,55 @@ export class TaskKeeper {
       await this.#write(taskId, () => ({ ...outcome, inputRequests: undefined }));
     } catch (error) {
       this.#log("The end of a task could not be written down", error);
+      // The result may be more than the store takes.
+      await this.#write(taskId, () => failure("How this task has ended could not be kept")).catch(() => {});
     }
     this.#runs.delete(taskId);
+  }
+
+  /** What is kept of a task; one whose process has died has failed. */
+  async #read(taskId: string): Promise<TaskRecord | undefined> {
+    for (;;) {
+      const record = await this.options.store.get(taskId);
+      if (!record || !this.#isLapsed(record)) return record;
+      const failed = await this.#replace(record, failure(lapsed));
+      if (failed) return failed;
+    }
+  }
+
+  #isLapsed(record: TaskRecord): boolean {
+    const { taskId, leaseUntil } = record;
+    if (isEnded(record) || leaseUntil === undefined || this.#runs.has(taskId)) return false;
+    return this.#parts.clock.now() >= leaseUntil;
+  }
+
+  /** Vouches for all that runs here, again and again. */
+  #beat(): void {
+    this.#stopBeat ??= this.#parts.clock.schedule(
+      () => {
+        this.#stopBeat = undefined;
+        for (const taskId of this.#runs.keys()) void this.#renew(taskId);
+        if (this.#runs.size) this.#beat();
+      },
+      this.options.lease / 3,
+      { background: true },
+    );
+  }
+
+  async #renew(taskId: string): Promise<void> {
+    const { store, lease } = this.options;
+    try {
+      for (;;) {
+        const record = await store.get(taskId);
+        if (!this.#runs.has(taskId)) return;
+        if (!record || isEnded(record)) return this.#stop(taskId, "The task has ended");
+        const leaseUntil = this.#parts.clock.now() + lease;
+        // Nothing of it has changed for those who ask.
+        if (await store.replace({ ...record, version: record.version + 1, leaseUntil })) return;
+      }
+    } catch (error) {
+      this.#log("A task could not be vouched for", error);
+    }
   }
 
   /** Writes down what a task asks. One that has ended elsewhere is stopped. */
@@ -199,19 +254,20 @@ export class TaskKeeper {
 
   /** Changes what is kept of a task; undefined when it has ended, or is kept no longer. */
   async #write(taskId: string, change: Change): Promise<TaskRecord | undefined> {
-    const { store } = this.options;
     for (;;) {
-      const record = await store.get(taskId);
+      const record = await this.options.store.get(taskId);
       if (!record || isEnded(record)) return undefined;
-      const next: TaskRecord = {
-        ...{ ...record, ...change(record) },
-        version: record.version + 1,
-        updatedAt: this.#parts.clock.now(),
-      };
-      if (!await store.replace(next)) continue;
-      this.#tell(next);
-      return next;
+      const next = await this.#replace(record, change(record));
+      if (next) return next;
     }
+  }
+
+  /** Writes a record with other fields, unless it has changed meanwhile. */
+  async #replace(record: TaskRecord, fields: Partial<TaskRecord>): Promise<TaskRecord | undefined> {
+    const next = { ...record, ...fields, version: record.version + 1, updatedAt: this.#parts.clock.now() };
+    if (!await this.options.store.replace(next)) return undefined;
+    this.#tell(next);
+    return next;
   }
 
   #tell(record: TaskRecord): void {
@@ -251,4 +307,14 @@ export class TaskKeeper {
 
 function busy(why: string): InternalError {
   return new InternalError(`Busy: ${why}`, { rpcCode: -32603 });
+}
+
+/** The fields of a task that failed without a word of its own. */
+function failure(message: string): Partial<TaskRecord> {
+  return {
+    status: "failed",
+    statusMessage: message,
+    inputRequests: undefined,
+    error: { code: -32603, message },
+  };
 }

@@ -9,6 +9,8 @@ import { LegacyTaskMethods } from "./legacy.ts";
 import { ModernTaskMethods } from "./modern.ts";
 import { createMemoryTaskStore, type TaskStore } from "./store.ts";
 
+export { createTaskStore } from "./kept_store.ts";
+export type { TaskStoreOptions } from "./kept_store.ts";
 export { createMemoryTaskStore, TaskStoreFullError } from "./store.ts";
 export type { MemoryTaskStoreOptions, TaskPage, TaskRecord, TaskStore } from "./store.ts";
 
@@ -24,6 +26,11 @@ export interface TasksOptions {
   maxRunning?: number | undefined;
   /** How long clients are told to wait between two looks, in milliseconds (1,000). */
   pollInterval?: number | undefined;
+  /**
+   * For how long a process vouches for the tasks that it runs, in milliseconds (30,000); it does so three times in that time.
+   * A task whose process is silent for longer has failed. Clocks of processes with one store must not differ by more.
+   */
+  lease?: number | undefined;
   /** Takes the work of each task, where the platform has to know of what goes on after an answer: `waitUntil` of a Worker. */
   waitUntil?: ((work: Promise<void>) => void) | undefined;
 }
@@ -34,7 +41,8 @@ export interface TasksOptions {
  *
  * A task runs in the process that began it. With a store of your own every process that serves can tell how it stands and
  * cancel it (its handler hears of that when it asks something next); answers to what it asks have to reach the process that
- * runs it. Tasks outlive connections: at the end of a
+ * runs it. A task whose process has died is `failed` as soon as its `lease` is over; with `createTaskStore` it can still be
+ * asked for then. Tasks outlive connections: at the end of a
  * process that serves a pipe, `close` stops what still runs.
  *
  * @returns For the option `tasks` of `createHandler`, `serveChannel` and the like; one may be given to several of them.
@@ -55,12 +63,12 @@ export interface TasksOptions {
  */
 export function createTasks(options: TasksOptions = {}): TaskSupport {
   const { store = createMemoryTaskStore(), waitUntil } = options;
-  const { ttl = 3_600_000, maxTtl = 86_400_000, maxRunning = 64, pollInterval = 1_000 } = options;
-  for (const [name, value] of Object.entries({ ttl, maxTtl, maxRunning, pollInterval })) {
+  const { ttl = 3_600_000, maxTtl = 86_400_000, maxRunning = 64, pollInterval = 1_000, lease = 30_000 } = options;
+  for (const [name, value] of Object.entries({ ttl, maxTtl, maxRunning, pollInterval, lease })) {
     if (Number.isSafeInteger(value) && value >= 1 && value <= 2_147_483_647) continue;
     throw new RangeError(`"${name}" is ${value}, expected a whole number from 1 to 2,147,483,647`);
   }
-  return new Tasks({ store, ttl, maxTtl, maxRunning, pollInterval, waitUntil });
+  return new Tasks({ store, ttl, maxTtl, maxRunning, pollInterval, lease, waitUntil });
 }
 
 class Tasks implements TaskSupport {

@@ -29,6 +29,11 @@ export interface TaskRecord {
   readonly ttl: number;
   /** How long a client should wait between two looks, in milliseconds. */
   readonly pollInterval: number;
+  /**
+   * Until when the process that runs it has vouched for it, in milliseconds since 1970; it does so again from time to time.
+   * Later, that process has died.
+   */
+  readonly leaseUntil?: number | undefined;
   /** What is asked of the client, by key, while it is `input_required`. */
   readonly inputRequests?: Readonly<Record<string, InputRequest>> | undefined;
   /** The tool's result, when it is `completed`. */

@@ -45,7 +45,7 @@ export interface SocketEndpoint {
 const subprotocol = "mcp";
 
 /**
- * Makes the endpoint for WebSockets of what is served: hand it to `serveHttp` of `./bun` or `./deno`, or to `withWebSocket`
+ * Makes the endpoint for WebSockets of what is served: hand it to `serveHttp` of `./bun`, `./deno` or `./node`, or to `withWebSocket`
  * of `./workers` or `./deno`.
  *
  * Pages and names of other machines are refused unless `allowedOrigins` and `allowedHosts` name them, as over HTTP.

@@ -1,0 +1,106 @@
+/** What `ws` is asked for on Node: the parts that Bun and Deno do by themselves. */
+import { describe, test } from "node:test";
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import type { WebSocketLike } from "../../../src/ports.ts";
+import { createListenNode } from "../../../src/runtime/serve/node.ts";
+import { handshake, RawSocket } from "../../server/raw_socket.ts";
+import { until } from "../../support/clients.ts";
+
+const skip = "Bun" in globalThis || "Deno" in globalThis ? "this is not Node" : false;
+
+async function withListener(
+  run: (open: (headers?: Record<string, string>) => Promise<RawSocket>, accepted: WebSocketLike[]) => Promise<void>,
+  { idleTime = 60_000, messageBytes = 1 << 20 } = {},
+): Promise<void> {
+  const accepted: WebSocketLike[] = [];
+  const listener = await createListenNode(idleTime)({
+    answer: () => Promise.resolve(new Response("plain")),
+    admit: () => Promise.resolve((socket: WebSocketLike) => void accepted.push(socket)),
+    messageBytes,
+  }, { hostname: "127.0.0.1", port: 0 });
+  const open = async (headers?: Record<string, string>): Promise<RawSocket> => {
+    const socket = new RawSocket(listener.port, handshake(listener.port, headers));
+    await socket.head;
+    return socket;
+  };
+  try {
+    await run(open, accepted);
+  } finally {
+    await listener.close(0);
+  }
+}
+
+describe("WebSockets on Node", () => {
+  test(
+    "one that is silent is asked, and given up when it does not answer",
+    { skip },
+    () =>
+      withListener(async (open) => {
+        const [silent, alive] = [await open(), await open()];
+        alive.socket.on("data", () => {
+          for (const { opcode } of alive.frames.splice(0)) if (opcode === 9) alive.send("", { opcode: 10 });
+        });
+        await silent.gone;
+        assertEquals([silent.frames.map(({ opcode }) => opcode), silent.closeCode], [[9], undefined]);
+        // It outlives further rounds.
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        assertEquals(alive.socket.destroyed, false);
+      }, { idleTime: 80 }),
+  );
+
+  test("what its client does not read is counted", { skip }, () =>
+    withListener(async (open, accepted) => {
+      const socket = await open();
+      socket.socket.pause();
+      const [server] = accepted;
+      assert(server);
+      for (let sent = 0; sent < 64; sent++) server.send("x".repeat(1 << 20));
+      assert((server.bufferedAmount ?? 0) > 1 << 20, `${server.bufferedAmount} bytes wait`);
+      socket.socket.resume();
+      await until(() => socket.frames.length === 64, 10_000);
+      assertEquals(server.bufferedAmount, 0);
+    }));
+
+  test(
+    "the codes of a goodbye: too long, too many pieces, no UTF-8, a broken frame",
+    { skip },
+    () =>
+      withListener(async (open) => {
+        const [long, pieces, latin, broken] = [await open(), await open(), await open(), await open()];
+        long.send("x".repeat(2_000));
+        for (let piece = 0; piece < 20_000; piece++) pieces.send("", { opcode: piece === 0 ? 1 : 0, last: false });
+        latin.send(new Uint8Array([0xff, 0xfe]));
+        broken.send("", { opcode: 5 });
+        await Promise.all([long.gone, pieces.gone, latin.gone, broken.gone]);
+        assertEquals([long, pieces, latin, broken].map(({ closeCode }) => closeCode), [1009, 1008, 1007, 1002]);
+      }, { messageBytes: 1_000 }),
+  );
+
+  test(
+    "only version 13 is spoken: others have their origin elsewhere",
+    { skip },
+    () =>
+      withListener(async (open, accepted) => {
+        const old = await open({ "sec-websocket-version": "8" });
+        assertMatch(await old.head, /^HTTP\/1\.1 426 [^]*sec-websocket-version: 13/i);
+        await old.gone;
+        assertEquals(accepted.length, 0);
+      }),
+  );
+
+  test("closing takes no longer than its grace, also while a handshake is judged", { skip }, async () => {
+    let judged = false;
+    const listener = await createListenNode(60_000)({
+      answer: () => Promise.resolve(new Response("plain")),
+      admit: () => {
+        judged = true;
+        return new Promise(() => {});
+      },
+      messageBytes: 1_000,
+    }, { hostname: "127.0.0.1", port: 0 });
+    const socket = new RawSocket(listener.port, handshake(listener.port));
+    await until(() => judged, 2_000);
+    await listener.close(20);
+    await socket.gone;
+  });
+});
