@@ -122,20 +122,21 @@ class Endpoint {
 
   /** Never rejects. All that becomes of a POST goes into this one promise. */
   #post(request: Request, auth: AuthInfo | undefined): Promise<Response> {
-    return new Promise((resolve) =>
+    return new Promise((resolve) => {
+      const failed = (error: unknown): void => resolve(this.#failed(request, error));
       takeBody(request, this.#serving.parts, (read) => {
         if ("refused" in read) return resolve(read.refused);
         // While it was verified and read.
         if (this.#closed) return resolve(closing());
         try {
           const answered = this.#body(request, read.value, auth, resolve);
-          if (answered instanceof Promise) answered.then(resolve, (error) => resolve(this.#failed(request, error)));
+          if (answered instanceof Promise) answered.then(resolve, failed);
           else if (answered) resolve(answered);
         } catch (error) {
-          resolve(this.#failed(request, error));
+          failed(error);
         }
-      })
-    );
+      });
+    });
   }
 
   /** @returns The reply; undefined when it was or will be given to `reply`. */

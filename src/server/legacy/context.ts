@@ -117,11 +117,10 @@ export class LegacyContext implements RequestContext {
   }
 
   get elicit(): RequestContext["elicit"] {
-    const { client, random } = this.#parts;
     return (request: ElicitRequest) =>
       this.#ask(
         [request.mode === "url" ? "elicitUrl" : "elicit", "elicitation/create"],
-        () => dressElicit(request, client.revision, () => randomHex(random, 16)),
+        () => dressElicit(request, this.revision, () => randomHex(this.#parts.random, 16)),
         (answer) => readElicit(answer, request),
       );
   }

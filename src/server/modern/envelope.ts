@@ -42,14 +42,13 @@ export interface Wishes {
  * @throws {UnsupportedVersionError} When the revision is not a modern one of ours.
  */
 export function readEnvelope(message: JsonRpcRequest, supported: readonly Revision[]): Envelope {
-  const lacks = (where: string, value: unknown, expected: string): InvalidParamsError =>
-    malformed(where, value, expected, hint(message, supported));
+  const data = hint(message, supported);
   const meta = message.params?._meta;
-  if (!isObject(meta)) throw lacks("params._meta", meta, "an object");
+  if (!isObject(meta)) throw malformed("params._meta", meta, "an object", data);
   const requested = meta[versionKey];
-  if (typeof requested !== "string") throw lacks(inMeta(versionKey), requested, "a string");
+  if (typeof requested !== "string") throw malformed(inMeta(versionKey), requested, "a string", data);
   const capabilities = meta[capabilitiesKey];
-  if (!isObject(capabilities)) throw lacks(inMeta(capabilitiesKey), capabilities, "an object");
+  if (!isObject(capabilities)) throw malformed(inMeta(capabilitiesKey), capabilities, "an object", data);
   const revision = modernRevisions.find((ours) => ours === requested);
   if (!revision) {
     throw new UnsupportedVersionError(`Protocol version "${excerpt(requested, 64)}" is not supported`, {

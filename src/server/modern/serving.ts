@@ -140,18 +140,15 @@ class ModernPeer implements ModernServing {
   }
 
   #describe(): JsonObject {
-    const { methods } = this.#parts;
+    const { methods, tasks } = this.#parts;
     const { instructions } = methods;
+    const capabilities = declared(methods.capabilities());
+    if (tasks) capabilities.extensions = { ...capabilities.extensions, ...tasks.modern.extensions };
     return {
       supportedVersions: [...this.#supported],
-      capabilities: { ...declared(methods.capabilities()), ...this.#extensions() } as JsonObject,
+      capabilities: capabilities as JsonObject,
       ...(instructions !== undefined && { instructions }),
     };
-  }
-
-  #extensions(): ServerCapabilities {
-    const { methods, tasks } = this.#parts;
-    return tasks ? { extensions: { ...methods.capabilities().extensions, ...tasks.modern.extensions } } : {};
   }
 
   #log(method: string, error: unknown): void {
