@@ -126,6 +126,7 @@ class MemoryTaskStore implements TaskStore {
   }
 
   create(record: TaskRecord): Promise<void> {
+    this.#forgetOld(record.createdAt);
     if (this.#records.size >= this.#max && !this.#makeRoom()) {
       return Promise.reject(new TaskStoreFullError(`No more than ${this.#max} tasks can be kept`));
     }
@@ -156,6 +157,13 @@ class MemoryTaskStore implements TaskStore {
     const page = own.slice(0, count);
     const next = own.length > count ? String(page.at(-1)?.number) : undefined;
     return Promise.resolve({ records: page.map(({ record }) => record), next });
+  }
+
+  /** What nobody may read any more takes no memory, either. */
+  #forgetOld(now: number): void {
+    for (const [taskId, { record }] of this.#records) {
+      if (isEnded(record) && record.createdAt + record.ttl <= now) this.#records.delete(taskId);
+    }
   }
 
   #makeRoom(): boolean {

@@ -31,6 +31,16 @@ describe("the store in memory", () => {
     await assertRejects(() => store.create(record("d")), TaskStoreFullError);
   });
 
+  test("forgets what has ended and is over its time when a new one comes", async () => {
+    const store = createMemoryTaskStore();
+    await store.create(record("over", { status: "completed" }));
+    await store.create(record("running"));
+    await store.create(record("longer", { status: "completed", ttl: 1_001 }));
+    await store.create(record("new", { createdAt: 1_000 }));
+    const left = await Promise.all(["over", "running", "longer", "new"].map((taskId) => store.get(taskId)));
+    assertEquals(left.map((kept) => kept?.taskId), [undefined, "running", "longer", "new"]);
+  });
+
   test("lists those of one owner in pages, also when one of them goes meanwhile", async () => {
     const store = createMemoryTaskStore();
     for (const taskId of ["a", "b", "c"]) await store.create(record(taskId));
