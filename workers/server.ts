@@ -4,11 +4,13 @@
  *
  * @module
  */
+import { systemClock } from "../src/ports.ts";
 import { classify } from "../src/protocol/json_rpc.ts";
 import type { JsonRpcRequest } from "../src/protocol/json_rpc.ts";
 import { workersLimits } from "../src/protocol/limits.ts";
 import { createMcpApp } from "../src/runner/mcp_app.ts";
 import type { McpApp } from "../src/runner/mcp_app.ts";
+import { readRest } from "../src/server/http/body.ts";
 import { Guards } from "../src/server/http/guards.ts";
 import { createHandler } from "../src/server/mod.ts";
 import { peek } from "./peek.ts";
@@ -37,7 +39,7 @@ function createApp(env: ServerEnv): McpApp {
   return createMcpApp(async (request) => {
     // Foreign pages and names wake no object.
     const refused = guards.refuse(request);
-    if (refused) return refused;
+    if (refused) return await readRest(request, refused, systemClock);
     if (wantsSocket(request)) return await env.SOCKETS.get(env.SOCKETS.newUniqueId()).fetch(request);
     const legacy = await sessionOf(request, env.SESSIONS);
     return legacy ? await legacy() : await modern(request);
@@ -60,7 +62,7 @@ async function sessionOf(
     // An id that this Worker did not make wakes no object.
     const [name = ""] = id.split(".");
     const object = objectId(sessions, name);
-    return () => Promise.resolve(object ? sessions.get(object).fetch(request) : noSession());
+    return () => object ? sessions.get(object).fetch(request) : readRest(request, noSession(), systemClock);
   }
   const message = await peek(request);
   const isHandshake = classify(message) === "request" && (message as JsonRpcRequest).method === "initialize";

@@ -3,11 +3,12 @@
  *
  * @module
  */
-import { readBytes, takeText } from "../../egress/body.ts";
+import { eachChunk, gather, takeText } from "../../egress/body.ts";
 import { LimitExceededError } from "../../protocol/errors.ts";
 import { parseJson } from "../../protocol/json_scan.ts";
 import { checkLimit } from "../../protocol/limits.ts";
 import type { Limits } from "../../protocol/limits.ts";
+import type { Clock } from "../../ports.ts";
 import type { ServerParts } from "../seam.ts";
 import { refuse } from "./replies.ts";
 
@@ -61,6 +62,23 @@ export async function readBody(
   }
 }
 
+/**
+ * Reads away what nobody wanted to read, and gives the reply. Some hosts (workerd) break off a connection on which a body is
+ * left, and this reply or the next one is lost with it. What is longer than 64 KiB or takes more than a second is cancelled.
+ * Never rejects.
+ */
+export function readRest(request: Request, reply: Response, clock: Clock): Promise<Response> {
+  const give = () => reply;
+  let left = 65_536;
+  const read = request.bodyUsed ? Promise.resolve() : eachChunk(
+    request,
+    false,
+    (chunk, cancel) => (left -= chunk.length) < 0 && cancel(),
+    (cancel) => clock.schedule(cancel, 1_000, { background: true }),
+  );
+  return read.then(give, give);
+}
+
 async function readJson(request: Request, limits: Limits): Promise<Read> {
   const { messageBytes } = limits;
   const tooLong = () => ({ refused: refuse(413, `The message is longer than ${messageBytes} bytes`) });
@@ -69,7 +87,7 @@ async function readJson(request: Request, limits: Limits): Promise<Read> {
   let text: string;
   try {
     // No function of its own waits for the usual body: each costs a turn.
-    const reading = isSure(length, request.headers) ? request.arrayBuffer() : readParts(request, messageBytes);
+    const reading = isSure(length, request.headers) ? request.arrayBuffer() : gather(request, false, messageBytes, 0);
     const bytes = await reading;
     checkLimit("messageBytes", messageBytes, bytes.byteLength);
     text = takeText(bytes);
@@ -87,10 +105,6 @@ async function readJson(request: Request, limits: Limits): Promise<Read> {
 /** A length holds for a body that came off a socket by it; all else is counted while it comes. */
 function isSure(length: string | null, headers: Headers): boolean {
   return /^\d+$/.test(length ?? "") && !headers.has("transfer-encoding") && !headers.has("content-encoding");
-}
-
-function readParts({ body, headers }: Request, limit: number): Promise<ArrayBuffer | Uint8Array> {
-  return readBytes({ body, headers, type: "default", url: "" } as unknown as Response, limit, false);
 }
 
 function unreadable(): Read {

@@ -8,7 +8,7 @@ import type { JsonRpcRequest } from "../../protocol/json_rpc.ts";
 import { metaPrefix } from "../../protocol/modern.ts";
 import { modernRevisions } from "../../protocol/revisions.ts";
 import type { AuthInfo } from "../definitions.ts";
-import { readBody, refusePost } from "./body.ts";
+import { readBody, readRest, refusePost } from "./body.ts";
 import { Guards } from "./guards.ts";
 import { HeaderCheck, wrongClaim } from "./header_check.ts";
 import { LegacyBinding } from "./legacy_binding.ts";
@@ -63,7 +63,7 @@ class Endpoint {
     try {
       const origin = request.headers.get("origin");
       const refused = this.#guards.refuse(request, origin);
-      if (refused) return Promise.resolve(refused);
+      if (refused) return readRest(request, refused, this.#serving.parts.clock);
       const answered = request.method === "OPTIONS"
         ? Promise.resolve(this.#guards.preflight(request))
         : this.#answerSafely(request);
@@ -84,13 +84,16 @@ class Endpoint {
   }
 
   async #answerSafely(request: Request): Promise<Response> {
+    let reply: Response;
     try {
-      if (this.#closed) return refuse(503, "This server is closing", { code: -32603 });
-      const auth = this.#options.auth ? await this.#options.auth(request) : undefined;
-      return auth instanceof Response ? auth : await this.#route(request, auth);
+      const auth = this.#closed
+        ? refuse(503, "This server is closing", { code: -32603 })
+        : this.#options.auth && await this.#options.auth(request);
+      reply = auth instanceof Response ? auth : await this.#route(request, auth);
     } catch (error) {
-      return this.#failed(request, error);
+      reply = this.#failed(request, error);
     }
+    return request.bodyUsed ? reply : readRest(request, reply, this.#serving.parts.clock);
   }
 
   #failed({ method }: Request, error: unknown): Response {
