@@ -17,6 +17,8 @@ export { createSocketEndpoint } from "./websocket/endpoint.ts";
 export type { AcceptSocket, SocketEndpoint, SocketEndpointOptions } from "./websocket/endpoint.ts";
 export { createMemoryTaskStore, createTasks, TaskStoreFullError } from "./tasks/mod.ts";
 export type { MemoryTaskStoreOptions, TaskPage, TaskRecord, TasksOptions, TaskStore } from "./tasks/mod.ts";
+export { withSkills } from "./skills/mod.ts";
+export type { SkillFile, SkillOptions, SkillServer, SkillsOptions } from "./skills/mod.ts";
 export { createStateSealer } from "./state.ts";
 export type { StateSealerOptions } from "./state.ts";
 export type { ServerOptions } from "./server.ts";
