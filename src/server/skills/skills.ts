@@ -193,7 +193,7 @@ class SkillMethods implements Methods {
     if (cursor !== undefined && after === 0) throw invalidParams('Cannot read the directory: "cursor" is none of it');
     const resources = children.slice(after, after + this.#pageSize) as unknown as JsonObject[];
     const isLast = after + this.#pageSize >= children.length;
-    return { resources, ...(!isLast && { nextCursor: resources.at(-1)!.uri as string }) };
+    return this.#fresh({ resources, ...(!isLast && { nextCursor: resources.at(-1)!.uri as string }) });
   }
 
   /** What is directly in a directory, by its URI: the files of all skills are one tree. */

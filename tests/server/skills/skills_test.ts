@@ -153,9 +153,11 @@ describe("directories of skills", () => {
 
   test("give what is directly in them, folders as such", async () => {
     const { served } = skilled([deep, { markdown: manifest("other"), folder: "acme" }]);
-    const read = async (uri: string) =>
-      ((await ask(served, "resources/directory/read", { uri })).resources as JsonObject[])
-        .map(({ uri, name, mimeType }) => `${uri} ${name} ${mimeType}`);
+    const read = async (uri: string) => {
+      const { resources, ttlMs, cacheScope } = await ask(served, "resources/directory/read", { uri });
+      assertEquals([ttlMs, cacheScope], [5_000, "public"]);
+      return (resources as JsonObject[]).map(({ uri, name, mimeType }) => `${uri} ${name} ${mimeType}`);
+    };
     assertEquals(await read("skill://acme/deep"), [
       "skill://acme/deep/SKILL.md deep text/markdown",
       "skill://acme/deep/t t inode/directory",
