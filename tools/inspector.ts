@@ -129,7 +129,7 @@ async function inspect(
   const { code, output, standardOutput, milliseconds } = await runProcess(
     [...program, ...options, "--quiet", ...target.command],
     {
-      timeout: 60_000,
+      timeout: 180_000,
       // It keeps what it remembers in the home folder; npm's cache stays where it is.
       env: { HOME: scratch, npm_config_cache: process.env["npm_config_cache"] ?? join(homedir(), ".npm") },
     },
