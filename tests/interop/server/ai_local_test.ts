@@ -1,9 +1,9 @@
-/** The AI SDK's client at our server: both eras, over HTTP and stdio. It hears of no progress, logs or changes. */
+/** The AI SDK's client at our server: both eras, over HTTP (this runtime and workerd) and stdio. It hears of no progress, logs or changes. */
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { after, before, describe, test } from "node:test";
 import type { Served } from "./eras.ts";
-import { createProgram, startHost } from "./hosts.ts";
-import type { Host } from "./hosts.ts";
+import { createProgram, skipWorkerd, startTarget } from "./hosts.ts";
+import type { Binding, Host } from "./hosts.ts";
 import { loadAi, skipAi } from "./official.ts";
 import type { AiClient, PeerResult } from "./official.ts";
 import { sampleTools, watchedUri } from "./sample.ts";
@@ -11,13 +11,13 @@ import { sampleTools, watchedUri } from "./sample.ts";
 /** One way of the client to the server. */
 interface Way {
   name: string;
-  binding: "HTTP" | "stdio";
+  binding: Binding;
   served: Served;
   discovery: boolean;
   era: "modern" | "legacy";
 }
 
-const ways: Way[] = (["HTTP", "stdio"] as const).flatMap((binding): Way[] => [
+const ways: Way[] = (["HTTP", "HTTP to workerd", "stdio"] as const).flatMap((binding): Way[] => [
   { name: "both eras, modern by its own choice", binding, served: "both", discovery: true, era: "modern" },
   { name: "both eras, legacy", binding, served: "both", discovery: false, era: "legacy" },
   { name: "modern alone", binding, served: "modern", discovery: true, era: "modern" },
@@ -32,7 +32,8 @@ const sessionTrouble = /GET SSE failed: (400|409)|Failed to parse message/;
 
 for (const way of ways) {
   const name = `the AI SDK's client over ${way.binding}: ${way.name}`;
-  if (skipAi) test(name, { skip: skipAi }, () => {});
+  const skip = skipAi || (way.binding === "HTTP to workerd" && skipWorkerd);
+  if (skip) test(name, { skip }, () => {});
   else describe(name, () => aiSuite(way));
 }
 
@@ -48,7 +49,7 @@ function aiSuite({ binding, served, discovery, era, name }: Way): void {
 
   before(async () => {
     const { createMCPClient, ElicitationRequestSchema, Experimental_StdioMCPTransport } = await loadAi();
-    if (binding === "HTTP") host = await startHost(served);
+    host = await startTarget(binding, served);
     client = await createMCPClient({
       transport: host
         ? { type: "http", url: host.url }

@@ -1,10 +1,10 @@
-/** The official client at our server: both eras, over HTTP and stdio, by its own choice and by order. */
+/** The official client at our server: both eras, over HTTP (this runtime and workerd) and stdio, by its own choice and by order. */
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { after, before, describe, test } from "node:test";
 import { until } from "../peers.ts";
 import type { Served } from "./eras.ts";
-import { createProgram, startHost } from "./hosts.ts";
-import type { Host } from "./hosts.ts";
+import { createProgram, skipWorkerd, startTarget } from "./hosts.ts";
+import type { Binding, Host } from "./hosts.ts";
 import { loadSdk, skipSdk } from "./official.ts";
 import type { PeerResult, SdkClient } from "./official.ts";
 import { sampleTools, watchedUri } from "./sample.ts";
@@ -12,14 +12,14 @@ import { sampleTools, watchedUri } from "./sample.ts";
 /** One way of the client to the server. */
 interface Way {
   name: string;
-  binding: "HTTP" | "stdio";
+  binding: Binding;
   served: Served;
   mode: "legacy" | "auto" | { pin: string };
   era: "modern" | "legacy";
 }
 
 const pin = { pin: "2026-07-28" };
-const ways: Way[] = (["HTTP", "stdio"] as const).flatMap((binding): Way[] => [
+const ways: Way[] = (["HTTP", "HTTP to workerd", "stdio"] as const).flatMap((binding): Way[] => [
   { name: "both eras, modern by its own choice", binding, served: "both", mode: "auto", era: "modern" },
   { name: "both eras, legacy", binding, served: "both", mode: "legacy", era: "legacy" },
   { name: "modern alone, by order", binding, served: "modern", mode: pin, era: "modern" },
@@ -28,7 +28,8 @@ const ways: Way[] = (["HTTP", "stdio"] as const).flatMap((binding): Way[] => [
 
 for (const way of ways) {
   const name = `the official client over ${way.binding}: ${way.name}`;
-  if (skipSdk) test(name, { skip: skipSdk }, () => {});
+  const skip = skipSdk || (way.binding === "HTTP to workerd" && skipWorkerd);
+  if (skip) test(name, { skip }, () => {});
   else describe(name, () => sdkSuite(way));
 }
 
@@ -60,7 +61,7 @@ function sdkSuite({ binding, served, mode, era, name }: Way): void {
     client.setNotificationHandler("notifications/message", ({ params }) => void logs.push(params));
     client.setNotificationHandler("notifications/tools/list_changed", () => void heard.push("tools"));
     client.setNotificationHandler("notifications/resources/updated", ({ params }) => void heard.push(params.uri));
-    if (binding === "HTTP") host = await startHost(served);
+    host = await startTarget(binding, served);
     await client.connect(
       host
         ? new StreamableHTTPClientTransport(new URL(host.url))
@@ -183,6 +184,7 @@ function sdkSuite({ binding, served, mode, era, name }: Way): void {
     let names = "";
     for (let tries = 0; tries < 50 && !names.includes(name); tries++) {
       names = textOf(await client.callTool({ name: "called-off", arguments: {} }));
+      await new Promise((resolve) => setTimeout(resolve, 20));
     }
     assertStringIncludes(names, name);
   });
