@@ -115,5 +115,5 @@ function drawTable(runtime: Runtime, cells: Cells, left: number): string[] {
   });
   const whole = [...cells.values()].filter((row) => [...row.values()].every((cell) => cell === "passed")).length;
   const sum = `${whole} of ${cells.size + left} scenarios passed at each of their revisions`;
-  return [line(`server, ${runtime}`, used), ...rows, line("passed (strict)", sums), sum];
+  return [line(`server, ${runtime}`, used), ...rows, line("passed (strict)", sums), sum, ""];
 }

@@ -111,21 +111,27 @@ export class SkillFolder {
   }
 }
 
-/** The skill's name. */
-function checkFrontmatter({ name, description, metadata }: JsonObject): string {
-  const what = "a skill";
+/** Looks at what the format says of some fields, and gives the name. */
+function checkFrontmatter({ name, description, compatibility, metadata }: JsonObject): string {
   if (typeof name !== "string" || !/^(?!.*--)[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/.test(name)) {
-    refuse(what, "name", name, '1 to 64 characters of "a-z0-9" with single "-" between them');
+    refuse("a skill", "name", name, '1 to 64 characters of "a-z0-9" with single "-" between them');
   }
-  if (typeof description !== "string" || description.length < 1 || description.length > 1_024) {
-    refuse(`the skill "${name}"`, "description", description, "a text of 1 to 1024 characters");
+  const what = `the skill "${name}"`;
+  if (!isShort(description, 1_024)) refuse(what, "description", description, "a text of 1 to 1024 characters");
+  if (compatibility !== undefined && !isShort(compatibility, 500)) {
+    refuse(what, "compatibility", compatibility, "a text of 1 to 500 characters");
   }
-  const reserved = isObject(metadata) &&
-    Object.keys(metadata).find((key) => key.startsWith("io.modelcontextprotocol/"));
-  if (reserved) {
-    refuse(`the skill "${name}"`, "metadata", reserved, 'keys that do not begin with "io.modelcontextprotocol/"');
+  if (metadata === undefined) return name;
+  if (!isObject(metadata) || !Object.values(metadata).every((value) => typeof value === "string")) {
+    refuse(what, "metadata", metadata, "texts by their names");
   }
+  const reserved = Object.keys(metadata).find((key) => key.startsWith("io.modelcontextprotocol/"));
+  if (reserved) refuse(what, "metadata", reserved, 'names that do not begin with "io.modelcontextprotocol/"');
   return name;
+}
+
+function isShort(value: unknown, most: number): boolean {
+  return typeof value === "string" && value !== "" && value.length <= 2 * most && [...value].length <= most;
 }
 
 function checkFiles(what: string, files: readonly FolderFile[]): void {

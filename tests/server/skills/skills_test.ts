@@ -236,7 +236,18 @@ describe("a skill that cannot be served", () => {
       refused({ markdown: `---\nname: ${JSON.stringify(name)}\ndescription: b\n---\n` }, '"name" is');
     }
     refused({ markdown: manifest("a", "metadata:\n  io.modelcontextprotocol/x: reserved\n") }, '"metadata" is');
+    for (
+      const metadata of ["metadata: text", "metadata: 7", "metadata:", "metadata:\n  - a", "metadata:\n  version: 7"]
+    ) {
+      refused({ markdown: manifest("a", `${metadata}\n`) }, '"metadata" is');
+    }
+    for (const compatibility of ["", "7", '""', "a".repeat(501)]) {
+      refused({ markdown: manifest("a", `compatibility: ${compatibility}\n`) }, '"compatibility" is');
+    }
     refused({ markdown: manifest("a", "version: 1.0\n") }, "its frontmatter says");
+    const wide = `---\nname: a\ndescription: ${"🌉".repeat(1_024)}\n---\n`;
+    withSkills(newServer(), [{ markdown: wide }]);
+    refused({ markdown: wide.replace("🌉", "🌉🌉") }, '"description" is');
     refused({ markdown: manifest("a\ud800") }, "");
   });
 
