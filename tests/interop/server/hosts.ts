@@ -1,11 +1,13 @@
 /** Where the sample is served in the tests: on loopback ports of this process, in workerd, and as a program of this runtime. */
+import type { Miniflare } from "miniflare";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
+import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { serveHttp } from "../../../src/entry/local.ts";
+import { connect, serveHttp } from "../../../src/entry/local.ts";
 import { createHandler, createSocketEndpoint } from "../../../src/server/mod.ts";
 import { packagesInstalled } from "../../../tools/programs.ts";
 import type { Command } from "../peers.ts";
@@ -43,36 +45,55 @@ export async function startHost(served: Served, sockets: boolean = false): Promi
   return { url: `${host.url}/mcp`, stop: () => host.close() };
 }
 
-/** Why this runtime serves no WebSockets, or has no client for them; false when it does both. */
-export async function whyNoSockets(): Promise<string | false> {
-  if (!("WebSocket" in globalThis)) return "this runtime has no WebSocket";
+/** Why this runtime serves no WebSockets, or has no client for them where one is wanted; false when it can. */
+export async function whyNoSockets(client: boolean): Promise<string | false> {
   try {
-    const host = await startHost("both", true);
-    await host.stop();
+    const host = await startHost("modern", true);
+    try {
+      if (client) await (await connect(host.url.replace("http", "ws"))).close();
+    } finally {
+      await host.stop();
+    }
     return false;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
 }
 
-let bundled: Promise<string> | undefined;
+let worker: Promise<Miniflare> | undefined;
+let samples = 0;
 
-/** Serves a sample in workerd. */
+/** Serves a sample in workerd. One workerd serves them all, until `stopWorker`. */
 async function startWorker(served: Served): Promise<Host> {
+  const base = await (await (worker ??= openWorker())).ready;
+  return { url: new URL(`/${served}/${++samples}`, base).href, stop: () => Promise.resolve() };
+}
+
+/** Ends the workerd of `startTarget`, where there is one. */
+export async function stopWorker(): Promise<void> {
+  const open = worker;
+  worker = undefined;
+  await (await open)?.dispose();
+}
+
+async function openWorker(): Promise<Miniflare> {
   const { Miniflare } = await import("miniflare");
-  const miniflare = new Miniflare({
+  return new Miniflare({
     compatibilityDate: "2026-05-03",
     compatibilityFlags: ["enable_request_signal"],
     durableObjects: { SAMPLE: "Sample" },
-    modules: [{ type: "ESModule", path: "sample.js", contents: await (bundled ??= bundleWorker()) }],
+    // It tells of each client that leaves in the middle, as some tests have it.
+    handleRuntimeStdio: (output: Readable, errors: Readable) => {
+      output.resume();
+      errors.resume();
+    },
+    modules: [{ type: "ESModule", path: "sample.js", contents: await bundleWorker() }],
   });
-  const url = new URL(`/${served}/mcp`, await miniflare.ready);
-  return { url: url.href, stop: () => miniflare.dispose() };
 }
 
 async function bundleWorker(): Promise<string> {
   const { build } = await import("esbuild");
-  const entryPoints = [fileURLToPath(new URL("sample_worker.ts", import.meta.url))];
+  const entryPoints = [fileURLToPath(new URL("workerd/sample_worker.ts", import.meta.url))];
   const built = await build({ entryPoints, bundle: true, format: "esm", target: "es2022", write: false });
   const contents = built.outputFiles[0]?.text ?? "";
   if (/["'](?:node|bun|cloudflare):/.test(contents)) throw new Error("The sample's Worker holds a module of a runtime");

@@ -1,11 +1,11 @@
 /**
- * The sample in workerd: `/both/mcp`, `/modern/mcp` and `/legacy/mcp`, each an object of its own that answers everything, since
+ * The sample in workerd: `/both/…`, `/modern/…` and `/legacy/…`, each path an object of its own that answers everything, since
  * legacy sessions live in its memory.
  */
-import { createHandler } from "../../../src/server/mod.ts";
-import type { Handler } from "../../../src/server/mod.ts";
-import { erasOf } from "./eras.ts";
-import { createSample } from "./sample.ts";
+import { createHandler } from "../../../../src/server/mod.ts";
+import type { Handler } from "../../../../src/server/mod.ts";
+import { erasOf } from "../eras.ts";
+import { createSample } from "../sample.ts";
 
 /** workerd may find out that a client is gone only when it writes to it: the first comment on a silent stream does. */
 const keepAlive = 200;
@@ -27,7 +27,7 @@ export class Sample {
 
 export default {
   fetch(request: Request, { SAMPLE }: Environment): Promise<Response> {
-    return SAMPLE.get(SAMPLE.idFromName(wordOf(request))).fetch(request);
+    return SAMPLE.get(SAMPLE.idFromName(new URL(request.url).pathname)).fetch(request);
   },
 };
 
