@@ -1,6 +1,6 @@
 /** Our own client at our own server, on this runtime: over HTTP, WebSocket and stdio. */
 import { whyNoSockets } from "./hosts.ts";
-import { ownSuites } from "./suites/own.ts";
+import { ownSuites } from "../../suites/interop/own.ts";
 
 const noSockets = await whyNoSockets(true);
 

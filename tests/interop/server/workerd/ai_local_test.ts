@@ -1,7 +1,7 @@
 /** The AI SDK's client on this runtime, at our server in workerd. */
 import { after, describe } from "node:test";
 import { skipWorkerd, stopWorker } from "../hosts.ts";
-import { aiSuites } from "../suites/ai.ts";
+import { aiSuites } from "../../../suites/interop/ai.ts";
 
 describe("at workerd", () => {
   after(stopWorker);

@@ -1,7 +1,7 @@
 /** The official client on this runtime, at our server in workerd. */
 import { after, describe } from "node:test";
 import { skipWorkerd, stopWorker } from "../hosts.ts";
-import { sdkSuites } from "../suites/sdk.ts";
+import { sdkSuites } from "../../../suites/interop/sdk.ts";
 
 describe("at workerd", () => {
   after(stopWorker);

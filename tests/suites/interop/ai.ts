@@ -1,12 +1,12 @@
 /** The AI SDK's client at our server: both eras. It hears of no progress, logs or changes. */
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { after, before, describe, test } from "node:test";
-import type { Served } from "../eras.ts";
-import { createProgram, startTarget } from "../hosts.ts";
-import type { Binding, Host } from "../hosts.ts";
-import { loadAi, skipAi } from "../official.ts";
-import type { AiClient, PeerResult } from "../official.ts";
-import { sampleTools, watchedUri } from "../sample.ts";
+import type { Served } from "../../interop/server/eras.ts";
+import { createProgram, startTarget } from "../../interop/server/hosts.ts";
+import type { Binding, Host } from "../../interop/server/hosts.ts";
+import { loadAi, skipAi } from "../../interop/server/official.ts";
+import type { AiClient, PeerResult } from "../../interop/server/official.ts";
+import { sampleTools, watchedUri } from "../../interop/server/sample.ts";
 
 /** One way of the client to the server. */
 interface Way {

@@ -1,13 +1,13 @@
 /** The official client at our server: both eras, by its own choice and by order. */
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { after, before, describe, test } from "node:test";
-import { until } from "../../peers.ts";
-import type { Served } from "../eras.ts";
-import { createProgram, startTarget } from "../hosts.ts";
-import type { Binding, Host } from "../hosts.ts";
-import { loadSdk, skipSdk } from "../official.ts";
-import type { PeerResult, SdkClient } from "../official.ts";
-import { sampleTools, watchedUri } from "../sample.ts";
+import { until } from "../../interop/peers.ts";
+import type { Served } from "../../interop/server/eras.ts";
+import { createProgram, startTarget } from "../../interop/server/hosts.ts";
+import type { Binding, Host } from "../../interop/server/hosts.ts";
+import { loadSdk, skipSdk } from "../../interop/server/official.ts";
+import type { PeerResult, SdkClient } from "../../interop/server/official.ts";
+import { sampleTools, watchedUri } from "../../interop/server/sample.ts";
 
 /** One way of the client to the server. */
 interface Way {

@@ -1,17 +1,17 @@
 /** Our own client at our own server, over real sockets and pipes. */
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { after, before, describe, test } from "node:test";
-import { InvalidParamsError } from "../../../../mod.ts";
-import type { LogMessage, Progress } from "../../../../mod.ts";
-import { connect } from "../../../../src/entry/local.ts";
-import type { Client } from "../../../../src/entry/local.ts";
-import { isAlive, until } from "../../peers.ts";
-import { record } from "../../recording.ts";
-import type { Served } from "../eras.ts";
-import { createProgram, startTarget } from "../hosts.ts";
-import type { Binding, Host } from "../hosts.ts";
-import { sampleTools, watchedUri } from "../sample.ts";
-import { textOf } from "../../support.ts";
+import { InvalidParamsError } from "../../../mod.ts";
+import type { LogMessage, Progress } from "../../../mod.ts";
+import { connect } from "../../../src/entry/local.ts";
+import type { Client } from "../../../src/entry/local.ts";
+import { isAlive, until } from "../../interop/peers.ts";
+import { record } from "../../interop/recording.ts";
+import type { Served } from "../../interop/server/eras.ts";
+import { createProgram, startTarget } from "../../interop/server/hosts.ts";
+import type { Binding, Host } from "../../interop/server/hosts.ts";
+import { sampleTools, watchedUri } from "../../interop/server/sample.ts";
+import { textOf } from "../../interop/support.ts";
 
 /** Registers the tests of our client over a binding, or that they are skipped. */
 export function ownSuites(binding: Binding, skip: string | false = false): void {

@@ -1,5 +1,5 @@
 /**
- * `bun tools/run.ts inspector`: the official Inspector's command line at our servers, over stdio and HTTP, in both eras. It is
+ * `bun tools/conformance/inspector.ts`: the official Inspector's command line at our servers, over stdio and HTTP, in both eras. It is
  * run by hand: npx fetches the Inspector and a Node that is new enough for it (300 MB). `--program <part>`, given once for
  * each part, names an installed one instead: `--program node --program …/launcher/build/index.js`. `--only <part of a line>`
  * narrows it.
@@ -9,9 +9,9 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
-import { type RunningServer, startServer } from "./conformance/server_process.ts";
-import { runProcess } from "./process.ts";
-import { bunPath, root } from "./programs.ts";
+import { type RunningServer, startServer } from "./server_process.ts";
+import { runProcess } from "../process.ts";
+import { bunPath, root } from "../programs.ts";
 
 const version = "2.12.0";
 const fetched = ["npx", "-y", "-p", "node@22", "-p", `@modelcontextprotocol/inspector@${version}`, "mcp-inspector"];
@@ -68,7 +68,7 @@ const agent: readonly Question[] = [
 ];
 
 /** Asks every question in both eras and answers 0 when each answer was right. */
-export async function main(parameters: readonly string[]): Promise<number> {
+async function main(parameters: readonly string[]): Promise<number> {
   const { values } = parseArgs({
     args: [...parameters],
     options: { program: { type: "string", multiple: true }, only: { type: "string", default: "" } },
@@ -139,3 +139,5 @@ async function inspect(
   if (!passed) console.log(`    exit code ${code}, wanted ${question.has}\n    ${output.trim().slice(0, 1_000)}`);
   return passed;
 }
+
+process.exit(await main(process.argv.slice(2)));
