@@ -64,19 +64,20 @@ export async function readBody(
 
 /**
  * Reads away what nobody wanted to read, and gives the reply. Some hosts (workerd) break off a connection on which a body is
- * left, and this reply or the next one is lost with it. What is longer than 64 KiB or takes more than a second is cancelled.
- * Never rejects.
+ * left, and this reply or the next one is lost with it. A body that is too long (413), or is said to be longer than 64 KiB, is
+ * left alone; what is longer all the same, or takes more than a second, is cancelled. Never rejects.
  */
-export function readRest(request: Request, reply: Response, clock: Clock): Promise<Response> {
-  const give = () => reply;
+export async function readRest(request: Request, reply: Response, clock: Clock): Promise<Response> {
   let left = 65_536;
-  const read = request.bodyUsed ? Promise.resolve() : eachChunk(
-    request,
-    false,
-    (chunk, cancel) => (left -= chunk.length) < 0 && cancel(),
-    (cancel) => clock.schedule(cancel, 1_000, { background: true }),
-  );
-  return read.then(give, give);
+  if (reply.status !== 413 && Number(request.headers.get("content-length")) <= left) {
+    await eachChunk(
+      request,
+      false,
+      (chunk, cancel) => (left -= chunk.length) < 0 && cancel(),
+      (cancel) => clock.schedule(cancel, 1_000, { background: true }),
+    ).catch(() => {});
+  }
+  return reply;
 }
 
 async function readJson(request: Request, limits: Limits): Promise<Read> {

@@ -176,6 +176,13 @@ describe("the body of a request that is refused", () => {
     assertEquals([response.status, seen], [403, { given: 9, cancelled: true }]);
   });
 
+  test("that is said to be longer is not waited for", async () => {
+    const { seen, init } = watched(1, 10, false);
+    const headers = { "content-length": "65537" };
+    const response = await world().handler(send("POST", headers, init, "http://evil.example/mcp"));
+    assertEquals([response.status, seen], [403, { given: 0, cancelled: false }]);
+  });
+
   test("is waited for no longer than a second", async () => {
     const { handler, clock } = world();
     const { seen, init } = watched(1, 10, false);
