@@ -1,7 +1,7 @@
 /**
  * `bun run conformance`: our client in every runtime, and our server, against the official suite, strictly judged, at each
  * revision that the suite speaks. `--role client|server`, `--runtime bun|deno|node|workerd`, `--version <revision>` and
- * `--only <part of a name>` narrow it. Without `--runtime` the server runs in Bun.
+ * `--only <part of a name>` narrow it. Without `--runtime` the server runs in Bun and workerd.
  */
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";

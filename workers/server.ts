@@ -4,11 +4,13 @@
  *
  * @module
  */
+import { systemClock } from "../src/ports.ts";
 import { classify } from "../src/protocol/json_rpc.ts";
 import type { JsonRpcRequest } from "../src/protocol/json_rpc.ts";
 import { workersLimits } from "../src/protocol/limits.ts";
 import { createMcpApp } from "../src/runner/mcp_app.ts";
 import type { McpApp } from "../src/runner/mcp_app.ts";
+import { readRest } from "../src/server/http/body.ts";
 import { Guards } from "../src/server/http/guards.ts";
 import { createModernHandler } from "../src/server/mod.ts";
 import type { Authenticate } from "../src/server/mod.ts";
@@ -40,12 +42,13 @@ function createApp(env: ServerEnv): McpApp {
   return createMcpApp(async (request) => {
     // Foreign pages and names wake no object.
     const refused = guards.refuse(request);
-    if (refused) return refused;
+    if (refused) return await readRest(request, refused, systemClock);
     const object = wantsSocket(request) ? () => socketOf(request, env.SOCKETS) : await sessionOf(request, env.SESSIONS);
     if (!object) return await modern(request);
     // Neither does who may not come in; the object verifies for itself.
     const caller = await verify(request, auth);
-    return caller instanceof Response ? guards.open(request.headers.get("origin"), caller) : await object();
+    if (!(caller instanceof Response)) return await object();
+    return await readRest(request, guards.open(request.headers.get("origin"), caller), systemClock);
   }, { auth });
 }
 
@@ -78,7 +81,7 @@ async function sessionOf(
     // An id that this Worker did not make wakes no object.
     const [name = ""] = id.split(".");
     const object = objectId(sessions, name);
-    return () => Promise.resolve(object ? sessions.get(object).fetch(request) : noSession());
+    return () => object ? sessions.get(object).fetch(request) : readRest(request, noSession(), systemClock);
   }
   const message = await peek(request);
   const isHandshake = classify(message) === "request" && (message as JsonRpcRequest).method === "initialize";

@@ -76,8 +76,15 @@ export async function readErrorText(response: Response, clock: Clock): Promise<s
 /**
  * Reads until the end. What is longer than `limit` is refused; `declared` is how much will come, where that is known. What
  * comes unannounced is kept in rooms and joined once, so that a body that is refused was never copied.
+ *
+ * @throws {LimitExceededError} When the body is longer.
  */
-async function gather(response: Response, isDeno: boolean, limit: number, declared: number): Promise<Uint8Array> {
+export async function gather(
+  response: Pick<Response, "body">,
+  isDeno: boolean,
+  limit: number,
+  declared: number,
+): Promise<Uint8Array> {
   const rooms: Uint8Array[] = [];
   let room = new Uint8Array(declared);
   let at = 0;
@@ -111,7 +118,7 @@ async function gather(response: Response, isDeno: boolean, limit: number, declar
  * @param begin Is given what cancels it, which never throws, and gives what is called in the end.
  */
 export async function eachChunk(
-  { body }: Response,
+  { body }: Pick<Response, "body">,
   isDeno: boolean,
   take: (chunk: Uint8Array, cancel: () => void) => void,
   begin?: (cancel: () => void) => () => void,

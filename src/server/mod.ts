@@ -40,6 +40,8 @@ export type {
   TaskStore,
   TaskStoreOptions,
 } from "./tasks/mod.ts";
+export { withSkills } from "./skills/mod.ts";
+export type { SkillFile, SkillOptions, SkillServer, SkillsOptions } from "./skills/mod.ts";
 export { createStateSealer } from "./state.ts";
 export type { StateSealerOptions } from "./state.ts";
 export type { ServerOptions } from "./tool_server.ts";

@@ -11,7 +11,7 @@ import type { JsonObject } from "../../protocol/json_rpc.ts";
 import { defaultLimits, fillIn } from "../../protocol/limits.ts";
 import type { Limits } from "../../protocol/limits.ts";
 import type { AuthInfo } from "../../server/definitions.ts";
-import { readBody } from "../../server/http/body.ts";
+import { readBody, readRest } from "../../server/http/body.ts";
 import { Guards } from "../../server/http/guards.ts";
 import type { Handler, HttpOptions } from "../../server/http/mod.ts";
 import { ModelError } from "../api_agent.ts";
@@ -88,12 +88,16 @@ class Front {
   }
 
   async answer(request: Request): Promise<Response> {
+    const { clock = systemClock } = this.#options;
     if (this.#guards.refuse(request)) {
-      return refuse(403, "This Origin or Host is not allowed here", { code: "forbidden" });
+      const refused = refuse(403, "This Origin or Host is not allowed here", { code: "forbidden" });
+      return await readRest(request, refused, clock);
     }
     const origin = request.headers.get("origin");
     try {
-      const response = request.method === "OPTIONS" ? preflight(this.#guards, request) : await this.#route(request);
+      const response = request.method === "OPTIONS"
+        ? preflight(this.#guards, request)
+        : await readRest(request, await this.#route(request), clock);
       return this.#guards.open(origin, response);
     } catch (error) {
       // What `auth` gave may be no reply that can be sent.

@@ -3,10 +3,11 @@
  *
  * @module
  */
-import { readBytes, takeText } from "../../egress/body.ts";
+import { eachChunk, gather, takeText } from "../../egress/body.ts";
 import { LimitExceededError } from "../../protocol/errors.ts";
 import { parseJson } from "../../protocol/json_scan.ts";
 import type { Limits } from "../../protocol/limits.ts";
+import type { Clock } from "../../ports.ts";
 import type { ServerParts } from "../seam.ts";
 import { refuse } from "./replies.ts";
 
@@ -76,7 +77,7 @@ export function takeBody(
     if (!isLate) done(error instanceof LimitExceededError ? tooLong(messageBytes) : unreadable());
   };
   try {
-    const reading = isSure(length, headers) ? request.arrayBuffer() : readParts(request, messageBytes);
+    const reading = isSure(length, headers) ? request.arrayBuffer() : gather(request, false, messageBytes, 0);
     reading.then((bytes) => {
       callOff();
       if (!isLate) done(readJson(bytes, limits));
@@ -84,6 +85,24 @@ export function takeBody(
   } catch (error) {
     failed(error);
   }
+}
+
+/**
+ * Reads away what nobody wanted to read, and gives the reply. Some hosts (workerd) break off a connection on which a body is
+ * left, and this reply or the next one is lost with it. A body that is too long (413), or is said to be longer than 64 KiB, is
+ * left alone; what is longer all the same, or takes more than a second, is cancelled. Never rejects.
+ */
+export async function readRest(request: Request, reply: Response, clock: Clock): Promise<Response> {
+  let left = 65_536;
+  if (reply.status !== 413 && Number(request.headers.get("content-length")) <= left) {
+    await eachChunk(
+      request,
+      false,
+      (chunk, cancel) => (left -= chunk.length) < 0 && cancel(),
+      (cancel) => clock.schedule(cancel, 1_000, { background: true }),
+    ).catch(() => {});
+  }
+  return reply;
 }
 
 /** Never throws. */
@@ -107,10 +126,6 @@ const digits = /^\d+$/;
 function isSure(length: string | null, headers: Headers): boolean {
   return length !== null && digits.test(length) && !headers.has("transfer-encoding") &&
     !headers.has("content-encoding");
-}
-
-function readParts({ body, headers }: Request, limit: number): Promise<ArrayBuffer | Uint8Array> {
-  return readBytes({ body, headers, type: "default", url: "" } as unknown as Response, limit, false);
 }
 
 function unreadable(): Read {

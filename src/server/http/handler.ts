@@ -9,7 +9,7 @@ import { metaPrefix } from "../../protocol/modern.ts";
 import { modernRevisions } from "../../protocol/revisions.ts";
 import type { Revision } from "../../protocol/revisions.ts";
 import type { AuthInfo } from "../definitions.ts";
-import { refusePost, takeBody } from "./body.ts";
+import { readRest, refusePost, takeBody } from "./body.ts";
 import { Guards } from "./guards.ts";
 import { HeaderCheck, wrongClaim } from "./header_check.ts";
 import type { LegacyBinding } from "./legacy_binding.ts";
@@ -70,7 +70,7 @@ class Endpoint {
     try {
       const origin = request.headers.get("origin");
       const refused = this.#guards.refuse(request, origin);
-      if (refused) return Promise.resolve(refused);
+      if (refused) return this.#unread(request, refused);
       const answered = request.method === "OPTIONS"
         ? Promise.resolve(this.#guards.preflight(request))
         : this.#options.auth || this.#closed
@@ -93,16 +93,25 @@ class Endpoint {
   }
 
   async #answerSafely(request: Request): Promise<Response> {
+    let reply: Response;
     try {
-      if (this.#closed) return closing();
-      const verify = this.#options.auth;
-      const auth = verify && await verify(request);
-      if (auth instanceof Response) return auth;
-      const response = await this.#route(request, auth);
-      return verify?.complete?.(response, auth) ?? response;
+      reply = this.#closed ? closing() : await this.#verified(request);
     } catch (error) {
-      return this.#failed(request, error);
+      reply = this.#failed(request, error);
     }
+    return request.bodyUsed ? reply : this.#unread(request, reply);
+  }
+
+  #unread(request: Request, reply: Response): Promise<Response> {
+    return readRest(request, reply, this.#serving.parts.clock);
+  }
+
+  async #verified(request: Request): Promise<Response> {
+    const verify = this.#options.auth;
+    const auth = verify && await verify(request);
+    if (auth instanceof Response) return auth;
+    const response = await this.#route(request, auth);
+    return verify?.complete?.(response, auth) ?? response;
   }
 
   #failed({ method }: Request, error: unknown): Response {
@@ -112,10 +121,13 @@ class Endpoint {
   }
 
   #route(request: Request, auth: AuthInfo | undefined): Response | Promise<Response> {
-    if (request.method === "POST") return refusePost(request) ?? this.#post(request, auth);
-    if (!this.#legacy) return notAllowed("POST");
     const { method } = request;
-    if (method !== "GET" && method !== "DELETE") return notAllowed("POST, GET, DELETE");
+    if (method === "POST") {
+      const refused = refusePost(request);
+      return refused ? this.#unread(request, refused) : this.#post(request, auth);
+    }
+    if (!this.#legacy) return this.#unread(request, notAllowed("POST"));
+    if (method !== "GET" && method !== "DELETE") return this.#unread(request, notAllowed("POST, GET, DELETE"));
     const answered = method === "GET" ? this.#legacy.get(request, auth) : this.#legacy.delete(request, auth);
     return answered instanceof Promise ? answered.catch((error) => this.#failed(request, error)) : answered;
   }

@@ -91,6 +91,31 @@ export interface AiLibrary {
   readonly Experimental_StdioMCPTransport: new (config: object) => object;
 }
 
+/** The official library's host of skills. */
+export interface SdkSkills {
+  readonly SkillsClient: new (client: SdkClient) => {
+    readonly supported: boolean;
+    readonly directoryRead: boolean;
+    list(): Promise<{ skills: SdkSkill[]; ttlMs?: number }>;
+    get(uri: string): Promise<{ skill: SdkSkill }>;
+    /** Checks the length and the digest, and of a `SKILL.md` the frontmatter too. */
+    read(skill: SdkSkill, path?: string): Promise<{ text?: string; bytes: Uint8Array; verified: boolean }>;
+    readDirectory(uri: string): Promise<{ resources: { uri: string; mimeType?: string }[] }>;
+  };
+}
+
+/** A skill as the official library gives it. */
+export interface SdkSkill {
+  readonly uri: string;
+  readonly frontmatter: Record<string, unknown>;
+  readonly resources: unknown;
+}
+
+/** Loads the official library's host of skills. */
+export async function loadSdkSkills(): Promise<SdkSkills> {
+  return await load(join(sdk, "ext/skills/index.mjs")) as SdkSkills;
+}
+
 /** Loads the official library. */
 export async function loadSdk(): Promise<SdkLibrary> {
   const [main, stdio] = await Promise.all([load(join(sdk, "index.mjs")), load(join(sdk, "stdio.mjs"))]);

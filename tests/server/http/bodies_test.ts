@@ -2,6 +2,7 @@ import { describe, test } from "node:test";
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { defaultLimits, type Limits } from "../../../src/protocol/limits.ts";
 import { modernMeta, modernPost, post, refusal, rpc, send, world } from "./support.ts";
+import type { WorldOptions } from "./support.ts";
 
 describe("bodies that cannot be used", () => {
   const both = world({ limits: { messageBytes: 2_000, jsonDepth: 20 } });
@@ -157,5 +158,74 @@ describe("which era a request belongs to", () => {
 
   test("other methods are 405", async () => {
     assertEquals((await world().handler(send("PUT"))).headers.get("allow"), "POST, GET, DELETE");
+  });
+});
+
+describe("the body of a request that is refused", () => {
+  /** A body that comes in parts as it is read, and says what became of it. */
+  function watched(parts: number, size: number, ends = true) {
+    const seen = { given: 0, cancelled: false };
+    const stream = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (seen.given < parts) {
+          seen.given++;
+          controller.enqueue(new Uint8Array(size).fill(32));
+        } else if (ends) controller.close();
+        else return new Promise(() => {});
+      },
+      cancel: () => void (seen.cancelled = true),
+    }, { highWaterMark: 0 });
+    return { seen, init: { body: stream, duplex: "half" } as RequestInit };
+  }
+  const refusals: [string, number, WorldOptions, (init: RequestInit) => Request][] = [
+    ["of a foreign host", 403, {}, (init) => send("POST", {}, init, "http://evil.example/mcp")],
+    ["of a foreign page", 403, {}, (init) => send("POST", { origin: "https://evil.example" }, init)],
+    ["of another type", 415, {}, (init) => send("POST", { "content-type": "text/plain" }, init)],
+    ["of another method", 405, {}, (init) => send("PUT", {}, init)],
+    ["of nobody", 401, { auth: () => new Response(null, { status: 401 }) }, (init) => send("POST", {}, init)],
+    ["to a guard that failed", 500, {
+      auth: () => {
+        throw new Error("out of order");
+      },
+    }, (init) => send("POST", {}, init)],
+  ];
+
+  for (const [name, status, options, ask] of refusals) {
+    test(`${name} is read to its end before the reply, so that no host breaks off the connection`, async () => {
+      const { seen, init } = watched(3, 1_000);
+      const response = await world(options).handler(ask(init));
+      assertEquals([response.status, seen], [status, { given: 3, cancelled: false }]);
+    });
+  }
+
+  test("is given up after 64 KiB", async () => {
+    const { seen, init } = watched(1_000, 8_192);
+    const response = await world().handler(send("POST", {}, init, "http://evil.example/mcp"));
+    assertEquals([response.status, seen], [403, { given: 9, cancelled: true }]);
+  });
+
+  test("that is said to be longer is not waited for", async () => {
+    const { seen, init } = watched(1, 10, false);
+    const headers = { "content-length": "65537" };
+    const response = await world().handler(send("POST", headers, init, "http://evil.example/mcp"));
+    assertEquals([response.status, seen], [403, { given: 0, cancelled: false }]);
+  });
+
+  test("is waited for no longer than a second", async () => {
+    const { handler, clock } = world();
+    const { seen, init } = watched(1, 10, false);
+    let status = 0;
+    const answered = handler(send("POST", {}, init, "http://evil.example/mcp")).then((reply) => status = reply.status);
+    await clock.advance(999);
+    assertEquals(status, 0);
+    await clock.advance(1);
+    await answered;
+    assertEquals([status, seen], [403, { given: 1, cancelled: true }]);
+  });
+
+  test("that is damaged is refused all the same", async () => {
+    const body = new ReadableStream({ pull: () => Promise.reject(new Error("the connection broke")) });
+    const init = { body, duplex: "half" } as RequestInit;
+    assertEquals((await world().handler(send("POST", {}, init, "http://evil.example/mcp"))).status, 403);
   });
 });

@@ -1,0 +1,80 @@
+/**
+ * Reading the frontmatter of a `SKILL.md`: the plain part of YAML, of which every reader makes the same. What one reader could
+ * take for a text and another for a date is refused, since a client compares what it reads with what the server says.
+ *
+ * @module
+ */
+import type { JsonObject, JsonValue } from "../../protocol/json_rpc.ts";
+import { refuse, show } from "../catalog/checks.ts";
+
+const block = /^\uFEFF?---\r?\n([^]*?)\r?\n---[ \t]*(?:\r?\n|$)/;
+const pair = /^([A-Za-z][\w./-]*):(?:[ \t]+(.*))?$/;
+/** What some reader of YAML takes for nothing, a truth value or a number that not all write alike. */
+const ambiguous = /^(?:~|null|y|n|yes|no|on|off|true|false|[-+]?\.?(?:inf|nan)|[-+.]?\d[\d_.,:+\-\sTZa-fox]*)$/i;
+/** What begins something else than a plain text, or ends one. */
+// deno-lint-ignore no-control-regex
+const special = /^[-?:,[\]{}#&*!|>'"%@`]|:(?:[ \t]|$)|[ \t]#|[\0-\x08\x0b-\x1f\x7f]/;
+
+/**
+ * Reads the frontmatter.
+ *
+ * @param what The skill, for messages.
+ * @throws {TypeError} When there is none, or it is more than plain: then the option `frontmatter` says what it holds.
+ */
+export function readFrontmatter(what: string, markdown: string): JsonObject {
+  const [, inner] = block.exec(markdown) ?? [];
+  if (inner === undefined) {
+    refuse(what, "markdown", markdown.slice(0, 40), 'a text that begins with "---" and frontmatter');
+  }
+  const lines = inner.split(/\r?\n/);
+  const bad = (line: string): never => {
+    throw new TypeError(
+      `Cannot set up ${what}: its frontmatter says ${show(line)}, expected "key: value" in plain YAML, ` +
+        'or the option "frontmatter" beside it',
+    );
+  };
+  const read = new Map<string, JsonValue>();
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at]!.trimEnd();
+    if (line === "" || line.startsWith("#")) continue;
+    const [, key = bad(line), value = ""] = pair.exec(line) ?? [];
+    if (read.has(key) || ambiguous.test(key)) bad(line);
+    const inside: string[] = [];
+    while (value === "" && /^ +\S/.test(lines[at + 1] ?? "")) inside.push(lines[++at]!.trimEnd());
+    read.set(
+      key,
+      inside.length > 0 ? readInside(inside, bad) : value === "" ? null : readScalar(value, () => bad(line)),
+    );
+  }
+  return Object.fromEntries(read);
+}
+
+/** What is indented below a key: a list, or pairs. */
+function readInside(lines: readonly string[], bad: (line: string) => never): JsonValue {
+  const indent = lines[0]!.search(/\S/);
+  const texts = lines.map((line) => line.search(/\S/) === indent ? line.slice(indent) : bad(line));
+  if (texts.every((text) => text.startsWith("- "))) {
+    return texts.map((text) => readScalar(text.slice(2).trim(), () => bad(text)));
+  }
+  const read = new Map<string, JsonValue>();
+  for (const text of texts) {
+    const [, key = bad(text), value = bad(text)] = pair.exec(text) ?? [];
+    if (read.has(key) || ambiguous.test(key)) bad(text);
+    read.set(key, readScalar(value, () => bad(text)));
+  }
+  return Object.fromEntries(read);
+}
+
+function readScalar(text: string, bad: () => never): JsonValue {
+  if (/^["[{]/.test(text)) {
+    // JSON is YAML, too.
+    try {
+      return JSON.parse(text) as JsonValue;
+    } catch {
+      return bad();
+    }
+  }
+  if (text.startsWith("'")) return /^'(?:[^']|'')*'$/.test(text) ? text.slice(1, -1).replaceAll("''", "'") : bad();
+  if (/^(?:true|false|0|-?[1-9]\d{0,14})$/.test(text)) return JSON.parse(text) as JsonValue;
+  return ambiguous.test(text) || special.test(text) ? bad() : text;
+}

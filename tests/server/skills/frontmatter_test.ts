@@ -1,0 +1,115 @@
+import { describe, test } from "node:test";
+import { assertEquals, assertThrows } from "@std/assert";
+import { readFrontmatter } from "../../../src/server/skills/frontmatter.ts";
+
+function read(...lines: string[]) {
+  return readFrontmatter("a skill", ["---", ...lines, "---", "", "# Text"].join("\n"));
+}
+
+describe("the frontmatter of a skill", () => {
+  test("plain pairs, texts in quotes, numbers, truth values and nothing", () => {
+    const seen = read(
+      "# what this is",
+      "name: pdf-processing",
+      "description: Extract text (and tables) from PDF files; 3 ways to do it, see http://example.com",
+      "",
+      'quoted: "a: b # c \\u00e9"',
+      "single: 'it''s: fine'",
+      "count: 12",
+      "negative: -3",
+      "open: true",
+      "empty:",
+      "license: Apache-2.0  ",
+    );
+    assertEquals(seen, {
+      name: "pdf-processing",
+      description: "Extract text (and tables) from PDF files; 3 ways to do it, see http://example.com",
+      quoted: "a: b # c é",
+      single: "it's: fine",
+      count: 12,
+      negative: -3,
+      open: true,
+      empty: null,
+      license: "Apache-2.0",
+    });
+  });
+
+  test("what is indented is pairs or a list, and JSON stays what it is", () => {
+    const seen = read(
+      "metadata:",
+      '  version: "1.0"',
+      "  example.com/author: Ada",
+      "allowed-tools:",
+      "  - Read",
+      "  - 'Bash(git:*)'",
+      'tags: ["a", 1, {"b": null}]',
+      'more: {"deep": [true]}',
+    );
+    assertEquals(seen, {
+      metadata: { version: "1.0", "example.com/author": "Ada" },
+      "allowed-tools": ["Read", "Bash(git:*)"],
+      tags: ["a", 1, { b: null }],
+      more: { deep: [true] },
+    });
+  });
+
+  test("files of Windows and a byte order mark are read alike", () => {
+    const text = "\uFEFF---\r\nname: a\r\nmetadata:\r\n  b: c\r\n---\r\n# Text\r\n";
+    assertEquals(readFrontmatter("a skill", text), { name: "a", metadata: { b: "c" } });
+    assertEquals(readFrontmatter("a skill", "---\nname: a\n---"), { name: "a" });
+  });
+
+  test("what readers of YAML do not all take for the same is refused, and so is what is more than plain", () => {
+    const bad = [
+      "version: 1.0",
+      "version: 1e3",
+      "day: 2026-11-20",
+      "time: 12:30",
+      "octal: 010",
+      "hex: 0x1f",
+      "large: 1234567890123456",
+      "switch: on",
+      "answer: No",
+      "none: ~",
+      "none: null",
+      "number: .inf",
+      "yes: key",
+      "text: a: b",
+      "text: a # b",
+      "text: #b",
+      "text: a:",
+      "text: >",
+      "text: |-",
+      "text: &anchor a",
+      "text: *alias",
+      "text: !tag a",
+      "text: - a",
+      "text: @a",
+      "text: 'a",
+      'text: "a" b',
+      "text: [a, b]",
+      "text: {a: b}",
+      "text:no space",
+      "- a",
+      "just text",
+      "  indented: first",
+      "name: a\nname: b",
+      "name: a\n  continued",
+      "metadata:\n  a: b\n    c: d",
+      "metadata:\n  a:\n  b: c",
+      "metadata:\n  a: b\n  a: c",
+      "metadata:\n  - a\n  b: c",
+      "metadata:\n\ta: b",
+      "text: a\u0000b",
+    ];
+    for (const line of bad) {
+      assertThrows(() => read(line), TypeError, "its frontmatter says", line);
+    }
+  });
+
+  test("a text without any is refused", () => {
+    for (const text of ["", "# Text", "---\nname: a\n", "text\n---\nname: a\n---\n", " ---\nname: a\n---\n"]) {
+      assertThrows(() => readFrontmatter("a skill", text), TypeError, '"markdown" is');
+    }
+  });
+});
