@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { WebSocketLike } from "../../../src/ports.ts";
 import { createListenNode } from "../../../src/runtime/serve/node.ts";
-import { handshake, RawSocket } from "../../server/raw_socket.ts";
+import { handshake, RawSocket } from "../../server/websocket/raw_socket.ts";
 import { until } from "../../support/clients.ts";
 
 const skip = "Bun" in globalThis || "Deno" in globalThis ? "this is not Node" : false;

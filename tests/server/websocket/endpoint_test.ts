@@ -1,12 +1,12 @@
 /** The server's end of a WebSocket, on sockets that are joined in memory. */
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { ChannelTransport, connect, createWebSocketChannel } from "../../mod.ts";
-import type { Client, WebSocketEvent, WebSocketLike } from "../../mod.ts";
-import { createSocketChannel, createSocketEndpoint, McpServer } from "../../src/server/mod.ts";
-import type { SocketEndpoint, SocketEndpointOptions } from "../../src/server/mod.ts";
-import { turns, until } from "../support/clients.ts";
-import { VirtualClock } from "../support/virtual_clock.ts";
+import { ChannelTransport, connect, createWebSocketChannel } from "../../../mod.ts";
+import type { Client, WebSocketEvent, WebSocketLike } from "../../../mod.ts";
+import { createSocketChannel, createSocketEndpoint, McpServer } from "../../../src/server/mod.ts";
+import type { SocketEndpoint, SocketEndpointOptions } from "../../../src/server/mod.ts";
+import { turns, until } from "../../support/clients.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
 
 /** One end of a socket; what is sent arrives at the other end in a later tick. */
 class JoinedSocket implements WebSocketLike {

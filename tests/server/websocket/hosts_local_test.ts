@@ -1,11 +1,11 @@
 /** What clients of all manners meet at the WebSockets of the one-line hosts: the same on Bun, Deno and Node. */
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { serveHttp } from "../../src/entry/local.ts";
-import type { HttpHost } from "../../src/entry/local.ts";
-import { createHandler, createSocketEndpoint, McpServer } from "../../src/server/mod.ts";
-import type { SocketEndpointOptions } from "../../src/server/mod.ts";
-import { until } from "../support/clients.ts";
+import { serveHttp } from "../../../src/entry/local.ts";
+import type { HttpHost } from "../../../src/entry/local.ts";
+import { createHandler, createSocketEndpoint, McpServer } from "../../../src/server/mod.ts";
+import type { SocketEndpointOptions } from "../../../src/server/mod.ts";
+import { until } from "../../support/clients.ts";
 import { handshake, RawSocket } from "./raw_socket.ts";
 
 const inDeno = "Deno" in globalThis;
