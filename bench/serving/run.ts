@@ -1,6 +1,6 @@
 /** The serving bench: our server beside a bare route and the official SDK's, each in a process of its own. */
 import { spawn } from "node:child_process";
-import { startIsolates } from "../cells/isolate.ts";
+import { startWorker } from "../cells/isolate.ts";
 import { type LoadFigures, loadHttp, loadPipe, type LoadTimes } from "./load.ts";
 import type { ServingEra } from "./messages.ts";
 import { buildServing, buildServingWorker, type ServerName, sizeOfServer, type WorkerName } from "./programs.ts";
@@ -28,11 +28,22 @@ export interface LoadRow extends LoadFigures {
   readonly round: number;
 }
 
-/** How long workerd takes from its start to the first reply, and how much CPU, in milliseconds: the least of all starts. */
+/** The least of all starts of one Worker, in milliseconds by the clock and of CPU. */
 export interface IsolateStart {
+  /** From the start of workerd to the first reply. */
+  readonly first: StartTimes;
+  /** What each isolate is of a start with `crowd` of them. */
+  readonly each: StartTimes;
+}
+
+/** CPU is NaN where the system does not tell. */
+export interface StartTimes {
   readonly start: number;
   readonly cpu: number;
 }
+
+/** Isolates in one process: what one of them costs is larger than the noise of a process's start then. */
+export const crowd = 16;
 
 /** All figures. */
 export interface ServingFigures {
@@ -123,22 +134,28 @@ async function measureStreams(bun: string, program: string): Promise<ServingFigu
   return { count, mib: await withServer(bun, program, (port, pid) => openStreams(port, pid, count)) };
 }
 
-/** Starts each Worker again and again, in turn: noise only adds, and it comes and goes. */
+/** Starts each Worker again and again, in turn, alone and in a crowd: noise only adds, and it comes and goes. */
 async function measureIsolates({ workerd, folder, quick }: ServingOptions): Promise<ServingFigures["isolates"]> {
   if (workerd === undefined) return {};
-  const paths = new Map<WorkerName, string>();
-  for (const name of ["empty", "hono", "tool", "toolInHono", "whole"] as const) {
-    paths.set(name, (await buildServingWorker(name, folder)).path);
-  }
+  const names: readonly WorkerName[] = ["empty", "hono", "tool", "toolInHono", "whole"];
+  const workers: { name: WorkerName; path: string }[] = [];
+  for (const name of names) workers.push({ name, path: (await buildServingWorker(name, folder)).path });
   const least: Partial<Record<WorkerName, IsolateStart>> = {};
-  for (let round = 0; round < (quick ? 6 : 12); round++) {
-    console.error(`serving, round ${round + 1}: isolates`);
-    for (const [name, worker] of paths) {
-      const task = { workerd, worker, count: 4, cell: "", origin: "", server: [], spawned: 0 };
-      const { start = NaN, cpu = NaN } = await startIsolates(task);
-      const { [name]: before = { start, cpu } } = least;
-      least[name] = { start: Math.min(start, before.start), cpu: Math.min(cpu, before.cpu) };
+  for (let round = 0; round < (quick ? 12 : 24); round++) {
+    if (round % 4 === 0) console.error(`serving, round ${round + 1}: isolates`);
+    for (const { name, path } of workers.reverse()) {
+      const alone = [await startWorker(workerd, path), await startWorker(workerd, path)];
+      const many = await startWorker(workerd, path, crowd);
+      const { [name]: before } = least;
+      least[name] = {
+        first: leastOf([...alone, ...before ? [before.first] : []]),
+        each: leastOf([{ start: many.start / crowd, cpu: many.cpu / crowd }, ...before ? [before.each] : []]),
+      };
     }
   }
   return least;
+}
+
+function leastOf(times: readonly StartTimes[]): StartTimes {
+  return { start: Math.min(...times.map(({ start }) => start)), cpu: Math.min(...times.map(({ cpu }) => cpu)) };
 }

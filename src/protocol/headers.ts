@@ -27,7 +27,8 @@ export interface FoundRules {
 /** The limits of mirrored headers. */
 export type HeaderLimits = Pick<Limits, "headerBytes" | "headersBytes">;
 
-const annotation = "x-mcp-header";
+/** The keyword of a schema that names a header. */
+export const annotation = "x-mcp-header";
 /** Keywords with something else than a schema below them: true for an object with names for keys, false for data. */
 const isMapBelow = {
   __proto__: null,

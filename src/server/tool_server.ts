@@ -76,7 +76,7 @@ export class ToolServer {
       refuse(what, "pageSize", pageSize, "a whole number, 1 or more");
     }
     if (typeof validator !== "function") refuse(what, "validator", validator, "a function");
-    checkCache(what, cache);
+    if (cache) checkCache(what, cache);
     this.logger = logger;
     this.#catalog = new Catalog({
       info: listing(what, info),

@@ -39,7 +39,8 @@ export function checkOptions(what: string, options: unknown, shape: Fields, hand
   checkObject(what, "options", options);
   const wrong = find(options, shape);
   if (wrong) throw new TypeError(`Cannot set up ${what}: "${wrong.slice(1)}`);
-  checkCache(what, (options as { cache?: CacheHints }).cache);
+  const { cache } = options as { cache?: CacheHints };
+  if (cache) checkCache(what, cache);
   if (typeof handler !== "function") refuse(what, "handler", handler, "a function");
 }
 
@@ -57,8 +58,8 @@ export function checkObject(what: string, field: string, value: unknown): void {
  *
  * @throws {TypeError} When the time is no whole number of milliseconds, or the scope is unknown.
  */
-export function checkCache(what: string, cache: CacheHints | undefined): void {
-  const { ttlMs = 0, cacheScope = "private" } = cache ?? {};
+export function checkCache(what: string, cache: CacheHints): void {
+  const { ttlMs = 0, cacheScope = "private" } = cache;
   if (!Number.isSafeInteger(ttlMs) || ttlMs < 0) refuse(what, "cache.ttlMs", ttlMs, "a whole number, 0 or more");
   if (cacheScope !== "private" && cacheScope !== "public") {
     refuse(what, "cache.cacheScope", cacheScope, '"private" or "public"');

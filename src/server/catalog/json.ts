@@ -29,15 +29,21 @@ interface Walk {
  * finite, a map, a set, a promise, bytes.
  */
 export function readJson(value: unknown): { readonly value: JsonValue } | string {
-  return look(value, (differs) => ({ value: differs ? JSON.parse(JSON.stringify(value)) : value as JsonValue }));
+  return writeJson(value, false);
 }
 
-/** As `readJson`, with the text of it. */
-export function writeJson(value: unknown): WrittenJson | string {
-  return look(value, (differs) => {
-    const text = JSON.stringify(value);
-    return { value: differs ? JSON.parse(text) : value as JsonValue, text };
-  });
+/** As `readJson`, with the text of it, unless that is not `wanted`. */
+export function writeJson(value: unknown, wanted = true): WrittenJson | string {
+  const walk: Walk = { nodes: defaultLimits.jsonNodes, differs: false };
+  try {
+    const wrong = judge(value, walk, defaultLimits.jsonDepth);
+    if (wrong) return wrong.startsWith(" ") ? `it is${wrong}` : `its ${wrong}`;
+    const text = wanted || walk.differs ? JSON.stringify(value) : "";
+    return { value: walk.differs ? JSON.parse(text) : value as JsonValue, text };
+  } catch (error) {
+    // A getter or a `toJSON` of the author's threw, or the text is longer than the runtime can hold.
+    return `it cannot be read, ${error instanceof Error ? error.message : "it threw"}`;
+  }
 }
 
 /**
@@ -51,18 +57,6 @@ export function soundResult(method: string, result: unknown, what: string): Json
   const read = wrong ?? readJson(result);
   if (typeof read === "string") throw new TypeError(`${what}, ${read}`);
   return read.value as JsonObject;
-}
-
-function look<Found>(value: unknown, make: (differs: boolean) => Found): Found | string {
-  const walk: Walk = { nodes: defaultLimits.jsonNodes, differs: false };
-  try {
-    const wrong = judge(value, walk, defaultLimits.jsonDepth);
-    if (wrong) return wrong.startsWith(" ") ? `it is${wrong}` : `its ${wrong}`;
-    return make(walk.differs);
-  } catch (error) {
-    // A getter or a `toJSON` of the author's threw, or the text is longer than the runtime can hold.
-    return `it cannot be read, ${error instanceof Error ? error.message : "it threw"}`;
-  }
 }
 
 /** The path to what is wrong, and what it is: `"a.b" is a bigint`. Of the value itself only ` a bigint`. */

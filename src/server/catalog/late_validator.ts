@@ -14,11 +14,12 @@ const long = 4_096;
  * schema has no fault (`findSchemaFault`), no reference, no dialect of its own, and is short. All others are read at once.
  */
 export function createLateValidator(): SchemaValidator {
-  const validator = createSchemaValidator();
+  let validator: SchemaValidator | undefined;
   return (schema) => {
+    const read = (): ValidateFunction => (validator ??= createSchemaValidator())(schema);
     const text = JSON.stringify(schema);
-    if (text.length > long || text.includes('"$')) return validator(schema);
+    if (text.length > long || text.includes('"$')) return read();
     let validate: ValidateFunction | undefined;
-    return (value) => (validate ??= validator(schema))(value);
+    return (value) => (validate ??= read())(value);
   };
 }

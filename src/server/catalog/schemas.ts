@@ -4,7 +4,7 @@
  * @module
  */
 import { excerpt } from "../../protocol/excerpt.ts";
-import { readHeaderRules } from "../../protocol/headers.ts";
+import { annotation, readHeaderRules } from "../../protocol/headers.ts";
 import { isObject, type JsonObject } from "../../protocol/json_rpc.ts";
 import type { SchemaValidator } from "../../protocol/validation.ts";
 import type { AnySchema, StandardIssue, StandardSchema } from "../definitions.ts";
@@ -49,7 +49,7 @@ export function readyInput(
   const isForeign = schema !== undefined && isStandard(schema);
   const listed: JsonObject = isForeign ? { type: "object", ...ready.listed } : ready.listed ?? {};
   if (listed.type !== "object") refuse(what, "input.type", listed.type, '"object"');
-  const { invalid } = readHeaderRules(listed);
+  const invalid = JSON.stringify(listed).includes(annotation) && readHeaderRules(listed).invalid;
   if (invalid) {
     throw new TypeError(`Cannot set up ${what}: its input has an annotation that cannot be used, ${invalid}`);
   }
@@ -66,10 +66,10 @@ export function readyInput(
  */
 export function readyOutput(
   what: string,
-  schema: AnySchema | undefined,
+  schema: AnySchema,
   validator: SchemaValidator,
-): ReadySchema | undefined {
-  return schema === undefined ? undefined : readySchema(what, "output", schema, validator);
+): ReadySchema {
+  return readySchema(what, "output", schema, validator);
 }
 
 function readySchema(what: string, role: SchemaRole, schema: AnySchema, validator: SchemaValidator): ReadySchema {

@@ -75,9 +75,10 @@ export class Tools implements Kind {
     const what = `the tool "${name}"`;
     checkOptions(what, options, shape, run);
     if (options.annotations) checkOptions(what, options, { annotations: hints }, run);
-    const { title, description, annotations, icons, meta } = options;
+    const { title, description, annotations, icons, meta, task, taskBegins } = options;
     const input = readyInput(what, options.input, this.#validator);
-    const output = readyOutput(what, options.output, this.#validator);
+    const output = options.output === undefined ? undefined : readyOutput(what, options.output, this.#validator);
+    const terms = task === undefined && taskBegins === undefined ? undefined : readTerms(what, options);
     const { listed: inputSchema } = input;
     const listed = listing<Tool>(what, {
       name,
@@ -89,7 +90,7 @@ export class Tools implements Kind {
       icons,
       _meta: meta,
     });
-    return this.shelf.add({ key: name, listed, input, output, run, task: readTerms(what, options) });
+    return this.shelf.add({ key: name, listed, input, output, run, task: terms });
   }
 
   /**
