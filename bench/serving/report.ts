@@ -107,7 +107,7 @@ function judge({ loads, streams, isolates, sizes }: ServingFigures): Verdict[] {
     },
     {
       // On an idle machine both say the same; CPU says it on a busy one too.
-      what: `Worker with one tool, in Hono: an isolate over an empty one, ${isolate?.cpu ? "CPU" : "by the clock"}`,
+      what: `Worker with one tool, in Hono: start over an empty one, ${isolate?.cpu ? "CPU" : "clock"}`,
       value: isolate?.cpu || isolate?.start,
       unit: " ms",
       target: 5,

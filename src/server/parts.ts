@@ -31,5 +31,7 @@ export interface PartsOptions {
  */
 export function createParts(methods: Methods, options: PartsOptions): ServerParts {
   const { limits, logger, clock = systemClock, random = systemRandom, state } = options;
-  return { methods, clock, random, limits: fillIn(defaultLimits, limits), logger: createSafeLogger(logger), state };
+  // What is not called is not compiled: most isolates start without either.
+  const bounds = limits ? fillIn(defaultLimits, limits) : defaultLimits;
+  return { methods, clock, random, limits: bounds, logger: logger && createSafeLogger(logger), state };
 }

@@ -84,7 +84,7 @@ export class ToolServer {
       cache: { ttlMs: cache?.ttlMs ?? 0, cacheScope: cache?.cacheScope ?? "private" },
       pageSize,
       validator,
-      logger: createSafeLogger(logger),
+      logger: logger && createSafeLogger(logger),
     });
   }
 

@@ -58,6 +58,26 @@ export function findSchemaFault(schema: unknown, validator: SchemaValidator): Sc
   return undefined;
 }
 
+/**
+ * Whether a schema has nothing but types, properties, required names and words, all written rightly. Most schemas are so:
+ * where they are all, an isolate starts without compiling `findSchemaFault` and what it calls.
+ */
+export function isPlain(schema: unknown): boolean {
+  if (!isObject(schema)) return false;
+  for (const keyword in schema) {
+    const value = schema[keyword];
+    const isRight = keyword === "type"
+      ? typeof value === "string" && own(TYPES, value)
+      : keyword === "properties"
+      ? isObject(value) && Object.values(value).every(isPlain)
+      : keyword === "required"
+      ? isNames(value)
+      : keyword === "description" || keyword === "title";
+    if (!isRight) return false;
+  }
+  return true;
+}
+
 /** What a keyword should hold instead; undefined when it is right, or nothing is known of it. */
 function expectedOf(keyword: string, shape: unknown, value: unknown): string | undefined {
   const isSchemas = Array.isArray(value) && value.every(isSchema);

@@ -10,7 +10,7 @@ import type { SchemaValidator } from "../../protocol/validation.ts";
 import type { AnySchema, StandardIssue, StandardSchema } from "../definitions.ts";
 import { refuse } from "./checks.ts";
 import { writeJson } from "./json.ts";
-import { findSchemaFault } from "./schema_faults.ts";
+import { findSchemaFault, isPlain } from "./schema_faults.ts";
 
 /** What a check says: the value as the schema lets it through, or what does not fit, a line each. */
 export type Checking = { readonly value: unknown; readonly problems?: undefined } | {
@@ -77,7 +77,7 @@ function readySchema(what: string, role: SchemaRole, schema: AnySchema, validato
     return { listed: listedStandard(what, role, schema), check: (value) => checkStandard(schema, value) };
   }
   const listed = copyOf(what, role, schema);
-  const fault = findSchemaFault(listed, validator);
+  const fault = isPlain(listed) ? undefined : findSchemaFault(listed, validator);
   if (fault) refuse(what, role + fault.path, fault.value, fault.expected);
   try {
     const validate = validator(listed);

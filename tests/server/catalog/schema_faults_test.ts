@@ -4,7 +4,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import type { JsonObject } from "../../../src/protocol/json_rpc.ts";
 import { createSchemaValidator } from "../../../src/protocol/json_schema/mod.ts";
 import { createLateValidator } from "../../../src/server/catalog/late_validator.ts";
-import { findSchemaFault } from "../../../src/server/catalog/schema_faults.ts";
+import { findSchemaFault, isPlain } from "../../../src/server/catalog/schema_faults.ts";
 
 const validator = createSchemaValidator();
 
@@ -97,5 +97,54 @@ describe("a validator that reads late", () => {
   test("holds values against what it read, each time", () => {
     const check = createLateValidator()({ type: "object", required: ["a"] });
     assertEquals([check({ a: 1 }).valid, check({}).valid, check({ a: null }).valid], [true, false, true]);
+  });
+});
+
+describe("plain schemas", () => {
+  test("have types, properties, required names and words alone", () => {
+    const address = { type: "object", properties: { street: { type: "string", title: "Street" } } };
+    const properties = { name: { type: "string", description: "Who" }, address, nothing: {} };
+    assert(isPlain({ type: "object", description: "A person", properties, required: ["name"] }));
+    const others: unknown[] = [
+      { type: ["string", "null"] },
+      { type: "text" },
+      { type: "toString" },
+      { type: [["string"]] },
+      { required: [1] },
+      { required: "name" },
+      { properties: [] },
+      { properties: { a: true } },
+      { properties: { a: { enum: [1] } } },
+      { properties: { a: { properties: { b: { type: 5 } } } } },
+      { $ref: "#" },
+      { pattern: "(" },
+      { note: "unknown keywords are left to the other" },
+      true,
+      null,
+      [],
+    ];
+    for (const schema of others) assertEquals(isPlain(schema), false, JSON.stringify(schema));
+  });
+
+  test("have no fault that the whole search would find", () => {
+    const type = fc.oneof(fc.constantFrom("string", "object", "array", "text", "__proto__"), fc.json());
+    const { schema } = fc.letrec((tie) => ({
+      schema: fc.record({
+        type,
+        title: fc.string(),
+        required: fc.oneof(fc.array(fc.string()), fc.jsonValue({ maxDepth: 1 })),
+        properties: fc.oneof(fc.dictionary(fc.string(), tie("schema"), { maxKeys: 3 }), fc.jsonValue({ maxDepth: 1 })),
+      }, { requiredKeys: [] }),
+    }));
+    let plain = 0;
+    fc.assert(
+      fc.property(schema, (schema) => {
+        if (!isPlain(schema)) return;
+        plain++;
+        assertEquals(findSchemaFault(schema, validator), undefined);
+      }),
+      { numRuns: 500 },
+    );
+    assert(plain > 20, `${plain} were plain`);
   });
 });
