@@ -8,10 +8,12 @@ import { systemClock } from "../src/ports.ts";
 import { classify } from "../src/protocol/json_rpc.ts";
 import type { JsonRpcRequest } from "../src/protocol/json_rpc.ts";
 import { workersLimits } from "../src/protocol/limits.ts";
+import { modernRevisions } from "../src/protocol/revisions.ts";
 import { createMcpApp } from "../src/runner/mcp_app.ts";
 import type { McpApp } from "../src/runner/mcp_app.ts";
 import { readRest } from "../src/server/http/body.ts";
 import { Guards } from "../src/server/http/guards.ts";
+import { internalError, json, refuse } from "../src/server/http/replies.ts";
 import { createModernHandler } from "../src/server/mod.ts";
 import type { Authenticate } from "../src/server/mod.ts";
 import { createAuth } from "./auth.ts";
@@ -39,6 +41,8 @@ function createApp(env: ServerEnv): McpApp {
   const options = { ...namesOf(env), secret: env.STATE_SECRET || undefined, limits: workersLimits, auth };
   const modern = createModernHandler(server, options);
   const guards = new Guards(options);
+  const sendAway = (request: Request, reply: Response): Promise<Response> =>
+    readRest(request, guards.open(request.headers.get("origin"), reply), systemClock);
   return createMcpApp(async (request) => {
     // Foreign pages and names wake no object.
     const refused = guards.refuse(request);
@@ -47,8 +51,13 @@ function createApp(env: ServerEnv): McpApp {
     if (!object) return await modern(request);
     // Neither does who may not come in; the object verifies for itself.
     const caller = await verify(request, auth);
-    if (!(caller instanceof Response)) return await object();
-    return await readRest(request, guards.open(request.headers.get("origin"), caller), systemClock);
+    if (caller instanceof Response) return await sendAway(request, caller);
+    try {
+      return await object() ?? await sendAway(request, noSession());
+    } catch {
+      // The runtime tells the operator what befell the object.
+      return await sendAway(request, json(internalError(undefined), 500));
+    }
   }, { auth });
 }
 
@@ -71,17 +80,19 @@ function wantsSocket({ headers }: Request): boolean {
     offered.split(",").some((name) => name.trim() === "mcp");
 }
 
-/** Who answers a request of the legacy era: the object of its session, or a new one for a handshake. */
+/** Who answers a request of the legacy era: the object of its session, if there can be one, or a new one for a handshake. */
 async function sessionOf(
   request: Request,
   sessions: SessionNamespace,
-): Promise<(() => Promise<Response>) | undefined> {
+): Promise<(() => Promise<Response> | undefined) | undefined> {
   const id = request.headers.get("mcp-session-id");
-  if (id !== null) {
+  const revision = request.headers.get("mcp-protocol-version");
+  // To the modern era it means nothing.
+  if (id !== null && !modernRevisions.some((known) => known === revision)) {
     // An id that this Worker did not make wakes no object.
     const [name = ""] = id.split(".");
     const object = objectId(sessions, name);
-    return () => object ? sessions.get(object).fetch(request) : readRest(request, noSession(), systemClock);
+    return () => object ? sessions.get(object).fetch(request) : undefined;
   }
   const message = await peek(request);
   const isHandshake = classify(message) === "request" && (message as JsonRpcRequest).method === "initialize";
@@ -97,6 +108,5 @@ function objectId(sessions: SessionNamespace, name: string): unknown {
 }
 
 function noSession(): Response {
-  const error = { code: -32600, message: "There is no such session: begin with initialize" };
-  return Response.json({ jsonrpc: "2.0", error }, { status: 404 });
+  return refuse(404, "There is no such session: begin with initialize");
 }
