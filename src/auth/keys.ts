@@ -57,6 +57,8 @@ export class Keys {
   readonly #options: KeysOptions;
   #set: KeySet | undefined;
   #flight: Flight | undefined;
+  /** When the first of the fetches began that none has ended since. */
+  #silentSince = 0;
   #triedAt = -Infinity;
   #failure: McpError | undefined;
 
@@ -75,12 +77,16 @@ export class Keys {
     const now = this.#options.clock.monotonic();
     const isFresh = set !== undefined && now - set.at < freshTime;
     if (isFresh && set !== unknown) return set;
-    if (!this.#underWay(now) && now - this.#triedAt < (this.#failure ? failurePause : rotationPause)) {
+    // Whose key may be among the old ones does not wait for a server that says nothing.
+    const old = set && set !== unknown && now - set.at < longestUse ? set : undefined;
+    const isUnderWay = this.#underWay(now) !== undefined;
+    if (old && isUnderWay && now - this.#silentSince >= patience) return old;
+    if (!isUnderWay && now - this.#triedAt < (this.#failure ? failurePause : rotationPause)) {
       if (set && now - set.at < longestUse) return set;
       if (this.#failure) throw this.#failure;
     }
     try {
-      return await this.#wait(now);
+      return await this.#wait(now, old ? patience : this.#options.timeout);
     } catch (error) {
       if (set && now - set.at < longestUse) return set;
       throw error;
@@ -93,8 +99,8 @@ export class Keys {
   }
 
   /** Joins the fetch under way, or begins one; and again, as long as none of them ends. */
-  async #wait(since: number): Promise<KeySet> {
-    const { clock, timeout } = this.#options;
+  async #wait(since: number, timeout: number): Promise<KeySet> {
+    const { clock } = this.#options;
     const joined = new Set<Promise<KeySet>>();
     const before = this.#set;
     for (let now = since; now - since < timeout; now = clock.monotonic()) {
@@ -112,6 +118,7 @@ export class Keys {
 
   #begin(now: number): Flight {
     this.#triedAt = now;
+    if (!this.#underWay(now)) this.#silentSince = now;
     const flight: Flight = { at: now, result: this.#fetch() };
     this.#flight = flight;
     void flight.result.then((set) => {

@@ -20,6 +20,9 @@ function verifier(
 /** A token that lasts as long as the test. */
 const lasting = { exp: Date.UTC(2026, 6, 29) / 1_000 };
 
+/** Signatures are checked beside this thread: that takes a moment which no clock of ours counts. */
+const settled = () => new Promise((resolve) => setTimeout(resolve, 3));
+
 describe("where keys are", () => {
   test("where the metadata says, asked for once", async () => {
     const key = await createKey("one");
@@ -253,6 +256,43 @@ describe("when keys cannot be had", () => {
     const waiting = Promise.all(Array.from({ length: 20 }, () => verify(token)));
     assertEquals((await clock.until(waiting, 3_500)).every((claims) => claims?.subject === "ada"), true);
     assertEquals(asked, 4);
+  });
+
+  test("a server that hangs later keeps who has a known key no longer than a second, now and then", async () => {
+    const [key, stranger] = [await createKey("one"), await createKey("two")];
+    const server = new AuthorizationServer(key);
+    const clock = new VirtualClock();
+    let isHanging = false;
+    let asked = 0;
+    const fetch: typeof server.fetch = (url, init) => {
+      asked++;
+      return isHanging ? new Promise(() => {}) : server.fetch(url, init);
+    };
+    const verify = verifier(server, clock, { fetch });
+    const [token, unknown] = [await sign(key, lasting), await sign(stranger, lasting)];
+    await verify(token);
+    await clock.advance(600_000);
+    isHanging = true;
+    asked = 0;
+    const waits: number[] = [];
+    // As many come as never before, and half of them with a key that nobody knows.
+    for (let turn = 0; turn < 100; turn++) {
+      const began = clock.monotonic();
+      void verify(unknown).catch(() => {});
+      void verify(token).then((claims) => {
+        assertEquals(claims?.subject, "ada");
+        waits.push(clock.monotonic() - began);
+      });
+      await settled();
+      await clock.advance(200);
+    }
+    await clock.advance(10_000);
+    assertEquals(waits.length, 100);
+    assertEquals(Math.max(...waits), 1_000);
+    // In 25 seconds somebody waited, and each of them brings one fetch at most.
+    assertEquals(asked <= 25, true, `${asked} fetches`);
+    const held = waits.filter((wait) => wait > 0).length;
+    assertEquals(held <= 25, true, `${held} of 100 were held up`);
   });
 
   test("what is no key set is none, and neither is one that is too long", async () => {
