@@ -16,6 +16,7 @@ import {
 } from "oauth4webapi";
 import { type Logger, systemClock, type TokenClaims } from "../ports.ts";
 import { AuthorizationError } from "../protocol/errors.ts";
+import { createSafeLogger } from "../server/safe_logger.ts";
 import { claimsOf, type Payload, readJwt } from "./claims.ts";
 import { Keys, type KeySet } from "./keys.ts";
 import { fetchMetadata } from "./metadata.ts";
@@ -83,6 +84,7 @@ class Verifier {
   readonly #algorithms: readonly string[];
   readonly #tolerance: number;
   readonly #keys: Keys;
+  readonly #logger: Logger | undefined;
 
   constructor(options: JwtVerifierOptions) {
     const { algorithms = defaultAlgorithms, clockTolerance: tolerance = 5_000, jwksUri, audience } = options;
@@ -98,6 +100,7 @@ class Verifier {
       throw new TypeError(`Cannot use the clock tolerance ${tolerance}: expected milliseconds, 0 or more`);
     }
     this.#options = options;
+    this.#logger = createSafeLogger(options.logger);
     this.#algorithms = [...algorithms];
     this.#tolerance = tolerance / 1_000;
     this.#parts = createVerifierParts(options, jwksUri);
@@ -183,6 +186,6 @@ class Verifier {
   }
 
   #refused(reason: string | undefined): undefined {
-    this.#options.logger?.({ level: "debug", message: "A token was refused", fields: { reason } });
+    this.#logger?.({ level: "debug", message: "A token was refused", fields: { reason } });
   }
 }

@@ -147,6 +147,16 @@ describe("a signed access token", () => {
     const text = JSON.stringify(logs);
     for (const part of ["s3cr3t", ...token.split(".")]) assertEquals(text.includes(part), false, text);
   });
+
+  test("a logger that fails changes no answer, and ends no process", async () => {
+    const loggers = [() => Promise.reject(new Error("full disk")) as unknown as void, () => {
+      throw new Error("full disk");
+    }];
+    for (const logger of loggers) {
+      const { key, verify } = await bench({ logger });
+      assertEquals(await verify(await sign(key, { exp: seconds - 400 })), undefined);
+    }
+  });
 });
 
 describe("a forged access token", () => {
