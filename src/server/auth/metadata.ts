@@ -51,7 +51,8 @@ export function serveMetadata(
   if (path !== wellKnown && path !== metadataPath.replace(/\/$/, "")) return refuse(404, "There is nothing here");
   if (request.method !== "GET" && request.method !== "HEAD") return notAllowed("GET, HEAD, OPTIONS");
   const text = request.method === "GET" ? JSON.stringify(document) : "";
-  return jsonText(text, 200, { "cache-control": `max-age=${maxAge}` });
+  // Who asks without an Origin must not leave a cache with what no page can read.
+  return jsonText(text, 200, { "cache-control": `max-age=${maxAge}`, vary: "Origin" });
 }
 
 /** @throws {TypeError} When it is none that a challenge or the metadata may hold. */

@@ -152,7 +152,7 @@ class Guard {
   #grants(granted: readonly string[] = [], wanted: readonly string[]): boolean {
     const { includes } = this.#options;
     return wanted.every((scope) =>
-      granted.includes(scope) || (includes && granted.some((has) => includes(has, scope)))
+      granted.includes(scope) || (includes && granted.some((has) => includes(has, scope) === true))
     );
   }
 

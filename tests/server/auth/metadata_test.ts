@@ -89,6 +89,15 @@ describe("the metadata of a protected resource", () => {
     assertEquals(foreign.status, 403);
   });
 
+  test("a cache between us keeps what one caller got from all whose Origin differs", async () => {
+    const { handler } = protect();
+    const path = "/.well-known/oauth-protected-resource/mcp";
+    for (const headers of [{}, { origin: "http://localhost:5173" }]) {
+      const response = await handler(get(path, "GET", headers));
+      assertEquals(response.headers.get("vary")?.split(", ").includes("Origin"), true, JSON.stringify(headers));
+    }
+  });
+
   test("a page can read why it was sent away", async () => {
     const { handler } = protect();
     const response = await handler(get("/mcp", "POST", { origin: "http://localhost:5173" }));

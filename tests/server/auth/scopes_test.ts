@@ -47,6 +47,12 @@ describe("scopes that every request needs", () => {
       assertEquals((await handler(call("whoami"))).status, status as number, JSON.stringify(scopes));
     }
   });
+
+  test("a promise is no word of the author's: nothing is granted by it", async () => {
+    const includes = (() => Promise.resolve(false)) as unknown as () => boolean;
+    const { handler } = protect({ requiredScopes: ["admin"], includes, claims: { ...sound, scopes: ["read"] } });
+    assertEquals((await handler(call("whoami"))).status, 403);
+  });
 });
 
 describe("scopes that a handler demands", () => {
