@@ -95,6 +95,7 @@ class KeptTaskStore implements TaskStore {
   }
 
   async get(taskId: string): Promise<TaskRecord | undefined> {
+    if (!isId(taskId)) return undefined;
     const record = await this.#read(taskId);
     if (!record || this.#options.clock.now() < record.createdAt + record.ttl) return record;
     await this.delete(taskId);
@@ -103,6 +104,7 @@ class KeptTaskStore implements TaskStore {
 
   replace(record: TaskRecord): Promise<boolean> {
     const { taskId, version } = record;
+    if (!isId(taskId)) return Promise.resolve(false);
     return this.#alone(this.#taskKey(taskId), async () => {
       const kept = await this.#read(taskId);
       if (kept?.version !== version - 1) return false;
@@ -112,6 +114,7 @@ class KeptTaskStore implements TaskStore {
   }
 
   async delete(taskId: string): Promise<void> {
+    if (!isId(taskId)) return;
     const record = await this.#read(taskId).catch(() => undefined);
     await this.#alone(this.#taskKey(taskId), () => this.#drop(this.#taskKey(taskId)));
     if (!record) return;
@@ -214,6 +217,11 @@ function parse(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Clients name tasks: what is no id must be no key, whatever a store makes of keys (paths, for one). */
+function isId(taskId: string): boolean {
+  return /^[\w-]{1,128}$/.test(taskId);
 }
 
 const statuses = ["working", "input_required", "completed", "failed", "cancelled"];

@@ -98,6 +98,16 @@ describe("tasks over a store", () => {
     await assertRejects(() => store.create(record("c")), Error, "is no list");
   });
 
+  test("a store is not asked for what cannot be an id", async () => {
+    const { store, texts } = createStore();
+    for (const taskId of ["", "../../etc/passwd", "a/b", "a b", "a\0", "x".repeat(129)]) {
+      assertEquals(await store.get(taskId), undefined);
+      assertEquals(await store.replace(record(taskId, { version: 2 })), false);
+      await store.delete(taskId);
+    }
+    assertEquals(texts.reads, 0);
+  });
+
   test("a store that fails or hangs is told in time", async () => {
     const { store, texts, clock } = createStore();
     texts.mood = "fails";
