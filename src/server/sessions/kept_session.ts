@@ -123,7 +123,8 @@ export class KeptSession implements LegacyServing {
         this.#readAt = clock.monotonic();
         await this.#follow(this.#withUnwritten(record.lasting));
       } catch (error) {
-        // It is served from memory meanwhile.
+        // It is served from memory meanwhile, and not each request waits for the store.
+        this.#readAt = clock.monotonic();
         failed("A session could not be read from its store", error);
       }
     }

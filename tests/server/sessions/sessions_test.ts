@@ -232,6 +232,28 @@ describe("a store in a bad mood", () => {
     });
   }
 
+  test("that hangs holds up one request of a session, not each", async () => {
+    const world = new World();
+    const here = world.serve();
+    const headers = await world.open(here);
+    await world.clock.advance(2_000);
+    world.store.mood = "hangs";
+    const waits: number[] = [];
+    for (let turn = 0; turn < 4; turn++) {
+      const began = world.clock.monotonic();
+      const asked = world.post(here, headers, "ping");
+      let done = false;
+      void asked.finally(() => done = true);
+      while (!done) {
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        if (!done) await world.clock.advance(500);
+      }
+      assertEquals((await asked).status, 200);
+      waits.push(world.clock.monotonic() - began);
+    }
+    assertEquals(waits.filter((wait) => wait >= 1_000).length, 1, waits.join());
+  });
+
   test("hears later what it could not take: a change that was promised stays", async () => {
     const world = new World();
     const [here, there] = [world.serve(), world.serve()];
