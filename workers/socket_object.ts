@@ -186,7 +186,12 @@ class Conversation implements WebSocketLike {
       messages.splice(0, messages.length, ...withMessage(messages, data, parse));
       if (messages.join().length > mostKept) return this.close(restart, "too much to keep");
     } else return;
-    this.#socket.serializeAttachment(this.#kept);
+    try {
+      this.#socket.serializeAttachment(this.#kept);
+    } catch {
+      // The runtime counts bytes.
+      this.close(restart, "too much to keep");
+    }
   }
 
   /** Whether the client has had this from the memory before. */

@@ -38,3 +38,31 @@ test("a conversation that changes its mind for hours is neither ended nor forgot
   assertEquals(methods, ["initialize", "notifications/initialized", "logging/setLevel"]);
   await object.webSocketClose(socket, 1000, "");
 });
+
+test("what cannot be kept with a socket ends it, and is not thrown at the runtime", async () => {
+  const headers = [["upgrade", "websocket"], ["sec-websocket-protocol", "mcp"]];
+  const kept = { url: "http://localhost/mcp", headers, messages: [] };
+  let closed: number | undefined;
+  const socket: Socket = {
+    readyState: 1,
+    protocol: "mcp",
+    send() {},
+    close: (code) => void (closed = code),
+    // The runtime counts bytes: letters outside of Latin-1 take two of them each.
+    serializeAttachment: (value) => {
+      if (2 * JSON.stringify(value).length > 16_384) throw new Error("serializeAttachment: larger than 16384 bytes");
+    },
+    deserializeAttachment: () => kept,
+  };
+  const nobody = { newUniqueId: () => "", idFromString: () => "", get: () => ({ fetch: () => Promise.reject() }) };
+  const state: State = { acceptWebSocket() {}, getWebSockets: () => [socket] };
+  const object = new SocketObject(state, { SESSIONS: nobody, SOCKETS: nobody });
+  const params = {
+    protocolVersion: "2025-11-25",
+    capabilities: {},
+    clientInfo: { name: "ж".repeat(9_000), version: "1" },
+  };
+  await object.webSocketMessage(socket, JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params }));
+  assertEquals(closed, 1012);
+  await object.webSocketClose(socket, 1000, "");
+});
