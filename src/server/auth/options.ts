@@ -38,7 +38,7 @@ export interface ProtectOptions {
   metadata?: JsonObject | undefined;
   /**
    * Names the caller, as `auth.principal`: what sessions, tasks and state are bound to. Default: `issuer#subject`, or the subject
-   * where the claims name no issuer.
+   * where the claims name no issuer, as they may do for a single authorization server alone.
    */
   principal?: ((claims: TokenClaims) => string) | undefined;
   /** How far the issuer's clock may be off, in milliseconds (5,000). */

@@ -142,6 +142,9 @@ class Guard {
     const end = expiresAt === undefined ? undefined : expiresAt + this.#tolerance;
     if (end !== undefined && end <= this.#clock.now()) return this.#invalid("The token has expired");
     if (!this.#grants(scopes, this.#required)) return challenge(this.#insufficient(this.#required));
+    if (issuer === undefined && !principal && authorizationServers.length > 1) {
+      throw new TypeError('Cannot name the caller: with several servers "verify" has to give "issuer"');
+    }
     const name = principal ? principal(claims) : issuer === undefined ? subject : `${issuer}#${subject}`;
     if (typeof name !== "string" || name === "") {
       throw new TypeError('Cannot name the caller: "principal" gave no text');

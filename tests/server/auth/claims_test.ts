@@ -106,6 +106,17 @@ describe("the issuer of a token", () => {
     assertEquals(await named({ principal: ({ subject }) => `user ${subject}` }), "user ada");
     assertEquals(await status({ principal: () => "" }), 500);
   });
+
+  test("of several servers nobody is named by the subject alone: the ada of one is not the ada of another", async () => {
+    const authorizationServers = [sound.issuer!, "https://other.example.com"];
+    const claims = { ...sound, issuer: undefined };
+    assertEquals(await status({ authorizationServers, claims }), 500);
+    assertEquals(await status({ authorizationServers, claims, principal: ({ subject }) => `user ${subject}` }), 200);
+    assertEquals(await status({ authorizationServers, claims: sound }), 200);
+    const { handler, logs } = protect({ authorizationServers, claims });
+    assertEquals((await handler(call("whoami"))).status, 500);
+    assertEquals(String(logs[0]?.fields?.error).includes('"verify" has to give "issuer"'), true, JSON.stringify(logs));
+  });
 });
 
 describe("what a verifier gives", () => {
