@@ -188,7 +188,8 @@ export class TaskKeeper {
     }
     run.end(new Error("The task has ended"));
     try {
-      await this.#write(taskId, () => ({ ...outcome, inputRequests: undefined }));
+      const written = await this.#write(taskId, () => ({ ...outcome, inputRequests: undefined }));
+      if (!written && this.#listeners.has(taskId)) this.#heard(taskId, await this.options.store.get(taskId));
     } catch (error) {
       this.#log("The end of a task could not be written down", error);
       // The result may be more than the store takes.
@@ -232,7 +233,10 @@ export class TaskKeeper {
       for (;;) {
         const record = await store.get(taskId);
         if (!this.#runs.has(taskId)) return;
-        if (!record || isEnded(record)) return this.#stop(taskId, "The task has ended");
+        if (!record || isEnded(record)) {
+          this.#heard(taskId, record);
+          return this.#stop(taskId, "The task has ended");
+        }
         const leaseUntil = this.#parts.clock.now() + lease;
         // Nothing of it has changed for those who ask.
         if (await store.replace({ ...record, version: record.version + 1, leaseUntil })) return;
@@ -268,6 +272,12 @@ export class TaskKeeper {
     if (!await this.options.store.replace(next)) return undefined;
     this.#tell(next);
     return next;
+  }
+
+  /** What another process has made of a task: nobody else tells those who listen here. */
+  #heard(taskId: string, record: TaskRecord | undefined): void {
+    if (record) this.#tell(record);
+    else this.#listeners.delete(taskId);
   }
 
   #tell(record: TaskRecord): void {

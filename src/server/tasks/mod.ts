@@ -28,7 +28,7 @@ export interface TasksOptions {
   pollInterval?: number | undefined;
   /**
    * For how long a process vouches for the tasks that it runs, in milliseconds (30,000); it does so three times in that time.
-   * A task whose process is silent for longer has failed. Clocks of processes with one store must not differ by more.
+   * A task whose process is silent for longer has failed. Clocks of processes with one store must not differ by half of it.
    */
   lease?: number | undefined;
   /** Takes the work of each task, where the platform has to know of what goes on after an answer: `waitUntil` of a Worker. */
