@@ -148,7 +148,12 @@ export class SessionObject {
     const now = Date.now();
     if (now - this.#alarm < alarmPause) return;
     this.#alarm = now;
-    await this.#state.storage.setAlarm(now + idle);
+    try {
+      await this.#state.storage.setAlarm(now + idle);
+    } catch {
+      // What was asked has been done: the next request tries again.
+      this.#alarm = 0;
+    }
   }
 
   async #forget(): Promise<void> {

@@ -10,6 +10,8 @@ type State = ConstructorParameters<typeof SessionObject>[0];
 class Place {
   readonly stored = new Map<string, unknown>();
   alarms = 0;
+  /** Whether an alarm can be set. */
+  isWell = true;
   object: SessionObject = this.wake();
   headers: Record<string, string> = {};
 
@@ -19,7 +21,7 @@ class Place {
       get: (key) => Promise.resolve(this.stored.get(key)),
       put: (key, value) => Promise.resolve(void this.stored.set(key, structuredClone(value))),
       delete: (key) => Promise.resolve(this.stored.delete(key)),
-      setAlarm: () => Promise.resolve(void this.alarms++),
+      setAlarm: () => this.isWell ? Promise.resolve(void this.alarms++) : Promise.reject(new Error("storage failed")),
       deleteAlarm: () => Promise.resolve(),
       deleteAll: () => Promise.resolve(this.stored.clear()),
     };
@@ -101,6 +103,16 @@ describe("the object of a legacy session", () => {
     await stream.body?.cancel();
     await place.object.alarm();
     assertEquals([place.stored.size, (await place.post({ id: 2, method: "ping" })).status], [0, 404]);
+  });
+
+  test("an alarm that cannot be set costs no answer, and is set with the next one", async () => {
+    const place = new Place();
+    place.isWell = false;
+    await place.open();
+    assertEquals((await place.post({ id: 1, method: "ping" })).status, 200);
+    place.isWell = true;
+    assertEquals((await place.post({ id: 2, method: "ping" })).status, 200);
+    assertEquals(place.alarms, 1);
   });
 
   test("a stream that ends with its session is let go of", async () => {

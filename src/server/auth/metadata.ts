@@ -51,8 +51,9 @@ export function serveMetadata(
   if (path !== wellKnown && path !== metadataPath.replace(/\/$/, "")) return refuse(404, "There is nothing here");
   if (request.method !== "GET" && request.method !== "HEAD") return notAllowed("GET, HEAD, OPTIONS");
   const text = request.method === "GET" ? JSON.stringify(document) : "";
-  // Who asks without an Origin must not leave a cache with what no page can read.
-  return jsonText(text, 200, { "cache-control": `max-age=${maxAge}`, vary: "Origin" });
+  // Who asks without an Origin must not leave a cache with what no page can read; with one, the guard says it.
+  const vary = request.headers.has("origin") ? undefined : { vary: "Origin" };
+  return jsonText(text, 200, { "cache-control": `max-age=${maxAge}`, ...vary });
 }
 
 /** @throws {TypeError} When it is none that a challenge or the metadata may hold. */
