@@ -184,9 +184,10 @@ class KeptTaskStore implements TaskStore {
     return `${this.#options.prefix}${owner === null ? "anyone" : `owner:${await hashed(owner)}`}`;
   }
 
-  #get(key: string): Promise<string | undefined> {
+  async #get(key: string): Promise<string | undefined> {
     const { store, timeout, clock } = this.#options;
-    return inTime(clock, timeout, () => store.get(key));
+    // Many a store says null.
+    return await inTime(clock, timeout, () => store.get(key)) ?? undefined;
   }
 
   #set(key: string, value: unknown): Promise<void> {

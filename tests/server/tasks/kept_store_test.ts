@@ -108,6 +108,15 @@ describe("tasks over a store", () => {
     assertEquals(texts.reads, 0);
   });
 
+  test("a store that says null where there is nothing has nothing", async () => {
+    const { store, texts } = createStore();
+    const get = texts.get.bind(texts);
+    texts.get = async (key) => await get(key) ?? null as unknown as undefined;
+    assertEquals(await store.get("a"), undefined);
+    await store.create(record("a"));
+    assertEquals((await store.get("a"))?.taskId, "a");
+  });
+
   test("a store that fails or hangs is told in time", async () => {
     const { store, texts, clock } = createStore();
     texts.mood = "fails";
