@@ -198,7 +198,7 @@ export class KeptSession implements LegacyServing {
     if (this.#isKept && !record) return;
     const changes = [...this.#unwritten.values()];
     const lasting = record ? this.#withUnwritten(record.lasting) : this.#lasting!;
-    await records.write(id, { principal, at: clock.now(), lasting });
+    await records.write(id, { principal, at: clock.now(), lasting }, () => this.#over);
     this.#isKept = true;
     for (const change of changes) if (this.#unwritten.get(change.of) === change) this.#unwritten.delete(change.of);
   }

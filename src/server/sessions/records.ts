@@ -47,14 +47,23 @@ export class SessionRecords {
   /** What is kept of a session; undefined when there is nothing. Throws when the store fails or holds something else. */
   async read(id: string): Promise<SessionRecord | undefined> {
     const key = await this.#key(id);
-    const text = await this.#inTime(() => this.#options.store.get(key));
+    // Many a store says null.
+    const text = await this.#inTime(() => this.#options.store.get(key)) ?? undefined;
     return text === undefined ? undefined : parse(text);
   }
 
-  /** Keeps a session. Throws when the store fails. */
-  async write(id: string, record: SessionRecord): Promise<void> {
+  /**
+   * Keeps a session. Throws when the store fails.
+   *
+   * @param isOver Whether it was ended meanwhile: a write that comes too late, when nobody waits for it, is taken back.
+   */
+  async write(id: string, record: SessionRecord, isOver: () => boolean): Promise<void> {
     const key = await this.#key(id);
-    await this.#inTime(() => this.#options.store.set(key, JSON.stringify(record)));
+    const { store } = this.#options;
+    await this.#inTime(async () => {
+      await store.set(key, JSON.stringify(record));
+      if (isOver()) await store.delete(key);
+    });
   }
 
   /** Forgets a session. Throws when the store fails. */

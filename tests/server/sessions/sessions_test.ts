@@ -281,6 +281,37 @@ describe("a store in a bad mood", () => {
     }
   });
 
+  test("that says null where there is nothing has nothing", async () => {
+    const world = new World();
+    world.store.get = () => Promise.resolve(null as unknown as undefined);
+    assertEquals((await world.post(world.serve(), { "mcp-session-id": "none" }, "ping")).status, 404);
+  });
+
+  test("that writes when nobody waits for it any more brings back no session that was ended", async () => {
+    const world = new World();
+    const here = world.serve();
+    const headers = await world.open(here);
+    let release = (): void => {};
+    let isWriting = false;
+    const set = world.store.set.bind(world.store);
+    world.store.held = new Promise((resolve) => release = resolve);
+    world.store.set = (key, value) => {
+      isWriting = true;
+      return set(key, value);
+    };
+    const changing = world.post(here, headers, "logging/setLevel", { level: "error" });
+    await until(() => isWriting, 2_000);
+    const ending = world.send(here, "DELETE", headers);
+    await world.clock.advance(5_000);
+    assertEquals((await ending).status, 200);
+    await changing;
+    assertEquals(world.store.texts.size, 0);
+    release();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    assertEquals(world.store.texts.size, 0);
+    assertEquals((await world.post(world.serve(), headers, "ping")).status, 404);
+  });
+
   test("is not asked for what cannot be an id", async () => {
     const world = new World();
     for (const id of ["x".repeat(600), "a b"]) {
