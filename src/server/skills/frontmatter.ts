@@ -13,7 +13,7 @@ const pair = /^([A-Za-z][\w./-]*):(?:[ \t]+(.*))?$/;
 const ambiguous = /^(?:~|null|y|n|yes|no|on|off|true|false|[-+]?\.?(?:inf|nan)|[-+.]?\d[\d_.,:+\-\sTZa-fox]*)$/i;
 /** What begins something else than a plain text, or ends one. */
 // deno-lint-ignore no-control-regex
-const special = /^[-?:,[\]{}#&*!|>'"%@`]|:(?:[ \t]|$)|[ \t]#|[\0-\x08\x0b-\x1f\x7f]/;
+const special = /^[-?:,[\]{}#&*!|>'"%@`]|:(?:[ \t]|$)|[ \t]#|[\0-\x08\x0b-\x1f\x7f\x85\u2028\u2029]/;
 
 /**
  * Reads the frontmatter.
@@ -35,12 +35,12 @@ export function readFrontmatter(what: string, markdown: string): JsonObject {
   };
   const read = new Map<string, JsonValue>();
   for (let at = 0; at < lines.length; at++) {
-    const line = lines[at]!.trimEnd();
+    const line = withoutBlanks(lines[at]!);
     if (line === "" || line.startsWith("#")) continue;
     const [, key = bad(line), value = ""] = pair.exec(line) ?? [];
     if (read.has(key) || ambiguous.test(key)) bad(line);
     const inside: string[] = [];
-    while (value === "" && /^ +\S/.test(lines[at + 1] ?? "")) inside.push(lines[++at]!.trimEnd());
+    while (value === "" && /^ +\S/.test(lines[at + 1] ?? "")) inside.push(withoutBlanks(lines[++at]!));
     read.set(
       key,
       inside.length > 0 ? readInside(inside, bad) : value === "" ? null : readScalar(value, () => bad(line)),
@@ -54,7 +54,7 @@ function readInside(lines: readonly string[], bad: (line: string) => never): Jso
   const indent = lines[0]!.search(/\S/);
   const texts = lines.map((line) => line.search(/\S/) === indent ? line.slice(indent) : bad(line));
   if (texts.every((text) => text.startsWith("- "))) {
-    return texts.map((text) => readScalar(text.slice(2).trim(), () => bad(text)));
+    return texts.map((text) => readScalar(text.slice(2).replace(/^[ \t]+/, ""), () => bad(text)));
   }
   const read = new Map<string, JsonValue>();
   for (const text of texts) {
@@ -76,5 +76,13 @@ function readScalar(text: string, bad: () => never): JsonValue {
   }
   if (text.startsWith("'")) return /^'(?:[^']|'')*'$/.test(text) ? text.slice(1, -1).replaceAll("''", "'") : bad();
   if (/^(?:true|false|0|-?[1-9]\d{0,14})$/.test(text)) return JSON.parse(text) as JsonValue;
-  return ambiguous.test(text) || special.test(text) ? bad() : text;
+  // Other blanks at an end are part of the text for YAML, and nobody sees them.
+  return ambiguous.test(text) || special.test(text) || text !== text.trim() ? bad() : text;
+}
+
+/** A line without the blanks at its end, as YAML knows blanks. */
+function withoutBlanks(line: string): string {
+  let end = line.length;
+  while (line[end - 1] === " " || line[end - 1] === "\t") end--;
+  return line.slice(0, end);
 }

@@ -44,12 +44,14 @@ describe("the frontmatter of a skill", () => {
       "  - 'Bash(git:*)'",
       'tags: ["a", 1, {"b": null}]',
       'more: {"deep": [true]}',
+      "blanks: «\u00a0a\u00a0»\u3000b \t",
     );
     assertEquals(seen, {
       metadata: { version: "1.0", "example.com/author": "Ada" },
       "allowed-tools": ["Read", "Bash(git:*)"],
       tags: ["a", 1, { b: null }],
       more: { deep: [true] },
+      blanks: "«\u00a0a\u00a0»\u3000b",
     });
   });
 
@@ -101,6 +103,18 @@ describe("the frontmatter of a skill", () => {
       "metadata:\n  - a\n  b: c",
       "metadata:\n\ta: b",
       "text: a\u0000b",
+      // No blank for YAML, and none that anybody sees.
+      ...["\u00a0", "\u3000", "\ufeff", "\u0085", "\u2028"].flatMap((blank) => [
+        `text: a${blank}`,
+        `text: ${blank}a`,
+        `text: ${blank}`,
+        `text: 'a'${blank}`,
+        `text: 1${blank}`,
+        `list:\n  - a${blank}`,
+        `list:\n  - ${blank}a`,
+        blank,
+      ]),
+      "text: a\u2028b",
     ];
     for (const line of bad) {
       assertThrows(() => read(line), TypeError, "its frontmatter says", line);
