@@ -47,7 +47,7 @@ const mostWaking = 1_000;
  *
  * While the store fails, sessions in memory are served, new ones and what changes are written as soon as it works again, and
  * all other sessions get 503. Of two changes to one session in two processes at the same time the last one stays. Records of
- * processes that have died stay until they are asked for: let the store forget what was not written for twice the time that
+ * processes that have died, and of sessions that had to make room, stay until they are asked for: let the store forget what was not written for twice the time that
  * a session may be idle.
  *
  * @param store Where they are kept: all processes that serve have to reach the same.
