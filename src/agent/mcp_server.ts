@@ -10,7 +10,7 @@ import { writeJson } from "../server/catalog/json.ts";
 import type { PromptArgumentOptions, ToolReturn } from "../server/definitions.ts";
 import { McpServer } from "../server/mod.ts";
 import type { ServerOptions } from "../server/mod.ts";
-import { createSafeLogger } from "../server/safe_logger.ts";
+import { createSafeLogger } from "../egress/safe_logger.ts";
 import { defaultServerInfo, McpAgent } from "./mcp_agent.ts";
 import type { McpAgentShape, McpToolDefinition } from "./mcp_agent.ts";
 import { classNameOf, missingMethods } from "./names.ts";

@@ -16,7 +16,7 @@ import {
 } from "oauth4webapi";
 import { type Logger, systemClock, type TokenClaims } from "../ports.ts";
 import { AuthorizationError } from "../protocol/errors.ts";
-import { createSafeLogger } from "../server/safe_logger.ts";
+import { createSafeLogger } from "../egress/safe_logger.ts";
 import { claimsOf, type Payload, readJwt } from "./claims.ts";
 import { Keys, type KeySet } from "./keys.ts";
 import { fetchMetadata } from "./metadata.ts";

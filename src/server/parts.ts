@@ -7,7 +7,7 @@ import { systemClock, systemRandom } from "../ports.ts";
 import type { Clock, Logger, Random } from "../ports.ts";
 import { defaultLimits, fillIn } from "../protocol/limits.ts";
 import type { Limits } from "../protocol/limits.ts";
-import { createSafeLogger } from "./safe_logger.ts";
+import { createSafeLogger } from "../egress/safe_logger.ts";
 import type { Methods, ServerParts, StateSealer } from "./seam.ts";
 
 /** Options that every way to serve shares. */

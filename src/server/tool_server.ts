@@ -14,7 +14,7 @@ import type { Kinds } from "./catalog/kind.ts";
 import { createLateValidator } from "./catalog/late_validator.ts";
 import { defaultPageSize } from "./catalog/shelf.ts";
 import type { AnySchema, Checked, ToolHandler, ToolOptions } from "./definitions.ts";
-import { createSafeLogger } from "./safe_logger.ts";
+import { createSafeLogger } from "../egress/safe_logger.ts";
 import type { Methods } from "./seam.ts";
 
 /** How a server behaves. */

@@ -265,7 +265,7 @@ describe("when keys cannot be had", () => {
     const fetch: GuardedFetch = async (url) => {
       asked++;
       if (isHanging) await new Promise(() => {});
-      const response = await server.fetch(url);
+      const response = await server.fetch(url, {});
       return { status: 200, headers: response.headers, text: await response.text(), body: new Uint8Array(), url };
     };
     const keys = new Keys({ fetch, locate: () => Promise.resolve(`${issuer}${keysPath}`), timeout: 5_000, clock });

@@ -5,7 +5,7 @@
  */
 import { InvalidRequestError } from "../../protocol/errors.ts";
 import type { Logger } from "../../ports.ts";
-import { createSafeLogger } from "../../server/safe_logger.ts";
+import { createSafeLogger } from "../../egress/safe_logger.ts";
 import { ModelError } from "../api_agent.ts";
 
 /** The body of an error. */

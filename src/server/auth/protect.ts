@@ -11,7 +11,7 @@ import { InvalidRequestError, McpError } from "../../protocol/errors.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { AuthInfo } from "../definitions.ts";
 import { internalError, json, refuse } from "../http/replies.ts";
-import { createSafeLogger } from "../safe_logger.ts";
+import { createSafeLogger } from "../../egress/safe_logger.ts";
 import { readBearer } from "./bearer.ts";
 import { type Challenge, challenge, writeChallenge } from "./challenge.ts";
 import { Audience, checkClaims } from "./claims.ts";

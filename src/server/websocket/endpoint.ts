@@ -11,7 +11,7 @@ import type { AuthInfo } from "../definitions.ts";
 import { Guards } from "../http/guards.ts";
 import type { HttpOptions } from "../http/options.ts";
 import { internalError, json, notAllowed, refuse } from "../http/replies.ts";
-import { createSafeLogger } from "../safe_logger.ts";
+import { createSafeLogger } from "../../egress/safe_logger.ts";
 import type { Servable } from "../serving.ts";
 import { createSocketChannel } from "./channel.ts";
 
