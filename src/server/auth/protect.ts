@@ -21,6 +21,8 @@ import { readResource, type ResourceUrl, wellKnown } from "./resource_url.ts";
 
 /** When a caller may try again whose token could not be verified, in seconds. */
 const retryAfter = "5";
+/** The parts of a token that are kept out of log lines each for itself: a JWE has five. */
+const mostParts = 5;
 
 /**
  * Protects an endpoint by bearer tokens. It is the `auth` of `createHandler`, `createSocketEndpoint`, `createAgentHandler` and
@@ -174,12 +176,15 @@ class Guard {
 
   /** Nothing could be found out: whoever it is stays outside. */
   #failed(error: unknown, token: string): Response {
-    const redactor = new Redactor();
-    for (const secret of [token, ...token.split(".")]) redactor.add(secret);
-    const text = redactor.redact(String(error instanceof Error ? error.stack ?? error : error));
     const isPassing = error instanceof McpError && error.retryable;
-    const level = isPassing ? "warning" : "error";
-    this.#logger?.({ level, message: "A token could not be verified", fields: { error: text } });
+    if (this.#logger) {
+      const redactor = new Redactor();
+      // A redactor has room for so many secrets: whoever sends more parts must not push the token itself out.
+      for (const secret of [token, ...token.split(".", mostParts)]) redactor.add(secret);
+      const text = redactor.redact(String(error instanceof Error ? error.stack ?? error : error));
+      const level = isPassing ? "warning" : "error";
+      this.#logger({ level, message: "A token could not be verified", fields: { error: text } });
+    }
     if (!isPassing) return json(internalError(undefined), 500);
     return refuse(503, "Tokens cannot be verified now", { code: -32603, headers: { "retry-after": retryAfter } });
   }

@@ -139,6 +139,18 @@ describe("callers without a good token", () => {
     }
   });
 
+  test("a token of very many parts hides nothing, and costs nothing where nobody listens", async () => {
+    const parts = Array.from({ length: 300 }, (_, part) => `s3cr3t-${part}`).join(".");
+    const authorization = `Bearer ${parts}`;
+    const { handler, logs } = protect({ verify: (given) => Promise.reject(new Error(`cannot parse ${given}`)) });
+    assertEquals((await handler(call("whoami", { authorization }))).status, 500);
+    assertEquals([logs.length, JSON.stringify(logs).includes("s3cr3t")], [1, false]);
+    let read = 0;
+    const error = Object.defineProperty(new Error("no"), "stack", { get: () => `${++read}` });
+    const silent = protect({ verify: () => Promise.reject(error), logger: undefined });
+    assertEquals([(await silent.handler(call("whoami", { authorization }))).status, read], [500, 0]);
+  });
+
   test("nothing of a token is in any reply or log line", async () => {
     const choices = [
       { claims: undefined },
