@@ -19,6 +19,8 @@ declare const Deno: {
 
 /** Silence before the other side is asked whether it is there, and that long again until it is given up, in seconds. */
 const idleTimeout = 120;
+/** How long the system is given to take what was answered at last, in milliseconds. */
+const flushTime = 20;
 
 /**
  * Makes a WebSocket of a request on Deno.
@@ -64,7 +66,11 @@ export const listenDeno: ListenHttp = ({ answer, admit }, at) => {
     close: async (grace) => {
       closing = true;
       // `shutdown()` cannot be cut short: Deno breaks when the signal is aborted during it.
+      const start = performance.now();
       await within(grace, Promise.all(replies));
+      // A reply counts as complete before the system has taken its last bytes, and an abort would lose them.
+      const left = grace - (performance.now() - start);
+      await new Promise((resolve) => setTimeout(resolve, Math.min(flushTime, left)));
       controller.abort();
       await server.finished;
     },

@@ -5,7 +5,7 @@
  */
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import type { HttpServing, ListenHttp } from "./listen.ts";
 import { sendReply, toRequest } from "./node_messages.ts";
 
@@ -27,13 +27,20 @@ export const listenNode: ListenHttp = createListenNode(idleTime);
 export function createListenNode(idleTime: number): ListenHttp {
   return async ({ answer, admit, messageBytes }, { hostname, port }) => {
     const server = createServer({ headersTimeout, requestTimeout }, (request, response) => {
+      // It may fall idle only now that the server closes: nobody waits for another request on it.
+      response.on("close", () => server.listening || server.closeIdleConnections());
       void exchange(request, response, answer).catch(() => response.destroy());
     });
+    const connections = connectionsOf(server);
     const sockets = admit && (await loadSockets())(server, { admit, messageBytes, idleTime });
     await new Promise<void>((resolve, reject) => {
-      server.once("error", reject);
+      const failed = (error: Error): void => {
+        sockets?.destroy();
+        reject(error);
+      };
+      server.once("error", failed);
       server.listen(port, hostname, () => {
-        server.off("error", reject);
+        server.off("error", failed);
         resolve();
       });
     });
@@ -42,8 +49,18 @@ export function createListenNode(idleTime: number): ListenHttp {
       server.closeAllConnections();
       sockets?.destroy();
     };
-    return { hostname, port: address.port, close: (grace) => close(server, endRest, grace) };
+    return { hostname, port: address.port, close: (grace) => close(server, { connections, endRest, grace }) };
   };
+}
+
+/** The connections that are open. */
+function connectionsOf(server: Server): ReadonlySet<Socket> {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  return sockets;
 }
 
 async function loadSockets(): Promise<typeof import("./node_sockets.ts").serveNodeSockets> {
@@ -54,9 +71,14 @@ async function loadSockets(): Promise<typeof import("./node_sockets.ts").serveNo
   }
 }
 
-async function close(server: Server, endRest: () => void, grace: number): Promise<void> {
+async function close(
+  server: Server,
+  { connections, endRest, grace }: { connections: ReadonlySet<Socket>; endRest: () => void; grace: number },
+): Promise<void> {
   const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
   server.closeIdleConnections();
+  // One that was opened ahead and has not said a byte is not idle in the eyes of `node:http`.
+  for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
   const timer = setTimeout(endRest, grace);
   await closed;
   clearTimeout(timer);

@@ -1,0 +1,84 @@
+/** How long the one-line hosts take to close: no longer than somebody is served. The grace is for those who stay. */
+import { connect as connectSocket } from "node:net";
+import type { Socket } from "node:net";
+import { describe, test } from "node:test";
+import { assert, assertEquals } from "@std/assert";
+import { serveHttp } from "../../src/entry/local.ts";
+import type { HttpHost } from "../../src/entry/local.ts";
+import { until } from "../support/clients.ts";
+
+const grace = 5_000;
+
+/** A connection that is kept, as browsers and agents keep theirs. */
+async function kept(host: HttpHost): Promise<{ socket: Socket; text: () => string; ended: () => boolean }> {
+  let text = "";
+  let ended = false;
+  const socket = connectSocket(host.port, "127.0.0.1");
+  socket.on("data", (chunk) => void (text += String(chunk))).on("error", () => {});
+  socket.on("close", () => void (ended = true));
+  await new Promise<void>((resolve) => socket.once("connect", () => resolve()));
+  return { socket, text: () => text, ended: () => ended };
+}
+
+/** Closes it while `during` goes on, and says whether that took the whole grace. */
+async function waitsForGrace(host: HttpHost, during: () => unknown = () => {}): Promise<boolean> {
+  const start = performance.now();
+  const closed = host.close();
+  await during();
+  await closed;
+  return performance.now() - start > grace / 2;
+}
+
+const get = "GET / HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n";
+
+describe("closing a one-line host", () => {
+  test("a connection that is kept for a next request holds nothing up", async () => {
+    const host = await serveHttp(() => Promise.resolve(new Response("whole")), { port: 0, grace });
+    const { socket, text, ended } = await kept(host);
+    socket.write(get);
+    await until(() => text().includes("whole"), 2_000);
+    assertEquals(await waitsForGrace(host), false);
+    await until(ended, 2_000);
+  });
+
+  test("nor does one that was opened ahead and never used", async () => {
+    const host = await serveHttp(() => Promise.resolve(new Response("whole")), { port: 0, grace });
+    const { socket } = await kept(host);
+    // The server has taken it by now.
+    assertEquals(await (await fetch(host.url)).text(), "whole");
+    assertEquals(await waitsForGrace(host), false);
+    socket.destroy();
+  });
+
+  test("one that is served is served to the end, and then not kept", async () => {
+    for (const isStream of [false, true]) {
+      let finish: (() => void) | undefined;
+      const host = await serveHttp(async () => {
+        const whole = new Promise<void>((resolve) => finish = resolve);
+        if (!isStream) {
+          await whole;
+          return new Response("whole");
+        }
+        const body = new ReadableStream({
+          async start(controller) {
+            controller.enqueue(new TextEncoder().encode("first"));
+            await whole;
+            controller.enqueue(new TextEncoder().encode("last"));
+            controller.close();
+          },
+        });
+        return new Response(body);
+      }, { port: 0, grace });
+      const { socket, text, ended } = await kept(host);
+      socket.write(get);
+      await until(() => finish && (!isStream || text().includes("first")), 2_000);
+      const waited = await waitsForGrace(host, async () => {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        finish?.();
+      });
+      assertEquals(waited, false);
+      await until(ended, 2_000);
+      assert(text().includes(isStream ? "last" : "whole"), `${isStream} ${text()}`);
+    }
+  });
+});
