@@ -188,14 +188,15 @@ class ChannelServing implements ChannelServer {
     else this.#take(value, this.#answered);
   }
 
-  /** Until it is answered, what comes waits. */
+  /** Until it is answered, what comes waits; that is owed too, also when the other side has ended meanwhile. */
   #opening(value: unknown): void {
     this.#waiting = [];
     this.#take(value, (response) => {
-      this.#answered(response);
+      if (response) this.#send(response);
       const waiting = this.#waiting ?? [];
       this.#waiting = undefined;
       for (const text of waiting) this.#receive(text);
+      this.#settled();
     });
   }
 

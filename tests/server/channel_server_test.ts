@@ -285,6 +285,28 @@ describe("the end of a channel", () => {
       assertEquals(clock.waiting, 0);
     }
   });
+
+  test("what came behind the handshake is finished too, when all came at once and nothing more will", async () => {
+    for (const opening of [handshake(), handshake().slice(1)]) {
+      const { server, finish } = held();
+      const written: string[] = [];
+      const serving = serveChannel(server, {
+        label: "half open",
+        open(receiver) {
+          // A server that got an answer to its handshake as well as one that got an error.
+          for (const message of [...opening, hold(1)]) receiver.text(JSON.stringify(message));
+          receiver.end();
+          return Promise.resolve();
+        },
+        write: (texts) => void written.push(...texts),
+        close: () => Promise.resolve(),
+      }, { clock: new VirtualClock(), drainTimeout: 200 });
+      await turns();
+      finish("1");
+      await serving.closed;
+      assertEquals(ids(written.map((text) => JSON.parse(text))), opening.length > 1 ? [0, 1] : [1]);
+    }
+  });
 });
 
 describe("writing", () => {
