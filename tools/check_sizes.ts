@@ -55,9 +55,9 @@ const budgets: readonly Budget[] = [
     from: "./src/client/mod.ts",
     program: oneCall,
     most: 10_240,
-    today: 12_223,
+    today: 12_235,
   },
-  { name: "connect and one tool call, from mod.ts", from: "./mod.ts", program: oneCall, most: 18_432, today: 28_878 },
+  { name: "connect and one tool call, from mod.ts", from: "./mod.ts", program: oneCall, most: 18_432, today: 28_904 },
   {
     name: "a Worker with one tool, in Hono",
     from: "./src/server/mod.ts",

@@ -6,7 +6,7 @@
  */
 import { ConnectionClosedError } from "../protocol/errors.ts";
 import type { JsonObject } from "../protocol/json_rpc.ts";
-import { defaultLimits, defaultTimeouts } from "../protocol/limits.ts";
+import { defaultLimits, defaultTimeouts, fillIn } from "../protocol/limits.ts";
 import { checked } from "../protocol/modern.ts";
 import { isPlain } from "../protocol/shapes/core.ts";
 import type { Era, Revision } from "../protocol/revisions.ts";
@@ -65,8 +65,8 @@ export class CoreClient implements AsyncDisposable {
       transport,
       clock,
       random,
-      limits: { ...defaultLimits, ...options.limits },
-      timeouts: { ...defaultTimeouts, ...options.timeouts },
+      limits: fillIn(defaultLimits, options.limits),
+      timeouts: fillIn(defaultTimeouts, options.timeouts),
       clientInfo,
       capabilities: inputs?.capabilities ?? capabilities,
       inputs,

@@ -7,7 +7,7 @@ import { ConnectionClosedError, LimitExceededError, McpError, ProtocolViolationE
 import { classify, isObject } from "../protocol/json_rpc.ts";
 import type { JsonRpcMessage, JsonRpcRequest, RequestId } from "../protocol/json_rpc.ts";
 import { parseJson } from "../protocol/json_scan.ts";
-import { defaultLimits } from "../protocol/limits.ts";
+import { defaultLimits, fillIn } from "../protocol/limits.ts";
 import { metaPrefix } from "../protocol/modern.ts";
 import type { Limits } from "../protocol/limits.ts";
 import { asMcpError, reasonText } from "./failure.ts";
@@ -90,7 +90,7 @@ export class ChannelTransport implements Transport {
   constructor(make: () => Channel, options: ChannelTransportOptions = {}) {
     this.#make = make;
     this.#channel = make();
-    this.#limits = { ...defaultLimits, ...options.limits };
+    this.#limits = fillIn(defaultLimits, options.limits);
   }
 
   /** What names the other side to people. */

@@ -8,7 +8,7 @@ import { HttpReply } from "./http_reply.ts";
 import { ConnectionClosedError } from "../protocol/errors.ts";
 import type { McpError } from "../protocol/errors.ts";
 import type { JsonRpcMessage, JsonRpcRequest } from "../protocol/json_rpc.ts";
-import { defaultLimits, defaultTimeouts } from "../protocol/limits.ts";
+import { defaultLimits, defaultTimeouts, fillIn } from "../protocol/limits.ts";
 import type { Limits, Timeouts } from "../protocol/limits.ts";
 import { systemClock } from "../ports.ts";
 import type { Clock, Fetch } from "../ports.ts";
@@ -63,8 +63,8 @@ export class HttpTransport implements Transport {
       label,
       // Called as a method of an object, some runtimes would refuse the global fetch.
       fetch: (target, init) => fetch(target, init),
-      limits: { ...defaultLimits, ...options.limits },
-      timeouts: { ...defaultTimeouts, ...options.timeouts },
+      limits: fillIn(defaultLimits, options.limits),
+      timeouts: fillIn(defaultTimeouts, options.timeouts),
       clock,
       redact: options.redact ?? withoutValues(headers),
       headers,

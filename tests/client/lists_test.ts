@@ -95,6 +95,7 @@ describe("lists that come in pages", () => {
   }));
   const caps: [string, Options, string, number][] = [
     ["100 pages by default", {}, "pages", 100],
+    ["100 pages, undefined is none", { limits: { pages: undefined } as unknown as Options["limits"] }, "pages", 100],
     ["limits.pages", { limits: { pages: 7 } }, "pages", 7],
     ["limits.items", { limits: { items: 5 } }, "items", 5],
     ["limits.tools", { limits: { tools: 3 } }, "items", 3],

@@ -5,6 +5,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { isJsonObject, type JsonObject, objectAt } from "../servers/core/wire.ts";
+import { openWebSocket } from "../support/open_socket.ts";
 import {
   eventReader,
   handshake,
@@ -92,17 +93,13 @@ export async function checkControl(base: string, name: string): Promise<void> {
 /** A socket speaks the era that its path names, and nothing without the subprotocol. */
 export async function checkWebSocket(base: string, name: string): Promise<void> {
   const url = base.replace("http:", "ws:");
-  const socket = new WebSocket(`${url}/ws@${name}`, ["mcp"]);
+  const socket = await openWebSocket(`${url}/ws@${name}`, { protocols: ["mcp"] });
   const messages: JsonObject[] = [];
   let wake = () => {};
-  socket.addEventListener("message", (event: MessageEvent<unknown>) => {
-    const value: unknown = JSON.parse(String(event.data));
+  socket.addEventListener("message", ({ data }) => {
+    const value: unknown = JSON.parse(String(data));
     if (isJsonObject(value)) messages.push(value);
     wake();
-  });
-  await new Promise<void>((resolve, reject) => {
-    socket.addEventListener("open", () => resolve());
-    socket.addEventListener("error", () => reject(new Error("no socket")));
   });
   assertEquals(socket.protocol, "mcp");
   const next = async (): Promise<JsonObject> => {

@@ -4,7 +4,6 @@ import { checkControl, checkPaths, checkWebSocket } from "./host_checks.ts";
 
 const base = serverUrl() ?? "";
 const without = base === "" ? "the test server does not run: start the tests with tools/run.ts" : false;
-const socketless = without || (typeof WebSocket === "undefined" ? "this runtime has no WebSocket" : false);
 
 /** Names that no other run in any runtime uses. */
 function fresh(): string {
@@ -18,5 +17,5 @@ describe("the test server", () => {
     { skip: without },
     () => checkControl(base, fresh()),
   );
-  test("speaks WebSocket", { skip: socketless }, () => checkWebSocket(base, fresh()));
+  test("speaks WebSocket", { skip: without }, () => checkWebSocket(base, fresh()));
 });

@@ -292,6 +292,17 @@ describe("a transport over a channel", () => {
     assert(call.ends[0] instanceof LimitExceededError);
     await transport.close();
   });
+
+  test("a limit that is given as undefined is not given: it switches nothing off", async () => {
+    const limits = { jsonDepth: undefined, jsonNodes: undefined } as unknown as ChannelTransportOptions["limits"];
+    const { transport, channel } = played({ limits });
+    const call = noting();
+    transport.send(ping(1), call.exchange);
+    await turns();
+    channel.receiver?.text(`{"jsonrpc":"2.0","id":1,"result":{"a":${"[".repeat(200)}${"]".repeat(200)}}}`);
+    assertEquals((call.ends[0] as LimitExceededError).limit, "limits.jsonDepth");
+    await transport.close();
+  });
 });
 
 /** A transport as a stranger would write it: each request is one call of a function. */

@@ -1,7 +1,7 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { connect, HttpTransport, McpError, RedirectRefusedError } from "../../mod.ts";
-import type { Fetch } from "../../mod.ts";
+import { connect, HttpTransport, LimitExceededError, McpError, RedirectRefusedError } from "../../mod.ts";
+import type { Fetch, HttpTransportOptions } from "../../mod.ts";
 import { createLegacyServer, type LegacyOptions } from "../servers/legacy.ts";
 import { memoryFetch } from "../servers/memory_fetch.ts";
 import { createModernServer, type ModernOptions } from "../servers/modern.ts";
@@ -123,6 +123,16 @@ describe("the HTTP binding", () => {
     await using client = await connect(url, { fetch: memoryFetch(server), redact });
     const error = await assertRejects(() => client.callTool("echo", { text: "x" }), McpError, "token *** is bad");
     assert(!JSON.stringify(error).includes("abc123"));
+  });
+
+  test("a limit that is given as undefined is not given: it switches nothing off", async () => {
+    const limits = { messageBytes: undefined, jsonDepth: undefined } as unknown as HttpTransportOptions["limits"];
+    const text = `{"jsonrpc":"2.0","id":1,"result":{"a":${"[".repeat(200)}${"]".repeat(200)}}}`;
+    const fetch: Fetch = () => Promise.resolve(new Response(text, { headers: { "content-type": "application/json" } }));
+    const error = await new Promise((end) => {
+      new HttpTransport(url, { fetch, limits }).send({ jsonrpc: "2.0", id: 1, method: "ping" }, { message: end, end });
+    });
+    assertEquals((error as LimitExceededError).limit, "limits.jsonDepth");
   });
 
   test("many transports of one process do not know each other", async () => {

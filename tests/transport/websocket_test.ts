@@ -11,10 +11,10 @@ import {
   TimeoutError,
 } from "../../mod.ts";
 import type { OpenWebSocket, WebSocketEvent, WebSocketLike, WebSocketOptions } from "../../mod.ts";
-import { openWebSocket as openPlain } from "../../src/runtime/browser.ts";
 import { openWebSocket as openInWorkers } from "../../src/runtime/workers.ts";
 import { createPipeServer, type PipeOptions, type PipeServer } from "../servers/pipe.ts";
 import { textOf, turns, until } from "../support/clients.ts";
+import { openWebSocket as openPlain } from "../support/open_socket.ts";
 import { serverUrl } from "../support/server_url.ts";
 import { VirtualClock } from "../support/virtual_clock.ts";
 import { transportSuite } from "../suites/transport.ts";
@@ -89,11 +89,7 @@ for (const era of ["modern", "legacy"] as const) {
 
 const base = serverUrl() ?? "";
 const inWorkers = globalThis.navigator?.userAgent === "Cloudflare-Workers";
-const skip = base === ""
-  ? "the test server does not run: start the tests with tools/run.ts"
-  : typeof WebSocket === "undefined"
-  ? "this runtime has no WebSocket (Node before 22)"
-  : false;
+const skip = base === "" ? "the test server does not run: start the tests with tools/run.ts" : false;
 for (const era of ["modern", "legacy"] as const) {
   transportSuite(`WebSocket over a socket, ${era}`, () => {
     const path = `/ws@${fresh()}/${era}`;

@@ -4,6 +4,7 @@
  * @module
  */
 import { errorFromAnswer, type McpError, ProtocolViolationError, TimeoutError } from "../../protocol/errors.ts";
+import { fillIn } from "../../protocol/limits.ts";
 import type { JsonObject, JsonRpcMessage, JsonRpcNotification, JsonRpcRequest } from "../../protocol/json_rpc.ts";
 import type { Progress } from "../../protocol/types.ts";
 import type { Cancel, Exchange } from "../../transport/transport.ts";
@@ -91,11 +92,8 @@ export class Call implements Exchange, Expiring {
       this.round = previous.round;
       this.input = previous.input;
     } else {
-      this.#timeouts = timeout === undefined && !timeouts ? usual : {
-        ...usual,
-        ...timeout !== undefined && { headers: timeout, idle: timeout, total: timeout },
-        ...timeouts,
-      };
+      const own = timeout === undefined ? usual : { headers: timeout, idle: timeout, total: timeout };
+      this.#timeouts = timeouts ? fillIn(own, timeouts) : own;
       this.totalAt = endsAt ?? now + this.#timeouts.total;
     }
     this.result = new Promise((resolve) => this.#resolve = resolve);

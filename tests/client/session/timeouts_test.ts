@@ -108,6 +108,17 @@ describe("how long a call may take (C-128)", () => {
     assertEquals(await outcome(clock, client.callTool("slow")), "idle 60000");
   }, { ways: ["modern pipe"] });
 
+  const none = { idle: undefined, headers: undefined, total: undefined, start: undefined, pages: undefined };
+  const timeouts = none as unknown as Options["timeouts"];
+  onTheClock("what is given as undefined is not given, for one call or for all", async (client, clock) => {
+    const [headers, idle] = [await outcome(clock, client.callTool("slow")), "idle 60000"];
+    assert(headers === idle || headers === "headers 30000", headers);
+    assertEquals(await outcome(clock, client.callTool("slow", {}, { timeouts })), headers);
+    const named = await outcome(clock, client.callTool("slow", {}, { timeout: 300, timeouts }));
+    assertEquals(named, "call 300");
+    assert((await clock.until(client.listTools())).tools.length > 10);
+  }, { client: { timeouts } });
+
   test("the message says which option to raise", async () => {
     const clock = new VirtualClock();
     const client = await clock.until(connect(url, { fetch: memoryFetch(createModernServer()), clock }));
