@@ -71,7 +71,7 @@ describe("closing a one-line host", () => {
       }, { port: 0, grace });
       const { socket, text, ended } = await kept(host);
       socket.write(get);
-      await until(() => finish && (!isStream || text().includes("first")), 2_000);
+      await until(() => !!finish && (!isStream || text().includes("first")), 2_000);
       const waited = await waitsForGrace(host, async () => {
         await new Promise((resolve) => setTimeout(resolve, 50));
         finish?.();

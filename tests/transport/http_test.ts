@@ -1,7 +1,7 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { connect, HttpTransport, LimitExceededError, McpError, RedirectRefusedError } from "../../mod.ts";
-import type { Fetch, HttpTransportOptions } from "../../mod.ts";
+import { connect, HttpTransport, McpError, RedirectRefusedError } from "../../mod.ts";
+import type { Fetch, HttpTransportOptions, LimitExceededError } from "../../mod.ts";
 import { createLegacyServer, type LegacyOptions } from "../servers/legacy.ts";
 import { memoryFetch } from "../servers/memory_fetch.ts";
 import { createModernServer, type ModernOptions } from "../servers/modern.ts";
