@@ -57,7 +57,7 @@ const budgets: readonly Budget[] = [
     most: 10_240,
     today: 12_235,
   },
-  { name: "connect and one tool call, from mod.ts", from: "./mod.ts", program: oneCall, most: 18_432, today: 28_904 },
+  { name: "connect and one tool call, from mod.ts", from: "./mod.ts", program: oneCall, most: 18_432, today: 28_892 },
   {
     name: "a Worker with one tool, in Hono",
     from: "./src/server/mod.ts",

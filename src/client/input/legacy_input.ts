@@ -35,9 +35,14 @@ export class LegacyServerRequests implements LegacyInput {
 
   /** Answers one request; one that is in work already (a resumed stream may repeat it) is not answered twice. */
   async requested(request: JsonRpcRequest, call?: EndingCall): Promise<void> {
-    const { id, params } = request;
+    const { id, method, params = {} } = request;
     if (this.#working.has(id)) return;
+    const { transport, logger } = this.#parts;
     const controller = new AbortController();
+    const { signal } = controller;
+    const reply = (body: { result: JsonObject } | { error: { code: number; message: string } }): void => {
+      if (!signal.aborted) transport.send({ jsonrpc: "2.0", id, ...body }, undefined, this.#send());
+    };
     this.#working.set(id, controller);
     const others = call?.over;
     if (call) {
@@ -49,7 +54,16 @@ export class LegacyServerRequests implements LegacyInput {
         });
       };
     }
-    await this.#work(request, isObject(params) ? params as JsonObject : {}, controller.signal);
+    try {
+      // What is no JSON cannot be sent.
+      reply({
+        result: related(params, await this.#inputs.answer(method, params, { server: transport.label, signal })),
+      });
+    } catch (error) {
+      reply({ error: refusal(error) });
+      logger?.({ level: "warning", message: `Could not answer "${method}"`, fields: { error } });
+    }
+    this.#working.delete(id);
   }
 
   notified(method: string, params: JsonObject | undefined): void {
@@ -74,20 +88,6 @@ export class LegacyServerRequests implements LegacyInput {
   /** Calls everything off. */
   stop(): void {
     for (const controller of this.#working.values()) controller.abort();
-  }
-
-  async #work({ id, method }: JsonRpcRequest, params: JsonObject, signal: AbortSignal): Promise<void> {
-    const { transport, logger } = this.#parts;
-    let body: { result: JsonObject } | { error: { code: number; message: string } };
-    try {
-      const result = await this.#inputs.answer(method, params, { server: transport.label, signal });
-      body = { result: related(params, result) };
-    } catch (error) {
-      body = { error: refusal(error) };
-      logger?.({ level: "warning", message: `Could not answer "${method}"`, fields: { error } });
-    }
-    this.#working.delete(id);
-    if (!signal.aborted) transport.send({ jsonrpc: "2.0", id, ...body }, undefined, this.#send());
   }
 }
 
