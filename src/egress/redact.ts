@@ -84,7 +84,7 @@ export function redactHeaders(
 
 /** A URL fit for messages and logs: without user name, password, query and fragment. What is no URL is cut at `?` or `#`. */
 export function urlWithoutQuery(url: string | URL): string {
-  return String(url).replace(/[?#].*$/s, "").replace(/^((?:[^:\\/]*:)?[\\/]*)[^\\/]*@/, "$1");
+  return String(url).replace(/[?#].*$/s, "").replace(/^((?:[^:\\/]*:)?[\s\\/]*)[^\\/]*@/, "$1");
 }
 
 /** The ways in which a secret may be written; a set, since for most tokens half of them are the same. */

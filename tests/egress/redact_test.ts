@@ -212,6 +212,8 @@ describe("urlWithoutQuery", () => {
     assertEquals(urlWithoutQuery("/path?secret#x"), "/path");
     assertEquals(urlWithoutQuery("https://u:p@[bad/x?y\nz"), "https://[bad/x");
     assertEquals(urlWithoutQuery("not a url#secret"), "not a url");
+    // White space between the slashes is none to the parser of URLs.
+    assertEquals(urlWithoutQuery("http:/\t/user:pass@host/x"), "http:/\t/host/x");
   });
 });
 

@@ -92,8 +92,8 @@ export class Call implements Exchange, Expiring {
       this.round = previous.round;
       this.input = previous.input;
     } else {
-      const own = timeout === undefined ? usual : { headers: timeout, idle: timeout, total: timeout };
-      this.#timeouts = timeouts ? fillIn(own, timeouts) : own;
+      this.#timeouts = timeout === undefined ? usual : { headers: timeout, idle: timeout, total: timeout };
+      if (timeouts) this.#timeouts = fillIn(this.#timeouts, timeouts);
       this.totalAt = endsAt ?? now + this.#timeouts.total;
     }
     this.result = new Promise((resolve) => this.#resolve = resolve);
