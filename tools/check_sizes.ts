@@ -57,7 +57,7 @@ const budgets: readonly Budget[] = [
     most: 10_240,
     today: 12_232,
   },
-  { name: "connect and one tool call, from mod.ts", from: "./mod.ts", program: oneCall, most: 18_432, today: 28_887 },
+  { name: "connect and one tool call, from mod.ts", from: "./mod.ts", program: oneCall, most: 18_432, today: 28_868 },
   {
     name: "a Worker with one tool, in Hono",
     from: "./src/server/mod.ts",

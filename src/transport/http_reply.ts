@@ -156,9 +156,9 @@ export class HttpReply {
     const { limits, label, clock, isDeno } = this.#context;
     const type = mediaType(response);
     if (!type.startsWith(eventStream)) {
-      const wrong = `expected JSON or an event stream, got "${type}": `;
+      const text = excerpt(await this.#errorText(response), 200);
       throw new ProtocolViolationError(
-        `"${label}" answered ${response.status}: ${wrong}${excerpt(await this.#errorText(response), 200)}`,
+        `"${label}" answered ${response.status}: expected JSON or an event stream, got "${type}": ${text}`,
       );
     }
     const parser = new SseParser(limits.messageBytes, (data, event) => {

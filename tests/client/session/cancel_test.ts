@@ -61,6 +61,23 @@ describe("giving up", () => {
     assertEquals(server.cancellations[0]?.reason, "the user pressed stop");
   }, { ways: ["legacy HTTP", "modern pipe", "legacy pipe"] });
 
+  inEveryWay(
+    "a reason that is no text is told to nobody, and one without words breaks nothing",
+    async (client, server) => {
+      for (const reason of [{ toString: () => "secret" }, Object.create(null), Symbol("secret"), 7]) {
+        const controller = new AbortController();
+        const seen = server.calls("slow");
+        const call = client.callTool("slow", {}, { signal: controller.signal }).catch((thrown: unknown) => thrown);
+        await until(() => server.calls("slow") === seen + 1);
+        controller.abort(reason);
+        assert(await call === reason);
+        await until(() => server.cancellations.length === seen + 1);
+        assertEquals(server.cancellations.at(-1)?.reason, "unknown");
+      }
+    },
+    { ways: ["legacy HTTP", "modern pipe", "legacy pipe"] },
+  );
+
   inEveryWay("before: nothing is sent", async (client, server) => {
     const before = server.log.length;
     const reason = new Error("too late");
