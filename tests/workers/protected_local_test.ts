@@ -10,6 +10,7 @@ import { connect, UnauthorizedError } from "../../src/entry/local.ts";
 import type { JsonObject } from "../../src/entry/local.ts";
 import { packagesInstalled } from "../../tools/programs.ts";
 import { createKey, sign, type SigningKey } from "../auth/authorization_server.ts";
+import { initialize, posting } from "./messages.ts";
 
 const skip = packagesInstalled() ? false : "miniflare and esbuild are not installed";
 const issuer = "https://auth.example.com";
@@ -94,18 +95,9 @@ const get = (path: string, headers: Record<string, string> = {}) =>
   miniflare.dispatchFetch(`${base}${path}`, { headers });
 
 function post(message: JsonObject, headers: Record<string, string> = {}) {
-  return miniflare.dispatchFetch(`${base}/mcp`, {
-    method: "POST",
-    headers: { "content-type": "application/json", accept: "application/json, text/event-stream", ...headers },
-    body: JSON.stringify({ jsonrpc: "2.0", ...message }),
-  });
+  return miniflare.dispatchFetch(`${base}/mcp`, posting(message, headers));
 }
 
-const initialize = {
-  id: 1,
-  method: "initialize",
-  params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } },
-};
 const upgrade = { upgrade: "websocket", "sec-websocket-protocol": "mcp" };
 
 describe("the protected Worker", { concurrency: false }, () => {

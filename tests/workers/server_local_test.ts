@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { connect } from "../../src/entry/local.ts";
 import type { Client, JsonObject } from "../../src/entry/local.ts";
 import { packagesInstalled } from "../../tools/programs.ts";
+import { initialize, posting } from "./messages.ts";
 
 const skip = packagesInstalled() ? false : "miniflare and esbuild are not installed";
 
@@ -60,18 +61,8 @@ const handlers = { elicitation: () => ({ action: "accept" as const, content: { n
 
 /** A POST of one message as a legacy client sends it. */
 function post(message: JsonObject, headers: Record<string, string> = {}) {
-  return miniflare.dispatchFetch(`${base}/mcp`, {
-    method: "POST",
-    headers: { "content-type": "application/json", accept: "application/json, text/event-stream", ...headers },
-    body: JSON.stringify({ jsonrpc: "2.0", ...message }),
-  });
+  return miniflare.dispatchFetch(`${base}/mcp`, posting(message, headers));
 }
-
-const initialize = {
-  id: 1,
-  method: "initialize",
-  params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } },
-};
 
 async function openSession(): Promise<Record<string, string>> {
   const response = await post(initialize);
