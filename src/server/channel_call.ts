@@ -59,7 +59,8 @@ export class ChannelCall implements Incoming {
   }
 
   /** Hands on what an era answers. */
-  follow(answering: Promise<Answer | undefined>): void {
+  follow(answering: Answer | undefined | Promise<Answer | undefined>): void {
+    if (!(answering instanceof Promise)) return this.#end(answering?.response);
     answering.then((answer) => this.#end(answer?.response), (error) => {
       if (this.#over) return;
       const { id, method } = this.message;

@@ -6,6 +6,9 @@
 import { LimitExceededError } from "../protocol/errors.ts";
 import type { Channel } from "../transport/channel.ts";
 
+/** So many texts are written without waiting for the turn's end: the other side can work on them meanwhile. */
+const batch = 8;
+
 /** Writes texts to a channel; a write that is not done holds the next one back. */
 export class Outbox {
   readonly #channel: Channel;
@@ -14,6 +17,8 @@ export class Outbox {
   #texts: string[] = [];
   /** Of what waits and what is being written, in characters. */
   #size = 0;
+  #isBusy = false;
+  /** What the channel has not taken yet. */
   #writing: Promise<void> | undefined;
   #closed = false;
 
@@ -32,14 +37,17 @@ export class Outbox {
     if (this.#closed) return;
     const size = this.#size + text.length + 1;
     if (size > this.#limit) return this.#fail(new LimitExceededError("limits.outboxBytes", this.#limit, size));
-    this.#texts.push(text);
     this.#size = size;
-    this.#writing ??= this.#write();
+    const waiting = this.#texts.push(text);
+    if (waiting >= batch) this.#write();
+    // What is told in one turn is written at once.
+    else if (waiting === 1) queueMicrotask(() => this.#write());
   }
 
   /** Resolves when all that was taken is written, or cannot be. */
   async flushed(): Promise<void> {
-    await this.#writing;
+    this.#write();
+    while (this.#writing) await this.#writing;
   }
 
   /** Nothing more is written. */
@@ -48,21 +56,36 @@ export class Outbox {
     this.#texts = [];
   }
 
-  async #write(): Promise<void> {
-    // What is told in one tick is written at once.
-    await undefined;
+  /** Writes what waits, unless the channel is busy: then it is written afterwards. */
+  #write(): void {
+    if (this.#isBusy) return;
+    this.#isBusy = true;
     try {
       while (this.#texts.length > 0) {
-        const texts = this.#texts;
         const size = this.#size;
-        this.#texts = [];
-        await this.#channel.write(texts);
+        const written = this.#channel.write(this.#texts.splice(0));
+        if (written) {
+          this.#writing = this.#waitFor(written, size);
+          return;
+        }
         this.#size -= size;
       }
     } catch (error) {
       this.#fail(error);
     }
+    this.#isBusy = false;
+  }
+
+  async #waitFor(written: Promise<void>, size: number): Promise<void> {
+    try {
+      await written;
+      this.#size -= size;
+    } catch (error) {
+      this.#fail(error);
+    }
     this.#writing = undefined;
+    this.#isBusy = false;
+    this.#write();
   }
 
   #fail(error: unknown): void {

@@ -35,7 +35,7 @@ export function countedMethods(methods: Methods, count: (by: 1 | -1) => void): M
     capabilities: () => methods.capabilities(),
     run(method, params, context) {
       const running = methods.run(method, params, context);
-      if (!running) return undefined;
+      if (!(running instanceof Promise)) return running;
       count(1);
       // Beside the result, not before it.
       const ended = (): void => count(-1);

@@ -271,7 +271,7 @@ class ChannelServing implements ChannelServer {
     this.#work.set(id, call);
     const answering = (modern ?? this.#legacy as LegacyServing).answer(call);
     call.follow(answering);
-    if (method !== "subscriptions/listen") return;
+    if (method !== "subscriptions/listen" || !(answering instanceof Promise)) return;
     this.#streams.add(answering);
     const ended = (): void => void this.#streams.delete(answering);
     answering.then(ended, ended);

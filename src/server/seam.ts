@@ -35,10 +35,10 @@ export interface Methods {
    * `prompts/list`, `prompts/get`, `completion/complete`. The result is plain (newest revision, without `resultType`):
    * the era dresses it.
    *
-   * @returns undefined when there is no such method here.
+   * @returns undefined when there is no such method here. A result that is there at once comes without a promise.
    * @throws {RpcError} What the caller did wrong: `InvalidParamsError` and the like, with `rpcCode` and `data`.
    */
-  run(method: string, params: JsonObject, context: RequestContext): Promise<JsonObject> | undefined;
+  run(method: string, params: JsonObject, context: RequestContext): JsonObject | Promise<JsonObject> | undefined;
   /** A tool as it is listed: for its mirrored headers and its limits per revision. */
   tool(name: string): Tool | undefined;
   /** How a tool goes on as a task; undefined when it does not. */
@@ -119,8 +119,11 @@ export interface LegacyServing {
   readonly revision: Revision;
   /** Whether `initialize` was answered. */
   readonly open: boolean;
-  /** Answers one request (`initialize` too). Never rejects; undefined when it was called off and nothing must be sent. */
-  answer(incoming: Incoming): Promise<Answer | undefined>;
+  /**
+   * Answers one request (`initialize` too), at once where it can. Never throws or rejects; undefined when it was called off
+   * and nothing must be sent.
+   */
+  answer(incoming: Incoming): Answer | undefined | Promise<Answer | undefined>;
   /** Takes a notification of the client: `notifications/initialized`, `notifications/cancelled`, … */
   notified(notification: JsonRpcNotification): void;
   /** Takes the client's answer to a request of ours. False when nobody waits for it. */

@@ -29,7 +29,7 @@ export function standIn(handlers: Record<string, Handler> = {}, capabilities?: S
       cache: {},
       capabilities: () => capabilities ?? { tools: {}, prompts: {}, resources: {}, completions: {} },
       run: (method, params, context) =>
-        Object.hasOwn(handlers, method) ? run(handlers[method] as Handler, params, context) : undefined,
+        Object.hasOwn(handlers, method) ? (handlers[method] as Handler)(params, context) : undefined,
       tool: () => undefined,
       watch(listener) {
         listeners.add(listener);
@@ -37,10 +37,6 @@ export function standIn(handlers: Record<string, Handler> = {}, capabilities?: S
       },
     },
   };
-}
-
-async function run(handler: Handler, params: JsonObject, context: RequestContext): Promise<JsonObject> {
-  return await handler(params, context);
 }
 
 /** The result of a tool that says something. */

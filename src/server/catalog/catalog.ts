@@ -57,7 +57,7 @@ export class Catalog implements Methods, Kinds {
   }
 
   /** Answers one method; undefined where nothing of its kind is there. */
-  run(method: string, params: JsonObject, context: RequestContext): Promise<JsonObject> | undefined {
+  run(method: string, params: JsonObject, context: RequestContext): JsonObject | Promise<JsonObject> | undefined {
     for (const kind of this.#kinds) {
       const running = kind.run(method, params, context);
       if (running) return running;

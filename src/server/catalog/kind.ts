@@ -13,7 +13,7 @@ export interface Kind {
   /** What is there, or was: a client that was told of it may go on asking. */
   capabilities(): ServerCapabilities;
   /** Answers one of its methods; undefined for any other, and where nothing of its kind was ever there. */
-  run(method: string, params: JsonObject, context: RequestContext): Promise<JsonObject> | undefined;
+  run(method: string, params: JsonObject, context: RequestContext): JsonObject | Promise<JsonObject> | undefined;
 }
 
 /** The kinds of things that one server offers. */

@@ -5,7 +5,7 @@
  */
 import { RpcError } from "../../protocol/errors.ts";
 import { excerpt } from "../../protocol/excerpt.ts";
-import type { JsonObject } from "../../protocol/json_rpc.ts";
+import { isObject, type JsonObject } from "../../protocol/json_rpc.ts";
 import { type Fields, maybeBoolean, maybeObject, maybeText, text } from "../../protocol/shapes/shape.ts";
 import type { CallToolResult, ServerCapabilities, Tool } from "../../protocol/types.ts";
 import type { SchemaValidator } from "../../protocol/validation.ts";
@@ -58,9 +58,9 @@ export class Tools implements Kind {
   }
 
   /** Answers one method. */
-  run(method: string, params: JsonObject, context: RequestContext): Promise<JsonObject> | undefined {
+  run(method: string, params: JsonObject, context: RequestContext): JsonObject | Promise<JsonObject> | undefined {
     if (!this.shelf.used) return undefined;
-    if (method === "tools/call") return this.call(params, context) as Promise<unknown> as Promise<JsonObject>;
+    if (method === "tools/call") return this.call(params, context) as unknown as JsonObject | Promise<JsonObject>;
     return method === "tools/list" ? this.shelf.list(params) : undefined;
   }
 
@@ -94,23 +94,28 @@ export class Tools implements Kind {
   }
 
   /**
-   * Calls a tool (specification 2026-07-28: tools, Calling Tools and Error Handling).
+   * Calls a tool (specification 2026-07-28: tools, Calling Tools and Error Handling). Nothing is waited for that is there:
+   * what a handler gives without a promise is answered without one.
    *
    * @throws {InvalidParamsError} When the parameters are malformed or there is no such tool.
    * @throws {RpcError} What the handler threw as one.
    */
-  async call(params: JsonObject, context: RequestContext): Promise<CallToolResult> {
+  call(params: JsonObject, context: RequestContext): CallToolResult | Promise<CallToolResult> {
     checkParams(params, callShape);
     const name = params.name as string;
     const tool = this.shelf.get(name);
     if (!tool) throw invalidParams(`Unknown tool: ${excerpt(name, 200)}`);
+    const run = (checking: Checking): CallToolResult | Promise<CallToolResult> => {
+      if (checking.problems) return misfit(name, checking);
+      const returned: unknown = tool.run(checking.value, context);
+      return isObject(returned) && typeof returned.then === "function"
+        ? Promise.resolve(returned).then((value) => toResult(name, value, tool.output))
+        : toResult(name, returned, tool.output);
+    };
     try {
       const said = tool.input.check(params.arguments ?? {});
-      const checking = said instanceof Promise ? await said : said;
-      if (checking.problems) return misfit(name, checking);
-      const returned = tool.run(checking.value, context);
-      const result = toResult(name, await returned, tool.output);
-      return result instanceof Promise ? await result : result;
+      const result = said instanceof Promise ? said.then(run) : run(said);
+      return result instanceof Promise ? result.catch((error) => this.#failure(name, error)) : result;
     } catch (error) {
       return this.#failure(name, error);
     }

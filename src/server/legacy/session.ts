@@ -8,11 +8,12 @@ import { excerpt } from "../../protocol/excerpt.ts";
 import type { JsonObject, JsonRpcNotification, JsonRpcResponse, RequestId } from "../../protocol/json_rpc.ts";
 import { legacyRevisions } from "../../protocol/revisions.ts";
 import type { Revision } from "../../protocol/revisions.ts";
-import type { LoggingLevel, ServerCapabilities } from "../../protocol/types.ts";
+import type { LoggingLevel } from "../../protocol/types.ts";
 import type { AuthInfo } from "../definitions.ts";
 import type { Answer, Incoming, LegacyOutlet, LegacyServing, LegacyTasks, ServerParts } from "../seam.ts";
 import { errorAnswer, resultAnswer } from "./answers.ts";
 import { Asks } from "./asks.ts";
+import { declared } from "../common/declared.ts";
 import { loggingLevels } from "../common/logging_levels.ts";
 import { isOver } from "../common/over.ts";
 import { ChangeNotices } from "./changes.ts";
@@ -71,14 +72,14 @@ class LegacySession implements LegacyServing {
     return this.#client !== undefined && !this.#closed;
   }
 
-  answer(incoming: Incoming): Promise<Answer | undefined> {
+  answer(incoming: Incoming): Answer | undefined | Promise<Answer | undefined> {
     const { id, method, params = {} } = incoming.message;
-    if (this.#closed || isOver(incoming)) return Promise.resolve(undefined);
+    if (this.#closed || isOver(incoming)) return undefined;
     try {
       const result = this.#answerAtOnce(method, params, incoming.auth);
-      return result ? Promise.resolve(resultAnswer(id, result)) : this.#work(incoming);
+      return result ? resultAnswer(id, result) : this.#work(incoming);
     } catch (error) {
-      return Promise.resolve(this.#failure(incoming, error));
+      return this.#failure(incoming, error);
     }
   }
 
@@ -189,68 +190,50 @@ class LegacySession implements LegacyServing {
     return method === "tools/list" ? this.#tasks?.list(dressed) ?? dressed : dressed;
   }
 
-  #work(incoming: Incoming): Promise<Answer | undefined> {
-    const { id } = incoming.message;
-    if (this.#working.has(id)) throw refused("A request with this id is in work");
-    return new Promise((resolve) => {
-      const context = new LegacyContext(this.#shared as ContextParts, incoming, () => {
-        this.#working.delete(id);
-        resolve(undefined);
-      });
-      this.#working.set(id, context);
-      this.#run(incoming, context, resolve);
-    });
-  }
-
-  /** Has the method run. What is called off meanwhile was resolved by its context. */
-  #run(incoming: Incoming, context: LegacyContext, resolve: (answer: Answer) => void): void {
+  /** Has a method run: its answer at once where it can be. */
+  #work(incoming: Incoming): Answer | undefined | Promise<Answer | undefined> {
     const { id, method, params = {} } = incoming.message;
-    const failed = (error: unknown): void => {
-      if (this.#ended(id, context)) resolve(this.#failure(incoming, error));
-    };
-    try {
-      const tasked = this.#tasked(incoming, context);
-      const running = tasked ?? this.#parts.methods.run(method, params, context);
-      if (!running) throw unknown(method);
-      running.then((plain) => {
-        try {
-          const result = tasked ? plain : this.#dress(method, plain);
-          if (this.#ended(id, context)) resolve(resultAnswer(id, result));
-        } catch (error) {
-          failed(error);
-        }
-      }, failed);
-    } catch (error) {
-      failed(error);
-    }
-  }
-
-  /** Ends a request; false when it was called off. */
-  #ended(id: RequestId, context: LegacyContext): boolean {
-    if (!context.open) {
+    if (this.#working.has(id)) throw refused("A request with this id is in work");
+    let stopped = (_?: undefined): void => {};
+    const context = new LegacyContext(this.#shared as ContextParts, incoming, () => {
+      this.#working.delete(id);
+      stopped();
+    });
+    this.#working.set(id, context);
+    let tasked: Promise<JsonObject> | undefined;
+    const end = (): boolean => {
+      if (context.open) {
+        context.end();
+        return this.#working.delete(id);
+      }
       context.callOff();
       return false;
+    };
+    const finish = (plain: JsonObject): Answer | undefined => {
+      const answer = resultAnswer(id, tasked ? plain : this.#dress(method, plain));
+      return end() ? answer : undefined;
+    };
+    const fail = (error: unknown): Answer | undefined => end() ? this.#failure(incoming, error) : undefined;
+    try {
+      tasked = this.#tasked(incoming, context);
+      const running = tasked ?? this.#parts.methods.run(method, params, context);
+      if (!running) throw unknown(method);
+      return running instanceof Promise
+        ? new Promise((resolve) => {
+          stopped = resolve;
+          running.then((plain) => resolve(finish(plain))).catch((error) => resolve(fail(error)));
+          // It may have been called off while it began.
+          if (!context.open) stopped();
+        })
+        : finish(running);
+    } catch (error) {
+      return fail(error);
     }
-    context.end();
-    this.#working.delete(id);
-    return true;
   }
 
   #failure({ message: { id, method } }: Incoming, error: unknown): Answer {
     return errorAnswer(error, { id, method, revision: this.revision }, this.#parts.logger);
   }
-}
-
-/** What is declared: what is there, and what every session of ours can do with it. */
-function declared(capabilities: ServerCapabilities): ServerCapabilities {
-  const { tools, prompts, resources } = capabilities;
-  return {
-    ...capabilities,
-    logging: {},
-    ...(tools && { tools: { ...tools, listChanged: true } }),
-    ...(prompts && { prompts: { ...prompts, listChanged: true } }),
-    ...(resources && { resources: { ...resources, listChanged: true, subscribe: true } }),
-  };
 }
 
 function newest(): Revision {

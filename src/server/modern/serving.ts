@@ -9,9 +9,10 @@ import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import { modernRevisions } from "../../protocol/revisions.ts";
 import type { Revision } from "../../protocol/revisions.ts";
-import type { CacheHints, ServerCapabilities } from "../../protocol/types.ts";
+import type { CacheHints } from "../../protocol/types.ts";
 import type { Answer, Incoming, ModernServing, ServerParts } from "../seam.ts";
 import { completeAnswer, errorAnswer, internalAnswer, resultAnswer } from "./answers.ts";
+import { declared } from "../common/declared.ts";
 import { isOver } from "../common/over.ts";
 import { ModernContext } from "./context.ts";
 import { type Envelope, hint, readEnvelope, readWishes, type Wishes } from "./envelope.ts";
@@ -116,12 +117,13 @@ class ModernPeer implements ModernServing {
     let result: JsonObject | undefined;
     try {
       const { capabilities } = envelope;
-      const tasked = tasks && method === "tools/call"
-        ? tasks.modern.call({ params, context, capabilities, waiting: () => rounds?.waiting === true })
-        : undefined;
-      const outcome = tasked && await tasked;
+      const waiting = (): boolean => rounds?.waiting === true;
+      const outcome = tasks && method === "tools/call" &&
+        await tasks.modern.call({ params, context, capabilities, waiting });
       if (outcome && "task" in outcome) return resultAnswer(id, outcome.task, methods.info);
-      result = outcome?.result ?? await methods.run(method, params, context);
+      const running = outcome ? outcome.result : methods.run(method, params, context);
+      // Waiting for what is there costs as much as many a tool does.
+      result = running instanceof Promise ? await running : running;
     } catch (error) {
       // What else a handler threw may come of the question; but what the client cannot be asked, no answer will mend.
       if (!rounds?.waiting || error instanceof MissingCapabilityError) throw error;
@@ -158,17 +160,6 @@ class ModernPeer implements ModernServing {
       fields: { method: excerpt(method, 64), error },
     });
   }
-}
-
-/** What is there, with what this era makes of it: changes are told, log messages are sent to those who want them. */
-function declared({ tasks: _, tools, prompts, resources, ...others }: ServerCapabilities): ServerCapabilities {
-  return {
-    ...others,
-    logging: {},
-    ...(tools && { tools: { ...tools, listChanged: true } }),
-    ...(prompts && { prompts: { ...prompts, listChanged: true } }),
-    ...(resources && { resources: { ...resources, subscribe: true, listChanged: true } }),
-  };
 }
 
 function unknown(method: string, data?: JsonObject): MethodNotFoundError {

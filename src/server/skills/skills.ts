@@ -139,7 +139,7 @@ class SkillMethods implements Methods {
     return { ...capabilities, extensions: { ...capabilities.extensions, [extension]: { directoryRead: true } } };
   }
 
-  run(method: string, params: JsonObject, context: RequestContext): Promise<JsonObject> | undefined {
+  run(method: string, params: JsonObject, context: RequestContext): JsonObject | Promise<JsonObject> | undefined {
     // Older revisions have no extensions: to their clients the files are resources like others.
     if (this.#shelf.used && context.era === "modern") {
       if (method === "skills/list") return this.#list(params);

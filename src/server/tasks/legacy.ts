@@ -79,9 +79,9 @@ export class LegacyTaskMethods implements LegacyTasks {
     const { revision, auth } = call.context;
     const record = await this.#keeper.begin({
       ...{ owner: auth?.principal ?? null, era: "legacy", ttl },
-      run: (run) => {
+      run: async (run) => {
         const context = legacyTaskContext(call, run, this.#parts, related(run.taskId));
-        return this.#parts.methods.run("tools/call", params, context) ?? Promise.reject(unknownTask());
+        return await this.#parts.methods.run("tools/call", params, context) ?? Promise.reject(unknownTask());
       },
       toError: (error) => {
         const failed = { id: "", method: "tools/call", revision };

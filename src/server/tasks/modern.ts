@@ -133,9 +133,9 @@ export class ModernTaskMethods implements ModernTasks {
     return { resultType: "task", ...extensionTask(record) };
   }
 
-  #run(params: JsonObject, context: RequestContext): Promise<JsonObject> {
+  async #run(params: JsonObject, context: RequestContext): Promise<JsonObject> {
     const running = this.#parts.methods.run("tools/call", params, context);
-    return running ?? Promise.reject(unknownTask());
+    return await running ?? Promise.reject(unknownTask());
   }
 
   #toError(error: unknown): JsonRpcError {

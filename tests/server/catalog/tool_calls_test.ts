@@ -184,10 +184,8 @@ describe("what handlers of tools throw", () => {
       ["resources/read", { uri: "test://ask" }],
     ];
     for (const [method, params] of runs) {
-      const seen: unknown = await server.methods.run(method, params, context())?.then(
-        () => "no signal",
-        (error) => error,
-      );
+      const run = async () => await server.methods.run(method, params, context());
+      const seen: unknown = await run().then(() => "no signal", (error) => error);
       assert(seen === signal, method);
     }
   });
@@ -197,6 +195,8 @@ describe("what tools give", () => {
   test("a text is one block, nothing is nothing, { error } is a failure", async () => {
     assertEquals(await returning("hello"), { content: [{ type: "text", text: "hello" }] });
     assertEquals(await returning(Promise.resolve("later")), { content: [{ type: "text", text: "later" }] });
+    const thenable = { then: (give: (text: string) => void) => give("some day") };
+    assertEquals(await returning(thenable), { content: [{ type: "text", text: "some day" }] });
     assertEquals(await returning(undefined), { content: [] });
     assertEquals(await returning({ error: "Out of luck" }), {
       content: [{ type: "text", text: "Out of luck" }],

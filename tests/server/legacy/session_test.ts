@@ -1,7 +1,9 @@
 import { describe, test } from "node:test";
 import { assertEquals } from "@std/assert";
 import { ConnectionClosedError, InvalidParamsError, RpcError } from "../../../src/protocol/errors.ts";
+import type { JsonObject } from "../../../src/protocol/json_rpc.ts";
 import type { RequestContext } from "../../../src/server/definitions.ts";
+import type { Incoming } from "../../../src/server/seam.ts";
 import { said, standIn } from "../stand_in.ts";
 import { bench, hello, opened } from "./support.ts";
 
@@ -188,6 +190,44 @@ describe("being called off", () => {
     assertEquals(await second, undefined);
     assertEquals(signals[1]?.aborted, true);
     assertEquals([session.open, await request("ping")], [false, undefined]);
+  });
+
+  test("a session that its own handler ends answers nothing more, and waits for nothing", async () => {
+    const gives: (() => JsonObject | Promise<JsonObject>)[] = [
+      () => said("at once"),
+      () => Promise.resolve(said("later")),
+      () => new Promise(() => {}),
+      () => {
+        throw new Error("at once");
+      },
+    ];
+    for (const give of gives) {
+      let end = () => {};
+      const { request, session, log } = await opened(standIn({
+        "tools/call": () => {
+          end();
+          return give();
+        },
+      }));
+      end = () => session.close();
+      assertEquals(await request("tools/call"), undefined);
+      assertEquals(log, []);
+    }
+  });
+
+  test("what a method gives without a promise is answered without one", async () => {
+    const { session } = await opened(standIn({ "tools/call": () => said("now") }));
+    const auth = undefined;
+    const incoming = (id: number): Incoming => ({
+      message: { jsonrpc: "2.0", id, method: "tools/call" },
+      ...{ signal: new AbortController().signal, auth, notify: () => {} },
+    });
+    for (const id of [1, 1]) {
+      assertEquals(session.answer(incoming(id)), {
+        response: { jsonrpc: "2.0", id, result: said("now") },
+        status: 200,
+      });
+    }
   });
 
   test("an id in work is not taken twice", async () => {

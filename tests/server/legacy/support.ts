@@ -48,8 +48,8 @@ export function bench(server: StandIn, options: LegacySessionOptions = {}): Benc
     send: (message, about) => void sent.push({ message, about: about?.message.id }),
   }, options);
   let count = 0;
-  const request: Bench["request"] = (method, params, { id = ++count, ...more } = {}) =>
-    session.answer({
+  const request: Bench["request"] = async (method, params, { id = ++count, ...more } = {}) =>
+    await session.answer({
       message: { jsonrpc: "2.0", id, method, ...(params && { params }) },
       signal: new AbortController().signal,
       auth: undefined as AuthInfo | undefined,
