@@ -7,7 +7,7 @@ import { LimitExceededError } from "../protocol/errors.ts";
 import type { Channel } from "../transport/channel.ts";
 
 /** So many texts are written without waiting for the turn's end: the other side can work on them meanwhile. */
-const batch = 8;
+const batch = 16;
 
 /** Writes texts to a channel; a write that is not done holds the next one back. */
 export class Outbox {

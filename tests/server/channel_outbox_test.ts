@@ -26,17 +26,17 @@ function outbox(limit = 1_000, take: (texts: readonly string[]) => void | Promis
 const numbers = (count: number) => Array.from({ length: count }, (_, at) => String(at));
 
 describe("what a server sends down a channel", () => {
-  test("what is told in one turn is one write, and eight texts do not wait for its end", async () => {
+  test("what is told in one turn is one write, and sixteen texts do not wait for its end", async () => {
     const { push, writes, sizes } = outbox();
     push(3);
     assertEquals(sizes(), []);
     await turns();
     assertEquals(sizes(), [3]);
-    push(20, 3);
-    assertEquals(sizes(), [3, 8, 8]);
+    push(36, 3);
+    assertEquals(sizes(), [3, 16, 16]);
     await turns();
-    assertEquals(sizes(), [3, 8, 8, 4]);
-    assertEquals(writes.flat(), numbers(23));
+    assertEquals(sizes(), [3, 16, 16, 4]);
+    assertEquals(writes.flat(), numbers(39));
   });
 
   test("a channel that is busy holds all back, in order", async () => {
@@ -44,12 +44,12 @@ describe("what a server sends down a channel", () => {
     const { box, push, writes, sizes } = outbox(1_000, () => new Promise<void>((resolve) => taken = resolve));
     push(30);
     await turns();
-    assertEquals(sizes(), [8]);
+    assertEquals(sizes(), [16]);
     let isFlushed = false;
     const flushed = box.flushed().then(() => isFlushed = true);
     taken();
     await turns();
-    assertEquals([sizes(), isFlushed], [[8, 22], false]);
+    assertEquals([sizes(), isFlushed], [[16, 14], false]);
     taken();
     await flushed;
     assertEquals(writes.flat(), numbers(30));
@@ -57,22 +57,22 @@ describe("what a server sends down a channel", () => {
 
   test("what a write brings about is written after it", async () => {
     const { push, writes } = outbox(1_000, (texts) => {
-      if (texts.includes("0")) push(9, 8);
+      if (texts.includes("0")) push(17, 16);
     });
-    push(8);
+    push(16);
     await turns();
-    assertEquals(writes.map(({ length }) => length), [8, 9]);
-    assertEquals(writes.flat(), numbers(17));
+    assertEquals(writes.map(({ length }) => length), [16, 17]);
+    assertEquals(writes.flat(), numbers(33));
   });
 
   test("too much that waits ends it, and what was written does not count", async () => {
-    const free = outbox(30);
+    const free = outbox(60);
     free.push(80);
     await turns();
     assertEquals([free.failures, free.writes.flat().length], [[], 80]);
-    const stuck = outbox(30, () => new Promise(() => {}));
+    const stuck = outbox(60, () => new Promise(() => {}));
     stuck.push(80);
-    assertEquals([stuck.failures.length, stuck.sizes()], [1, [8]]);
+    assertEquals([stuck.failures.length, stuck.sizes()], [1, [16]]);
     assertInstanceOf(stuck.failures[0], LimitExceededError);
   });
 
