@@ -1,12 +1,12 @@
 import { describe, test } from "node:test";
 import { assertEquals, assertRejects } from "@std/assert";
-import { connect } from "../../mod.ts";
-import type { Client } from "../../mod.ts";
-import { serveChannel } from "../../src/server/channel_server.ts";
-import { ChannelTransport } from "../../src/transport/channel.ts";
-import { createMemoryPair } from "../../src/transport/memory.ts";
-import { textOf, until } from "../client/support.ts";
-import { said, standIn } from "./stand_in.ts";
+import { connect } from "../../../mod.ts";
+import type { Client } from "../../../mod.ts";
+import { serveChannel } from "../../../src/server/channel_server.ts";
+import { ChannelTransport } from "../../../src/transport/channel.ts";
+import { createMemoryPair } from "../../../src/transport/memory.ts";
+import { textOf, until } from "../../client/support.ts";
+import { said, standIn } from "../stand_in.ts";
 
 const inputSchema = { type: "object" };
 

@@ -1,11 +1,11 @@
 /** A server on a memory channel, and the client's end of it in the hands of the test. */
-import type { LogRecord } from "../../src/ports.ts";
-import type { JsonObject, RequestId } from "../../src/protocol/json_rpc.ts";
-import { serveChannel } from "../../src/server/channel_server.ts";
-import type { ChannelServer, ChannelServerOptions } from "../../src/server/channel_server.ts";
-import type { Incoming, ModernServing, ServerParts } from "../../src/server/seam.ts";
-import { createMemoryPair } from "../../src/transport/memory.ts";
-import type { StandIn } from "./stand_in.ts";
+import type { LogRecord } from "../../../src/ports.ts";
+import type { JsonObject, RequestId } from "../../../src/protocol/json_rpc.ts";
+import { serveChannel } from "../../../src/server/channel_server.ts";
+import type { ChannelServer, ChannelServerOptions } from "../../../src/server/channel_server.ts";
+import type { Incoming, ModernServing, ServerParts } from "../../../src/server/seam.ts";
+import { createMemoryPair } from "../../../src/transport/memory.ts";
+import type { StandIn } from "../stand_in.ts";
 
 /** The client's end. */
 export interface Line {

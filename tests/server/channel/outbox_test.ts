@@ -1,8 +1,8 @@
 import { describe, test } from "node:test";
 import { assertEquals, assertInstanceOf } from "@std/assert";
-import { LimitExceededError } from "../../src/protocol/errors.ts";
-import { Outbox } from "../../src/server/channel_outbox.ts";
-import { turns } from "../client/support.ts";
+import { LimitExceededError } from "../../../src/protocol/errors.ts";
+import { Outbox } from "../../../src/server/channel_outbox.ts";
+import { turns } from "../../client/support.ts";
 
 /** An outbox on a channel that takes writes as the test says, and what was written. */
 function outbox(limit = 1_000, take: (texts: readonly string[]) => void | Promise<void> = () => {}) {

@@ -1,14 +1,14 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertStrictEquals } from "@std/assert";
-import type { JsonObject } from "../../src/protocol/json_rpc.ts";
-import type { RequestContext } from "../../src/server/definitions.ts";
-import { defaultLimits, type Limits } from "../../src/protocol/limits.ts";
-import { serveChannel } from "../../src/server/channel_server.ts";
-import type { Incoming } from "../../src/server/seam.ts";
-import { turns, until } from "../client/support.ts";
-import { VirtualClock } from "../support/virtual_clock.ts";
-import { handshake, line, modernRequest, modernStandIn, request } from "./channel_support.ts";
-import { said, standIn } from "./stand_in.ts";
+import type { JsonObject } from "../../../src/protocol/json_rpc.ts";
+import type { RequestContext } from "../../../src/server/definitions.ts";
+import { defaultLimits, type Limits } from "../../../src/protocol/limits.ts";
+import { serveChannel } from "../../../src/server/channel_server.ts";
+import type { Incoming } from "../../../src/server/seam.ts";
+import { turns, until } from "../../client/support.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
+import { handshake, line, modernRequest, modernStandIn, request } from "./support.ts";
+import { said, standIn } from "../stand_in.ts";
 
 const echo = standIn({ "tools/call": ({ text }) => said(String(text)) });
 const call = (id: number, text: string) => request(id, "tools/call", { text });
