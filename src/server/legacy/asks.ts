@@ -7,6 +7,7 @@ import { randomHex } from "../../ports.ts";
 import type { Clock, Random } from "../../ports.ts";
 import { errorFromAnswer, TimeoutError } from "../../protocol/errors.ts";
 import type { JsonObject, JsonRpcResponse } from "../../protocol/json_rpc.ts";
+import { readJson } from "../catalog/json.ts";
 import type { Incoming, LegacyOutlet } from "../seam.ts";
 
 interface Ask {
@@ -56,8 +57,11 @@ export class Asks {
    * @returns The result of the answer, unchecked.
    * @throws {RpcError} When the client answers with an error; it has its `method` set.
    * @throws {TimeoutError} When there is no answer in time.
+   * @throws {TypeError} When the question is no JSON: it could not be sent.
    */
   ask(method: string, params: JsonObject | undefined, about: Incoming): Promise<JsonObject> {
+    const sound = params && readJson(params);
+    if (typeof sound === "string") return Promise.reject(new TypeError(`Cannot ask for "${method}": ${sound}`));
     const { clock, timeout } = this.#parts;
     const id = randomHex(this.#parts.random, 16);
     return new Promise((resolve, reject) => {

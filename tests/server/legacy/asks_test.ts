@@ -59,6 +59,14 @@ describe("asking the client", () => {
     assertEquals(await roots, [{ uri: "file:///a" }]);
   });
 
+  test("a question that is no JSON is refused at once", async () => {
+    const { context, sent } = await calling();
+    const before = sent.length;
+    const wrong = { ...form, message: 1n as unknown as string };
+    await assertRejects(() => context.elicit(wrong), TypeError, 'Cannot ask for "elicitation/create": its "message"');
+    assertEquals(sent.length, before);
+  });
+
   test("ids are unguessable and answers are told apart", async () => {
     const { context, asked, reply, session } = await calling();
     const answers = [context.elicit(form), context.roots()];
