@@ -9,7 +9,7 @@ import { completeRun, missingRuntime, type RunOptions, type RuntimeRun, type Tes
 
 const compiledFolders = ["src", "tests", "tools", "examples", "bench", "workers"];
 
-/** Compiles the sources, then runs the files with `node --test`, each test limited to 30 seconds. */
+/** Compiles the sources, then runs the files with `node --test`, each file, and so each test, limited to 90 seconds. */
 export async function runInNode(options: RunOptions): Promise<RuntimeRun> {
   const node = nodePath();
   if (node === undefined) return missingRuntime("node", "there is no node on PATH");
@@ -23,7 +23,7 @@ export async function runInNode(options: RunOptions): Promise<RuntimeRun> {
     "--enable-source-maps",
     `--import=${loaderUrl(compiled)}`,
     "--test",
-    "--test-timeout=30000",
+    "--test-timeout=90000",
     "--test-concurrency=2",
     `--test-reporter=${reporter}`,
     `--test-reporter-destination=${report}`,
