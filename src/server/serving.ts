@@ -8,6 +8,7 @@ import type { Era } from "../protocol/revisions.ts";
 import { legacyRevisions } from "../protocol/revisions.ts";
 import { createLegacySession } from "./legacy/mod.ts";
 import { createModern } from "./modern/mod.ts";
+import { createSingleUseSealer } from "./common/single_use.ts";
 import { createParts } from "./parts.ts";
 import type { PartsOptions } from "./parts.ts";
 import type {
@@ -32,7 +33,10 @@ export interface ServingOptions extends Omit<PartsOptions, "state"> {
   secret?: string | Uint8Array | undefined;
   /** How long such a state is good, in milliseconds (600,000). */
   stateTtl?: number | undefined;
-  /** Seals such states in another way. */
+  /**
+   * Seals such states in another way. Default: `createStateSealer` with `secret` and `stateTtl`, each state good once in this
+   * process; `createSingleUseSealer` with a `claim` makes them good once for several.
+   */
   state?: StateSealer | undefined;
   /** How long a legacy client may take to answer what it is asked, in milliseconds (300,000). */
   askTimeout?: number | undefined;
@@ -81,7 +85,8 @@ export function createServingOf(
   }
   const createLegacy = eras.includes("legacy") ? makers.legacy : undefined;
   const { clock = systemClock, random = systemRandom } = rest;
-  const sealer = state ?? createStateSealer({ secret, ttl, clock, random });
+  const sealer = state ??
+    createSingleUseSealer(createStateSealer({ secret, ttl, clock, random }), { ttl, clock });
   const plain = createParts(methods, { ...rest, clock, random, state: sealer });
   const parts: ServerParts = tasks ? { ...plain, tasks: tasks.open(plain) } : plain;
   const legacy = createLegacy &&

@@ -53,15 +53,14 @@ describe("a state that is good once", () => {
     assertEquals(await once.open(states[2] ?? "", bound), undefined);
   });
 
-  test("a tool whose round is sent twice runs once, and the second one is refused (S-090)", async () => {
+  test("by default a tool whose round is sent twice runs once, and the second one is refused (S-090)", async () => {
     let paid = 0;
-    const state = createSingleUseSealer(createStateSealer());
     const { handler } = stage({
       pay: async (_args, { elicit }) => {
         const { action } = await elicit({ message: "Pay?" });
         return action === "accept" ? `paid ${++paid}` : "kept";
       },
-    }, { state });
+    });
     const _meta = { ...modernMeta(), "io.modelcontextprotocol/clientCapabilities": { elicitation: {} } };
     const send = async (more: JsonObject) =>
       await answerOf(await handler(modernPost("tools/call", { name: "pay", _meta, ...more })));

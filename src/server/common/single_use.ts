@@ -25,18 +25,22 @@ export interface SingleUseOptions {
 /**
  * Makes a sealer whose states open once: who sends the same round again is refused, also the caller that it belongs to
  * (specification 2026-07-28: multi round-trip requests, replay). A client that lost the answer to a round has to begin
- * the call anew.
+ * the call anew. So it is by default, within one process; where several serve with one `secret`, give them a `claim`.
  *
  * @param sealer What seals and opens: `createStateSealer`.
  * @returns For the option `state` of `createHandler` and the like.
  * @throws {RangeError} When a number is no positive one.
  *
- * @example A server whose calls with questions cannot be played again
+ * @example Two processes whose calls with questions cannot be played again
  * ```ts
  * import { createHandler, createSingleUseSealer, createStateSealer, McpServer } from "@causeway/mcp/server";
  *
+ * const claimed = new Set<string>(); // In their database, in one step.
+ * const claim = (name: string) => !claimed.has(name) && claimed.add(name).size > 0;
+ * const state = createSingleUseSealer(createStateSealer({ secret: "the same for both of them" }), { claim });
+ *
  * const server = new McpServer({ name: "bank", version: "1.0.0" });
- * const handler = createHandler(server, { state: createSingleUseSealer(createStateSealer()) });
+ * const handler = createHandler(server, { state });
  * handler.close();
  * ```
  */

@@ -95,14 +95,16 @@ describe("a request state", () => {
   });
 
   test("answers with names of the prototype harm nothing and answer nothing (S-091)", async () => {
-    const { send, requestState } = await begin();
     for (const key of ["__proto__", "constructor", "toString", "hasOwnProperty"]) {
       const inputResponses = JSON.parse(`{"${key}":{"action":"accept","content":{}}}`);
+      const { send, requestState } = await begin();
       for (const state of [{ requestState }, {}]) {
         assertEquals((await send({ ...state, inputResponses })).result?.resultType, "input_required");
       }
     }
     for (const odd of [null, 1, [], "x", [accept]]) {
+      // A state is good once.
+      const { send, requestState } = await begin();
       const { result, error } = await send({ requestState, inputResponses: odd as never });
       assertEquals(result?.resultType ?? error?.code, error ? -32602 : "input_required");
     }
