@@ -200,9 +200,14 @@ export const systemClock: Clock = {
   },
 };
 
+/** Bytes in hexadecimal digits. */
+export function toHex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
 /** So many unguessable bytes in hexadecimal digits. */
 export function randomHex(random: Random, bytes: number): string {
-  return Array.from(random.bytes(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return toHex(random.bytes(bytes));
 }
 
 /** The runtime's own randomness: `Math.random` for jitter, `crypto.getRandomValues` for ids. */

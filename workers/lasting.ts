@@ -6,6 +6,7 @@
 import { isObject } from "../src/protocol/json_rpc.ts";
 import type { JsonObject } from "../src/protocol/json_rpc.ts";
 import { loggingLevels } from "../src/server/common/logging_levels.ts";
+import { longestUri } from "../src/server/legacy/changes.ts";
 
 /** Messages that make a session what it is. */
 export const lasting: readonly string[] = [
@@ -15,9 +16,6 @@ export const lasting: readonly string[] = [
   "resources/subscribe",
   "resources/unsubscribe",
 ];
-
-/** Longer ones are refused by the server. */
-const longestUri = 8_192;
 
 /**
  * Puts a message among those that are kept. What it makes needless goes: the level before, the watch of a resource that is

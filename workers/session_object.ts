@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { randomHex, systemRandom } from "../src/ports.ts";
 import { workersLimits } from "../src/protocol/limits.ts";
 import { createObjectStore } from "../src/runtime/workers.ts";
 import type { ObjectStorage } from "../src/runtime/workers.ts";
@@ -53,11 +54,6 @@ export function namesOf({ ALLOWED_HOSTS, ALLOWED_ORIGINS }: ServerEnv): Pick<
   "allowedHosts" | "allowedOrigins"
 > {
   return { allowedHosts: listOf(ALLOWED_HOSTS), allowedOrigins: listOf(ALLOWED_ORIGINS) };
-}
-
-/** The headers of a request that may be kept: its Host and Origin and those named, never what proves who it is. */
-export function headersOf({ headers }: Request, names: readonly string[]): [name: string, value: string][] {
-  return [...headers].filter(([name]) => name === "host" || name === "origin" || names.includes(name));
 }
 
 function listOf(text: string | undefined): string[] | undefined {
@@ -139,9 +135,7 @@ export class SessionObject {
 
   /** The first part finds the object, the second is known to the client alone. */
   #newId(): string {
-    let id = `${this.#state.id}.`;
-    for (const byte of crypto.getRandomValues(new Uint8Array(16))) id += byte.toString(16).padStart(2, "0");
-    return id;
+    return `${this.#state.id}.${randomHex(systemRandom, 16)}`;
   }
 
   async #putOff(): Promise<void> {

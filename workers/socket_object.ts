@@ -12,7 +12,7 @@ import { createSocketEndpoint } from "../src/server/mod.ts";
 import type { SocketEndpoint } from "../src/server/mod.ts";
 import { lasting, withMessage } from "./lasting.ts";
 import { createSample } from "./sample.ts";
-import { headersOf, namesOf } from "./session_object.ts";
+import { namesOf } from "./session_object.ts";
 import type { ServerEnv } from "./session_object.ts";
 import { createAuth } from "./auth.ts";
 
@@ -39,7 +39,8 @@ interface Kept {
 
 declare const WebSocketPair: new () => { 0: SleepingSocket; 1: SleepingSocket };
 
-const handshake = ["upgrade", "sec-websocket-protocol"];
+/** The headers of a request that may be kept: never what proves who it is. */
+const harmless = ["host", "origin", "upgrade", "sec-websocket-protocol"];
 /** The most that can be kept with a socket, in characters; the runtime takes 16 KiB. */
 const mostKept = 12_000;
 /** The object is about to lose what it cannot keep: the client shall connect again (RFC 6455: 1012, service restart). */
@@ -68,7 +69,7 @@ export class SocketObject {
     this.#state.acceptWebSocket(socket);
     const conversation = new Conversation(socket, {
       url: request.url,
-      headers: headersOf(request, handshake),
+      headers: headersOf(request),
       messages: [],
     });
     this.#awake.set(socket, conversation);
@@ -204,6 +205,10 @@ class Conversation implements WebSocketLike {
     done?.();
     return done !== undefined;
   }
+}
+
+function headersOf({ headers }: Request): [name: string, value: string][] {
+  return [...headers].filter(([name]) => harmless.includes(name));
 }
 
 function parse(text: string): JsonObject | undefined {

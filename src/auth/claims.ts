@@ -4,7 +4,8 @@
  * @module
  */
 import type { TokenClaims } from "../ports.ts";
-import { isObject } from "../protocol/json_rpc.ts";
+import { isTextOrMissing, isTexts } from "../protocol/json_rpc.ts";
+import { parseObject } from "./parse.ts";
 
 /** A JSON object of a token. */
 export type Payload = Readonly<Record<string, unknown>>;
@@ -44,17 +45,8 @@ export function claimsOf(payload: Payload): TokenClaims | undefined {
 function decode(part: string): Payload | undefined {
   try {
     const bytes = Uint8Array.from(atob(part.replace(/-/g, "+").replace(/_/g, "/")), (char) => char.charCodeAt(0));
-    const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-    return isObject(value) ? value : undefined;
+    return parseObject(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
     return undefined;
   }
-}
-
-function isTextOrMissing(value: unknown): value is string | undefined {
-  return value === undefined || typeof value === "string";
-}
-
-function isTexts(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((item) => typeof item === "string");
 }

@@ -8,6 +8,7 @@ import type { GuardedFetch } from "../egress/guarded_fetch.ts";
 import type { Clock } from "../ports.ts";
 import { ConnectError, type McpError, TimeoutError } from "../protocol/errors.ts";
 import { isObject } from "../protocol/json_rpc.ts";
+import { parseObject } from "./parse.ts";
 
 /** The most keys that a document may hold. */
 const mostKeys = 100;
@@ -184,14 +185,8 @@ function first(
 
 /** The keys of a document; which of them can verify a signature, its algorithm says. */
 function readKeys(text: string): Key[] | undefined {
-  let document: unknown;
-  try {
-    document = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (!isObject(document) || !Array.isArray(document.keys)) return undefined;
-  return document.keys.filter(isObject).slice(0, mostKeys).map(plainKey);
+  const keys = parseObject(text)?.keys;
+  return Array.isArray(keys) ? keys.filter(isObject).slice(0, mostKeys).map(plainKey) : undefined;
 }
 
 /** An Edwards curve has one algorithm with two names (RFC 9864): runtimes know one of them each, the curve says enough. */

@@ -5,7 +5,7 @@
  */
 import type { GuardedFetch } from "../egress/guarded_fetch.ts";
 import { AuthorizationError } from "../protocol/errors.ts";
-import { isObject } from "../protocol/json_rpc.ts";
+import { parseObject } from "./parse.ts";
 
 /**
  * Fetches the metadata of an authorization server: from the places that the specification names, in their order.
@@ -21,7 +21,7 @@ export async function fetchMetadata(
 ): Promise<Readonly<Record<string, unknown>>> {
   for (const url of places(issuer)) {
     const { status, text } = await fetch(url, { headers: { accept: "application/json" }, signal: signal ?? null });
-    const document = status === 200 ? parse(text) : undefined;
+    const document = status === 200 ? parseObject(text) : undefined;
     if (document?.issuer === issuer) return document;
   }
   throw new AuthorizationError(`Cannot find the metadata of "${issuer}": no document names this issuer`);
@@ -34,13 +34,4 @@ function places(issuer: string): string[] {
     `${origin}/.well-known/${name}${path}`
   );
   return path === "" ? inserted : [...inserted, `${origin}${path}/.well-known/openid-configuration`];
-}
-
-function parse(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -94,3 +94,13 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 export function isRequestId(value: unknown): value is RequestId {
   return typeof value === "string" || Number.isSafeInteger(value);
 }
+
+/** True for a list of texts. */
+export function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
+}
+
+/** True for a text, and for nothing. */
+export function isTextOrMissing(value: unknown): value is string | undefined {
+  return value === undefined || typeof value === "string";
+}

@@ -11,7 +11,7 @@ import { checkResult } from "./shapes/core.ts";
 export const metaPrefix = "io.modelcontextprotocol/";
 
 /** The methods whose result may ask for input (specification: multi round-trip requests, Supported Requests). */
-const inputMethods: readonly string[] = ["tools/call", "prompts/get", "resources/read"];
+export const inputMethods: readonly string[] = ["tools/call", "prompts/get", "resources/read"];
 
 /**
  * Judges a result by its type.

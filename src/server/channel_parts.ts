@@ -5,9 +5,9 @@
  */
 import type { JsonRpcError, JsonRpcRequest, JsonRpcResponse, RequestId } from "../protocol/json_rpc.ts";
 import { isObject } from "../protocol/json_rpc.ts";
-import { metaPrefix } from "../protocol/modern.ts";
 import type { AuthInfo } from "./definitions.ts";
 import type { Methods, ModernServing, ServerParts } from "./seam.ts";
+import { capabilitiesKey, versionKey } from "./common/meta_keys.ts";
 import type { ServingOptions } from "./serving.ts";
 
 /** Options of `serveChannel`; of the limits `jsonDepth`, `jsonNodes`, `outboxBytes`, `strays` and `items` are used. */
@@ -47,9 +47,6 @@ export function countedMethods(methods: Methods, count: (by: 1 | -1) => void): M
     watch: (listener) => methods.watch(listener),
   };
 }
-
-const versionKey = `${metaPrefix}protocolVersion`;
-const capabilitiesKey = `${metaPrefix}clientCapabilities`;
 
 /** Whether a request says that it is of the modern era: by its `_meta`, or by a method that only that era has. */
 export function claimsModern({ method, params }: JsonRpcRequest): boolean {

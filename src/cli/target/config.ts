@@ -6,7 +6,7 @@
  */
 import { dirname, resolve } from "node:path";
 import process from "node:process";
-import { isObject } from "../../protocol/json_rpc.ts";
+import { isObject, isTexts } from "../../protocol/json_rpc.ts";
 import type { StdioCommand } from "../../transport/mod.ts";
 import { UsageError } from "../failure.ts";
 import { parseJson, readText } from "../read.ts";
@@ -62,7 +62,7 @@ export function readServer({ path, servers }: Config, name: string): ServerEntry
     return { target: fill(url), headers: filled };
   }
   if (typeof command !== "string" || command === "") throw wrong('it has neither a "command" nor a "url"');
-  if (!Array.isArray(args) || !args.every((item) => typeof item === "string")) {
+  if (!isTexts(args)) {
     throw wrong('"args" has to be a list of texts');
   }
   if (cwd !== undefined && typeof cwd !== "string") throw wrong('"cwd" has to be the path of a folder');

@@ -4,10 +4,10 @@
  *
  * @module
  */
-import { isObject } from "../json_rpc.ts";
+import { isObject, isTexts } from "../json_rpc.ts";
 import { dialectOf, type DialectOptions } from "./dialect.ts";
 import { unknown } from "./evaluate.ts";
-import { isNames, KEYWORDS, LISTED, NAMED, NAMES, ONE, type Shape, UNUSED } from "./keywords.ts";
+import { KEYWORDS, LISTED, NAMED, NAMES, ONE, type Shape, UNUSED } from "./keywords.ts";
 import { own, refuse, type Resource, type Rule, type SchemaNode } from "./node.ts";
 import { ANY, LATE } from "./types.ts";
 
@@ -94,7 +94,7 @@ class Compiler {
     return isObject(value)
       ? Object.entries(value).map(([name, part]) => ({
         name,
-        part: shape & NAMES && isNames(part) ? part : child(part),
+        part: shape & NAMES && isTexts(part) ? part : child(part),
       }))
       : undefined;
   }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { isTexts } from "../json_rpc.ts";
 import { spend } from "./budget.ts";
 import { isMultiple, keyOf, keysOf } from "./equality.ts";
 import { each, isFree, matches, some, tell, visit } from "./evaluate.ts";
@@ -152,7 +153,7 @@ const keys = (values: unknown): unknown => {
 };
 
 const positive: Prepare = (limit) => typeof limit === "number" && limit >= 0 ? limit : undefined;
-const names: Prepare = (value) => isNames(value) ? value : undefined;
+const names: Prepare = (value) => isTexts(value) ? value : undefined;
 
 /** The keywords: the types of values that each looks at, what it holds, its check, and what it asks for. */
 export const KEYWORDS: Readonly<Record<string, Row>> = {
@@ -284,9 +285,4 @@ function sizeOf(run: Run, value: number | string | unknown[] | Record<string, un
 /** True for a key that JSON would keep. */
 function has(value: Record<string, unknown>, name: string): boolean {
   return value[name] !== undefined && Object.hasOwn(value, name);
-}
-
-/** True for a list of texts. */
-export function isNames(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((name) => typeof name === "string");
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import type { TokenClaims } from "../../ports.ts";
-import { isObject } from "../../protocol/json_rpc.ts";
+import { isObject, isTextOrMissing, isTexts } from "../../protocol/json_rpc.ts";
 import { canonicalUrl } from "./resource_url.ts";
 
 /** Times before this are seconds that were taken for milliseconds: it is in 1973. */
@@ -48,14 +48,6 @@ export class Audience {
 
 function plain(name: string): string {
   return canonicalUrl(name) ?? name;
-}
-
-function isTextOrMissing(value: unknown): value is string | undefined {
-  return value === undefined || typeof value === "string";
-}
-
-function isTexts(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((item) => typeof item === "string");
 }
 
 function wrong(what: string, expected: string): TypeError {

@@ -4,6 +4,7 @@
  * @module
  */
 import { excerpt } from "../../protocol/excerpt.ts";
+import { isTexts } from "../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import { type Fields, maybeObject, text } from "../../protocol/shapes/shape.ts";
 import type { ServerCapabilities } from "../../protocol/types.ts";
@@ -55,7 +56,7 @@ export class Completions implements Kind {
     const { name, value } = params.argument as { name: string; value: string };
     const known = readTexts((params.context as JsonObject | null | undefined)?.arguments, "context.arguments");
     const values: unknown = await this.#find(params.ref as JsonObject, name)?.(value, known, context) ?? [];
-    if (!Array.isArray(values) || !values.every((item) => typeof item === "string")) {
+    if (!isTexts(values)) {
       throw new TypeError(`Cannot complete "${excerpt(name, 200)}": its completer gave no list of texts`);
     }
     const { length } = values;

@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { isObject } from "../../protocol/json_rpc.ts";
-import { isNames, KEYWORDS, LISTED, NAMED, NAMES, ONE } from "../../protocol/json_schema/keywords.ts";
+import { isObject, isTexts } from "../../protocol/json_rpc.ts";
+import { KEYWORDS, LISTED, NAMED, NAMES, ONE } from "../../protocol/json_schema/keywords.ts";
 import { own } from "../../protocol/json_schema/node.ts";
 import { TYPES } from "../../protocol/json_schema/types.ts";
 import type { SchemaValidator } from "../../protocol/validation.ts";
@@ -21,7 +21,7 @@ export interface SchemaFault {
 /** What keywords that no schema is below have to hold. */
 const others: Readonly<Record<string, readonly [isRight: (value: unknown) => boolean, expected: string]>> = {
   type: [(value) => isTypes([value].flat()), `one of ${Object.keys(TYPES).join(", ")}`],
-  required: [isNames, "a list of names"],
+  required: [isTexts, "a list of names"],
   enum: [Array.isArray, "a list"],
 };
 
@@ -71,7 +71,7 @@ export function isPlain(schema: unknown): boolean {
       : keyword === "properties"
       ? isObject(value) && Object.values(value).every(isPlain)
       : keyword === "required"
-      ? isNames(value)
+      ? isTexts(value)
       : keyword === "description" || keyword === "title";
     if (!isRight) return false;
   }
@@ -85,7 +85,7 @@ function expectedOf(keyword: string, shape: unknown, value: unknown): string | u
     if (shape & ONE) return isSchema(value) || (shape & LISTED && isSchemas) ? undefined : "a schema";
     if (shape & LISTED) return isSchemas ? undefined : "a list of schemas";
     const isRight = isObject(value) &&
-      Object.values(value).every((part) => isSchema(part) || (shape & NAMES && isNames(part)));
+      Object.values(value).every((part) => isSchema(part) || (shape & NAMES && isTexts(part)));
     return isRight ? undefined : "an object of schemas";
   }
   if (!shape) return undefined;
@@ -103,7 +103,7 @@ function canJudge(pattern: unknown, validator: SchemaValidator): boolean {
 }
 
 function isTypes(names: unknown[]): boolean {
-  return names.length > 0 && isNames(names) && names.every((name) => own(TYPES, name));
+  return names.length > 0 && isTexts(names) && names.every((name) => own(TYPES, name));
 }
 
 function isSchema(value: unknown): boolean {

@@ -6,6 +6,7 @@
 import { systemClock } from "../../ports.ts";
 import type { Clock } from "../../ports.ts";
 import type { StateSealer } from "../seam.ts";
+import { sha256 } from "./digest.ts";
 
 /** Options of {@linkcode createSingleUseSealer}. */
 export interface SingleUseOptions {
@@ -53,9 +54,9 @@ export function createSingleUseSealer(sealer: StateSealer, options: SingleUseOpt
   return {
     seal: (state, bound) => sealer.seal(state, bound),
     async open(sealed, bound) {
-      // What is not ours claims nothing.
+      // What is not ours claims nothing. The name says nothing of the state, and is as long for each.
       const state = await sealer.open(sealed, bound);
-      return state && await claim(await nameOf(sealed)) ? state : undefined;
+      return state && await claim(await sha256(sealed)) ? state : undefined;
     },
   };
 }
@@ -73,10 +74,4 @@ function claimInMemory(ttl: number, max: number, clock: Clock): (name: string) =
     claimed.set(name, now + ttl);
     return true;
   };
-}
-
-/** A name that says nothing of the state, and is as long for each. */
-async function nameOf(sealed: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(sealed));
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

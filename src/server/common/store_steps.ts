@@ -22,9 +22,3 @@ export async function inTime<Value>(clock: Clock, milliseconds: number, step: ()
     callOff();
   }
 }
-
-/** What is a key for no secret to be read from: the SHA-256 of a text in hexadecimal digits. */
-export async function hashed(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
-}

@@ -5,7 +5,6 @@
  */
 import { classify, isObject, isRequestId } from "../../protocol/json_rpc.ts";
 import type { JsonRpcRequest } from "../../protocol/json_rpc.ts";
-import { metaPrefix } from "../../protocol/modern.ts";
 import { modernRevisions } from "../../protocol/revisions.ts";
 import type { Revision } from "../../protocol/revisions.ts";
 import type { AuthInfo } from "../definitions.ts";
@@ -16,10 +15,8 @@ import type { LegacyBinding } from "./legacy_binding.ts";
 import { answerModern } from "./modern_call.ts";
 import type { ModernCallOptions } from "./modern_call.ts";
 import type { HttpOptions, Serving } from "./options.ts";
+import { capabilitiesKey, versionKey } from "../common/meta_keys.ts";
 import { internalError, json, notAllowed, refuse, taken } from "./replies.ts";
-
-const versionKey = metaPrefix + "protocolVersion";
-const capabilitiesKey = metaPrefix + "clientCapabilities";
 
 /** An HTTP endpoint, shaped like `fetch`: for `Bun.serve`, `Deno.serve`, Workers and Hono. */
 export interface Handler {

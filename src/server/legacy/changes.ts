@@ -8,8 +8,8 @@ import type { JsonObject, JsonRpcNotification } from "../../protocol/json_rpc.ts
 import type { ServerCapabilities } from "../../protocol/types.ts";
 import type { Methods, ServerChange } from "../seam.ts";
 
-/** Sessions keep what they watch. */
-const longestUri = 8_192;
+/** The longest URI that can be watched, in characters: sessions keep what they watch. */
+export const longestUri = 8_192;
 
 /** What a session tells of changes. Several of one kind at once are told once. */
 export class ChangeNotices {

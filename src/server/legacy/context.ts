@@ -21,6 +21,7 @@ import type { Incoming } from "../seam.ts";
 import type { Asks } from "./asks.ts";
 import { canAsk, demand } from "./client_side.ts";
 import type { Askable, ClientSide } from "./client_side.ts";
+import { forgivable } from "../common/forgivable.ts";
 import { createMeter, sendLog } from "../common/notices.ts";
 import type { ProgressMeter } from "../common/progress.ts";
 import { dressElicit, dressSample, readElicit, readRoots, readSample } from "./questions.ts";
@@ -157,9 +158,7 @@ export class LegacyContext implements RequestContext {
       if (this.#over) throw new TypeError(`Cannot ask "${method}": the request is answered already`);
       return read(await asks.ask(method, dressed, this.#incoming));
     };
-    const asked = ask();
-    asked.catch(() => {});
-    return asked;
+    return forgivable(ask());
   }
 
   #finish(flush: boolean): void {

@@ -20,6 +20,7 @@ import type {
 import type { Clock } from "../../ports.ts";
 import type { AskOptions, AuthInfo, RequestContext } from "../definitions.ts";
 import type { Incoming } from "../seam.ts";
+import { forgivable } from "../common/forgivable.ts";
 import { loggingLevels } from "../common/logging_levels.ts";
 import { createMeter, sendLog } from "../common/notices.ts";
 import { isOver } from "../common/over.ts";
@@ -122,10 +123,8 @@ export class ModernContext implements RequestContext {
   }
 
   #ask<Request, Reply>(kind: QuestionKind<Request, Reply>, request: Request, options?: AskOptions): Promise<Reply> {
-    const asked = this.#asked(kind, request, options?.key);
-    // A handler that stops at another question leaves this one behind: no process must end of that.
-    asked.catch(() => {});
-    return asked;
+    // A handler that stops at another question leaves this one behind.
+    return forgivable(this.#asked(kind, request, options?.key));
   }
 
   async #asked<Request, Reply>(

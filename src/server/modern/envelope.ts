@@ -11,10 +11,9 @@ import { metaPrefix } from "../../protocol/modern.ts";
 import { modernRevisions } from "../../protocol/revisions.ts";
 import type { Revision } from "../../protocol/revisions.ts";
 import { loggingLevels } from "../common/logging_levels.ts";
+import { capabilitiesKey, versionKey } from "../common/meta_keys.ts";
 import type { ClientCapabilities, Implementation, LoggingLevel, Meta, ProgressToken } from "../../protocol/types.ts";
 
-const versionKey = metaPrefix + "protocolVersion";
-const capabilitiesKey = metaPrefix + "clientCapabilities";
 const levelKey = metaPrefix + "logLevel";
 const clientKey = metaPrefix + "clientInfo";
 

@@ -4,7 +4,7 @@
  * @module
  */
 import { InvalidParamsError } from "../../protocol/errors.ts";
-import { isObject } from "../../protocol/json_rpc.ts";
+import { isObject, isTexts } from "../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import { defaultLimits } from "../../protocol/limits.ts";
 import type { ServerCapabilities } from "../../protocol/types.ts";
@@ -38,7 +38,7 @@ export class ChangeFilter {
       if (asked && capabilities[list]) wanted.add(list);
     }
     const uris = notifications.resourceSubscriptions ?? [];
-    if (!Array.isArray(uris) || !uris.every((uri) => typeof uri === "string")) {
+    if (!isTexts(uris)) {
       throw invalid("params.notifications.resourceSubscriptions", "an array of strings");
     }
     if (uris.length > defaultLimits.items) {

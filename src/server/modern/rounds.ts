@@ -9,12 +9,10 @@ import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject, JsonValue } from "../../protocol/json_rpc.ts";
 import type { ClientCapabilities, InputRequest } from "../../protocol/types.ts";
 import type { AuthInfo } from "../definitions.ts";
+import { sha256 } from "../common/digest.ts";
 import { EraSignal } from "../common/era_signal.ts";
 import type { StateSealer } from "../seam.ts";
 import type { QuestionKind } from "./questions/kind.ts";
-
-/** The methods whose result may ask for input (S-087). */
-export const inputMethods: readonly string[] = ["tools/call", "prompts/get", "resources/read"];
 
 /**
  * What a question throws that has no answer yet: it ends this run of the handler, and the client is asked. It is no
@@ -170,8 +168,7 @@ function own(responses: Record<string, unknown> | undefined, key: string): unkno
 /** Who asks what: a state is good for this alone (S-090). */
 async function boundTo({ method, params, auth }: RoundsRequest): Promise<string> {
   const { _meta: _, ...asked } = withoutAnswers(params);
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(canonical(asked)));
-  return JSON.stringify([auth ? auth.principal : null, method, [...new Uint8Array(digest)]]);
+  return JSON.stringify([auth ? auth.principal : null, method, await sha256(canonical(asked))]);
 }
 
 /** One text for one value, however its members are ordered. */

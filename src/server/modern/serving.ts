@@ -7,6 +7,7 @@ import { MethodNotFoundError, MissingCapabilityError } from "../../protocol/erro
 import { excerpt } from "../../protocol/excerpt.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
+import { inputMethods } from "../../protocol/modern.ts";
 import { modernRevisions } from "../../protocol/revisions.ts";
 import type { Revision } from "../../protocol/revisions.ts";
 import type { CacheHints } from "../../protocol/types.ts";
@@ -16,7 +17,7 @@ import { declared } from "../common/declared.ts";
 import { isOver } from "../common/over.ts";
 import { ModernContext } from "./context.ts";
 import { type Envelope, hint, readEnvelope, readWishes, type Wishes } from "./envelope.ts";
-import { inputMethods, InputNeeded, Rounds, withoutAnswers } from "./rounds.ts";
+import { InputNeeded, Rounds, withoutAnswers } from "./rounds.ts";
 import { Subscriptions } from "./subscriptions.ts";
 
 /** What the modern era may be told. */

@@ -110,15 +110,13 @@ class KeptSessions extends SessionTable {
     const { id, principal } = session;
     const { idle, fresh, maxCharacters } = this.#options;
     const kept: KeptSession = new KeptSession({
-      ...{
-        id,
-        principal: principal ?? null,
-        serving,
-        fresh,
-        maxCharacters,
-        clock: this.#parts.clock,
-        records: this.#records,
-      },
+      id,
+      principal: principal ?? null,
+      serving,
+      fresh,
+      maxCharacters,
+      clock: this.#parts.clock,
+      records: this.#records,
       touchPause: Math.min(touchPause, idle / 4),
       failed: (message, error) => this.#failed(message, error),
       closed: () => {

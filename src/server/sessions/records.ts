@@ -4,9 +4,10 @@
  * @module
  */
 import type { Clock, Store } from "../../ports.ts";
-import { isObject } from "../../protocol/json_rpc.ts";
+import { isObject, isTexts } from "../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
-import { hashed, inTime } from "../common/store_steps.ts";
+import { sha256 } from "../common/digest.ts";
+import { inTime } from "../common/store_steps.ts";
 
 /** What lasts of a session. */
 export interface Lasting {
@@ -74,7 +75,7 @@ export class SessionRecords {
 
   /** Who can read the store shall not be able to use the sessions. */
   async #key(id: string): Promise<string> {
-    return this.#options.prefix + await hashed(id);
+    return this.#options.prefix + await sha256(id);
   }
 
   #inTime<Value>(step: () => Promise<Value>): Promise<Value> {
@@ -88,7 +89,7 @@ function parse(text: string): SessionRecord {
   const isSound = isObject(record) && isObject(lasting) && isObject(lasting.initialize) &&
     (record.principal === null || typeof record.principal === "string") && Number.isFinite(record.at) &&
     (lasting.level === undefined || typeof lasting.level === "string") &&
-    Array.isArray(lasting.resources) && lasting.resources.every((uri) => typeof uri === "string");
+    isTexts(lasting.resources);
   if (isSound) return record as unknown as SessionRecord;
   throw new Error("What the store gave is no session");
 }

@@ -6,6 +6,7 @@
 import { isObject, type JsonObject } from "../../protocol/json_rpc.ts";
 import type { Resource } from "../../protocol/types.ts";
 import { checkObject, listing, refuse } from "../catalog/checks.ts";
+import { sha256 } from "../common/digest.ts";
 import { readFrontmatter } from "./frontmatter.ts";
 
 /** A file beside `SKILL.md`: a text, bytes, or either with its type. */
@@ -105,7 +106,7 @@ export class SkillFolder {
       frontmatter: this.#frontmatter,
       resources: await Promise.all(this.files.map(async ({ uri, content }) => {
         const bytes = bytesOf(content);
-        return { uri, digest: `sha256:${toHex(await crypto.subtle.digest("SHA-256", bytes))}`, size: bytes.length };
+        return { uri, digest: `sha256:${await sha256(bytes)}`, size: bytes.length };
       })),
     };
   }
@@ -186,8 +187,4 @@ function checkContent(what: string, field: string, content: unknown): string | U
 
 function bytesOf(content: string | Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   return typeof content === "string" ? new TextEncoder().encode(content) : content;
-}
-
-function toHex(bytes: ArrayBuffer): string {
-  return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

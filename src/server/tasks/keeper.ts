@@ -70,7 +70,13 @@ export class TaskKeeper {
     const taskId = randomHex(random, 16);
     const now = clock.now();
     const record: TaskRecord = {
-      ...{ taskId, owner, era, version: 1, status: "working", createdAt: now, updatedAt: now },
+      taskId,
+      owner,
+      era,
+      version: 1,
+      status: "working",
+      createdAt: now,
+      updatedAt: now,
       ttl: Math.min(work.ttl ?? ttl, maxTtl),
       pollInterval,
       leaseUntil: now + this.options.lease,

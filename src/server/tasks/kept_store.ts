@@ -6,7 +6,8 @@
 import { systemClock } from "../../ports.ts";
 import type { Clock, Store } from "../../ports.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
-import { hashed, inTime } from "../common/store_steps.ts";
+import { sha256 } from "../common/digest.ts";
+import { inTime } from "../common/store_steps.ts";
 import { isEnded, type TaskPage, type TaskRecord, type TaskStore, TaskStoreFullError } from "./store.ts";
 
 /** Options of {@linkcode createTaskStore}. */
@@ -181,7 +182,7 @@ class KeptTaskStore implements TaskStore {
   }
 
   async #listKey(owner: string | null): Promise<string> {
-    return `${this.#options.prefix}${owner === null ? "anyone" : `owner:${await hashed(owner)}`}`;
+    return `${this.#options.prefix}${owner === null ? "anyone" : `owner:${await sha256(owner)}`}`;
   }
 
   async #get(key: string): Promise<string | undefined> {

@@ -78,7 +78,9 @@ export class LegacyTaskMethods implements LegacyTasks {
   async #begin(params: JsonObject, ttl: number | undefined, call: LegacyTaskCall): Promise<JsonObject> {
     const { revision, auth } = call.context;
     const record = await this.#keeper.begin({
-      ...{ owner: auth?.principal ?? null, era: "legacy", ttl },
+      owner: auth?.principal ?? null,
+      era: "legacy",
+      ttl,
       run: async (run) => {
         const context = legacyTaskContext(call, run, this.#parts, related(run.taskId));
         return await this.#parts.methods.run("tools/call", params, context) ?? Promise.reject(unknownTask());

@@ -4,7 +4,7 @@
  * @module
  */
 import { InvalidParamsError, MissingCapabilityError } from "../../protocol/errors.ts";
-import { isObject } from "../../protocol/json_rpc.ts";
+import { isObject, isTexts } from "../../protocol/json_rpc.ts";
 import type { JsonObject, JsonRpcError } from "../../protocol/json_rpc.ts";
 import { metaPrefix } from "../../protocol/modern.ts";
 import type { ClientCapabilities } from "../../protocol/types.ts";
@@ -53,7 +53,7 @@ export class ModernTaskMethods implements ModernTasks {
   async listen(wanted: unknown, caller: TaskCaller): Promise<readonly string[]> {
     if (wanted === undefined) return [];
     const { items } = this.#parts.limits;
-    if (!Array.isArray(wanted) || wanted.length > items || !wanted.every((taskId) => typeof taskId === "string")) {
+    if (!Array.isArray(wanted) || wanted.length > items || !isTexts(wanted)) {
       throw new InvalidParamsError(
         `"params.notifications.taskIds" is malformed: expected an array of at most ${items} strings`,
         { rpcCode: -32602 },
