@@ -144,6 +144,26 @@ export interface Store {
   set(key: string, value: string): Promise<void>;
   /** Forgets a key; harmless when there is nothing under it. */
   delete(key: string): Promise<void>;
+  /**
+   * Keeps `value` (undefined: forgets the key) if what is kept is still `expected` (undefined: nothing), in one step that no
+   * other process can come between. Resolves to whether it did. A store that cannot do that leaves it out.
+   */
+  compareAndSet?(key: string, expected: string | undefined, value: string | undefined): Promise<boolean>;
+}
+
+/** Puts credentials on the requests to one server: the `auth` of `connect`. */
+export interface Authorizer {
+  /**
+   * Wraps what sends requests to a server, so that they carry credentials and its challenges are answered.
+   *
+   * @param fetch What sends.
+   * @param server The URL that the operator gave. Credentials go to its origin alone.
+   */
+  wrap(fetch: Fetch, server: string): Fetch;
+  /** Takes its secrets out of a text. */
+  redact(text: string): string;
+  /** The headers with which a WebSocket to the server is opened, where the runtime can send some. */
+  headers?(server: string, signal?: AbortSignal): Promise<Record<string, string>>;
 }
 
 /** What a bearer token was found to say. Every field comes from the token's issuer, none from the request beside it. */

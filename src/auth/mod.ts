@@ -4,9 +4,9 @@
  *
  * @module
  */
-export { createJwtVerifier } from "./jwt.ts";
-export type { JwtVerifier, JwtVerifierOptions } from "./jwt.ts";
-export { createIntrospectionVerifier } from "./introspection.ts";
-export type { IntrospectionVerifierOptions } from "./introspection.ts";
-export type { VerifierOptions } from "./options.ts";
+export { createJwtVerifier } from "./verify/jwt.ts";
+export type { JwtVerifier, JwtVerifierOptions } from "./verify/jwt.ts";
+export { createIntrospectionVerifier } from "./verify/introspection.ts";
+export type { IntrospectionVerifierOptions } from "./verify/introspection.ts";
+export type { VerifierOptions } from "./verify/options.ts";
 export type { TokenClaims } from "../ports.ts";

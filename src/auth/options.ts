@@ -1,63 +1,91 @@
 /**
- * What every verifier is told of its authorization server.
+ * The options of signing in.
  *
  * @module
  */
-import { isLoopbackHost } from "../egress/address.ts";
-import { createGuardedFetch, type GuardedFetch } from "../egress/guarded_fetch.ts";
-import { type Clock, type Fetch, type Resolve, systemClock } from "../ports.ts";
+import type { Clock, Fetch, Logger, Random, Resolve, Store } from "../ports.ts";
+import type { Dpop, Grant, OAuthClient } from "./seam.ts";
 
-/** Options that every verifier shares. */
-export interface VerifierOptions {
-  /** The issuer, letter by letter as in its tokens and metadata: `https://auth.example.com`. */
-  issuer: string;
-  /** Sends requests. Default: the runtime's `fetch`. On Workers a service binding's fits too. */
+/** A person is needed: where to go, and how to come back. */
+export interface AuthorizationRequest {
+  /** Where the person signs in. Secret: it holds the state. */
+  readonly authorizationUrl: string;
+  /** What the sign-in is for, without secrets. */
+  readonly pending: PendingAuthorization;
+  /** Ends the wait. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A sign-in that waits for a person: plain JSON, without secrets. What finishes it is in the store. */
+export interface PendingAuthorization {
+  /** Names it. */
+  readonly id: string;
+  /** The MCP server. */
+  readonly server: string;
+  /** The authorization server. */
+  readonly issuer: string;
+  /** What is asked for. */
+  readonly scopes: readonly string[];
+  /** Until when it can be finished, in milliseconds since 1970. */
+  readonly expiresAt: number;
+}
+
+/** What a client says of itself when it registers (RFC 7591): `client_name`, `client_uri`, `logo_uri`, … */
+export interface ClientMetadata {
+  /** The name that people see. */
+  readonly client_name?: string;
+  readonly [field: string]: unknown;
+}
+
+/** Options of {@linkcode createOAuth}. */
+export interface OAuthOptions {
+  /**
+   * Where the authorization server sends the person back to: https, a scheme of your own, or http on this machine. Needed to
+   * sign a person in.
+   */
+  redirectUri?: string | undefined;
+  /** Clients that authorization servers know already. */
+  client?: OAuthClient | readonly OAuthClient[] | undefined;
+  /** The https URL of a client ID metadata document that you host: the client's id, where the server supports it. */
+  clientMetadataUrl?: string | undefined;
+  /** What a registration says beside what is needed. */
+  clientMetadata?: ClientMetadata | undefined;
+  /** Scopes to ask for beside those that the server names. */
+  scopes?: readonly string[] | undefined;
+  /** Asks for `offline_access` where the authorization server lists it (true). */
+  offlineAccess?: boolean | undefined;
+  /** Gets tokens in another way than by a browser. */
+  grant?: Grant | undefined;
+  /** Binds tokens to a key, from `createDpop`. */
+  dpop?: Dpop | undefined;
+  /**
+   * Brings a person to `authorizationUrl`, and resolves to the URL that they came back to. Without it, what needs a person
+   * rejects with an `AuthorizationRequiredError`.
+   */
+  authorize?: ((request: AuthorizationRequest) => Promise<string | URL>) | undefined;
+  /** Where sign-ins, clients and tokens are kept. Default: in memory. */
+  store?: Store | undefined;
+  /** Whose records they are: kept apart for each tenant and each subject (both ""). */
+  tenant?: string | undefined;
+  subject?: string | undefined;
+  /** Binds sign-ins to something that only this person's browser has, such as the id of a session cookie. */
+  session?: string | undefined;
+  /** Signs in to servers of 2025-03-26 too: without metadata of the resource, and without PKCE being announced (false). */
+  legacyDiscovery?: boolean | undefined;
+  /** How often one operation may ask for more scopes before its refusal stands (2). */
+  stepUps?: number | undefined;
+  /** Sends requests to authorization servers. Default: the runtime's `fetch`. */
   fetch?: Fetch | undefined;
   /** Resolves names, so that their addresses are judged as well: Node, Bun and Deno have one (`resolve` of their entry). */
   resolve?: Resolve | undefined;
-  /** Origins that may be asked beside the issuer's and public https: in an intranet. Default: none. */
+  /** Origins that may be asked beside the server's own and public https: in an intranet. Default: none. */
   allow?: readonly string[] | undefined;
-  /** How long the authorization server may take, in milliseconds (5,000). */
+  /** How long one request to an authorization server may take, in milliseconds (10,000). */
   timeout?: number | undefined;
   /** Time. Default: the runtime's. */
   clock?: Clock | undefined;
-}
-
-/** The options, filled in. */
-export interface VerifierParts {
-  readonly issuer: string;
-  readonly fetch: GuardedFetch;
-  readonly timeout: number;
-  readonly clock: Clock;
-}
-
-/**
- * Fills the options in.
- *
- * @param given An address that the operator gave beside the issuer: it is asked as given.
- * @throws {TypeError} When the issuer or the address is none.
- */
-export function createVerifierParts(options: VerifierOptions, given: string | undefined): VerifierParts {
-  const { issuer, fetch = (url, init) => globalThis.fetch(url, init), resolve, allow = [], timeout = 5_000 } = options;
-  const { clock = systemClock } = options;
-  checkAddress(issuer, "the issuer");
-  if (given !== undefined) checkAddress(given, "the address");
-  const allowed = given === undefined ? allow : [...allow, new URL(given).origin];
-  const guarded = createGuardedFetch({
-    fetch,
-    resolve,
-    operator: issuer,
-    allow: allowed,
-    clock,
-    timeouts: { total: timeout },
-  });
-  return { issuer, fetch: guarded, timeout, clock };
-}
-
-function checkAddress(text: string, what: string): void {
-  const url = URL.canParse(text) && !/[\s#]/.test(text) ? new URL(text) : undefined;
-  const isSafe = url && (url.protocol === "https:" || (url.protocol === "http:" && isLoopbackHost(url.hostname)));
-  if (!isSafe) {
-    throw new TypeError(`Cannot use ${what} "${text}": expected an absolute https URL, or http on this machine`);
-  }
+  /** Chance. Default: the runtime's. */
+  random?: Random | undefined;
+  /** Takes log lines: no secret is ever in them. */
+  logger?: Logger | undefined;
 }

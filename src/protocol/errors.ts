@@ -328,9 +328,11 @@ export class AuthorizationRequiredError extends NotSentError<{ authorizationUrl:
 }
 
 /** Signing in failed. */
-export class AuthorizationError extends McpError {
+export class AuthorizationError extends McpError<{ error?: string | undefined }> {
   /** The word for this class. */
   override readonly code = "authorization";
+  /** The code that the authorization server gave (RFC 6749, section 5.2), such as `invalid_grant`, where it gave one. */
+  declare readonly error: string | undefined;
 }
 
 /** A tool call broke off after it was sent: it may or may not have run, and it is not sent again by itself. */

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { connect, UnauthorizedError } from "../../src/entry/local.ts";
 import type { JsonObject } from "../../src/entry/local.ts";
 import { packagesInstalled } from "../../tools/programs.ts";
-import { createKey, sign, type SigningKey } from "../auth/authorization_server.ts";
+import { createKey, sign, type SigningKey } from "../auth/verify/authorization_server.ts";
 import { initialize, posting } from "./messages.ts";
 
 const skip = packagesInstalled() ? false : "miniflare and esbuild are not installed";

@@ -3,7 +3,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { describe, test } from "node:test";
 import { createJwtVerifier } from "../../../src/auth/mod.ts";
 import { createHandler, McpServer, protectResource } from "../../../src/server/mod.ts";
-import { AuthorizationServer, createKey, issuer, sign } from "../../auth/authorization_server.ts";
+import { AuthorizationServer, createKey, issuer, sign } from "../../auth/verify/authorization_server.ts";
 import { heldRequest } from "../../support/held_request.ts";
 import { loadSdk, skipSdk } from "./official.ts";
 import type { SdkClient } from "./official.ts";

@@ -4,7 +4,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { createJwtVerifier } from "../../../src/auth/mod.ts";
 import { connect, serveHttp, UnauthorizedError } from "../../../src/entry/local.ts";
 import { createHandler, McpServer, protectResource } from "../../../src/server/mod.ts";
-import { createKey, sign } from "../../auth/authorization_server.ts";
+import { createKey, sign } from "../../auth/verify/authorization_server.ts";
 
 describe("a protected server on sockets", () => {
   test("a client finds the metadata, and is served with a token of the server that it names", async () => {

@@ -7,7 +7,7 @@ import { createAgentHandler, createModelHandler } from "../../../src/agent/mod.t
 import { createJwtVerifier } from "../../../src/auth/mod.ts";
 import { createMcpApp } from "../../../src/runner/mcp_app.ts";
 import type { Era } from "../../../src/protocol/revisions.ts";
-import { AuthorizationServer, createKey, sign } from "../../auth/authorization_server.ts";
+import { AuthorizationServer, createKey, sign } from "../../auth/verify/authorization_server.ts";
 import { heldRequest } from "../../support/held_request.ts";
 import { send } from "../http/support.ts";
 import { challengeOf, guard, issuer, metadataUrl, protect, type Protected, resourceUrl, token } from "./support.ts";

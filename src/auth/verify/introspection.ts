@@ -10,9 +10,9 @@ import {
   introspectionRequest,
   processIntrospectionResponse,
 } from "oauth4webapi";
-import type { GuardedFetch } from "../egress/guarded_fetch.ts";
-import type { TokenClaims } from "../ports.ts";
-import { AuthorizationError, ConnectError, McpError } from "../protocol/errors.ts";
+import type { GuardedFetch } from "../../egress/guarded_fetch.ts";
+import type { TokenClaims } from "../../ports.ts";
+import { AuthorizationError, ConnectError, McpError } from "../../protocol/errors.ts";
 import { claimsOf } from "./claims.ts";
 import { createVerifierParts, type VerifierOptions, type VerifierParts } from "./options.ts";
 

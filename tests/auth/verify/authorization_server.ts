@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Fetch } from "../../src/ports.ts";
+import type { Fetch } from "../../../src/ports.ts";
 
 export const issuer = "https://auth.example.com";
 export const audience = "https://mcp.example.com/mcp";

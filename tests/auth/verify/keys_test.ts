@@ -1,12 +1,12 @@
 /** Keys of an authorization server: where they come from, how long they are used, and what happens when there are none. */
 import { describe, test } from "node:test";
 import { assertEquals, assertRejects } from "@std/assert";
-import { createJwtVerifier } from "../../src/auth/mod.ts";
-import type { JwtVerifier, JwtVerifierOptions } from "../../src/auth/mod.ts";
-import { Keys } from "../../src/auth/keys.ts";
-import type { GuardedFetch } from "../../src/egress/guarded_fetch.ts";
-import { ConnectError } from "../../src/protocol/errors.ts";
-import { VirtualClock } from "../support/virtual_clock.ts";
+import { createJwtVerifier } from "../../../src/auth/mod.ts";
+import type { JwtVerifier, JwtVerifierOptions } from "../../../src/auth/mod.ts";
+import { Keys } from "../../../src/auth/verify/keys.ts";
+import type { GuardedFetch } from "../../../src/egress/guarded_fetch.ts";
+import { ConnectError } from "../../../src/protocol/errors.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
 import { AuthorizationServer, createKey, issuer, sign, soundPayload, unsigned } from "./authorization_server.ts";
 
 const keysPath = "/keys";

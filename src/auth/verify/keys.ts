@@ -4,11 +4,11 @@
  *
  * @module
  */
-import type { GuardedFetch } from "../egress/guarded_fetch.ts";
-import type { Clock } from "../ports.ts";
-import { ConnectError, type McpError, TimeoutError } from "../protocol/errors.ts";
-import { isObject } from "../protocol/json_rpc.ts";
-import { parseObject } from "./parse.ts";
+import type { GuardedFetch } from "../../egress/guarded_fetch.ts";
+import type { Clock } from "../../ports.ts";
+import { ConnectError, type McpError, TimeoutError } from "../../protocol/errors.ts";
+import { isObject } from "../../protocol/json_rpc.ts";
+import { parseObject } from "../parse.ts";
 
 /** The most keys that a document may hold. */
 const mostKeys = 100;

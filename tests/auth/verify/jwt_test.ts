@@ -1,10 +1,10 @@
 /** Signed access tokens (RFC 9068), against an authorization server in memory. */
 import { describe, test } from "node:test";
 import { assertEquals, assertThrows } from "@std/assert";
-import { createJwtVerifier } from "../../src/auth/mod.ts";
-import type { JwtVerifier, JwtVerifierOptions } from "../../src/auth/mod.ts";
-import type { LogRecord } from "../../src/ports.ts";
-import { VirtualClock } from "../support/virtual_clock.ts";
+import { createJwtVerifier } from "../../../src/auth/mod.ts";
+import type { JwtVerifier, JwtVerifierOptions } from "../../../src/auth/mod.ts";
+import type { LogRecord } from "../../../src/ports.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
 import {
   audience,
   AuthorizationServer,

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import type { TokenClaims } from "../ports.ts";
-import { isTextOrMissing, isTexts } from "../protocol/json_rpc.ts";
-import { parseObject } from "./parse.ts";
+import type { TokenClaims } from "../../ports.ts";
+import { isTextOrMissing, isTexts } from "../../protocol/json_rpc.ts";
+import { parseObject } from "../parse.ts";
 
 /** A JSON object of a token. */
 export type Payload = Readonly<Record<string, unknown>>;

@@ -14,12 +14,12 @@ import {
   validateJwtAccessToken,
   validateJwtAuthResponse,
 } from "oauth4webapi";
-import { type Logger, systemClock, type TokenClaims } from "../ports.ts";
-import { AuthorizationError } from "../protocol/errors.ts";
-import { createSafeLogger } from "../egress/safe_logger.ts";
+import { type Logger, systemClock, type TokenClaims } from "../../ports.ts";
+import { AuthorizationError } from "../../protocol/errors.ts";
+import { createSafeLogger } from "../../egress/safe_logger.ts";
 import { claimsOf, type Payload, readJwt } from "./claims.ts";
 import { Keys, type KeySet } from "./keys.ts";
-import { fetchMetadata } from "./metadata.ts";
+import { fetchMetadata } from "../metadata.ts";
 import { createVerifierParts, type VerifierOptions, type VerifierParts } from "./options.ts";
 
 /** Signatures by public keys: with a shared secret, whoever verifies could forge. */

@@ -1,9 +1,9 @@
 /** Tokens that the authorization server is asked about (RFC 7662). */
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { createIntrospectionVerifier } from "../../src/auth/mod.ts";
-import { AuthorizationError, ConnectError } from "../../src/protocol/errors.ts";
-import { VirtualClock } from "../support/virtual_clock.ts";
+import { createIntrospectionVerifier } from "../../../src/auth/mod.ts";
+import { AuthorizationError, ConnectError } from "../../../src/protocol/errors.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
 import { audience, AuthorizationServer, issuer } from "./authorization_server.ts";
 
 const endpoint = `${issuer}/introspect`;

@@ -1,0 +1,63 @@
+/**
+ * What every verifier is told of its authorization server.
+ *
+ * @module
+ */
+import { isLoopbackHost } from "../../egress/address.ts";
+import { createGuardedFetch, type GuardedFetch } from "../../egress/guarded_fetch.ts";
+import { type Clock, type Fetch, type Resolve, systemClock } from "../../ports.ts";
+
+/** Options that every verifier shares. */
+export interface VerifierOptions {
+  /** The issuer, letter by letter as in its tokens and metadata: `https://auth.example.com`. */
+  issuer: string;
+  /** Sends requests. Default: the runtime's `fetch`. On Workers a service binding's fits too. */
+  fetch?: Fetch | undefined;
+  /** Resolves names, so that their addresses are judged as well: Node, Bun and Deno have one (`resolve` of their entry). */
+  resolve?: Resolve | undefined;
+  /** Origins that may be asked beside the issuer's and public https: in an intranet. Default: none. */
+  allow?: readonly string[] | undefined;
+  /** How long the authorization server may take, in milliseconds (5,000). */
+  timeout?: number | undefined;
+  /** Time. Default: the runtime's. */
+  clock?: Clock | undefined;
+}
+
+/** The options, filled in. */
+export interface VerifierParts {
+  readonly issuer: string;
+  readonly fetch: GuardedFetch;
+  readonly timeout: number;
+  readonly clock: Clock;
+}
+
+/**
+ * Fills the options in.
+ *
+ * @param given An address that the operator gave beside the issuer: it is asked as given.
+ * @throws {TypeError} When the issuer or the address is none.
+ */
+export function createVerifierParts(options: VerifierOptions, given: string | undefined): VerifierParts {
+  const { issuer, fetch = (url, init) => globalThis.fetch(url, init), resolve, allow = [], timeout = 5_000 } = options;
+  const { clock = systemClock } = options;
+  checkAddress(issuer, "the issuer");
+  if (given !== undefined) checkAddress(given, "the address");
+  const allowed = given === undefined ? allow : [...allow, new URL(given).origin];
+  const guarded = createGuardedFetch({
+    fetch,
+    resolve,
+    operator: issuer,
+    allow: allowed,
+    clock,
+    timeouts: { total: timeout },
+  });
+  return { issuer, fetch: guarded, timeout, clock };
+}
+
+function checkAddress(text: string, what: string): void {
+  const url = URL.canParse(text) && !/[\s#]/.test(text) ? new URL(text) : undefined;
+  const isSafe = url && (url.protocol === "https:" || (url.protocol === "http:" && isLoopbackHost(url.hostname)));
+  if (!isSafe) {
+    throw new TypeError(`Cannot use ${what} "${text}": expected an absolute https URL, or http on this machine`);
+  }
+}
