@@ -10,3 +10,8 @@ export { createIntrospectionVerifier } from "./verify/introspection.ts";
 export type { IntrospectionVerifierOptions } from "./verify/introspection.ts";
 export type { VerifierOptions } from "./verify/options.ts";
 export type { TokenClaims } from "../ports.ts";
+export { createOAuth } from "./oauth.ts";
+export type { OAuth, SignInOptions, SignInStatus } from "./oauth.ts";
+export { createMemoryStore } from "./stores/memory.ts";
+export type { AuthorizationRequest, ClientMetadata, OAuthOptions, PendingAuthorization } from "./options.ts";
+export type * from "./seam.ts";

@@ -31,7 +31,7 @@ export interface ServerMetadata {
  * `ClientSecretBasic`) fits.
  */
 export type ClientAuthentication = (
-  server: { readonly issuer: string; readonly [field: string]: unknown },
+  server: { readonly issuer: string },
   client: { readonly client_id: string },
   body: URLSearchParams,
   headers: Headers,
@@ -66,6 +66,9 @@ export interface TokenResponse {
   readonly scopes?: readonly string[] | undefined;
 }
 
+/** The endpoints that take a form of a client. */
+export type FormEndpoint = "token_endpoint" | "revocation_endpoint" | "device_authorization_endpoint";
+
 /** What a grant is told, and can use. */
 export interface GrantContext {
   /** The authorization server. */
@@ -89,7 +92,7 @@ export interface GrantContext {
    *
    * @throws {AuthorizationError} When the server refuses: `error` has its code.
    */
-  post(endpoint: string, parameters: Readonly<Record<string, string>>): Promise<Record<string, unknown>>;
+  post(endpoint: FormEndpoint, parameters: Readonly<Record<string, string>>): Promise<Record<string, unknown>>;
   /** The guarded way to other servers, such as an identity provider. */
   readonly fetch: GuardedFetch;
   /** Makes a secret known to the redactor. */

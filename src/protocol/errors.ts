@@ -328,7 +328,7 @@ export class AuthorizationRequiredError extends NotSentError<{ authorizationUrl:
 }
 
 /** Signing in failed. */
-export class AuthorizationError extends McpError<{ error?: string | undefined }> {
+export class AuthorizationError extends NotSentError<{ error?: string | undefined }> {
   /** The word for this class. */
   override readonly code = "authorization";
   /** The code that the authorization server gave (RFC 6749, section 5.2), such as `invalid_grant`, where it gave one. */
