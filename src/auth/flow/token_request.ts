@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ClientSecretBasic, ClientSecretPost, customFetch, genericTokenEndpointRequest, None } from "oauth4webapi";
+import { ClientSecretPost, customFetch, genericTokenEndpointRequest, None } from "oauth4webapi";
 import { allowInsecureRequests, type DPoPHandle } from "oauth4webapi";
 import type { GuardedFetch } from "../../egress/guarded_fetch.ts";
 import { excerpt } from "../../protocol/excerpt.ts";
@@ -125,5 +125,16 @@ function authentication(client: OAuthClient, metadata: ServerMetadata): ClientAu
       ? "client_secret_basic"
       : "client_secret_post");
   if (clientSecret === undefined || method === "none") return None();
-  return method === "client_secret_post" ? ClientSecretPost(clientSecret) : ClientSecretBasic(clientSecret);
+  if (method === "client_secret_post") return ClientSecretPost(clientSecret);
+  return (_server, { client_id: clientId }, _body, headers) => {
+    headers.set("authorization", `Basic ${btoa(`${formEncoded(clientId)}:${formEncoded(clientSecret)}`)}`);
+  };
+}
+
+/**
+ * Encodes for the `Basic` scheme (RFC 6749, section 2.3.1). The library's own way also escapes what need not be, such as `-`: servers
+ * that do not decode would not know their client.
+ */
+function formEncoded(text: string): string {
+  return new URLSearchParams({ "": text }).toString().slice(1);
 }
