@@ -10,3 +10,6 @@ export { createIntrospectionVerifier } from "./verify/introspection.ts";
 export type { IntrospectionVerifierOptions } from "./verify/introspection.ts";
 export type { VerifierOptions } from "./verify/options.ts";
 export type { TokenClaims } from "../ports.ts";
+export { createDpop } from "./dpop.ts";
+export type { DpopAlgorithm, DpopOptions } from "./dpop.ts";
+export type { Dpop, DpopHandle, DpopKey } from "./seam.ts";
