@@ -15,3 +15,5 @@ export type { OAuth, SignInOptions, SignInStatus } from "./oauth.ts";
 export { createMemoryStore } from "./stores/memory.ts";
 export type { AuthorizationRequest, ClientMetadata, OAuthOptions, PendingAuthorization } from "./options.ts";
 export type * from "./seam.ts";
+export { createDpop } from "./dpop.ts";
+export type { DpopAlgorithm, DpopOptions } from "./dpop.ts";

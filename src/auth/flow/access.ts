@@ -71,8 +71,9 @@ export class Access {
       const attempt: Attempt = { init, sent, isRenewed: false, isSignedIn: false };
       for (let left = mostAttempts;; left--) {
         const key = await this.#keyOf(attempt.sent);
-        const response = await fetch(url, await withToken(url, init, attempt.sent, key));
-        const needsNonce = key?.learn(url, response) === true;
+        const request = await withToken(url, init, attempt.sent, key);
+        const response = await fetch(url, request);
+        const needsNonce = key?.learn(url, response, request.headers["dpop"]) === true;
         const { status } = response;
         if (status !== 401 && status !== 403) {
           if (response.ok && this.#stepUps.size) this.#stepUps.delete(await operationOf(init));

@@ -4,13 +4,20 @@
  * @module
  */
 import { ClientSecretPost, customFetch, genericTokenEndpointRequest, None } from "oauth4webapi";
-import { allowInsecureRequests, type DPoPHandle } from "oauth4webapi";
+import { allowInsecureRequests } from "oauth4webapi";
 import type { GuardedFetch } from "../../egress/guarded_fetch.ts";
 import { excerpt } from "../../protocol/excerpt.ts";
 import { AuthorizationError } from "../../protocol/errors.ts";
 import { isTextOrMissing } from "../../protocol/json_rpc.ts";
 import { parseObject } from "../parse.ts";
-import type { ClientAuthentication, FormEndpoint, OAuthClient, ServerMetadata, TokenResponse } from "../seam.ts";
+import type {
+  ClientAuthentication,
+  DpopHandle,
+  FormEndpoint,
+  OAuthClient,
+  ServerMetadata,
+  TokenResponse,
+} from "../seam.ts";
 import type { OAuthContext } from "./context.ts";
 import { readScopes } from "./scopes.ts";
 
@@ -20,7 +27,7 @@ export interface Asking {
   readonly metadata: ServerMetadata;
   readonly client: OAuthClient;
   readonly fetch: GuardedFetch;
-  readonly dpop?: DPoPHandle | undefined;
+  readonly dpop?: DpopHandle | undefined;
 }
 
 /**
