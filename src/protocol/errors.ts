@@ -216,8 +216,7 @@ export class TimeoutError extends McpError<{ timeout: TimeoutKind; milliseconds:
 
   /** Made by the library. */
   constructor(timeout: TimeoutKind, milliseconds: number, options?: McpErrorOptions) {
-    const option = timeout === "call" ? "timeout" : "timeouts." + timeout;
-    super(`No answer within ${milliseconds} ms: raise "${option}"`, {
+    super(`No answer within ${milliseconds} ms: raise "${timeout === "call" ? "timeout" : "timeouts." + timeout}"`, {
       ...options,
       timeout,
       milliseconds,
