@@ -6,23 +6,37 @@
 import type { DPoPHandle } from "oauth4webapi";
 import type { GuardedFetch } from "../egress/guarded_fetch.ts";
 import type { Clock, Random } from "../ports.ts";
+import type { JsonValue } from "../protocol/json_rpc.ts";
 
 /** An authorization server, as its metadata tells (RFC 8414): what is used of it is checked. */
 export interface ServerMetadata {
   /** Its issuer, letter by letter. */
   readonly issuer: string;
+  /** Where a person signs in. */
   readonly authorization_endpoint?: string;
+  /** Where tokens come from. */
   readonly token_endpoint?: string;
+  /** Where clients register (RFC 7591). */
   readonly registration_endpoint?: string;
+  /** Where tokens are given back (RFC 7009). */
   readonly revocation_endpoint?: string;
+  /** Where devices get codes (RFC 8628). */
   readonly device_authorization_endpoint?: string;
+  /** Scopes that it knows. */
   readonly scopes_supported?: readonly string[];
+  /** How PKCE challenges are made. */
   readonly code_challenge_methods_supported?: readonly string[];
+  /** How clients authenticate at the token endpoint. */
   readonly token_endpoint_auth_methods_supported?: readonly string[];
+  /** Grant types that it takes. */
   readonly grant_types_supported?: readonly string[];
+  /** Kinds of assertions that it takes (SEP-990). */
   readonly authorization_grant_profiles_supported?: readonly string[];
+  /** Whether a client may be named by a URL. */
   readonly client_id_metadata_document_supported?: boolean;
+  /** Whether it names itself when the person comes back (RFC 9207). */
   readonly authorization_response_iss_parameter_supported?: boolean;
+  /** How proofs of a key may be signed (RFC 9449). */
   readonly dpop_signing_alg_values_supported?: readonly string[];
 }
 
@@ -31,7 +45,7 @@ export interface ServerMetadata {
  * `ClientSecretBasic`) fits.
  */
 export type ClientAuthentication = (
-  server: { readonly issuer: string; readonly [field: string]: unknown },
+  server: { readonly issuer: string; readonly [field: string]: JsonValue | undefined },
   client: { readonly client_id: string },
   body: URLSearchParams,
   headers: Headers,
@@ -56,9 +70,11 @@ export interface OAuthClient {
 
 /** What a token endpoint gave, checked. Secret. */
 export interface TokenResponse {
+  /** The token. Secret. */
   readonly accessToken: string;
   /** As what it is sent. */
   readonly tokenType: "bearer" | "dpop";
+  /** Gets the next one, where the server gives one. Secret. */
   readonly refreshToken?: string | undefined;
   /** Seconds for which it is good, where the server tells. */
   readonly expiresIn?: number | undefined;
@@ -94,8 +110,11 @@ export interface GrantContext {
   readonly fetch: GuardedFetch;
   /** Makes a secret known to the redactor. */
   secret(value: string): void;
+  /** Ends the work. */
   readonly signal: AbortSignal;
+  /** Time. */
   readonly clock: Clock;
+  /** Chance. */
   readonly random: Random;
 }
 
@@ -107,6 +126,8 @@ export interface Grant {
   readonly grantTypes: readonly string[];
   /** Whether a person has to do something: then it is not begun without being asked for. Default: false. */
   readonly isInteractive?: boolean | undefined;
+  /** Origins that the operator gave with it, such as an identity provider's: they may be asked beside those of `allow`. */
+  readonly allow?: readonly string[] | undefined;
   /** Gets a token. */
   obtain(context: GrantContext): Promise<TokenResponse>;
 }
