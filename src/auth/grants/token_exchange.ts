@@ -22,6 +22,8 @@ export interface IdentityProvider extends Omit<OAuthClient, "issuer"> {
 
 /** What token endpoints call an ID-JAG. */
 const idJag = "urn:ietf:params:oauth:token-type:id-jag";
+/** How much of a server's words a message has. */
+const longestWords = 200;
 /** What a reply may hold that belongs into no message. */
 const secretFields = ["subject_token", "client_secret", "client_assertion"];
 
@@ -101,15 +103,15 @@ function readGrant(endpoint: string, status: number, text: string, redactor: Red
     throw new AuthorizationError(said, { error, delivery: "answered" });
   };
   /** A server's words, fit for a message. */
+  const clean = (words: string): string =>
+    excerpt(redactor.redact(words.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "")), longestWords);
   const show = (value: unknown): string =>
-    typeof value === "string"
-      ? `"${excerpt(redactor.redact(value.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "")), 200)}"`
-      : `a value of type ${value === null ? "null" : typeof value}`;
+    typeof value === "string" ? `"${clean(value)}"` : `a value of type ${value === null ? "null" : typeof value}`;
   if (status !== 200) {
     const { error, error_description: description } = answer ?? {};
     if (typeof error !== "string" || !error) return refuse(`expected "error" with status ${status}`);
-    const code = redactor.redact(excerpt(error, 100));
-    return refuse(`it refused with ${show(code)}` + (description === undefined ? "" : `, ${show(description)}`), code);
+    const words = description === undefined ? "" : `, ${show(description)}`;
+    return refuse(`it refused with ${show(error)}${words}`, clean(error));
   }
   if (!answer) return refuse("expected a JSON object");
   const { access_token: token, issued_token_type: issued, token_type: type } = answer;
