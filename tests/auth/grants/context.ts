@@ -22,7 +22,7 @@ import type {
 } from "../../../src/auth/seam.ts";
 import { createGuardedFetch } from "../../../src/egress/guarded_fetch.ts";
 import { Redactor } from "../../../src/egress/redact.ts";
-import { systemRandom } from "../../../src/ports.ts";
+import { type Fetch, systemRandom } from "../../../src/ports.ts";
 import { AuthorizationError } from "../../../src/protocol/errors.ts";
 import { isObject } from "../../../src/protocol/json_rpc.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
@@ -86,56 +86,17 @@ export class GrantWorld {
 
   /** What the grant is told. */
   context(grant: Grant): GrantContext {
-    const { scopes = ["files:read"], signal = new AbortController().signal } = this.#options;
-    const { operator = resource } = this.#options;
-    const aim = "resource" in this.#options ? this.#options.resource : resource;
-    const metadata: ServerMetadata = { issuer, token_endpoint: tokenEndpoint, ...this.#options.metadata };
-    const client: OAuthClient = grant.client ?? { clientId: "registered" };
-    const fetch = createGuardedFetch({
-      fetch: (url, init) => this.#answer(url, init),
+    const { scopes = ["files:read"], signal, operator, metadata } = this.#options;
+    return createContext(grant, {
+      metadata: { issuer, token_endpoint: tokenEndpoint, ...metadata },
+      resource: "resource" in this.#options ? this.#options.resource : resource,
+      scopes,
+      signal,
       operator,
       clock: this.clock,
-      ...(grant.allow ? { allow: grant.allow } : {}),
-    });
-    const send = async (url: string, init: object): Promise<Response> => {
-      const { status, headers, text } = await fetch(url, init);
-      return new Response(text, { status, headers });
-    };
-    const server = metadata as AuthorizationServer; // what is read of it has the same types
-    const ask = (url: string, grantType: string, form: Record<string, string>) =>
-      genericTokenEndpointRequest(
-        { ...server, token_endpoint: url },
-        { client_id: client.clientId },
-        authenticationOf(client),
-        grantType,
-        form,
-        { [customFetch]: send, signal },
-      );
-    return {
-      metadata,
-      resource: aim,
-      scopes,
-      clientId: client.clientId,
-      signal,
-      clock: this.clock,
-      random: systemRandom,
-      fetch,
+      fetch: (url, init) => this.#answer(url, init),
       secret: (value) => this.redactor.add(value),
-      async request(grantType, parameters = {}) {
-        const scope: Record<string, string> = scopes.length ? { scope: scopes.join(" ") } : {};
-        const form = { ...scope, ...(aim === undefined ? {} : { resource: aim }), ...parameters };
-        const answer = await readAnswer(await ask(metadata.token_endpoint ?? "", grantType, form));
-        assert(typeof answer.access_token === "string");
-        return { accessToken: answer.access_token, tokenType: "bearer" };
-      },
-      async post(endpoint, parameters) {
-        const body = new URLSearchParams(parameters);
-        const headers = new Headers({ accept: "application/json" });
-        await authenticationOf(client)({ issuer }, { client_id: client.clientId }, body, headers);
-        headers.set("content-type", "application/x-www-form-urlencoded");
-        return await readAnswer(await send(endpoint, { method: "POST", body: body.toString(), headers, signal }));
-      },
-    };
+    });
   }
 
   async #answer(url: string, init: RequestInit): Promise<Response> {
@@ -145,6 +106,61 @@ export class GrantWorld {
     const count = this.seen.filter((other) => other.url === url).length;
     return await this.servers.get(url)?.(seen, count) ?? new Response("<!doctype html>nothing here", { status: 404 });
   }
+}
+
+/** What a context is made of. */
+export interface ContextParts extends Pick<GrantContext, "metadata" | "resource" | "scopes" | "secret" | "clock"> {
+  readonly fetch: Fetch;
+  readonly operator?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Makes what a grant is told. */
+export function createContext(grant: Grant, parts: ContextParts): GrantContext {
+  const { fetch: send, operator = resource, signal = new AbortController().signal, ...told } = parts;
+  const { metadata, scopes } = told;
+  const client: OAuthClient = grant.client ?? { clientId: "registered" };
+  const fetch = createGuardedFetch({
+    fetch: send,
+    operator,
+    clock: told.clock,
+    ...(grant.allow ? { allow: grant.allow } : {}),
+  });
+  const ask = async (url: string, init: object): Promise<Response> => {
+    const { status, headers, text } = await fetch(url, init);
+    return new Response(text, { status, headers });
+  };
+  const server = metadata as AuthorizationServer; // what is read of it has the same types
+  return {
+    ...told,
+    clientId: client.clientId,
+    signal,
+    random: systemRandom,
+    fetch,
+    async request(grantType, parameters = {}) {
+      const scope: Record<string, string> = scopes.length ? { scope: scopes.join(" ") } : {};
+      const form = { ...scope, ...(told.resource === undefined ? {} : { resource: told.resource }), ...parameters };
+      const answer = await readAnswer(
+        await genericTokenEndpointRequest(
+          server,
+          { client_id: client.clientId },
+          authenticationOf(client),
+          grantType,
+          form,
+          { [customFetch]: ask, signal },
+        ),
+      );
+      assert(typeof answer.access_token === "string");
+      return { accessToken: answer.access_token, tokenType: "bearer" };
+    },
+    async post(endpoint, parameters) {
+      const body = new URLSearchParams(parameters);
+      const headers = new Headers({ accept: "application/json" });
+      await authenticationOf(client)({ issuer: metadata.issuer }, { client_id: client.clientId }, body, headers);
+      headers.set("content-type", "application/x-www-form-urlencoded");
+      return await readAnswer(await ask(endpoint, { method: "POST", body: body.toString(), headers, signal }));
+    },
+  };
 }
 
 function authenticationOf({ clientSecret, authMethod, authenticate }: OAuthClient): ClientAuthentication {
