@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ClientSecretBasic, ClientSecretPost, None } from "oauth4webapi";
+import { ClientSecretPost, None } from "oauth4webapi";
 import type { ClientAuthentication, OAuthClient } from "../seam.ts";
 
 /**
@@ -18,7 +18,18 @@ export function authenticationOf(client: OAuthClient, supported?: unknown): Clie
   const methods: unknown[] = Array.isArray(supported) ? supported : [];
   const isPosted = methods.includes("client_secret_post") && !methods.includes("client_secret_basic");
   const method = authMethod ?? (isPosted ? "client_secret_post" : "client_secret_basic");
-  return method === "client_secret_post" ? ClientSecretPost(clientSecret) : ClientSecretBasic(clientSecret);
+  return method === "client_secret_post" ? ClientSecretPost(clientSecret) : basic(clientSecret);
+}
+
+/**
+ * HTTP Basic with the form encoding that RFC 6749, section 2.3.1, asks for, and no more than it: the library's writes "-" and "_"
+ * as "%2D" and "%5F" too, which servers that do not decode (there are many) take for another name.
+ */
+function basic(secret: string): ClientAuthentication {
+  const encode = (text: string): string => new URLSearchParams({ "": text }).toString().slice(1);
+  return (_server, client, _body, headers) => {
+    headers.set("authorization", `Basic ${btoa(`${encode(client.client_id)}:${encode(secret)}`)}`);
+  };
 }
 
 /**
@@ -28,7 +39,7 @@ export function authenticationOf(client: OAuthClient, supported?: unknown): Clie
  * @throws {TypeError} When a field is of a wrong type. It shows no value.
  */
 export function checkClient(client: OAuthClient, where: string): void {
-  const { clientId, clientSecret, authenticate, authMethod }: Readonly<Record<keyof OAuthClient, unknown>> = {
+  const { clientId, clientSecret, authenticate, authMethod, issuer }: Readonly<Record<keyof OAuthClient, unknown>> = {
     issuer: undefined,
     clientSecret: undefined,
     authenticate: undefined,
@@ -42,6 +53,7 @@ export function checkClient(client: OAuthClient, where: string): void {
   if (clientSecret !== undefined && (typeof clientSecret !== "string" || !clientSecret)) {
     refuse("clientSecret", "a text that is not empty");
   }
+  if (issuer !== undefined && (typeof issuer !== "string" || !URL.canParse(issuer))) refuse("issuer", "a URL");
   if (authenticate !== undefined && typeof authenticate !== "function") {
     refuse("authenticate", 'a function, such as one of "privateKeyJwt"');
   }

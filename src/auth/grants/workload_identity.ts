@@ -20,7 +20,10 @@ export interface AssertionRequest {
 
 /** Options of {@linkcode workloadIdentity}. */
 export interface WorkloadIdentityOptions extends Partial<OAuthClient> {
-  /** The JWT of the platform (Kubernetes, a cloud, a CI system), or what gets one: it is called for each token. Secret. */
+  /**
+   * The JWT of the platform (Kubernetes, a cloud, a CI system), or what gets one for an audience: it is called for each token.
+   * With a text, give `issuer` as well: it is good for whoever gets it first. Secret.
+   */
   assertion: TokenSource<AssertionRequest>;
 }
 
@@ -41,14 +44,15 @@ export interface WorkloadIdentityOptions extends Partial<OAuthClient> {
  * ```
  */
 export function workloadIdentity(options: WorkloadIdentityOptions): Grant {
-  const { assertion, clientId, ...client } = options;
+  const { assertion, clientId, issuer, ...client } = options;
   checkSource(assertion, '"assertion"');
-  // The assertion alone says who asks, where no client is named.
-  const asked = clientId === undefined ? { clientId: "workload", authenticate: () => {} } : { ...client, clientId };
-  checkClient(asked, "workloadIdentity");
   if (clientId === undefined && Object.values(client).some((value) => value !== undefined)) {
     throw new TypeError('Cannot use "workloadIdentity": expected "clientId" beside what belongs to a client');
   }
+  // The assertion alone says who asks, where no client is named.
+  const named = clientId === undefined ? { clientId: "workload", authenticate: () => {} } : { ...client, clientId };
+  const asked = { ...named, issuer };
+  checkClient(asked, "workloadIdentity");
   return {
     client: asked,
     grantTypes: [jwtBearer],

@@ -56,6 +56,7 @@ describe("client credentials", () => {
       [{ clientId: "nightly", clientSecret: "" }, '"clientSecret"'],
       [{ clientId: "nightly", clientSecret: "s3cret", authMethod: "private_key_jwt" }, '"authMethod"'],
       [{ clientId: "nightly", authenticate: "s3cret" }, '"authenticate"'],
+      [{ clientId: "nightly", clientSecret: "s3cret", issuer: "auth.example.com" }, '"issuer"'],
       [undefined, '"clientId"'],
     ];
     for (const [client, field] of bad) {

@@ -3,23 +3,10 @@
  *
  * @module
  */
-import {
-  type AuthorizationServer,
-  ClientSecretBasic,
-  ClientSecretPost,
-  customFetch,
-  genericTokenEndpointRequest,
-  None,
-} from "oauth4webapi";
+import { type AuthorizationServer, customFetch, genericTokenEndpointRequest } from "oauth4webapi";
 import { assert } from "@std/assert";
-import type {
-  ClientAuthentication,
-  Grant,
-  GrantContext,
-  OAuthClient,
-  ServerMetadata,
-  TokenResponse,
-} from "../../../src/auth/seam.ts";
+import { authenticationOf } from "../../../src/auth/grants/authenticate.ts";
+import type { Grant, GrantContext, OAuthClient, ServerMetadata, TokenResponse } from "../../../src/auth/seam.ts";
 import { createGuardedFetch } from "../../../src/egress/guarded_fetch.ts";
 import { Redactor } from "../../../src/egress/redact.ts";
 import { type Fetch, systemRandom } from "../../../src/ports.ts";
@@ -161,12 +148,6 @@ export function createContext(grant: Grant, parts: ContextParts): GrantContext {
       return await readAnswer(await ask(endpoint, { method: "POST", body: body.toString(), headers, signal }));
     },
   };
-}
-
-function authenticationOf({ clientSecret, authMethod, authenticate }: OAuthClient): ClientAuthentication {
-  if (authenticate) return authenticate;
-  if (!clientSecret) return None();
-  return authMethod === "client_secret_post" ? ClientSecretPost(clientSecret) : ClientSecretBasic(clientSecret);
 }
 
 async function readAnswer(response: Response): Promise<Record<string, unknown>> {

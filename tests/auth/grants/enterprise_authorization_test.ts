@@ -67,7 +67,7 @@ describe("enterprise authorization", () => {
       subject_token: idToken,
       subject_token_type: "urn:ietf:params:oauth:token-type:id_token",
     });
-    assertEquals(exchange?.headers.get("authorization"), `Basic ${btoa("assistant%2Dat%2Dlogin:the+s3cret+at+login")}`);
+    assertEquals(exchange?.headers.get("authorization"), `Basic ${btoa("assistant-at-login:the+s3cret+at+login")}`);
     assertStringIncludes(exchange?.headers.get("content-type") ?? "", "application/x-www-form-urlencoded");
     assertEquals([bearer?.form.get("grant_type"), bearer?.form.get("assertion")], [jwtBearer, idJag]);
     assertEquals(bearer?.headers.get("authorization"), `Basic ${btoa("assistant:the+s3cret+at+auth")}`);

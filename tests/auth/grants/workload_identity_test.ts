@@ -28,6 +28,7 @@ describe("workload identity", () => {
     const grant = workloadIdentity({ assertion });
     await world.obtain(grant);
     assertEquals(grant.client !== undefined, true, "a client of its own: none is registered");
+    assertEquals(workloadIdentity({ assertion, issuer }).client?.issuer, issuer, "it may be bound to a server");
     const [seen] = world.seen;
     assertEquals([seen?.form.get("client_id"), seen?.headers.get("authorization")], [null, null]);
   });
