@@ -36,6 +36,13 @@ const oneCall = (from: string): string =>
    const client = await connect("https://example.com/mcp");
    console.log(await client.callTool("echo", { text: "hello" }));`;
 
+const oneSignedInCall = (from: string): string =>
+  `import { connect } from ${JSON.stringify(from)};
+   import { createOAuth } from "./src/auth/mod.ts";
+   const auth = createOAuth({ redirectUri: "https://app.example.com/callback" });
+   const client = await connect("https://example.com/mcp", { auth });
+   console.log(await client.callTool("echo", { text: "hello" }), await auth.finishAuth("https://app.example.com/callback"));`;
+
 const oneTool = (from: string): string =>
   `import { createMcpApp } from "./src/runner/mcp_app.ts";
    import { createModernHandler, ToolServer } from ${JSON.stringify(from)};
@@ -58,6 +65,13 @@ const budgets: readonly Budget[] = [
     today: 12_232,
   },
   { name: "connect and one tool call, from mod.ts", from: "./mod.ts", program: oneCall, most: 18_432, today: 28_868 },
+  {
+    name: "the same with OAuth, from src/client",
+    from: "./src/client/mod.ts",
+    program: oneSignedInCall,
+    most: 25_600,
+    packages: ["oauth4webapi"],
+  },
   {
     name: "a Worker with one tool, in Hono",
     from: "./src/server/mod.ts",

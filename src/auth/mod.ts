@@ -1,6 +1,7 @@
 /**
- * Verifying access tokens, for servers: with the keys of an authorization server, or by asking it. What protects a server with
- * them is `protectResource` of `@causeway/mcp/server`.
+ * Signing in to MCP servers, for clients: `createOAuth` is the `auth` of `connect`. And verifying access tokens, for servers: with
+ * the keys of an authorization server, or by asking it; what protects a server with them is `protectResource` of
+ * `@causeway/mcp/server`.
  *
  * @module
  */
@@ -12,8 +13,16 @@ export type { VerifierOptions } from "./verify/options.ts";
 export type { TokenClaims } from "../ports.ts";
 export { createOAuth } from "./oauth.ts";
 export type { OAuth, SignInOptions, SignInStatus } from "./oauth.ts";
+export { legacyDiscovery } from "./legacy_discovery.ts";
 export { createMemoryStore } from "./stores/memory.ts";
-export type { AuthorizationRequest, ClientMetadata, OAuthOptions, PendingAuthorization } from "./options.ts";
+export type {
+  AuthorizationRequest,
+  ClientMetadata,
+  DiscoveryFallback,
+  OAuthOptions,
+  PendingAuthorization,
+} from "./options.ts";
 export type * from "./seam.ts";
 export { createDpop } from "./dpop.ts";
 export type { DpopAlgorithm, DpopOptions } from "./dpop.ts";
+export type { FetchedDocument, GuardedFetch, GuardedRequest } from "../egress/guarded_fetch.ts";

@@ -5,10 +5,10 @@
  */
 import type { Authorizer, Fetch } from "../ports.ts";
 import { Access } from "./flow/access.ts";
-import { type Begun, takeCallback } from "./flow/code_flow.ts";
+import { takeCallback } from "./flow/code_flow.ts";
 import { OAuthContext } from "./flow/context.ts";
 import type { TokenRecord } from "./flow/records.ts";
-import type { OAuthOptions } from "./options.ts";
+import type { AuthorizationRequest, OAuthOptions } from "./options.ts";
 import { checkOptions } from "./check_options.ts";
 
 /** Whose token is kept for a server, without secrets. */
@@ -72,7 +72,7 @@ export class OAuth implements Authorizer {
    * @throws {AuthorizationError} When the server cannot be signed in to.
    * @throws {McpError} When a server cannot be reached, or names an address that is not allowed.
    */
-  async begin(server: string | URL, options: SignInOptions = {}): Promise<Begun> {
+  async begin(server: string | URL, options: SignInOptions = {}): Promise<AuthorizationRequest> {
     return await this.#access(server).begin(options.scopes, options.signal);
   }
 

@@ -3,10 +3,11 @@
  *
  * @module
  */
+import type { GuardedFetch } from "../egress/guarded_fetch.ts";
 import type { Clock, Fetch, Logger, Random, Resolve, Store } from "../ports.ts";
 import type { Dpop, Grant, OAuthClient } from "./seam.ts";
 
-/** A person is needed: where to go, and how to come back. */
+/** A sign-in that a person goes on with: where to go, and how to come back. */
 export interface AuthorizationRequest {
   /** Where the person signs in. Secret: it holds the state. */
   readonly authorizationUrl: string;
@@ -34,8 +35,16 @@ export interface PendingAuthorization {
 export interface ClientMetadata {
   /** The name that people see. */
   readonly client_name?: string;
+  /** What else RFC 7591 knows. */
   readonly [field: string]: unknown;
 }
+
+/**
+ * Finds the metadata of an authorization server (RFC 8414) where the MCP server has none of its own.
+ *
+ * @param origin The origin of the MCP server.
+ */
+export type DiscoveryFallback = (origin: string, fetch: GuardedFetch) => Promise<Readonly<Record<string, unknown>>>;
 
 /** Options of {@linkcode createOAuth}. */
 export interface OAuthOptions {
@@ -65,13 +74,14 @@ export interface OAuthOptions {
   authorize?: ((request: AuthorizationRequest) => Promise<string | URL>) | undefined;
   /** Where sign-ins, clients and tokens are kept. Default: in memory. */
   store?: Store | undefined;
-  /** Whose records they are: kept apart for each tenant and each subject (both ""). */
+  /** Whose records they are: all of them are kept apart for each tenant (""). */
   tenant?: string | undefined;
+  /** For whom one signs in: sign-ins and tokens are kept apart for each subject of a tenant (""). */
   subject?: string | undefined;
   /** Binds sign-ins to something that only this person's browser has, such as the id of a session cookie. */
   session?: string | undefined;
-  /** Signs in to servers of 2025-03-26 too: without metadata of the resource, and without PKCE being announced (false). */
-  legacyDiscovery?: boolean | undefined;
+  /** Finds authorization servers of MCP servers without resource metadata: `legacyDiscovery` for those of 2025-03-26. */
+  fallback?: DiscoveryFallback | undefined;
   /** How often one operation may ask for more scopes before its refusal stands (2). */
   stepUps?: number | undefined;
   /** Sends requests to authorization servers. Default: the runtime's `fetch`. */

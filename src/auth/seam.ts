@@ -10,18 +10,31 @@ import type { Clock, Random } from "../ports.ts";
 export interface ServerMetadata {
   /** Its issuer, letter by letter. */
   readonly issuer: string;
+  /** Where a person signs in. */
   readonly authorization_endpoint?: string;
+  /** Where tokens are given. */
   readonly token_endpoint?: string;
+  /** Where clients register (RFC 7591). */
   readonly registration_endpoint?: string;
+  /** Where tokens are withdrawn (RFC 7009). */
   readonly revocation_endpoint?: string;
+  /** Where a device asks for a code (RFC 8628). */
   readonly device_authorization_endpoint?: string;
+  /** Scopes that it knows. */
   readonly scopes_supported?: readonly string[];
+  /** The ways of PKCE (RFC 7636): `S256` is needed for a person. */
   readonly code_challenge_methods_supported?: readonly string[];
+  /** How clients may authenticate. */
   readonly token_endpoint_auth_methods_supported?: readonly string[];
+  /** Ways of getting a token. */
   readonly grant_types_supported?: readonly string[];
+  /** Profiles of assertions, such as that of ID-JAG. */
   readonly authorization_grant_profiles_supported?: readonly string[];
+  /** Whether the id of a client may be the URL of its document. */
   readonly client_id_metadata_document_supported?: boolean;
+  /** Whether it names itself in callbacks (RFC 9207). */
   readonly authorization_response_iss_parameter_supported?: boolean;
+  /** Algorithms of proofs (RFC 9449). */
   readonly dpop_signing_alg_values_supported?: readonly string[];
 }
 
@@ -55,9 +68,11 @@ export interface OAuthClient {
 
 /** What a token endpoint gave, checked. Secret. */
 export interface TokenResponse {
+  /** The access token. */
   readonly accessToken: string;
   /** As what it is sent. */
   readonly tokenType: "bearer" | "dpop";
+  /** What gets the next one, where the server gives it. */
   readonly refreshToken?: string | undefined;
   /** Seconds for which it is good, where the server tells. */
   readonly expiresIn?: number | undefined;
@@ -96,8 +111,11 @@ export interface GrantContext {
   readonly fetch: GuardedFetch;
   /** Makes a secret known to the redactor. */
   secret(value: string): void;
+  /** Gives up. */
   readonly signal: AbortSignal;
+  /** Time. */
   readonly clock: Clock;
+  /** Chance. */
   readonly random: Random;
 }
 

@@ -48,6 +48,7 @@ export type GuardedRequest = Omit<RequestInit, "redirect"> & {
 export interface FetchedDocument {
   /** The HTTP status; what it means is for the caller to say. */
   readonly status: number;
+  /** The headers of the reply. */
   readonly headers: Headers;
   /** The body as UTF-8 text. */
   readonly text: string;

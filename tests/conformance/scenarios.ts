@@ -3,20 +3,9 @@
  * what it sees on the wire; what the client itself sees is asserted here, so that a scenario cannot pass by accident.
  */
 import { assert, assertEquals, assertExists, assertStringIncludes } from "@std/assert";
+import type { ScenarioRun } from "./run.ts";
 import { isSignIn, runSignIn } from "./sign_in/scenarios.ts";
 import type { CallToolResult, Client, Connect, ConnectOptions, JsonObject } from "../../mod.ts";
-
-/** One run of one scenario, as the suite describes it in the environment. */
-export interface ScenarioRun {
-  /** `MCP_CONFORMANCE_SCENARIO` */
-  readonly scenario: string;
-  /** `MCP_CONFORMANCE_PROTOCOL_VERSION`: the revision that the suite's server speaks. Never told to the client. */
-  readonly version: string;
-  /** `MCP_CONFORMANCE_CONTEXT`, or an empty text: JSON that some scenarios need. */
-  readonly context: string;
-  /** The server. */
-  readonly url: string;
-}
 
 type Scenario = (client: Client, context: string) => Promise<void>;
 

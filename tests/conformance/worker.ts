@@ -4,7 +4,7 @@
  */
 import { connect } from "../../src/entry/workers.ts";
 import { runScenario } from "./scenarios.ts";
-import type { ScenarioRun } from "./scenarios.ts";
+import type { ScenarioRun } from "./run.ts";
 
 const worker: { fetch(request: Request): Promise<Response> } = {
   async fetch(request) {

@@ -5,7 +5,7 @@
 import { Miniflare } from "miniflare";
 import { readFileSync } from "node:fs";
 import process from "node:process";
-import type { ScenarioRun } from "../conformance/scenarios.ts";
+import type { ScenarioRun } from "../conformance/run.ts";
 
 const [bundle = "", url = ""] = process.argv.slice(2);
 const { env } = process;

@@ -4,14 +4,14 @@
  * @module
  */
 import { discard } from "../../egress/body.ts";
-import { egressFetch } from "../../egress/fetch.ts";
-import { AuthorizationError, AuthorizationRequiredError, McpError, TimeoutError } from "../../protocol/errors.ts";
+import { AuthorizationError, AuthorizationRequiredError, McpError } from "../../protocol/errors.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { Fetch } from "../../ports.ts";
 import { readChallenges } from "../challenge.ts";
+import type { AuthorizationRequest } from "../options.ts";
 import { parseObject } from "../parse.ts";
 import type { DpopKey, ServerMetadata, TokenResponse } from "../seam.ts";
-import { begin, type Begun, isPending, takeCallback } from "./code_flow.ts";
+import { begin, isPending, takeCallback } from "./code_flow.ts";
 import type { OAuthContext } from "./context.ts";
 import { discover, type Discovered } from "./discovery.ts";
 import { fullClient, identify } from "./identity.ts";
@@ -47,18 +47,21 @@ export class Access {
   readonly server: string;
   readonly tokens: Tokens;
   readonly #context: OAuthContext;
+  /** The server over HTTP, also where it is reached by WebSocket. */
+  readonly #url: string;
   readonly #origin: string;
   /** How often an operation asked for more scopes. */
   readonly #stepUps = new Map<string, number>();
   /** The key of the tokens. */
   #key: DpopKey | undefined;
   #flight: Promise<TokenRecord> | undefined;
-  #waiting: Begun | undefined;
+  #waiting: AuthorizationRequest | undefined;
 
   constructor(context: OAuthContext, server: string) {
     this.#context = context;
     this.server = server;
-    this.#origin = new URL(server).origin;
+    this.#url = server.replace(/^ws/, "http");
+    this.#origin = new URL(this.#url).origin;
     this.tokens = new Tokens(context, server, (tokens, record) => this.#renew(tokens, record));
   }
 
@@ -89,13 +92,12 @@ export class Access {
   /** The headers that carry the token, for what is opened by a request of its own. */
   async headers(signal?: AbortSignal): Promise<Record<string, string>> {
     const tokens = await notSent(this.tokens.current(signal));
-    const url = this.server.replace(/^ws/, "http");
-    const { headers } = await withToken(url, { method: "GET" }, tokens, await this.#keyOf(tokens));
+    const { headers } = await withToken(this.#url, { method: "GET" }, tokens, await this.#keyOf(tokens));
     return headers;
   }
 
   /** Begins a sign-in. */
-  async begin(scopes: readonly string[] = [], signal?: AbortSignal): Promise<Begun> {
+  async begin(scopes: readonly string[] = [], signal?: AbortSignal): Promise<AuthorizationRequest> {
     return await begin(this.#context, this.server, await this.#find(await this.#ask(signal), scopes));
   }
 
@@ -170,19 +172,11 @@ export class Access {
     return true;
   }
 
-  /** Asks the server what it wants of who has no token. */
+  /** Asks the server what it wants of who has no token: with a call that it could not make sense of. */
   async #ask(signal: AbortSignal | undefined): Promise<Demand> {
-    const { clock, timeout, fetch } = this.#context;
-    const controller = new AbortController();
-    const stop = clock.schedule(() => controller.abort(new TimeoutError("headers", timeout)), timeout);
-    try {
-      const init = { headers: { accept: "text/event-stream" }, signal: controller.signal };
-      const response = await waitFor(egressFetch(fetch, this.server.replace(/^ws/, "http"), init), signal);
-      discard(response);
-      return readDemand(response);
-    } finally {
-      stop();
-    }
+    const fetch = this.#context.guarded(this.server);
+    const headers = { "accept": "application/json, text/event-stream", "content-type": "application/json" };
+    return readDemand(await fetch(this.#url, { method: "POST", headers, body: "{}", signal: signal ?? null }));
   }
 
   /** One sign-in for all who need one now. */
@@ -200,7 +194,7 @@ export class Access {
   async #signInOnce(demand: Demand): Promise<TokenRecord> {
     const { grant, authorize, dpop } = this.#context.options;
     const { isStepUp, isExplicit } = demand;
-    const required = ({ authorizationUrl, pending }: Begun) =>
+    const required = ({ authorizationUrl, pending }: AuthorizationRequest) =>
       new AuthorizationRequiredError(`Sign in to "${this.server}" first`, {
         authorizationUrl,
         pending: { ...pending, scopes: [...pending.scopes] },
@@ -329,7 +323,7 @@ async function withToken(
 }
 
 /** What a refusal asks for. */
-function readDemand({ headers }: Response): Demand & { readonly error: string | undefined } {
+function readDemand({ headers }: { readonly headers: Headers }): Demand & { readonly error: string | undefined } {
   const challenges = readChallenges(headers.get("www-authenticate"));
   const found = challenges.find(({ scheme }) => scheme === "bearer" || scheme === "dpop");
   const { resource_metadata: metadataUrl, scope, error } = found?.parameters ?? {};

@@ -3,12 +3,12 @@
  *
  * @module
  */
-import { AuthorizationResponseError, calculatePKCECodeChallenge, validateAuthResponse } from "oauth4webapi";
+import { calculatePKCECodeChallenge } from "oauth4webapi";
 import { judgeUrl } from "../../egress/address.ts";
 import { excerpt } from "../../protocol/excerpt.ts";
 import { AuthorizationError } from "../../protocol/errors.ts";
 import { randomHex } from "../../ports.ts";
-import type { PendingAuthorization } from "../options.ts";
+import type { AuthorizationRequest, PendingAuthorization } from "../options.ts";
 import type { OAuthContext } from "./context.ts";
 import type { Discovered } from "./discovery.ts";
 import { identify } from "./identity.ts";
@@ -16,13 +16,6 @@ import { isPendingRecord, type PendingRecord } from "./records.ts";
 
 /** How long a sign-in may take, in milliseconds. */
 const patience = 600_000;
-
-/** A sign-in that a person goes on with. */
-export interface Begun {
-  /** Where the person has to go. Secret. */
-  readonly authorizationUrl: string;
-  readonly pending: PendingAuthorization;
-}
 
 /**
  * Begins a sign-in, and keeps what finishes it.
@@ -33,7 +26,7 @@ export async function begin(
   context: OAuthContext,
   server: string,
   { metadata, resource, scopes }: Discovered,
-): Promise<Begun> {
+): Promise<AuthorizationRequest> {
   const { issuer, authorization_endpoint: endpoint, code_challenge_methods_supported: methods } = metadata;
   const { redirectUri, session } = context.options;
   const fail = (reason: string) => new AuthorizationError(`Cannot sign in at "${issuer}": ${reason}`);
@@ -112,27 +105,19 @@ export async function takeCallback(
   if (!kept || kept.content.session !== session || kept.content.expiresAt <= context.clock.now()) {
     throw fail("nobody waits for this state: it is finished, too old, or of somebody else");
   }
-  const { metadata, client } = kept.content;
-  const { issuer, authorization_response_iss_parameter_supported = false } = metadata;
-  let refused: AuthorizationError | undefined;
-  try {
-    validateAuthResponse(
-      { issuer, authorization_response_iss_parameter_supported },
-      { client_id: client.clientId },
-      searchParams,
-      state,
-    );
-  } catch (error) {
-    // What the library's errors carry is the whole callback.
-    if (!(error instanceof AuthorizationResponseError)) {
-      throw fail(`the callback is not from "${issuer}": ${error instanceof Error ? error.message : ""}`);
-    }
-    const text = excerpt([error.error, error.error_description].filter(Boolean).join(": "), 500);
-    refused = fail(`"${issuer}" answered ${context.redactor.redact(text)}`, excerpt(error.error, 100));
-  }
+  const { issuer, authorization_response_iss_parameter_supported: isIssuerTold } = kept.content.metadata;
+  const [iss, code, error, description] = ["iss", "code", "error", "error_description"].map((name) => {
+    const [value, ...more] = searchParams.getAll(name);
+    if (more.length) throw fail(`the callback has more than one "${name}"`);
+    return value;
+  });
+  // Letter by letter (RFC 9207), and before anything else of the callback is believed or shown.
+  if (iss === undefined ? isIssuerTold : iss !== issuer) throw fail(`the callback is not from "${issuer}"`);
   if (!await context.swap(key, kept.text, undefined)) throw fail("it was finished a moment ago");
-  const code = searchParams.get("code");
-  if (refused) throw refused;
+  if (error !== undefined) {
+    const text = excerpt([error, description].filter(Boolean).join(": "), 500);
+    throw fail(`"${issuer}" answered ${context.redactor.redact(text)}`, excerpt(error, 100));
+  }
   if (!code) throw fail('the callback has no "code"');
   context.secret(code);
   return { pending: kept.content, code };

@@ -44,14 +44,16 @@ export async function discover(
 ): Promise<Discovered> {
   const fetch = context.guarded(server);
   const document = await findResource(fetch, server, options.metadataUrl);
-  if (!document) return await discoverLegacy(context, server, fetch);
+  if (!document) {
+    return { metadata: checkMetadata(await findWithoutResource(context, server, fetch)), ...withoutResource };
+  }
   const { resource, authorization_servers: issuers, scopes_supported: scopes = [] } = document;
   const wrong = (field: string, expected: string) =>
     new AuthorizationError(
       `Cannot use the resource metadata of "${server}": "${field}" is ${shown(document[field])}, expected ${expected}`,
     );
   if (typeof resource !== "string" || !covers(resource, server)) throw wrong("resource", "the server's own URL");
-  if (!isTexts(issuers) || !issuers.length || !issuers.every((issuer) => URL.canParse(issuer))) {
+  if (!isTexts(issuers) || !issuers.length || !issuers.every(isUrl)) {
     throw wrong("authorization_servers", "a list of issuers");
   }
   if (!isTexts(scopes)) throw wrong("scopes_supported", "a list of texts");
@@ -63,6 +65,19 @@ export async function discover(
   ];
   const metadata = checkMetadata(await fetchMetadata(issuer, fetch));
   return { metadata, resource, scopes };
+}
+
+const withoutResource = { resource: undefined, scopes: [] };
+
+async function findWithoutResource(
+  { options }: OAuthContext,
+  server: string,
+  fetch: GuardedFetch,
+): Promise<Readonly<Record<string, unknown>>> {
+  if (options.fallback) return await options.fallback(new URL(server).origin, fetch);
+  throw new AuthorizationError(
+    `Cannot sign in to "${server}": it has no resource metadata (RFC 9728); a server of 2025-03-26 needs "fallback"`,
+  );
 }
 
 /** The metadata of the resource, from the places that the specification names, in their order. */
@@ -88,28 +103,6 @@ async function findResource(
   return undefined;
 }
 
-/** The rules of 2025-03-26: the server's origin is the authorization server, with endpoints by their usual names. */
-async function discoverLegacy(context: OAuthContext, server: string, fetch: GuardedFetch): Promise<Discovered> {
-  if (!context.options.legacyDiscovery) {
-    throw new AuthorizationError(
-      `Cannot sign in to "${server}": it has no resource metadata (RFC 9728); set "legacyDiscovery" if it is a server of 2025-03-26`,
-    );
-  }
-  const { origin } = new URL(server);
-  const headers = { "accept": "application/json", "mcp-protocol-version": "2025-03-26" };
-  const { status, text } = await fetch(`${origin}/.well-known/oauth-authorization-server`, { headers });
-  const document = status === 200 ? parseObject(text) : undefined;
-  const metadata = document ?? {
-    issuer: origin,
-    authorization_endpoint: `${origin}/authorize`,
-    token_endpoint: `${origin}/token`,
-    registration_endpoint: `${origin}/register`,
-  };
-  // The issuer of such a document is what it says; PKCE goes along whether it is announced or not.
-  const challenges = { code_challenge_methods_supported: ["S256"] };
-  return { metadata: checkMetadata({ ...metadata, ...challenges }), resource: undefined, scopes: [] };
-}
-
 /** The resource may be the server's URL, or one above it on the same origin. */
 function covers(resource: string, server: string): boolean {
   if (!URL.canParse(resource) || resource.includes("#")) return false;
@@ -119,45 +112,36 @@ function covers(resource: string, server: string): boolean {
   return origin === own.origin && `${own.pathname}/`.startsWith(`${path}/`);
 }
 
-const kinds = { url: "an absolute URL", texts: "a list of texts", flag: "true or false" } as const;
-
-/** What is used of the metadata, and what it has to be. */
-const fields: Readonly<Record<Exclude<keyof ServerMetadata, "issuer">, keyof typeof kinds>> = {
-  authorization_endpoint: "url",
-  token_endpoint: "url",
-  registration_endpoint: "url",
-  revocation_endpoint: "url",
-  device_authorization_endpoint: "url",
-  scopes_supported: "texts",
-  code_challenge_methods_supported: "texts",
-  token_endpoint_auth_methods_supported: "texts",
-  grant_types_supported: "texts",
-  authorization_grant_profiles_supported: "texts",
-  client_id_metadata_document_supported: "flag",
-  authorization_response_iss_parameter_supported: "flag",
-  dpop_signing_alg_values_supported: "texts",
-};
+/** What is used of the metadata: addresses, lists of texts, and yes or no. */
+const endpoints = ["authorization", "token", "registration", "revocation", "device_authorization"];
+const lists = [
+  ...["scopes", "grant_types", "code_challenge_methods", "token_endpoint_auth_methods"],
+  ...["authorization_grant_profiles", "dpop_signing_alg_values"],
+];
+const flags = ["client_id_metadata_document", "authorization_response_iss_parameter"];
 
 /** Keeps what is used, checked. Whether one may go there is judged when one does. */
 function checkMetadata(document: Readonly<Record<string, unknown>>): ServerMetadata {
   const issuer = String(document["issuer"]);
-  const kept: Record<string, unknown> = { issuer };
-  for (const [field, kind] of Object.entries(fields)) {
+  const kept: Record<string, unknown> = {};
+  const keep = (field: string, isRight: (value: unknown) => boolean, expected: string): void => {
     const value = document[field] ?? undefined;
-    if (value === undefined) continue;
-    const isRight = kind === "texts"
-      ? isTexts(value)
-      : kind === "flag"
-      ? typeof value === "boolean"
-      : typeof value === "string" && URL.canParse(value);
-    if (!isRight) {
+    if (value === undefined) return;
+    if (!isRight(value)) {
       throw new AuthorizationError(
-        `Cannot use the metadata of "${issuer}": "${field}" is ${shown(value)}, expected ${kinds[kind]}`,
+        `Cannot use the metadata of "${issuer}": "${field}" is ${shown(value)}, expected ${expected}`,
       );
     }
     kept[field] = value;
-  }
+  };
+  for (const name of endpoints) keep(`${name}_endpoint`, isUrl, "an absolute URL");
+  for (const name of lists) keep(`${name}_supported`, isTexts, "a list of texts");
+  for (const name of flags) keep(`${name}_supported`, (value) => typeof value === "boolean", "true or false");
   return { issuer, ...kept };
+}
+
+function isUrl(value: unknown): boolean {
+  return typeof value === "string" && URL.canParse(value);
 }
 
 /** A value of a foreign document, fit for a message. */

@@ -8,7 +8,7 @@ import { randomHex } from "../../ports.ts";
 import type { TokenResponse } from "../seam.ts";
 import type { Kept, OAuthContext } from "./context.ts";
 import { forgetClient } from "./identity.ts";
-import { isServerRecord, isTokenRecord, type KnownClient, type ServerRecord, type TokenRecord } from "./records.ts";
+import { isServerRecord, isTokenRecord, type ServerRecord, type TokenRecord } from "./records.ts";
 
 /** Before a token ends it is renewed, so many milliseconds and up to a quarter more. */
 const margin = 60_000;

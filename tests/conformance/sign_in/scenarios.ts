@@ -4,8 +4,8 @@
  */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type Client, type Connect, McpError } from "../../../mod.ts";
-import { createOAuth, type OAuthOptions } from "../../../src/auth/mod.ts";
-import type { ScenarioRun } from "../scenarios.ts";
+import { createOAuth, legacyDiscovery, type OAuthOptions } from "../../../src/auth/mod.ts";
+import type { ScenarioRun } from "../run.ts";
 
 type Context = Readonly<Record<string, string>>;
 
@@ -18,7 +18,7 @@ interface Entry {
 
 const redirectUri = "http://localhost:3000/callback";
 const refused: Entry = { refused: "authorization" };
-const legacy: Entry = { options: () => ({ legacyDiscovery: true }) };
+const legacy: Entry = { options: () => ({ fallback: legacyDiscovery }) };
 
 const entries: Readonly<Record<string, Entry>> = {
   "auth/pre-registration": {
