@@ -9,6 +9,7 @@ import {
   customFetch,
   introspectionRequest,
   processIntrospectionResponse,
+  ResponseBodyError,
 } from "oauth4webapi";
 import type { GuardedFetch } from "../../egress/guarded_fetch.ts";
 import type { TokenClaims } from "../../ports.ts";
@@ -73,6 +74,8 @@ export function createIntrospectionVerifier(
         ? { ...claims, issuer: parts.issuer }
         : undefined;
     } catch (error) {
+      // Some servers answer so to a signed token where theirs are opaque: whoever sent it brought none of those.
+      if (error instanceof ResponseBodyError && error.error === "unsupported_token_type") return undefined;
       if (error instanceof McpError) {
         throw new ConnectError("Cannot reach the authorization server", { cause: error, retryable: true });
       }

@@ -49,6 +49,11 @@ describe("a token that the server is asked about", () => {
     }
   });
 
+  test("one of a kind that the server does not introspect is not valid", async () => {
+    const refuse = () => Response.json({ error: "unsupported_token_type" }, { status: 400 });
+    assertEquals(await verifier(refuse).verify("a.signed.token"), undefined);
+  });
+
   test("a server that cannot be reached may be asked again", async () => {
     const { clock, verify } = verifier(() => new Promise(() => {}));
     const error = await assertRejects(() => clock.until(verify("t0ken"), 5_000), ConnectError);

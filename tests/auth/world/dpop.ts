@@ -25,7 +25,7 @@ export class ProofJudge {
   }
 
   /** Judges the proof of a request, which goes together with an access token at a resource. */
-  async judge(seen: SeenRequest, accessToken?: string): Promise<Judged> {
+  async judge(seen: Pick<SeenRequest, "method" | "url" | "headers">, accessToken?: string): Promise<Judged> {
     const proof = seen.headers.get("dpop") ?? "";
     const read = readJwt(proof);
     if (!read) return bad("it is no JWT, or not one");

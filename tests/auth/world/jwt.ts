@@ -7,19 +7,16 @@
 /** A JSON object. */
 export type Json = Readonly<Record<string, unknown>>;
 
-const algorithms: Readonly<Record<string, { import: Algorithm & Record<string, unknown>; verify: Algorithm }>> = {
-  ES256: {
-    import: { name: "ECDSA", namedCurve: "P-256" },
-    verify: { name: "ECDSA", hash: "SHA-256" } as Algorithm,
-  },
-  RS256: {
-    import: { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" },
-    verify: { name: "RSASSA-PKCS1-v1_5" },
-  },
-  PS256: {
-    import: { name: "RSA-PSS", hash: "SHA-256" },
-    verify: { name: "RSA-PSS", saltLength: 32 } as Algorithm,
-  },
+/** How a signature is checked. */
+interface Signing {
+  readonly import: Algorithm | EcKeyImportParams | RsaHashedImportParams;
+  readonly verify: Algorithm | EcdsaParams | RsaPssParams;
+}
+
+const algorithms: Readonly<Record<string, Signing>> = {
+  ES256: { import: { name: "ECDSA", namedCurve: "P-256" }, verify: { name: "ECDSA", hash: "SHA-256" } },
+  RS256: { import: { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" }, verify: { name: "RSASSA-PKCS1-v1_5" } },
+  PS256: { import: { name: "RSA-PSS", hash: "SHA-256" }, verify: { name: "RSA-PSS", saltLength: 32 } },
   Ed25519: { import: { name: "Ed25519" }, verify: { name: "Ed25519" } },
   EdDSA: { import: { name: "Ed25519" }, verify: { name: "Ed25519" } },
 };

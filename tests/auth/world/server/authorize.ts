@@ -7,7 +7,7 @@ import type { SeenRequest } from "../request_log.ts";
 import type { KnownClient } from "./clients.ts";
 import type { Issued } from "./issued.ts";
 import type { ServerKnobs } from "./knobs.ts";
-import { need, Refusal, scopesOf, tellRefusal } from "./refusal.ts";
+import { need, Refusal, scopesOf } from "./refusal.ts";
 
 /** What the endpoint uses of its server. */
 export interface AuthorizeParts {
@@ -46,7 +46,6 @@ function decide(
   try {
     return { code: grant(asked, client, parts) };
   } catch (error) {
-    tellRefusal(error);
     if (!(error instanceof Refusal)) throw error;
     return { error: error.code, error_description: error.message };
   }
