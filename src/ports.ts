@@ -127,7 +127,7 @@ export interface WebSocketEvent {
   readonly message?: string;
 }
 
-/** Opens a WebSocket; resolves when it is open, rejects when it cannot be opened. `headers` only where the runtime can send them. */
+/** Opens a WebSocket; resolves when it is open, rejects when it cannot be opened, also when the runtime cannot send the `headers`. */
 export type OpenWebSocket = (
   url: string,
   options: { protocols: string[]; headers?: Record<string, string> | undefined; signal?: AbortSignal | undefined },

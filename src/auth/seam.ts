@@ -3,7 +3,6 @@
  *
  * @module
  */
-import type { DPoPHandle } from "oauth4webapi";
 import type { GuardedFetch } from "../egress/guarded_fetch.ts";
 import type { Clock, Random } from "../ports.ts";
 
@@ -31,7 +30,7 @@ export interface ServerMetadata {
  * `ClientSecretBasic`) fits.
  */
 export type ClientAuthentication = (
-  server: { readonly issuer: string; readonly [field: string]: unknown },
+  server: { readonly issuer: string },
   client: { readonly client_id: string },
   body: URLSearchParams,
   headers: Headers,
@@ -66,6 +65,9 @@ export interface TokenResponse {
   readonly scopes?: readonly string[] | undefined;
 }
 
+/** The endpoints that take a form of a client. */
+export type FormEndpoint = "token_endpoint" | "revocation_endpoint" | "device_authorization_endpoint";
+
 /** What a grant is told, and can use. */
 export interface GrantContext {
   /** The authorization server. */
@@ -89,7 +91,7 @@ export interface GrantContext {
    *
    * @throws {AuthorizationError} When the server refuses: `error` has its code.
    */
-  post(endpoint: string, parameters: Readonly<Record<string, string>>): Promise<Record<string, unknown>>;
+  post(endpoint: FormEndpoint, parameters: Readonly<Record<string, string>>): Promise<Record<string, unknown>>;
   /** The guarded way to other servers, such as an identity provider. */
   readonly fetch: GuardedFetch;
   /** Makes a secret known to the redactor. */
@@ -121,14 +123,25 @@ export interface Dpop {
   open(kept?: string): Promise<DpopKey>;
 }
 
+/** What oauth4webapi makes of a key, and takes with its requests: `DPoP` of it gives one, no other is taken. */
+export interface DpopHandle {
+  /** The thumbprint of the public key (RFC 7638): `dpop_jkt` of an authorization request. */
+  calculateThumbprint(): Promise<string>;
+}
+
 /** A key that proves whose a token is. */
 export interface DpopKey {
   /** The key as text, to be kept. Secret. */
   readonly kept: string;
   /** For requests to the authorization server. It remembers nonces. */
-  readonly handle: DPoPHandle;
+  readonly handle: DpopHandle;
   /** The proof for one request to the resource, with the last nonce of its origin. */
   prove(request: { readonly url: string; readonly method: string; readonly accessToken: string }): Promise<string>;
-  /** Remembers the nonce of a reply. True when the reply refuses a proof for want of that nonce: once more is worth it. */
-  learn(url: string, response: Response): boolean;
+  /**
+   * Remembers the nonce of a reply. True when the reply refuses a proof for want of that nonce: once more is worth it, and no
+   * more than once for a request.
+   *
+   * @param proof What was sent: a nonce that it had already is not worth it.
+   */
+  learn(url: string, response: Response, proof?: string): boolean;
 }

@@ -55,11 +55,11 @@ import { isRefusal, isWrongBinding, openAs, openInstead, verdictOf } from "./ext
  */
 export class Client extends CoreClient {
   /** Upper bounds in force. */
-  readonly limits: Limits;
+  declare readonly limits: Limits;
   /** The clock in use. */
-  readonly clock: Clock;
+  declare readonly clock: Clock;
   /** @internal What answers the server's requests. */
-  readonly inputs: InputAnswers | undefined;
+  declare readonly inputs: InputAnswers | undefined;
   readonly #options: ClientOptions;
   readonly #outputs: Outputs;
   readonly #cache: ResultCache | undefined;

@@ -21,12 +21,19 @@ export interface CoreConnectOptions extends CoreClientOptions, Omit<HttpTranspor
  *
  * @param target An `http:` or `https:` URL, or a transport.
  * @returns A connected client: close it, or use `await using`.
- * @throws {TypeError} When the target is neither.
+ * @throws {TypeError} When the target is neither, or a transport with `auth`.
  * @throws {McpError} When the server cannot be reached, refuses, or has no revision in common.
  */
 export async function connect(target: string | URL | Transport, options: CoreConnectOptions = {}): Promise<CoreClient> {
-  const transport = typeof target === "object" && "send" in target ? target : new HttpTransport(target, options);
+  const isTransport = typeof target === "object" && "send" in target;
+  const transport = isTransport ? withoutAuth(target, options) : new HttpTransport(target, options);
   return await opened(new CoreClient(transport, options), options);
+}
+
+/** The target itself, where it carries no credentials and none are to be put on it. */
+export function withoutAuth<Target>(target: Target, { auth }: CoreConnectOptions): Target {
+  if (auth) throw new TypeError('Cannot use "auth" without a URL');
+  return target;
 }
 
 /** Opens a client, or closes it when that fails. */

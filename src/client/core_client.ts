@@ -41,9 +41,9 @@ export type CoreClientOptions = Omit<
  */
 export class CoreClient implements AsyncDisposable {
   /** @internal What sessions are made of. */
-  protected readonly parts: SessionParts;
+  declare protected readonly parts: SessionParts;
   /** @internal The open session. */
-  protected session: Session | undefined;
+  declare protected session: Session | undefined;
   /** Whether it was closed. */
   protected closed = false;
   readonly #closing = new AbortController();
@@ -57,8 +57,16 @@ export class CoreClient implements AsyncDisposable {
    * @param transport How to reach the server. The client owns it from now on and closes it.
    */
   constructor(transport: Transport, options: CoreClientOptions = {}) {
-    const { features = {}, clock = systemClock, random = systemRandom, middleware = [] } = options;
-    const { capabilities = {}, logger, stream, clientInfo = { name: "causeway", version } } = options;
+    const {
+      features = {},
+      clock = systemClock,
+      random = systemRandom,
+      middleware = [],
+      capabilities = {},
+      logger,
+      stream,
+      clientInfo = { name: "causeway", version },
+    } = options;
     if (options.handlers && !features.inputs) throw new TypeError('Cannot use "handlers" without "features.inputs"');
     const inputs = features.inputs?.(options);
     this.parts = {

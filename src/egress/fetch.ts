@@ -39,13 +39,18 @@ export async function egressFetch(fetch: Fetch, url: string, init: RequestInit, 
     );
   }
   const location = response.headers.get("location") ?? "";
-  const target = location && URL.canParse(location, url) ? new URL(location, url) : undefined;
+  const target = location ? readUrl(location, url) : undefined;
   if (status < 307 || target?.origin !== new URL(url).origin || hops === mostRedirects) {
     throw new RedirectRefusedError(
       `Cannot follow ${status} to "${urlWithoutQuery(target ?? location)}": expected 307 or 308 to the same origin`,
     );
   }
   return egressFetch(fetch, target.href, init, hops + 1);
+}
+
+/** The URL that a text is, or undefined. */
+export function readUrl(text: string | URL, base?: string): URL | undefined {
+  return URL.canParse(text, base) ? new URL(text, base) : undefined;
 }
 
 /** What a failed `fetch` means: not connected at all where the runtime names it so, else broken off. */

@@ -6,6 +6,8 @@
  * @module
  */
 
+export { urlWithoutQuery } from "../protocol/excerpt.ts";
+
 const mark = "[redacted]";
 const shortestSecret = 6;
 const mostSecrets = 200;
@@ -80,11 +82,6 @@ export function redactHeaders(
     result.push([name, secret ? mark : redactor.redact(value)]);
   });
   return Object.fromEntries(result);
-}
-
-/** A URL fit for messages and logs: without user name, password, query and fragment. What is no URL is cut at `?` or `#`. */
-export function urlWithoutQuery(url: string | URL): string {
-  return String(url).replace(/[?#].*$/s, "").replace(/^((?:[^:\\/]*:)?[\s\\/]*)[^\\/]*@/, "$1");
 }
 
 /** The ways in which a secret may be written; a set, since for most tokens half of them are the same. */

@@ -4,12 +4,13 @@
  * @module
  */
 import { Client } from "../client/client.ts";
-import { opened } from "../client/connect.ts";
+import { opened, withoutAuth } from "../client/connect.ts";
 import type { CoreConnectOptions } from "../client/connect.ts";
 import type { ClientOptions } from "../client/options.ts";
 import { isSnapshot } from "../client/snapshot.ts";
 import type { Snapshot } from "../client/snapshot.ts";
 import type { OpenWebSocket, Spawn } from "../ports.ts";
+import { readUrl } from "../egress/fetch.ts";
 import { HttpTransport } from "../transport/http.ts";
 import type { StdioCommand } from "../transport/stdio.ts";
 import type { Transport } from "../transport/transport.ts";
@@ -55,9 +56,9 @@ function reach(
   restored: Snapshot | undefined,
 ): { transport: Transport; fallback?: () => Transport } {
   const { stdio, webSocket, legacySse } = options.bindings ?? {};
-  if (typeof target === "object" && "send" in target) return { transport: target };
+  if (typeof target === "object" && "send" in target) return { transport: withoutAuth(target, options) };
   if (typeof target === "object" && "command" in target) {
-    if (stdio) return { transport: stdio(target, options) };
+    if (stdio) return { transport: stdio(withoutAuth(target, options), options) };
     throw new TypeError(`Cannot start "${target.command}" here: import connect from "@causeway/mcp/local"`);
   }
   const url = String(target);
@@ -74,9 +75,8 @@ const loopback = /^(([\w-]+\.)*localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /** What is sent in plain text can be read on the way, unless there is no way: loopback. */
 function warnOfPlainText(url: string, { logger }: ConnectOptions): void {
-  if (!logger || !URL.canParse(url)) return;
-  const { protocol, hostname, host } = new URL(url);
-  if (!/^(http|ws):$/.test(protocol) || loopback.test(hostname)) return;
+  const { protocol = "", hostname = "", host } = readUrl(url) ?? {};
+  if (!logger || !/^(http|ws):$/.test(protocol) || loopback.test(hostname)) return;
   logger({
     level: "warning",
     message: `"${host}" is reached without encryption: use ${protocol.replace(":", "s:")} if it can`,

@@ -216,8 +216,7 @@ export class TimeoutError extends McpError<{ timeout: TimeoutKind; milliseconds:
 
   /** Made by the library. */
   constructor(timeout: TimeoutKind, milliseconds: number, options?: McpErrorOptions) {
-    const option = timeout === "call" ? "timeout" : "timeouts." + timeout;
-    super(`No answer within ${milliseconds} ms: raise "${option}"`, {
+    super(`No answer within ${milliseconds} ms: raise "${timeout === "call" ? "timeout" : "timeouts." + timeout}"`, {
       ...options,
       timeout,
       milliseconds,
@@ -328,7 +327,7 @@ export class AuthorizationRequiredError extends NotSentError<{ authorizationUrl:
 }
 
 /** Signing in failed. */
-export class AuthorizationError extends McpError<{ error?: string | undefined }> {
+export class AuthorizationError extends NotSentError<{ error?: string | undefined }> {
   /** The word for this class. */
   override readonly code = "authorization";
   /** The code that the authorization server gave (RFC 6749, section 5.2), such as `invalid_grant`, where it gave one. */

@@ -1,5 +1,5 @@
 /**
- * What of a server's text may stand in an error.
+ * What of a server's text, and of an address, may stand in an error.
  *
  * @module
  */
@@ -7,4 +7,9 @@
 /** The start of a text: 2 KiB, or `length` characters. */
 export function excerpt(text: string, length = 2048): string {
   return text.length > length ? text.slice(0, length) + "…" : text;
+}
+
+/** A URL fit for messages and logs: without user name, password, query and fragment. What is no URL is cut at `?` or `#`. */
+export function urlWithoutQuery(url: string | URL): string {
+  return String(url).replace(/[?#].*$/s, "").replace(/^((?:[^:\\/]*:)?[\s\\/]*)[^\\/]*@/, "$1");
 }

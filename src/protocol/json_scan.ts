@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { LimitExceededError } from "./errors.ts";
+import { checkLimit } from "./limits.ts";
 import type { Limits } from "./limits.ts";
 
 /** The walk recurses, and stacks are small in some runtimes. */
@@ -33,7 +33,7 @@ function walkItems(items: readonly unknown[], depth: number, limit: number): voi
 }
 
 function walk(container: object, depth: number, limit: number): void {
-  if (depth > limit) throw new LimitExceededError("limits.jsonDepth", limit, depth);
+  if (depth > limit) checkLimit("jsonDepth", limit, depth);
   if (Array.isArray(container)) return walkItems(container, depth + 1, limit);
   for (const key in container) {
     const item: unknown = container[key as never];
@@ -59,7 +59,7 @@ function countValues(text: string, limit: number): void {
       count -= empty;
       empty = 0;
     } else if (code > 32) empty = 0;
-    if (count - empty > limit) throw new LimitExceededError("limits.jsonNodes", limit, count - empty);
+    if (count - empty > limit) checkLimit("jsonNodes", limit, count - empty);
   }
 }
 

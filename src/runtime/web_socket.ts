@@ -5,16 +5,20 @@
  */
 import type { OpenWebSocket, WebSocketLike } from "../ports.ts";
 import { ConnectError } from "../protocol/errors.ts";
+import { urlWithoutQuery } from "../protocol/excerpt.ts";
 
 /** A class as the web standard has it; `options` are subprotocols, or an object with them and `headers`. */
 export type WebSocketClass = new (url: string, options: unknown) => WebSocketLike;
 
 /**
- * Opens a WebSocket by the runtime's own class. For browsers: headers cannot be sent there and are left out.
+ * Opens a WebSocket by the runtime's own class. For browsers: it sends no headers.
  *
- * @throws {ConnectError} When there is no such class or no connection comes about.
+ * @throws {ConnectError} When there are headers to send, there is no such class, or no connection comes about.
  */
-export const openWebSocketPlain: OpenWebSocket = (url, { protocols, signal }) => openSocket(url, protocols, signal);
+export const openWebSocketPlain: OpenWebSocket = async (url, { protocols, headers, signal }) => {
+  if (headers) throw new ConnectError(`Cannot send headers with a WebSocket here: pass "openWebSocket"`);
+  return await openSocket(url, protocols, signal);
+};
 
 /**
  * Opens a WebSocket by the runtime's own class, with headers, as Bun, Deno and Node (22 and later) take them.
@@ -23,16 +27,6 @@ export const openWebSocketPlain: OpenWebSocket = (url, { protocols, signal }) =>
  */
 export const openWebSocketWithHeaders: OpenWebSocket = (url, { protocols, headers, signal }) =>
   openSocket(url, headers ? { protocols, headers } : protocols, signal);
-
-/** A URL as messages may show it: without user, query and fragment. */
-export function shownUrl(url: string): string {
-  try {
-    const { protocol, host, pathname } = new URL(url);
-    return `${protocol}//${host}${pathname}`;
-  } catch {
-    return String(url).replace(/[?#].*$/s, "").replace(/\/\/[^/]*@/, "//");
-  }
-}
 
 /**
  * Opens a WebSocket by a class.
@@ -49,16 +43,14 @@ export function openSocket(
 ): Promise<WebSocketLike> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
-    const shown = shownUrl(url);
+    const shown = urlWithoutQuery(url);
     // The runtime's own words may hold the whole URL, and so its secrets; for the same reason no cause is kept.
     const fail = (words: string): void => {
       const detail = words.replaceAll(url, shown).replace(/[?#][^\s'"]*/g, "").replace(/\/\/[^\s/'"]*@/g, "//");
-      reject(new ConnectError(`Cannot open "${shown}": ${detail}`, { delivery: "not-sent", retryable: true }));
+      reject(new ConnectError(`Cannot open "${shown}": ${detail}`, { retryable: true }));
     };
     if (!WebSocket) {
-      throw new ConnectError(`Cannot open "${shown}": use Node 22 or later, or pass "openWebSocket"`, {
-        delivery: "not-sent",
-      });
+      throw new ConnectError(`Cannot open "${shown}": use Node 22 or later, or pass "openWebSocket"`);
     }
     let socket: WebSocketLike;
     try {

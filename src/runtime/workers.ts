@@ -5,7 +5,7 @@
  */
 import type { OpenWebSocket, Store, WebSocketLike } from "../ports.ts";
 import { ConnectError } from "../protocol/errors.ts";
-import { shownUrl } from "./web_socket.ts";
+import { urlWithoutQuery } from "../protocol/excerpt.ts";
 
 /** A WebSocket that came out of a `fetch`. */
 interface AcceptableWebSocket extends WebSocketLike {
@@ -22,7 +22,11 @@ export const openWebSocket: OpenWebSocket = async (url, { protocols, headers, si
   all.set("Upgrade", "websocket");
   if (protocols.length > 0) all.set("Sec-WebSocket-Protocol", protocols.join(", "));
   const failed = (detail: string, cause?: unknown) =>
-    new ConnectError(`Cannot open "${shownUrl(url)}": ${detail}`, { cause, delivery: "not-sent", retryable: true });
+    new ConnectError(`Cannot open "${urlWithoutQuery(url)}": ${detail}`, {
+      cause,
+      delivery: "not-sent",
+      retryable: true,
+    });
   let response: Response & { webSocket?: AcceptableWebSocket | null };
   try {
     response = await fetch(url.replace(/^ws/i, "http"), { headers: all, signal: signal ?? null, redirect: "manual" });

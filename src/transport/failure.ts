@@ -14,7 +14,8 @@ export function reasonText(reason: unknown): string {
 /** Any thrown value as an McpError, so that no foreign error leaves a transport. */
 export function asMcpError(error: unknown): McpError {
   if (error instanceof McpError) return error;
-  if (error instanceof SyntaxError) return new ProtocolViolationError("The message is no JSON", { cause: error });
+  // The runtime's own words hold what was read.
+  if (error instanceof SyntaxError) return new ProtocolViolationError("The message is no JSON");
   return new ConnectionClosedError(`The connection broke: ${reasonText(error)}`, {
     cause: error,
     retryable: true,

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { readUrl } from "../egress/fetch.ts";
 import { urlWithoutQuery } from "../egress/redact.ts";
 import { HttpReply } from "./http_reply.ts";
 import { ConnectionClosedError } from "../protocol/errors.ts";
@@ -11,14 +12,16 @@ import type { JsonRpcMessage, JsonRpcRequest } from "../protocol/json_rpc.ts";
 import { defaultLimits, defaultTimeouts, fillIn } from "../protocol/limits.ts";
 import type { Limits, Timeouts } from "../protocol/limits.ts";
 import { systemClock } from "../ports.ts";
-import type { Clock, Fetch } from "../ports.ts";
+import type { Authorizer, Clock, Fetch } from "../ports.ts";
 import { reasonText } from "./failure.ts";
 import type { HttpContext } from "./http_reply.ts";
 import type { Cancel, Exchange, SendOptions, Transport } from "./transport.ts";
 
 /** Options of {@linkcode HttpTransport}. */
 export interface HttpTransportOptions {
-  /** What sends the requests (the global `fetch`). Middleware such as authorization wraps it. */
+  /** Puts credentials on the requests, and takes them out of errors: `bearerAuth`, `headerAuth` or `createOAuth`. */
+  auth?: Authorizer | undefined;
+  /** What sends the requests (the global `fetch`). */
   fetch?: Fetch | undefined;
   /** Headers of every request to this server, such as `Authorization`. They never go to another origin. */
   headers?: Readonly<Record<string, string>> | undefined;
@@ -28,7 +31,7 @@ export interface HttpTransportOptions {
   timeouts?: Partial<Timeouts> | undefined;
   /** The clock (the system's). */
   clock?: Clock | undefined;
-  /** Takes secrets out of what a server's error body brings into an error (the values of `headers`). */
+  /** Takes secrets out of what a server brings into an error (the values of `headers`). Those of `auth` are taken out besides. */
   redact?: ((text: string) => string) | undefined;
   /** The id of a legacy session to go on with. Secret. */
   sessionId?: string | undefined;
@@ -42,9 +45,9 @@ export class HttpTransport implements Transport {
   /** The family of the binding. */
   readonly kind = "http";
   /** What names the server to people. */
-  readonly label: string;
+  declare readonly label: string;
   /** The endpoint's whole URL. */
-  readonly address: string;
+  declare readonly address: string;
   readonly #context: HttpContext;
   #legacy: SendOptions = { legacy: true };
 
@@ -55,18 +58,16 @@ export class HttpTransport implements Transport {
    * @throws {TypeError} When it is not an http: or https: URL, or carries a user name or password.
    */
   constructor(url: string | URL, options: HttpTransportOptions = {}) {
-    const { fetch = globalThis.fetch, headers, clock = systemClock, sessionId } = options;
+    const { headers, clock = systemClock, sessionId } = options;
     const address = this.address = checkedUrl(url);
     const label = this.label = urlWithoutQuery(address);
     this.#context = {
       address,
       label,
-      // Called as a method of an object, some runtimes would refuse the global fetch.
-      fetch: (target, init) => fetch(target, init),
+      ...outlet(address, options),
       limits: fillIn(defaultLimits, options.limits),
       timeouts: fillIn(defaultTimeouts, options.timeouts),
       clock,
-      redact: options.redact ?? withoutValues(headers),
       headers,
       replies: new Set(),
       // Found by measurement on 2.9.5: also a POST is sent again, also on a fresh connection.
@@ -131,7 +132,7 @@ export class HttpTransport implements Transport {
 }
 
 function checkedUrl(target: string | URL): string {
-  const url = URL.canParse(target) ? new URL(target) : undefined;
+  const url = readUrl(target);
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
     throw new TypeError(
       `Cannot connect to "${urlWithoutQuery(target)}": expected an http: or https: URL without a user name`,
@@ -139,6 +140,19 @@ function checkedUrl(target: string | URL): string {
   }
   url.hash = "";
   return url.href;
+}
+
+/** What sends requests to a server, with credentials, and what takes its secrets out of texts. */
+export function outlet(
+  server: string,
+  { auth, fetch = globalThis.fetch, headers, redact = withoutValues(headers) }: HttpTransportOptions,
+): Pick<HttpContext, "fetch" | "redact"> {
+  // Called as a method of an object, some runtimes would refuse the global fetch.
+  const send: Fetch = (url, init) => fetch(url, init);
+  return {
+    fetch: auth?.wrap(send, server) ?? send,
+    redact: (text) => auth?.redact(redact(text)) ?? redact(text),
+  };
 }
 
 /** Takes the values of the operator's own headers out of a text: a server may echo them in an error. */

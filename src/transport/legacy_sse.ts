@@ -6,7 +6,7 @@
  */
 import { discard, readErrorText } from "../egress/body.ts";
 import { excerpt } from "../protocol/excerpt.ts";
-import { egressFetch } from "../egress/fetch.ts";
+import { egressFetch, readUrl } from "../egress/fetch.ts";
 import { urlWithoutQuery } from "../egress/redact.ts";
 import {
   ConnectionClosedError,
@@ -21,7 +21,9 @@ import { systemClock } from "../ports.ts";
 import type { Clock } from "../ports.ts";
 import { asMcpError } from "./failure.ts";
 import type { Channel, ChannelReceiver } from "./channel.ts";
+import { outlet } from "./http.ts";
 import type { HttpTransportOptions } from "./http.ts";
+import type { HttpContext } from "./http_reply.ts";
 import { SseParser } from "./sse.ts";
 import { startInTime } from "./start.ts";
 
@@ -36,10 +38,11 @@ export function createLegacySseChannel(url: string | URL, options: HttpTransport
 }
 
 class LegacySseChannel implements Channel {
-  readonly label: string;
+  declare readonly label: string;
   readonly #url: string;
   readonly #options: HttpTransportOptions;
   readonly #clock: Clock;
+  readonly #outlet: Pick<HttpContext, "fetch" | "redact">;
   readonly #controller = new AbortController();
   readonly #signal = this.#controller.signal;
   #endpoint = "";
@@ -49,6 +52,7 @@ class LegacySseChannel implements Channel {
     this.label = urlWithoutQuery(url);
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
+    this.#outlet = outlet(url, options);
   }
 
   open(receiver: ChannelReceiver): Promise<void> {
@@ -82,16 +86,19 @@ class LegacySseChannel implements Channel {
 
   /** Sends a request and gives its reply; a status that is no success is thrown. */
   async #send(target: string, init: RequestInit, headers: Record<string, string>): Promise<Response> {
-    const { fetch = globalThis.fetch, redact = String } = this.#options;
+    const { fetch, redact } = this.#outlet;
     init.headers = { ...this.#options.headers, ...headers };
     init.signal = this.#signal;
-    const response = await egressFetch((target, init) => fetch(target, init), target, init);
+    const response = await egressFetch(fetch, target, init);
     if (response.ok) return response;
     const { status } = response;
     const body = excerpt(redact(await readErrorText(response, this.#clock)));
     const message = `"${this.label}" answered ${status}`;
     if (status === 401 || status === 403) {
-      throw new UnauthorizedError(message, { status, challenge: response.headers.get("www-authenticate") ?? "" });
+      throw new UnauthorizedError(message, {
+        status,
+        challenge: redact(response.headers.get("www-authenticate") ?? ""),
+      });
     }
     throw new HttpStatusError(message, { status, body, retryable: status === 429 || status > 499 });
   }
@@ -122,10 +129,12 @@ class LegacySseChannel implements Channel {
 
   /** The POST address has to be of the same origin: it gets the messages and the credentials. */
   #checked(data: string): string {
-    const target = URL.canParse(data, this.#url) ? new URL(data, this.#url) : undefined;
+    const target = readUrl(data, this.#url);
     if (target?.origin === new URL(this.#url).origin) return target.href;
     throw new RedirectRefusedError(
-      `Cannot post to "${urlWithoutQuery(data)}", which "${this.label}" named: expected the same origin`,
+      `Cannot post to "${
+        this.#outlet.redact(urlWithoutQuery(data))
+      }", which "${this.label}" named: expected the same origin`,
     );
   }
 }

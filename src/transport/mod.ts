@@ -15,6 +15,7 @@ export { createWebSocketChannel } from "./websocket.ts";
 export type { WebSocketOptions } from "./websocket.ts";
 export { createLegacySseChannel } from "./legacy_sse.ts";
 export type {
+  Authorizer,
   Clock,
   ExitStatus,
   Fetch,

@@ -22,9 +22,9 @@ export const longestRetry = 300_000;
  */
 export class SseParser {
   /** The last event id that an ended event carried, also one without data; undefined before the first. */
-  lastEventId: string | undefined;
+  declare lastEventId: string | undefined;
   /** The last `retry` in milliseconds as it was sent: any size, also 0 or Infinity. Clamp it. */
-  retry: number | undefined;
+  declare retry: number | undefined;
   readonly #limit: number;
   readonly #onEvent: OnSseEvent;
   /** Only while a character is cut in two by the end of a chunk. */

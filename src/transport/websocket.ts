@@ -4,12 +4,13 @@
  *
  * @module
  */
+import { readUrl } from "../egress/fetch.ts";
 import { urlWithoutQuery } from "../egress/redact.ts";
 import { ConnectError, ConnectionClosedError, LimitExceededError, McpError } from "../protocol/errors.ts";
 import { defaultLimits } from "../protocol/limits.ts";
 import type { Limits, Timeouts } from "../protocol/limits.ts";
 import { systemClock } from "../ports.ts";
-import type { Clock, OpenWebSocket, WebSocketLike } from "../ports.ts";
+import type { Authorizer, Clock, OpenWebSocket, WebSocketLike } from "../ports.ts";
 import type { Channel, ChannelReceiver } from "./channel.ts";
 import { startInTime } from "./start.ts";
 
@@ -17,6 +18,8 @@ import { startInTime } from "./start.ts";
 export interface WebSocketOptions {
   /** Opens the socket: from an entry point such as `./workers`, `./bun`, `./deno` or `./node`. */
   openWebSocket: OpenWebSocket;
+  /** Adds credentials to the headers, each time that the socket is opened. */
+  auth?: Authorizer | undefined;
   /** Headers of the handshake, where the runtime can send them. */
   headers?: Record<string, string> | undefined;
   /** `messageBytes` and `outboxBytes` are used. */
@@ -35,18 +38,19 @@ const tooBig = 1009;
  * A channel over a WebSocket.
  *
  * @param url A `ws:` or `wss:` URL that the operator gave.
- * @throws {TypeError} When it is another kind of URL.
+ * @throws {TypeError} When it is another kind of URL, or `auth` has no `headers`.
  */
 export function createWebSocketChannel(url: string | URL, options: WebSocketOptions): Channel {
   const text = String(url);
-  if (!URL.canParse(text) || !/^wss?:$/.test(new URL(text).protocol)) {
+  if (!/^wss?:$/.test(readUrl(text)?.protocol ?? "")) {
     throw new TypeError(`Cannot connect to "${urlWithoutQuery(text)}": expected a ws: or wss: URL`);
   }
+  if (options.auth && !options.auth.headers) throw new TypeError('Cannot use this "auth" with a WebSocket');
   return new WebSocketChannel(text, options);
 }
 
 class WebSocketChannel implements Channel {
-  readonly label: string;
+  declare readonly label: string;
   readonly #url: string;
   readonly #options: WebSocketOptions;
   readonly #clock: Clock;
@@ -63,17 +67,18 @@ class WebSocketChannel implements Channel {
 
   async open(receiver: ChannelReceiver): Promise<void> {
     this.#receiver = receiver;
-    const { openWebSocket, headers, timeouts } = this.#options;
+    const { auth, openWebSocket, headers: usual, timeouts } = this.#options;
     const socket = this.#socket = await startInTime(
       new AbortController(),
       this.#clock,
       timeouts,
-      (signal) =>
-        openWebSocket(this.#url, { protocols: ["mcp"], headers, signal }).catch((cause) => {
+      async (signal) => {
+        const headers = auth ? { ...usual, ...await auth.headers?.(this.#url, signal) } : usual;
+        return await openWebSocket(this.#url, { protocols: ["mcp"], headers, signal }).catch((cause) => {
           if (cause instanceof McpError) throw cause;
-          const options = { cause, delivery: "not-sent", retryable: true } as const;
-          throw new ConnectError(`Cannot open a WebSocket to "${this.label}"`, options);
-        }),
+          throw new ConnectError(`Cannot open a WebSocket to "${this.label}"`, { cause, retryable: true });
+        });
+      },
     );
     socket.addEventListener("message", ({ data }) => this.#message(data));
     socket.addEventListener(

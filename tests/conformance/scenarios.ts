@@ -3,6 +3,7 @@
  * what it sees on the wire; what the client itself sees is asserted here, so that a scenario cannot pass by accident.
  */
 import { assert, assertEquals, assertExists, assertStringIncludes } from "@std/assert";
+import { isSignIn, runSignIn } from "./sign_in/scenarios.ts";
 import type { CallToolResult, Client, Connect, ConnectOptions, JsonObject } from "../../mod.ts";
 
 /** One run of one scenario, as the suite describes it in the environment. */
@@ -62,6 +63,7 @@ const scenarios: Readonly<Record<string, Entry>> = {
  * @throws {AssertionError} When the client did not get what the scenario's server sends.
  */
 export async function runScenario(connect: Connect, run: ScenarioRun): Promise<void> {
+  if (isSignIn(run.scenario)) return await runSignIn(connect, run);
   const entry = Object.hasOwn(scenarios, run.scenario) ? scenarios[run.scenario] : undefined;
   if (!entry) throw new TypeError(`There is no scenario "${run.scenario}"`);
   const client = await connect(run.url, entry.options);

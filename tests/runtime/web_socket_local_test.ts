@@ -96,8 +96,15 @@ describe("openWebSocket", () => {
   });
 
   test("opens as a browser does: without headers", { skip: missing }, async () => {
-    const socket = await openInBrowser(url("/"), { protocols: ["mcp"], headers: { "x-key": "k1" } });
+    const socket = await openInBrowser(url("/"), { protocols: ["mcp"] });
     assertEquals(await firstMessage(socket), { key: "", protocol: "mcp" });
+    const headers = { "x-key": "secret-key" };
+    const error = await assertRejects(
+      () => openInBrowser(url("/"), { protocols: [], headers }),
+      ConnectError,
+      "headers",
+    );
+    assert(!error.retryable && !error.message.includes("secret-key"), error.message);
     socket.close();
   });
 

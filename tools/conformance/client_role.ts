@@ -9,9 +9,9 @@ import type { Selection } from "./outcome.ts";
 
 const client = "tests/conformance/client.ts";
 const worker = "tests/conformance/worker.ts";
-const versions = ["2025-06-18", "2025-11-25", "2026-07-28"];
-/** Not ours yet: authorization, and skills, which no client of ours offers. */
-const excluded = /^(auth\/|sep-2640-)/;
+const versions = ["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
+/** Not ours yet: skills, which no client of ours offers. */
+const excluded = /^sep-2640-/;
 /** Scenarios at a time. */
 const width = 2;
 

@@ -33,9 +33,9 @@ import type {
 
 /** Answers requests for input with the handlers that are there. */
 export class Inputs implements InputAnswers {
-  readonly handlers: Handlers;
+  declare readonly handlers: Handlers;
   /** What is declared to servers. */
-  readonly capabilities: ClientCapabilities;
+  declare readonly capabilities: ClientCapabilities;
   readonly #validator: SchemaValidator | undefined;
   readonly #logger: Logger | undefined;
 

@@ -5,6 +5,7 @@
  */
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject, JsonRpcRequest, RequestId } from "../../protocol/json_rpc.ts";
+import { metaPrefix } from "../../protocol/modern.ts";
 import type { SendOptions } from "../../transport/transport.ts";
 import {
   InvalidParamsError,
@@ -17,7 +18,7 @@ import { attend } from "./seam.ts";
 import type { EndingCall, InputAnswers, LegacyInput, LegacyInputParts, Wait } from "./seam.ts";
 import { answerUrls } from "./url_elicitation.ts";
 
-const relatedTask = "io.modelcontextprotocol/related-task";
+const relatedTask = metaPrefix + "related-task";
 
 /** The server's requests in work. */
 export class LegacyServerRequests implements LegacyInput {

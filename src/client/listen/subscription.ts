@@ -26,9 +26,9 @@ import type { ListenSink, Subscription, SubscriptionParts } from "./seam.ts";
  */
 export class ChangeSubscription implements Subscription {
   /** What the server really sends, told when the stream is first open. */
-  readonly acknowledged: Promise<ListenFilter>;
+  declare readonly acknowledged: Promise<ListenFilter>;
   /** Resolves when it has ended, for whatever reason. */
-  readonly ended: Promise<void>;
+  declare readonly ended: Promise<void>;
   readonly #parts: SubscriptionParts;
   readonly #filter: ListenFilter;
   readonly #signal: AbortSignal | undefined;

@@ -38,27 +38,27 @@ export interface CallSession extends CallHost, Pick<Deadlines, "add" | "clock" |
 export class Call implements Exchange, Expiring {
   /** Set when it is sent. */
   id = "";
-  readonly request: ClientRequest;
+  declare readonly request: ClientRequest;
   /** The answer's result. */
-  readonly result: Promise<JsonObject>;
+  declare readonly result: Promise<JsonObject>;
   expiresAt = 0;
   /** When the whole request is over, by the monotonic clock; nothing extends it. */
-  readonly totalAt: number;
+  declare readonly totalAt: number;
   settled = false;
   /** Who tries again when it failed for good. */
-  owner: RequestOwner | undefined;
+  declare owner: RequestOwner | undefined;
   /** The round of the public request: 1 is the first. */
   round = 1;
   /** The answers that this round brings. */
-  input: JsonObject | undefined;
+  declare input: JsonObject | undefined;
   /** It repeats another one, after what that one's error told of was made good. */
   repeats = false;
   /** What was known of the server when it was sent. */
-  known: ServerInfo | undefined;
+  declare known: ServerInfo | undefined;
   /** Called when this call itself is over, whatever comes after it. */
-  over: (() => void) | undefined;
-  before!: Waiting;
-  after!: Waiting;
+  declare over: (() => void) | undefined;
+  declare before: Waiting;
+  declare after: Waiting;
   readonly #session: CallSession;
   readonly #host: CallHost | undefined;
   readonly #timeouts: CallTimeouts;
@@ -137,7 +137,7 @@ export class Call implements Exchange, Expiring {
     }
     const { id, error, result } = message;
     if (id !== this.id && !(error && id == null)) {
-      this.abort(new ProtocolViolationError(`The answer has the id ${JSON.stringify(id)}: expected "${this.id}"`));
+      this.abort(new ProtocolViolationError(`The answer has another id: expected "${this.id}"`));
     } else if (error) this.#fail(errorFromAnswer(error));
     else this.#done(result as JsonObject);
   }

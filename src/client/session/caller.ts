@@ -21,11 +21,11 @@ export abstract class Caller extends Deadlines implements Session, CallSession {
   abstract readonly era: Era;
   abstract readonly revision: Revision;
   info: ServerInfo = unknownServer;
-  readonly firstWait: keyof CallTimeouts;
+  declare readonly firstWait: keyof CallTimeouts;
   /** Legacy: what the server sends on its own account, and what answers its requests. */
-  stream: LegacyListening | undefined;
-  protected input: LegacyInput | undefined;
-  protected readonly parts: SessionParts;
+  declare stream: LegacyListening | undefined;
+  declare protected input: LegacyInput | undefined;
+  declare protected readonly parts: SessionParts;
   readonly #prefix: string;
   #count = 0;
 

@@ -36,9 +36,9 @@ const slice = 1_000;
  * alive for longer than that second once nothing does.
  */
 export class Deadlines {
-  readonly clock: Clock;
+  declare readonly clock: Clock;
   /** What a call may take where it says nothing itself. */
-  readonly usual: CallTimeouts;
+  declare readonly usual: CallTimeouts;
   /** How much is in work that the other side waits for. */
   held = 0;
   readonly #ring: Waiting;

@@ -25,7 +25,7 @@ const longestStatePause = 250;
 /** Speaks 2026-07-28 over any transport. */
 export class ModernSession extends Caller {
   readonly era = "modern";
-  revision: Revision;
+  declare revision: Revision;
   readonly #meta: JsonObject;
 
   constructor(parts: SessionParts, revision: Revision, info?: ServerInfo) {

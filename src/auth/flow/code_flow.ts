@@ -1,0 +1,144 @@
+/**
+ * Signing a person in: the code flow with PKCE (specification: Authorization Flow; OAuth 2.1, section 4.1).
+ *
+ * @module
+ */
+import { AuthorizationResponseError, calculatePKCECodeChallenge, validateAuthResponse } from "oauth4webapi";
+import { judgeUrl } from "../../egress/address.ts";
+import { excerpt } from "../../protocol/excerpt.ts";
+import { AuthorizationError } from "../../protocol/errors.ts";
+import { randomHex } from "../../ports.ts";
+import type { PendingAuthorization } from "../options.ts";
+import type { OAuthContext } from "./context.ts";
+import type { Discovered } from "./discovery.ts";
+import { identify } from "./identity.ts";
+import { isPendingRecord, type PendingRecord } from "./records.ts";
+
+/** How long a sign-in may take, in milliseconds. */
+const patience = 600_000;
+
+/** A sign-in that a person goes on with. */
+export interface Begun {
+  /** Where the person has to go. Secret. */
+  readonly authorizationUrl: string;
+  readonly pending: PendingAuthorization;
+}
+
+/**
+ * Begins a sign-in, and keeps what finishes it.
+ *
+ * @throws {AuthorizationError} When the server cannot do what is needed, or names an address that nobody should open.
+ */
+export async function begin(
+  context: OAuthContext,
+  server: string,
+  { metadata, resource, scopes }: Discovered,
+): Promise<Begun> {
+  const { issuer, authorization_endpoint: endpoint, code_challenge_methods_supported: methods } = metadata;
+  const { redirectUri, session } = context.options;
+  const fail = (reason: string) => new AuthorizationError(`Cannot sign in at "${issuer}": ${reason}`);
+  if (redirectUri === undefined) throw fail('set "redirectUri", where the person comes back to');
+  if (endpoint === undefined) throw fail('its metadata has no "authorization_endpoint"');
+  const refused = judgeUrl(endpoint, context.policy(server));
+  if (refused) throw fail(`its "authorization_endpoint" cannot be opened: ${refused}`);
+  if (!methods?.includes("S256")) throw fail('its "code_challenge_methods_supported" does not have "S256"');
+  const client = await identify(context, metadata, server);
+  const state = randomHex(context.random, 32);
+  const verifier = randomHex(context.random, 32);
+  context.secret(state);
+  context.secret(verifier);
+  const expiresAt = context.clock.now() + patience;
+  const key = await pendingKey(context, state);
+  await context.write(
+    key,
+    {
+      state,
+      verifier,
+      server,
+      redirectUri,
+      resource,
+      metadata,
+      scopes,
+      client,
+      session,
+      expiresAt,
+    } satisfies PendingRecord,
+  );
+  const url = new URL(endpoint);
+  const parameters = {
+    response_type: "code",
+    client_id: client.clientId,
+    redirect_uri: redirectUri,
+    code_challenge: await calculatePKCECodeChallenge(verifier),
+    code_challenge_method: "S256",
+    state,
+    scope: scopes.length ? scopes.join(" ") : undefined,
+    resource,
+    // OpenID Connect gives a refresh token only where the person was asked.
+    prompt: scopes.includes("offline_access") ? "consent" : undefined,
+  };
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== undefined) url.searchParams.set(name, value);
+  }
+  url.hash = "";
+  return { authorizationUrl: url.href, pending: { id: key, server, issuer, scopes, expiresAt } };
+}
+
+/** Tells whether a sign-in can still be finished. */
+export async function isPending(context: OAuthContext, { id, expiresAt }: PendingAuthorization): Promise<boolean> {
+  return expiresAt > context.clock.now() && await context.store.get(id) !== undefined;
+}
+
+/**
+ * Reads what a person came back with, and takes the sign-in that it belongs to: it can be finished once.
+ *
+ * @returns The sign-in and its code.
+ * @throws {AuthorizationError} When no sign-in waits for it, or the server or the person refused.
+ */
+export async function takeCallback(
+  context: OAuthContext,
+  callback: string | URL,
+): Promise<{ readonly pending: PendingRecord; readonly code: string }> {
+  const fail = (reason: string, error?: string) =>
+    new AuthorizationError(`Cannot finish the sign-in: ${reason}`, { error });
+  if (!URL.canParse(callback)) throw fail("the callback is no URL");
+  const { searchParams } = new URL(callback);
+  const state = searchParams.get("state");
+  if (!state) throw fail('the callback has no "state"');
+  const key = await pendingKey(context, state);
+  const kept = await context.read(key, isPendingRecord);
+  const { session } = context.options;
+  // Somebody else's state changes nothing for the one who waits.
+  if (!kept || kept.content.session !== session || kept.content.expiresAt <= context.clock.now()) {
+    throw fail("nobody waits for this state: it is finished, too old, or of somebody else");
+  }
+  const { metadata, client } = kept.content;
+  const { issuer, authorization_response_iss_parameter_supported = false } = metadata;
+  let refused: AuthorizationError | undefined;
+  try {
+    validateAuthResponse(
+      { issuer, authorization_response_iss_parameter_supported },
+      { client_id: client.clientId },
+      searchParams,
+      state,
+    );
+  } catch (error) {
+    // What the library's errors carry is the whole callback.
+    if (!(error instanceof AuthorizationResponseError)) {
+      throw fail(`the callback is not from "${issuer}": ${error instanceof Error ? error.message : ""}`);
+    }
+    const text = excerpt([error.error, error.error_description].filter(Boolean).join(": "), 500);
+    refused = fail(`"${issuer}" answered ${context.redactor.redact(text)}`, excerpt(error.error, 100));
+  }
+  if (!await context.swap(key, kept.text, undefined)) throw fail("it was finished a moment ago");
+  const code = searchParams.get("code");
+  if (refused) throw refused;
+  if (!code) throw fail('the callback has no "code"');
+  context.secret(code);
+  return { pending: kept.content, code };
+}
+
+/** The key of a sign-in: only who knows the state can name it. */
+function pendingKey(context: OAuthContext, state: string): Promise<string> {
+  return context.ownKey("pending", state);
+}

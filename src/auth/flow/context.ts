@@ -1,0 +1,113 @@
+/**
+ * What every step of signing in works with: the options, filled in, and the records in the store.
+ *
+ * @module
+ */
+import { type EgressPolicy, isLoopbackHost } from "../../egress/address.ts";
+import { createGuardedFetch, type GuardedFetch } from "../../egress/guarded_fetch.ts";
+import { Redactor } from "../../egress/redact.ts";
+import { createSafeLogger } from "../../egress/safe_logger.ts";
+import { type Clock, type Fetch, type Logger, type Random, type Store, toHex } from "../../ports.ts";
+import { systemClock, systemRandom } from "../../ports.ts";
+import type { OAuthOptions } from "../options.ts";
+import { parseObject } from "../parse.ts";
+import type { OAuthClient } from "../seam.ts";
+import { createMemoryStore } from "../stores/memory.ts";
+
+/** A record as it is kept: the text is what a change has to find unchanged. */
+export interface Kept<Content> {
+  readonly key: string;
+  readonly text: string;
+  readonly content: Content;
+}
+
+/** The options, filled in, and what is done with them everywhere. */
+export class OAuthContext {
+  readonly options: OAuthOptions;
+  readonly clients: readonly OAuthClient[];
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly timeout: number;
+  readonly logger: Logger | undefined;
+  readonly redactor: Redactor = new Redactor();
+  readonly fetch: Fetch;
+
+  constructor(options: OAuthOptions) {
+    const { client = [], grant, store = createMemoryStore(), clock = systemClock, random = systemRandom } = options;
+    this.options = options;
+    this.clients = [...(grant?.client ? [grant.client] : []), ...[client].flat()];
+    this.store = store;
+    this.clock = clock;
+    this.random = random;
+    this.timeout = options.timeout ?? 10_000;
+    this.logger = createSafeLogger(options.logger);
+    this.fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
+    for (const { clientSecret } of this.clients) this.secret(clientSecret);
+  }
+
+  /** Makes a secret known, so that no text shows it. */
+  secret(value: string | undefined): void {
+    if (value) this.redactor.add(value);
+  }
+
+  /** Where one may go that a server names. */
+  policy(server: string): EgressPolicy {
+    const issuers = this.clients.flatMap(({ issuer }) => issuer ?? []);
+    const allow = [...this.options.allow ?? [], ...issuers];
+    return { operator: server, allow, loopback: isLoopbackHost(new URL(server).hostname) };
+  }
+
+  /** The guarded way to what a server names. */
+  guarded(server: string): GuardedFetch {
+    const { resolve } = this.options;
+    const allow = this.policy(server).allow?.map(String);
+    const { clock, timeout } = this;
+    return createGuardedFetch({
+      fetch: this.fetch,
+      resolve,
+      operator: server,
+      allow,
+      clock,
+      timeouts: { total: timeout },
+    });
+  }
+
+  /** The key of a record: it tells nothing of what it is made of. */
+  async key(kind: string, ...parts: readonly (string | undefined)[]): Promise<string> {
+    const text = JSON.stringify([this.options.tenant ?? "", kind, ...parts]);
+    const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+    return `oauth.${kind}.${toHex(new Uint8Array(hash))}`;
+  }
+
+  /** A record that belongs to the subject. */
+  ownKey(kind: string, ...parts: readonly (string | undefined)[]): Promise<string> {
+    return this.key(kind, this.options.subject ?? "", ...parts);
+  }
+
+  /** Reads a record. What cannot be read counts as none, and the log says so. */
+  async read<Content extends object>(key: string, isContent: (content: object) => content is Content): Promise<
+    Kept<Content> | undefined
+  > {
+    const text = await this.store.get(key);
+    if (text === undefined) return undefined;
+    const content = parseObject(text);
+    if (content && isContent(content)) return { key, text, content };
+    this.logger?.({ level: "warning", message: "A record of a sign-in cannot be read", fields: { key } });
+    return undefined;
+  }
+
+  /** Keeps a record. */
+  async write(key: string, content: object): Promise<void> {
+    await this.store.set(key, JSON.stringify(content));
+  }
+
+  /** Puts a text in the place of another; false when that was no longer there. Undefined: nothing. */
+  async swap(key: string, from: string | undefined, to: string | undefined): Promise<boolean> {
+    const { store } = this;
+    if (store.compareAndSet) return await store.compareAndSet(key, from, to);
+    if (await store.get(key) !== from) return false;
+    await (to === undefined ? store.delete(key) : store.set(key, to));
+    return true;
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * Who a client is to an authorization server (specification: Client Registration).
+ *
+ * @module
+ */
+import { isLoopbackHost } from "../../egress/address.ts";
+import { excerpt } from "../../protocol/excerpt.ts";
+import { AuthorizationError } from "../../protocol/errors.ts";
+import { parseObject } from "../parse.ts";
+import type { ClientAuthMethod, OAuthClient, ServerMetadata } from "../seam.ts";
+import type { OAuthContext } from "./context.ts";
+import { isKnownClient, type KnownClient } from "./records.ts";
+
+const authMethods: readonly string[] = [
+  "none",
+  "client_secret_basic",
+  "client_secret_post",
+] satisfies ClientAuthMethod[];
+
+/**
+ * The client that an authorization server knows: named in advance, by the URL of a document, registered before, or registered now.
+ *
+ * @throws {AuthorizationError} When it knows none, and none can be registered.
+ */
+export async function identify(context: OAuthContext, metadata: ServerMetadata, server: string): Promise<KnownClient> {
+  const { clientMetadataUrl } = context.options;
+  const known = await knownInAdvance(context, metadata);
+  if (known) return known;
+  if (clientMetadataUrl !== undefined && metadata.client_id_metadata_document_supported) {
+    return { clientId: clientMetadataUrl };
+  }
+  const key = await context.key("client", metadata.issuer, context.options.redirectUri);
+  const kept = (await context.read(key, isKnownClient))?.content;
+  if (kept && (kept.secretExpiresAt ?? Infinity) > context.clock.now()) return kept;
+  const client = await register(context, metadata, server);
+  await context.write(key, client);
+  return client;
+}
+
+/** Forgets a client that was registered, since the server does not know it any more. */
+export async function forgetClient(context: OAuthContext, { issuer }: ServerMetadata): Promise<void> {
+  await context.store.delete(await context.key("client", issuer, context.options.redirectUri));
+}
+
+/** The client of a record, with what the options say of it. */
+export function fullClient(context: OAuthContext, known: KnownClient): OAuthClient {
+  context.secret(known.clientSecret);
+  return context.clients.find(({ clientId }) => clientId === known.clientId) ?? known;
+}
+
+async function knownInAdvance(context: OAuthContext, { issuer }: ServerMetadata): Promise<KnownClient | undefined> {
+  const { clients } = context;
+  const own = clients.find((client) => client.issuer === issuer);
+  if (own) return { clientId: own.clientId };
+  const unbound = clients.find((client) => client.issuer === undefined);
+  if (!unbound) {
+    if (!clients.length) return undefined;
+    throw new AuthorizationError(
+      `Cannot sign in at "${issuer}": the client is registered with "${
+        clients.map((client) => client.issuer).join('", "')
+      }"`,
+    );
+  }
+  // Nobody else may learn what was made for the first.
+  const key = await context.key("issuer", unbound.clientId);
+  if (!await context.swap(key, undefined, issuer)) {
+    const first = await context.store.get(key);
+    if (first !== issuer) {
+      throw new AuthorizationError(
+        `Cannot use the client "${unbound.clientId}" at "${issuer}": it belongs to "${first}"`,
+      );
+    }
+  }
+  return { clientId: unbound.clientId };
+}
+
+/** Registers a client (RFC 7591). */
+async function register(context: OAuthContext, metadata: ServerMetadata, server: string): Promise<KnownClient> {
+  const { issuer, registration_endpoint: endpoint } = metadata;
+  const { redirectUri, clientMetadata, grant } = context.options;
+  if (endpoint === undefined) {
+    throw new AuthorizationError(
+      `Cannot register at "${issuer}": it takes no registrations; set "client" to one that it knows`,
+    );
+  }
+  const { token_endpoint_auth_methods_supported: supported = ["client_secret_basic"] } = metadata;
+  const body = {
+    client_name: "Causeway",
+    ...redirectUri !== undefined && { redirect_uris: [redirectUri], application_type: applicationType(redirectUri) },
+    ...redirectUri !== undefined && { response_types: ["code"] },
+    grant_types: [...grant?.grantTypes ?? ["authorization_code"], "refresh_token"],
+    token_endpoint_auth_method: authMethods.find((method) => supported.includes(method)) ?? "none",
+    ...clientMetadata,
+  };
+  const headers = { "content-type": "application/json", "accept": "application/json" };
+  const init = { method: "POST", headers, body: JSON.stringify(body) };
+  const { status, text } = await context.guarded(server)(endpoint, init);
+  const answer = parseObject(text) ?? {};
+  const { client_id: clientId, client_secret: clientSecret, client_secret_expires_at: expires } = answer;
+  if (status > 299 || typeof clientId !== "string" || clientId === "") {
+    const said = [status, answer["error"], answer["error_description"]].filter(Boolean).join(" ");
+    throw new AuthorizationError(
+      excerpt(`Cannot register at "${issuer}": it answered ${said}, expected a "client_id"`, 500),
+      { error: typeof answer["error"] === "string" ? answer["error"] : undefined, retryable: status > 499 },
+    );
+  }
+  const method = String(answer["token_endpoint_auth_method"] ?? body.token_endpoint_auth_method);
+  return {
+    clientId,
+    clientSecret: typeof clientSecret === "string" ? clientSecret : undefined,
+    authMethod: authMethods.find((known): known is ClientAuthMethod => known === method),
+    // 0: never.
+    secretExpiresAt: Number(expires) > 0 ? Number(expires) * 1_000 : undefined,
+  };
+}
+
+/** What comes back to this machine is native; a page elsewhere is not (OpenID Connect Registration; SEP-837). */
+function applicationType(redirectUri: string): "native" | "web" {
+  const { protocol, hostname } = new URL(redirectUri);
+  return protocol !== "https:" || isLoopbackHost(hostname) ? "native" : "web";
+}

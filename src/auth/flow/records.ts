@@ -1,0 +1,74 @@
+/**
+ * What is kept between two requests, and between two processes.
+ *
+ * @module
+ */
+import type { ClientAuthMethod, ServerMetadata } from "../seam.ts";
+
+/** A client as it is kept with what it got. Secret. */
+export interface KnownClient {
+  readonly clientId: string;
+  readonly clientSecret?: string | undefined;
+  readonly authMethod?: ClientAuthMethod | undefined;
+  /** When the secret ends, in milliseconds since 1970. */
+  readonly secretExpiresAt?: number | undefined;
+}
+
+/** What is known of an MCP server, for one subject. */
+export interface ServerRecord {
+  readonly issuer: string;
+  readonly resource?: string | undefined;
+  readonly metadata: ServerMetadata;
+  /** All scopes that were asked for so far. */
+  readonly scopes: readonly string[];
+}
+
+/** The tokens of one subject for one resource. Secret. */
+export interface TokenRecord {
+  readonly accessToken: string;
+  readonly tokenType: "bearer" | "dpop";
+  readonly refreshToken?: string | undefined;
+  /** In milliseconds since 1970, as `renewAt`: from then on it is renewed before it is used. */
+  readonly expiresAt?: number | undefined;
+  readonly renewAt?: number | undefined;
+  readonly scopes?: readonly string[] | undefined;
+  readonly client: KnownClient;
+  /** The key that the tokens are bound to. */
+  readonly dpopKey?: string | undefined;
+  /** Somebody is refreshing them, until then at the latest. */
+  readonly lease?: { readonly id: string; readonly until: number } | undefined;
+}
+
+/** A sign-in that waits for its person. Secret. */
+export interface PendingRecord {
+  readonly state: string;
+  readonly verifier: string;
+  readonly server: string;
+  readonly redirectUri: string;
+  readonly resource?: string | undefined;
+  readonly metadata: ServerMetadata;
+  readonly scopes: readonly string[];
+  readonly client: KnownClient;
+  readonly session?: string | undefined;
+  readonly expiresAt: number;
+}
+
+/** Tells whether it is a {@linkcode KnownClient}. */
+export function isKnownClient(value: object): value is KnownClient {
+  return "clientId" in value && typeof value.clientId === "string";
+}
+
+/** Tells whether it is a {@linkcode ServerRecord}. */
+export function isServerRecord(value: object): value is ServerRecord {
+  return "issuer" in value && "metadata" in value && "scopes" in value && Array.isArray(value.scopes);
+}
+
+/** Tells whether it is a {@linkcode TokenRecord}. */
+export function isTokenRecord(value: object): value is TokenRecord {
+  return "accessToken" in value && typeof value.accessToken === "string" && "client" in value;
+}
+
+/** Tells whether it is a {@linkcode PendingRecord}. */
+export function isPendingRecord(value: object): value is PendingRecord {
+  return "state" in value && "verifier" in value && "metadata" in value && "client" in value;
+}

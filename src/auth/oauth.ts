@@ -1,0 +1,182 @@
+/**
+ * Signing in to MCP servers (specification: Authorization).
+ *
+ * @module
+ */
+import type { Authorizer, Fetch } from "../ports.ts";
+import { Access } from "./flow/access.ts";
+import { type Begun, takeCallback } from "./flow/code_flow.ts";
+import { OAuthContext } from "./flow/context.ts";
+import type { TokenRecord } from "./flow/records.ts";
+import type { OAuthOptions } from "./options.ts";
+import { checkOptions } from "./check_options.ts";
+
+/** Whose token is kept for a server, without secrets. */
+export interface SignInStatus {
+  /** The MCP server. */
+  readonly server: string;
+  /** The authorization server. */
+  readonly issuer: string;
+  /** The resource's own name for itself; a server of 2025-03-26 has none. */
+  readonly resource: string | undefined;
+  /** As whom this program is known there. */
+  readonly clientId: string;
+  /** What the token allows, or what was asked for where the server does not tell. */
+  readonly scopes: readonly string[];
+  /** When the token ends, in milliseconds since 1970, where the server tells. */
+  readonly expiresAt: number | undefined;
+  /** Whether it is renewed without a person. */
+  readonly refreshable: boolean;
+}
+
+/** What a step may be told. */
+export interface SignInOptions {
+  /** Scopes to ask for beside those that the server names. */
+  readonly scopes?: readonly string[] | undefined;
+  /** Gives up: rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Signs in to MCP servers, and keeps the tokens: the `auth` of `connect`. One serves many servers, of one tenant and subject.
+ * Made by {@linkcode createOAuth}.
+ */
+export class OAuth implements Authorizer {
+  readonly #context: OAuthContext;
+  readonly #servers = new Map<string, Access>();
+
+  /** Made by {@linkcode createOAuth}. */
+  constructor(context: OAuthContext) {
+    this.#context = context;
+  }
+
+  /** Wraps what sends requests to a server: they carry its token, and its challenges are answered. */
+  wrap(fetch: Fetch, server: string): Fetch {
+    return this.#access(server).wrap(fetch);
+  }
+
+  /** The headers that carry the token of a server, where there is one: for WebSockets. */
+  async headers(server: string, signal?: AbortSignal): Promise<Record<string, string>> {
+    return await this.#access(server).headers(signal);
+  }
+
+  /** Takes all secrets out of a text. */
+  redact(text: string): string {
+    return this.#context.redactor.redact(text);
+  }
+
+  /**
+   * Begins a sign-in that a person goes on with, in a browser.
+   *
+   * @returns Where they have to go, and what names the sign-in. It can be finished for ten minutes, once.
+   * @throws {AuthorizationError} When the server cannot be signed in to.
+   * @throws {McpError} When a server cannot be reached, or names an address that is not allowed.
+   */
+  async begin(server: string | URL, options: SignInOptions = {}): Promise<Begun> {
+    return await this.#access(server).begin(options.scopes, options.signal);
+  }
+
+  /**
+   * Finishes a sign-in: here, or in another process or isolate with the same store, tenant and subject.
+   *
+   * @param callback The whole URL that the person came back to.
+   * @throws {AuthorizationError} When no sign-in waits for it, when it is not from the right server, or that one refused.
+   */
+  async finishAuth(callback: string | URL, options: Pick<SignInOptions, "signal"> = {}): Promise<SignInStatus> {
+    options.signal?.throwIfAborted();
+    const { pending, code } = await takeCallback(this.#context, callback);
+    const access = this.#access(pending.server);
+    const tokens = await access.finish(pending, code);
+    return statusOf(pending.server, { ...pending, issuer: pending.metadata.issuer }, tokens);
+  }
+
+  /**
+   * Signs in: with the `grant`, or with a person whom `authorize` brings to the right place.
+   *
+   * @throws {AuthorizationRequiredError} When a person is needed, and there is no `authorize`.
+   * @throws {AuthorizationError} When the server refuses.
+   */
+  async signIn(server: string | URL, options: SignInOptions = {}): Promise<SignInStatus> {
+    const access = this.#access(server);
+    const tokens = await access.signIn(options.scopes, options.signal);
+    const record = (await access.tokens.serverRecord())?.content;
+    return statusOf(access.server, record, tokens);
+  }
+
+  /**
+   * Withdraws the tokens of a server at its authorization server (RFC 7009), and forgets them.
+   *
+   * @returns Whether they were withdrawn there too; undefined when there were none.
+   */
+  async signOut(server: string | URL): Promise<{ readonly revoked: boolean } | undefined> {
+    const revoked = await this.#access(server).signOut();
+    return revoked === undefined ? undefined : { revoked };
+  }
+
+  /** Whose token is kept for a server; undefined when there is none. */
+  async status(server: string | URL): Promise<SignInStatus | undefined> {
+    const access = this.#access(server);
+    const record = (await access.tokens.serverRecord())?.content;
+    const tokens = record && (await access.tokens.load(record))?.content;
+    return tokens && statusOf(access.server, record, tokens);
+  }
+
+  #access(server: string | URL): Access {
+    const { href } = checkServer(server);
+    const known = this.#servers.get(href) ?? new Access(this.#context, href);
+    this.#servers.set(href, known);
+    return known;
+  }
+}
+
+/**
+ * Makes what signs in to MCP servers.
+ *
+ * A call that a server refuses for want of a token leads through its metadata to the authorization server, where this program is
+ * known, registers, or is named by a document; a person signs in with PKCE, and the token is kept, renewed before it ends, and
+ * renewed once, however many calls and processes want it.
+ *
+ * @throws {TypeError} When an option makes no sense.
+ *
+ * @example A program that sends its person to a browser
+ * ```ts
+ * import { createOAuth } from "@causeway/mcp/auth";
+ *
+ * const oauth = createOAuth({
+ *   redirectUri: "https://app.example.com/callback",
+ *   clientMetadata: { client_name: "Example" },
+ * });
+ * console.assert(await oauth.status("https://mcp.example.com/mcp") === undefined);
+ * ```
+ */
+export function createOAuth(options: OAuthOptions = {}): OAuth {
+  checkOptions(options);
+  return new OAuth(new OAuthContext(options));
+}
+
+function checkServer(server: string | URL): URL {
+  const url = URL.canParse(server) ? new URL(server) : undefined;
+  if (!url || !/^(https?|wss?):$/.test(url.protocol)) {
+    throw new TypeError(`Cannot sign in to "${server}": expected an absolute http: or https: URL`);
+  }
+  url.hash = "";
+  return url;
+}
+
+function statusOf(
+  server: string,
+  record:
+    | { readonly issuer: string; readonly resource?: string | undefined; readonly scopes: readonly string[] }
+    | undefined,
+  { client, scopes, expiresAt, refreshToken }: TokenRecord,
+): SignInStatus {
+  return {
+    server,
+    issuer: record?.issuer ?? "",
+    resource: record?.resource,
+    clientId: client.clientId,
+    scopes: scopes ?? record?.scopes ?? [],
+    expiresAt,
+    refreshable: refreshToken !== undefined,
+  };
+}
