@@ -27,6 +27,6 @@ export async function createParty(options: OAuthOptions = {}, worldOptions: Worl
   const another = (own: OAuthOptions = {}) => createOAuth({ ...usual, ...options, ...own });
   const oauth = another();
   const open = (own: ConnectOptions = {}, auth: OAuth = oauth) =>
-    connect(resourceUrl, { fetch: auth.wrap(world.fetch, resourceUrl), cache: false, stream: false, ...own });
+    connect(resourceUrl, { fetch: world.fetch, auth, cache: false, stream: false, ...own });
   return { world, store, oauth, another, open };
 }

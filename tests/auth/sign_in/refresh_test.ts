@@ -9,7 +9,7 @@ describe("refreshing", () => {
       const { world, oauth, open } = await createParty();
       await using client = await open();
       const before = await oauth.status(resourceUrl);
-      world.clock.advance(3_600_000);
+      await world.clock.advance(3_600_000);
       world.log.clear();
       await Promise.all(Array.from({ length: count }, () => client.listTools()));
       assertEquals(world.log.tokens().map(({ form }) => form.get("grant_type")), ["refresh_token"]);

@@ -58,7 +58,7 @@ export async function runSignIn(connect: Connect, run: ScenarioRun): Promise<voi
     ...await options?.(context, run),
   });
   const use = async () => {
-    const client = await connect(run.url, { fetch: oauth.wrap((url, init) => fetch(url, init), run.url) });
+    const client = await connect(run.url, { auth: oauth });
     try {
       await useTools(client);
     } finally {
