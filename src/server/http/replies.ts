@@ -3,12 +3,10 @@
  *
  * @module
  */
-import { LimitExceededError } from "../../protocol/errors.ts";
 import type { JsonRpcResponse, JsonValue, RequestId } from "../../protocol/json_rpc.ts";
-import type { Answer, ServerParts } from "../seam.ts";
-
-/** What writing needs. */
-type WriteParts = Pick<ServerParts, "limits" | "logger">;
+import { writeMessage } from "../common/write_message.ts";
+import type { WriteParts } from "../common/write_message.ts";
+import type { Answer } from "../seam.ts";
 
 const jsonType = { "content-type": "application/json" };
 
@@ -54,18 +52,6 @@ export function writeAnswer(
   const text = writeMessage(response, parts);
   if (text !== undefined) return { text, status };
   return { text: JSON.stringify(internalError(response.id ?? undefined)), status: 500 };
-}
-
-/** A message as text; undefined when it cannot be sent, and the operator hears of it. */
-export function writeMessage(message: object, { limits: { outboxBytes }, logger }: WriteParts): string | undefined {
-  try {
-    const text = JSON.stringify(message);
-    if (text.length < outboxBytes) return text;
-    throw new LimitExceededError("limits.outboxBytes", outboxBytes, text.length);
-  } catch (error) {
-    logger?.({ level: "error", message: "A message cannot be sent", fields: { error } });
-    return undefined;
-  }
 }
 
 /** 202: what needs no answer was taken. */
