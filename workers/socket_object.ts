@@ -8,6 +8,7 @@ import type { WebSocketEvent, WebSocketLike } from "../src/ports.ts";
 import { isObject } from "../src/protocol/json_rpc.ts";
 import type { JsonObject } from "../src/protocol/json_rpc.ts";
 import { workersLimits } from "../src/protocol/limits.ts";
+import { subprotocol } from "../src/protocol/web_socket.ts";
 import { createSocketEndpoint } from "../src/server/mod.ts";
 import type { SocketEndpoint } from "../src/server/mod.ts";
 import { lasting, withMessage } from "./lasting.ts";
@@ -74,7 +75,7 @@ export class SocketObject {
     });
     this.#awake.set(socket, conversation);
     admitted(conversation);
-    const init = { status: 101, webSocket: client, headers: { "sec-websocket-protocol": "mcp" } };
+    const init = { status: 101, webSocket: client, headers: { "sec-websocket-protocol": subprotocol } };
     return new Response(null, init);
   }
 
@@ -119,7 +120,7 @@ export class SocketObject {
 
 /** One socket as the server sees it, whichever memory it is served from. */
 class Conversation implements WebSocketLike {
-  readonly protocol = "mcp";
+  readonly protocol = subprotocol;
   readonly #socket: SleepingSocket;
   readonly #kept: Kept;
   readonly #listeners: [type: string, listener: (event: WebSocketEvent) => void][] = [];

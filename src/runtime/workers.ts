@@ -5,6 +5,7 @@
  */
 import type { OpenWebSocket, Store, WebSocketLike } from "../ports.ts";
 import { ConnectError } from "../protocol/errors.ts";
+import { subprotocol } from "../protocol/web_socket.ts";
 import { shownUrl } from "./web_socket.ts";
 
 /** A WebSocket that came out of a `fetch`. */
@@ -53,7 +54,7 @@ export function upgradeWorkers(_request: Request, accept: (socket: WebSocketLike
   const { 0: client, 1: socket } = new WebSocketPair();
   socket.accept();
   accept(socket);
-  const init = { status: 101, webSocket: client, headers: { "sec-websocket-protocol": "mcp" } };
+  const init = { status: 101, webSocket: client, headers: { "sec-websocket-protocol": subprotocol } };
   return new Response(null, init);
 }
 

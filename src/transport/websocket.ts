@@ -8,6 +8,7 @@ import { urlWithoutQuery } from "../egress/redact.ts";
 import { ConnectError, ConnectionClosedError, LimitExceededError, McpError } from "../protocol/errors.ts";
 import { defaultLimits } from "../protocol/limits.ts";
 import type { Limits, Timeouts } from "../protocol/limits.ts";
+import { subprotocol } from "../protocol/web_socket.ts";
 import { systemClock } from "../ports.ts";
 import type { Clock, OpenWebSocket, WebSocketLike } from "../ports.ts";
 import type { Channel, ChannelReceiver } from "./channel.ts";
@@ -69,7 +70,7 @@ class WebSocketChannel implements Channel {
       this.#clock,
       timeouts,
       (signal) =>
-        openWebSocket(this.#url, { protocols: ["mcp"], headers, signal }).catch((cause) => {
+        openWebSocket(this.#url, { protocols: [subprotocol], headers, signal }).catch((cause) => {
           if (cause instanceof McpError) throw cause;
           const options = { cause, delivery: "not-sent", retryable: true } as const;
           throw new ConnectError(`Cannot open a WebSocket to "${this.label}"`, options);
