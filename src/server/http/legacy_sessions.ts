@@ -12,6 +12,9 @@ import { refuse } from "./replies.ts";
 /** Between two looks at all sessions for newcomers' sake, in milliseconds. */
 const sweepGap = 1_000;
 
+/** What a client is told whose session is not there. */
+export const noSession = "There is no such session: send initialize";
+
 /** What all sessions are made of. */
 export type SessionsOptions = Omit<HttpSessionOptions, "id" | "auth" | "table">;
 
@@ -45,7 +48,7 @@ export class SessionTable implements SessionKeeping {
   /** Has the session of this caller used. */
   use(id: string, auth: AuthInfo | undefined, use: UseSession): Response | Promise<Response> {
     const session = this.find(id, auth);
-    return session ? use(session) : refuse(404, "There is no such session: send initialize");
+    return session ? use(session) : refuse(404, noSession);
   }
 
   follow(_session: HttpSession, serving: LegacyServing): LegacyServing {

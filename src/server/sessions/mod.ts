@@ -6,7 +6,7 @@
 import type { Store } from "../../ports.ts";
 import type { AuthInfo } from "../definitions.ts";
 import type { HttpSession } from "../http/legacy_session.ts";
-import { SessionTable } from "../http/legacy_sessions.ts";
+import { noSession, SessionTable } from "../http/legacy_sessions.ts";
 import type { SessionBounds, SessionsOptions, UseSession } from "../http/legacy_sessions.ts";
 import type { SessionStore } from "../http/options.ts";
 import { refuse } from "../http/replies.ts";
@@ -136,15 +136,17 @@ class KeptSessions extends SessionTable {
     use: UseSession,
   ): Promise<Response> {
     const here = this.find(id, auth) && this.#kept.get(id);
+    let session: HttpSession | undefined;
     try {
       const isThere = here ? await here.refresh() : await this.#wake(id, auth);
-      const session = this.find(id, auth);
-      if (session && !isThere) this.end(session);
+      // Another one may be there by now.
+      session = this.find(id, auth);
+      if (session && !isThere) session = void this.end(session);
     } catch (error) {
       this.#failed("A session could not be read from its store", error);
       return refuse(503, "The session cannot be looked up now", { code: -32603, headers: { "retry-after": "5" } });
     }
-    return await super.use(id, auth, use);
+    return session ? await use(session) : refuse(404, noSession);
   }
 
   override async delete(session: HttpSession): Promise<Response> {
