@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { JsonRpcResponse, JsonValue, RequestId } from "../../protocol/json_rpc.ts";
+import type { JsonRpcError, JsonRpcResponse, JsonValue, RequestId } from "../../protocol/json_rpc.ts";
 import { writeMessage } from "../common/write_message.ts";
 import type { WriteParts } from "../common/write_message.ts";
 import type { Answer } from "../seam.ts";
@@ -23,8 +23,7 @@ export interface Refusal {
 /** A reply with a JSON-RPC error for its body. */
 export function refuse(status: number, message: string, refusal: Refusal = {}): Response {
   const { code = -32600, id, data, headers } = refusal;
-  const error = data === undefined ? { code, message } : { code, message, data };
-  return json(id === undefined ? { jsonrpc: "2.0", error } : { jsonrpc: "2.0", id, error }, status, headers);
+  return json(failure(id, data === undefined ? { code, message } : { code, message, data }), status, headers);
 }
 
 /** A reply with JSON for its body. */
@@ -66,6 +65,9 @@ export function notAllowed(allow: string): Response {
 
 /** The answer for what failed here and not through the caller. */
 export function internalError(id: RequestId | undefined): JsonRpcResponse {
-  const error = { code: -32603, message: "Internal error" };
+  return failure(id, { code: -32603, message: "Internal error" });
+}
+
+function failure(id: RequestId | undefined, error: JsonRpcError): JsonRpcResponse {
   return id === undefined ? { jsonrpc: "2.0", error } : { jsonrpc: "2.0", id, error };
 }

@@ -7,6 +7,7 @@
 import { InvalidParamsError } from "../../protocol/errors.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject, JsonValue } from "../../protocol/json_rpc.ts";
+import { own } from "../../protocol/json_schema/node.ts";
 import type { ClientCapabilities, InputRequest } from "../../protocol/types.ts";
 import type { AuthInfo } from "../definitions.ts";
 import { sha256 } from "../common/digest.ts";
@@ -121,7 +122,7 @@ export class Rounds {
     const params = kind.params(request, capabilities);
     const print = kind.exact && name === undefined ? printOf(JSON.stringify(params)) : "";
     const known = (prints.get(key) ?? print) === print;
-    const answer = known ? answers.get(key) ?? own(this.#responses, key) : undefined;
+    const answer = known ? answers.get(key) ?? own(this.#responses ?? {}, key) : undefined;
     const reply = answer === undefined ? undefined : kind.read(answer, request);
     prints.set(key, print);
     if (reply !== undefined) {
@@ -159,10 +160,6 @@ function keep({ answers, prints }: JsonObject): Kept {
     questions: new Map(),
     counts: { elicit: 0, sample: 0, roots: 0 },
   };
-}
-
-function own(responses: Record<string, unknown> | undefined, key: string): unknown {
-  return responses && Object.hasOwn(responses, key) ? responses[key] : undefined;
 }
 
 /** Who asks what: a state is good for this alone (S-090). */
