@@ -4,6 +4,8 @@
  * @module
  */
 import type { Store } from "../../ports.ts";
+import { createBeat } from "../common/beat.ts";
+import type { Beat } from "../common/beat.ts";
 import type { AuthInfo } from "../definitions.ts";
 import type { HttpSession } from "../http/legacy_session.ts";
 import { noSession, SessionTable } from "../http/legacy_sessions.ts";
@@ -95,7 +97,8 @@ class KeptSessions extends SessionTable {
   readonly #kept = new Map<string, KeptSession>();
   /** Who looks up a session at the same time as the same caller waits for the same look. */
   readonly #waking = new Map<string, Promise<boolean>>();
-  #stopTimer: (() => void) | undefined;
+  /** Writes down what is in use without a request. */
+  readonly #beat: Beat;
 
   constructor(made: SessionsOptions, options: KeptSessionsOptions) {
     super(made, options);
@@ -104,6 +107,10 @@ class KeptSessions extends SessionTable {
     this.#parts = parts;
     this.#options = options;
     this.digits = String(1 + Math.floor(parts.random.fraction() * 2 ** 40));
+    this.#beat = createBeat(parts.clock, options.idle / 4, () => {
+      for (const kept of this.#kept.values()) kept.touchUsed();
+      return this.#kept.size > 0;
+    });
   }
 
   override follow(session: HttpSession, serving: LegacyServing): LegacyServing {
@@ -126,7 +133,7 @@ class KeptSessions extends SessionTable {
       isUsed: () => session.idle === 0,
     });
     this.#kept.set(id, kept);
-    this.#watch();
+    this.#beat.start();
     return kept;
   }
 
@@ -166,21 +173,8 @@ class KeptSessions extends SessionTable {
   }
 
   override close(): void {
-    this.#stopTimer?.();
+    this.#beat.stop();
     super.close();
-  }
-
-  /** Writes down what is in use without a request. */
-  #watch(): void {
-    this.#stopTimer ??= this.#parts.clock.schedule(
-      () => {
-        this.#stopTimer = undefined;
-        for (const kept of this.#kept.values()) kept.touchUsed();
-        if (this.#kept.size) this.#watch();
-      },
-      this.#options.idle / 4,
-      { background: true },
-    );
   }
 
   async #wake(id: string, auth: AuthInfo | undefined): Promise<boolean> {
