@@ -56,12 +56,12 @@ interface Kept {
 /** The questions and answers of one run of a handler. */
 export class Rounds {
   readonly #request: RoundsRequest;
-  readonly #sealer: StateSealer;
+  readonly #sealer: () => StateSealer;
   readonly #responses: Record<string, unknown> | undefined;
   /** Made when it is needed: most calls bring nothing along and ask nothing. */
   #kept: Kept | undefined;
 
-  private constructor(request: RoundsRequest, sealer: StateSealer, state?: JsonObject) {
+  private constructor(request: RoundsRequest, sealer: () => StateSealer, state?: JsonObject) {
     this.#request = request;
     this.#sealer = sealer;
     const { inputResponses } = request.params;
@@ -77,15 +77,16 @@ export class Rounds {
   /**
    * Begins a round.
    *
+   * @param sealer Gives what seals its state.
    * @throws {InvalidParamsError} When the request's state is not ours (S-089).
    */
-  static open(request: RoundsRequest, sealer: StateSealer): Rounds | Promise<Rounds> {
+  static open(request: RoundsRequest, sealer: () => StateSealer): Rounds | Promise<Rounds> {
     return request.params.requestState === undefined ? new Rounds(request, sealer) : Rounds.#reopen(request, sealer);
   }
 
-  static async #reopen(request: RoundsRequest, sealer: StateSealer): Promise<Rounds> {
+  static async #reopen(request: RoundsRequest, sealer: () => StateSealer): Promise<Rounds> {
     const { requestState } = request.params;
-    const state = typeof requestState === "string" && await sealer.open(requestState, await boundTo(request));
+    const state = typeof requestState === "string" && await sealer().open(requestState, await boundTo(request));
     if (state) return new Rounds(request, sealer, state);
     throw new InvalidParamsError(`"params.requestState" is not valid here, or no more: send the call without it`, {
       rpcCode: -32602,
@@ -139,7 +140,7 @@ export class Rounds {
     const bound = await boundTo(this.#request);
     const { answers, prints, questions } = this.#kept ?? keep({});
     const state = { answers: Object.fromEntries(answers), prints: Object.fromEntries(prints) };
-    const requestState = await this.#sealer.seal(state, bound);
+    const requestState = await this.#sealer().seal(state, bound);
     const inputRequests = Object.fromEntries(questions) as unknown as JsonObject;
     return { resultType: "input_required", inputRequests, requestState };
   }

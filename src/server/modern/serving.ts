@@ -51,7 +51,7 @@ class ModernPeer implements ModernServing {
   constructor(parts: ServerParts, supported: readonly Revision[]) {
     this.#parts = parts;
     this.#supported = supported;
-    this.#subscriptions = new Subscriptions(parts.methods, parts.clock, parts.tasks?.modern);
+    this.#subscriptions = new Subscriptions(parts);
   }
 
   answer(incoming: Incoming): Promise<Answer | undefined> {
