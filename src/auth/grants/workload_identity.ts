@@ -19,7 +19,9 @@ export interface AssertionRequest {
 }
 
 /** Options of {@linkcode workloadIdentity}. */
-export interface WorkloadIdentityOptions extends Partial<OAuthClient> {
+export interface WorkloadIdentityOptions extends Partial<Omit<OAuthClient, "clientId">> {
+  /** The client's id, where the server wants one. */
+  clientId?: string | undefined;
   /**
    * The JWT of the platform (Kubernetes, a cloud, a CI system), or what gets one for an audience: it is called for each token.
    * With a text, give `issuer` as well: it is good for whoever gets it first. Secret.
