@@ -10,3 +10,7 @@ export { createIntrospectionVerifier } from "./verify/introspection.ts";
 export type { IntrospectionVerifierOptions } from "./verify/introspection.ts";
 export type { VerifierOptions } from "./verify/options.ts";
 export type { TokenClaims } from "../ports.ts";
+export { createMemoryStore } from "./stores/memory.ts";
+export type { MemoryStoreOptions } from "./stores/memory.ts";
+export { createSealedStore } from "./stores/sealed.ts";
+export type { SealedStoreOptions } from "./stores/sealed.ts";
