@@ -4,6 +4,7 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals } from "@std/assert";
 import type { Store } from "../../src/ports.ts";
+import { increment } from "../runtime/stores/children/increment.ts";
 
 /** A place with stores over it. */
 export interface StorePlace {
@@ -279,12 +280,4 @@ export async function compare(
 ): Promise<boolean> {
   assert(store.compareAndSet, "the store cannot compare");
   return await store.compareAndSet(key, expected, value);
-}
-
-/** Adds one to the number under a key, as often as it takes. */
-export async function increment(store: Store, key: string): Promise<void> {
-  for (;;) {
-    const found = await store.get(key);
-    if (await compare(store, key, found, String(Number(found ?? 0) + 1))) return;
-  }
 }

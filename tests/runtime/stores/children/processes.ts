@@ -30,7 +30,6 @@ export async function bundleProgram(folder: string): Promise<string> {
     platform: "node",
     target: "node20",
     outfile,
-    alias: { "@std/assert": join(process.cwd(), "tests", "support", "assert.ts") },
     logLevel: "silent",
   });
   return outfile;

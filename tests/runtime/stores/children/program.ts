@@ -9,7 +9,7 @@ import { systemClock, systemRandom } from "../../../../src/ports.ts";
 import { takeLock } from "../../../../src/runtime/stores/file_lock.ts";
 import { createFileStore } from "../../../../src/runtime/stores/file_store.ts";
 import { knowSelf } from "../../../../src/runtime/stores/lock_owner.ts";
-import { increment } from "../../../suites/store.ts";
+import { increment } from "./increment.ts";
 
 const [work = "", folder = "", key = "", count = "0"] = process.argv.slice(2);
 const store = createFileStore(folder, { lockTimeout: 60_000 });
