@@ -14,7 +14,6 @@ export type { TokenClaims } from "../ports.ts";
 export { createOAuth } from "./oauth.ts";
 export type { OAuth, SignInOptions, SignInStatus } from "./oauth.ts";
 export { legacyDiscovery } from "./legacy_discovery.ts";
-export { createMemoryStore } from "./stores/memory.ts";
 export type {
   AuthorizationRequest,
   ClientMetadata,
@@ -38,3 +37,7 @@ export type { PrivateJwk, SigningAlgorithm } from "./grants/private_key.ts";
 export { workloadIdentity } from "./grants/workload_identity.ts";
 export type { AssertionRequest, WorkloadIdentityOptions } from "./grants/workload_identity.ts";
 export type { FetchedDocument, GuardedFetch, GuardedRequest } from "../egress/guarded_fetch.ts";
+export { createMemoryStore } from "./stores/memory.ts";
+export type { MemoryStoreOptions } from "./stores/memory.ts";
+export { createSealedStore } from "./stores/sealed.ts";
+export type { SealedStoreOptions } from "./stores/sealed.ts";
