@@ -3,10 +3,13 @@
  *
  * @module
  */
+import { parseObject } from "../src/auth/parse.ts";
 import { isObject } from "../src/protocol/json_rpc.ts";
-import type { JsonObject } from "../src/protocol/json_rpc.ts";
 import { loggingLevels } from "../src/server/common/logging_levels.ts";
 import { longestUri } from "../src/server/legacy/changes.ts";
+
+/** A message as it was read. */
+type Message = Readonly<Record<string, unknown>>;
 
 /** Messages that make a session what it is. */
 export const lasting: readonly string[] = [
@@ -21,24 +24,20 @@ export const lasting: readonly string[] = [
  * Puts a message among those that are kept. What it makes needless goes: the level before, the watch of a resource that is
  * watched again or no more. One that the server refuses changes nothing.
  *
- * @param messageOf The message of something kept.
+ * @param kept Texts of messages.
+ * @param message What `text` says.
  */
-export function withMessage<Kept>(
-  kept: readonly Kept[],
-  next: Kept,
-  messageOf: (one: Kept) => JsonObject | undefined,
-): Kept[] {
-  const message = messageOf(next);
+export function withMessage(kept: readonly string[], text: string, message: Message): string[] {
   const subject = subjectOf(message);
   if (subject === "") return [...kept];
-  const others = kept.filter((one) => subject === undefined || subjectOf(messageOf(one)) !== subject);
-  return message?.method === "resources/unsubscribe" ? others : [...others, next];
+  const others = kept.filter((one) => subject === undefined || subjectOf(parseObject(one) ?? {}) !== subject);
+  return message.method === "resources/unsubscribe" ? others : [...others, text];
 }
 
 /** What a message settles; undefined where each stands for itself, empty where it settles nothing. */
-function subjectOf(message: JsonObject | undefined): string | undefined {
-  const { level, uri } = isObject(message?.params) ? message.params : {};
-  switch (message?.method) {
+function subjectOf({ method, params }: Message): string | undefined {
+  const { level, uri } = isObject(params) ? params : {};
+  switch (method) {
     case "logging/setLevel":
       return loggingLevels.some((known) => known === level) ? "level" : "";
     case "resources/subscribe":

@@ -9,6 +9,7 @@ import { classify } from "../src/protocol/json_rpc.ts";
 import type { JsonRpcRequest } from "../src/protocol/json_rpc.ts";
 import { workersLimits } from "../src/protocol/limits.ts";
 import { modernRevisions } from "../src/protocol/revisions.ts";
+import { offersMcp, wantsSocket } from "../src/protocol/web_socket.ts";
 import { createMcpApp } from "../src/runner/mcp_app.ts";
 import type { McpApp } from "../src/runner/mcp_app.ts";
 import { readRest } from "../src/server/http/body.ts";
@@ -47,7 +48,9 @@ function createApp(env: ServerEnv): McpApp {
     // Foreign pages and names wake no object.
     const refused = guards.refuse(request);
     if (refused) return await readRest(request, refused, systemClock);
-    const object = wantsSocket(request) ? () => socketOf(request, env.SOCKETS) : await sessionOf(request, env.SESSIONS);
+    const object = wantsSocket(request) && offersMcp(request)
+      ? () => socketOf(request, env.SOCKETS)
+      : await sessionOf(request, env.SESSIONS);
     if (!object) return await modern(request);
     // Neither does who may not come in; the object verifies for itself.
     const caller = await verify(request, auth);
@@ -72,12 +75,6 @@ async function verify(request: Request, auth: Authenticate | undefined): Promise
 
 function socketOf(request: Request, sockets: SessionNamespace): Promise<Response> {
   return sockets.get(sockets.newUniqueId()).fetch(request);
-}
-
-function wantsSocket({ headers }: Request): boolean {
-  const offered = headers.get("sec-websocket-protocol") ?? "";
-  return headers.get("upgrade")?.toLowerCase() === "websocket" &&
-    offered.split(",").some((name) => name.trim() === "mcp");
 }
 
 /** Who answers a request of the legacy era: the object of its session, if there can be one, or a new one for a handshake. */

@@ -4,10 +4,11 @@
  *
  * @module
  */
+import { parseObject } from "../src/auth/parse.ts";
 import type { WebSocketEvent, WebSocketLike } from "../src/ports.ts";
 import { isObject } from "../src/protocol/json_rpc.ts";
-import type { JsonObject } from "../src/protocol/json_rpc.ts";
 import { workersLimits } from "../src/protocol/limits.ts";
+import { subprotocol } from "../src/protocol/web_socket.ts";
 import { createSocketEndpoint } from "../src/server/mod.ts";
 import type { SocketEndpoint } from "../src/server/mod.ts";
 import { lasting, withMessage } from "./lasting.ts";
@@ -74,7 +75,7 @@ export class SocketObject {
     });
     this.#awake.set(socket, conversation);
     admitted(conversation);
-    const init = { status: 101, webSocket: client, headers: { "sec-websocket-protocol": "mcp" } };
+    const init = { status: 101, webSocket: client, headers: { "sec-websocket-protocol": subprotocol } };
     return new Response(null, init);
   }
 
@@ -119,7 +120,7 @@ export class SocketObject {
 
 /** One socket as the server sees it, whichever memory it is served from. */
 class Conversation implements WebSocketLike {
-  readonly protocol = "mcp";
+  readonly protocol = subprotocol;
   readonly #socket: SleepingSocket;
   readonly #kept: Kept;
   readonly #listeners: [type: string, listener: (event: WebSocketEvent) => void][] = [];
@@ -160,7 +161,7 @@ class Conversation implements WebSocketLike {
     this.#ready = found.then(async (isServed) => {
       if (!isServed) return this.close(restart, "connect again");
       for (const data of this.#kept.messages) {
-        const { id } = JSON.parse(data) as JsonObject;
+        const { id } = parseObject(data) ?? {};
         const answered = id === undefined ? undefined : new Promise<void>((resolve) => this.#replayed.set(id, resolve));
         this.tell("message", { data });
         await answered;
@@ -177,14 +178,14 @@ class Conversation implements WebSocketLike {
 
   #keep(data: string): void {
     const { messages } = this.#kept;
-    const message = data.length <= mostKept ? parse(data) : undefined;
+    const message = data.length <= mostKept ? parseObject(data) : undefined;
     if (message?.method === "notifications/cancelled" && isObject(message.params)) {
       const { requestId } = message.params;
-      const at = messages.findIndex((text) => parse(text)?.id === requestId);
+      const at = messages.findIndex((text) => parseObject(text)?.id === requestId);
       if (at < 0) return;
       messages.splice(at, 1);
     } else if (message && (message.method === "subscriptions/listen" || lasting.includes(String(message.method)))) {
-      messages.splice(0, messages.length, ...withMessage(messages, data, parse));
+      messages.splice(0, messages.length, ...withMessage(messages, data, message));
       if (messages.join().length > mostKept) return this.close(restart, "too much to keep");
     } else return;
     try {
@@ -197,7 +198,7 @@ class Conversation implements WebSocketLike {
 
   /** Whether the client has had this from the memory before. */
   #isHad(text: string): boolean {
-    const message = parse(text);
+    const message = parseObject(text);
     const meta = isObject(message?.params) && isObject(message.params._meta) ? message.params._meta : {};
     const id = message?.method === undefined ? message?.id : meta["io.modelcontextprotocol/subscriptionId"];
     const done = this.#replayed.get(id);
@@ -209,13 +210,4 @@ class Conversation implements WebSocketLike {
 
 function headersOf({ headers }: Request): [name: string, value: string][] {
   return [...headers].filter(([name]) => harmless.includes(name));
-}
-
-function parse(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value as JsonObject : undefined;
-  } catch {
-    return undefined;
-  }
 }

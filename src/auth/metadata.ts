@@ -4,6 +4,7 @@
  * @module
  */
 import type { GuardedFetch } from "../egress/guarded_fetch.ts";
+import { urlWithoutQuery } from "../egress/redact.ts";
 import { AuthorizationError } from "../protocol/errors.ts";
 import { parseObject } from "./parse.ts";
 
@@ -28,7 +29,13 @@ export async function fetchMetadata(
 }
 
 function places(issuer: string): string[] {
-  const { origin, pathname } = new URL(issuer);
+  const { href, origin, pathname } = new URL(issuer);
+  // A user name, a query, or an address in an address ("blob:https://…") would be lost, and another server asked.
+  if (href !== origin + pathname) {
+    throw new AuthorizationError(
+      `Cannot find the metadata of "${urlWithoutQuery(issuer)}": an issuer has an origin and a path alone`,
+    );
+  }
   const path = pathname.replace(/\/$/, "");
   const inserted = ["oauth-authorization-server", "openid-configuration"].map((name) =>
     `${origin}/.well-known/${name}${path}`

@@ -25,4 +25,16 @@ export type {
 export type * from "./seam.ts";
 export { createDpop } from "./dpop.ts";
 export type { DpopAlgorithm, DpopOptions } from "./dpop.ts";
+export { clientCredentials } from "./grants/client_credentials.ts";
+export { deviceCode } from "./grants/device_code.ts";
+export type { DeviceCodeOptions, DeviceCodePrompt } from "./grants/device_code.ts";
+export { enterpriseAuthorization } from "./grants/enterprise_authorization.ts";
+export type { EnterpriseAuthorizationOptions, SubjectTokenRequest } from "./grants/enterprise_authorization.ts";
+export type { IdentityProvider } from "./grants/token_exchange.ts";
+export type { TokenSource } from "./grants/given_token.ts";
+export { privateKeyJwt } from "./grants/private_key_jwt.ts";
+export type { PrivateKeyJwtOptions } from "./grants/private_key_jwt.ts";
+export type { PrivateJwk, SigningAlgorithm } from "./grants/private_key.ts";
+export { workloadIdentity } from "./grants/workload_identity.ts";
+export type { AssertionRequest, WorkloadIdentityOptions } from "./grants/workload_identity.ts";
 export type { FetchedDocument, GuardedFetch, GuardedRequest } from "../egress/guarded_fetch.ts";

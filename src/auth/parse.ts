@@ -1,5 +1,5 @@
 /**
- * Documents of authorization servers, and parts of tokens.
+ * Texts that should hold a JSON object: documents of authorization servers, parts of tokens, messages that were kept.
  *
  * @module
  */

@@ -125,6 +125,8 @@ export interface Grant {
   readonly client?: OAuthClient | undefined;
   /** Grant types that a registration has to name. */
   readonly grantTypes: readonly string[];
+  /** Origins that the operator gave beside the server, such as that of an identity provider: they are asked as given. */
+  readonly allow?: readonly string[] | undefined;
   /** Whether a person has to do something: then it is not begun without being asked for. Default: false. */
   readonly isInteractive?: boolean | undefined;
   /** Gets a token. */

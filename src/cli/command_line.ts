@@ -5,13 +5,15 @@
  * @module
  */
 import { parseArgs } from "node:util";
+import { readSignInOptions, signInOptions } from "./auth/options.ts";
+import type { SignInOptions } from "./auth/options.ts";
 import { UsageError } from "./failure.ts";
 import { isHeader } from "./target/headers.ts";
 import { didYouMean } from "./text/nearest.ts";
 
 /** What the user asked for. */
 export interface CommandLine {
-  readonly command: "tools" | "call" | "help" | "version";
+  readonly command: CommandName | "help" | "version";
   /** What follows the command. */
   readonly words: readonly string[];
   /** Print exactly the MCP object. */
@@ -24,7 +26,15 @@ export interface CommandLine {
   readonly config: string | undefined;
   /** The arguments of the call as one JSON object. */
   readonly args: string | undefined;
+  /** How to sign in: `login` alone has it. */
+  readonly signIn?: SignInOptions;
 }
+
+/** What can stand behind `causeway`. */
+export type CommandName = typeof commandNames[number];
+
+/** All of them. */
+export const commandNames = ["tools", "call", "login", "logout", "whoami"] as const;
 
 const options = {
   json: { type: "boolean" },
@@ -34,17 +44,27 @@ const options = {
   args: { type: "string" },
   help: { type: "boolean", short: "h" },
   version: { type: "boolean", short: "v" },
+  ...signInOptions,
 } as const;
 
-const commands = ["tools", "call"] as const;
+/** The options that not every command has. */
+const owners: Readonly<Partial<Record<keyof typeof options, readonly CommandName[]>>> = {
+  args: ["call"],
+  header: ["tools", "call"],
+  ...Object.fromEntries(Object.keys(signInOptions).map((name) => [name, ["login"]])),
+};
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, "": 1_000, m: 60_000 };
 
 /**
  * Reads the words of the command.
  *
+ * @param known The commands that there are.
  * @throws {UsageError} When they cannot be understood.
  */
-export function readCommandLine(argv: readonly string[]): CommandLine {
+export function readCommandLine(
+  argv: readonly string[],
+  known: readonly CommandName[] = commandNames,
+): CommandLine {
   const { tokens, positionals } = parseArgs({
     args: [...argv],
     options,
@@ -57,8 +77,9 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
     if (token.kind === "option") (given[token.name] ??= []).push(checkOption(token));
   }
   const [name, ...words] = positionals;
-  const command = given.help ? "help" : given.version ? "version" : commands.find((known) => known === name);
-  if (command === undefined) throw unknownCommand(name);
+  const command = given.help ? "help" : given.version ? "version" : known.find((command) => command === name);
+  if (command === undefined) throw unknownCommand(name, known);
+  if (command !== "help" && command !== "version") checkOwners(command, given);
   return {
     command,
     words,
@@ -67,12 +88,25 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
     headers: readHeaders(given.header ?? []),
     config: given.config?.at(-1),
     args: given.args?.at(-1),
+    ...(command === "login" && { signIn: readSignInOptions(given) }),
   };
+}
+
+function checkOwners(command: CommandName, given: Readonly<Record<string, unknown>>): void {
+  for (const [name, owner] of Object.entries(owners)) {
+    if (given[name] === undefined || owner.includes(command)) continue;
+    throw new UsageError(`--${name} belongs to causeway ${owner.join(" and ")}: leave it out`);
+  }
 }
 
 /** The value of an option that exists and has one if it takes one. */
 function checkOption({ name, rawName, value }: { name: string; rawName: string; value?: string | undefined }): string {
   if (!isOption(name)) {
+    if (/^client-?secret$/i.test(name)) {
+      throw new UsageError(
+        `Cannot take a secret from the command line: use --client-secret-file or the variable CAUSEWAY_CLIENT_SECRET`,
+      );
+    }
     const names = Object.keys(options).map((known) => `--${known}`);
     throw new UsageError(`Unknown option "${rawName}"${didYouMean(rawName, names)}: causeway --help lists them`);
   }
@@ -88,11 +122,11 @@ function isOption(name: string): name is keyof typeof options {
   return Object.hasOwn(options, name);
 }
 
-function unknownCommand(name: string | undefined): UsageError {
+function unknownCommand(name: string | undefined, known: readonly CommandName[]): UsageError {
   const usage = "use causeway tools <target> or causeway call <target> <tool>; causeway --help shows more";
   if (name === undefined) return new UsageError(`A command is missing: ${usage}`);
   // `list-tools` and `call-tool` are what others call them.
-  const meant = didYouMean(name.replace(/^list-?/i, "").replace(/-?tool$/i, "") || name, commands);
+  const meant = didYouMean(name.replace(/^list-?/i, "").replace(/-?tool$/i, "") || name, known);
   return new UsageError(`Unknown command "${name}"${meant}: ${usage}`);
 }
 

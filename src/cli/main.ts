@@ -13,15 +13,12 @@
 import process from "node:process";
 import { callTool } from "./call.ts";
 import { readCommandLine } from "./command_line.ts";
-import type { CommandLine } from "./command_line.ts";
 import { describeFailure, InterruptedError } from "./failure.ts";
 import { showHelp, showVersion } from "./help.ts";
 import { ignoreLostReaders, writeError } from "./terminal.ts";
 import { listTools } from "./tools.ts";
 
-const commands: Readonly<
-  Record<CommandLine["command"], (line: CommandLine, signal: AbortSignal) => Promise<number>>
-> = { tools: listTools, call: callTool, help: showHelp, version: showVersion };
+const commands = { tools: listTools, call: callTool, help: showHelp, version: showVersion };
 
 const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
@@ -40,13 +37,17 @@ if (import.meta.main !== false) {
  */
 export async function run(argv: readonly string[], signal: AbortSignal): Promise<number> {
   try {
-    const line = readCommandLine(argv);
-    return await commands[line.command](line, signal);
+    const line = readCommandLine(argv, ["tools", "call"]);
+    return await (isKnown(line.command) ? commands[line.command](line, signal) : showHelp());
   } catch (error) {
     const { exitCode, line } = describeFailure(error);
     await writeError(`causeway: ${line}\n`);
     return exitCode;
   }
+}
+
+function isKnown(command: string): command is keyof typeof commands {
+  return Object.hasOwn(commands, command);
 }
 
 /** Aborted by Ctrl-C and its like: what is open is closed in good order. The second time the command ends at once. */

@@ -10,7 +10,7 @@ import { connect } from "../entry/local.ts";
 import { SpawnError } from "../protocol/mod.ts";
 import { createAsker } from "./ask/ask.ts";
 import type { CommandLine } from "./command_line.ts";
-import { DeadlineError } from "./failure.ts";
+import { withDeadline } from "./deadline.ts";
 import { resolveTarget } from "./target/target.ts";
 import type { Destination } from "./target/target.ts";
 import { isWatched, writeError } from "./terminal.ts";
@@ -37,23 +37,12 @@ export async function withClient(
   given: { signal: AbortSignal; use: Use },
 ): Promise<number> {
   const destination = await resolveTarget(target, line);
-  const stop = new AbortController();
-  const pass = (): void => stop.abort(given.signal.reason);
-  given.signal.addEventListener("abort", pass);
-  if (given.signal.aborted) pass();
-  const { timeout } = line;
-  const timer = timeout === undefined ? undefined : setTimeout(() => {
-    stop.abort(new DeadlineError(`Not done within ${timeout} ms: check that the server answers, or raise --timeout`));
-  }, timeout);
-  try {
-    await using client = await open(destination, line, stop.signal);
+  return await withDeadline(given.signal, line.timeout, async (signal) => {
+    await using client = await open(destination, line, signal);
     // On a terminal the client's own warning is shown.
     if (!isWatched()) await warnOfPlainHttp(destination);
-    return await given.use(client, stop.signal);
-  } finally {
-    clearTimeout(timer);
-    given.signal.removeEventListener("abort", pass);
-  }
+    return await given.use(client, signal);
+  });
 }
 
 async function open({ target, headers, hint }: Destination, line: CommandLine, signal: AbortSignal): Promise<Client> {

@@ -18,7 +18,6 @@ export async function listTools(line: CommandLine, signal: AbortSignal): Promise
   if (rest.length > 0) {
     throw new UsageError(`Unexpected "${rest[0]}" after the target: put a command with spaces into quotes`);
   }
-  if (line.args !== undefined) throw new UsageError("--args belongs to causeway call: leave it out");
   return await withClient(target, line, {
     signal,
     async use(client, signal) {

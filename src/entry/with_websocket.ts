@@ -4,6 +4,7 @@
  * @module
  */
 import type { WebSocketLike } from "../ports.ts";
+import { wantsSocket } from "../protocol/web_socket.ts";
 import type { RequestHandler, WebSocketDoor } from "./serve_http.ts";
 
 /** Makes a WebSocket of a request in the way of a runtime. */
@@ -24,7 +25,7 @@ export interface WebSocketHandler {
 export function createWithWebSocket(upgrade: UpgradeRequest): WithWebSocket {
   return (handler, webSocket) =>
     Object.assign(async (request: Request): Promise<Response> => {
-      if (request.headers.get("upgrade")?.toLowerCase() !== "websocket") return await handler(request);
+      if (!wantsSocket(request)) return await handler(request);
       const admitted = await webSocket.admit(request);
       return admitted instanceof Response ? admitted : upgrade(request, admitted);
     }, {

@@ -95,6 +95,16 @@ export function fillIn<Values extends object>(defaults: Readonly<Values>, given:
 }
 
 /**
+ * Looks at how far the clock of a token's issuer may be off.
+ *
+ * @throws {TypeError} When it is no time: with an endless one no token would expire.
+ */
+export function checkClockTolerance(milliseconds: number): void {
+  if (Number.isFinite(milliseconds) && milliseconds >= 0) return;
+  throw new TypeError(`Cannot use the clock tolerance ${milliseconds}: expected milliseconds, 0 or more`);
+}
+
+/**
  * Holds what was seen against a limit.
  *
  * @throws {LimitExceededError} When it is more.

@@ -6,6 +6,7 @@
 import type { OpenWebSocket, Store, WebSocketLike } from "../ports.ts";
 import { ConnectError } from "../protocol/errors.ts";
 import { urlWithoutQuery } from "../protocol/excerpt.ts";
+import { subprotocol } from "../protocol/web_socket.ts";
 
 /** A WebSocket that came out of a `fetch`. */
 interface AcceptableWebSocket extends WebSocketLike {
@@ -57,7 +58,7 @@ export function upgradeWorkers(_request: Request, accept: (socket: WebSocketLike
   const { 0: client, 1: socket } = new WebSocketPair();
   socket.accept();
   accept(socket);
-  const init = { status: 101, webSocket: client, headers: { "sec-websocket-protocol": "mcp" } };
+  const init = { status: 101, webSocket: client, headers: { "sec-websocket-protocol": subprotocol } };
   return new Response(null, init);
 }
 

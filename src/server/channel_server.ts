@@ -19,6 +19,7 @@ import type { CallHost, Done } from "./channel_call.ts";
 import { Outbox } from "./channel_outbox.ts";
 import { claimsModern, countedMethods, refusal } from "./channel_parts.ts";
 import type { ChannelServerOptions } from "./channel_parts.ts";
+import { writeMessage } from "./common/write_message.ts";
 import type { AuthInfo } from "./definitions.ts";
 import type { LegacyServing, Methods, ModernServing, ServerParts } from "./seam.ts";
 import { createServing } from "./serving.ts";
@@ -284,15 +285,9 @@ class ChannelServing implements ChannelServer {
 
   /** The text of a message: an answer that cannot be sent becomes an error, anything else is dropped. */
   #textOf(message: JsonRpcMessage): string {
-    const { outboxBytes } = this.#parts.limits;
-    try {
-      const text = JSON.stringify(message);
-      if (text.length < outboxBytes) return text;
-      throw new LimitExceededError("limits.outboxBytes", outboxBytes, text.length);
-    } catch (error) {
-      this.#log("error", "A message cannot be sent", { error });
-      return "method" in message ? "" : JSON.stringify(refusal(message.id ?? null, -32603, "Internal error"));
-    }
+    const text = writeMessage(message, this.#parts);
+    if (text !== undefined) return text;
+    return "method" in message ? "" : JSON.stringify(refusal(message.id ?? null, -32603, "Internal error"));
   }
 
   /** Too much that means nothing ends it. */

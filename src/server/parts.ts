@@ -20,8 +20,8 @@ export interface PartsOptions {
   clock?: Clock | undefined;
   /** Chance, for ids and keys. Default: the runtime's. */
   random?: Random | undefined;
-  /** Seals what a client carries between the rounds of one call. */
-  state: StateSealer;
+  /** Gives what seals what a client carries between the rounds of one call. */
+  state: () => StateSealer;
 }
 
 /**

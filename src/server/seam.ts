@@ -62,8 +62,8 @@ export interface ServerParts {
   readonly random: Random;
   readonly limits: Limits;
   readonly logger: Logger | undefined;
-  /** Seals what a client carries between rounds. */
-  readonly state: StateSealer;
+  /** Gives what seals what a client carries between rounds. */
+  readonly state: () => StateSealer;
   /** Tasks, where they are served. */
   readonly tasks?: TaskServing | undefined;
 }

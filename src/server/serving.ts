@@ -79,15 +79,18 @@ export function createServingOf(
   methods: Methods,
   { eras = ["modern", "legacy"], ...options }: ServingOptions = {},
 ): Served {
-  const { secret, stateTtl: ttl, state, askTimeout, tasks, ...rest } = options;
+  const { secret, stateTtl: ttl, askTimeout, tasks, ...rest } = options;
   if (!eras.includes("modern") && !eras.includes("legacy")) {
     throw new TypeError(`Cannot serve the eras ${JSON.stringify(eras)}: expected "modern", "legacy" or both`);
   }
   const createLegacy = eras.includes("legacy") ? makers.legacy : undefined;
   const { clock = systemClock, random = systemRandom } = rest;
-  const sealer = state ??
-    createSingleUseSealer(createStateSealer({ secret, ttl, clock, random }), { ttl, clock });
-  const plain = createParts(methods, { ...rest, clock, random, state: sealer });
+  let sealer = rest.state;
+  const state = (): StateSealer =>
+    sealer ??= createSingleUseSealer(createStateSealer({ secret, ttl, clock, random }), { ttl, clock });
+  // What may be wrong is found out now; else it waits for a call that asks: an isolate starts without compiling it.
+  if ((secret ?? ttl) !== undefined) state();
+  const plain = createParts(methods, { ...rest, clock, random, state });
   const parts: ServerParts = tasks ? { ...plain, tasks: tasks.open(plain) } : plain;
   const legacy = createLegacy &&
     ((outlet: LegacyOutlet): LegacyServing => createLegacy(parts, outlet, { askTimeout }));

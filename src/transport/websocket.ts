@@ -9,6 +9,7 @@ import { urlWithoutQuery } from "../egress/redact.ts";
 import { ConnectError, ConnectionClosedError, LimitExceededError, McpError } from "../protocol/errors.ts";
 import { defaultLimits } from "../protocol/limits.ts";
 import type { Limits, Timeouts } from "../protocol/limits.ts";
+import { subprotocol } from "../protocol/web_socket.ts";
 import { systemClock } from "../ports.ts";
 import type { Authorizer, Clock, OpenWebSocket, WebSocketLike } from "../ports.ts";
 import type { Channel, ChannelReceiver } from "./channel.ts";
@@ -74,7 +75,7 @@ class WebSocketChannel implements Channel {
       timeouts,
       async (signal) => {
         const headers = auth ? { ...usual, ...await auth.headers?.(this.#url, signal) } : usual;
-        return await openWebSocket(this.#url, { protocols: ["mcp"], headers, signal }).catch((cause) => {
+        return await openWebSocket(this.#url, { protocols: [subprotocol], headers, signal }).catch((cause) => {
           if (cause instanceof McpError) throw cause;
           throw new ConnectError(`Cannot open a WebSocket to "${this.label}"`, { cause, retryable: true });
         });

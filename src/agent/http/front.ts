@@ -12,7 +12,7 @@ import { defaultLimits, fillIn } from "../../protocol/limits.ts";
 import type { Limits } from "../../protocol/limits.ts";
 import type { AuthInfo } from "../../server/definitions.ts";
 import { readBody, readRest } from "../../server/http/body.ts";
-import { Guards } from "../../server/http/guards.ts";
+import { answerVerified, Guards } from "../../server/http/guards.ts";
 import type { Handler, HttpOptions } from "../../server/http/mod.ts";
 import { ModelError } from "../api_agent.ts";
 import { errorReply, refuse, toModelError } from "./replies.ts";
@@ -114,11 +114,8 @@ class Front {
     if (this.#closed) return refuse(503, "This server is closing", { code: "closing" });
     const path = new URL(request.url).pathname;
     const routes = this.#routes.find((routes) => routes.has(path));
-    const verify = this.#options.auth;
-    const auth = routes?.isPublic?.(path) ? undefined : await verify?.(request);
-    if (auth instanceof Response) return auth;
-    const response = await this.#answer(routes, { request, path, auth });
-    return verify?.complete?.(response, auth) ?? response;
+    const answer = (auth: AuthInfo | undefined) => this.#answer(routes, { request, path, auth });
+    return await answerVerified(request, this.#options.auth, answer, routes?.isPublic?.(path));
   }
 
   async #answer(routes: Routes | undefined, asked: Asked): Promise<Response> {

@@ -264,7 +264,7 @@ export class Access {
       scopes,
       clientId: client.clientId,
       request: (grantType, parameters) => requestToken(asking, grantType, { ...usual, ...parameters }),
-      post: (endpoint, parameters) => post(asking, endpoint, { ...usual, ...parameters }),
+      post: (endpoint, parameters) => post(asking, endpoint, parameters),
       fetch: asking.fetch,
       secret: (value) => this.#context.secret(value),
       signal: new AbortController().signal,

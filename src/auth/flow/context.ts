@@ -54,7 +54,8 @@ export class OAuthContext {
   /** Where one may go that a server names. */
   policy(server: string): EgressPolicy {
     const issuers = this.clients.flatMap(({ issuer }) => issuer ?? []);
-    const allow = [...this.options.allow ?? [], ...issuers];
+    const { allow: own = [], grant } = this.options;
+    const allow = [...own, ...grant?.allow ?? [], ...issuers];
     return { operator: server, allow, loopback: isLoopbackHost(new URL(server).hostname) };
   }
 

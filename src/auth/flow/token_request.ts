@@ -3,12 +3,13 @@
  *
  * @module
  */
-import { ClientSecretPost, customFetch, genericTokenEndpointRequest, None } from "oauth4webapi";
+import { customFetch, genericTokenEndpointRequest } from "oauth4webapi";
 import { allowInsecureRequests } from "oauth4webapi";
 import type { GuardedFetch } from "../../egress/guarded_fetch.ts";
 import { excerpt } from "../../protocol/excerpt.ts";
 import { AuthorizationError } from "../../protocol/errors.ts";
 import { isTextOrMissing } from "../../protocol/json_rpc.ts";
+import { authenticationOf } from "../authentication.ts";
 import { parseObject } from "../parse.ts";
 import type {
   ClientAuthentication,
@@ -86,7 +87,7 @@ export async function post(
   const { status } = await genericTokenEndpointRequest(
     { issuer, token_endpoint: url },
     { client_id: client.clientId },
-    authentication(client, metadata),
+    authenticationOf(client, metadata.token_endpoint_auth_methods_supported),
     grantType ?? endpoint,
     new URLSearchParams(given),
     {
@@ -121,27 +122,3 @@ function readAnswer(text: string): Record<string, unknown> | undefined {
 
 /** The names of values that no text may show. */
 const isSecret = /(assertion|code|verifier|token|secret)$/;
-
-/** How a client shows who it is: as it says, else as the server supports (RFC 8414: a secret in the header). */
-function authentication(client: OAuthClient, metadata: ServerMetadata): ClientAuthentication {
-  const { authenticate, clientSecret } = client;
-  if (authenticate) return authenticate;
-  const { token_endpoint_auth_methods_supported: supported = ["client_secret_basic"] } = metadata;
-  const method = client.authMethod ??
-    (supported.includes("client_secret_basic") || !supported.includes("client_secret_post")
-      ? "client_secret_basic"
-      : "client_secret_post");
-  if (clientSecret === undefined || method === "none") return None();
-  if (method === "client_secret_post") return ClientSecretPost(clientSecret);
-  return (_server, { client_id: clientId }, _body, headers) => {
-    headers.set("authorization", `Basic ${btoa(`${formEncoded(clientId)}:${formEncoded(clientSecret)}`)}`);
-  };
-}
-
-/**
- * Encodes for the `Basic` scheme (RFC 6749, section 2.3.1). The library's own way also escapes what need not be, such as `-`: servers
- * that do not decode would not know their client.
- */
-function formEncoded(text: string): string {
-  return new URLSearchParams({ "": text }).toString().slice(1);
-}

@@ -16,6 +16,7 @@ import {
 } from "oauth4webapi";
 import { type Logger, systemClock, type TokenClaims } from "../../ports.ts";
 import { AuthorizationError } from "../../protocol/errors.ts";
+import { checkClockTolerance } from "../../protocol/limits.ts";
 import { createSafeLogger } from "../../egress/safe_logger.ts";
 import { claimsOf, type Payload, readJwt } from "./claims.ts";
 import { Keys, type KeySet } from "./keys.ts";
@@ -96,9 +97,7 @@ class Verifier {
     if (audience !== undefined && !audience.length) {
       throw new TypeError("Cannot take tokens for nobody: expected an audience");
     }
-    if (!Number.isFinite(tolerance) || tolerance < 0) {
-      throw new TypeError(`Cannot use the clock tolerance ${tolerance}: expected milliseconds, 0 or more`);
-    }
+    checkClockTolerance(tolerance);
     this.#options = options;
     this.#logger = createSafeLogger(options.logger);
     this.#algorithms = [...algorithms];

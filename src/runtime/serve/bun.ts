@@ -4,6 +4,7 @@
  * @module
  */
 import type { WebSocketEvent, WebSocketLike } from "../../ports.ts";
+import { subprotocol, wantsSocket } from "../../protocol/web_socket.ts";
 import type { ListenHttp } from "./listen.ts";
 
 /** The part of Bun's socket that is used. */
@@ -52,16 +53,13 @@ export const listenBun: ListenHttp = ({ answer, admit, messageBytes }, at) => {
     const admitted = await admit!(request);
     if (admitted instanceof Response) return admitted;
     const socket = new Accepted(admitted);
-    const headers = { "sec-websocket-protocol": "mcp" };
+    const headers = { "sec-websocket-protocol": subprotocol };
     return server.upgrade(request, { headers, data: { socket } }) ? undefined : new Response(null, { status: 400 });
   }
   const server = Bun.serve({
     ...at,
     idleTimeout,
-    fetch: (request, server) =>
-      admit && request.headers.get("upgrade")?.toLowerCase() === "websocket"
-        ? upgrade(request, server)
-        : answer(request),
+    fetch: (request, server) => admit && wantsSocket(request) ? upgrade(request, server) : answer(request),
     error: () => new Response(null, { status: 500 }),
     websocket: {
       maxPayloadLength: messageBytes,
@@ -86,7 +84,7 @@ export const listenBun: ListenHttp = ({ answer, admit, messageBytes }, at) => {
 
 /** Bun tells of its sockets through handlers of the server: this gives each its own listeners. */
 class Accepted implements WebSocketLike {
-  readonly protocol = "mcp";
+  readonly protocol = subprotocol;
   readonly #accept: (socket: WebSocketLike) => unknown;
   readonly #listeners: [type: string, listener: (event: WebSocketEvent) => void][] = [];
   #socket: BunSocket | undefined;

@@ -4,6 +4,7 @@
  * @module
  */
 import type { WebSocketLike } from "../../ports.ts";
+import { subprotocol, wantsSocket } from "../../protocol/web_socket.ts";
 import type { ListenHttp } from "./listen.ts";
 
 declare const Deno: {
@@ -29,7 +30,7 @@ const flushTime = 20;
  * @throws {TypeError} When the handshake is malformed.
  */
 export function upgradeDeno(request: Request, accept: (socket: WebSocketLike) => unknown): Response {
-  const { socket, response } = Deno.upgradeWebSocket(request, { protocol: "mcp", idleTimeout });
+  const { socket, response } = Deno.upgradeWebSocket(request, { protocol: subprotocol, idleTimeout });
   accept(socket);
   return response;
 }
@@ -56,7 +57,7 @@ export const listenDeno: ListenHttp = ({ answer, admit }, at) => {
   let closing = false;
   const server = Deno.serve(options, (request, { completed }) => {
     if (closing) return Promise.resolve(new Response(null, { status: 503, headers: { connection: "close" } }));
-    if (admit && request.headers.get("upgrade")?.toLowerCase() === "websocket") return upgrade(request);
+    if (admit && wantsSocket(request)) return upgrade(request);
     const done = completed.catch(() => {}).finally(() => replies.delete(done));
     replies.add(done);
     return answer(request);

@@ -10,6 +10,7 @@ import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import type { ServerOptions, WebSocket } from "ws";
 import type { WebSocketLike } from "../../ports.ts";
+import { subprotocol } from "../../protocol/web_socket.ts";
 import type { HttpServing } from "./listen.ts";
 import { sendReply, toRequest } from "./node_messages.ts";
 
@@ -57,7 +58,7 @@ class Upgrades implements NodeSockets {
       // A few bytes could become gigabytes.
       perMessageDeflate: false,
       maxPayload: messageBytes,
-      handleProtocols: () => "mcp",
+      handleProtocols: () => subprotocol,
       closeTimeout,
     };
     this.#handshakes = new WebSocketServer(options);

@@ -9,6 +9,7 @@ import { systemClock } from "../../ports.ts";
 import type { Clock, Logger, TokenClaims } from "../../ports.ts";
 import { InvalidRequestError, McpError } from "../../protocol/errors.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
+import { checkClockTolerance } from "../../protocol/limits.ts";
 import type { AuthInfo } from "../definitions.ts";
 import { internalError, json, refuse } from "../http/replies.ts";
 import { createSafeLogger } from "../../egress/safe_logger.ts";
@@ -75,7 +76,7 @@ class Guard {
   constructor(options: ProtectOptions) {
     const { resource, audience = resource, requiredScopes = [], clock = systemClock, clockTolerance = 5_000 } = options;
     if (typeof options.verify !== "function") throw new TypeError('Cannot protect a resource: "verify" is no function');
-    checkTolerance(clockTolerance);
+    checkClockTolerance(clockTolerance);
     if (audience !== false && !audience.length) {
       throw new TypeError(
         "Cannot protect a resource for no audience: name one, or say `false` where `verify` checks it",
@@ -192,10 +193,4 @@ class Guard {
   #warn(message: string): void {
     this.#logger?.({ level: "warning", message });
   }
-}
-
-/** @throws {TypeError} When it is no time: with an endless one no token would expire. */
-function checkTolerance(milliseconds: number): void {
-  if (Number.isFinite(milliseconds) && milliseconds >= 0) return;
-  throw new TypeError(`Cannot use the clock tolerance ${milliseconds}: expected milliseconds, 0 or more`);
 }

@@ -6,6 +6,7 @@
 import { excerpt } from "../../protocol/excerpt.ts";
 import { isTexts } from "../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
+import { own } from "../../protocol/json_schema/node.ts";
 import { type Fields, maybeObject, text } from "../../protocol/shapes/shape.ts";
 import type { ServerCapabilities } from "../../protocol/types.ts";
 import type { Completer, RequestContext } from "../definitions.ts";
@@ -87,7 +88,7 @@ export class Completions implements Kind {
     if (!template && !this.#resources.shelf.get(key)) return unknown("resource template", key);
     // A resource without variables has nothing to complete.
     if (!template?.variables.includes(name)) return unknown("argument", name);
-    return Object.hasOwn(template.complete, name) ? template.complete[name] : undefined;
+    return own(template.complete, name);
   }
 }
 

@@ -7,7 +7,7 @@ import type { Clock } from "../../ports.ts";
 import type { JsonValue } from "../../protocol/json_rpc.ts";
 import type { LoggingLevel, ProgressToken } from "../../protocol/types.ts";
 import type { Incoming } from "../seam.ts";
-import { isOver } from "./over.ts";
+import { isOver } from "./requests.ts";
 import { ProgressMeter } from "./progress.ts";
 
 /** How the progress of one request is told. */

@@ -126,7 +126,6 @@ export class EventStream {
     const controller = this.#controller;
     this.#controller = undefined;
     this.#stopTimer?.();
-    this.#stopTimer = undefined;
     this.#stopEnd?.();
     this.#options.request.signal?.removeEventListener("abort", this.#lost);
     return controller;

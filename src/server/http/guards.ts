@@ -1,9 +1,10 @@
 /**
- * What stands before every route: the Host and Origin of a request, and what browsers have to be told (CORS).
+ * What stands before every route: the Host and Origin of a request, who sends it, and what browsers have to be told (CORS).
  *
  * @module
  */
-import type { HttpOptions } from "./options.ts";
+import type { AuthInfo } from "../definitions.ts";
+import type { Authenticate, HttpOptions } from "./options.ts";
 import { refuse } from "./replies.ts";
 
 const methods = "POST, GET, DELETE, OPTIONS";
@@ -68,6 +69,23 @@ export class Guards {
     reply.headers.append("vary", "Origin");
     return reply;
   }
+}
+
+/**
+ * Has a request verified, and then answered. Who verified it has the last word on the answer.
+ *
+ * @param isPublic Whether anybody may ask for this, verified or not.
+ */
+export async function answerVerified(
+  request: Request,
+  verify: Authenticate | undefined,
+  answer: (auth: AuthInfo | undefined) => Response | Promise<Response>,
+  isPublic?: boolean,
+): Promise<Response> {
+  const auth = isPublic ? undefined : await verify?.(request);
+  if (auth instanceof Response) return auth;
+  const response = await answer(auth);
+  return verify?.complete?.(response, auth) ?? response;
 }
 
 function hostRule(allowed: HttpOptions["allowedHosts"]): Rule {

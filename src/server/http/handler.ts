@@ -9,7 +9,7 @@ import { modernRevisions } from "../../protocol/revisions.ts";
 import type { Revision } from "../../protocol/revisions.ts";
 import type { AuthInfo } from "../definitions.ts";
 import { readRest, refusePost, takeBody } from "./body.ts";
-import { Guards } from "./guards.ts";
+import { answerVerified, Guards } from "./guards.ts";
 import { HeaderCheck, wrongClaim } from "./header_check.ts";
 import type { LegacyBinding } from "./legacy_binding.ts";
 import { answerModern } from "./modern_call.ts";
@@ -92,7 +92,9 @@ class Endpoint {
   async #answerSafely(request: Request): Promise<Response> {
     let reply: Response;
     try {
-      reply = this.#closed ? closing() : await this.#verified(request);
+      reply = this.#closed
+        ? closing()
+        : await answerVerified(request, this.#options.auth, (auth) => this.#route(request, auth));
     } catch (error) {
       reply = this.#failed(request, error);
     }
@@ -101,14 +103,6 @@ class Endpoint {
 
   #unread(request: Request, reply: Response): Promise<Response> {
     return readRest(request, reply, this.#serving.parts.clock);
-  }
-
-  async #verified(request: Request): Promise<Response> {
-    const verify = this.#options.auth;
-    const auth = verify && await verify(request);
-    if (auth instanceof Response) return auth;
-    const response = await this.#route(request, auth);
-    return verify?.complete?.(response, auth) ?? response;
   }
 
   #failed({ method }: Request, error: unknown): Response {

@@ -9,7 +9,8 @@ import type { AuthInfo } from "../definitions.ts";
 import type { Answer, Incoming } from "../seam.ts";
 import type { ResumableStream } from "./event_store.ts";
 import type { HttpSession, RunningRequests } from "./legacy_session.ts";
-import { internalError, jsonText, writeAnswer, writeMessage } from "./replies.ts";
+import { writeMessage } from "../common/write_message.ts";
+import { internalError, jsonText, writeAnswer } from "./replies.ts";
 
 /** What an exchange is made of. */
 export interface ExchangeOptions {

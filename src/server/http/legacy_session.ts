@@ -9,7 +9,8 @@ import type { Incoming, LegacyOutlet, LegacyServing, ServerParts } from "../seam
 import { ResumableStream } from "./event_store.ts";
 import type { EventStore } from "./event_store.ts";
 import { EventStream } from "./event_stream.ts";
-import { refuse, writeMessage } from "./replies.ts";
+import { writeMessage } from "../common/write_message.ts";
+import { refuse } from "./replies.ts";
 
 /** Streams of answers whose messages are kept after their end, the newest. */
 const keptStreams = 16;

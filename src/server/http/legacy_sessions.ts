@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { createBeat } from "../common/beat.ts";
+import type { Beat } from "../common/beat.ts";
 import type { AuthInfo } from "../definitions.ts";
 import type { LegacyServing } from "../seam.ts";
 import { HttpSession } from "./legacy_session.ts";
@@ -11,6 +13,9 @@ import { refuse } from "./replies.ts";
 
 /** Between two looks at all sessions for newcomers' sake, in milliseconds. */
 const sweepGap = 1_000;
+
+/** What a client is told whose session is not there. */
+export const noSession = "There is no such session: send initialize";
 
 /** What all sessions are made of. */
 export type SessionsOptions = Omit<HttpSessionOptions, "id" | "auth" | "table">;
@@ -33,19 +38,23 @@ export class SessionTable implements SessionKeeping {
   readonly #sessions = new Map<string, HttpSession>();
   readonly #made: SessionsOptions;
   readonly #bounds: SessionBounds;
-  #stopTimer: (() => void) | undefined;
+  readonly #beat: Beat;
   #sweptAt = -Infinity;
 
   /** @param made What all sessions are made of. */
   constructor(made: SessionsOptions, bounds: SessionBounds) {
     this.#made = made;
     this.#bounds = bounds;
+    this.#beat = createBeat(made.parts.clock, bounds.idle, () => {
+      this.#sweep();
+      return this.#sessions.size > 0;
+    });
   }
 
   /** Has the session of this caller used. */
   use(id: string, auth: AuthInfo | undefined, use: UseSession): Response | Promise<Response> {
     const session = this.find(id, auth);
-    return session ? use(session) : refuse(404, "There is no such session: send initialize");
+    return session ? use(session) : refuse(404, noSession);
   }
 
   follow(_session: HttpSession, serving: LegacyServing): LegacyServing {
@@ -88,7 +97,7 @@ export class SessionTable implements SessionKeeping {
   begin(id: string, auth: AuthInfo | undefined): HttpSession {
     const session = new HttpSession({ ...this.#made, id, auth, table: this });
     this.#sessions.set(id, session);
-    this.#watch();
+    this.#beat.start();
     return session;
   }
 
@@ -99,25 +108,12 @@ export class SessionTable implements SessionKeeping {
 
   /** Ends all. */
   close(): void {
-    this.#stopTimer?.();
-    this.#stopTimer = undefined;
+    this.#beat.stop();
     for (const session of [...this.#sessions.values()]) this.end(session);
   }
 
   #sweep(): void {
     this.#sweptAt = this.#made.parts.clock.monotonic();
     for (const session of [...this.#sessions.values()]) if (session.idle >= this.#bounds.idle) this.end(session);
-  }
-
-  #watch(): void {
-    this.#stopTimer ??= this.#made.parts.clock.schedule(
-      () => {
-        this.#stopTimer = undefined;
-        this.#sweep();
-        if (this.#sessions.size) this.#watch();
-      },
-      this.#bounds.idle,
-      { background: true },
-    );
   }
 }

@@ -5,10 +5,11 @@
  * @module
  */
 import type { JsonRpcNotification, JsonRpcRequest } from "../../protocol/json_rpc.ts";
+import { writeMessage } from "../common/write_message.ts";
 import type { AuthInfo } from "../definitions.ts";
 import type { Answer, Incoming, ModernServing, ServerParts } from "../seam.ts";
 import { EventStream } from "./event_stream.ts";
-import { internalError, jsonText, writeAnswer, writeMessage } from "./replies.ts";
+import { internalError, jsonText, writeAnswer } from "./replies.ts";
 
 /** Turns of the microtask queue that a call may take before it is watched: handlers that wait for nothing need about eight. */
 const promptTurns = 24;

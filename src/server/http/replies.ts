@@ -3,12 +3,10 @@
  *
  * @module
  */
-import { LimitExceededError } from "../../protocol/errors.ts";
-import type { JsonRpcResponse, JsonValue, RequestId } from "../../protocol/json_rpc.ts";
-import type { Answer, ServerParts } from "../seam.ts";
-
-/** What writing needs. */
-type WriteParts = Pick<ServerParts, "limits" | "logger">;
+import type { JsonRpcError, JsonRpcResponse, JsonValue, RequestId } from "../../protocol/json_rpc.ts";
+import { writeMessage } from "../common/write_message.ts";
+import type { WriteParts } from "../common/write_message.ts";
+import type { Answer } from "../seam.ts";
 
 const jsonType = { "content-type": "application/json" };
 
@@ -25,8 +23,7 @@ export interface Refusal {
 /** A reply with a JSON-RPC error for its body. */
 export function refuse(status: number, message: string, refusal: Refusal = {}): Response {
   const { code = -32600, id, data, headers } = refusal;
-  const error = data === undefined ? { code, message } : { code, message, data };
-  return json(id === undefined ? { jsonrpc: "2.0", error } : { jsonrpc: "2.0", id, error }, status, headers);
+  return json(failure(id, data === undefined ? { code, message } : { code, message, data }), status, headers);
 }
 
 /** A reply with JSON for its body. */
@@ -56,18 +53,6 @@ export function writeAnswer(
   return { text: JSON.stringify(internalError(response.id ?? undefined)), status: 500 };
 }
 
-/** A message as text; undefined when it cannot be sent, and the operator hears of it. */
-export function writeMessage(message: object, { limits: { outboxBytes }, logger }: WriteParts): string | undefined {
-  try {
-    const text = JSON.stringify(message);
-    if (text.length < outboxBytes) return text;
-    throw new LimitExceededError("limits.outboxBytes", outboxBytes, text.length);
-  } catch (error) {
-    logger?.({ level: "error", message: "A message cannot be sent", fields: { error } });
-    return undefined;
-  }
-}
-
 /** 202: what needs no answer was taken. */
 export function taken(): Response {
   return new Response(null, { status: 202 });
@@ -80,6 +65,9 @@ export function notAllowed(allow: string): Response {
 
 /** The answer for what failed here and not through the caller. */
 export function internalError(id: RequestId | undefined): JsonRpcResponse {
-  const error = { code: -32603, message: "Internal error" };
+  return failure(id, { code: -32603, message: "Internal error" });
+}
+
+function failure(id: RequestId | undefined, error: JsonRpcError): JsonRpcResponse {
   return id === undefined ? { jsonrpc: "2.0", error } : { jsonrpc: "2.0", id, error };
 }

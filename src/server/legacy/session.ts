@@ -3,8 +3,7 @@
  *
  * @module
  */
-import { InvalidParamsError, InvalidRequestError, MethodNotFoundError } from "../../protocol/errors.ts";
-import { excerpt } from "../../protocol/excerpt.ts";
+import { InvalidParamsError, InvalidRequestError } from "../../protocol/errors.ts";
 import type { JsonObject, JsonRpcNotification, JsonRpcResponse, RequestId } from "../../protocol/json_rpc.ts";
 import { legacyRevisions } from "../../protocol/revisions.ts";
 import type { Revision } from "../../protocol/revisions.ts";
@@ -15,7 +14,7 @@ import { errorAnswer, resultAnswer } from "./answers.ts";
 import { Asks } from "./asks.ts";
 import { declared } from "../common/declared.ts";
 import { loggingLevels } from "../common/logging_levels.ts";
-import { isOver } from "../common/over.ts";
+import { isOver, unknownMethod } from "../common/requests.ts";
 import { ChangeNotices } from "./changes.ts";
 import { readClient } from "./client_side.ts";
 import type { ClientSide } from "./client_side.ts";
@@ -155,7 +154,7 @@ class LegacySession implements LegacyServing {
 
   #demandResources(method: string): ChangeNotices {
     if (this.#changes && this.#parts.methods.capabilities().resources) return this.#changes;
-    throw unknown(method);
+    throw unknownMethod(method);
   }
 
   /** Tasks, where they are served and this client's revision has them. */
@@ -217,7 +216,7 @@ class LegacySession implements LegacyServing {
     try {
       tasked = this.#tasked(incoming, context);
       const running = tasked ?? this.#parts.methods.run(method, params, context);
-      if (!running) throw unknown(method);
+      if (!running) throw unknownMethod(method);
       return running instanceof Promise
         ? new Promise((resolve) => {
           stopped = resolve;
@@ -242,8 +241,4 @@ function newest(): Revision {
 
 function refused(message: string): InvalidRequestError {
   return new InvalidRequestError(message, { rpcCode: -32600 });
-}
-
-function unknown(method: string): MethodNotFoundError {
-  return new MethodNotFoundError(`There is no method "${excerpt(method)}"`, { rpcCode: -32601 });
 }

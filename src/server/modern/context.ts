@@ -23,7 +23,7 @@ import type { Incoming } from "../seam.ts";
 import { forgivable } from "../common/forgivable.ts";
 import { loggingLevels } from "../common/logging_levels.ts";
 import { createMeter, sendLog } from "../common/notices.ts";
-import { isOver } from "../common/over.ts";
+import { isOver } from "../common/requests.ts";
 import type { ProgressMeter } from "../common/progress.ts";
 import type { Envelope, Wishes } from "./envelope.ts";
 import { elicitation } from "./questions/elicitation.ts";

@@ -7,6 +7,7 @@
 import { InvalidParamsError } from "../../protocol/errors.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject, JsonValue } from "../../protocol/json_rpc.ts";
+import { own } from "../../protocol/json_schema/node.ts";
 import type { ClientCapabilities, InputRequest } from "../../protocol/types.ts";
 import type { AuthInfo } from "../definitions.ts";
 import { sha256 } from "../common/digest.ts";
@@ -55,12 +56,12 @@ interface Kept {
 /** The questions and answers of one run of a handler. */
 export class Rounds {
   readonly #request: RoundsRequest;
-  readonly #sealer: StateSealer;
+  readonly #sealer: () => StateSealer;
   readonly #responses: Record<string, unknown> | undefined;
   /** Made when it is needed: most calls bring nothing along and ask nothing. */
   #kept: Kept | undefined;
 
-  private constructor(request: RoundsRequest, sealer: StateSealer, state?: JsonObject) {
+  private constructor(request: RoundsRequest, sealer: () => StateSealer, state?: JsonObject) {
     this.#request = request;
     this.#sealer = sealer;
     const { inputResponses } = request.params;
@@ -76,15 +77,16 @@ export class Rounds {
   /**
    * Begins a round.
    *
+   * @param sealer Gives what seals its state.
    * @throws {InvalidParamsError} When the request's state is not ours (S-089).
    */
-  static open(request: RoundsRequest, sealer: StateSealer): Rounds | Promise<Rounds> {
+  static open(request: RoundsRequest, sealer: () => StateSealer): Rounds | Promise<Rounds> {
     return request.params.requestState === undefined ? new Rounds(request, sealer) : Rounds.#reopen(request, sealer);
   }
 
-  static async #reopen(request: RoundsRequest, sealer: StateSealer): Promise<Rounds> {
+  static async #reopen(request: RoundsRequest, sealer: () => StateSealer): Promise<Rounds> {
     const { requestState } = request.params;
-    const state = typeof requestState === "string" && await sealer.open(requestState, await boundTo(request));
+    const state = typeof requestState === "string" && await sealer().open(requestState, await boundTo(request));
     if (state) return new Rounds(request, sealer, state);
     throw new InvalidParamsError(`"params.requestState" is not valid here, or no more: send the call without it`, {
       rpcCode: -32602,
@@ -121,7 +123,7 @@ export class Rounds {
     const params = kind.params(request, capabilities);
     const print = kind.exact && name === undefined ? printOf(JSON.stringify(params)) : "";
     const known = (prints.get(key) ?? print) === print;
-    const answer = known ? answers.get(key) ?? own(this.#responses, key) : undefined;
+    const answer = known ? answers.get(key) ?? own(this.#responses ?? {}, key) : undefined;
     const reply = answer === undefined ? undefined : kind.read(answer, request);
     prints.set(key, print);
     if (reply !== undefined) {
@@ -138,7 +140,7 @@ export class Rounds {
     const bound = await boundTo(this.#request);
     const { answers, prints, questions } = this.#kept ?? keep({});
     const state = { answers: Object.fromEntries(answers), prints: Object.fromEntries(prints) };
-    const requestState = await this.#sealer.seal(state, bound);
+    const requestState = await this.#sealer().seal(state, bound);
     const inputRequests = Object.fromEntries(questions) as unknown as JsonObject;
     return { resultType: "input_required", inputRequests, requestState };
   }
@@ -159,10 +161,6 @@ function keep({ answers, prints }: JsonObject): Kept {
     questions: new Map(),
     counts: { elicit: 0, sample: 0, roots: 0 },
   };
-}
-
-function own(responses: Record<string, unknown> | undefined, key: string): unknown {
-  return responses && Object.hasOwn(responses, key) ? responses[key] : undefined;
 }
 
 /** Who asks what: a state is good for this alone (S-090). */

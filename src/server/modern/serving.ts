@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { MethodNotFoundError, MissingCapabilityError } from "../../protocol/errors.ts";
+import { MissingCapabilityError } from "../../protocol/errors.ts";
 import { excerpt } from "../../protocol/excerpt.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
@@ -14,7 +14,7 @@ import type { CacheHints } from "../../protocol/types.ts";
 import type { Answer, Incoming, ModernServing, ServerParts } from "../seam.ts";
 import { completeAnswer, errorAnswer, internalAnswer, resultAnswer } from "./answers.ts";
 import { declared } from "../common/declared.ts";
-import { isOver } from "../common/over.ts";
+import { isOver, unknownMethod } from "../common/requests.ts";
 import { ModernContext } from "./context.ts";
 import { type Envelope, hint, readEnvelope, readWishes, type Wishes } from "./envelope.ts";
 import { InputNeeded, Rounds, withoutAnswers } from "./rounds.ts";
@@ -51,7 +51,7 @@ class ModernPeer implements ModernServing {
   constructor(parts: ServerParts, supported: readonly Revision[]) {
     this.#parts = parts;
     this.#supported = supported;
-    this.#subscriptions = new Subscriptions(parts.methods, parts.clock, parts.tasks?.modern);
+    this.#subscriptions = new Subscriptions(parts);
   }
 
   answer(incoming: Incoming): Promise<Answer | undefined> {
@@ -83,7 +83,7 @@ class ModernPeer implements ModernServing {
     const { method, params = {} } = message;
     const { tasks, state } = this.#parts;
     const envelope = readEnvelope(message, this.#supported);
-    if (removed.includes(method)) throw unknown(method, hint(message, this.#supported));
+    if (removed.includes(method)) throw unknownMethod(method, hint(message, this.#supported));
     const wishes = readWishes(envelope.meta);
     if (own.includes(method) || (tasks && method.startsWith("tasks/"))) return this.#answerSelf(incoming, envelope);
     const run = (rounds?: Rounds): Promise<Answer> => this.#run(incoming, envelope, wishes, rounds);
@@ -105,7 +105,7 @@ class ModernPeer implements ModernServing {
       if (!more) return undefined;
       result = {};
     } else result = await tasks?.modern.request(method, params, caller);
-    if (!result) throw unknown(method);
+    if (!result) throw unknownMethod(method);
     return completeAnswer(id, method, result, methods.info, methods.cache, more);
   }
 
@@ -133,7 +133,7 @@ class ModernPeer implements ModernServing {
       context.end();
     }
     if (rounds?.waiting) return resultAnswer(id, await rounds.result(), methods.info);
-    if (!result) throw unknown(method);
+    if (!result) throw unknownMethod(method);
     return completeAnswer(id, method, result, methods.info, this.#hints(method, rounds));
   }
 
@@ -161,10 +161,6 @@ class ModernPeer implements ModernServing {
       fields: { method: excerpt(method, 64), error },
     });
   }
-}
-
-function unknown(method: string, data?: JsonObject): MethodNotFoundError {
-  return new MethodNotFoundError(`Method "${excerpt(method, 64)}" is not known here`, { rpcCode: -32601, data });
 }
 
 /** Waits for work, and no longer for what nobody wants any more. */

@@ -5,8 +5,7 @@
  */
 import type { JsonObject, RequestId } from "../../protocol/json_rpc.ts";
 import { metaPrefix } from "../../protocol/modern.ts";
-import type { Clock } from "../../ports.ts";
-import type { Incoming, Methods, ModernTasks, ServerChange } from "../seam.ts";
+import type { Incoming, ServerChange, ServerParts } from "../seam.ts";
 import { ChangeFilter } from "./filter.ts";
 
 const subscriptionId = metaPrefix + "subscriptionId";
@@ -20,20 +19,16 @@ interface Stream {
 
 /** All open streams of one server. They share one watcher, which is there only while somebody listens. */
 export class Subscriptions {
-  readonly #methods: Methods;
-  readonly #clock: Clock;
+  readonly #parts: ServerParts;
   readonly #streams = new Set<Stream>();
   /** Changes of this turn: a hundred new tools are told of once. */
   readonly #changes = new Map<string, ServerChange>();
   #unwatch: (() => void) | undefined;
-  readonly #tasks: ModernTasks | undefined;
   #closed = false;
 
-  /** @param tasks Tasks, where they are served. */
-  constructor(methods: Methods, clock: Clock, tasks?: ModernTasks) {
-    this.#methods = methods;
-    this.#clock = clock;
-    this.#tasks = tasks;
+  /** Makes none yet. */
+  constructor(parts: ServerParts) {
+    this.#parts = parts;
   }
 
   /**
@@ -46,14 +41,15 @@ export class Subscriptions {
    */
   listen(incoming: Incoming, taskIds: readonly string[] = []): Promise<JsonObject | undefined> {
     const { message: { id, params }, signal, auth } = incoming;
-    const filter = ChangeFilter.read(params ?? {}, this.#methods.capabilities());
+    const { methods, clock, tasks } = this.#parts;
+    const filter = ChangeFilter.read(params ?? {}, methods.capabilities());
     if (signal.aborted) return Promise.resolve(undefined);
     // What changed before is not told here.
     this.#flush();
     const honoured = taskIds.length > 0 ? { ...filter.toWire(), taskIds: [...taskIds] } : filter.toWire();
     tell(incoming, "notifications/subscriptions/acknowledged", { notifications: honoured });
     const tellTask = (task: JsonObject) => tell(incoming, "notifications/tasks", task);
-    const unwatchTasks = taskIds.length > 0 ? this.#tasks?.watch(taskIds, tellTask) : undefined;
+    const unwatchTasks = taskIds.length > 0 ? tasks?.modern.watch(taskIds, tellTask) : undefined;
     return new Promise((resolve) => {
       const stopped = () => stream.end(false);
       const stream: Stream = {
@@ -70,10 +66,10 @@ export class Subscriptions {
       const expire = () => stream.end(true);
       const cancelTimer = auth?.expiresAt === undefined
         ? undefined
-        : this.#clock.schedule(expire, Math.max(0, auth.expiresAt - this.#clock.now()), { background: true });
+        : clock.schedule(expire, Math.max(0, auth.expiresAt - clock.now()), { background: true });
       signal.addEventListener("abort", stopped, { once: true });
       this.#streams.add(stream);
-      this.#unwatch ??= this.#methods.watch((change) => this.#changed(change));
+      this.#unwatch ??= methods.watch((change) => this.#changed(change));
       if (this.#closed) stream.end(true);
     });
   }

@@ -4,9 +4,11 @@
  * @module
  */
 import type { Store } from "../../ports.ts";
+import { createBeat } from "../common/beat.ts";
+import type { Beat } from "../common/beat.ts";
 import type { AuthInfo } from "../definitions.ts";
 import type { HttpSession } from "../http/legacy_session.ts";
-import { SessionTable } from "../http/legacy_sessions.ts";
+import { noSession, SessionTable } from "../http/legacy_sessions.ts";
 import type { SessionBounds, SessionsOptions, UseSession } from "../http/legacy_sessions.ts";
 import type { SessionStore } from "../http/options.ts";
 import { refuse } from "../http/replies.ts";
@@ -95,7 +97,8 @@ class KeptSessions extends SessionTable {
   readonly #kept = new Map<string, KeptSession>();
   /** Who looks up a session at the same time as the same caller waits for the same look. */
   readonly #waking = new Map<string, Promise<boolean>>();
-  #stopTimer: (() => void) | undefined;
+  /** Writes down what is in use without a request. */
+  readonly #beat: Beat;
 
   constructor(made: SessionsOptions, options: KeptSessionsOptions) {
     super(made, options);
@@ -104,6 +107,10 @@ class KeptSessions extends SessionTable {
     this.#parts = parts;
     this.#options = options;
     this.digits = String(1 + Math.floor(parts.random.fraction() * 2 ** 40));
+    this.#beat = createBeat(parts.clock, options.idle / 4, () => {
+      for (const kept of this.#kept.values()) kept.touchUsed();
+      return this.#kept.size > 0;
+    });
   }
 
   override follow(session: HttpSession, serving: LegacyServing): LegacyServing {
@@ -126,7 +133,7 @@ class KeptSessions extends SessionTable {
       isUsed: () => session.idle === 0,
     });
     this.#kept.set(id, kept);
-    this.#watch();
+    this.#beat.start();
     return kept;
   }
 
@@ -136,15 +143,17 @@ class KeptSessions extends SessionTable {
     use: UseSession,
   ): Promise<Response> {
     const here = this.find(id, auth) && this.#kept.get(id);
+    let session: HttpSession | undefined;
     try {
       const isThere = here ? await here.refresh() : await this.#wake(id, auth);
-      const session = this.find(id, auth);
-      if (session && !isThere) this.end(session);
+      // Another one may be there by now.
+      session = this.find(id, auth);
+      if (session && !isThere) session = void this.end(session);
     } catch (error) {
       this.#failed("A session could not be read from its store", error);
       return refuse(503, "The session cannot be looked up now", { code: -32603, headers: { "retry-after": "5" } });
     }
-    return await super.use(id, auth, use);
+    return session ? await use(session) : refuse(404, noSession);
   }
 
   override async delete(session: HttpSession): Promise<Response> {
@@ -164,21 +173,8 @@ class KeptSessions extends SessionTable {
   }
 
   override close(): void {
-    this.#stopTimer?.();
+    this.#beat.stop();
     super.close();
-  }
-
-  /** Writes down what is in use without a request. */
-  #watch(): void {
-    this.#stopTimer ??= this.#parts.clock.schedule(
-      () => {
-        this.#stopTimer = undefined;
-        for (const kept of this.#kept.values()) kept.touchUsed();
-        if (this.#kept.size) this.#watch();
-      },
-      this.#options.idle / 4,
-      { background: true },
-    );
   }
 
   async #wake(id: string, auth: AuthInfo | undefined): Promise<boolean> {

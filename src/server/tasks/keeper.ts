@@ -7,6 +7,8 @@ import { randomHex } from "../../ports.ts";
 import { InternalError } from "../../protocol/errors.ts";
 import type { JsonObject, JsonRpcError } from "../../protocol/json_rpc.ts";
 import type { Era } from "../../protocol/revisions.ts";
+import { createBeat } from "../common/beat.ts";
+import type { Beat } from "../common/beat.ts";
 import type { ServerParts } from "../seam.ts";
 import { TaskRun } from "./run.ts";
 import { isEnded, type TaskRecord, type TaskStore, TaskStoreFullError } from "./store.ts";
@@ -47,12 +49,17 @@ export class TaskKeeper {
   readonly #parts: ServerParts;
   readonly #runs = new Map<string, TaskRun>();
   readonly #listeners = new Map<string, Set<(record: TaskRecord) => void>>();
-  #stopBeat: (() => void) | undefined;
+  /** Vouches for all that runs here. */
+  readonly #beat: Beat;
 
   /** @param parts The first ones that serve them: time, chance and the logger are theirs. */
   constructor(options: KeeperOptions, parts: ServerParts) {
     this.options = options;
     this.#parts = parts;
+    this.#beat = createBeat(parts.clock, options.lease / 3, () => {
+      for (const taskId of this.#runs.keys()) void this.#renew(taskId);
+      return this.#runs.size > 0;
+    });
   }
 
   /**
@@ -90,7 +97,7 @@ export class TaskKeeper {
       throw error instanceof TaskStoreFullError ? busy("no more tasks can be kept") : error;
     }
     if (changed) this.watch([taskId], changed);
-    this.#beat();
+    this.#beat.start();
     const callOff = clock.schedule(() => void this.#expire(taskId), record.ttl, { background: true });
     const done = this.#work(run, work).finally(callOff);
     this.options.waitUntil?.(done);
@@ -218,19 +225,6 @@ export class TaskKeeper {
     const { taskId, leaseUntil } = record;
     if (isEnded(record) || leaseUntil === undefined || this.#runs.has(taskId)) return false;
     return this.#parts.clock.now() >= leaseUntil;
-  }
-
-  /** Vouches for all that runs here, again and again. */
-  #beat(): void {
-    this.#stopBeat ??= this.#parts.clock.schedule(
-      () => {
-        this.#stopBeat = undefined;
-        for (const taskId of this.#runs.keys()) void this.#renew(taskId);
-        if (this.#runs.size) this.#beat();
-      },
-      this.options.lease / 3,
-      { background: true },
-    );
   }
 
   async #renew(taskId: string): Promise<void> {

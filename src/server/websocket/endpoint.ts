@@ -5,6 +5,7 @@
  */
 import { systemClock } from "../../ports.ts";
 import type { Clock, WebSocketLike } from "../../ports.ts";
+import { offersMcp, subprotocol, wantsSocket } from "../../protocol/web_socket.ts";
 import { serveChannel } from "../channel_server.ts";
 import type { ChannelServer, ChannelServerOptions } from "../channel_server.ts";
 import type { AuthInfo } from "../definitions.ts";
@@ -41,9 +42,6 @@ export interface SocketEndpoint {
   close(): Promise<void>;
 }
 
-/** The name of the protocol, which a client has to offer (RFC 6455, section 1.9). */
-const subprotocol = "mcp";
-
 /**
  * Makes the endpoint for WebSockets of what is served: hand it to `serveHttp` of `./bun`, `./deno` or `./node`, or to `withWebSocket`
  * of `./workers` or `./deno`.
@@ -63,11 +61,6 @@ const subprotocol = "mcp";
  */
 export function createSocketEndpoint(server: Servable, options: SocketEndpointOptions = {}): SocketEndpoint {
   return new Endpoint(server, options);
-}
-
-/** Whether a request wants to become a WebSocket. */
-function wantsSocket(request: Request): boolean {
-  return request.headers.get("upgrade")?.toLowerCase() === "websocket";
 }
 
 class Endpoint implements SocketEndpoint {
@@ -115,10 +108,7 @@ class Endpoint implements SocketEndpoint {
       return refuse(426, "A WebSocket is wanted here", { headers: { upgrade: "websocket", connection: "upgrade" } });
     }
     if (request.method !== "GET") return notAllowed("GET");
-    const offered = (request.headers.get("sec-websocket-protocol") ?? "").split(",");
-    if (!offered.some((name) => name.trim() === subprotocol)) {
-      return refuse(400, `The subprotocol "${subprotocol}" has to be offered`);
-    }
+    if (!offersMcp(request)) return refuse(400, `The subprotocol "${subprotocol}" has to be offered`);
     return this.#hasNoRoom();
   }
 

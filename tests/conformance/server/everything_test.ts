@@ -3,25 +3,20 @@ import { describe, test } from "node:test";
 import type { JsonObject } from "../../../src/protocol/json_rpc.ts";
 import type { ElicitResult } from "../../../src/protocol/types.ts";
 import type { AskOptions, RequestContext } from "../../../src/server/definitions.ts";
+import { context } from "../../server/catalog/support.ts";
 import { createEverything } from "./everything.ts";
 
 /** A client that answers everything at once; what it was asked goes to `asked`. */
 function client(
   asked: string[] = [],
   content: JsonObject = { name: "Alice", ok: true, color: "blue", context: "none" },
-) {
+): RequestContext {
   const ask = <Answer>(what: string, answer: Answer) => (request?: unknown, options?: AskOptions) => {
     const { key } = what === "roots" ? request as AskOptions ?? {} : options ?? {};
     asked.push(key ?? what);
     return Promise.resolve(answer);
   };
-  const context: RequestContext = {
-    signal: new AbortController().signal,
-    auth: undefined,
-    client: undefined,
-    era: "modern",
-    revision: "2026-07-28",
-    meta: {},
+  return context({
     progress: ({ progress }) => asked.push(`progress ${progress}`),
     log: (level, data) => asked.push(`${level}: ${data}`),
     elicit: ask<ElicitResult>("elicit", { action: "accept", content }),
@@ -32,16 +27,15 @@ function client(
     }),
     roots: ask("roots", [{ uri: "file:///test/root" }]),
     can: (what) => what === "sample",
-  };
-  return context;
+  });
 }
 
-async function run(method: string, params: JsonObject, context = client()): Promise<JsonObject> {
-  return await createEverything().methods.run(method, params, context) ?? {};
+async function run(method: string, params: JsonObject, asking = client()): Promise<JsonObject> {
+  return await createEverything().methods.run(method, params, asking) ?? {};
 }
 
-async function call(name: string, args: JsonObject, context = client()): Promise<string> {
-  const { content } = await run("tools/call", { name, arguments: args }, context);
+async function call(name: string, args: JsonObject, asking = client()): Promise<string> {
+  const { content } = await run("tools/call", { name, arguments: args }, asking);
   const [first] = content as { text: string }[];
   return first?.text ?? "";
 }

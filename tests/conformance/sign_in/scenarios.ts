@@ -4,7 +4,8 @@
  */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type Client, type Connect, McpError } from "../../../mod.ts";
-import { createOAuth, legacyDiscovery, type OAuthOptions } from "../../../src/auth/mod.ts";
+import { clientCredentials, createDpop, createOAuth, enterpriseAuthorization } from "../../../src/auth/mod.ts";
+import { legacyDiscovery, type OAuthOptions, privateKeyJwt, workloadIdentity } from "../../../src/auth/mod.ts";
 import type { ScenarioRun } from "../run.ts";
 
 type Context = Readonly<Record<string, string>>;
@@ -28,6 +29,37 @@ const entries: Readonly<Record<string, Entry>> = {
   },
   "auth/2025-03-26-oauth-metadata-backcompat": legacy,
   "auth/2025-03-26-oauth-endpoint-fallback": legacy,
+  "auth/client-credentials-basic": {
+    options: ({ client_id: clientId = "", client_secret: clientSecret }) => ({
+      grant: clientCredentials({ clientId, clientSecret }),
+    }),
+  },
+  "auth/client-credentials-jwt": {
+    options: ({ client_id: clientId = "", private_key_pem: pem = "", signing_algorithm: algorithm }) => ({
+      grant: clientCredentials({ clientId, authenticate: privateKeyJwt(pem, { algorithm: algorithm as "ES256" }) }),
+    }),
+  },
+  "auth/enterprise-managed-authorization": {
+    options: (context) => ({
+      grant: enterpriseAuthorization({
+        clientId: context["client_id"] ?? "",
+        clientSecret: context["client_secret"],
+        identityProvider: {
+          issuer: context["idp_issuer"],
+          tokenEndpoint: context["idp_token_endpoint"],
+          clientId: context["idp_client_id"] ?? "",
+        },
+        idToken: context["idp_id_token"] ?? "",
+      }),
+    }),
+  },
+  "auth/wif-jwt-bearer": {
+    options: ({ client_id: clientId, valid_jwt: assertion = "" }) => ({
+      grant: workloadIdentity({ clientId, assertion }),
+    }),
+  },
+  "auth/dpop": { options: () => ({ dpop: createDpop() }) },
+  "auth/dpop-nonce": { options: () => ({ dpop: createDpop() }) },
   "auth/scope-retry-limit": { refused: "unauthorized" },
   "auth/resource-mismatch": refused,
   "auth/iss-supported-missing": refused,

@@ -104,7 +104,7 @@ export function world(options: WorldOptions = {}): World {
     clock,
     limits: options.limits,
     logger: (record) => void logs.push(record),
-    state,
+    state: () => state,
   });
   let isClosed = false;
   const serving: Serving = {

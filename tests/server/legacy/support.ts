@@ -42,7 +42,7 @@ export function bench(server: StandIn, options: LegacySessionOptions = {}): Benc
     random: systemRandom,
     limits: defaultLimits,
     logger: (record) => void log.push(record),
-    state: { seal: () => Promise.resolve(""), open: () => Promise.resolve(undefined) },
+    state: () => ({ seal: () => Promise.resolve(""), open: () => Promise.resolve(undefined) }),
   };
   const session = createLegacySession(parts, {
     send: (message, about) => void sent.push({ message, about: about?.message.id }),

@@ -81,7 +81,7 @@ export class Bench {
       random: systemRandom,
       limits: defaultLimits,
       logger: (record) => void this.logs.push(record),
-      state,
+      state: () => state,
     }, choices);
   }
 

@@ -17,7 +17,7 @@ function twoKeepers(): { clock: VirtualClock; here: TaskKeeper; there: TaskKeepe
   const create = () =>
     new TaskKeeper(
       { store: createTaskStore(texts, { clock }), ...bounds },
-      createParts(methods, { clock, state: createStateSealer() }),
+      createParts(methods, { clock, state: createStateSealer }),
     );
   return { clock, here: create(), there: create() };
 }

@@ -1,0 +1,143 @@
+/**
+ * `causeway login <target>`: signs a person in to a server.
+ *
+ * @module
+ */
+import { AuthorizationError } from "../../protocol/mod.ts";
+import type { CommandLine } from "../command_line.ts";
+import { withDeadline } from "../deadline.ts";
+import { exitCodes, UsageError } from "../failure.ts";
+import { isAttended, writeError, writeOut } from "../terminal.ts";
+import { oneLine, plainJson } from "../text/plain.ts";
+import { listenForCallback } from "./callback.ts";
+import type { CallbackServer } from "./callback.ts";
+import { createFinisher } from "./finish.ts";
+import type { Finisher } from "./finish.ts";
+import { keepSignIn, readKept } from "./kept.ts";
+import type { KeptSignIn } from "./kept.ts";
+import type { AuthWorld, DevicePrompt, SignedIn } from "./oauth.ts";
+import type { Store } from "../../ports.ts";
+import { pageAddress } from "./open.ts";
+import { statusJson, statusText } from "./report.ts";
+import { readServerTarget, shownAddress } from "./server.ts";
+import { openKept, toKeep } from "./settings.ts";
+
+/** How long a person may take, in milliseconds. */
+const patience = 300_000;
+
+/** One sign-in. */
+interface Attempt {
+  readonly world: AuthWorld;
+  readonly store: Store;
+  readonly server: string;
+  readonly kept: KeptSignIn;
+  readonly signal: AbortSignal;
+}
+
+/** Signs in, and answers the exit code. */
+export async function login(line: CommandLine, given: AbortSignal, world: AuthWorld): Promise<number> {
+  const options = line.signIn;
+  if (!options) throw new UsageError("Cannot sign in without options: write causeway login <target>");
+  const server = await readServerTarget(line);
+  const run = async (signal: AbortSignal): Promise<number> => {
+    const store = world.openStore();
+    const attempt = { world, store, server, kept: toKeep(server, options), signal };
+    const { kept, ...signed } = options.device
+      ? await byDevice(attempt)
+      : await byBrowser(attempt, { port: options.port, open: options.open });
+    await keepSignIn(store, kept);
+    const oauth = await openKept(world, store, kept);
+    const status = { ...signed.result, ...await oauth.status(server) };
+    await writeOut(line.json ? plainJson(statusJson(status)) + "\n" : `Signed in to ${statusText(status)}\n`);
+    return exitCodes.ok;
+  };
+  return await withDeadline(given, line.timeout ?? patience, run, tooLate);
+}
+
+function tooLate(timeout: number): AuthorizationError {
+  return new AuthorizationError(
+    `Cannot sign in: nobody came back within ${timeout / 1_000} s; run it again, or raise --timeout`,
+  );
+}
+
+/** By a code that the person enters on another device. */
+async function byDevice(
+  { world, store, server, kept, signal }: Attempt,
+): Promise<{ result: SignedIn; kept: KeptSignIn }> {
+  const oauth = await openKept(world, store, kept, { showCode: (prompt) => showCode(prompt, server) });
+  return { result: await oauth.signIn(server, { scopes: kept.scopes, signal }), kept };
+}
+
+async function showCode(prompt: DevicePrompt, server: string): Promise<void> {
+  const { verificationUri, verificationUriComplete, userCode } = prompt;
+  const address = pageAddress(verificationUri);
+  if (address === undefined) throw noPage(server);
+  const whole = verificationUriComplete === undefined ? undefined : pageAddress(verificationUriComplete);
+  await writeError(
+    `To sign in to ${shownAddress(server)}, open ${address} on any device and enter the code: ${oneLine(userCode)}\n${
+      whole === undefined ? "" : `The same with the code in it: ${whole}\n`
+    }`,
+  );
+}
+
+/** By a browser on this machine, or by the address that a browser elsewhere ended at. */
+async function byBrowser(
+  attempt: Attempt,
+  options: { port: number | undefined; open: boolean },
+): Promise<{ result: SignedIn; kept: KeptSignIn }> {
+  const { world, store, server, signal } = attempt;
+  let finisher: Finisher | undefined;
+  const callback = await listen(attempt, options.port, (url) => finisher?.take(url));
+  const reading = new AbortController();
+  try {
+    const kept = { ...attempt.kept, redirectUri: callback.redirectUri };
+    const oauth = await openKept(world, store, kept);
+    const { authorizationUrl } = await oauth.begin(server, { scopes: kept.scopes, signal });
+    const address = pageAddress(authorizationUrl);
+    if (address === undefined) throw noPage(server);
+    finisher = createFinisher(oauth, authorizationUrl, signal);
+    const { done } = finisher;
+    world.readLines(readAnswer(finisher, callback.redirectUri), reading.signal);
+    await writeError(
+      `To sign in to ${shownAddress(server)}, open this page:\n${address}\n${
+        isAttended() ? "In a browser on another machine: paste the address here that it ends at.\n" : ""
+      }`,
+    );
+    if (options.open && !signal.aborted) world.openPage(address);
+    return { result: await done, kept };
+  } finally {
+    reading.abort();
+    await callback.close();
+  }
+}
+
+/** On the port of last time where it is free, since the client may be registered with it. */
+async function listen(
+  { store, server }: Attempt,
+  port: number | undefined,
+  arrived: (url: string) => void,
+): Promise<CallbackServer> {
+  if (port !== undefined) return await listenForCallback(arrived, { port });
+  const earlier = (await readKept(store)).find((kept) => kept.server === server)?.redirectUri;
+  const last = Number(earlier !== undefined && URL.canParse(earlier) ? new URL(earlier).port : 0);
+  if (last === 0) return await listenForCallback(arrived);
+  return await listenForCallback(arrived, { port: last }).catch(() => listenForCallback(arrived));
+}
+
+/** What is done with a line that was typed or pasted. */
+function readAnswer(finisher: Finisher, redirectUri: string): (line: string) => void {
+  return (line) => {
+    const text = line.trim();
+    if (text === "") return;
+    const isAnswer = text.startsWith(`${redirectUri}?`);
+    if (isAnswer && finisher.take(text)) return;
+    const why = isAnswer ? "it belongs to another sign-in" : `paste the whole address; it begins with ${redirectUri}?`;
+    void writeError(`causeway: that is not the address of this sign-in: ${why}\n`);
+  };
+}
+
+function noPage(server: string): AuthorizationError {
+  return new AuthorizationError(
+    `Cannot sign in to "${shownAddress(server)}": its authorization server names a page that is no https address`,
+  );
+}

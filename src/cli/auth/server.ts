@@ -1,0 +1,65 @@
+/**
+ * The server that a sign-in is for.
+ *
+ * @module
+ */
+import type { CommandLine } from "../command_line.ts";
+import { UsageError } from "../failure.ts";
+import { resolveTarget } from "../target/target.ts";
+
+/** Its address, in the form in which sign-ins are kept. */
+export function serverAddress(url: string): string {
+  const address = new URL(url);
+  address.hash = "";
+  return address.href;
+}
+
+/** The address for people: a query may hold a secret. */
+export function shownAddress(server: string): string {
+  return server.replace(/\?.*$/s, "?…");
+}
+
+/**
+ * The one target of a command that has to do with signing in.
+ *
+ * @throws {UsageError} When there is none, more than one, or one that nobody signs in to.
+ */
+export async function readServerTarget(line: CommandLine): Promise<string> {
+  const [target, ...rest] = line.words;
+  if (target === undefined) throw new UsageError(`The target is missing: write causeway ${line.command} <target>`);
+  checkRest(rest);
+  const destination = await resolveTarget(target, { config: line.config, headers: {} });
+  if (typeof destination.target !== "string") {
+    const { command } = destination.target;
+    throw new UsageError(
+      `Cannot sign in to the program "${command}": only servers at a URL have sign-ins${
+        destination.hint && `; ${destination.hint}`
+      }`,
+    );
+  }
+  const { protocol } = new URL(destination.target);
+  if (protocol !== "https:" && protocol !== "http:") {
+    const scheme = protocol.replace("ws", "http");
+    throw new UsageError(
+      `Cannot sign in to "${shownAddress(destination.target)}": give the address that begins with ${scheme}`,
+    );
+  }
+  if (line.command === "login" && hasAuthorization(destination.headers)) {
+    throw new UsageError(
+      `Cannot sign in to "${target}": its config sends a header "Authorization", which wins; take it out first`,
+    );
+  }
+  return serverAddress(destination.target);
+}
+
+/** @throws {UsageError} When anything stands behind the target. */
+export function checkRest(rest: readonly string[]): void {
+  if (rest.length > 0) {
+    throw new UsageError(`Unexpected ${JSON.stringify(rest[0])} after the target: leave it out`);
+  }
+}
+
+/** Whether someone gave credentials of their own. */
+export function hasAuthorization(headers: Readonly<Record<string, string>>): boolean {
+  return Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
+}

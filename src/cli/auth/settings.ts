@@ -1,0 +1,67 @@
+/**
+ * How OAuth is opened for a server: as the options of the sign-in say, now and later.
+ *
+ * @module
+ */
+import { resolve } from "node:path";
+import type { Store } from "../../ports.ts";
+import { UsageError } from "../failure.ts";
+import { readText } from "../read.ts";
+import type { KeptSignIn } from "./kept.ts";
+import type { AuthWorld, OAuth, OAuthSettings } from "./oauth.ts";
+import type { SignInOptions } from "./options.ts";
+
+/** What of the options is to be remembered. */
+export function toKeep(server: string, options: SignInOptions): KeptSignIn {
+  const { clientId, clientSecretFile, clientMetadataUrl, scopes } = options;
+  return {
+    server,
+    clientId,
+    clientSecretFile: clientSecretFile === undefined ? undefined : resolve(clientSecretFile),
+    clientMetadataUrl,
+    ...(scopes.length > 0 && { scopes }),
+  };
+}
+
+/**
+ * Opens OAuth as the sign-in was made.
+ *
+ * @throws {UsageError} When the file with the client's secret cannot be read.
+ */
+export async function openKept(
+  world: AuthWorld,
+  store: Store,
+  kept: KeptSignIn,
+  extra: Partial<OAuthSettings> = {},
+): Promise<OAuth> {
+  const { clientId, clientMetadataUrl, scopes, redirectUri } = kept;
+  return world.openOAuth({
+    store,
+    ...(clientId !== undefined && { client: { clientId, clientSecret: await readSecret(world, kept) } }),
+    ...(clientMetadataUrl !== undefined && { clientMetadataUrl }),
+    ...(scopes && { scopes }),
+    ...(redirectUri !== undefined && { redirectUri }),
+    ...extra,
+  });
+}
+
+/** The same where the client need not prove who it is: its secret may be gone. */
+export function openWithoutSecret(world: AuthWorld, store: Store, kept: KeptSignIn): Promise<OAuth> {
+  return openKept(world, store, { ...kept, clientSecretFile: undefined });
+}
+
+/** The secret of the client: of the file, else of the environment. No message shows it. */
+async function readSecret({ environment }: AuthWorld, kept: KeptSignIn): Promise<string | undefined> {
+  const { clientSecretFile: file } = kept;
+  const [text, where] = file === undefined
+    ? [environment.CAUSEWAY_CLIENT_SECRET || undefined, "the variable CAUSEWAY_CLIENT_SECRET"]
+    : [await readText(file, `the file "${file}"`), `the file "${file}"`];
+  if (text === undefined && file !== undefined) {
+    throw new UsageError(
+      `Cannot read ${where}: there is no such file; causeway login --client-secret-file names another`,
+    );
+  }
+  const secret = text?.trim();
+  if (secret === undefined || /^[\x20-\x7e]{1,4096}$/.test(secret)) return secret;
+  throw new UsageError(`Cannot use ${where}: it has to hold the client's secret alone, on one line`);
+}

@@ -1,0 +1,24 @@
+import { describe, test } from "node:test";
+import { assertEquals } from "@std/assert";
+import { authFolder } from "../../../src/cli/auth/home.ts";
+
+const home = (): string => "/home/me";
+
+describe("where sign-ins are kept", () => {
+  test("CAUSEWAY_HOME, XDG_CONFIG_HOME, ~/.config, also on a Mac", () => {
+    const folder = (environment: Record<string, string>, platform = "linux") =>
+      authFolder({ environment, platform, home });
+    assertEquals(folder({ CAUSEWAY_HOME: "/srv/c", XDG_CONFIG_HOME: "/xdg" }), "/srv/c/auth");
+    assertEquals(folder({ XDG_CONFIG_HOME: "/xdg" }), "/xdg/causeway/auth");
+    assertEquals(folder({ XDG_CONFIG_HOME: "relative" }), "/home/me/.config/causeway/auth");
+    assertEquals(folder({ XDG_CONFIG_HOME: "", CAUSEWAY_HOME: "" }, "darwin"), "/home/me/.config/causeway/auth");
+  });
+
+  test("%APPDATA% on Windows", () => {
+    const folder = (environment: Record<string, string>) =>
+      authFolder({ environment, platform: "win32", home: () => "C:\\Users\\me" });
+    assertEquals(folder({ APPDATA: "D:\\Data", XDG_CONFIG_HOME: "/xdg" }), "D:\\Data\\causeway\\auth");
+    assertEquals(folder({ CAUSEWAY_HOME: "D:\\c" }), "D:\\c\\auth");
+    assertEquals(folder({}), "C:\\Users\\me\\AppData\\Roaming\\causeway\\auth");
+  });
+});

@@ -1,0 +1,187 @@
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import process from "node:process";
+import { describe, test } from "node:test";
+import { assert, assertEquals } from "@std/assert";
+import { openUrl, pageAddress } from "../../../src/cli/auth/open.ts";
+
+const schemes = [
+  "file",
+  "javascript",
+  "data",
+  "vbscript",
+  "ms-msdt",
+  "search-ms",
+  "smb",
+  "ftp",
+  "ws",
+  "about",
+  "blob",
+  "a",
+];
+const payloads = [
+  ...[
+    "$(calc)",
+    "`calc`",
+    '" & calc',
+    "' ; calc '",
+    "| calc",
+    "& calc &",
+    "%0d%0acalc",
+    "%22%20%26%20calc",
+    "^& calc",
+    "\\calc",
+  ],
+  ...[
+    "\r\ncalc",
+    "\ncalc",
+    "\tcalc",
+    "\u0000calc",
+    "\u001b]8;;x\u0007",
+    "\u0085calc",
+    "\u2028calc",
+    "\u202ecalc",
+    "<calc>",
+    "--calc",
+  ],
+  ...[
+    "%COMSPEC%",
+    "%SystemRoot%\\calc.exe",
+    "$HOME",
+    "${IFS}calc",
+    "~/calc",
+    "a b",
+    "../../calc",
+    "é",
+    "💥",
+    "%",
+    "%zz",
+  ],
+];
+const others = [
+  ...[
+    "--flag",
+    "-n",
+    "--new-window=https://x.example",
+    " -e",
+    "-https://as.example",
+    "",
+    " ",
+    "calc",
+    "calc.exe",
+    "/bin/sh",
+  ],
+  ...["\\\\evil.example\\share\\calc.exe", "//evil.example/share", "C:\\Windows\\calc.exe", "C:/Windows/calc.exe"],
+  ...[
+    "https:",
+    "https://",
+    "https:///",
+    "http://x/",
+    "http://10.0.0.1/",
+    "http://localhost.evil.example/",
+    "http://127.0.0.1.evil.example/",
+  ],
+  ...[
+    "https://user@as.example/",
+    "https://user:pass@as.example/",
+    "https://:@as.example/",
+    "https://as.example:99999/",
+  ],
+  ...[
+    " https://as.example/",
+    "https://as.example/ ",
+    "\thttps://as.example/",
+    "java\nscript:alert(1)",
+    "https:\\\\as.example\\",
+  ],
+  ...["https://as.example\\@evil.example/", "https://as.example/\u0000", "https://[::1", "https://a b.example/"],
+];
+const hostile: readonly string[] = [
+  ...others,
+  ...schemes.flatMap((scheme) => [`${scheme}:`, ...payloads.slice(0, 10).map((payload) => `${scheme}:${payload}?`)]),
+  ...payloads.flatMap((payload) => [
+    payload,
+    `http://x${payload}`,
+    `http://x/${payload}`,
+    `https://as.example${payload}`,
+    `https://as.example/${payload}`,
+    `https://as.example/?a=${payload}`,
+    `https://as.example/#${payload}`,
+    `http://127.0.0.1:8080/${payload}`,
+    `https://${payload}.example/`,
+    `https://${payload}@as.example/`,
+    `--url=https://as.example/${payload}`,
+  ]),
+];
+
+describe("openUrl", () => {
+  for (
+    const [platform, program, before] of [
+      ["linux", "xdg-open", []],
+      ["darwin", "open", []],
+      ["win32", "C:\\Windows\\System32\\rundll32.exe", ["url.dll,FileProtocolHandler"]],
+    ] as const
+  ) {
+    test(`500 hostile texts on ${platform}: the opener with one address, or nothing`, () => {
+      assert(hostile.length >= 500, `${hostile.length}`);
+      let opened = 0;
+      for (const text of hostile) {
+        const started: [string, readonly string[]][] = [];
+        const start = (command: string, args: readonly string[]): void => void started.push([command, args]);
+        const went = openUrl(text, { platform, systemRoot: "C:\\Windows\\", start });
+        if (!went) {
+          assertEquals([text, started], [text, []]);
+          continue;
+        }
+        opened++;
+        assertEquals([text, started], [text, [[program, [...before, new URL(text).href]]]]);
+        const address = started[0]?.[1].at(-1) ?? "";
+        assert(/^https:\/\/|^http:\/\/127\.0\.0\.1:8080\//.test(address), address);
+        assert(/^[!#$%&()*+,\-./:;=?@[\]_~\w{}]+$/.test(address), address);
+      }
+      // What is harmless in its place is opened: the test above is about something.
+      assert(opened > 20 && opened < 150, `${opened}`);
+    });
+  }
+
+  test("addresses of pages: https, and http on this machine", () => {
+    for (
+      const good of ["https://as.example/a?b=c&d=%22#e", "http://localhost:1/", "http://127.0.0.1/", "http://[::1]:8/"]
+    ) {
+      assertEquals(pageAddress(good), good);
+    }
+    assertEquals(pageAddress("HTTPS://AS.example/é"), "https://as.example/%C3%A9");
+    for (const bad of others) assertEquals(pageAddress(bad), undefined, bad);
+  });
+
+  test(
+    "the system's opener gets exactly this one argument",
+    { skip: process.platform !== "linux" && "no xdg-open" },
+    async () => {
+      const folder = mkdtempSync(join(tmpdir(), "causeway-open-"));
+      const opener = join(folder, "xdg-open");
+      const seen = join(folder, "seen");
+      writeFileSync(
+        opener,
+        `#!/bin/sh\nfor a in "$#" "$@"; do printf '%s\\n' "$a"; done > '${seen}.part'\nmv '${seen}.part' '${seen}'\n`,
+      );
+      chmodSync(opener, 0o755);
+      const { PATH } = process.env;
+      try {
+        process.env.PATH = `${folder}${delimiter}${PATH}`;
+        const address = "https://as.example/authorize?a=$(touch${IFS}x)&b=%60id%60;c#--d";
+        assertEquals(openUrl(address), true);
+        const end = performance.now() + 10_000;
+        while (!existsSync(seen) && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 10));
+        assertEquals(readFileSync(seen, "utf8"), `1\n${address}\n`);
+        process.env.PATH = join(folder, "none");
+        assertEquals(openUrl(address), true, "a system without an opener is no error");
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      } finally {
+        process.env.PATH = PATH;
+        rmSync(folder, { recursive: true });
+      }
+    },
+  );
+});
