@@ -4,7 +4,7 @@
  * @module
  */
 import type { GuardedFetch } from "../egress/guarded_fetch.ts";
-import { AuthorizationError } from "../protocol/errors.ts";
+import { failure } from "./failure.ts";
 import { parseObject } from "./parse.ts";
 
 /**
@@ -20,7 +20,7 @@ export async function legacyDiscovery(origin: string, fetch: GuardedFetch): Prom
   const document = status === 200 ? parseObject(text) : undefined;
   const { issuer = origin } = document ?? {};
   if (issuer !== origin && issuer !== `${origin}/`) {
-    throw new AuthorizationError(`Cannot use the metadata of "${origin}": it names another issuer`);
+    throw failure(`Cannot use the metadata of "${origin}": it names another issuer`);
   }
   return {
     authorization_endpoint: `${origin}/authorize`,

@@ -5,7 +5,7 @@
  */
 import type { GuardedFetch } from "../egress/guarded_fetch.ts";
 import { urlWithoutQuery } from "../egress/redact.ts";
-import { AuthorizationError } from "../protocol/errors.ts";
+import { failure } from "./failure.ts";
 import { parseObject } from "./parse.ts";
 
 /**
@@ -25,14 +25,14 @@ export async function fetchMetadata(
     const document = status === 200 ? parseObject(text) : undefined;
     if (document?.issuer === issuer) return document;
   }
-  throw new AuthorizationError(`Cannot find the metadata of "${issuer}": no document names this issuer`);
+  throw failure(`Cannot find the metadata of "${issuer}": no document names this issuer`);
 }
 
 function places(issuer: string): string[] {
   const { href, origin, pathname } = new URL(issuer);
   // A user name, a query, or an address in an address ("blob:https://…") would be lost, and another server asked.
   if (href !== origin + pathname) {
-    throw new AuthorizationError(
+    throw failure(
       `Cannot find the metadata of "${urlWithoutQuery(issuer)}": an issuer has an origin and a path alone`,
     );
   }

@@ -4,9 +4,9 @@
  * @module
  */
 import type { GuardedFetch } from "../../egress/guarded_fetch.ts";
-import { excerpt } from "../../protocol/excerpt.ts";
-import { AuthorizationError } from "../../protocol/errors.ts";
+import { plain } from "../../protocol/excerpt.ts";
 import { isTexts } from "../../protocol/json_rpc.ts";
+import { failure } from "../failure.ts";
 import { fetchMetadata } from "../metadata.ts";
 import { parseObject } from "../parse.ts";
 import type { ServerMetadata } from "../seam.ts";
@@ -49,7 +49,7 @@ export async function discover(
   }
   const { resource, authorization_servers: issuers, scopes_supported: scopes = [] } = document;
   const wrong = (field: string, expected: string) =>
-    new AuthorizationError(
+    failure(
       `Cannot use the resource metadata of "${server}": "${field}" is ${shown(document[field])}, expected ${expected}`,
     );
   if (typeof resource !== "string" || !covers(resource, server)) throw wrong("resource", "the server's own URL");
@@ -75,7 +75,7 @@ async function findWithoutResource(
   fetch: GuardedFetch,
 ): Promise<Readonly<Record<string, unknown>>> {
   if (options.fallback) return await options.fallback(new URL(server).origin, fetch);
-  throw new AuthorizationError(
+  throw failure(
     `Cannot sign in to "${server}": it has no resource metadata (RFC 9728); a server of 2025-03-26 needs "fallback"`,
   );
 }
@@ -95,7 +95,7 @@ async function findResource(
     if (document) return document;
     if (named !== undefined || status === 200 || status > 499) {
       const got = status === 200 ? "no JSON object" : `status ${status}`;
-      throw new AuthorizationError(
+      throw failure(
         `Cannot read the resource metadata at "${place}": got ${got}, expected a JSON object`,
       );
     }
@@ -106,10 +106,10 @@ async function findResource(
 /** The resource may be the server's URL, or one above it on the same origin. */
 function covers(resource: string, server: string): boolean {
   if (!URL.canParse(resource) || resource.includes("#")) return false;
-  const { origin, pathname } = new URL(resource);
+  const { origin, pathname, username, password } = new URL(resource);
   const own = new URL(server);
   const path = pathname.replace(/\/$/, "");
-  return origin === own.origin && `${own.pathname}/`.startsWith(`${path}/`);
+  return !username && !password && origin === own.origin && `${own.pathname}/`.startsWith(`${path}/`);
 }
 
 /** What is used of the metadata: addresses, lists of texts, and yes or no. */
@@ -128,7 +128,7 @@ function checkMetadata(document: Readonly<Record<string, unknown>>): ServerMetad
     const value = document[field] ?? undefined;
     if (value === undefined) return;
     if (!isRight(value)) {
-      throw new AuthorizationError(
+      throw failure(
         `Cannot use the metadata of "${issuer}": "${field}" is ${shown(value)}, expected ${expected}`,
       );
     }
@@ -146,5 +146,5 @@ function isUrl(value: unknown): boolean {
 
 /** A value of a foreign document, fit for a message. */
 function shown(value: unknown): string {
-  return value === undefined ? "missing" : excerpt(JSON.stringify(value), 100);
+  return value === undefined ? "missing" : plain(JSON.stringify(value), 100);
 }
