@@ -20,12 +20,14 @@ export async function fetchMetadata(
   fetch: GuardedFetch,
   signal?: AbortSignal,
 ): Promise<Readonly<Record<string, unknown>>> {
+  let other = "";
   for (const url of places(issuer)) {
     const { status, text } = await fetch(url, { headers: { accept: "application/json" }, signal: signal ?? null });
     const document = status === 200 ? parseObject(text) : undefined;
     if (document?.issuer === issuer) return document;
+    if (document) other = `, and the "issuer" at "${url}" is ${JSON.stringify(document.issuer)}`;
   }
-  throw failure(`Cannot find the metadata of "${issuer}": no document names this issuer`);
+  throw failure(`Cannot find the metadata of "${issuer}": no document names this issuer${other}`);
 }
 
 function places(issuer: string): string[] {

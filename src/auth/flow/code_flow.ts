@@ -4,7 +4,6 @@
  * @module
  */
 import { calculatePKCECodeChallenge } from "oauth4webapi";
-import { judgeUrl } from "../../egress/address.ts";
 import { randomHex } from "../../ports.ts";
 import { failure } from "../failure.ts";
 import type { AuthorizationRequest, PendingAuthorization } from "../options.ts";
@@ -26,13 +25,12 @@ export async function begin(
   server: string,
   { metadata, resource, scopes }: Discovered,
 ): Promise<AuthorizationRequest> {
-  const { issuer, authorization_endpoint: endpoint, code_challenge_methods_supported: methods } = metadata;
+  const { issuer, authorization_endpoint: endpoint, token_endpoint: last, code_challenge_methods_supported: methods } =
+    metadata;
   const { redirectUri, session } = context.options;
   const fail = (reason: string) => failure(`Cannot sign in at "${issuer}": ${reason}`);
   if (redirectUri === undefined) throw fail('set "redirectUri", where the person comes back to');
-  if (endpoint === undefined) throw fail('its metadata has no "authorization_endpoint"');
-  const refused = judgeUrl(endpoint, context.policy(server));
-  if (refused) throw fail(`its "authorization_endpoint" cannot be opened: ${refused}`);
+  if (!endpoint || !last) throw fail(`its metadata has no "${endpoint ? "token" : "authorization"}_endpoint"`);
   if (!methods?.includes("S256")) throw fail('its "code_challenge_methods_supported" does not have "S256"');
   const client = await identify(context, metadata, server);
   const state = randomHex(context.random, 32);

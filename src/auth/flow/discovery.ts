@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { type EgressPolicy, judgeUrl } from "../../egress/address.ts";
 import type { GuardedFetch } from "../../egress/guarded_fetch.ts";
 import { plain } from "../../protocol/excerpt.ts";
 import { isTexts } from "../../protocol/json_rpc.ts";
@@ -43,9 +44,10 @@ export async function discover(
   options: DiscoveryOptions,
 ): Promise<Discovered> {
   const fetch = context.guarded(server);
+  const policy = context.policy(server);
   const document = await findResource(fetch, server, options.metadataUrl);
   if (!document) {
-    return { metadata: checkMetadata(await findWithoutResource(context, server, fetch)), ...withoutResource };
+    return { metadata: checkMetadata(await findWithoutResource(context, server, fetch), policy), ...withoutResource };
   }
   const { resource, authorization_servers: issuers, scopes_supported: scopes = [] } = document;
   const wrong = (field: string, expected: string) =>
@@ -63,7 +65,7 @@ export async function discover(
     ...issuers.filter((name) => name === options.issuer),
     ...issuers,
   ];
-  const metadata = checkMetadata(await fetchMetadata(issuer, fetch));
+  const metadata = checkMetadata(await fetchMetadata(issuer, fetch), policy);
   return { metadata, resource, scopes };
 }
 
@@ -120,8 +122,8 @@ const lists = [
 ];
 const flags = ["client_id_metadata_document", "authorization_response_iss_parameter"];
 
-/** Keeps what is used, checked. Whether one may go there is judged when one does. */
-function checkMetadata(document: Readonly<Record<string, unknown>>): ServerMetadata {
+/** Keeps what is used, checked: before a person is sent anywhere, or anybody is told of a client. */
+function checkMetadata(document: Readonly<Record<string, unknown>>, policy: EgressPolicy): ServerMetadata {
   const issuer = String(document["issuer"]);
   const kept: Record<string, unknown> = {};
   const keep = (field: string, isRight: (value: unknown) => boolean, expected: string): void => {
@@ -134,7 +136,8 @@ function checkMetadata(document: Readonly<Record<string, unknown>>): ServerMetad
     }
     kept[field] = value;
   };
-  for (const name of endpoints) keep(`${name}_endpoint`, isUrl, "an absolute URL");
+  const isPlace = (value: unknown) => typeof value === "string" && !judgeUrl(value, policy);
+  for (const name of endpoints) keep(`${name}_endpoint`, isPlace, "a public https URL");
   for (const name of lists) keep(`${name}_supported`, isTexts, "a list of texts");
   for (const name of flags) keep(`${name}_supported`, (value) => typeof value === "boolean", "true or false");
   return { issuer, ...kept };
