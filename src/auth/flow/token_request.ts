@@ -41,8 +41,13 @@ export async function requestToken(
     if (dpop && error instanceof AuthorizationError && error.error === "use_dpop_nonce") return ask();
     throw error;
   });
-  const { access_token: accessToken, refresh_token: refreshToken, scope, token_type: type = "bearer" } = answer;
-  const expiresIn = Number(answer["expires_in"] ?? undefined);
+  const {
+    access_token: accessToken,
+    refresh_token: refreshToken,
+    scope,
+    token_type: type = "bearer",
+    expires_in: seconds,
+  } = answer;
   const tokenType = String(type).toLowerCase();
   const wrong = (field: string, expected: string) =>
     failure(`Cannot use the token of "${metadata.issuer}": "${field}" is not ${expected}`);
@@ -55,7 +60,8 @@ export async function requestToken(
     accessToken,
     tokenType,
     refreshToken,
-    expiresIn: expiresIn >= 0 ? expiresIn : undefined,
+    // What is no time, or one that nobody lives to see, is not told.
+    expiresIn: /^\d{1,9}(\.\d+)?$/.test(String(seconds)) ? Number(seconds) : undefined,
     scopes: typeof scope === "string" ? readScopes(scope) : undefined,
   };
 }
