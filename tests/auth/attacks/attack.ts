@@ -89,6 +89,18 @@ export function checkWords(error: McpError): void {
   }
 }
 
+/** What work ends with that waits for time to pass: time moves on until then, and what needs none has some. */
+export async function ended<Value>({ clock }: World, work: Promise<Value>): Promise<Value> {
+  let isOver = false;
+  const over = () => void (isOver = true);
+  work.then(over, over);
+  while (!isOver) {
+    await new Promise<void>((resolve) => void setTimeout(resolve, 10));
+    if (!isOver) await clock.advance(1_000);
+  }
+  return await work;
+}
+
 /** The sign-in that waits is finished as if nothing had happened: one code, one token. */
 export async function finishes({ world, oauth, callback }: Waiting): Promise<void> {
   world.log.clear();
