@@ -185,15 +185,6 @@ describe("a file that cannot be used", () => {
     }
   });
 
-  test("a folder that this user may not write to", {
-    skip: posix || (process.getuid?.() === 0 ? "the administrator may write anywhere" : false),
-  }, async () => {
-    const above = join(root, `locked ${++places}`);
-    await mkdir(above, { mode: 0o500 });
-    const store = createFileStore(join(above, "store"));
-    await refuses(() => store.set("key", secret), join(above, "store"), "this user may not do that");
-  });
-
   test("the reasons of the system are told in words", () => {
     const told = { ENOSPC: "the disk is full", EROFS: "the file system is read-only", EACCES: "this user may not" };
     for (const [code, words] of Object.entries(told)) {
