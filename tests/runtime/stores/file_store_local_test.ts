@@ -6,6 +6,7 @@ import { join, relative } from "node:path";
 import process from "node:process";
 import { after, describe, test } from "node:test";
 import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
+import { createSealedStore } from "../../../src/auth/mod.ts";
 import { createFileStore } from "../../../src/entry/local.ts";
 import { McpError } from "../../../src/protocol/errors.ts";
 import { fileError, isForeign } from "../../../src/runtime/stores/file_access.ts";
@@ -23,6 +24,13 @@ storeSuite("createFileStore", () => {
   const folder = place();
   return { stores: [createFileStore(folder), createFileStore(folder)] };
 }, { compares: true });
+
+storeSuite("createSealedStore over files", () => {
+  const folder = place();
+  const keys = [btoa("k".repeat(32)), btoa("l".repeat(32))];
+  const [one, two] = [createFileStore(folder), createFileStore(folder)];
+  return { stores: [createSealedStore(one, { keys }), createSealedStore(two, { keys: keys.toReversed() })] };
+}, { compares: true, writers: 8 });
 
 const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
 
