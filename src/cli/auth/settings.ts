@@ -35,7 +35,7 @@ export async function openKept(
   extra: Partial<OAuthSettings> = {},
 ): Promise<OAuth> {
   const { clientId, clientMetadataUrl, scopes, redirectUri } = kept;
-  return world.openOAuth({
+  return await world.openOAuth({
     store,
     ...(clientId !== undefined && { client: { clientId, clientSecret: await readSecret(world, kept) } }),
     ...(clientMetadataUrl !== undefined && { clientMetadataUrl }),
