@@ -30,6 +30,8 @@ interface Attempt {
   readonly world: AuthWorld;
   readonly store: Store;
   readonly server: string;
+  /** The last sign-in to it. */
+  readonly earlier: KeptSignIn | undefined;
   readonly kept: KeptSignIn;
   readonly signal: AbortSignal;
 }
@@ -41,7 +43,8 @@ export async function login(line: CommandLine, given: AbortSignal, world: AuthWo
   const server = await readServerTarget(line);
   const run = async (signal: AbortSignal): Promise<number> => {
     const store = world.openStore();
-    const attempt = { world, store, server, kept: toKeep(server, options), signal };
+    const earlier = (await readKept(store)).find((kept) => kept.server === server);
+    const attempt = { world, store, server, earlier, kept: toKeep(server, options, earlier), signal };
     const { kept, result } = options.device
       ? await byDevice(attempt)
       : await byBrowser(attempt, { port: options.port, open: options.open });
@@ -113,13 +116,13 @@ async function byBrowser(
 
 /** On the port of last time where it is free, since the client may be registered with it. */
 async function listen(
-  { store, server }: Attempt,
+  { earlier }: Attempt,
   port: number | undefined,
   arrived: (url: string) => void,
 ): Promise<CallbackServer> {
   if (port !== undefined) return await listenForCallback(arrived, { port });
-  const earlier = (await readKept(store)).find((kept) => kept.server === server)?.redirectUri;
-  const last = Number(earlier !== undefined && URL.canParse(earlier) ? new URL(earlier).port : 0);
+  const { redirectUri = "" } = earlier ?? {};
+  const last = Number(URL.canParse(redirectUri) ? new URL(redirectUri).port : 0);
   if (last === 0) return await listenForCallback(arrived);
   return await listenForCallback(arrived, { port: last }).catch(() => listenForCallback(arrived));
 }

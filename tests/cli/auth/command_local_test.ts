@@ -1,4 +1,5 @@
-import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { delimiter, join } from "node:path";
 import process from "node:process";
 import { describe, test } from "node:test";
@@ -13,6 +14,16 @@ function assertNoSecrets({ world }: ServedWorld, runs: readonly Run[]): void {
   const said = runs.map(({ out, err }) => out + err.replace(/^https?:\S+$/gm, "")).join("");
   for (const secret of world.secrets) assertEquals([secret, said.includes(secret)], [secret, false]);
   assert(world.secrets.length > 0);
+}
+
+/** A port that was free a moment ago. */
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+    });
+  });
 }
 
 describe("causeway login, tools, call, whoami, logout against a real server", () => {
@@ -73,6 +84,36 @@ describe("causeway login, tools, call, whoami, logout against a real server", ()
     const again = await served.login();
     assertEquals([again.code, (await run(["tools", url])).code], [0, 0], again.err);
     assertNoSecrets(served, [renewed, dead, again]);
+  });
+
+  test("a client that the server knows: its secret is read anew each time, and renews tokens", async () => {
+    await using served = await serveWorld();
+    const { url, world, run, folder } = served;
+    const file = join(folder, "secret");
+    writeFileSync(file, "secret-of-the-client");
+    const port = await freePort();
+    const redirectUris = [`http://127.0.0.1:${port}/callback`];
+    world.server.clients.add({ id: "mine", secret: "secret-of-the-client", redirectUris });
+    world.server.knobs.registration = false;
+    world.server.knobs.lifetime = 1;
+    const login = await served.login("--client-id", "mine", "--client-secret-file", file, "--port", String(port));
+    assertEquals(login.code, 0, login.err);
+    assertMatch(login.out, /, client mine, /);
+    world.server.knobs.lifetime = 300;
+    await world.clock.advance(2_000);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    const renewed = await run(["tools", url]);
+    assertEquals(renewed.code, 0, renewed.err);
+    assertEquals((login.out + login.err + renewed.out).includes("secret-of-the-client"), false);
+    // The options of the first time count again.
+    assertEquals((await served.login()).code, 0);
+    rmSync(file);
+    assertFailure(
+      await run(["tools", url]),
+      2,
+      /Cannot read the file ".*secret": there is no such file; causeway login/,
+    );
+    assertMatch((await run(["logout", url])).out, /did not revoke them, so they end by themselves\n$/);
   });
 
   test("a call that needs more names the scopes to ask for", async () => {
