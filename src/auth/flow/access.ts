@@ -204,11 +204,8 @@ export class Access {
   async #signInOnce(demand: Demand): Promise<TokenRecord> {
     const { grant, authorize, dpop } = this.#context.options;
     const { isStepUp, isExplicit } = demand;
-    const required = ({ authorizationUrl, pending }: AuthorizationRequest) =>
-      new AuthorizationRequiredError(`Sign in to "${this.server}" first`, {
-        authorizationUrl,
-        pending: { ...pending, scopes: [...pending.scopes] },
-      });
+    const required = (begun: AuthorizationRequest) =>
+      new AuthorizationRequiredError(`Sign in to "${this.server}" first`, begun);
     const waiting = this.#waiting;
     if (waiting && !isStepUp && !isExplicit && await isPending(this.#context, waiting.pending)) throw required(waiting);
     const found = await this.#find(demand);
