@@ -155,8 +155,10 @@ export function createOAuth(options: OAuthOptions = {}): OAuth {
 }
 
 function checkServer(server: string | URL): URL {
-  const url = URL.canParse(server) ? new URL(server) : undefined;
-  if (!url || !/^(https?|wss?):$/.test(url.protocol)) {
+  // A WebSocket is opened with the token of the same address.
+  const address = String(server).replace(/^ws/i, "http");
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol)) {
     throw new TypeError(`Cannot sign in to "${server}": expected an absolute http: or https: URL`);
   }
   url.hash = "";
