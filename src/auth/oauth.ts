@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Authorizer, Fetch } from "../ports.ts";
+import type { Authorizer, Fetch, Resolve } from "../ports.ts";
 import { Access } from "./flow/access.ts";
 import { takeCallback } from "./flow/code_flow.ts";
 import { OAuthContext } from "./flow/context.ts";
@@ -58,6 +58,11 @@ export class OAuth implements Authorizer {
   /** The headers that carry the token of a server, where there is one: for WebSockets. */
   async headers(server: string, signal?: AbortSignal): Promise<Record<string, string>> {
     return await this.#access(server).headers(signal);
+  }
+
+  /** Takes what resolves names, unless it has one: `connect` of `./bun`, `./deno`, `./node` and `./local` gives its own. */
+  resolveWith(resolve: Resolve): void {
+    this.#context.resolve ??= resolve;
   }
 
   /** Takes all secrets out of a text. */

@@ -75,7 +75,10 @@ export interface OAuthOptions {
   stepUps?: number | undefined;
   /** Sends requests to authorization servers. Default: the runtime's `fetch`. */
   fetch?: Fetch | undefined;
-  /** Resolves names, so that their addresses are judged as well: Node, Bun and Deno have one (`resolve` of their entry). */
+  /**
+   * Resolves names, so that their addresses are judged as well: Node, Bun and Deno have one (`resolve` of their entry). Default:
+   * that of the `connect` which it is the `auth` of, where it has one.
+   */
   resolve?: Resolve | undefined;
   /** Origins that may be asked beside the server's own and public https: in an intranet. Default: none. */
   allow?: readonly string[] | undefined;
