@@ -6,10 +6,10 @@
 import { customFetch, genericTokenEndpointRequest } from "oauth4webapi";
 import { allowInsecureRequests } from "oauth4webapi";
 import type { GuardedFetch } from "../../egress/guarded_fetch.ts";
-import { excerpt } from "../../protocol/excerpt.ts";
 import { AuthorizationError } from "../../protocol/errors.ts";
 import { isTextOrMissing } from "../../protocol/json_rpc.ts";
 import { authenticationOf } from "../authentication.ts";
+import { failure } from "../failure.ts";
 import { parseObject } from "../parse.ts";
 import type { DpopHandle, FormEndpoint, OAuthClient, ServerMetadata, TokenResponse } from "../seam.ts";
 import type { OAuthContext } from "./context.ts";
@@ -41,11 +41,16 @@ export async function requestToken(
     if (dpop && error instanceof AuthorizationError && error.error === "use_dpop_nonce") return ask();
     throw error;
   });
-  const { access_token: accessToken, refresh_token: refreshToken, scope, token_type: type = "bearer" } = answer;
-  const expiresIn = Number(answer["expires_in"] ?? undefined);
+  const {
+    access_token: accessToken,
+    refresh_token: refreshToken,
+    scope,
+    token_type: type = "bearer",
+    expires_in: seconds,
+  } = answer;
   const tokenType = String(type).toLowerCase();
   const wrong = (field: string, expected: string) =>
-    new AuthorizationError(`Cannot use the token of "${metadata.issuer}": "${field}" is not ${expected}`);
+    failure(`Cannot use the token of "${metadata.issuer}": "${field}" is not ${expected}`);
   if (typeof accessToken !== "string" || !/^[!-~]+$/.test(accessToken)) throw wrong("access_token", "a token");
   if (tokenType !== "bearer" && tokenType !== "dpop") throw wrong("token_type", '"Bearer" or "DPoP"');
   if (!isTextOrMissing(refreshToken)) throw wrong("refresh_token", "a text");
@@ -55,7 +60,8 @@ export async function requestToken(
     accessToken,
     tokenType,
     refreshToken,
-    expiresIn: expiresIn >= 0 ? expiresIn : undefined,
+    // What is no time, or one that nobody lives to see, is not told.
+    expiresIn: /^\d{1,9}(\.\d+)?$/.test(String(seconds)) ? Number(seconds) : undefined,
     scopes: typeof scope === "string" ? readScopes(scope) : undefined,
   };
 }
@@ -73,7 +79,7 @@ export async function post(
   grantType?: string,
 ): Promise<Record<string, unknown>> {
   const { issuer, [endpoint]: url } = metadata;
-  if (url === undefined) throw new AuthorizationError(`Cannot ask "${issuer}": its metadata has no "${endpoint}"`);
+  if (url === undefined) throw failure(`Cannot ask "${issuer}": its metadata has no "${endpoint}"`);
   const given = Object.entries(parameters).flatMap(([name, value]) => value === undefined ? [] : [[name, value]]);
   let text = "";
   // The library's one way to speak as a client: what it is told is the token endpoint may be another one.
@@ -99,11 +105,10 @@ export async function post(
   const answer = readAnswer(text);
   const { error, error_description: description } = answer ?? {};
   if (status > 199 && status < 300 && answer && error === undefined) return answer;
-  const code = typeof error === "string" ? excerpt(error, 100) : undefined;
-  const said = [status, code ?? (answer ? "" : "no JSON object"), description].filter(Boolean).join(" ");
-  throw new AuthorizationError(
-    excerpt(context.redactor.redact(`"${issuer}" refused at its "${endpoint}": ${said}`), 500),
-    { error: code, retryable: status === 429 || status > 499 },
+  const said = [status, answer ? error : "no JSON object", description].filter(Boolean).join(" ");
+  throw failure(
+    context.redactor.redact(`"${issuer}" refused at its "${endpoint}": ${said}`),
+    { error, retryable: status === 429 || status > 499 },
   );
 }
 
