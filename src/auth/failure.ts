@@ -4,7 +4,7 @@
  * @module
  */
 import { AuthorizationError, type McpErrorOptions } from "../protocol/errors.ts";
-import { plain } from "../protocol/excerpt.ts";
+import { plain } from "../egress/redact.ts";
 
 /** An error that is fit for a terminal, whatever a server had to say in it: at most 500 characters, none that controls. */
 export function failure(

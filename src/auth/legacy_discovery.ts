@@ -19,7 +19,7 @@ export async function legacyDiscovery(origin: string, fetch: GuardedFetch): Prom
   const { status, text } = await fetch(`${origin}/.well-known/oauth-authorization-server`, { headers });
   // A server that is down may well have metadata: nothing is taken for granted then.
   if (status > 499) {
-    throw new AuthorizationError(`Cannot find the metadata of "${origin}": it answered ${status}`, { retryable: true });
+    throw failure(`Cannot find the metadata of "${origin}": it answered ${status}`, { retryable: true });
   }
   const document = status === 200 ? parseObject(text) : undefined;
   const { issuer = origin } = document ?? {};

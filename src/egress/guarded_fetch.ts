@@ -15,8 +15,7 @@ import { RedirectRefusedError, TimeoutError } from "../protocol/errors.ts";
 import { type Clock, type Fetch, type Resolve, systemClock } from "../ports.ts";
 import { eachChunk } from "./body.ts";
 import { type EgressPolicy, isGivenOrigin, isLoopbackHost, judgeAddress, judgeUrl } from "./address.ts";
-import { plain } from "../protocol/excerpt.ts";
-import { urlWithoutQuery } from "./redact.ts";
+import { plain, urlWithoutQuery } from "./redact.ts";
 
 const mostRedirects = 3;
 

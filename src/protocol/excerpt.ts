@@ -13,8 +13,3 @@ export function excerpt(text: string, length = 2048): string {
 export function urlWithoutQuery(url: string | URL): string {
   return String(url).replace(/[?#].*$/s, "").replace(/^((?:[^:\\/]*:)?[\s\\/]*)[^\\/]*@/, "$1");
 }
-
-/** The start of a foreign text in one line that a terminal can show: nothing in it moves the cursor or turns text around. */
-export function plain(text: string, length = 499): string {
-  return excerpt(text, length).replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, " ");
-}

@@ -159,7 +159,7 @@ export class HttpReply {
     if (!type.startsWith(eventStream)) {
       const text = excerpt(await this.#errorText(response), 200);
       throw new ProtocolViolationError(
-        `"${label}" answered ${response.status}: expected JSON or events, got "${redact(type)}": ${text}`,
+        `"${label}" answered ${response.status}: expected JSON or events, got ${redact(type)}: ${text}`,
       );
     }
     const parser = new SseParser(limits.messageBytes, (data, event) => {

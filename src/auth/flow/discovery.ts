@@ -5,7 +5,7 @@
  */
 import { type EgressPolicy, judgeUrl } from "../../egress/address.ts";
 import type { GuardedFetch } from "../../egress/guarded_fetch.ts";
-import { plain } from "../../protocol/excerpt.ts";
+import { plain } from "../../egress/redact.ts";
 import { isTexts } from "../../protocol/json_rpc.ts";
 import { failure } from "../failure.ts";
 import { fetchMetadata } from "../metadata.ts";
