@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { calculatePKCECodeChallenge } from "oauth4webapi";
 import { judgeUrl } from "../../egress/address.ts";
 import { excerpt } from "../../protocol/excerpt.ts";
 import { AuthorizationError } from "../../protocol/errors.ts";
@@ -62,7 +61,7 @@ export async function begin(
     response_type: "code",
     client_id: client.clientId,
     redirect_uri: redirectUri,
-    code_challenge: await calculatePKCECodeChallenge(verifier),
+    code_challenge: await challengeOf(verifier),
     code_challenge_method: "S256",
     state,
     scope: scopes.length ? scopes.join(" ") : undefined,
@@ -121,6 +120,12 @@ export async function takeCallback(
   if (!code) throw fail('the callback has no "code"');
   context.secret(code);
   return { pending: kept.content, code };
+}
+
+/** What the server is shown of a verifier (RFC 7636, section 4.2): its hash, in base64url. */
+async function challengeOf(verifier: string): Promise<string> {
+  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(verifier));
+  return btoa(String.fromCharCode(...new Uint8Array(hash))).replace(/\+/g, "-").replace(/\//g, "_").replace(/=/g, "");
 }
 
 /** The key of a sign-in: only who knows the state can name it. */
