@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { calculatePKCECodeChallenge } from "oauth4webapi";
 import { randomHex } from "../../ports.ts";
 import { failure } from "../failure.ts";
 import type { AuthorizationRequest, PendingAuthorization } from "../options.ts";
@@ -59,7 +58,7 @@ export async function begin(
     response_type: "code",
     client_id: client.clientId,
     redirect_uri: redirectUri,
-    code_challenge: await calculatePKCECodeChallenge(verifier),
+    code_challenge: await challengeOf(verifier),
     code_challenge_method: "S256",
     state,
     scope: scopes.length ? scopes.join(" ") : undefined,
@@ -119,6 +118,12 @@ export async function takeCallback(
   }
   context.secret(code);
   return { pending: kept.content, code };
+}
+
+/** What the server is shown of a verifier (RFC 7636, section 4.2): its hash, in base64url. */
+async function challengeOf(verifier: string): Promise<string> {
+  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(verifier));
+  return btoa(String.fromCharCode(...new Uint8Array(hash))).replace(/\+/g, "-").replace(/\//g, "_").replace(/=/g, "");
 }
 
 /** The key of a sign-in: only who knows the state can name it. */
