@@ -281,7 +281,7 @@ export class Access {
       metadata,
       client: fullClient(context, client, metadata),
       fetch: context.guarded(this.server),
-      dpop: key?.handle,
+      dpop: key,
     };
   }
 

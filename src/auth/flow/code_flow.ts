@@ -3,17 +3,18 @@
  *
  * @module
  */
-import { calculatePKCECodeChallenge } from "oauth4webapi";
 import { randomHex } from "../../ports.ts";
 import { failure } from "../failure.ts";
 import type { AuthorizationRequest, PendingAuthorization } from "../options.ts";
 import type { OAuthContext } from "./context.ts";
 import type { Discovered } from "./discovery.ts";
 import { identify } from "./identity.ts";
-import { isPendingRecord, type PendingRecord } from "./records.ts";
+import { isPendingList, isPendingRecord, type PendingList, type PendingRecord } from "./records.ts";
 
 /** How long a sign-in may take, in milliseconds. */
 const patience = 600_000;
+/** How many of one subject wait at most. */
+const mostPending = 50;
 
 /**
  * Begins a sign-in, and keeps what finishes it.
@@ -54,12 +55,13 @@ export async function begin(
       expiresAt,
     } satisfies PendingRecord,
   );
+  await index(context, { key, expiresAt });
   const url = new URL(endpoint);
   const parameters = {
     response_type: "code",
     client_id: client.clientId,
     redirect_uri: redirectUri,
-    code_challenge: await calculatePKCECodeChallenge(verifier),
+    code_challenge: await challengeOf(verifier),
     code_challenge_method: "S256",
     state,
     scope: scopes.length ? scopes.join(" ") : undefined,
@@ -119,6 +121,30 @@ export async function takeCallback(
   }
   context.secret(code);
   return { pending: kept.content, code };
+}
+
+/** What the server is shown of a verifier (RFC 7636, section 4.2): its hash, in base64url. */
+async function challengeOf(verifier: string): Promise<string> {
+  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(verifier));
+  return btoa(String.fromCharCode(...new Uint8Array(hash))).replace(/\+/g, "-").replace(/\//g, "_").replace(/=/g, "");
+}
+
+/**
+ * Remembers a sign-in among those of its subject, and forgets those that nobody finished: the ones that are too old, and of many
+ * the oldest.
+ */
+async function index(context: OAuthContext, entry: PendingList["list"][number]): Promise<void> {
+  const key = await context.ownKey("index");
+  for (let attempt = 0; attempt < 5; attempt++) {
+    const kept = await context.read(key, isPendingList);
+    const all = [...kept?.content.list ?? [], entry];
+    const list = all.filter(({ expiresAt }) => expiresAt > context.clock.now()).slice(-mostPending);
+    if (await context.swap(key, kept?.text, JSON.stringify({ list } satisfies PendingList))) {
+      const gone = all.filter((other) => !list.includes(other));
+      await Promise.all(gone.map((other) => context.store.delete(other.key)));
+      return;
+    }
+  }
 }
 
 /** The key of a sign-in: only who knows the state can name it. */

@@ -126,20 +126,23 @@ const flags = ["client_id_metadata_document", "authorization_response_iss_parame
 function checkMetadata(document: Readonly<Record<string, unknown>>, policy: EgressPolicy): ServerMetadata {
   const issuer = String(document["issuer"]);
   const kept: Record<string, unknown> = {};
-  const keep = (field: string, isRight: (value: unknown) => boolean, expected: string): void => {
+  const keep = (field: string, judge: (value: unknown) => string | undefined): void => {
     const value = document[field] ?? undefined;
-    if (value === undefined) return;
-    if (!isRight(value)) {
-      throw failure(
-        `Cannot use the metadata of "${issuer}": "${field}" is ${shown(value)}, expected ${expected}`,
-      );
+    const reason = value === undefined ? undefined : judge(value);
+    if (reason) {
+      throw failure(`Cannot use the metadata of "${issuer}": "${field}" is ${shown(value)}, expected ${reason}`);
     }
     kept[field] = value;
   };
-  const isPlace = (value: unknown) => typeof value === "string" && !judgeUrl(value, policy);
-  for (const name of endpoints) keep(`${name}_endpoint`, isPlace, "a public https URL");
-  for (const name of lists) keep(`${name}_supported`, isTexts, "a list of texts");
-  for (const name of flags) keep(`${name}_supported`, (value) => typeof value === "boolean", "true or false");
+  const judgePlace = (value: unknown) => {
+    const reason = typeof value === "string" ? judgeUrl(value, policy) : "it is no text";
+    return reason && `a public https URL: ${reason}`;
+  };
+  for (const name of endpoints) keep(`${name}_endpoint`, judgePlace);
+  for (const name of lists) keep(`${name}_supported`, (value) => isTexts(value) ? undefined : "a list of texts");
+  for (const name of flags) {
+    keep(`${name}_supported`, (value) => typeof value === "boolean" ? undefined : "true or false");
+  }
   return { issuer, ...kept };
 }
 

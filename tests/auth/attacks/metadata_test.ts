@@ -216,9 +216,10 @@ describe("attacks with wrong types", () => {
   const cases = [
     ...wrong(
       urls.map((name) => `${name}_endpoint`),
-      [1, true, [], ["https://a.example"], {}, "a"],
-      "a public https URL",
+      [1, true, [], ["https://a.example"], {}],
+      "a public https URL: it is no text",
     ),
+    ...wrong(urls.map((name) => `${name}_endpoint`), ["a"], "a public https URL: it is not an absolute URL"),
     ...wrong(lists.map((name) => `${name}_supported`), [1, true, "S256", {}, [1], [null], [["a"]]], "a list of texts"),
     ...wrong(flags.map((name) => `${name}_supported`), [1, 0, "true", [], {}], "true or false"),
   ];
