@@ -132,6 +132,8 @@ export class Access {
 
   /** Withdraws the tokens at the authorization server, and forgets them. False: it could not be told. */
   async signOut(): Promise<boolean | undefined> {
+    // What a refresh brings is withdrawn as well.
+    await this.tokens.settle();
     const server = (await this.tokens.serverRecord())?.content;
     const tokens = server && (await this.tokens.load(server))?.content;
     if (!tokens) return undefined;
@@ -159,7 +161,7 @@ export class Access {
     // A legacy stream, or its end, is nothing that a person should be asked for.
     const isCall = init.method === "POST";
     if (response.status === 401) {
-      if (!attempt.isRenewed) {
+      if (!attempt.isRenewed || (sent && this.tokens.isOver(sent))) {
         attempt.isRenewed = true;
         attempt.sent = await this.tokens.renewed(sent?.accessToken, init.signal);
         if (attempt.sent) return true;
