@@ -47,7 +47,8 @@ export async function discover(
   if (!document) {
     return { metadata: checkMetadata(await findWithoutResource(context, server, fetch)), ...withoutResource };
   }
-  const { resource, authorization_servers: issuers, scopes_supported: scopes = [] } = document;
+  const { resource, authorization_servers: issuers, scopes_supported } = document;
+  const scopes = scopes_supported ?? [];
   const wrong = (field: string, expected: string) =>
     new AuthorizationError(
       `Cannot use the resource metadata of "${server}": "${field}" is ${shown(document[field])}, expected ${expected}`,
@@ -93,7 +94,8 @@ async function findResource(
     const { status, text } = await fetch(place, { headers: { accept: "application/json" } });
     const document = status === 200 ? parseObject(text) : undefined;
     if (document) return document;
-    if (named !== undefined || status === 200 || status > 499) {
+    // A usual place may hold a page that all addresses of its site show.
+    if (named !== undefined || status > 499) {
       const got = status === 200 ? "no JSON object" : `status ${status}`;
       throw new AuthorizationError(
         `Cannot read the resource metadata at "${place}": got ${got}, expected a JSON object`,
@@ -125,8 +127,9 @@ function checkMetadata(document: Readonly<Record<string, unknown>>): ServerMetad
   const issuer = String(document["issuer"]);
   const kept: Record<string, unknown> = {};
   const keep = (field: string, isRight: (value: unknown) => boolean, expected: string): void => {
-    const value = document[field] ?? undefined;
-    if (value === undefined) return;
+    const value = document[field];
+    // Many servers write null, or an empty text, for what they do not have.
+    if (!value) return;
     if (!isRight(value)) {
       throw new AuthorizationError(
         `Cannot use the metadata of "${issuer}": "${field}" is ${shown(value)}, expected ${expected}`,

@@ -39,9 +39,11 @@ export async function requestToken(
     if (dpop && error instanceof AuthorizationError && error.error === "use_dpop_nonce") return ask();
     throw error;
   });
-  const { access_token: accessToken, refresh_token: refreshToken, scope, token_type: type = "bearer" } = answer;
-  const expiresIn = Number(answer["expires_in"] ?? undefined);
-  const tokenType = String(type).toLowerCase();
+  const { access_token: accessToken, scope } = answer;
+  // Many servers write null for what they do not have.
+  const refreshToken = answer["refresh_token"] || undefined;
+  const tokenType = String(answer["token_type"] ?? "bearer").toLowerCase();
+  const expiresIn = Number(answer["expires_in"]);
   const wrong = (field: string, expected: string) =>
     new AuthorizationError(`Cannot use the token of "${metadata.issuer}": "${field}" is not ${expected}`);
   if (typeof accessToken !== "string" || !/^[!-~]+$/.test(accessToken)) throw wrong("access_token", "a token");
@@ -53,7 +55,8 @@ export async function requestToken(
     accessToken,
     tokenType,
     refreshToken,
-    expiresIn: expiresIn >= 0 ? expiresIn : undefined,
+    // 0, and what no calendar has: it is good until it is refused.
+    expiresIn: expiresIn > 0 && expiresIn < longestLife ? expiresIn : undefined,
     scopes: typeof scope === "string" ? readScopes(scope) : undefined,
   };
 }
@@ -85,9 +88,11 @@ export async function post(
     return new Response(null, reply);
   };
   const { status } = await (dpop ? dpop.post(url, send) : send());
-  const answer = readAnswer(text);
+  const isDone = status > 199 && status < 300;
+  // What a revocation answers beside its status says nothing (RFC 7009, section 2.2).
+  const answer = isDone && endpoint === "revocation_endpoint" ? {} : readAnswer(text);
   const { error, error_description: description } = answer ?? {};
-  if (status > 199 && status < 300 && answer && error === undefined) return answer;
+  if (isDone && answer && error === undefined) return answer;
   const code = typeof error === "string" ? excerpt(error, 100) : undefined;
   const said = [status, code ?? (answer ? "" : "no JSON object"), description].filter(Boolean).join(" ");
   throw new AuthorizationError(
@@ -101,6 +106,9 @@ function readAnswer(text: string): Record<string, unknown> | undefined {
   return parseObject(text) ??
     (/^([\w.-]+=[^<{]*)?$/.test(text) ? Object.fromEntries(new URLSearchParams(text)) : undefined);
 }
+
+/** Some three hundred years, in seconds. */
+const longestLife = 1e10;
 
 /** The names of values that no text may show. */
 const isSecret = /(assertion|code|verifier|token|secret)$/;
