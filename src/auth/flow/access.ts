@@ -335,8 +335,13 @@ async function withToken(
 /** What a refusal asks for. */
 function readDemand({ headers }: { readonly headers: Headers }): Demand & { readonly error: string | undefined } {
   const challenges = readChallenges(headers.get("www-authenticate"));
-  const found = challenges.find(({ scheme }) => scheme === "bearer" || scheme === "dpop");
-  const { resource_metadata: metadataUrl, scope, error } = found?.parameters ?? {};
+  const ours = challenges.filter(({ scheme }) => scheme === "bearer" || scheme === "dpop");
+  // What one leaves out another may say; the first that says it counts.
+  const said: Readonly<Record<string, string>> = Object.assign(
+    {},
+    ...ours.reverse().map(({ parameters }) => parameters),
+  );
+  const { resource_metadata: metadataUrl, scope, error } = said;
   return { metadataUrl, scopes: readScopes(scope), error };
 }
 
