@@ -6,6 +6,7 @@
 import type { GuardedFetch } from "../egress/guarded_fetch.ts";
 import { urlWithoutQuery } from "../egress/redact.ts";
 import { AuthorizationError } from "../protocol/errors.ts";
+import { excerpt } from "../protocol/excerpt.ts";
 import { parseObject } from "./parse.ts";
 
 /**
@@ -20,12 +21,20 @@ export async function fetchMetadata(
   fetch: GuardedFetch,
   signal?: AbortSignal,
 ): Promise<Readonly<Record<string, unknown>>> {
+  const found: string[] = [];
+  let retryable = false;
   for (const url of places(issuer)) {
     const { status, text } = await fetch(url, { headers: { accept: "application/json" }, signal: signal ?? null });
     const document = status === 200 ? parseObject(text) : undefined;
     if (document?.issuer === issuer) return document;
+    retryable ||= status > 499;
+    const named = excerpt(JSON.stringify(document?.issuer ?? null), 200);
+    found.push(`"${url}" ${document ? `names ${named}` : `answered with status ${status}`}`);
   }
-  throw new AuthorizationError(`Cannot find the metadata of "${issuer}": no document names this issuer`);
+  throw new AuthorizationError(
+    `Cannot find the metadata of "${issuer}": no document names this issuer (${found.join(", ")})`,
+    { retryable },
+  );
 }
 
 function places(issuer: string): string[] {

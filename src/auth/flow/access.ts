@@ -4,6 +4,7 @@
  * @module
  */
 import { discard } from "../../egress/body.ts";
+import { urlWithoutQuery } from "../../protocol/excerpt.ts";
 import { AuthorizationError, AuthorizationRequiredError, McpError } from "../../protocol/errors.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { Fetch } from "../../ports.ts";
@@ -149,7 +150,7 @@ export class Access {
       await post(asking, "revocation_endpoint", { token, token_type_hint: hint });
       return true;
     } catch (error) {
-      const fields = { server: this.server, error: error instanceof Error ? error.message : "" };
+      const fields = { server: urlWithoutQuery(this.server), error: error instanceof Error ? error.message : "" };
       this.#context.logger?.({ level: "warning", message: "Tokens cannot be revoked", fields });
       return false;
     }
@@ -205,7 +206,7 @@ export class Access {
     const { grant, authorize, dpop } = this.#context.options;
     const { isStepUp, isExplicit } = demand;
     const required = ({ authorizationUrl, pending }: AuthorizationRequest) =>
-      new AuthorizationRequiredError(`Sign in to "${this.server}" first`, {
+      new AuthorizationRequiredError(`Sign in to "${urlWithoutQuery(this.server)}" first`, {
         authorizationUrl,
         pending: { ...pending, scopes: [...pending.scopes] },
       });
@@ -214,7 +215,7 @@ export class Access {
     const found = await this.#find(demand);
     if (grant) {
       if (grant.isInteractive && !isExplicit) {
-        throw new AuthorizationError(`Cannot use "${this.server}" yet: sign in first, with "signIn"`);
+        throw new AuthorizationError(`Cannot use "${urlWithoutQuery(this.server)}" yet: sign in first, with "signIn"`);
       }
       const client = await identify(this.#context, found.metadata, this.server);
       const key = await dpop?.open();

@@ -4,7 +4,7 @@
  * @module
  */
 import type { GuardedFetch } from "../../egress/guarded_fetch.ts";
-import { excerpt } from "../../protocol/excerpt.ts";
+import { excerpt, urlWithoutQuery } from "../../protocol/excerpt.ts";
 import { AuthorizationError } from "../../protocol/errors.ts";
 import { isTexts } from "../../protocol/json_rpc.ts";
 import { fetchMetadata } from "../metadata.ts";
@@ -51,7 +51,9 @@ export async function discover(
   const scopes = scopes_supported ?? [];
   const wrong = (field: string, expected: string) =>
     new AuthorizationError(
-      `Cannot use the resource metadata of "${server}": "${field}" is ${shown(document[field])}, expected ${expected}`,
+      `Cannot use the resource metadata of "${urlWithoutQuery(server)}": "${field}" is ${
+        shown(document[field])
+      }, expected ${expected}`,
     );
   if (typeof resource !== "string" || !covers(resource, server)) throw wrong("resource", "the server's own URL");
   if (!isTexts(issuers) || !issuers.length || !issuers.every(isUrl)) {
@@ -77,7 +79,9 @@ async function findWithoutResource(
 ): Promise<Readonly<Record<string, unknown>>> {
   if (options.fallback) return await options.fallback(new URL(server).origin, fetch);
   throw new AuthorizationError(
-    `Cannot sign in to "${server}": it has no resource metadata (RFC 9728); a server of 2025-03-26 needs "fallback"`,
+    `Cannot sign in to "${
+      urlWithoutQuery(server)
+    }": it has no resource metadata (RFC 9728); a server of 2025-03-26 needs "fallback"`,
   );
 }
 

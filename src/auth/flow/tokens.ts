@@ -4,6 +4,7 @@
  * @module
  */
 import { AuthorizationError, TimeoutError } from "../../protocol/errors.ts";
+import { urlWithoutQuery } from "../../protocol/excerpt.ts";
 import { randomHex } from "../../ports.ts";
 import type { TokenResponse } from "../seam.ts";
 import type { Kept, OAuthContext } from "./context.ts";
@@ -115,7 +116,7 @@ export class Tokens {
       const now = clock.now();
       const isGood = tokens.accessToken !== rejected && (tokens.expiresAt ?? Infinity) > now;
       if (isGood && this.#isFresh(tokens)) return tokens;
-      if (!this.#isRenewable(tokens)) return isGood ? tokens : undefined;
+      if (!this.isRenewable(tokens)) return isGood ? tokens : undefined;
       if (tokens.lease && tokens.lease.until > now) {
         // Another process is at it: what is good until then is sent meanwhile.
         if (isGood) return tokens;
@@ -146,7 +147,7 @@ export class Tokens {
       response = await this.#renew(tokens, server);
     } catch (error) {
       const code = error instanceof AuthorizationError ? error.error : undefined;
-      const fields = { server: this.#server, error: code };
+      const fields = { server: urlWithoutQuery(this.#server), error: code };
       context.logger?.({ level: "warning", message: "Tokens cannot be renewed", fields });
       if (code === "invalid_client") {
         // Who is not known any more signs in as somebody new.
@@ -189,7 +190,8 @@ export class Tokens {
     return this.#context.clock.now() < renewAt;
   }
 
-  #isRenewable({ refreshToken }: TokenRecord): boolean {
+  /** Whether others can be got in their place without a person. */
+  isRenewable({ refreshToken }: TokenRecord): boolean {
     const { grant } = this.#context.options;
     return refreshToken !== undefined || (grant !== undefined && !grant.isInteractive);
   }
