@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Authorizer, Fetch } from "../ports.ts";
+import type { Authorizer, Fetch, Resolve } from "../ports.ts";
 import { Access } from "./flow/access.ts";
 import { takeCallback } from "./flow/code_flow.ts";
 import { OAuthContext } from "./flow/context.ts";
@@ -59,6 +59,11 @@ export class OAuth implements Authorizer {
   /** The headers that carry the token of a server, where there is one: for WebSockets. */
   async headers(server: string, signal?: AbortSignal): Promise<Record<string, string>> {
     return await this.#access(server).headers(signal);
+  }
+
+  /** Takes what resolves names, unless it has one: `connect` of `./bun`, `./deno`, `./node` and `./local` gives its own. */
+  resolveWith(resolve: Resolve): void {
+    this.#context.resolve ??= resolve;
   }
 
   /** Takes all secrets out of a text. */
@@ -156,8 +161,10 @@ export function createOAuth(options: OAuthOptions = {}): OAuth {
 }
 
 function checkServer(server: string | URL): URL {
-  const url = URL.canParse(server) ? new URL(server) : undefined;
-  if (!url || !/^(https?|wss?):$/.test(url.protocol) || url.username || url.password) {
+  // A WebSocket is opened with the token of the same address.
+  const address = String(server).replace(/^ws/i, "http");
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
     throw new TypeError(
       `Cannot sign in to "${urlWithoutQuery(server)}": expected an absolute http: or https: URL without a user name`,
     );

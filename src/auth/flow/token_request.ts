@@ -4,10 +4,10 @@
  * @module
  */
 import type { GuardedFetch } from "../../egress/guarded_fetch.ts";
-import { excerpt } from "../../protocol/excerpt.ts";
 import { AuthorizationError } from "../../protocol/errors.ts";
 import { isTextOrMissing } from "../../protocol/json_rpc.ts";
 import { authenticationOf } from "../authentication.ts";
+import { failure } from "../failure.ts";
 import { parseObject } from "../parse.ts";
 import type { DpopKey, FormEndpoint, OAuthClient, ServerMetadata, TokenResponse } from "../seam.ts";
 import type { OAuthContext } from "./context.ts";
@@ -39,13 +39,12 @@ export async function requestToken(
     if (dpop && error instanceof AuthorizationError && error.error === "use_dpop_nonce") return ask();
     throw error;
   });
-  const { access_token: accessToken, scope } = answer;
+  const { access_token: accessToken, scope, expires_in: seconds } = answer;
   // Many servers write null for what they do not have.
   const refreshToken = answer["refresh_token"] || undefined;
   const tokenType = String(answer["token_type"] ?? "bearer").toLowerCase();
-  const expiresIn = Number(answer["expires_in"]);
   const wrong = (field: string, expected: string) =>
-    new AuthorizationError(`Cannot use the token of "${metadata.issuer}": "${field}" is not ${expected}`);
+    failure(`Cannot use the token of "${metadata.issuer}": "${field}" is not ${expected}`);
   if (typeof accessToken !== "string" || !/^[!-~]+$/.test(accessToken)) throw wrong("access_token", "a token");
   if (tokenType !== "bearer" && tokenType !== "dpop") throw wrong("token_type", '"Bearer" or "DPoP"');
   if (!isTextOrMissing(refreshToken)) throw wrong("refresh_token", "a text");
@@ -55,8 +54,8 @@ export async function requestToken(
     accessToken,
     tokenType,
     refreshToken,
-    // 0, and what no calendar has: it is good until it is refused.
-    expiresIn: expiresIn > 0 && expiresIn < longestLife ? expiresIn : undefined,
+    // What is no time, or one that nobody lives to see, is not told: it is good until it is refused.
+    expiresIn: /^\d{1,9}(\.\d+)?$/.test(String(seconds)) ? Number(seconds) || undefined : undefined,
     scopes: typeof scope === "string" ? readScopes(scope) : undefined,
   };
 }
@@ -73,7 +72,7 @@ export async function post(
   parameters: Readonly<Record<string, string | undefined>>,
 ): Promise<Record<string, unknown>> {
   const { issuer, [endpoint]: url } = metadata;
-  if (url === undefined) throw new AuthorizationError(`Cannot ask "${issuer}": its metadata has no "${endpoint}"`);
+  if (url === undefined) throw failure(`Cannot ask "${issuer}": its metadata has no "${endpoint}"`);
   const form = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) if (value !== undefined) form.set(name, value);
   const headers = new Headers({ accept: "application/json", "content-type": "application/x-www-form-urlencoded" });
@@ -93,11 +92,10 @@ export async function post(
   const answer = isDone && endpoint === "revocation_endpoint" ? {} : readAnswer(text);
   const { error, error_description: description } = answer ?? {};
   if (isDone && answer && error === undefined) return answer;
-  const code = typeof error === "string" ? excerpt(error, 100) : undefined;
-  const said = [status, code ?? (answer ? "" : "no JSON object"), description].filter(Boolean).join(" ");
-  throw new AuthorizationError(
-    excerpt(context.redactor.redact(`"${issuer}" refused at its "${endpoint}": ${said}`), 500),
-    { error: code, retryable: status === 429 || status > 499 },
+  const said = [status, answer ? error : "no JSON object", description].filter(Boolean).join(" ");
+  throw failure(
+    context.redactor.redact(`"${issuer}" refused at its "${endpoint}": ${said}`),
+    { error, retryable: status === 429 || status > 499 },
   );
 }
 
@@ -106,9 +104,6 @@ function readAnswer(text: string): Record<string, unknown> | undefined {
   return parseObject(text) ??
     (/^([\w.-]+=[^<{]*)?$/.test(text) ? Object.fromEntries(new URLSearchParams(text)) : undefined);
 }
-
-/** Some three hundred years, in seconds. */
-const longestLife = 1e10;
 
 /** The names of values that no text may show. */
 const isSecret = /(assertion|code|verifier|token|secret)$/;

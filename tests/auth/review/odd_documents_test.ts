@@ -30,8 +30,8 @@ describe("documents of servers that write what they do not have", () => {
     assertEquals((await oauth.signIn(resourceUrl)).issuer, issuer);
   });
 
-  test("addresses of the authorization server that are empty texts", async () => {
-    const metadata = { revocation_endpoint: "", device_authorization_endpoint: null };
+  test("addresses of the authorization server that are null", async () => {
+    const metadata = { revocation_endpoint: null, device_authorization_endpoint: null };
     const { oauth } = await createParty({}, { server: { metadata } });
     await oauth.signIn(resourceUrl);
     assertEquals(await oauth.signOut(resourceUrl), { revoked: false });

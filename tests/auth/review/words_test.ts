@@ -11,14 +11,14 @@ describe("what people are told", () => {
   test("which issuer a document names in the place of the one that was looked for", async () => {
     const { oauth } = await createParty({}, { server: { metadata: { issuer: `${issuer}/` } } });
     const error = await assertRejects(() => oauth.signIn(resourceUrl), AuthorizationError);
-    assertStringIncludes(error.message, `/.well-known/oauth-authorization-server" names "${issuer}/"`);
+    assertStringIncludes(error.message, `/.well-known/oauth-authorization-server" is "${issuer}/"`);
   });
 
   test("that the authorization server failed, and that it may work later", async () => {
     const { world, oauth } = await createParty();
     world.fault(({ url }) => url.origin === issuer, answer(503), 2);
     const error = await assertRejects(() => oauth.signIn(resourceUrl), AuthorizationError);
-    assertStringIncludes(error.message, "status 503");
+    assertStringIncludes(error.message, "answered 503");
     assertEquals(error.retryable, true);
   });
 
