@@ -121,7 +121,8 @@ async function register(context: OAuthContext, metadata: ServerMetadata, server:
       { error: answer["error"], retryable: status > 499 },
     );
   }
-  const method = String(answer["token_endpoint_auth_method"] ?? body.token_endpoint_auth_method);
+  // Who got a secret, and is not told how to show it, shows it as the server supports it.
+  const method = answer["token_endpoint_auth_method"] ?? clientMetadata?.["token_endpoint_auth_method"];
   return {
     clientId,
     isRegistered: true,

@@ -4,6 +4,7 @@
  * @module
  */
 import { AuthorizationError, TimeoutError } from "../../protocol/errors.ts";
+import { urlWithoutQuery } from "../../protocol/excerpt.ts";
 import { randomHex } from "../../ports.ts";
 import type { TokenResponse } from "../seam.ts";
 import type { Kept, OAuthContext } from "./context.ts";
@@ -157,7 +158,7 @@ export class Tokens {
     if (!kept) return undefined;
     const tokens = kept.content;
     const last = this.#isGood(tokens, rejected) ? tokens : undefined;
-    if (!this.#isRenewable(tokens) || (last && this.#isFresh(last))) return last;
+    if (!this.isRenewable(tokens) || (last && this.#isFresh(last))) return last;
     const now = clock.now();
     const { lease } = tokens;
     if (lease && lease.until > now) {
@@ -192,7 +193,7 @@ export class Tokens {
       response = await this.#renew(tokens, server);
     } catch (error) {
       const code = error instanceof AuthorizationError ? error.error : undefined;
-      const fields = { server: this.#server, error: code };
+      const fields = { server: urlWithoutQuery(this.#server), error: code };
       context.logger?.({ level: "warning", message: "Tokens cannot be renewed", fields });
       if (code === "invalid_grant") {
         // Only what was refused is forgotten: newer tokens may be there by now.
@@ -235,7 +236,8 @@ export class Tokens {
     return this.#context.clock.now() < renewAt;
   }
 
-  #isRenewable({ refreshToken }: TokenRecord): boolean {
+  /** Whether others can be got in their place without a person. */
+  isRenewable({ refreshToken }: TokenRecord): boolean {
     const { grant } = this.#context.options;
     return refreshToken !== undefined || (grant !== undefined && !grant.isInteractive);
   }
