@@ -3,7 +3,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { describe, test } from "node:test";
 import { delay, gate, networkFailure } from "../world/faults.ts";
 import { resourceUrl } from "../world/world.ts";
-import { assertNewest, assertOnce, createRace, failing, type StoreStep } from "./race.ts";
+import { assertNewest, assertOnce, createRace, failing, sleep, type StoreStep } from "./race.ts";
 
 const hour = 3_600_000;
 const isTokens = (key: string): boolean => key.startsWith("oauth.tokens.");
@@ -42,8 +42,7 @@ describe("one process", () => {
     const { fault, release } = gate();
     race.world.fault("/mcp", fault, 50);
     const all = race.calls(100);
-    await race.world.clock.advance(1_000);
-    assertEquals(race.world.log.of("/mcp").length, 150);
+    await race.until(() => race.world.log.of("/mcp").length === 150);
     release();
     assertOnce(race, await all);
     assertEquals(race.world.log.of("/mcp").length, 200);
@@ -60,7 +59,8 @@ describe("one process", () => {
       return new Response(null, { status: 401 });
     }, 20);
     const all = race.calls(20);
-    await world.clock.advance(1_000);
+    await race.until(() => refused === 20 && world.person.visits.length === 1);
+    await race.drive(sleep(world.clock, 1_000));
     release();
     assertEquals(await all, Array(20).fill(200));
     assertEquals([world.log.tokens("refresh_token").length, world.person.visits.length], [1, 1]);
@@ -74,11 +74,12 @@ describe("one process", () => {
     const late: Promise<number>[] = [];
     for (const { fault } of gates) {
       world.fault("/mcp", fault, 1);
+      const seen = world.log.all.length;
       late.push(first.call());
-      await world.clock.settle();
+      await race.until(() => world.log.all.length > seen);
       world.server.issued.revokeAccess();
       late.push(first.call());
-      await world.clock.settle();
+      await race.until(() => world.log.all.at(-1)?.status === 200);
     }
     for (const { release } of gates) release();
     assertEquals(await Promise.all(late), Array(6).fill(200));
@@ -112,7 +113,7 @@ describe("one process whose callers give up", () => {
       const callers = Array.from({ length: 10 }, () => new AbortController());
       const calls = callers.map(({ signal }) => first.call(signal));
       const gone = calls.filter((_, index) => leaves(index)).map((call) => assertRejects(() => call, Error, "left"));
-      await world.clock.settle();
+      await race.asked();
       callers.forEach((caller, index) => leaves(index) && caller.abort(new Error("left")));
       await Promise.all(gone);
       release();
@@ -129,11 +130,11 @@ describe("one process whose callers give up", () => {
     world.fault("/token", fault);
     const caller = new AbortController();
     const call = assertRejects(() => first.call(caller.signal), Error, "left");
-    await world.clock.settle();
+    await race.asked();
     caller.abort(new Error("left"));
     await call;
     release();
-    await world.clock.settle();
+    await race.until(() => race.stored()?.["lease"] === undefined);
     assertOnce(race, await race.calls(10));
   });
 
@@ -248,7 +249,7 @@ describe("one process with a store", () => {
     let slow = true;
     store.latency = (step) => step === "get" && slow ? 3_000 : 0;
     release();
-    await world.clock.advance(10);
+    await race.drive(sleep(world.clock, 500));
     slow = false;
     assertEquals([await race.drive(late), world.person.visits.length], [200, 1]);
   });

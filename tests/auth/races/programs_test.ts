@@ -48,7 +48,7 @@ describe("programs over one store", () => {
     const { fault, release } = gate();
     world.fault("/token", fault);
     const renewing = first.call();
-    await world.clock.settle();
+    await race.asked();
     assertEquals(await race.calls(10, [race.another()]), Array(10).fill(200));
     release();
     assertOnce(race, [await renewing]);
@@ -77,7 +77,7 @@ describe("a lease", () => {
         fetch: (url, init) => world.fetch(url, { ...init, signal: null }),
       });
       killed.call().catch(() => {});
-      await world.clock.settle();
+      await race.asked();
       assert(race.stored()?.["lease"]);
       // What was killed does nothing any more: its time-out is not heard.
       race.store.fails = () => false;
@@ -154,7 +154,8 @@ describe("a lease", () => {
       return now ? 20_000 : 0;
     };
     const slow = race.calls(10);
-    await world.clock.advance(10_500);
+    await race.until(() => !isSlow);
+    await race.drive(sleep(world.clock, 10_500));
     // By now the first has the lease without knowing, and it has ended soon after.
     const quick = race.calls(10, [other]);
     assertEquals(await race.drive(Promise.all([slow, quick])), [Array(10).fill(200), Array(10).fill(200)]);
@@ -169,7 +170,7 @@ describe("a lease", () => {
     world.fault("/token", fault);
     const stuck = race.another({ timeout: 100_000 });
     const late = stuck.call();
-    await world.clock.settle();
+    await race.asked();
     // Its own lease lasts longer, so those who wait go by theirs.
     const quick = race.calls(10, [first]);
     assertEquals(await race.drive(quick), Array(10).fill(200));
@@ -207,7 +208,7 @@ describe("a clock that jumps", () => {
       world.fault("/token", fault);
       const program = race.another({ clock });
       const calls = race.calls(10, [program]);
-      await world.clock.settle();
+      await race.asked();
       clock.offset = jump;
       release();
       assertOnce(race, await race.drive(calls));

@@ -81,6 +81,10 @@ export interface Race {
   calls(count: number, programs?: readonly Program[]): Promise<number[]>;
   /** Lets time pass until the work is done. */
   drive<Value>(work: Promise<Value>, most?: number): Promise<Value>;
+  /** Resolves when something has come true that needs no time to pass. */
+  until(isTrue: () => boolean): Promise<void>;
+  /** Resolves when somebody asks for tokens. */
+  asked(): Promise<void>;
   /** The tokens in the store. */
   stored(): Record<string, unknown> | undefined;
   /** The refresh tokens that were sent, in their order. */
@@ -109,6 +113,8 @@ export async function createRace(options: OAuthOptions = {}, worldOptions: World
     calls: (count, programs = [first]) =>
       Promise.all(programs.flatMap((program) => Array.from({ length: count }, () => program.call()))),
     drive: (work, most) => drive(world, work, most),
+    until: (isTrue) => until(world, isTrue),
+    asked: () => until(world, () => world.log.tokens().length > 0),
     stored: () => storedTokens(store),
     sent: () => world.log.tokens("refresh_token").map(({ form }) => form.get("refresh_token")),
   };
@@ -149,6 +155,14 @@ export async function drive<Value>({ clock }: World, work: Promise<Value>, most:
     if (clock.monotonic() > last) throw new Error(`It hangs: it was not done within ${most} ms`);
   }
   return await work;
+}
+
+/** Gives the runtime turns until something has come true: how many it needs depends on what else the machine does. */
+async function until({ clock }: World, isTrue: () => boolean): Promise<void> {
+  for (let turn = 0; !isTrue(); turn++) {
+    if (turn > 500) throw new Error(`It does not come true: ${isTrue}`);
+    await clock.settle();
+  }
 }
 
 /** The tokens that a store keeps. */

@@ -52,7 +52,7 @@ describe("a refresh token that is refused", () => {
     world.fault("/token", fault);
     for (const token of world.server.issued.refresh.values()) token.isRevoked = true;
     const calls = race.calls(10);
-    await world.clock.settle();
+    await race.asked();
     // Somebody signs in while the refusal is on its way.
     await race.another().oauth.signIn(resourceUrl);
     const before = new Map(store.texts);
@@ -154,11 +154,11 @@ describe("a sign-out in the middle of a refresh", () => {
       );
       const caller = new AbortController();
       const call = assertRejects(() => first.call(caller.signal), Error, "left");
-      await world.clock.settle();
+      await race.asked();
       caller.abort(new Error("left"));
       await call;
       const out = first.oauth.signOut(resourceUrl);
-      await world.clock.settle();
+      await world.clock.advance(100);
       release();
       assertEquals([await out, race.stored()], [{ revoked: true }, undefined]);
       const { access, refresh } = world.server.issued;
@@ -175,7 +175,7 @@ describe("a sign-out in the middle of a refresh", () => {
     const { fault, release } = gate();
     world.fault("/token", fault);
     const calls = race.calls(10);
-    await world.clock.settle();
+    await race.asked();
     await race.another().oauth.signOut(resourceUrl);
     release();
     assertEquals(await race.drive(calls), Array(10).fill(200));
@@ -193,7 +193,7 @@ describe("a sign-in in the middle of a refresh", () => {
       const { fault, release } = gate();
       world.fault("/token", fault);
       const calls = race.calls(10);
-      await world.clock.settle();
+      await race.asked();
       await (who === "another" ? race.another() : first).oauth.signIn(resourceUrl);
       release();
       assertEquals(await race.drive(calls), Array(10).fill(200));
