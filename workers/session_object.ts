@@ -5,8 +5,8 @@
  */
 import { randomHex, systemRandom } from "../src/ports.ts";
 import { workersLimits } from "../src/protocol/limits.ts";
-import { createObjectStore } from "../src/runtime/workers.ts";
-import type { ObjectStorage } from "../src/runtime/workers.ts";
+import { createObjectStore } from "../src/runtime/stores/object_store.ts";
+import type { ObjectStorage } from "../src/runtime/stores/object_store.ts";
 import { createHandler, createSessionStore } from "../src/server/mod.ts";
 import type { Handler, HttpOptions, SessionStore } from "../src/server/mod.ts";
 import { createSample } from "./sample.ts";

@@ -11,10 +11,13 @@ export { createIntrospectionVerifier } from "./verify/introspection.ts";
 export type { IntrospectionVerifierOptions } from "./verify/introspection.ts";
 export type { VerifierOptions } from "./verify/options.ts";
 export type { TokenClaims } from "../ports.ts";
+export { createMemoryStore } from "./stores/memory.ts";
+export type { MemoryStoreOptions } from "./stores/memory.ts";
+export { createSealedStore } from "./stores/sealed.ts";
+export type { SealedStoreOptions } from "./stores/sealed.ts";
 export { createOAuth } from "./oauth.ts";
 export type { OAuth, SignInOptions, SignInStatus } from "./oauth.ts";
 export { legacyDiscovery } from "./legacy_discovery.ts";
-export { createMemoryStore } from "./stores/memory.ts";
 export type {
   AuthorizationRequest,
   ClientMetadata,

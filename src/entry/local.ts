@@ -11,6 +11,8 @@ import type { ChannelServer, ServeStdio } from "./serve_stdio.ts";
 export * from "./core.ts";
 export type { HttpHost, RequestHandler, ServeHttp, ServeHttpOptions, WebSocketDoor } from "./serve_http.ts";
 export type { ChannelServer, ChannelServerOptions, Servable, ServeStdio } from "./serve_stdio.ts";
+export { createFileStore } from "../runtime/stores/file_store.ts";
+export type { FileStore, FileStoreOptions } from "../runtime/stores/file_store.ts";
 
 /**
  * Connects to one MCP server: a URL, a command, a transport or a snapshot. The runtime's ports are loaded with the first call.

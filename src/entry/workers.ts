@@ -5,7 +5,7 @@
  * @module
  */
 import { workersLimits } from "../protocol/limits.ts";
-import { createObjectStore, openWebSocket, upgradeWorkers } from "../runtime/workers.ts";
+import { openWebSocket, upgradeWorkers } from "../runtime/workers.ts";
 import { createWebConnect } from "./connect.ts";
 import type { Connect } from "./connect.ts";
 import { createWithWebSocket } from "./with_websocket.ts";
@@ -14,8 +14,12 @@ import type { WithWebSocket } from "./with_websocket.ts";
 export * from "./core.ts";
 export type { RequestHandler, WebSocketDoor } from "./serve_http.ts";
 export type { WebSocketHandler, WithWebSocket } from "./with_websocket.ts";
-export { createObjectStore };
-export type { ObjectStorage } from "../runtime/workers.ts";
+export { createObjectStore } from "../runtime/stores/object_store.ts";
+export type { ObjectStorage, ObjectStorageSteps } from "../runtime/stores/object_store.ts";
+export { createStubStore, StoreObject } from "../runtime/stores/store_object.ts";
+export type { StoreObjectState, StoreStub } from "../runtime/stores/store_object.ts";
+export { createKvStore } from "../runtime/stores/kv_store.ts";
+export type { KvNamespace, KvStoreOptions } from "../runtime/stores/kv_store.ts";
 
 /**
  * Connects to one MCP server from a Worker. As `connect` of `@causeway/mcp`.

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { OpenWebSocket, Store, WebSocketLike } from "../ports.ts";
+import type { OpenWebSocket, WebSocketLike } from "../ports.ts";
 import { ConnectError } from "../protocol/errors.ts";
 import { urlWithoutQuery } from "../protocol/excerpt.ts";
 import { subprotocol } from "../protocol/web_socket.ts";
@@ -60,38 +60,4 @@ export function upgradeWorkers(_request: Request, accept: (socket: WebSocketLike
   accept(socket);
   const init = { status: 101, webSocket: client, headers: { "sec-websocket-protocol": subprotocol } };
   return new Response(null, init);
-}
-
-/** The part of a Durable Object's storage that is used. */
-export interface ObjectStorage {
-  /** What is kept under a key. */
-  get(key: string): Promise<unknown>;
-  /** Keeps a value. */
-  put(key: string, value: unknown): Promise<void>;
-  /** Forgets a key. */
-  delete(key: string): Promise<unknown>;
-}
-
-/**
- * Makes a `Store` of the storage of a Durable Object (`state.storage`): for `createSessionStore` and `createTaskStore`.
- *
- * One text has at most 2 MB there, and 128 KiB in objects without SQLite.
- *
- * @example What an object keeps
- * ```ts ignore
- * const store = createObjectStore(state.storage);
- * const tasks = createTasks({ store: createTaskStore(store) });
- * ```
- */
-export function createObjectStore(storage: ObjectStorage): Store {
-  return {
-    async get(key) {
-      const value = await storage.get(key);
-      return typeof value === "string" ? value : undefined;
-    },
-    set: (key, value) => storage.put(key, value),
-    async delete(key) {
-      await storage.delete(key);
-    },
-  };
 }

@@ -6,6 +6,7 @@
  */
 import { isObject } from "../protocol/json_rpc.ts";
 import type { JsonObject } from "../protocol/json_rpc.ts";
+import { deriveSealingKey, openText, sealText } from "../protocol/web_crypto.ts";
 import { systemClock, systemRandom } from "../ports.ts";
 import type { Clock, Random } from "../ports.ts";
 import type { StateSealer } from "./seam.ts";
@@ -28,7 +29,6 @@ export interface StateSealerOptions {
 const purpose = "causeway request state 1";
 const defaultTtl = 600_000;
 const leastSecret = 16;
-const nonceLength = 12;
 
 /**
  * Makes a sealer (AES-256-GCM; the key by HKDF-SHA-256). Nothing is computed before the first use.
@@ -37,7 +37,7 @@ const nonceLength = 12;
  */
 export function createStateSealer(options: StateSealerOptions = {}): StateSealer {
   const { secret, ttl = defaultTtl, clock = systemClock, random = systemRandom } = options;
-  const bytes = typeof secret === "string" ? encode(secret) : secret;
+  const bytes = typeof secret === "string" ? new TextEncoder().encode(secret) : secret;
   if (bytes && bytes.length < leastSecret) {
     throw new RangeError(`"secret" has ${bytes.length} bytes: expected at least ${leastSecret}`);
   }
@@ -60,68 +60,21 @@ class GcmSealer implements StateSealer {
   }
 
   async seal(state: JsonObject, bound: string): Promise<string> {
-    const nonce = new Uint8Array(this.#random.bytes(nonceLength));
-    const plain = encode(JSON.stringify({ until: this.#clock.now() + this.#ttl, state }));
-    const sealed = await crypto.subtle.encrypt(algorithm(nonce, bound), await this.#keyed(), plain);
-    const bytes = new Uint8Array(nonceLength + sealed.byteLength);
-    bytes.set(nonce);
-    bytes.set(new Uint8Array(sealed), nonceLength);
-    return toText(bytes);
+    const plain = JSON.stringify({ until: this.#clock.now() + this.#ttl, state });
+    return await sealText(await this.#keyed(), this.#random.bytes(12), plain, bound);
   }
 
   async open(sealed: string, bound: string): Promise<JsonObject | undefined> {
-    const bytes = fromText(sealed);
-    if (!bytes || bytes.length <= nonceLength) return undefined;
-    const key = await this.#keyed();
-    try {
-      const nonce = bytes.slice(0, nonceLength);
-      const plain = await crypto.subtle.decrypt(algorithm(nonce, bound), key, bytes.slice(nonceLength));
-      const { until, state }: Record<string, unknown> = JSON.parse(new TextDecoder().decode(plain));
-      const good = typeof until === "number" && this.#clock.now() < until && isObject(state);
-      return good ? state as JsonObject : undefined;
-    } catch {
-      // Not ours, changed, or bound to something else: the cipher does not say which.
-      return undefined;
-    }
+    const plain = await openText(await this.#keyed(), sealed, bound);
+    if (plain === undefined) return undefined;
+    const { until, state }: Record<string, unknown> = JSON.parse(plain);
+    const good = typeof until === "number" && this.#clock.now() < until && isObject(state);
+    return good ? state as JsonObject : undefined;
   }
 
   /** Callers at the same time make the same key, each for itself: an isolate must not wait across requests. */
   async #keyed(): Promise<CryptoKey> {
-    if (this.#key) return this.#key;
     this.#secret ??= new Uint8Array(this.#random.bytes(32));
-    const base = await crypto.subtle.importKey("raw", this.#secret, "HKDF", false, ["deriveKey"]);
-    const derivation = { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(0), info: encode(purpose) };
-    const usages: KeyUsage[] = ["encrypt", "decrypt"];
-    this.#key = await crypto.subtle.deriveKey(derivation, base, { name: "AES-GCM", length: 256 }, false, usages);
-    return this.#key;
-  }
-}
-
-function algorithm(nonce: Uint8Array<ArrayBuffer>, bound: string): AesGcmParams {
-  return { name: "AES-GCM", iv: nonce, additionalData: encode(bound) };
-}
-
-function encode(text: string): Uint8Array<ArrayBuffer> {
-  return new TextEncoder().encode(text);
-}
-
-/** Base64url without padding. */
-function toText(bytes: Uint8Array): string {
-  let binary = "";
-  for (let at = 0; at < bytes.length; at += 8192) binary += String.fromCharCode(...bytes.subarray(at, at + 8192));
-  return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
-}
-
-/** Takes exactly what {@linkcode toText} gives: there is one text for each state. */
-function fromText(text: unknown): Uint8Array<ArrayBuffer> | undefined {
-  if (typeof text !== "string" || !/^[\w-]+$/.test(text)) return undefined;
-  try {
-    const bytes = Uint8Array.from(
-      atob(text.replaceAll("-", "+").replaceAll("_", "/")),
-      (character) => character.charCodeAt(0),
-    );
-    return toText(bytes) === text ? bytes : undefined;
-  } catch {
-    return undefined;
+    return this.#key ??= await deriveSealingKey(this.#secret, purpose);
   }
 }

@@ -6,7 +6,7 @@
 import { systemClock } from "../../ports.ts";
 import type { Clock } from "../../ports.ts";
 import type { StateSealer } from "../seam.ts";
-import { sha256 } from "./digest.ts";
+import { sha256 } from "../../protocol/web_crypto.ts";
 
 /** Options of {@linkcode createSingleUseSealer}. */
 export interface SingleUseOptions {

@@ -10,7 +10,7 @@ import type { JsonObject, JsonValue } from "../../protocol/json_rpc.ts";
 import { own } from "../../protocol/json_schema/node.ts";
 import type { ClientCapabilities, InputRequest } from "../../protocol/types.ts";
 import type { AuthInfo } from "../definitions.ts";
-import { sha256 } from "../common/digest.ts";
+import { sha256 } from "../../protocol/web_crypto.ts";
 import { EraSignal } from "../common/era_signal.ts";
 import type { StateSealer } from "../seam.ts";
 import type { QuestionKind } from "./questions/kind.ts";

@@ -6,7 +6,7 @@
 import type { Clock, Store } from "../../ports.ts";
 import { isObject, isTexts } from "../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
-import { sha256 } from "../common/digest.ts";
+import { sha256 } from "../../protocol/web_crypto.ts";
 import { inTime } from "../common/store_steps.ts";
 
 /** What lasts of a session. */

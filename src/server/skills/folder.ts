@@ -6,7 +6,7 @@
 import { isObject, type JsonObject } from "../../protocol/json_rpc.ts";
 import type { Resource } from "../../protocol/types.ts";
 import { checkObject, listing, refuse } from "../catalog/checks.ts";
-import { sha256 } from "../common/digest.ts";
+import { sha256 } from "../../protocol/web_crypto.ts";
 import { readFrontmatter } from "./frontmatter.ts";
 
 /** A file beside `SKILL.md`: a text, bytes, or either with its type. */

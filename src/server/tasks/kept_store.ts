@@ -6,7 +6,7 @@
 import { systemClock } from "../../ports.ts";
 import type { Clock, Store } from "../../ports.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
-import { sha256 } from "../common/digest.ts";
+import { sha256 } from "../../protocol/web_crypto.ts";
 import { inTime } from "../common/store_steps.ts";
 import { isEnded, type TaskPage, type TaskRecord, type TaskStore, TaskStoreFullError } from "./store.ts";
 

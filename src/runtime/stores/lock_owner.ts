@@ -1,0 +1,82 @@
+/**
+ * Who holds a lock: written as a name, and whether that process still lives.
+ *
+ * @module
+ */
+import { createHash } from "node:crypto";
+import { readFile, readlink } from "node:fs/promises";
+import { hostname } from "node:os";
+import process from "node:process";
+import { randomHex } from "../../ports.ts";
+import type { Random } from "../../ports.ts";
+import { codeOf } from "./file_access.ts";
+
+/** What is known of this process. A part that cannot be found out is "x". */
+export interface Self {
+  /** When it started, in the system's own count: a later process with the same number has another one. */
+  readonly started: string;
+  /** This machine and its table of processes: containers have their own. */
+  readonly machine: string;
+}
+
+const unknown = "x";
+
+/** Finds out what is known of this process. */
+export async function knowSelf(): Promise<Self> {
+  return { started: (await inspect(process.pid))?.started ?? unknown, machine: await machineName() };
+}
+
+/** The name of one lock of this process: no two are the same. */
+export function nameOwner({ started, machine }: Self, random: Random): string {
+  return `${process.pid}.${started}.${machine}.${randomHex(random, 16)}`;
+}
+
+/** The number of the process that a name holds, or undefined for what is no such name. */
+export function processOf(name: string): number | undefined {
+  const [, pid] = /^([1-9]\d{0,9})\.(?:\d+|x)\.(?:[\da-f]{16}|x)\.[\da-f]{32}$/.exec(name) ?? [];
+  return pid === undefined ? undefined : Number(pid);
+}
+
+/** Whether the holder lives. `unknown` where that cannot be seen from here: another machine, or a system that does not tell. */
+export async function judgeOwner(name: string, self: Self): Promise<"alive" | "dead" | "unknown"> {
+  const pid = processOf(name);
+  const [, started, machine] = name.split(".");
+  if (pid === undefined || machine !== self.machine || machine === unknown) return "unknown";
+  if (isGone(pid)) return "dead";
+  const found = await inspect(pid);
+  if (!found || started === unknown) return "unknown";
+  // One that was killed and waits for its parent does nothing any more.
+  return found.isOver || found.started !== started ? "dead" : "alive";
+}
+
+function isGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return codeOf(error) === "ESRCH";
+  }
+}
+
+/** What Linux tells of a process; undefined elsewhere. */
+async function inspect(pid: number): Promise<{ started: string; isOver: boolean } | undefined> {
+  try {
+    const text = await readFile(`/proc/${pid}/stat`, "utf8");
+    // The second field is the program's name, which may hold anything.
+    const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+    const [state = "", started] = [fields[0], fields[19]];
+    return started === undefined ? undefined : { started, isOver: "ZXx".includes(state) };
+  } catch {
+    return undefined;
+  }
+}
+
+async function machineName(): Promise<string> {
+  const processes = await readlink("/proc/self/ns/pid").catch(() => "");
+  try {
+    return createHash("sha256").update(JSON.stringify([hostname(), processes])).digest("hex").slice(0, 16);
+  } catch {
+    // Deno asks for a permission.
+    return unknown;
+  }
+}

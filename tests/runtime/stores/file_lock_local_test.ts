@@ -1,0 +1,229 @@
+/** Processes that share a file store: none of their changes is lost, whoever is killed. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { mkdir, readdir, readFile, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { after, before, describe, test } from "node:test";
+import { assert, assertEquals, assertGreaterOrEqual, assertLess, assertRejects } from "@std/assert";
+import { createFileStore } from "../../../src/entry/local.ts";
+import { systemClock, systemRandom } from "../../../src/ports.ts";
+import { OverloadedError } from "../../../src/protocol/errors.ts";
+import { type FileLock, takeLock } from "../../../src/runtime/stores/file_lock.ts";
+import { judgeOwner, knowSelf, nameOwner, processOf } from "../../../src/runtime/stores/lock_owner.ts";
+import { packagesInstalled } from "../../../tools/programs.ts";
+import { bundleProgram, runtimes, start } from "./children/processes.ts";
+
+const root = mkdtempSync(join(tmpdir(), "causeway-locks-"));
+const skip = packagesInstalled() ? false : "esbuild is not installed";
+const skipOffLinux = process.platform === "linux" ? false : "only Linux tells when a process started";
+let program = "";
+before(async () => {
+  if (!skip) program = await bundleProgram(root);
+});
+after(() => rmSync(root, { recursive: true, force: true }));
+
+let places = 0;
+const place = (): string => join(root, `store ${++places}`);
+const ways = runtimes();
+const own = ways[0] ?? [];
+
+async function take(path: string, timeout = 5_000): Promise<FileLock> {
+  const until = performance.now() + timeout;
+  const self = await knowSelf();
+  return await takeLock(path, { timeout, until, self, clock: systemClock, random: systemRandom });
+}
+
+/** The number of a process that has ended. */
+async function deadProcess(): Promise<number> {
+  const child = start(own, program, "count", place(), "key", "0");
+  await child.ended;
+  return child.pid;
+}
+
+/** A lock as a process left it. */
+async function leave(path: string, owner: string, age = 0): Promise<void> {
+  await mkdir(path, { recursive: true });
+  await writeFile(join(path, owner), "");
+  const then = new Date(Date.now() - age);
+  await utimes(join(path, owner), then, then);
+}
+
+describe("processes that count", { concurrency: false }, () => {
+  test("lose none of 200 steps, on this runtime", { skip }, async () => {
+    const folder = place();
+    const children = Array.from({ length: 4 }, () => start(own, program, "count", folder, "key", "50"));
+    for (const child of children) assertEquals(await child.ended, { how: 0, errors: "" });
+    assertEquals(await createFileStore(folder).get("key"), "200");
+    assertEquals((await readdir(folder)).length, 1, "no lock and no half file is left");
+  });
+
+  test("lose none of 200 steps, on all runtimes at once", {
+    skip: skip || (ways.length > 1 ? false : "there is no other runtime"),
+  }, async () => {
+    const folder = place();
+    const each = Math.floor(200 / ways.length);
+    const children = ways.map((way) => start(way, program, "count", folder, "key", String(each)));
+    for (const child of children) assertEquals(await child.ended, { how: 0, errors: "" });
+    assertEquals(await createFileStore(folder).get("key"), String(each * ways.length));
+  });
+
+  test(
+    "and are killed at any time leave a whole text, every step that was acknowledged, and no lock",
+    { skip },
+    async () => {
+      const folder = place();
+      const store = createFileStore(folder, { lockTimeout: 3_000 });
+      let acknowledged = 0;
+      const rounds = 8;
+      for (let round = 0; round < rounds; round++) {
+        const child = start(own, program, "acknowledge", folder, "key");
+        await child.said("3");
+        await new Promise((resolve) => setTimeout(resolve, (round * 7) % 30));
+        child.kill();
+        assertEquals((await child.ended).how, "SIGKILL");
+        acknowledged += child.lines.length;
+        const counted = Number(await store.get("key"));
+        assertGreaterOrEqual(counted, acknowledged);
+        // One step for each that was killed may be there without a word of it.
+        assertGreaterOrEqual(acknowledged + round + 1, counted);
+        assertEquals(await store.compareAndSet("key", String(counted), String(counted)), true);
+      }
+    },
+  );
+});
+
+describe("a lock", { concurrency: false }, () => {
+  test("of a process that was killed is taken over at once", { skip: skip || skipOffLinux }, async () => {
+    const folder = place();
+    const store = createFileStore(folder, { lockTimeout: 2_000 });
+    await store.set("key", "old");
+    const child = start(own, program, "hold", folder, "key");
+    await child.said("held");
+    const started = performance.now();
+    const error = await assertRejects(
+      () => createFileStore(folder, { lockTimeout: 300 }).set("key", "canary"),
+      OverloadedError,
+      `within 300 ms: the process ${child.pid} holds it`,
+    );
+    assert(error.retryable && error.message.includes(`"${folder}`) && !error.message.includes("canary"));
+    assertLess(performance.now() - started, 2_000);
+    assertEquals([await store.get("key"), await createFileStore(folder).get("key")], ["old", "old"]);
+    child.kill();
+    await child.ended;
+    assertEquals(await store.compareAndSet("key", "old", "new"), true);
+    assertEquals((await readdir(folder)).length, 1);
+  });
+
+  test("of a process that stands still is waited for, and not taken away", { skip: skip || skipOffLinux }, async () => {
+    const path = join(root, `lock ${++places}`);
+    const self = await knowSelf();
+    await leave(path, nameOwner(self, systemRandom), 3_600_000);
+    await assertRejects(() => take(path, 100), OverloadedError, `the process ${process.pid} holds it`);
+  });
+
+  test("that a dead process left has one heir among many", { skip }, async () => {
+    const self = await knowSelf();
+    const pid = await deadProcess();
+    for (let round = 0; round < 5; round++) {
+      const path = join(root, `lock ${++places}`);
+      await leave(path, nameOwner(self, systemRandom).replace(/^\d+/, String(pid)));
+      let holders = 0;
+      let most = 0;
+      await Promise.all(Array.from({ length: 12 }, async () => {
+        const lock = await take(path);
+        most = Math.max(most, ++holders);
+        await new Promise((resolve) => setTimeout(resolve, 2));
+        await lock.check();
+        holders--;
+        await lock.release();
+      }));
+      assertEquals(most, 1);
+    }
+  });
+
+  test("is not broken by one who saw its dead forerunner long ago", { skip }, async () => {
+    const path = join(root, `lock ${++places}`);
+    const dead = nameOwner(await knowSelf(), systemRandom).replace(/^\d+/, String(await deadProcess()));
+    await leave(path, dead);
+    // A second process that finds the dead one, and is held up before it removes it: that step is all it has left to do.
+    const lock = await take(path);
+    const { unlink, rmdir } = await import("node:fs/promises");
+    await assertRejects(() => unlink(join(path, dead)));
+    await assertRejects(() => rmdir(path));
+    await lock.check();
+    await assertRejects(() => take(path, 50), OverloadedError);
+    await lock.release();
+    await (await take(path, 50)).release();
+  });
+
+  test("that was taken away is noticed before anything is written", async () => {
+    const path = join(root, `lock ${++places}`);
+    const lock = await take(path);
+    const [name = ""] = await readdir(path);
+    rmSync(join(path, name));
+    await assertRejects(() => lock.check(), OverloadedError, "this process stood still, and another one took it");
+    await lock.release();
+  });
+
+  test("of another machine is believed for a minute", async () => {
+    const self = { started: "1", machine: "0123456789abcdef" };
+    for (const owner of [nameOwner(self, systemRandom), "what is no owner"]) {
+      const path = join(root, `lock ${++places}`);
+      await leave(path, owner, 50_000);
+      await assertRejects(() => take(path, 60), OverloadedError, `Cannot take the lock "${path}" within 60 ms`);
+      await leave(path, owner, 70_000);
+      await (await take(path, 1_000)).release();
+    }
+  });
+
+  test("an empty one is free, and a file in its place is said", async () => {
+    const path = join(root, `lock ${++places}`);
+    await mkdir(path);
+    await (await take(path, 200)).release();
+    await writeFile(path, "");
+    const error = await assertRejects(() => take(path, 100));
+    assert(error instanceof Error && error.message.startsWith(`Cannot lock "${path}"`), String(error));
+    assertEquals(await readFile(path, "utf8"), "");
+    assertEquals((await readdir(root)).filter((name) => name.endsWith(".tmp")), []);
+  });
+
+  test("waits no longer than it may, however many wait before it", async () => {
+    const folder = place();
+    const store = createFileStore(folder, { lockTimeout: 150 });
+    await store.set("key", "old");
+    const [name = ""] = await readdir(folder);
+    const self = await knowSelf();
+    await leave(join(folder, `${name}.lock`), nameOwner({ ...self, machine: "0123456789abcdef" }, systemRandom));
+    const started = performance.now();
+    const tries = await Promise.allSettled(Array.from({ length: 20 }, (_, index) => store.set("key", String(index))));
+    assertEquals(new Set(tries.map(({ status }) => status)), new Set(["rejected"]));
+    assertLess(performance.now() - started, 1_500);
+    assertEquals(await store.get("key"), "old");
+  });
+});
+
+describe("the owner of a lock", () => {
+  test("is alive as long as it is the same process", { skip: skip || skipOffLinux }, async () => {
+    const self = await knowSelf();
+    const name = nameOwner(self, systemRandom);
+    assertEquals([processOf(name), await judgeOwner(name, self)], [process.pid, "alive"]);
+    const reused = nameOwner({ ...self, started: "1" }, systemRandom);
+    assertEquals(await judgeOwner(reused, self), "dead", "another process had this number before");
+  });
+
+  test("cannot be judged from another machine, or where the system tells nothing", async () => {
+    const self = await knowSelf();
+    const hidden = { ...self, machine: "x" };
+    for (
+      const [name, judge] of [
+        [nameOwner({ ...self, machine: "0123456789abcdef" }, systemRandom), self],
+        [nameOwner(hidden, systemRandom), hidden],
+        [nameOwner({ ...self, started: "x" }, systemRandom), self],
+        ["", self],
+        ["0.1.x.00", self],
+        ["../1", self],
+      ] as const
+    ) assertEquals(await judgeOwner(name, judge), "unknown", name);
+  });
+});
