@@ -18,7 +18,8 @@ import { fullClient, identify } from "./identity.ts";
 import type { KnownClient, PendingRecord, ServerRecord, TokenRecord } from "./records.ts";
 import { readScopes, union } from "./scopes.ts";
 import { type Asking, post, requestToken } from "./token_request.ts";
-import { Tokens, waitFor } from "./tokens.ts";
+import { Shared } from "./shared.ts";
+import { Tokens } from "./tokens.ts";
 
 /** How often one request is sent at most: each way to go on has a bound of its own. */
 const mostAttempts = 8;
@@ -54,11 +55,14 @@ export class Access {
   readonly #stepUps = new Map<string, number>();
   /** The key of the tokens. */
   #key: DpopKey | undefined;
-  #flight: Promise<TokenRecord> | undefined;
+  readonly #signingIn: Shared<TokenRecord>;
   #waiting: AuthorizationRequest | undefined;
 
   constructor(context: OAuthContext, server: string) {
     this.#context = context;
+    // Seven documents at most; a person takes what they need.
+    const { authorize, grant } = context.options;
+    this.#signingIn = new Shared(context.clock, authorize || grant?.isInteractive ? Infinity : 7 * context.timeout);
     this.server = server;
     this.#url = server.replace(/^ws/, "http");
     this.#origin = new URL(this.#url).origin;
@@ -181,14 +185,7 @@ export class Access {
 
   /** One sign-in for all who need one now. */
   async #signIn(demand: Demand, signal?: AbortSignal | null): Promise<TokenRecord> {
-    if (!this.#flight) {
-      const flight = this.#signInOnce(demand).finally(() => {
-        if (this.#flight === flight) this.#flight = undefined;
-      });
-      flight.catch(() => {});
-      this.#flight = flight;
-    }
-    return await waitFor(this.#flight, signal);
+    return await this.#signingIn.join(() => this.#signInOnce(demand), signal);
   }
 
   async #signInOnce(demand: Demand): Promise<TokenRecord> {

@@ -86,9 +86,17 @@ async function register(context: OAuthContext, metadata: ServerMetadata, server:
   const { token_endpoint_auth_methods_supported: supported = ["client_secret_basic"] } = metadata;
   const body = {
     client_name: "Causeway",
-    ...redirectUri !== undefined && { redirect_uris: [redirectUri], application_type: applicationType(redirectUri) },
-    ...redirectUri !== undefined && { response_types: ["code"] },
-    grant_types: [...grant?.grantTypes ?? ["authorization_code"], "refresh_token"],
+    // Without a word about responses a client is one that a person comes back to (RFC 7591, section 2).
+    ...redirectUri === undefined
+      ? { redirect_uris: [], response_types: [] }
+      : { redirect_uris: [redirectUri], response_types: ["code"], application_type: applicationType(redirectUri) },
+    grant_types: [
+      ...new Set([
+        ...redirectUri === undefined ? [] : ["authorization_code"],
+        ...grant?.grantTypes ?? [],
+        "refresh_token",
+      ]),
+    ],
     token_endpoint_auth_method: authMethods.find((method) => supported.includes(method)) ?? "none",
     ...clientMetadata,
   };

@@ -8,6 +8,7 @@ import { randomHex } from "../../ports.ts";
 import type { TokenResponse } from "../seam.ts";
 import type { Kept, OAuthContext } from "./context.ts";
 import { forgetClient } from "./identity.ts";
+import { Shared } from "./shared.ts";
 import { isServerRecord, isTokenRecord, type ServerRecord, type TokenRecord } from "./records.ts";
 
 /** Before a token ends it is renewed, so many milliseconds and up to a quarter more. */
@@ -33,12 +34,13 @@ export class Tokens {
   #known: TokenRecord | undefined;
   /** The store was asked: where it had nothing, it is asked again when the server wants a token. */
   #looked = false;
-  #flight: { readonly until: number; readonly result: Promise<TokenRecord | undefined> } | undefined;
+  readonly #renewal: Shared<TokenRecord | undefined>;
 
   constructor(context: OAuthContext, server: string, renew: Renew) {
     this.#context = context;
     this.#server = server;
     this.#renew = renew;
+    this.#renewal = new Shared(context.clock, 2 * this.#leaseTime);
   }
 
   /** What is known of the server. */
@@ -89,16 +91,7 @@ export class Tokens {
    */
   async renewed(rejected?: string, signal?: AbortSignal | null): Promise<TokenRecord | undefined> {
     for (let attempt = 0; attempt < 2; attempt++) {
-      const now = this.#context.clock.monotonic();
-      // A flight may belong to a request that a Worker has ended together with all that it awaited.
-      if (!this.#flight || this.#flight.until <= now) {
-        const result = this.#renewOnce(rejected).finally(() => {
-          if (this.#flight?.result === result) this.#flight = undefined;
-        });
-        result.catch(() => {});
-        this.#flight = { until: now + this.#leaseTime, result };
-      }
-      const tokens = await waitFor(this.#flight.result, signal);
+      const tokens = await this.#renewal.join(() => this.#renewOnce(rejected), signal);
       // Who joined may have joined one that did not know of the refusal.
       if (!tokens || tokens.accessToken !== rejected) return tokens;
     }
@@ -113,7 +106,8 @@ export class Tokens {
   async #renewOnce(rejected: string | undefined): Promise<TokenRecord | undefined> {
     const { clock, random } = this.#context;
     const giveUp = clock.monotonic() + 2 * this.#leaseTime;
-    for (;;) {
+    for (;; await new Promise<void>((resolve) => clock.schedule(resolve, 50 + 100 * random.fraction()))) {
+      if (clock.monotonic() > giveUp) throw new TimeoutError("total", 2 * this.#leaseTime, { delivery: "not-sent" });
       const server = (await this.serverRecord())?.content;
       const kept = server && await this.load(server);
       if (!kept) return undefined;
@@ -125,8 +119,6 @@ export class Tokens {
       if (tokens.lease && tokens.lease.until > now) {
         // Another process is at it: what is good until then is sent meanwhile.
         if (isGood) return tokens;
-        if (clock.monotonic() > giveUp) throw new TimeoutError("total", 2 * this.#leaseTime, { delivery: "not-sent" });
-        await new Promise<void>((resolve) => clock.schedule(resolve, 50 + 100 * random.fraction()));
         continue;
       }
       const leased = { ...tokens, lease: { id: randomHex(random, 8), until: now + this.#leaseTime } };
@@ -204,21 +196,5 @@ export class Tokens {
 
   #key({ issuer, resource }: ServerRecord): Promise<string> {
     return this.#context.ownKey("tokens", issuer, resource ?? this.#server);
-  }
-}
-
-/** Waits for what others may wait for too: who gives up ends nothing. */
-export async function waitFor<Value>(result: Promise<Value>, signal: AbortSignal | null | undefined): Promise<Value> {
-  if (!signal) return await result;
-  signal.throwIfAborted();
-  let onAbort: (() => void) | undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal.reason);
-    signal.addEventListener("abort", onAbort);
-  });
-  try {
-    return await Promise.race([result, aborted]);
-  } finally {
-    if (onAbort) signal.removeEventListener("abort", onAbort);
   }
 }

@@ -87,8 +87,8 @@ export class ModernSession extends Caller {
   protected dress(method: string, params: JsonObject): SendOptions & { headers: Record<string, string> } {
     const { limits, mirror } = this.parts;
     const headers = modernHeaders(method, params, this.revision, limits);
-    const mirrored = method === "tools/call" && mirror?.headers(params, limits);
-    return { headers: mirrored ? { ...headers, ...mirrored } : headers };
+    if (method === "tools/call") Object.assign(headers, mirror?.headers(params, limits));
+    return { headers };
   }
 
   /** Said on every message (specification: basic, Per-request protocol fields); what is put into it is said from then on. */

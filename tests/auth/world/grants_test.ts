@@ -84,6 +84,9 @@ describe("who asks", () => {
       { redirect_uris: [redirectUri], application_type: "native" },
     ];
     for (const metadata of wrong) assertEquals((await register(metadata)).body.error, "invalid_redirect_uri");
+    const grantTypes = { grant_types: [`${prefix}device_code`] };
+    assertEquals((await register(grantTypes)).body.error, "invalid_client_metadata");
+    assertEquals((await register({ ...grantTypes, response_types: [] })).status, 201);
     const local = { redirect_uris: ["http://127.0.0.1:3000/callback"], application_type: "native" };
     assertEquals((await register(local)).status, 201);
     world.server.knobs.registration = { ...soundRegistration(), refuses: (uri) => uri.includes("127.0.0.1") };
