@@ -13,6 +13,7 @@ import {
 } from "../protocol/errors.ts";
 import { RedirectRefusedError, TimeoutError } from "../protocol/errors.ts";
 import { type Clock, type Fetch, type Resolve, systemClock } from "../ports.ts";
+import { eachChunk } from "./body.ts";
 import { type EgressPolicy, isGivenOrigin, isLoopbackHost, judgeAddress, judgeUrl } from "./address.ts";
 import { urlWithoutQuery } from "./redact.ts";
 
@@ -231,29 +232,27 @@ function harmless(headers: RequestInit["headers"]): Headers {
 }
 
 async function readBytes(response: Response, { limit, signal }: Route): Promise<Uint8Array> {
-  const declared = Number(response.headers.get("content-length"));
-  const reader = response.body?.getReader();
-  if (!reader) return new Uint8Array();
-  signal.addEventListener("abort", () => void reader.cancel().catch(() => {}), { once: true });
-  if (declared > limit) throw new LimitExceededError("limits.documentBytes", limit, declared);
-  const chunks: Uint8Array[] = [];
-  let seen = 0;
-  for (;;) {
-    const { done, value } = await reader.read().catch((cause) => {
-      throw new ConnectionClosedError("The connection broke before the document was whole", { cause, retryable: true });
-    });
-    if (done) break;
-    seen += value.byteLength;
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  let seen = Number(response.headers.get("content-length"));
+  const check = (): void => {
     if (seen > limit) throw new LimitExceededError("limits.documentBytes", limit, seen);
-    chunks.push(value);
+  };
+  check();
+  seen = 0;
+  try {
+    await eachChunk(response, false, (chunk) => {
+      seen += chunk.length;
+      check();
+      chunks.push(chunk as Uint8Array<ArrayBuffer>);
+    }, (cancel) => {
+      signal.addEventListener("abort", cancel, { once: true });
+      return () => {};
+    });
+  } catch (cause) {
+    if (cause instanceof McpError) throw cause;
+    throw new ConnectionClosedError("The connection broke before the document was whole", { cause, retryable: true });
   }
-  const bytes = new Uint8Array(seen);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return bytes;
+  return new Uint8Array(await new Blob(chunks).arrayBuffer());
 }
 
 function isLoopback(url: string): boolean {

@@ -24,11 +24,16 @@ import { Tokens } from "./tokens.ts";
 /** How often one request is sent at most: each way to go on has a bound of its own. */
 const mostAttempts = 8;
 
+/** How long the refusal of a new token stands, in milliseconds. */
+const refusalPause = 30_000;
+
 /** What a server asked for. */
 interface Demand {
   readonly metadataUrl?: string | undefined;
   /** The scopes of its challenge. */
   readonly scopes: readonly string[];
+  /** What is asked for beside what the server names. */
+  readonly wanted?: readonly string[] | undefined;
   /** More is asked for than what the tokens allow. */
   readonly isStepUp?: boolean;
   /** Somebody asked for this sign-in: a person may have something to do for it. */
@@ -55,6 +60,8 @@ export class Access {
   readonly #stepUps = new Map<string, number>();
   /** The key of the tokens. */
   #key: DpopKey | undefined;
+  /** A new token was refused: until then nobody signs in again. */
+  #refusedUntil = -Infinity;
   readonly #signingIn: Shared<TokenRecord>;
   #waiting: AuthorizationRequest | undefined;
 
@@ -86,9 +93,13 @@ export class Access {
           if (response.ok && this.#stepUps.size) this.#stepUps.delete(await operationOf(init));
           return response;
         }
-        const goesOn = left > 1 && (needsNonce || await notSent(this.#answer(response, attempt)));
+        let goesOn = true;
+        try {
+          goesOn = left > 1 && (needsNonce || await notSent(this.#answer(response, attempt)));
+        } finally {
+          if (goesOn) discard(response);
+        }
         if (!goesOn) return response;
-        discard(response);
       }
     };
   }
@@ -101,14 +112,13 @@ export class Access {
   }
 
   /** Begins a sign-in. */
-  async begin(scopes: readonly string[] = [], signal?: AbortSignal): Promise<AuthorizationRequest> {
-    return await begin(this.#context, this.server, await this.#find(await this.#ask(signal), scopes));
+  async begin(scopes?: readonly string[], signal?: AbortSignal): Promise<AuthorizationRequest> {
+    return await begin(this.#context, this.server, await this.#find({ ...await this.#ask(signal), wanted: scopes }));
   }
 
   /** Signs in: without a person where a grant can, else with one. */
-  async signIn(scopes: readonly string[] = [], signal?: AbortSignal): Promise<TokenRecord> {
-    const demand = await this.#ask(signal);
-    return await this.#signIn({ ...demand, scopes: union(demand.scopes, scopes), isExplicit: true }, signal);
+  async signIn(scopes?: readonly string[], signal?: AbortSignal): Promise<TokenRecord> {
+    return await this.#signIn({ ...await this.#ask(signal), wanted: scopes, isExplicit: true }, signal);
   }
 
   /** Finishes a sign-in with the code of its callback. */
@@ -157,7 +167,10 @@ export class Access {
         attempt.sent = await this.tokens.renewed(sent?.accessToken, init.signal);
         if (attempt.sent) return true;
       }
-      if (attempt.isSignedIn || !isCall) return false;
+      const now = this.#context.clock.monotonic();
+      // Who has just signed in, to no avail, is not asked again with each call.
+      if (attempt.isSignedIn) this.#refusedUntil = now + refusalPause;
+      if (now < this.#refusedUntil || !isCall) return false;
       attempt.isSignedIn = true;
       attempt.sent = await this.#signIn(demand, init.signal);
       return true;
@@ -220,7 +233,7 @@ export class Access {
   }
 
   /** Finds the authorization server, and what to ask it for. */
-  async #find({ metadataUrl, scopes, isStepUp }: Demand, wanted: readonly string[] = []): Promise<Discovered> {
+  async #find({ metadataUrl, scopes, wanted = [], isStepUp }: Demand): Promise<Discovered> {
     const { options } = this.#context;
     const before = (await this.tokens.serverRecord())?.content;
     const found = await discover(this.#context, this.server, { metadataUrl, issuer: before?.issuer });
@@ -275,7 +288,7 @@ export class Access {
     return {
       context,
       metadata,
-      client: fullClient(context, client),
+      client: fullClient(context, client, metadata),
       fetch: context.guarded(this.server),
       dpop: key?.handle,
     };

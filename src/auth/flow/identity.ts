@@ -43,9 +43,13 @@ export async function forgetClient(context: OAuthContext, { issuer }: ServerMeta
 }
 
 /** The client of a record, with what the options say of it. */
-export function fullClient(context: OAuthContext, known: KnownClient): OAuthClient {
+export function fullClient(context: OAuthContext, known: KnownClient, metadata: ServerMetadata): OAuthClient {
   context.secret(known.clientSecret);
-  return context.clients.find(({ clientId }) => clientId === known.clientId) ?? known;
+  // Two servers may know two clients by one id: each gets its own secret.
+  const own = context.clients.find(({ clientId, issuer = metadata.issuer }) =>
+    clientId === known.clientId && issuer === metadata.issuer
+  );
+  return own ?? known;
 }
 
 async function knownInAdvance(context: OAuthContext, { issuer }: ServerMetadata): Promise<KnownClient | undefined> {

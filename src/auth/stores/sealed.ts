@@ -44,7 +44,8 @@ const version = "s1.";
  * ```ts
  * import { createMemoryStore, createSealedStore } from "@causeway/mcp/auth";
  *
- * const [old, fresh] = [1, 2].map(() => crypto.getRandomValues(new Uint8Array(32)));
+ * const old = crypto.getRandomValues(new Uint8Array(32));
+ * const fresh = crypto.getRandomValues(new Uint8Array(32));
  * const inner = createMemoryStore();
  * await createSealedStore(inner, { keys: old }).set("row", "secret");
  * const store = createSealedStore(inner, { keys: [fresh, old] });

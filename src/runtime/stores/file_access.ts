@@ -123,9 +123,9 @@ export function isForeign(owner: number, user: number): boolean {
 
 async function tighten(path: string, stats: Stats): Promise<void> {
   // Windows has other means, which Node does not show.
-  const user = process.getuid?.();
-  if (user === undefined || process.platform === "win32") return;
-  if (isForeign(stats.uid, user)) {
+  if (process.platform === "win32") return;
+  const user = userId();
+  if (user !== undefined && isForeign(stats.uid, user)) {
     throw refused(path, `it belongs to the user ${stats.uid}, expected ${user}`);
   }
   if ((stats.mode & others) === 0) return;
@@ -134,6 +134,15 @@ async function tighten(path: string, stats: Stats): Promise<void> {
   } catch (cause) {
     const mode = (stats.mode & 0o777).toString(8).padStart(4, "0");
     throw new McpError(`Cannot use "${path}": others may (mode ${mode}), and it cannot be changed`, { cause });
+  }
+}
+
+function userId(): number | undefined {
+  try {
+    return process.getuid?.();
+  } catch {
+    // Deno asks for a permission.
+    return undefined;
   }
 }
 

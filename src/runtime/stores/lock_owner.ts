@@ -72,11 +72,12 @@ async function inspect(pid: number): Promise<{ started: string; isOver: boolean 
 }
 
 async function machineName(): Promise<string> {
-  const processes = await readlink("/proc/self/ns/pid").catch(() => "");
   try {
+    // Without it two containers of one name could not be told apart.
+    const processes = process.platform === "linux" ? await readlink("/proc/self/ns/pid") : "";
     return createHash("sha256").update(JSON.stringify([hostname(), processes])).digest("hex").slice(0, 16);
   } catch {
-    // Deno asks for a permission.
+    // Deno asks for permissions.
     return unknown;
   }
 }

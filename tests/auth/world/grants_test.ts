@@ -244,7 +244,7 @@ describe("keys", () => {
     };
     const away = await use();
     assertEquals([away.status, away.headers.get("dpop-nonce")], [401, "two"]);
-    assertMatch(away.headers.get("www-authenticate") ?? "", /error="use_dpop_nonce"/);
+    assertMatch(away.headers.get("www-authenticate") ?? "", /^DPoP error="use_dpop_nonce"/);
     const taken = await use("two");
     assertEquals([taken.status, taken.headers.get("dpop-nonce")], [200, "two"]);
   });

@@ -2,8 +2,8 @@ import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { listenForCallback } from "../../../src/cli/auth/callback.ts";
-import type { CallbackOptions, CallbackServer } from "../../../src/cli/auth/callback.ts";
+import { listenForCallback } from "../../../src/cli/auth/browser/callback.ts";
+import type { CallbackOptions, CallbackServer } from "../../../src/cli/auth/browser/callback.ts";
 import { UsageError } from "../../../src/cli/failure.ts";
 
 /** A server that writes down what arrived. */

@@ -204,6 +204,21 @@ describe("causeway login", { concurrency: false }, () => {
     assertEquals([refused.code, refused.err.includes("javascript")], [3, false]);
   });
 
+  test("again without options: as the client of last time, until logout forgets it", async () => {
+    const world = new TestWorld();
+    const url = "https://me.example/client.json";
+    await runCommand(["login", server, "--device", "--client-metadata-url", url], world);
+    await runCommand(["login", server, "--device"], world);
+    assertEquals(world.settings.at(-1)?.clientMetadataUrl, url);
+    await runCommand(["login", server, "--device", "--client-id", "mine"], world);
+    await runCommand(["login", server, "--device"], world);
+    const { client, clientMetadataUrl } = world.settings.at(-1) ?? {};
+    assertEquals([client?.clientId, clientMetadataUrl], ["mine", undefined]);
+    await runCommand(["logout", server], world);
+    await runCommand(["login", server, "--device"], world);
+    assertEquals(world.settings.at(-1)?.client, undefined);
+  });
+
   test("a client of one's own: the secret comes from a file or the environment, and is never shown or kept", async () => {
     const folder = mkdtempSync(join(tmpdir(), "causeway-auth-"));
     const file = join(folder, "secret");

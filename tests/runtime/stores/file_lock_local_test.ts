@@ -1,18 +1,25 @@
 /** Processes that share a file store: none of their changes is lost, whoever is killed. */
 import { mkdtempSync, rmSync } from "node:fs";
-import { mkdir, readdir, readFile, utimes, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, readdir, readFile, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { after, before, describe, test } from "node:test";
-import { assert, assertEquals, assertGreaterOrEqual, assertLess, assertRejects } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertGreaterOrEqual,
+  assertLess,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import { createFileStore } from "../../../src/entry/local.ts";
 import { systemClock, systemRandom } from "../../../src/ports.ts";
 import { OverloadedError } from "../../../src/protocol/errors.ts";
 import { type FileLock, takeLock } from "../../../src/runtime/stores/file_lock.ts";
 import { judgeOwner, knowSelf, nameOwner, processOf } from "../../../src/runtime/stores/lock_owner.ts";
-import { packagesInstalled } from "../../../tools/programs.ts";
-import { bundleProgram, runtimes, start } from "./children/processes.ts";
+import { denoPath, nodePath, packagesInstalled } from "../../../tools/programs.ts";
+import { bundleProgram, runtimes, start, startAs } from "./children/processes.ts";
 
 const root = mkdtempSync(join(tmpdir(), "causeway-locks-"));
 const skip = packagesInstalled() ? false : "esbuild is not installed";
@@ -66,6 +73,17 @@ describe("processes that count", { concurrency: false }, () => {
     const children = ways.map((way) => start(way, program, "count", folder, "key", String(each)));
     for (const child of children) assertEquals(await child.ended, { how: 0, errors: "" });
     assertEquals(await createFileStore(folder).get("key"), String(each * ways.length));
+  });
+
+  test("lose none in Deno, with nothing but the folder permitted", {
+    skip: skip || (denoPath() === undefined ? "there is no Deno" : false),
+  }, async () => {
+    const folder = place();
+    const permissions = [`--allow-read=${folder},${program}`, `--allow-write=${folder}`];
+    const way = [denoPath() ?? "", "run", "--no-prompt", "--no-check", "--quiet", ...permissions];
+    const children = [1, 2].map(() => start(way, program, "count", folder, "key", "20"));
+    for (const child of children) assertEquals(await child.ended, { how: 0, errors: "" });
+    assertEquals(await createFileStore(folder).get("key"), "40");
   });
 
   test(
@@ -200,6 +218,48 @@ describe("a lock", { concurrency: false }, () => {
     assertEquals(new Set(tries.map(({ status }) => status)), new Set(["rejected"]));
     assertLess(performance.now() - started, 1_500);
     assertEquals(await store.get("key"), "old");
+  });
+});
+
+describe("another user", { concurrency: false }, () => {
+  const node = nodePath();
+  const cannot = process.getuid?.() !== 0 || node === undefined;
+  const skipHere = skip || (cannot ? "only the administrator can start Node as another user" : false);
+  /** Counts as that user, and gives what is said of it. */
+  const count = async (folder: string): Promise<string> => {
+    await chmod(root, 0o755);
+    const { how, errors } = await startAs(54_321, [node ?? ""], program, "count", folder, "key", "1").ended;
+    return how === 0 ? "done" : errors;
+  };
+
+  test("uses neither a folder nor a file of somebody else", { skip: skipHere }, async () => {
+    const folder = place();
+    await mkdir(folder);
+    await chown(folder, 12_345, 12_345);
+    await chmod(folder, 0o777);
+    assertStringIncludes(
+      await count(folder),
+      `Cannot use "${folder}": it belongs to the user 12345, expected 54321`,
+    );
+    const owned = place();
+    await createFileStore(owned).set("key", "1");
+    await chown(owned, 54_321, 54_321);
+    const file = join(owned, (await readdir(owned))[0] ?? "");
+    await chown(file, 12_345, 12_345);
+    assertStringIncludes(await count(owned), `Cannot use "${file}": it belongs to the user 12345, expected 54321`);
+    await chown(file, 54_321, 54_321);
+    assertEquals(await count(owned), "done");
+    assertEquals(await createFileStore(owned).get("key"), "2");
+  });
+
+  test("is told when it may not use the folder, or others may", { skip: skipHere }, async () => {
+    const folder = place();
+    await createFileStore(folder).set("key", "1");
+    assertStringIncludes(await count(folder), "this user may not do that");
+    assertStringIncludes(await count(join(folder, "below")), "this user may not do that");
+    await chmod(folder, 0o777);
+    const reason = "others may (mode 0777), and it cannot be changed";
+    assertStringIncludes(await count(folder), `Cannot use "${folder}": ${reason}`);
   });
 });
 

@@ -9,15 +9,12 @@ import { packagesInstalled } from "../../../tools/programs.ts";
 import { compare, storeSuite, type StoreSuiteOptions } from "../../suites/store.ts";
 import type { Wish } from "./children/worker.ts";
 
-const skip = !packagesInstalled()
-  ? "miniflare and esbuild are not installed"
-  : "Bun" in globalThis
-  ? false
-  : "it is the same workerd from each runtime: once is enough, on Bun";
+const isHere = "Bun" in globalThis;
+const skip = packagesInstalled() ? false : "miniflare and esbuild are not installed";
 let miniflare: Miniflare | undefined;
 
 before(async () => {
-  if (skip) return;
+  if (skip || !isHere) return;
   const { Miniflare } = await import("miniflare");
   const contents = await bundleWorker();
   const objects = (scriptName?: string): WorkerOptions["durableObjects"] => ({
@@ -92,45 +89,54 @@ function open(place: Wish["place"]): { stores: [Store, Store] } {
   return { stores: [remote("one", place, name), remote("two", place, name)] };
 }
 
-storeSuite("createStubStore, two isolates", () => open("STORES"), { compares: true, skip });
-// What is kept has a head of a few bytes, and 128 KiB with it is the most.
-const old: StoreSuiteOptions = { compares: true, longest: 131_000, skip };
-storeSuite("createStubStore, two isolates, without SQLite", () => open("OLD_STORES"), old);
-storeSuite("createKvStore", () => open("KV"), { compares: false, keepsHalves: false, skip });
+// It is the same workerd from each runtime: once is enough.
+if (isHere) {
+  storeSuite("createStubStore, two isolates", () => open("STORES"), { compares: true, skip });
+  // What is kept has a head of a few bytes, and 128 KiB with it is the most.
+  const old: StoreSuiteOptions = { compares: true, longest: 131_000, skip };
+  storeSuite("createStubStore, two isolates, without SQLite", () => open("OLD_STORES"), old);
+  storeSuite("createKvStore", () => open("KV"), { compares: false, keepsHalves: false, skip });
+  sharing();
+  competing();
+} else test("the stores of Workers", { skip: "they are tested from Bun" }, () => {});
 
-describe("isolates that share an object", { concurrency: false }, () => {
-  for (const place of ["STORES", "OLD_STORES"] as const) {
-    test(`lose none of 200 steps, counted in both of them (${place})`, { skip }, async () => {
-      const name = `count ${place}`;
-      const lanes = Array.from({ length: 8 }, async (_, lane) => {
-        for (let step = 0; step < 25; step++) {
-          const wish = { place, name, step: "increment", key: "key" };
-          assertEquals(await post(lane % 2 ? "one" : "two", "/", wish), { value: null });
+function sharing(): void {
+  describe("isolates that share an object", { concurrency: false }, () => {
+    for (const place of ["STORES", "OLD_STORES"] as const) {
+      test(`lose none of 200 steps, counted in both of them (${place})`, { skip }, async () => {
+        const name = `count ${place}`;
+        const lanes = Array.from({ length: 8 }, async (_, lane) => {
+          for (let step = 0; step < 25; step++) {
+            const wish = { place, name, step: "increment", key: "key" };
+            assertEquals(await post(lane % 2 ? "one" : "two", "/", wish), { value: null });
+          }
+        });
+        await Promise.all(lanes);
+        assertEquals(await remote("two", place, name).get("key"), "200");
+      });
+    }
+
+    test("and objects of other names share nothing", { skip }, async () => {
+      const [one, two] = [remote("one", "STORES", "tenant a"), remote("one", "STORES", "tenant b")];
+      assertEquals(await compare(one, "key", undefined, "a"), true);
+      assertEquals(await compare(two, "key", undefined, "b"), true);
+      assertEquals([await one.get("key"), await two.get("key")], ["a", "b"]);
+    });
+  });
+}
+
+function competing(): void {
+  describe("an object that competes with itself", { concurrency: false }, () => {
+    for (const place of ["COUNTERS", "OLD_COUNTERS"]) {
+      test(`loses no step, with one store and with several over its storage (${place})`, { skip }, async () => {
+        for (const parts of [1, 3]) {
+          const name = `${place} ${parts}`;
+          const asked = [1, 2].map((round) => post("one", "/counters", { place, name, times: 40, parts, round }));
+          for (const { winners } of await Promise.all(asked)) assert(winners === 1 || winners === 0, String(winners));
+          const { count, winners } = await post("two", "/counters", { place, name, times: 1, parts });
+          assertEquals([count, winners], ["81", 1]);
         }
       });
-      await Promise.all(lanes);
-      assertEquals(await remote("two", place, name).get("key"), "200");
-    });
-  }
-
-  test("and objects of other names share nothing", { skip }, async () => {
-    const [one, two] = [remote("one", "STORES", "tenant a"), remote("one", "STORES", "tenant b")];
-    assertEquals(await compare(one, "key", undefined, "a"), true);
-    assertEquals(await compare(two, "key", undefined, "b"), true);
-    assertEquals([await one.get("key"), await two.get("key")], ["a", "b"]);
+    }
   });
-});
-
-describe("an object that competes with itself", { concurrency: false }, () => {
-  for (const place of ["COUNTERS", "OLD_COUNTERS"]) {
-    test(`loses no step, with one store and with several over its storage (${place})`, { skip }, async () => {
-      for (const parts of [1, 3]) {
-        const name = `${place} ${parts}`;
-        const asked = [1, 2].map((round) => post("one", "/counters", { place, name, times: 40, parts, round }));
-        for (const { winners } of await Promise.all(asked)) assert(winners === 1 || winners === 0, String(winners));
-        const { count, winners } = await post("two", "/counters", { place, name, times: 1, parts });
-        assertEquals([count, winners], ["81", 1]);
-      }
-    });
-  }
-});
+}

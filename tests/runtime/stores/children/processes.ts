@@ -48,8 +48,14 @@ export function runtimes(): readonly (readonly string[])[] {
 
 /** Starts one. */
 export function start(way: readonly string[], program: string, ...parameters: readonly string[]): Child {
+  return startAs(undefined, way, program, ...parameters);
+}
+
+/** Starts one as another user, which the administrator alone may do. */
+export function startAs(uid: number | undefined, way: readonly string[], ...parameters: readonly string[]): Child {
   const [command = "", ...rest] = way;
-  const child: ChildProcess = spawn(command, [...rest, program, ...parameters], { stdio: ["ignore", "pipe", "pipe"] });
+  const user = uid === undefined ? {} : { uid, gid: uid, cwd: "/" };
+  const child: ChildProcess = spawn(command, [...rest, ...parameters], { stdio: ["ignore", "pipe", "pipe"], ...user });
   const lines: string[] = [];
   let errors = "";
   const waiting = new Set<() => void>();

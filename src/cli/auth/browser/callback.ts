@@ -7,8 +7,8 @@
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { isObject } from "../../protocol/json_rpc.ts";
-import { UsageError } from "../failure.ts";
+import { isObject } from "../../../protocol/json_rpc.ts";
+import { UsageError } from "../../failure.ts";
 
 /** The server, listening. */
 export interface CallbackServer {
