@@ -11,6 +11,8 @@ import type { ChannelServer, ServeStdio } from "./serve_stdio.ts";
 export * from "./core.ts";
 export type { HttpHost, RequestHandler, ServeHttp, ServeHttpOptions, WebSocketDoor } from "./serve_http.ts";
 export type { ChannelServer, ChannelServerOptions, Servable, ServeStdio } from "./serve_stdio.ts";
+export { authorizeInBrowser } from "./sign_in/authorize_in_browser.ts";
+export type { BrowserSignInOptions } from "./sign_in/authorize_in_browser.ts";
 export { createFileStore } from "../runtime/stores/file_store.ts";
 export type { FileStore, FileStoreOptions } from "../runtime/stores/file_store.ts";
 
