@@ -6,16 +6,8 @@ import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "
 import { authorizeInBrowser, type BrowserSignInOptions, McpError } from "../../../src/entry/local.ts";
 import type { AuthorizationRequest } from "../../../src/auth/mod.ts";
 import { AuthorizationError } from "../../../src/protocol/errors.ts";
+import { freePort } from "../../support/free_port.ts";
 import { createParty, type Party } from "./parties.ts";
-
-/** A port that nobody has just now. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address ? address.port : 0;
-}
 
 /** Goes where a link leads, and back to this machine. */
 async function visit({ world }: Party, address: string): Promise<string> {
