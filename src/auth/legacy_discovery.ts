@@ -11,12 +11,16 @@ import { parseObject } from "./parse.ts";
  * Finds what a server of 2025-03-26 has: the metadata at its origin, else the endpoints by their usual names. The `fallback`
  * of `createOAuth`. It takes for granted what newer servers have to announce: that the server knows PKCE.
  *
- * @throws {AuthorizationError} When the metadata names another issuer.
+ * @throws {AuthorizationError} When the metadata names another issuer, or the server is down.
  * @throws {McpError} When the server cannot be reached.
  */
 export async function legacyDiscovery(origin: string, fetch: GuardedFetch): Promise<Readonly<Record<string, unknown>>> {
   const headers = { "accept": "application/json", "mcp-protocol-version": "2025-03-26" };
   const { status, text } = await fetch(`${origin}/.well-known/oauth-authorization-server`, { headers });
+  // A server that is down may well have metadata: nothing is taken for granted then.
+  if (status > 499) {
+    throw new AuthorizationError(`Cannot find the metadata of "${origin}": it answered ${status}`, { retryable: true });
+  }
   const document = status === 200 ? parseObject(text) : undefined;
   const { issuer = origin } = document ?? {};
   if (issuer !== origin && issuer !== `${origin}/`) {

@@ -12,7 +12,7 @@ import { parseObject } from "./parse.ts";
  * Fetches the metadata of an authorization server: from the places that the specification names, in their order.
  *
  * @param issuer Its issuer: the document has to name the same, letter by letter.
- * @throws {AuthorizationError} When no place has a sound document.
+ * @throws {AuthorizationError} When no place has a sound document. It may be tried again where the server is down.
  * @throws {McpError} When the server cannot be reached.
  */
 export async function fetchMetadata(
@@ -20,12 +20,15 @@ export async function fetchMetadata(
   fetch: GuardedFetch,
   signal?: AbortSignal,
 ): Promise<Readonly<Record<string, unknown>>> {
+  let said = "no document names this issuer";
+  let retryable = false;
   for (const url of places(issuer)) {
     const { status, text } = await fetch(url, { headers: { accept: "application/json" }, signal: signal ?? null });
     const document = status === 200 ? parseObject(text) : undefined;
     if (document?.issuer === issuer) return document;
+    if (status > 499) [said, retryable] = [`it answered ${status}`, true];
   }
-  throw new AuthorizationError(`Cannot find the metadata of "${issuer}": no document names this issuer`);
+  throw new AuthorizationError(`Cannot find the metadata of "${issuer}": ${said}`, { retryable });
 }
 
 function places(issuer: string): string[] {

@@ -5,12 +5,14 @@
  *
  * @module
  */
+export { bearerAuth, headerAuth } from "./static.ts";
+export type { Credential } from "./static.ts";
 export { createJwtVerifier } from "./verify/jwt.ts";
 export type { JwtVerifier, JwtVerifierOptions } from "./verify/jwt.ts";
 export { createIntrospectionVerifier } from "./verify/introspection.ts";
 export type { IntrospectionVerifierOptions } from "./verify/introspection.ts";
 export type { VerifierOptions } from "./verify/options.ts";
-export type { TokenClaims } from "../ports.ts";
+export type { Authorizer, TokenClaims } from "../ports.ts";
 export { createOAuth } from "./oauth.ts";
 export type { OAuth, SignInOptions, SignInStatus } from "./oauth.ts";
 export { clientMetadataDocument } from "./client_document.ts";

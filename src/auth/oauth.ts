@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Authorizer, Fetch } from "../ports.ts";
+import type { Authorizer, Fetch, Resolve } from "../ports.ts";
 import { Access } from "./flow/access.ts";
 import { takeCallback } from "./flow/code_flow.ts";
 import { OAuthContext } from "./flow/context.ts";
@@ -58,6 +58,11 @@ export class OAuth implements Authorizer {
   /** The headers that carry the token of a server, where there is one: for WebSockets. */
   async headers(server: string, signal?: AbortSignal): Promise<Record<string, string>> {
     return await this.#access(server).headers(signal);
+  }
+
+  /** Takes what resolves names, unless it has one: `connect` of `./bun`, `./deno`, `./node` and `./local` gives its own. */
+  resolveWith(resolve: Resolve): void {
+    this.#context.resolve ??= resolve;
   }
 
   /** Takes all secrets out of a text. */
@@ -155,8 +160,10 @@ export function createOAuth(options: OAuthOptions = {}): OAuth {
 }
 
 function checkServer(server: string | URL): URL {
-  const url = URL.canParse(server) ? new URL(server) : undefined;
-  if (!url || !/^(https?|wss?):$/.test(url.protocol)) {
+  // A WebSocket is opened with the token of the same address.
+  const address = String(server).replace(/^ws/i, "http");
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol)) {
     throw new TypeError(`Cannot sign in to "${server}": expected an absolute http: or https: URL`);
   }
   url.hash = "";

@@ -53,8 +53,6 @@ export class Access {
   readonly server: string;
   readonly tokens: Tokens;
   readonly #context: OAuthContext;
-  /** The server over HTTP, also where it is reached by WebSocket. */
-  readonly #url: string;
   readonly #origin: string;
   /** How often an operation asked for more scopes. */
   readonly #stepUps = new Map<string, number>();
@@ -71,8 +69,7 @@ export class Access {
     const { authorize, grant } = context.options;
     this.#signingIn = new Shared(context.clock, authorize || grant?.isInteractive ? Infinity : 7 * context.timeout);
     this.server = server;
-    this.#url = server.replace(/^ws/, "http");
-    this.#origin = new URL(this.#url).origin;
+    this.#origin = new URL(server).origin;
     this.tokens = new Tokens(context, server, (tokens, record) => this.#renew(tokens, record));
   }
 
@@ -107,7 +104,7 @@ export class Access {
   /** The headers that carry the token, for what is opened by a request of its own. */
   async headers(signal?: AbortSignal): Promise<Record<string, string>> {
     const tokens = await notSent(this.tokens.current(signal));
-    const { headers } = await withToken(this.#url, { method: "GET" }, tokens, await this.#keyOf(tokens));
+    const { headers } = await withToken(this.server, { method: "GET" }, tokens, await this.#keyOf(tokens));
     return headers;
   }
 
@@ -193,7 +190,7 @@ export class Access {
   async #ask(signal: AbortSignal | undefined): Promise<Demand> {
     const fetch = this.#context.guarded(this.server);
     const headers = { "accept": "application/json, text/event-stream", "content-type": "application/json" };
-    return readDemand(await fetch(this.#url, { method: "POST", headers, body: "{}", signal: signal ?? null }));
+    return readDemand(await fetch(this.server, { method: "POST", headers, body: "{}", signal: signal ?? null }));
   }
 
   /** One sign-in for all who need one now. */
@@ -204,11 +201,8 @@ export class Access {
   async #signInOnce(demand: Demand): Promise<TokenRecord> {
     const { grant, authorize, dpop } = this.#context.options;
     const { isStepUp, isExplicit } = demand;
-    const required = ({ authorizationUrl, pending }: AuthorizationRequest) =>
-      new AuthorizationRequiredError(`Sign in to "${this.server}" first`, {
-        authorizationUrl,
-        pending: { ...pending, scopes: [...pending.scopes] },
-      });
+    const required = (begun: AuthorizationRequest) =>
+      new AuthorizationRequiredError(`Sign in to "${this.server}" first`, begun);
     const waiting = this.#waiting;
     if (waiting && !isStepUp && !isExplicit && await isPending(this.#context, waiting.pending)) throw required(waiting);
     const found = await this.#find(demand);

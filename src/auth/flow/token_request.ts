@@ -11,14 +11,7 @@ import { AuthorizationError } from "../../protocol/errors.ts";
 import { isTextOrMissing } from "../../protocol/json_rpc.ts";
 import { authenticationOf } from "../authentication.ts";
 import { parseObject } from "../parse.ts";
-import type {
-  ClientAuthentication,
-  DpopHandle,
-  FormEndpoint,
-  OAuthClient,
-  ServerMetadata,
-  TokenResponse,
-} from "../seam.ts";
+import type { DpopHandle, FormEndpoint, OAuthClient, ServerMetadata, TokenResponse } from "../seam.ts";
 import type { OAuthContext } from "./context.ts";
 import { readScopes } from "./scopes.ts";
 

@@ -76,7 +76,7 @@ export class ModernSession extends Caller {
       ? inputs?.answerRound(result, call, transport.label, wait)
       : wait(this.#pause(round));
     if (!input) throw invalid(request.method, "it must not ask for input");
-    return await this.next(call, { input: { ...await input, requestState }, round: round + 1 });
+    return this.next(call, { input: { ...await input, requestState }, round: round + 1 });
   }
 
   /** A modern server sends no requests: this one is dropped (specification: transports, Messages). */

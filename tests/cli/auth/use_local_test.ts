@@ -63,7 +63,10 @@ describe("the sign-in that tools and call use", { concurrency: false }, () => {
     const tell = async (error: Error, used: UsedSignIn = auth) =>
       describeFailure(await withAdvice(error, to(server), used));
     const required = (scopes: string[]) =>
-      new AuthorizationRequiredError("x", { authorizationUrl: "https://as.example/", pending: { scopes } });
+      new AuthorizationRequiredError("x", {
+        authorizationUrl: "https://as.example/",
+        pending: { id: "1", server, issuer: "https://as.example", scopes, expiresAt: 0 },
+      });
     const unauthorized = new UnauthorizedError("refused", { status: 401, challenge: "" });
     const first = `Sign in first: causeway login ${server}`;
     assertEquals(await tell(required(["read"])), { exitCode: 3, line: first });
