@@ -38,6 +38,8 @@ export async function run(words: readonly string[], world: World = {}): Promise<
     store: createFileStore(folder),
     authorize: authorizeInBrowser(browser),
   });
+  // A person takes longer than a call may: before the first one.
+  if (!await auth.status(server)) await auth.signIn(server);
   await using client = await connect(server, { auth });
   if (tool === undefined) return (await client.listTools()).tools.map(({ name }) => name).join("\n");
   const { content, isError } = await client.callTool(tool, JSON.parse(args));
