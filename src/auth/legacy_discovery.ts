@@ -4,7 +4,7 @@
  * @module
  */
 import type { GuardedFetch } from "../egress/guarded_fetch.ts";
-import { AuthorizationError } from "../protocol/errors.ts";
+import { failure } from "./failure.ts";
 import { parseObject } from "./parse.ts";
 
 /**
@@ -19,12 +19,12 @@ export async function legacyDiscovery(origin: string, fetch: GuardedFetch): Prom
   const { status, text } = await fetch(`${origin}/.well-known/oauth-authorization-server`, { headers });
   // A server that is down may well have metadata: nothing is taken for granted then.
   if (status > 499) {
-    throw new AuthorizationError(`Cannot find the metadata of "${origin}": it answered ${status}`, { retryable: true });
+    throw failure(`Cannot find the metadata of "${origin}": it answered ${status}`, { retryable: true });
   }
   const document = status === 200 ? parseObject(text) : undefined;
   const { issuer = origin } = document ?? {};
   if (issuer !== origin && issuer !== `${origin}/`) {
-    throw new AuthorizationError(`Cannot use the metadata of "${origin}": it names another issuer`);
+    throw failure(`Cannot use the metadata of "${origin}": it names another issuer`);
   }
   return {
     authorization_endpoint: `${origin}/authorize`,

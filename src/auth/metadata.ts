@@ -5,7 +5,7 @@
  */
 import type { GuardedFetch } from "../egress/guarded_fetch.ts";
 import { urlWithoutQuery } from "../egress/redact.ts";
-import { AuthorizationError } from "../protocol/errors.ts";
+import { failure } from "./failure.ts";
 import { parseObject } from "./parse.ts";
 
 /**
@@ -26,16 +26,17 @@ export async function fetchMetadata(
     const { status, text } = await fetch(url, { headers: { accept: "application/json" }, signal: signal ?? null });
     const document = status === 200 ? parseObject(text) : undefined;
     if (document?.issuer === issuer) return document;
+    if (document) said += `, and the "issuer" at "${url}" is ${JSON.stringify(document.issuer)}`;
     if (status > 499) [said, retryable] = [`it answered ${status}`, true];
   }
-  throw new AuthorizationError(`Cannot find the metadata of "${issuer}": ${said}`, { retryable });
+  throw failure(`Cannot find the metadata of "${issuer}": ${said}`, { retryable });
 }
 
 function places(issuer: string): string[] {
   const { href, origin, pathname } = new URL(issuer);
   // A user name, a query, or an address in an address ("blob:https://…") would be lost, and another server asked.
   if (href !== origin + pathname) {
-    throw new AuthorizationError(
+    throw failure(
       `Cannot find the metadata of "${urlWithoutQuery(issuer)}": an issuer has an origin and a path alone`,
     );
   }

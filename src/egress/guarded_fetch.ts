@@ -15,7 +15,7 @@ import { RedirectRefusedError, TimeoutError } from "../protocol/errors.ts";
 import { type Clock, type Fetch, type Resolve, systemClock } from "../ports.ts";
 import { eachChunk } from "./body.ts";
 import { type EgressPolicy, isGivenOrigin, isLoopbackHost, judgeAddress, judgeUrl } from "./address.ts";
-import { urlWithoutQuery } from "./redact.ts";
+import { plain, urlWithoutQuery } from "./redact.ts";
 
 const mostRedirects = 3;
 
@@ -142,7 +142,7 @@ async function follow(url: string, init: RequestInit, route: Route): Promise<Fet
       if (typeof target === "string" || hops === mostRedirects) {
         const reason = typeof target === "string" ? target : `more than ${mostRedirects} redirects`;
         throw new RedirectRefusedError(
-          `Cannot follow the redirect (${status}) of "${urlWithoutQuery(url)}": ${reason}`,
+          `Cannot follow the redirect (${status}) of "${shown(url)}": ${reason}`,
           {
             delivery: "answered",
           },
@@ -160,7 +160,7 @@ async function follow(url: string, init: RequestInit, route: Route): Promise<Fet
 async function admit(url: string, { resolve, policy }: Route): Promise<URL> {
   const denied = (reason: string) =>
     new EgressDeniedError(
-      `Cannot fetch "${urlWithoutQuery(url)}": ${reason}; allow its origin if it is trusted`,
+      `Cannot fetch "${shown(url)}": ${plain(reason, 220)}; allow its origin if it is trusted`,
     );
   const reason = judgeUrl(url, policy);
   if (reason) throw denied(reason);
@@ -175,7 +175,7 @@ async function admit(url: string, { resolve, policy }: Route): Promise<URL> {
     cause = error;
   }
   if (!addresses.length) {
-    throw new ConnectError(`Cannot fetch "${urlWithoutQuery(url)}": the name "${hostname}" does not resolve`, {
+    throw new ConnectError(`Cannot fetch "${shown(url)}": the name "${hostname}" does not resolve`, {
       cause,
       delivery: "not-sent",
       retryable: true,
@@ -195,7 +195,7 @@ async function send(url: string, init: RequestInit, { fetch, signal }: Route): P
   } catch (cause) {
     if (cause instanceof McpError || signal.aborted) throw cause;
     throw new ConnectionClosedError(
-      `Cannot fetch "${urlWithoutQuery(url)}": no connection, or it broke before a reply came`,
+      `Cannot fetch "${shown(url)}": no connection, or it broke before a reply came`,
       {
         cause,
         retryable: true,
@@ -253,6 +253,11 @@ async function readBytes(response: Response, { limit, signal }: Route): Promise<
     throw new ConnectionClosedError("The connection broke before the document was whole", { cause, retryable: true });
   }
   return new Uint8Array(await new Blob(chunks).arrayBuffer());
+}
+
+/** An address that a server named, fit for a message. */
+function shown(url: string): string {
+  return plain(urlWithoutQuery(url), 200);
 }
 
 function isLoopback(url: string): boolean {

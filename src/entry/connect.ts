@@ -47,7 +47,7 @@ function webFilled(options: ConnectOptions): ConnectOptions {
     ...options,
     bindings: {
       webSocket: (url, { openWebSocket, ...rest }) => {
-        if (!openWebSocket) throw new TypeError('Cannot open a WebSocket without "openWebSocket"');
+        if (!openWebSocket) throw new TypeError('Cannot open a WebSocket: pass "openWebSocket"');
         return new ChannelTransport(() => createWebSocketChannel(url, { ...rest, openWebSocket }), rest);
       },
       legacySse: (url, rest) => new ChannelTransport(() => createLegacySseChannel(url, rest), rest),

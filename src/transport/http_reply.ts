@@ -100,7 +100,7 @@ export class HttpReply {
       if (method === "initialize") this.#keepSession(response);
       if (!asks) discard(response);
       else {
-        if (text && mediaType(response).startsWith(json)) {
+        if (text && isOf(response, json)) {
           this.#take(takeText(await readBytes(response, limits.messageBytes, isDeno)));
         } else {
           await this.#readStream(response, !text || method === "subscriptions/listen");
@@ -155,11 +155,11 @@ export class HttpReply {
 
   async #readStream(response: Response, endless = false): Promise<void> {
     const { limits, label, clock, isDeno, redact } = this.#context;
-    const type = mediaType(response);
-    if (!type.startsWith(eventStream)) {
+    if (!isOf(response, eventStream)) {
+      const type = redact(`${response.headers.get("content-type")}`);
       const text = excerpt(await this.#errorText(response), 200);
       throw new ProtocolViolationError(
-        `"${label}" answered ${response.status}: expected JSON or events, got "${redact(type)}": ${text}`,
+        `"${label}" answered ${response.status} ${type}, expected JSON or events: ${text}`,
       );
     }
     const parser = new SseParser(limits.messageBytes, (data, event) => {
@@ -272,6 +272,6 @@ export class HttpReply {
   }
 }
 
-function mediaType({ headers }: Response): string {
-  return (headers.get("content-type") ?? "").toLowerCase();
+function isOf({ headers }: Response, type: string): boolean | undefined {
+  return headers.get("content-type")?.toLowerCase().startsWith(type);
 }

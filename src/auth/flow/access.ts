@@ -219,10 +219,7 @@ export class Access {
       this.#waiting = begun;
       throw required(begun);
     }
-    const { pending, code } = await takeCallback(this.#context, await authorize(begun));
-    if (pending.server !== this.server) {
-      throw new AuthorizationError("Cannot sign in: the callback is of another sign-in");
-    }
+    const { pending, code } = await takeCallback(this.#context, await authorize(begun), begun.pending);
     return await this.finish(pending, code);
   }
 
@@ -284,7 +281,7 @@ export class Access {
       metadata,
       client: fullClient(context, client, metadata),
       fetch: context.guarded(this.server),
-      dpop: key?.handle,
+      dpop: key,
     };
   }
 

@@ -4,8 +4,7 @@
  * @module
  */
 import { isLoopbackHost } from "../../egress/address.ts";
-import { excerpt } from "../../protocol/excerpt.ts";
-import { AuthorizationError } from "../../protocol/errors.ts";
+import { failure } from "../failure.ts";
 import { parseObject } from "../parse.ts";
 import type { ClientAuthMethod, OAuthClient, ServerMetadata } from "../seam.ts";
 import type { OAuthContext } from "./context.ts";
@@ -59,7 +58,7 @@ async function knownInAdvance(context: OAuthContext, { issuer }: ServerMetadata)
   const unbound = clients.find((client) => client.issuer === undefined);
   if (!unbound) {
     if (!clients.length) return undefined;
-    throw new AuthorizationError(
+    throw failure(
       `Cannot sign in at "${issuer}": the client is registered with "${
         clients.map((client) => client.issuer).join('", "')
       }"`,
@@ -70,7 +69,7 @@ async function knownInAdvance(context: OAuthContext, { issuer }: ServerMetadata)
   if (!await context.swap(key, undefined, issuer)) {
     const first = await context.store.get(key);
     if (first !== issuer) {
-      throw new AuthorizationError(
+      throw failure(
         `Cannot use the client "${unbound.clientId}" at "${issuer}": it belongs to "${first}"`,
       );
     }
@@ -83,7 +82,7 @@ async function register(context: OAuthContext, metadata: ServerMetadata, server:
   const { issuer, registration_endpoint: endpoint } = metadata;
   const { redirectUri, clientMetadata, grant } = context.options;
   if (endpoint === undefined) {
-    throw new AuthorizationError(
+    throw failure(
       `Cannot register at "${issuer}": it takes no registrations; set "client" to one that it knows`,
     );
   }
@@ -111,9 +110,9 @@ async function register(context: OAuthContext, metadata: ServerMetadata, server:
   const { client_id: clientId, client_secret: clientSecret, client_secret_expires_at: expires } = answer;
   if (status > 299 || typeof clientId !== "string" || clientId === "") {
     const said = [status, answer["error"], answer["error_description"]].filter(Boolean).join(" ");
-    throw new AuthorizationError(
-      excerpt(`Cannot register at "${issuer}": it answered ${said}, expected a "client_id"`, 500),
-      { error: typeof answer["error"] === "string" ? answer["error"] : undefined, retryable: status > 499 },
+    throw failure(
+      context.redactor.redact(`Cannot register at "${issuer}": it answered ${said}, expected a "client_id"`),
+      { error: answer["error"], retryable: status > 499 },
     );
   }
   const method = String(answer["token_endpoint_auth_method"] ?? body.token_endpoint_auth_method);

@@ -53,6 +53,16 @@ export interface PendingRecord {
   readonly expiresAt: number;
 }
 
+/** The sign-ins of one subject that nobody has finished, the oldest first. */
+export interface PendingList {
+  readonly list: readonly { readonly key: string; readonly expiresAt: number }[];
+}
+
+/** Tells whether it is a {@linkcode PendingList}. */
+export function isPendingList(value: object): value is PendingList {
+  return "list" in value && Array.isArray(value.list);
+}
+
 /** Tells whether it is a {@linkcode KnownClient}. */
 export function isKnownClient(value: object): value is KnownClient {
   return "clientId" in value && typeof value.clientId === "string";

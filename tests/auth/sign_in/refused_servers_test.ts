@@ -60,12 +60,10 @@ const cases: Readonly<Record<string, Refused>> = {
   "a token endpoint without TLS": {
     server: { metadata: { token_endpoint: "http://auth.example.com/token" } },
     says: '"http:"',
-    isVisited: true,
   },
   "a token endpoint on this machine": {
     server: { metadata: { token_endpoint: "https://localhost/token" } },
     says: '"localhost"',
-    isVisited: true,
   },
   "a token endpoint that sends elsewhere": {
     faults: { "/token": redirect(`${evil}/token`) },
