@@ -4,6 +4,7 @@
  * @module
  */
 import type { Client } from "../client/client.ts";
+import type { Resolve } from "../ports.ts";
 import type { Connect } from "./connect.ts";
 import type { HttpHost, ServeHttp } from "./serve_http.ts";
 import type { ChannelServer, ServeStdio } from "./serve_stdio.ts";
@@ -56,4 +57,14 @@ export const serveHttp: ServeHttp = async (handler, options): Promise<HttpHost> 
     ? await import("./deno.ts")
     : await import("./node.ts");
   return await serveHttp(handler, options);
+};
+
+/**
+ * Resolves a name with the system's resolver: the `resolve` of `createOAuth`, for who signs in before they connect.
+ *
+ * @throws {ConnectError} When the name is unknown, or the resolver does not answer.
+ */
+export const resolve: Resolve = async (hostname): Promise<string[]> => {
+  const { systemResolve } = await import("../runtime/child.ts");
+  return await systemResolve(hostname);
 };
