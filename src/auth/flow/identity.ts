@@ -44,9 +44,9 @@ export async function forgetClient(context: OAuthContext, { issuer }: ServerMeta
 /** The client of a record, with what the options say of it. */
 export function fullClient(context: OAuthContext, known: KnownClient, metadata: ServerMetadata): OAuthClient {
   context.secret(known.clientSecret);
-  // Two servers may know two clients by one id: each gets its own secret.
+  // Two servers may know two clients by one id, and a hostile one registers whom it likes under it: each gets its own secret.
   const own = context.clients.find(({ clientId, issuer = metadata.issuer }) =>
-    clientId === known.clientId && issuer === metadata.issuer
+    !known.isRegistered && clientId === known.clientId && issuer === metadata.issuer
   );
   return own ?? known;
 }
@@ -118,6 +118,7 @@ async function register(context: OAuthContext, metadata: ServerMetadata, server:
   const method = String(answer["token_endpoint_auth_method"] ?? body.token_endpoint_auth_method);
   return {
     clientId,
+    isRegistered: true,
     clientSecret: typeof clientSecret === "string" ? clientSecret : undefined,
     authMethod: authMethods.find((known): known is ClientAuthMethod => known === method),
     // 0: never.
