@@ -39,6 +39,8 @@ interface Demand {
   readonly isStepUp?: boolean;
   /** Somebody asked for this sign-in: a person may have something to do for it. */
   readonly isExplicit?: boolean;
+  /** Ends what was asked for. What a call began goes on without it: the next one finds the token. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** One request on its way, and what was tried for it. */
@@ -116,7 +118,7 @@ export class Access {
 
   /** Signs in: without a person where a grant can, else with one. */
   async signIn(scopes?: readonly string[], signal?: AbortSignal): Promise<TokenRecord> {
-    return await this.#signIn({ ...await this.#ask(signal), wanted: scopes, isExplicit: true }, signal);
+    return await this.#signIn({ ...await this.#ask(signal), wanted: scopes, isExplicit: true, signal }, signal);
   }
 
   /** Finishes a sign-in with the code of its callback. */
@@ -203,7 +205,7 @@ export class Access {
 
   async #signInOnce(demand: Demand): Promise<TokenRecord> {
     const { grant, authorize, dpop } = this.#context.options;
-    const { isStepUp, isExplicit } = demand;
+    const { isStepUp, isExplicit, signal } = demand;
     const required = (begun: AuthorizationRequest) =>
       new AuthorizationRequiredError(`Sign in to "${urlWithoutQuery(this.server)}" first`, begun);
     const waiting = this.#waiting;
@@ -215,14 +217,14 @@ export class Access {
       }
       const client = await identify(this.#context, found.metadata, this.server);
       const key = await dpop?.open();
-      return await this.#keep(await this.#obtain(client, found, key), found, client, key);
+      return await this.#keep(await this.#obtain(client, found, key, signal), found, client, key);
     }
     const begun = await begin(this.#context, this.server, found);
     if (!authorize) {
       this.#waiting = begun;
       throw required(begun);
     }
-    const { pending, code } = await takeCallback(this.#context, await authorize(begun), begun.pending);
+    const { pending, code } = await takeCallback(this.#context, await authorize({ ...begun, signal }), begun.pending);
     return await this.finish(pending, code);
   }
 
@@ -257,6 +259,7 @@ export class Access {
     client: KnownClient,
     { metadata, resource, scopes }: Discovered,
     key?: DpopKey,
+    signal: AbortSignal = new AbortController().signal,
   ): Promise<TokenResponse> {
     const { options: { grant }, clock, random } = this.#context;
     if (!grant) throw new AuthorizationError(`Cannot get a token of "${metadata.issuer}": there is no "grant"`);
@@ -271,7 +274,7 @@ export class Access {
       post: (endpoint, parameters) => post(asking, endpoint, parameters),
       fetch: asking.fetch,
       secret: (value) => this.#context.secret(value),
-      signal: new AbortController().signal,
+      signal,
       clock,
       random,
     });
