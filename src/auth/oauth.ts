@@ -8,6 +8,7 @@ import { Access } from "./flow/access.ts";
 import { takeCallback } from "./flow/code_flow.ts";
 import { OAuthContext } from "./flow/context.ts";
 import type { TokenRecord } from "./flow/records.ts";
+import { urlWithoutQuery } from "../protocol/excerpt.ts";
 import type { AuthorizationRequest, OAuthOptions } from "./options.ts";
 import { checkOptions } from "./check_options.ts";
 
@@ -97,7 +98,7 @@ export class OAuth implements Authorizer {
     const { pending, code } = await takeCallback(this.#context, callback);
     const access = this.#access(pending.server);
     const tokens = await access.finish(pending, code);
-    return statusOf(pending.server, { ...pending, issuer: pending.metadata.issuer }, tokens);
+    return statusOf(access, { ...pending, issuer: pending.metadata.issuer }, tokens);
   }
 
   /**
@@ -110,7 +111,7 @@ export class OAuth implements Authorizer {
     const access = this.#access(server);
     const tokens = await access.signIn(options.scopes, options.signal);
     const record = (await access.tokens.serverRecord())?.content;
-    return statusOf(access.server, record, tokens);
+    return statusOf(access, record, tokens);
   }
 
   /**
@@ -128,7 +129,7 @@ export class OAuth implements Authorizer {
     const access = this.#access(server);
     const record = (await access.tokens.serverRecord())?.content;
     const tokens = record && (await access.tokens.load(record))?.content;
-    return tokens && statusOf(access.server, record, tokens);
+    return tokens && statusOf(access, record, tokens);
   }
 
   #access(server: string | URL): Access {
@@ -168,27 +169,30 @@ function checkServer(server: string | URL): URL {
   // A WebSocket is opened with the token of the same address.
   const address = String(server).replace(/^ws/i, "http");
   const url = URL.canParse(address) ? new URL(address) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol)) {
-    throw new TypeError(`Cannot sign in to "${server}": expected an absolute http: or https: URL`);
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
+    throw new TypeError(
+      `Cannot sign in to "${urlWithoutQuery(server)}": expected an absolute http: or https: URL without a user name`,
+    );
   }
   url.hash = "";
   return url;
 }
 
 function statusOf(
-  server: string,
+  access: Access,
   record:
     | { readonly issuer: string; readonly resource?: string | undefined; readonly scopes: readonly string[] }
     | undefined,
-  { client, scopes, expiresAt, refreshToken }: TokenRecord,
+  tokens: TokenRecord,
 ): SignInStatus {
+  const { client, scopes, expiresAt } = tokens;
   return {
-    server,
+    server: access.server,
     issuer: record?.issuer ?? "",
     resource: record?.resource,
     clientId: client.clientId,
     scopes: scopes ?? record?.scopes ?? [],
     expiresAt,
-    refreshable: refreshToken !== undefined,
+    refreshable: access.tokens.isRenewable(tokens),
   };
 }

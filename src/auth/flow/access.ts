@@ -4,6 +4,7 @@
  * @module
  */
 import { discard } from "../../egress/body.ts";
+import { urlWithoutQuery } from "../../protocol/excerpt.ts";
 import { AuthorizationError, AuthorizationRequiredError, McpError } from "../../protocol/errors.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { Fetch } from "../../ports.ts";
@@ -139,6 +140,8 @@ export class Access {
 
   /** Withdraws the tokens at the authorization server, and forgets them. False: it could not be told. */
   async signOut(): Promise<boolean | undefined> {
+    // What a refresh brings is withdrawn as well.
+    await this.tokens.settle();
     const server = (await this.tokens.serverRecord())?.content;
     const tokens = server && (await this.tokens.load(server))?.content;
     if (!tokens) return undefined;
@@ -153,7 +156,7 @@ export class Access {
       await post(asking, "revocation_endpoint", { token, token_type_hint: hint });
       return true;
     } catch (error) {
-      const fields = { server: this.server, error: error instanceof Error ? error.message : "" };
+      const fields = { server: urlWithoutQuery(this.server), error: error instanceof Error ? error.message : "" };
       this.#context.logger?.({ level: "warning", message: "Tokens cannot be revoked", fields });
       return false;
     }
@@ -166,7 +169,7 @@ export class Access {
     // A legacy stream, or its end, is nothing that a person should be asked for.
     const isCall = init.method === "POST";
     if (response.status === 401) {
-      if (!attempt.isRenewed) {
+      if (!attempt.isRenewed || (sent && this.tokens.isOver(sent))) {
         attempt.isRenewed = true;
         attempt.sent = await this.tokens.renewed(sent?.accessToken, init.signal);
         if (attempt.sent) return true;
@@ -209,13 +212,13 @@ export class Access {
     const { grant, authorize, dpop } = this.#context.options;
     const { isStepUp, isExplicit, signal } = demand;
     const required = (begun: AuthorizationRequest) =>
-      new AuthorizationRequiredError(`Sign in to "${this.server}" first`, begun);
+      new AuthorizationRequiredError(`Sign in to "${urlWithoutQuery(this.server)}" first`, begun);
     const waiting = this.#waiting;
     if (waiting && !isStepUp && !isExplicit && await isPending(this.#context, waiting.pending)) throw required(waiting);
     const found = await this.#find(demand);
     if (grant) {
       if (grant.isInteractive && !isExplicit) {
-        throw new AuthorizationError(`Cannot use "${this.server}" yet: sign in first, with "signIn"`);
+        throw new AuthorizationError(`Cannot use "${urlWithoutQuery(this.server)}" yet: sign in first, with "signIn"`);
       }
       const client = await identify(this.#context, found.metadata, this.server);
       const key = await dpop?.open();
@@ -334,8 +337,13 @@ async function withToken(
 /** What a refusal asks for. */
 function readDemand({ headers }: { readonly headers: Headers }): Demand & { readonly error: string | undefined } {
   const challenges = readChallenges(headers.get("www-authenticate"));
-  const found = challenges.find(({ scheme }) => scheme === "bearer" || scheme === "dpop");
-  const { resource_metadata: metadataUrl, scope, error } = found?.parameters ?? {};
+  const ours = challenges.filter(({ scheme }) => scheme === "bearer" || scheme === "dpop");
+  // What one leaves out another may say; the first that says it counts.
+  const said: Readonly<Record<string, string>> = Object.assign(
+    {},
+    ...ours.reverse().map(({ parameters }) => parameters),
+  );
+  const { resource_metadata: metadataUrl, scope, error } = said;
   return { metadataUrl, scopes: readScopes(scope), error };
 }
 

@@ -6,6 +6,7 @@
 import { type EgressPolicy, judgeUrl } from "../../egress/address.ts";
 import type { GuardedFetch } from "../../egress/guarded_fetch.ts";
 import { plain } from "../../egress/redact.ts";
+import { urlWithoutQuery } from "../../protocol/excerpt.ts";
 import { isTexts } from "../../protocol/json_rpc.ts";
 import { failure } from "../failure.ts";
 import { fetchMetadata } from "../metadata.ts";
@@ -49,10 +50,13 @@ export async function discover(
   if (!document) {
     return { metadata: checkMetadata(await findWithoutResource(context, server, fetch), policy), ...withoutResource };
   }
-  const { resource, authorization_servers: issuers, scopes_supported: scopes = [] } = document;
+  const { resource, authorization_servers: issuers, scopes_supported } = document;
+  const scopes = scopes_supported ?? [];
   const wrong = (field: string, expected: string) =>
     failure(
-      `Cannot use the resource metadata of "${server}": "${field}" is ${shown(document[field])}, expected ${expected}`,
+      `Cannot use the resource metadata of "${urlWithoutQuery(server)}": "${field}" is ${
+        shown(document[field])
+      }, expected ${expected}`,
     );
   if (typeof resource !== "string" || !covers(resource, server)) throw wrong("resource", "the server's own URL");
   if (!isTexts(issuers) || !issuers.length || !issuers.every(isUrl)) {
@@ -78,7 +82,9 @@ async function findWithoutResource(
 ): Promise<Readonly<Record<string, unknown>>> {
   if (options.fallback) return await options.fallback(new URL(server).origin, fetch);
   throw failure(
-    `Cannot sign in to "${server}": it has no resource metadata (RFC 9728); a server of 2025-03-26 needs "fallback"`,
+    `Cannot sign in to "${
+      urlWithoutQuery(server)
+    }": it has no resource metadata (RFC 9728); a server of 2025-03-26 needs "fallback"`,
   );
 }
 
@@ -95,7 +101,8 @@ async function findResource(
     const { status, text } = await fetch(place, { headers: { accept: "application/json" } });
     const document = status === 200 ? parseObject(text) : undefined;
     if (document) return document;
-    if (named !== undefined || status === 200 || status > 499) {
+    // A usual place may hold a page that all addresses of its site show.
+    if (named !== undefined || status > 499) {
       const got = status === 200 ? "no JSON object" : `status ${status}`;
       throw failure(
         `Cannot read the resource metadata at "${place}": got ${got}, expected a JSON object`,

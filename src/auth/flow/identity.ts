@@ -36,9 +36,15 @@ export async function identify(context: OAuthContext, metadata: ServerMetadata, 
   return client;
 }
 
-/** Forgets a client that was registered, since the server does not know it any more. */
-export async function forgetClient(context: OAuthContext, { issuer }: ServerMetadata): Promise<void> {
-  await context.store.delete(await context.key("client", issuer, context.options.redirectUri));
+/** Forgets a client that was registered, since the server does not know it any more. A newer one stays. */
+export async function forgetClient(
+  context: OAuthContext,
+  { issuer }: ServerMetadata,
+  { clientId }: KnownClient,
+): Promise<void> {
+  const key = await context.key("client", issuer, context.options.redirectUri);
+  const kept = await context.read(key, isKnownClient);
+  if (kept?.content.clientId === clientId) await context.swap(key, kept.text, undefined);
 }
 
 /** The client of a record, with what the options say of it. */
@@ -115,7 +121,8 @@ async function register(context: OAuthContext, metadata: ServerMetadata, server:
       { error: answer["error"], retryable: status > 499 },
     );
   }
-  const method = String(answer["token_endpoint_auth_method"] ?? body.token_endpoint_auth_method);
+  // Who got a secret, and is not told how to show it, shows it as the server supports it.
+  const method = answer["token_endpoint_auth_method"] ?? clientMetadata?.["token_endpoint_auth_method"];
   return {
     clientId,
     isRegistered: true,

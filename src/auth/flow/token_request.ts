@@ -39,18 +39,17 @@ export async function requestToken(
     if (dpop && error instanceof AuthorizationError && error.error === "use_dpop_nonce") return ask();
     throw error;
   });
-  const {
-    access_token: accessToken,
-    refresh_token: refreshToken,
-    scope,
-    token_type: type = "bearer",
-    expires_in: seconds,
-  } = answer;
-  const tokenType = String(type).toLowerCase();
+  const { access_token: accessToken, scope, expires_in: seconds } = answer;
+  // Many servers write null for what they do not have.
+  const refreshToken = answer["refresh_token"] || undefined;
+  const tokenType = String(answer["token_type"] ?? "bearer").toLowerCase();
   const wrong = (field: string, expected: string) =>
     failure(`Cannot use the token of "${metadata.issuer}": "${field}" is not ${expected}`);
   if (typeof accessToken !== "string" || !/^[!-~]+$/.test(accessToken)) throw wrong("access_token", "a token");
-  if (tokenType !== "bearer" && tokenType !== "dpop") throw wrong("token_type", '"Bearer" or "DPoP"');
+  // One that is bound to a key is of no use to who has none.
+  if (tokenType !== "bearer" && !(dpop && tokenType === "dpop")) {
+    throw wrong("token_type", dpop ? '"Bearer" or "DPoP"' : '"Bearer"');
+  }
   if (!isTextOrMissing(refreshToken)) throw wrong("refresh_token", "a text");
   context.secret(accessToken);
   context.secret(refreshToken);
@@ -58,8 +57,8 @@ export async function requestToken(
     accessToken,
     tokenType,
     refreshToken,
-    // What is no time, or one that nobody lives to see, is not told.
-    expiresIn: /^\d{1,9}(\.\d+)?$/.test(String(seconds)) ? Number(seconds) : undefined,
+    // What is no time, or one that nobody lives to see, is not told: it is good until it is refused.
+    expiresIn: /^\d{1,9}(\.\d+)?$/.test(String(seconds)) ? Number(seconds) || undefined : undefined,
     scopes: typeof scope === "string" ? readScopes(scope) : undefined,
   };
 }
@@ -91,9 +90,11 @@ export async function post(
     return new Response(null, reply);
   };
   const { status } = await (dpop ? dpop.post(url, send) : send());
-  const answer = readAnswer(text);
+  const isDone = status > 199 && status < 300;
+  // What a revocation answers beside its status says nothing (RFC 7009, section 2.2).
+  const answer = isDone && endpoint === "revocation_endpoint" ? {} : readAnswer(text);
   const { error, error_description: description } = answer ?? {};
-  if (status > 199 && status < 300 && answer && error === undefined) return answer;
+  if (isDone && answer && error === undefined) return answer;
   const said = [status, answer ? error : "no JSON object", description].filter(Boolean).join(" ");
   throw failure(
     context.redactor.redact(`"${issuer}" refused at its "${endpoint}": ${said}`),

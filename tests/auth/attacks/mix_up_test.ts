@@ -61,6 +61,31 @@ describe("mixing authorization servers up", () => {
     return leaks(party, [...codes, ...world.server.issued.access.keys(), ...world.server.issued.refresh.keys()]);
   });
 
+  attack("the same, where the hostile one says that it does not name itself", borrowed, async (names) => {
+    const paths = { authorization: "authorize", registration: "register", token: "token" };
+    const named = Object.fromEntries(names.map((name) => [`${name}_endpoint`, `${issuer}/${paths[name]}`]));
+    const party = await createParties({}, {
+      metadata: { ...named, authorization_response_iss_parameter_supported: false },
+    });
+    await assertRejects(() => party.oauth.signIn(evilResource));
+    return leaks(party, [...party.world.server.issued.codes.keys()]);
+  });
+
+  test("where the honest one does not name itself either, what leaks is for the hostile resource alone", async () => {
+    const metadata = { authorization_endpoint: `${issuer}/authorize`, registration_endpoint: `${issuer}/register` };
+    const { world, oauth } = await createParties({}, {
+      metadata: { ...metadata, authorization_response_iss_parameter_supported: undefined },
+    });
+    world.server.knobs.iss = "absent";
+    await oauth.signIn(resourceUrl);
+    await assertRejects(() => oauth.signIn(evilResource));
+    const resources = [...world.server.issued.codes.values()].map(({ resource }) => resource);
+    assertEquals(resources, [resourceUrl, evilResource]);
+    const [own = ""] = world.server.issued.codes.keys();
+    assertEquals(world.log.holding(own).filter(toEvil), []);
+    assertEquals(world.log.of(`${evil}/token`).length, 1);
+  });
+
   test("and the honest sign-in that waits finishes", async () => {
     const metadata = { authorization_endpoint: `${issuer}/authorize`, registration_endpoint: `${issuer}/register` };
     const { world, oauth, another } = await createParties({}, { metadata });

@@ -153,7 +153,9 @@ const fields: readonly Record<string, unknown>[] = [
   { access_token: undefined },
   { access_token: ["good-token"] },
   { access_token: {} },
-  ...["mac", "", "bearer ", "Bearer,DPoP", "N_A", "\x1b[31m", 1, true, {}, []].map((token_type) => ({ token_type })),
+  ...["mac", "", "bearer ", "Bearer,DPoP", "DPoP", "N_A", "\x1b[31m", 1, true, {}, []].map((token_type) => ({
+    token_type,
+  })),
   ...[1, true, {}, [], ["a"]].map((refresh_token) => ({ refresh_token })),
 ];
 

@@ -49,7 +49,7 @@ describe("grants at a real server", () => {
         const oauth = createOAuth({ grant: clientCredentials(client) });
         await using connected = await connect(signed, { auth: oauth });
         assertEquals((await connected.callTool("whoami")).content, tells(`${issuer}#nightly:report`));
-        assertEquals((await oauth.status(signed))?.refreshable, false);
+        assertEquals((await oauth.status(signed))?.refreshable, true);
         // The server withdraws no signed tokens: this one is forgotten here alone.
         assertEquals([await oauth.signOut(signed), await oauth.status(signed)], [{ revoked: false }, undefined]);
         const stranger = createOAuth({ grant: clientCredentials({ ...client, clientSecret: "guessed" }) });
