@@ -9,13 +9,14 @@ import { AuthorizationError, AuthorizationRequiredError, McpError } from "../../
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { Fetch } from "../../ports.ts";
 import { readChallenges } from "../challenge.ts";
-import type { AuthorizationRequest } from "../options.ts";
+import type { AuthorizationRequest, OAuthOptions } from "../options.ts";
+import { failure } from "../failure.ts";
 import { parseObject } from "../parse.ts";
 import type { DpopKey, ServerMetadata, TokenResponse } from "../seam.ts";
 import { begin, isPending, takeCallback } from "./code_flow.ts";
 import type { OAuthContext } from "./context.ts";
 import { discover, type Discovered } from "./discovery.ts";
-import { fullClient, identify } from "./identity.ts";
+import { forgetClient, fullClient, identify } from "./identity.ts";
 import type { KnownClient, PendingRecord, ServerRecord, TokenRecord } from "./records.ts";
 import { readScopes, union } from "./scopes.ts";
 import { type Asking, post, requestToken } from "./token_request.ts";
@@ -126,7 +127,15 @@ export class Access {
     const key = await this.#context.options.dpop?.open();
     const parameters = { code, redirect_uri: redirectUri, code_verifier: verifier };
     const asking = this.#asking(client, metadata, key);
-    const response = await requestToken(asking, "authorization_code", { ...parameters, resource });
+    const response = await requestToken(asking, "authorization_code", { ...parameters, resource }).catch(
+      async (error: unknown) => {
+        // Who is not known any more signs in as somebody new.
+        if (error instanceof AuthorizationError && /^(invalid|unauthorized)_client$/.test(error.error ?? "")) {
+          await forgetClient(this.#context, metadata);
+        }
+        throw error;
+      },
+    );
     this.#waiting = undefined;
     return await this.#keep(response, { metadata, resource, scopes }, client, key);
   }
@@ -196,10 +205,10 @@ export class Access {
 
   /** One sign-in for all who need one now. */
   async #signIn(demand: Demand, signal?: AbortSignal | null): Promise<TokenRecord> {
-    return await this.#signingIn.join(() => this.#signInOnce(demand), signal);
+    return await this.#signingIn.join((control) => this.#signInOnce(demand, control), signal);
   }
 
-  async #signInOnce(demand: Demand): Promise<TokenRecord> {
+  async #signInOnce(demand: Demand, control: AbortController): Promise<TokenRecord> {
     const { grant, authorize, dpop } = this.#context.options;
     const { isStepUp, isExplicit } = demand;
     const required = (begun: AuthorizationRequest) =>
@@ -213,15 +222,37 @@ export class Access {
       }
       const client = await identify(this.#context, found.metadata, this.server);
       const key = await dpop?.open();
-      return await this.#keep(await this.#obtain(client, found, key), found, client, key);
+      return await this.#keep(await this.#obtain(client, found, key, control.signal), found, client, key);
     }
     const begun = await begin(this.#context, this.server, found);
     if (!authorize) {
       this.#waiting = begun;
       throw required(begun);
     }
-    const { pending, code } = await takeCallback(this.#context, await authorize(begun), begun.pending);
+    const callback = await this.#waitFor(authorize, begun, control);
+    const { pending, code } = await takeCallback(this.#context, callback, begun.pending);
     return await this.finish(pending, code);
+  }
+
+  /** Lets a person go on: as long as the sign-in can be finished, and somebody waits for it. */
+  async #waitFor(
+    authorize: NonNullable<OAuthOptions["authorize"]>,
+    begun: AuthorizationRequest,
+    control: AbortController,
+  ): Promise<string | URL> {
+    const { clock } = this.#context;
+    const { signal } = control;
+    signal.throwIfAborted();
+    const late = (): void => control.abort(failure("Cannot sign in: nobody came back in time"));
+    const stop = clock.schedule(late, begun.pending.expiresAt - clock.now());
+    try {
+      return await Promise.race([
+        authorize({ ...begun, signal }),
+        new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+      ]);
+    } finally {
+      stop();
+    }
   }
 
   /** Finds the authorization server, and what to ask it for. */
@@ -255,6 +286,7 @@ export class Access {
     client: KnownClient,
     { metadata, resource, scopes }: Discovered,
     key?: DpopKey,
+    signal: AbortSignal = new AbortController().signal,
   ): Promise<TokenResponse> {
     const { options: { grant }, clock, random } = this.#context;
     if (!grant) throw new AuthorizationError(`Cannot get a token of "${metadata.issuer}": there is no "grant"`);
@@ -269,7 +301,7 @@ export class Access {
       post: (endpoint, parameters) => post(asking, endpoint, parameters),
       fetch: asking.fetch,
       secret: (value) => this.#context.secret(value),
-      signal: new AbortController().signal,
+      signal,
       clock,
       random,
     });

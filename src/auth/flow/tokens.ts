@@ -149,13 +149,13 @@ export class Tokens {
       const code = error instanceof AuthorizationError ? error.error : undefined;
       const fields = { server: urlWithoutQuery(this.#server), error: code };
       context.logger?.({ level: "warning", message: "Tokens cannot be renewed", fields });
-      if (code === "invalid_client") {
-        // Who is not known any more signs in as somebody new.
-        await forgetClient(context, server.metadata);
+      // Who is not known any more signs in as somebody new.
+      if (code === "invalid_client") await forgetClient(context, server.metadata);
+      else if (code !== "invalid_grant" && !(tokens.refreshToken && isFinal(error))) throw error;
+      if (code !== "invalid_grant") {
         await context.swap(key, text, before);
         return undefined;
       }
-      if (code !== "invalid_grant") throw error;
       // Only the tokens that were refused are forgotten: newer ones may be there by now.
       if (!await context.swap(key, text, undefined)) return "again";
       this.#known = undefined;
@@ -199,4 +199,13 @@ export class Tokens {
   #key({ issuer, resource }: ServerRecord): Promise<string> {
     return this.#context.ownKey("tokens", issuer, resource ?? this.#server);
   }
+}
+
+/**
+ * Whether a refusal will not be another one with the next try: then a sign-in has to follow. Servers have many names beside
+ * `invalid_grant` for a refresh token that is no good.
+ */
+function isFinal(error: unknown): boolean {
+  return error instanceof AuthorizationError && !error.retryable && error.error !== undefined &&
+    !/^(temporarily_|server_error|slow_down)|dpop/.test(error.error);
 }
