@@ -144,8 +144,8 @@ export class Access {
   async signOut(): Promise<boolean | undefined> {
     const server = (await this.tokens.serverRecord())?.content;
     const tokens = server && (await this.tokens.load(server))?.content;
-    if (!tokens) return undefined;
     await this.tokens.forget();
+    if (!tokens) return undefined;
     const { metadata } = server;
     if (metadata.revocation_endpoint === undefined) return false;
     try {

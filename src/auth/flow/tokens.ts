@@ -107,7 +107,11 @@ export class Tokens {
   async #renewOnce(rejected: string | undefined): Promise<TokenRecord | undefined> {
     const { clock, random } = this.#context;
     const giveUp = clock.monotonic() + 2 * this.#leaseTime;
-    for (;; await new Promise<void>((resolve) => clock.schedule(resolve, 50 + 100 * random.fraction()))) {
+    let pause = 25;
+    // Seldomer and seldomer: each look at the store is a request of a Worker, which has not many.
+    const rest = (resolve: () => void) =>
+      clock.schedule(resolve, (pause = Math.min(2 * pause, 1_000)) * (1 + random.fraction()));
+    for (;; await new Promise<void>(rest)) {
       if (clock.monotonic() > giveUp) throw new TimeoutError("total", 2 * this.#leaseTime, { delivery: "not-sent" });
       const server = (await this.serverRecord())?.content;
       const kept = server && await this.load(server);
