@@ -67,8 +67,8 @@ export class OAuth implements Authorizer {
   }
 
   /** The sign-in to a server that is under way, if there is one: `connect` of `./bun`, `./deno`, `./node` and `./local` waits for it. */
-  underWay(server: string): Promise<unknown> | undefined {
-    return this.#access(server).underWay;
+  underWay(server: string, signal?: AbortSignal | null): Promise<unknown> | undefined {
+    return this.#access(server).underWay(signal);
   }
 
   /** Takes all secrets out of a text. */

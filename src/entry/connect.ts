@@ -39,23 +39,12 @@ export function createConnect(ports: () => RuntimePorts, resolve: Resolve): Conn
       return await open();
     } catch (error) {
       const isLate = error instanceof TimeoutError && (typeof target === "string" || target instanceof URL);
-      const signingIn = isLate ? auth?.underWay?.(String(target)) : undefined;
+      const signingIn = isLate ? auth?.underWay?.(String(target), signal) : undefined;
       if (!signingIn) throw error;
-      await unlessAborted(signingIn, signal);
+      await signingIn;
       return await open();
     }
   };
-}
-
-/** Waits for a person, for as long as the caller wants to. */
-async function unlessAborted(work: Promise<unknown>, signal: AbortSignal | null | undefined): Promise<void> {
-  let onAbort = (): void => {};
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal?.reason);
-    signal?.addEventListener("abort", onAbort);
-    if (signal?.aborted) onAbort();
-  });
-  await Promise.race([work, aborted]).finally(() => signal?.removeEventListener("abort", onAbort));
 }
 
 /** The same for programs that cannot start processes: their bundles do not carry the code for it. */

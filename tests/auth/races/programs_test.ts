@@ -88,7 +88,7 @@ describe("a lease", () => {
       for (const [key, text] of frozen) texts.set(key, text);
       assertEquals(await race.drive(race.calls(calls)), Array(calls).fill(200));
       const took = world.clock.monotonic() - began;
-      assert(took >= 15_000 && took < 15_500, String(took));
+      assert(took >= 15_000 && took < 17_000, String(took));
       assertEquals(world.person.visits.length, 0);
       assertNewest(race);
       assertEquals(await first.call(), 200);
@@ -120,7 +120,7 @@ describe("a lease", () => {
     const began = world.clock.monotonic();
     assertOnce(race, await race.drive(race.calls(10)));
     const took = world.clock.monotonic() - began;
-    assert(took >= 15_000 && took < 15_500, String(took));
+    assert(took >= 15_000 && took < 17_000, String(took));
   });
 
   test("that never ends, since one after another takes it: the calls give up", async () => {
@@ -228,7 +228,7 @@ describe("a clock that jumps", () => {
     clock.offset = -hour;
     const began = world.clock.monotonic();
     assertEquals(await race.drive(race.calls(10, [program])), Array(10).fill(200));
-    assert(world.clock.monotonic() - began < 15_500);
+    assert(world.clock.monotonic() - began < 17_000);
     assertEquals(world.person.visits.length, 0);
   });
 });
