@@ -9,7 +9,8 @@ import { parseObject } from "./parse.ts";
 
 /**
  * Finds what a server of 2025-03-26 has: the metadata at its origin, else the endpoints by their usual names. The `fallback`
- * of `createOAuth`. It takes for granted what newer servers have to announce: that the server knows PKCE.
+ * of `createOAuth`. It takes for granted what newer servers have to announce: that the server knows PKCE, unless it tells of other
+ * ways alone.
  *
  * @throws {AuthorizationError} When the metadata names another issuer, or the server is down.
  * @throws {McpError} When the server cannot be reached.
@@ -30,8 +31,8 @@ export async function legacyDiscovery(origin: string, fetch: GuardedFetch): Prom
     authorization_endpoint: `${origin}/authorize`,
     token_endpoint: `${origin}/token`,
     registration_endpoint: document ? undefined : `${origin}/register`,
+    code_challenge_methods_supported: ["S256"],
     ...document,
     issuer,
-    code_challenge_methods_supported: ["S256"],
   };
 }

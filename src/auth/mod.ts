@@ -15,6 +15,8 @@ export type { VerifierOptions } from "./verify/options.ts";
 export type { Authorizer, TokenClaims } from "../ports.ts";
 export { createOAuth } from "./oauth.ts";
 export type { OAuth, SignInOptions, SignInStatus } from "./oauth.ts";
+export { clientMetadataDocument } from "./client_document.ts";
+export type { ClientDocumentOptions, ClientMetadataDocument } from "./client_document.ts";
 export { legacyDiscovery } from "./legacy_discovery.ts";
 export type {
   AuthorizationRequest,

@@ -25,6 +25,8 @@ export { resolve };
 export type { HttpHost, RequestHandler, ServeHttp, ServeHttpOptions, WebSocketDoor } from "./serve_http.ts";
 export type { WebSocketHandler, WithWebSocket } from "./with_websocket.ts";
 export { serveStdio } from "./serve_stdio.ts";
+export { authorizeInBrowser } from "./sign_in/authorize_in_browser.ts";
+export type { BrowserSignInOptions } from "./sign_in/authorize_in_browser.ts";
 export { createFileStore } from "../runtime/stores/file_store.ts";
 export type { FileStore, FileStoreOptions } from "../runtime/stores/file_store.ts";
 export type { ChannelServer, ChannelServerOptions, Servable, ServeStdio } from "./serve_stdio.ts";

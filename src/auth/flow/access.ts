@@ -131,7 +131,7 @@ export class Access {
       async (error: unknown) => {
         // Who is not known any more signs in as somebody new.
         if (error instanceof AuthorizationError && /^(invalid|unauthorized)_client$/.test(error.error ?? "")) {
-          await forgetClient(this.#context, metadata);
+          await forgetClient(this.#context, metadata, client);
         }
         throw error;
       },
@@ -142,6 +142,8 @@ export class Access {
 
   /** Withdraws the tokens at the authorization server, and forgets them. False: it could not be told. */
   async signOut(): Promise<boolean | undefined> {
+    // What a refresh brings is withdrawn as well.
+    await this.tokens.settle();
     const server = (await this.tokens.serverRecord())?.content;
     const tokens = server && (await this.tokens.load(server))?.content;
     await this.tokens.forget();
@@ -169,7 +171,7 @@ export class Access {
     // A legacy stream, or its end, is nothing that a person should be asked for.
     const isCall = init.method === "POST";
     if (response.status === 401) {
-      if (!attempt.isRenewed) {
+      if (!attempt.isRenewed || (sent && this.tokens.isOver(sent))) {
         attempt.isRenewed = true;
         attempt.sent = await this.tokens.renewed(sent?.accessToken, init.signal);
         if (attempt.sent) return true;

@@ -36,17 +36,23 @@ export async function identify(context: OAuthContext, metadata: ServerMetadata, 
   return client;
 }
 
-/** Forgets a client that was registered, since the server does not know it any more. */
-export async function forgetClient(context: OAuthContext, { issuer }: ServerMetadata): Promise<void> {
-  await context.store.delete(await context.key("client", issuer, context.options.redirectUri));
+/** Forgets a client that was registered, since the server does not know it any more. A newer one stays. */
+export async function forgetClient(
+  context: OAuthContext,
+  { issuer }: ServerMetadata,
+  { clientId }: KnownClient,
+): Promise<void> {
+  const key = await context.key("client", issuer, context.options.redirectUri);
+  const kept = await context.read(key, isKnownClient);
+  if (kept?.content.clientId === clientId) await context.swap(key, kept.text, undefined);
 }
 
 /** The client of a record, with what the options say of it. */
 export function fullClient(context: OAuthContext, known: KnownClient, metadata: ServerMetadata): OAuthClient {
   context.secret(known.clientSecret);
-  // Two servers may know two clients by one id: each gets its own secret.
+  // Two servers may know two clients by one id, and a hostile one registers whom it likes under it: each gets its own secret.
   const own = context.clients.find(({ clientId, issuer = metadata.issuer }) =>
-    clientId === known.clientId && issuer === metadata.issuer
+    !known.isRegistered && clientId === known.clientId && issuer === metadata.issuer
   );
   return own ?? known;
 }
@@ -119,6 +125,7 @@ async function register(context: OAuthContext, metadata: ServerMetadata, server:
   const method = answer["token_endpoint_auth_method"] ?? clientMetadata?.["token_endpoint_auth_method"];
   return {
     clientId,
+    isRegistered: true,
     clientSecret: typeof clientSecret === "string" ? clientSecret : undefined,
     authMethod: authMethods.find((known): known is ClientAuthMethod => known === method),
     // 0: never.

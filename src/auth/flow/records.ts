@@ -9,6 +9,8 @@ import type { ClientAuthMethod, ServerMetadata } from "../seam.ts";
 export interface KnownClient {
   readonly clientId: string;
   readonly clientSecret?: string | undefined;
+  /** The server gave the id: it says nothing of the clients that were made in advance. */
+  readonly isRegistered?: boolean | undefined;
   readonly authMethod?: ClientAuthMethod | undefined;
   /** When the secret ends, in milliseconds since 1970. */
   readonly secretExpiresAt?: number | undefined;

@@ -67,4 +67,9 @@ export class Shared<Value> {
       if (outcome) return outcome.value;
     }
   }
+
+  /** Waits until nothing is under way. */
+  async settle(): Promise<void> {
+    await this.#work?.result.catch(() => {});
+  }
 }

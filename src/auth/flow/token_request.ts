@@ -46,7 +46,8 @@ export async function requestToken(
   const wrong = (field: string, expected: string) =>
     failure(`Cannot use the token of "${metadata.issuer}": "${field}" is not ${expected}`);
   if (typeof accessToken !== "string" || !/^[!-~]+$/.test(accessToken)) throw wrong("access_token", "a token");
-  if (tokenType !== "bearer" && (tokenType !== "dpop" || !dpop)) {
+  // One that is bound to a key is of no use to who has none.
+  if (tokenType !== "bearer" && !(dpop && tokenType === "dpop")) {
     throw wrong("token_type", dpop ? '"Bearer" or "DPoP"' : '"Bearer"');
   }
   if (!isTextOrMissing(refreshToken)) throw wrong("refresh_token", "a text");

@@ -9,23 +9,14 @@ import { randomHex } from "../../ports.ts";
 import type { TokenResponse } from "../seam.ts";
 import type { Kept, OAuthContext } from "./context.ts";
 import { forgetClient } from "./identity.ts";
-import { Shared } from "./shared.ts";
 import { isServerRecord, isTokenRecord, type ServerRecord, type TokenRecord } from "./records.ts";
+import { Shared } from "./shared.ts";
 
 /** Before a token ends it is renewed, so many milliseconds and up to a quarter more. */
 const margin = 60_000;
 
 /** Gets tokens in the place of others. */
 export type Renew = (tokens: TokenRecord, server: ServerRecord) => Promise<TokenResponse>;
-
-/** Tokens that only this process renews, for a while. */
-interface Lease {
-  readonly server: ServerRecord;
-  /** As they are in the store, with the lease. */
-  readonly kept: Kept<TokenRecord>;
-  /** Their text without it. */
-  readonly before: string;
-}
 
 /** Keeps the tokens of one server. */
 export class Tokens {
@@ -35,13 +26,20 @@ export class Tokens {
   #known: TokenRecord | undefined;
   /** The store was asked: where it had nothing, it is asked again when the server wants a token. */
   #looked = false;
+  /** A lease of somebody else, and how long it is waited for: their time of day may be another. */
+  #awaited: { readonly id: string; readonly until: number } | undefined;
+  /** How often the tokens were replaced: what was read before that is old. */
+  #changes = 0;
+  /** New tokens that the store may not have yet, and the refresh token that they were got for. */
+  #gained: { readonly instead: string | undefined; readonly tokens: TokenRecord } | undefined;
   readonly #renewal: Shared<TokenRecord | undefined>;
 
   constructor(context: OAuthContext, server: string, renew: Renew) {
     this.#context = context;
     this.#server = server;
     this.#renew = renew;
-    this.#renewal = new Shared(context.clock, 2 * this.#leaseTime);
+    // It gives up by itself before that.
+    this.#renewal = new Shared(context.clock, 3 * this.#leaseTime);
   }
 
   /** What is known of the server. */
@@ -50,21 +48,35 @@ export class Tokens {
     return await context.read(await context.ownKey("server", this.#server), isServerRecord);
   }
 
-  /** The tokens as they are in the store. */
+  /** The tokens as they are in the store. What it did not take before, it gets now. */
   async load(server?: ServerRecord): Promise<Kept<TokenRecord> | undefined> {
+    const context = this.#context;
+    const changes = this.#changes;
     const place = server ?? (await this.serverRecord())?.content;
-    const kept = place && await this.#context.read(await this.#key(place), isTokenRecord);
+    let kept = place && await context.read(await this.#key(place), isTokenRecord);
+    const gained = this.#gained;
+    // Others may have put a new sign-in there, or their lease, when ours had ended.
+    let isOld = false;
+    if (kept && gained && kept.content.refreshToken === gained.instead) {
+      const { key, text } = kept;
+      kept = { key, text: JSON.stringify(gained.tokens), content: gained.tokens };
+      isOld = !await context.swap(key, text, kept.text);
+    }
+    if (isOld || changes !== this.#changes) return await this.load(server);
+    this.#gained = undefined;
     this.#known = kept?.content;
-    for (const secret of [this.#known?.accessToken, this.#known?.refreshToken]) this.#context.secret(secret);
+    for (const secret of [this.#known?.accessToken, this.#known?.refreshToken]) context.secret(secret);
     return kept;
   }
 
   /** Keeps new tokens, in the place of all others. */
   async save(server: ServerRecord, record: TokenRecord): Promise<void> {
     const context = this.#context;
+    this.#known = record;
     await context.write(await this.#key(server), record);
     await context.write(await context.ownKey("server", this.#server), server);
     this.#known = record;
+    this.#changes++;
   }
 
   /** Forgets the tokens, and what is known of the server. */
@@ -77,12 +89,23 @@ export class Tokens {
     this.#known = undefined;
   }
 
+  /** Waits until nobody here renews the tokens. */
+  async settle(): Promise<void> {
+    await this.#renewal.settle();
+  }
+
+  /** Tells whether tokens that were refused are not the last ones, or have ended on their way. */
+  isOver(tokens: TokenRecord): boolean {
+    return tokens.accessToken !== this.#known?.accessToken || !this.#isGood(tokens);
+  }
+
   /** The tokens to send now: renewed when they are about to end; undefined when there are none that are good. */
   async current(signal?: AbortSignal | null): Promise<TokenRecord | undefined> {
     const known = this.#known;
-    if (known ? this.#isFresh(known) : this.#looked) return known;
+    if (!this.#gained && (known ? this.#isFresh(known) : this.#looked)) return known;
+    const tokens = await this.renewed(undefined, signal);
     this.#looked = true;
-    return await this.renewed(undefined, signal);
+    return tokens;
   }
 
   /**
@@ -91,12 +114,15 @@ export class Tokens {
    * @param rejected The access token that was refused; without one they are renewed when they are about to end.
    */
   async renewed(rejected?: string, signal?: AbortSignal | null): Promise<TokenRecord | undefined> {
-    for (let attempt = 0; attempt < 2; attempt++) {
-      const tokens = await this.#renewal.join(() => this.#renewOnce(rejected), signal);
+    for (let isOwn = false;;) {
+      const tokens = await this.#renewal.join(() => {
+        isOwn = true;
+        return this.#renewOnce(rejected);
+      }, signal);
+      const isOther = tokens !== undefined && tokens.accessToken !== rejected;
       // Who joined may have joined one that did not know of the refusal.
-      if (!tokens || tokens.accessToken !== rejected) return tokens;
+      if (isOther || isOwn || !tokens) return isOther ? tokens : undefined;
     }
-    return undefined;
   }
 
   /** How long a refresh may take, until somebody else may try. */
@@ -107,45 +133,61 @@ export class Tokens {
   async #renewOnce(rejected: string | undefined): Promise<TokenRecord | undefined> {
     const { clock, random } = this.#context;
     const giveUp = clock.monotonic() + 2 * this.#leaseTime;
-    let pause = 25;
-    // Seldomer and seldomer: each look at the store is a request of a Worker, which has not many.
-    const rest = (resolve: () => void) =>
-      clock.schedule(resolve, (pause = Math.min(2 * pause, 1_000)) * (1 + random.fraction()));
-    for (;; await new Promise<void>(rest)) {
-      if (clock.monotonic() > giveUp) throw new TimeoutError("total", 2 * this.#leaseTime, { delivery: "not-sent" });
-      const server = (await this.serverRecord())?.content;
-      const kept = server && await this.load(server);
-      if (!kept) return undefined;
-      const tokens = kept.content;
-      const now = clock.now();
-      const isGood = tokens.accessToken !== rejected && (tokens.expiresAt ?? Infinity) > now;
-      if (isGood && this.#isFresh(tokens)) return tokens;
-      if (!this.isRenewable(tokens)) return isGood ? tokens : undefined;
-      if (tokens.lease && tokens.lease.until > now) {
-        // Another process is at it: what is good until then is sent meanwhile.
-        if (isGood) return tokens;
-        continue;
-      }
-      const leased = { ...tokens, lease: { id: randomHex(random, 8), until: now + this.#leaseTime } };
-      const text = JSON.stringify(leased);
-      if (!await this.#context.swap(kept.key, kept.text, text)) continue;
-      const taken = { server, kept: { ...kept, text }, before: kept.text };
+    for (let failures = 0;;) {
       try {
-        const outcome = await this.#exchange(taken);
+        const outcome = await this.#attempt(rejected);
         if (outcome !== "again") return outcome;
       } catch (error) {
-        await this.#context.swap(kept.key, text, kept.text);
-        // What is good a while longer is sent: the next call tries again.
-        if (!isGood) throw error;
-        return tokens;
+        // Nobody else has the new tokens while the store does not take them.
+        if (!this.#gained || failures++ > 4) {
+          const known = this.#known;
+          // What is good a while longer is sent: the next call tries again.
+          if (known && this.#isGood(known, rejected)) return known;
+          throw error;
+        }
       }
+      if (clock.monotonic() > giveUp) throw new TimeoutError("total", 2 * this.#leaseTime, { delivery: "not-sent" });
+      await new Promise<void>((resolve) => clock.schedule(resolve, 50 + 100 * random.fraction()));
     }
   }
 
-  /** With the lease in hand: renews, and puts the new tokens in the place of the old. */
-  async #exchange({ server, kept, before }: Lease): Promise<TokenRecord | "again" | undefined> {
+  async #attempt(rejected: string | undefined): Promise<TokenRecord | "again" | undefined> {
+    const { clock, random } = this.#context;
+    const server = (await this.serverRecord())?.content;
+    const kept = server && await this.load(server);
+    if (!kept) return undefined;
+    const tokens = kept.content;
+    const last = this.#isGood(tokens, rejected) ? tokens : undefined;
+    if (!this.isRenewable(tokens) || (last && this.#isFresh(last))) return last;
+    const now = clock.now();
+    const { lease } = tokens;
+    if (lease && lease.until > now) {
+      // Another process is at it: what is good until then is sent meanwhile.
+      if (last) return last;
+      const elapsed = clock.monotonic();
+      if (this.#awaited?.id !== lease.id) this.#awaited = { id: lease.id, until: elapsed + this.#leaseTime };
+      if (elapsed < this.#awaited.until) return "again";
+    }
+    const until = now + this.#leaseTime;
+    const text = JSON.stringify({ ...tokens, lease: { id: randomHex(random, 8), until } });
+    // A lease that took too long to get is none.
+    if (!await this.#context.swap(kept.key, kept.text, text) || clock.now() >= until) return "again";
+    return await this.#exchange(server, kept, text, last);
+  }
+
+  /**
+   * With the lease in hand: renews, and puts the new tokens in the place of the old.
+   *
+   * @param leased What the store has now: the tokens with the lease.
+   * @param last The tokens again, where they are good a while longer.
+   */
+  async #exchange(
+    server: ServerRecord,
+    { key, text, content: tokens }: Kept<TokenRecord>,
+    leased: string,
+    last: TokenRecord | undefined,
+  ): Promise<TokenRecord | "again" | undefined> {
     const context = this.#context;
-    const { key, text, content: tokens } = kept;
     let response: TokenResponse;
     try {
       response = await this.#renew(tokens, server);
@@ -153,29 +195,25 @@ export class Tokens {
       const code = error instanceof AuthorizationError ? error.error : undefined;
       const fields = { server: urlWithoutQuery(this.#server), error: code };
       context.logger?.({ level: "warning", message: "Tokens cannot be renewed", fields });
-      // Who is not known any more signs in as somebody new.
-      if (code === "invalid_client") await forgetClient(context, server.metadata);
-      else if (code !== "invalid_grant" && !(tokens.refreshToken && isFinal(error))) throw error;
-      if (code !== "invalid_grant") {
-        await context.swap(key, text, before);
-        return undefined;
+      if (code === "invalid_grant") {
+        // Only what was refused is forgotten: newer tokens may be there by now.
+        const rest = last && { ...last, refreshToken: undefined, renewAt: last.expiresAt, lease: undefined };
+        if (!await context.swap(key, leased, rest && JSON.stringify(rest))) return "again";
+        this.#known = rest;
+        return rest;
       }
-      // Only the tokens that were refused are forgotten: newer ones may be there by now.
-      if (!await context.swap(key, text, undefined)) return "again";
-      this.#known = undefined;
-      return undefined;
+      // A lease that is not given back ends by itself.
+      await context.swap(key, leased, text).catch(() => {});
+      // Who is not known any more signs in as somebody new.
+      if (code === "invalid_client") await forgetClient(context, server.metadata, tokens.client);
+      else if (!tokens.refreshToken || !isFinal(error)) throw error;
+      return last;
     }
     const next = this.record(response, tokens);
-    for (let expected: string | undefined = text;;) {
-      if (await context.swap(key, expected, JSON.stringify(next))) {
-        this.#known = next;
-        return next;
-      }
-      // Our lease ended while we were held up. Whoever came after has tokens that ours have replaced, or a new sign-in.
-      const now = await context.read(key, isTokenRecord);
-      if (!now || now.content.refreshToken !== tokens.refreshToken) return "again";
-      expected = now.text;
-    }
+    this.#gained = { instead: tokens.refreshToken, tokens: next };
+    this.#known = next;
+    this.#changes++;
+    return (await this.load(server))?.content === next ? next : "again";
   }
 
   /** A record of what a token endpoint gave. */
@@ -188,6 +226,10 @@ export class Tokens {
     const early = Math.min(margin * (1 + random.fraction() / 4), lifetime / 2);
     const times = expiresIn === undefined ? {} : { expiresAt: now + lifetime, renewAt: now + lifetime - early };
     return { accessToken, tokenType, refreshToken, scopes, client, dpopKey, ...times };
+  }
+
+  #isGood({ accessToken, expiresAt = Infinity }: TokenRecord, rejected?: string): boolean {
+    return accessToken !== rejected && expiresAt > this.#context.clock.now();
   }
 
   #isFresh({ renewAt = Infinity }: TokenRecord): boolean {

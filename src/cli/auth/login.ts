@@ -9,15 +9,15 @@ import { withDeadline } from "../deadline.ts";
 import { exitCodes, UsageError } from "../failure.ts";
 import { isAttended, writeError, writeOut } from "../terminal.ts";
 import { oneLine, plainJson } from "../text/plain.ts";
-import { listenForCallback } from "./browser/callback.ts";
-import type { CallbackServer } from "./browser/callback.ts";
-import { createFinisher } from "./browser/finish.ts";
-import type { Finisher } from "./browser/finish.ts";
+import { listenForCallback } from "../../entry/sign_in/callback.ts";
+import type { CallbackServer } from "../../entry/sign_in/callback.ts";
+import { createFinisher } from "./finish.ts";
+import type { Finisher } from "./finish.ts";
 import { keepSignIn, readKept } from "./kept.ts";
 import type { KeptSignIn } from "./kept.ts";
 import type { AuthWorld, DevicePrompt, SignedIn } from "./oauth.ts";
 import type { Store } from "../../ports.ts";
-import { pageAddress } from "./browser/open.ts";
+import { pageAddress } from "../../entry/sign_in/open.ts";
 import { statusJson, statusText } from "./report.ts";
 import { readServerTarget, shownAddress } from "./server.ts";
 import { openKept, toKeep } from "./settings.ts";
@@ -120,7 +120,11 @@ async function listen(
   port: number | undefined,
   arrived: (url: string) => void,
 ): Promise<CallbackServer> {
-  if (port !== undefined) return await listenForCallback(arrived, { port });
+  if (port !== undefined) {
+    return await listenForCallback(arrived, { port }).catch((error) => {
+      throw new UsageError(`${error.message}; choose another with --port`);
+    });
+  }
   const { redirectUri = "" } = earlier ?? {};
   const last = Number(URL.canParse(redirectUri) ? new URL(redirectUri).port : 0);
   if (last === 0) return await listenForCallback(arrived);

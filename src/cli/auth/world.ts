@@ -9,7 +9,7 @@ import { createFileStore } from "../../entry/local.ts";
 import { systemResolve } from "../../runtime/child.ts";
 import { authFolder } from "./home.ts";
 import type { AuthWorld } from "./oauth.ts";
-import { openUrl } from "./browser/open.ts";
+import { openUrl } from "../../entry/sign_in/open.ts";
 
 /** The person's own folder, terminal and browser. */
 export const systemWorld: AuthWorld = {

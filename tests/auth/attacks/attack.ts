@@ -1,42 +1,15 @@
 /**
- * How the attacks are written: a list of cases, and for each what was hit that must not be.
+ * What the attacks have in common: a sign-in that waits, and what was hit that must not be.
  *
  * @module
  */
-import { test } from "node:test";
 import { assert, assertEquals } from "@std/assert";
 import { createParty, type Party } from "../sign_in/parties.ts";
 import { resourceUrl, type World, type WorldOptions } from "../world/world.ts";
 import type { OAuthOptions } from "../../../src/auth/mod.ts";
 import { AuthorizationError, EgressDeniedError, McpError, RedirectRefusedError } from "../../../src/protocol/errors.ts";
 
-/**
- * Makes a test of many cases. Its name tells their number, and the runner makes a table of such names: each case was tried, and
- * nothing was hit when the test passed.
- *
- * @param run Tries one case; it gives what was hit. Where it throws, the case is named.
- */
-export function attack<Case>(
-  name: string,
-  cases: Readonly<Record<string, Case>> | readonly Case[],
-  run: (value: Case) => Promise<readonly string[] | void>,
-): void {
-  const entries: readonly (readonly [string, Case])[] = Object.entries(cases);
-  test(`${name}: ${entries.length} cases, 0 hits`, async () => {
-    const hits: string[] = [];
-    for (const [what, value] of entries) {
-      const label = Array.isArray(cases) ? JSON.stringify(value) : what;
-      try {
-        hits.push(...(await run(value) ?? []).map((hit) => `${label}: ${hit}`));
-      } catch (error) {
-        const reason = error instanceof Error ? `${error.name}: ${error.message}\n${error.stack}` : String(error);
-        throw new Error(`${label}: ${reason}`, { cause: error });
-      }
-    }
-    assert(entries.length > 0, "there are cases");
-    assertEquals(hits, []);
-  });
-}
+export { attack } from "../../support/attack.ts";
 
 /** What the program under test asked for that is not one of these origins: the canaries. */
 export function strangers(world: World, ...more: string[]): string[] {
@@ -87,6 +60,18 @@ export function checkWords(error: McpError): void {
     assert(!/[\p{C}\p{Zl}\p{Zp}]/u.test(text), `control characters in ${JSON.stringify(text)}`);
     assert(text.length <= 500, `${text.length} characters: ${text.slice(0, 80)}`);
   }
+}
+
+/** What work ends with that waits for time to pass: time moves on until then, and what needs none has some. */
+export async function ended<Value>({ clock }: World, work: Promise<Value>): Promise<Value> {
+  let isOver = false;
+  const over = () => void (isOver = true);
+  work.then(over, over);
+  while (!isOver) {
+    await new Promise<void>((resolve) => void setTimeout(resolve, 10));
+    if (!isOver) await clock.advance(1_000);
+  }
+  return await work;
 }
 
 /** The sign-in that waits is finished as if nothing had happened: one code, one token. */

@@ -1,6 +1,7 @@
 /** Documents that lie about who they are, and where things are: nobody is sent there, and nothing is asked for. */
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertGreater, assertStringIncludes } from "@std/assert";
+import { legacyDiscovery } from "../../../src/auth/mod.ts";
 import { EgressDeniedError } from "../../../src/protocol/errors.ts";
 import { createParty, type Party } from "../sign_in/parties.ts";
 import { answerJson, redirect } from "../world/faults.ts";
@@ -99,6 +100,36 @@ describe("attacks on the metadata of an authorization server", () => {
   };
   attack("no S256", pkce, async (value) => {
     return await denied({ server: { metadata: { code_challenge_methods_supported: value } } });
+  });
+});
+
+describe("attacks on the metadata of a server of 2025-03-26", () => {
+  const origin = "https://mcp.example.com";
+  const places = { header: false, path: false, root: false };
+  /** A sign-in with the document that the MCP server has of itself as an authorization server. */
+  async function signInWith(document: Readonly<Record<string, unknown>>): Promise<readonly string[]> {
+    const { world, oauth } = await createParty({ fallback: legacyDiscovery }, { resource: { places } });
+    world.fault(`${origin}/.well-known/oauth-authorization-server`, answerJson(document), 9);
+    await denialOf(oauth.signIn(resourceUrl));
+    return spoils(world);
+  }
+  const paths = { authorization: "authorize", token: "token", registration: "register" };
+  const endpoints = Object.fromEntries(
+    Object.entries(paths).map(([name, path]) => [`${name}_endpoint`, `${origin}/${path}`]),
+  );
+
+  const issuers = ["https://evil.example", `${origin}:443`, `${origin}/mcp`, "http://mcp.example.com", "", 1, null, [
+    origin,
+  ]];
+  attack("its issuer is another", issuers, (issuer) => signInWith({ ...endpoints, issuer }));
+
+  for (const name of ["authorization_endpoint", "token_endpoint", "registration_endpoint"]) {
+    attack(name, badUrls, (url) => signInWith({ ...endpoints, issuer: origin, [name]: url }));
+  }
+
+  const methods = [[], ["plain"], ["s256"], "S256"];
+  attack("another way than S256", methods, (code_challenge_methods_supported) => {
+    return signInWith({ ...endpoints, issuer: origin, code_challenge_methods_supported });
   });
 });
 

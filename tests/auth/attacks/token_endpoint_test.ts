@@ -5,19 +5,17 @@ import type { McpError } from "../../../src/protocol/errors.ts";
 import { createParty } from "../sign_in/parties.ts";
 import { answer, answerJson, endless, type Fault, huge, notJson, redirect, refusal, silence } from "../world/faults.ts";
 import { issuer, resourceUrl } from "../world/world.ts";
-import { attack, checkWords, hitsOf, refusalOf, strangers, wait, type Waiting } from "./attack.ts";
+import { attack, checkWords, ended, hitsOf, refusalOf, strangers, wait, type Waiting } from "./attack.ts";
 
-/** The steps at which a token endpoint is asked. Each gives what it ended with; time is moved on as far as it needs. */
-const steps: Record<string, (fault: Fault) => Promise<Waiting & { readonly error: McpError }>> = {
-  "a code": async (fault) => {
+/** The steps at which a token endpoint is asked. Each gives what it ended with; where it is slow, time moves on. */
+const steps: Record<string, (fault: Fault, isSlow?: boolean) => Promise<Waiting & { readonly error: McpError }>> = {
+  "a code": async (fault, isSlow) => {
     const waiting = await wait();
     waiting.world.fault("/token", fault, 99);
-    return {
-      ...waiting,
-      error: await refusalOf(waiting.world.clock.until(waiting.oauth.finishAuth(waiting.callback))),
-    };
+    const work = waiting.oauth.finishAuth(waiting.callback);
+    return { ...waiting, error: await refusalOf(isSlow ? ended(waiting.world, work) : work) };
   },
-  "a refresh": async (fault) => {
+  "a refresh": async (fault, isSlow) => {
     const waiting = await wait();
     const { world, oauth, callback } = waiting;
     await oauth.finishAuth(callback);
@@ -25,7 +23,8 @@ const steps: Record<string, (fault: Fault) => Promise<Waiting & { readonly error
     world.log.clear();
     world.fault("/token", fault, 99);
     const ask = oauth.wrap(world.fetch, resourceUrl);
-    return { ...waiting, error: await refusalOf(world.clock.until(ask(resourceUrl, { method: "POST", body: "{}" }))) };
+    const work = ask(resourceUrl, { method: "POST", body: "{}" });
+    return { ...waiting, error: await refusalOf(isSlow ? ended(world, work) : work) };
   },
 };
 
@@ -115,12 +114,12 @@ describe("attacks of the token endpoint by size and time", () => {
 
     attack(`${step}: stalls`, ["", "{", '{"access_token":"a"', " "], async (first) => {
       const open = { count: 0 };
-      const { world, error } = await run(stalling(first, open));
+      const { world, error } = await run(stalling(first, open), true);
       assertEquals([error.code, open.count, world.clock.waiting], ["timeout", 0, 0]);
     });
 
     test(`${step}: never answers; it is given up, and its signal says so`, async () => {
-      const { world, error } = await run(silence);
+      const { world, error } = await run(silence, true);
       assertEquals([error.code, world.clock.waiting], ["timeout", 0]);
       for (const { signal } of world.log.tokens()) assertEquals(signal?.aborted, true);
       assertLess(world.clock.now() - Date.UTC(2026, 6, 28), 500_000);
@@ -154,7 +153,9 @@ const fields: readonly Record<string, unknown>[] = [
   { access_token: undefined },
   { access_token: ["good-token"] },
   { access_token: {} },
-  ...["mac", "", "bearer ", "Bearer,DPoP", "N_A", "\x1b[31m", 1, true, {}, []].map((token_type) => ({ token_type })),
+  ...["mac", "", "bearer ", "Bearer,DPoP", "DPoP", "N_A", "\x1b[31m", 1, true, {}, []].map((token_type) => ({
+    token_type,
+  })),
   ...[1, true, {}, [], ["a"]].map((refresh_token) => ({ refresh_token })),
 ];
 

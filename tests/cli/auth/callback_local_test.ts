@@ -2,9 +2,9 @@ import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { listenForCallback } from "../../../src/cli/auth/browser/callback.ts";
-import type { CallbackOptions, CallbackServer } from "../../../src/cli/auth/browser/callback.ts";
-import { UsageError } from "../../../src/cli/failure.ts";
+import { listenForCallback } from "../../../src/entry/sign_in/callback.ts";
+import type { CallbackOptions, CallbackServer } from "../../../src/entry/sign_in/callback.ts";
+import { McpError } from "../../../src/protocol/errors.ts";
 
 /** A server that writes down what arrived. */
 async function serve(options?: CallbackOptions): Promise<{ server: CallbackServer; port: number; seen: string[] }> {
@@ -191,7 +191,7 @@ describe("the callback server", () => {
 
   test("listens on this machine alone, and says when a port is taken", async () => {
     const { server, port } = await serve();
-    await assertRejects(() => serve({ port }), UsageError, `Cannot listen on port ${port} of 127.0.0.1: it is taken`);
+    await assertRejects(() => serve({ port }), McpError, `Cannot listen on port ${port} of 127.0.0.1: it is taken`);
     await server.close();
     const again = await serve({ port });
     assertEquals(again.port, port);

@@ -4,7 +4,7 @@ import { delimiter, join } from "node:path";
 import process from "node:process";
 import { describe, test } from "node:test";
 import { assert, assertEquals } from "@std/assert";
-import { openUrl, pageAddress } from "../../../src/cli/auth/browser/open.ts";
+import { openUrl, pageAddress } from "../../../src/entry/sign_in/open.ts";
 import { hostile, others } from "../../auth/attacks/hostile_urls.ts";
 
 describe("openUrl", () => {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { OAuth, SignedIn } from "../oauth.ts";
+import type { OAuth, SignedIn } from "./oauth.ts";
 
 /** One sign-in that waits for its answer. */
 export interface Finisher {

@@ -6,7 +6,7 @@
  */
 import { spawn } from "node:child_process";
 import process from "node:process";
-import { isLoopbackHost } from "../../../egress/address.ts";
+import { isLoopbackHost } from "../../egress/address.ts";
 
 /** Starts a program: an argument vector, never a shell line. */
 export type StartOpener = (command: string, args: readonly string[]) => void;
