@@ -7,7 +7,13 @@ import { createParty } from "../sign_in/parties.ts";
 import { refusal } from "../world/faults.ts";
 import { resourceUrl } from "../world/world.ts";
 
-const settle = () => new Promise<void>((resolve) => setTimeout(resolve, 20));
+/** Lets what is under way go on, until something is so. */
+async function until(isSo: () => boolean): Promise<void> {
+  for (let turn = 0; turn < 500 && !isSo(); turn++) await settle();
+  assert(isSo());
+}
+
+const settle = () => new Promise<void>((resolve) => setTimeout(resolve, 10));
 
 describe("dead ends", () => {
   test("a client that the server has forgotten is registered anew with the next sign-in", async () => {
@@ -49,7 +55,7 @@ describe("dead ends", () => {
     });
     const signedIn = oauth.signIn(resourceUrl);
     signedIn.catch(() => {});
-    await settle();
+    await until(() => signal !== undefined);
     assertEquals(signal?.aborted, false);
     await world.clock.advance(600_000);
     const error = await assertRejects(() => signedIn, AuthorizationError);
@@ -66,7 +72,7 @@ describe("dead ends", () => {
     const two = new AbortController();
     const waiting = [one, two].map(({ signal }) => oauth.signIn(resourceUrl, { signal }));
     const outcomes = Promise.allSettled(waiting);
-    await settle();
+    await until(() => signals.length === 1);
     one.abort(new Error("enough"));
     await settle();
     assertEquals(signals.map((signal) => signal?.aborted), [false]);
@@ -75,8 +81,7 @@ describe("dead ends", () => {
     assertEquals(signals.map((signal) => signal?.aborted), [true]);
     const third = new AbortController();
     const again = oauth.signIn(resourceUrl, { signal: third.signal }).catch(() => {});
-    await settle();
-    assertEquals(signals.length, 2);
+    await until(() => signals.length === 2);
     third.abort();
     await again;
   });
@@ -86,9 +91,10 @@ describe("dead ends", () => {
     const controller = new AbortController();
     const signedIn = oauth.signIn(resourceUrl, { signal: controller.signal });
     signedIn.catch(() => {});
+    await until(() => world.log.count("/device") === 1);
     await settle();
     await world.clock.advance(5_000);
-    await settle();
+    await until(() => world.log.tokens().length > 0);
     controller.abort(new Error("enough"));
     await assertRejects(() => signedIn, Error, "enough");
     const asked = world.log.tokens().length;

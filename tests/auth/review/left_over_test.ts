@@ -1,7 +1,6 @@
 /** What others left behind: records, leases, tokens of another kind. */
 import { describe, test } from "node:test";
-import { assert, assertEquals, assertRejects } from "@std/assert";
-import { createMemoryStore } from "../../../src/auth/mod.ts";
+import { assertEquals, assertRejects } from "@std/assert";
 import { AuthorizationError } from "../../../src/protocol/errors.ts";
 import { createParty } from "../sign_in/parties.ts";
 import { refusal } from "../world/faults.ts";
@@ -27,35 +26,5 @@ describe("what is left over", () => {
     assertEquals(await plain.signOut(resourceUrl), undefined);
     const { pending } = await plain.begin(resourceUrl, { scopes: ["files:read"] });
     assertEquals(pending.scopes.includes("files:write"), false);
-  });
-
-  test("a lease that a dead process holds is waited for with few looks at the store", async () => {
-    const inner = createMemoryStore();
-    const keys = new Set<string>();
-    let looks = 0;
-    const store = {
-      ...inner,
-      get: (key: string) => (looks++, inner.get(key)),
-      set: (key: string, text: string) => (keys.add(key), inner.set(key, text)),
-    };
-    const { world, another, open } = await createParty({ store });
-    const before = await open();
-    await before[Symbol.asyncDispose]();
-    await world.clock.advance(3_600_000);
-    let planted = 0;
-    for (const key of keys) {
-      const record = JSON.parse(await inner.get(key) ?? "{}");
-      if (!record.refreshToken) continue;
-      planted++;
-      await inner.set(key, JSON.stringify({ ...record, lease: { id: "dead", until: world.clock.now() + 15_000 } }));
-    }
-    assertEquals(planted, 1);
-    looks = 0;
-    const late = another();
-    const call = late.wrap(world.fetch, resourceUrl)(resourceUrl, { method: "POST", body: "{}" });
-    for (let second = 0; second < 20; second++) await world.clock.advance(1_000);
-    await (await call).body?.cancel();
-    assertEquals(world.log.tokens("refresh_token").length, 1);
-    assert(looks < 50, `${looks} looks`);
   });
 });
