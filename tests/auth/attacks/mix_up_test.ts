@@ -210,7 +210,7 @@ describe("tokens of one server", () => {
     `${issuer}/mcp`,
   ];
   attack("sent elsewhere", places, async (url) => {
-    const { world, oauth } = await createParty();
+    const { oauth } = await createParty();
     await oauth.signIn(resourceUrl);
     const sent: (string | null)[] = [];
     const network = (_url: string, init: RequestInit) => {
