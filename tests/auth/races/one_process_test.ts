@@ -54,10 +54,14 @@ describe("one process", () => {
     world.server.issued.revokeAccess();
     const { fault, release } = gate();
     let refused = 0;
-    world.fault(() => world.log.of("/mcp").length > 20 && refused < 20, async () => {
-      if (refused++ % 2) await fault(world.log.all[0] ?? raise(), () => Promise.resolve(new Response()));
-      return new Response(null, { status: 401 });
-    }, 20);
+    world.fault(
+      ({ url }) => url.href === resourceUrl && world.log.of(resourceUrl).length > 20 && refused < 20,
+      async () => {
+        if (refused++ % 2) await fault(world.log.all[0] ?? raise(), () => Promise.resolve(new Response()));
+        return new Response(null, { status: 401 });
+      },
+      20,
+    );
     const all = race.calls(20);
     await race.until(() => refused === 20 && world.person.visits.length === 1);
     await race.drive(sleep(world.clock, 1_000));
