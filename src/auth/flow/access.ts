@@ -76,6 +76,11 @@ export class Access {
     this.tokens = new Tokens(context, server, (tokens, record) => this.#renew(tokens, record));
   }
 
+  /** The sign-in under way. */
+  get underWay(): Promise<TokenRecord> | undefined {
+    return this.#signingIn.underWay;
+  }
+
   /** Wraps what sends requests to the server. */
   wrap(fetch: Fetch): Fetch {
     return async (url, init) => {

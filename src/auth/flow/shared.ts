@@ -20,6 +20,11 @@ export class Shared<Value> {
     this.#patience = patience;
   }
 
+  /** The result of the work under way. */
+  get underWay(): Promise<Value> | undefined {
+    return this.#work?.result;
+  }
+
   /** The result of the work under way, or of that which `begin` begins. Who gives up ends nothing. */
   async join(begin: () => Promise<Value>, signal: AbortSignal | null | undefined): Promise<Value> {
     for (;;) {
