@@ -162,6 +162,8 @@ export interface Authorizer {
   wrap(fetch: Fetch, server: string): Fetch;
   /** Takes its secrets out of a text. */
   redact(text: string): string;
+  /** Is given what resolves names, where the runtime has it: what a server names is judged by its addresses too. */
+  resolveWith?(resolve: Resolve): void;
   /** The headers with which a WebSocket to the server is opened, where the runtime can send some. */
   headers?(server: string, signal?: AbortSignal): Promise<Record<string, string>>;
 }

@@ -10,6 +10,7 @@ import { connect, McpError, OutcomeUnknownError, PeerExitedError } from "../src/
 import type { CallToolResult, Client, ElicitRequest, ElicitResult, Spawn, StdioCommand } from "../src/entry/local.ts";
 import { denoPath, nodePath, packagesInstalled, root, scriptCommand } from "./programs.ts";
 import { workerBuild } from "./build/worker.ts";
+import { signInAndOut } from "./demo/sign_in.ts";
 
 /** One server of the demo, and what its tools have to answer. */
 interface Tour {
@@ -65,6 +66,7 @@ export async function main(): Promise<number> {
   await officialServer(show);
   await worker(show);
   await denoServer(show);
+  await signInAndOut(show);
   await killedServer(show);
   show.heading("Afterwards");
   await show.step("nothing is left", async () => {

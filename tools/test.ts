@@ -11,6 +11,7 @@ import { root } from "./programs.ts";
 import {
   countLine,
   countOutcomes,
+  describeAttacks,
   describeRun,
   type RunOptions,
   type RuntimeName,
@@ -41,6 +42,8 @@ export async function main(parameters: readonly string[]): Promise<number> {
   try {
     const env: Record<string, string> = server === undefined ? {} : { CAUSEWAY_TEST_SERVER: server.url };
     const runs = await runSome(names.map((name) => () => runTests(name, files, { scratch, env, timeout })), width);
+    const attacks = values.filter === undefined ? "" : describeAttacks(runs);
+    if (attacks) console.log(`\n${attacks}`);
     const total = countOutcomes(runs.flatMap(({ outcomes }) => outcomes));
     console.log(`\n${runs.map(summaryLine).join("\n")}\n${countLine(total)}`);
     return total.failed === 0 ? 0 : 1;

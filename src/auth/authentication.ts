@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { ClientSecretPost, None } from "oauth4webapi";
 import type { ClientAuthentication, OAuthClient } from "./seam.ts";
 
 /**
@@ -14,20 +13,23 @@ import type { ClientAuthentication, OAuthClient } from "./seam.ts";
 export function authenticationOf(client: OAuthClient, supported?: unknown): ClientAuthentication {
   const { clientSecret, authMethod, authenticate } = client;
   if (authenticate) return authenticate;
-  if (!clientSecret || authMethod === "none") return None();
   const methods: unknown[] = Array.isArray(supported) ? supported : [];
   const isPosted = methods.includes("client_secret_post") && !methods.includes("client_secret_basic");
-  const method = authMethod ?? (isPosted ? "client_secret_post" : "client_secret_basic");
-  return method === "client_secret_post" ? ClientSecretPost(clientSecret) : basic(clientSecret);
+  const method = clientSecret ? authMethod ?? (isPosted ? "client_secret_post" : "client_secret_basic") : "none";
+  return (_server, client, body, headers) => {
+    if (method === "client_secret_basic") {
+      headers.set("authorization", `Basic ${btoa(`${encode(client.client_id)}:${encode(clientSecret)}`)}`);
+    } else {
+      body.set("client_id", client.client_id);
+      if (clientSecret && method !== "none") body.set("client_secret", clientSecret);
+    }
+  };
 }
 
 /**
- * HTTP Basic with the form encoding that RFC 6749, section 2.3.1, asks for, and no more than it: the library's writes "-" and "_"
- * as "%2D" and "%5F" too, which servers that do not decode (there are many) take for another name.
+ * The form encoding that RFC 6749, section 2.3.1, asks for, and no more than it: a library's writes "-" and "_" as "%2D" and "%5F"
+ * too, which servers that do not decode (there are many) take for another name.
  */
-function basic(secret: string): ClientAuthentication {
-  const encode = (text: string): string => new URLSearchParams({ "": text }).toString().slice(1);
-  return (_server, client, _body, headers) => {
-    headers.set("authorization", `Basic ${btoa(`${encode(client.client_id)}:${encode(secret)}`)}`);
-  };
+function encode(text = ""): string {
+  return new URLSearchParams({ "": text }).toString().slice(1);
 }

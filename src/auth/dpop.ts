@@ -3,7 +3,14 @@
  *
  * @module
  */
-import { allowInsecureRequests, customFetch, DPoP, modifyAssertion, protectedResourceRequest } from "oauth4webapi";
+import {
+  allowInsecureRequests,
+  customFetch,
+  DPoP,
+  genericTokenEndpointRequest,
+  modifyAssertion,
+  protectedResourceRequest,
+} from "oauth4webapi";
 import { type Clock, systemClock } from "../ports.ts";
 import { AuthorizationError } from "../protocol/errors.ts";
 import { isTextOrMissing } from "../protocol/json_rpc.ts";
@@ -87,6 +94,22 @@ class Key implements DpopKey {
         payload.nonce = this.#nonces.get(new URL(String(payload.htu)).origin);
       },
     });
+  }
+
+  async post(url: string, send: (proof: string) => Promise<Response>): Promise<Response> {
+    // Who asks, and for what, is for `send` to say: the library makes the proof, and keeps the nonce.
+    return await genericTokenEndpointRequest(
+      { issuer: url, token_endpoint: url },
+      { client_id: url },
+      () => {},
+      url,
+      [],
+      {
+        DPoP: this.handle,
+        [allowInsecureRequests]: true,
+        [customFetch]: (_url, { headers }) => send(headers.dpop ?? ""),
+      },
+    );
   }
 
   async prove({ url, method, accessToken }: Parameters<DpopKey["prove"]>[0]): Promise<string> {

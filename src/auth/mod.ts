@@ -5,18 +5,18 @@
  *
  * @module
  */
+export { bearerAuth, headerAuth } from "./static.ts";
+export type { Credential } from "./static.ts";
 export { createJwtVerifier } from "./verify/jwt.ts";
 export type { JwtVerifier, JwtVerifierOptions } from "./verify/jwt.ts";
 export { createIntrospectionVerifier } from "./verify/introspection.ts";
 export type { IntrospectionVerifierOptions } from "./verify/introspection.ts";
 export type { VerifierOptions } from "./verify/options.ts";
-export type { TokenClaims } from "../ports.ts";
-export { createMemoryStore } from "./stores/memory.ts";
-export type { MemoryStoreOptions } from "./stores/memory.ts";
-export { createSealedStore } from "./stores/sealed.ts";
-export type { SealedStoreOptions } from "./stores/sealed.ts";
+export type { Authorizer, TokenClaims } from "../ports.ts";
 export { createOAuth } from "./oauth.ts";
 export type { OAuth, SignInOptions, SignInStatus } from "./oauth.ts";
+export { clientMetadataDocument } from "./client_document.ts";
+export type { ClientDocumentOptions, ClientMetadataDocument } from "./client_document.ts";
 export { legacyDiscovery } from "./legacy_discovery.ts";
 export type {
   AuthorizationRequest,
@@ -41,3 +41,7 @@ export type { PrivateJwk, SigningAlgorithm } from "./grants/private_key.ts";
 export { workloadIdentity } from "./grants/workload_identity.ts";
 export type { AssertionRequest, WorkloadIdentityOptions } from "./grants/workload_identity.ts";
 export type { FetchedDocument, GuardedFetch, GuardedRequest } from "../egress/guarded_fetch.ts";
+export { createMemoryStore } from "./stores/memory.ts";
+export type { MemoryStoreOptions } from "./stores/memory.ts";
+export { createSealedStore } from "./stores/sealed.ts";
+export type { SealedStoreOptions } from "./stores/sealed.ts";

@@ -3,11 +3,12 @@
  *
  * @module
  */
-import type { Authorizer, Fetch } from "../ports.ts";
+import type { Authorizer, Fetch, Resolve } from "../ports.ts";
 import { Access } from "./flow/access.ts";
 import { takeCallback } from "./flow/code_flow.ts";
 import { OAuthContext } from "./flow/context.ts";
 import type { TokenRecord } from "./flow/records.ts";
+import { urlWithoutQuery } from "../protocol/excerpt.ts";
 import type { AuthorizationRequest, OAuthOptions } from "./options.ts";
 import { checkOptions } from "./check_options.ts";
 
@@ -60,6 +61,11 @@ export class OAuth implements Authorizer {
     return await this.#access(server).headers(signal);
   }
 
+  /** Takes what resolves names, unless it has one: `connect` of `./bun`, `./deno`, `./node` and `./local` gives its own. */
+  resolveWith(resolve: Resolve): void {
+    this.#context.resolve ??= resolve;
+  }
+
   /** Takes all secrets out of a text. */
   redact(text: string): string {
     return this.#context.redactor.redact(text);
@@ -87,7 +93,7 @@ export class OAuth implements Authorizer {
     const { pending, code } = await takeCallback(this.#context, callback);
     const access = this.#access(pending.server);
     const tokens = await access.finish(pending, code);
-    return statusOf(pending.server, { ...pending, issuer: pending.metadata.issuer }, tokens);
+    return statusOf(access, { ...pending, issuer: pending.metadata.issuer }, tokens);
   }
 
   /**
@@ -100,7 +106,7 @@ export class OAuth implements Authorizer {
     const access = this.#access(server);
     const tokens = await access.signIn(options.scopes, options.signal);
     const record = (await access.tokens.serverRecord())?.content;
-    return statusOf(access.server, record, tokens);
+    return statusOf(access, record, tokens);
   }
 
   /**
@@ -118,7 +124,7 @@ export class OAuth implements Authorizer {
     const access = this.#access(server);
     const record = (await access.tokens.serverRecord())?.content;
     const tokens = record && (await access.tokens.load(record))?.content;
-    return tokens && statusOf(access.server, record, tokens);
+    return tokens && statusOf(access, record, tokens);
   }
 
   #access(server: string | URL): Access {
@@ -155,28 +161,33 @@ export function createOAuth(options: OAuthOptions = {}): OAuth {
 }
 
 function checkServer(server: string | URL): URL {
-  const url = URL.canParse(server) ? new URL(server) : undefined;
-  if (!url || !/^(https?|wss?):$/.test(url.protocol)) {
-    throw new TypeError(`Cannot sign in to "${server}": expected an absolute http: or https: URL`);
+  // A WebSocket is opened with the token of the same address.
+  const address = String(server).replace(/^ws/i, "http");
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
+    throw new TypeError(
+      `Cannot sign in to "${urlWithoutQuery(server)}": expected an absolute http: or https: URL without a user name`,
+    );
   }
   url.hash = "";
   return url;
 }
 
 function statusOf(
-  server: string,
+  access: Access,
   record:
     | { readonly issuer: string; readonly resource?: string | undefined; readonly scopes: readonly string[] }
     | undefined,
-  { client, scopes, expiresAt, refreshToken }: TokenRecord,
+  tokens: TokenRecord,
 ): SignInStatus {
+  const { client, scopes, expiresAt } = tokens;
   return {
-    server,
+    server: access.server,
     issuer: record?.issuer ?? "",
     resource: record?.resource,
     clientId: client.clientId,
     scopes: scopes ?? record?.scopes ?? [],
     expiresAt,
-    refreshable: refreshToken !== undefined,
+    refreshable: access.tokens.isRenewable(tokens),
   };
 }

@@ -5,7 +5,10 @@
  */
 import type { GuardedFetch } from "../egress/guarded_fetch.ts";
 import type { Clock, Fetch, Logger, Random, Resolve, Store } from "../ports.ts";
+import type { PendingAuthorization } from "../protocol/errors.ts";
 import type { Dpop, Grant, OAuthClient } from "./seam.ts";
+
+export type { PendingAuthorization } from "../protocol/errors.ts";
 
 /** A sign-in that a person goes on with: where to go, and how to come back. */
 export interface AuthorizationRequest {
@@ -15,20 +18,6 @@ export interface AuthorizationRequest {
   readonly pending: PendingAuthorization;
   /** Ends the wait. */
   readonly signal?: AbortSignal | undefined;
-}
-
-/** A sign-in that waits for a person: plain JSON, without secrets. What finishes it is in the store. */
-export interface PendingAuthorization {
-  /** Names it. */
-  readonly id: string;
-  /** The MCP server. */
-  readonly server: string;
-  /** The authorization server. */
-  readonly issuer: string;
-  /** What is asked for. */
-  readonly scopes: readonly string[];
-  /** Until when it can be finished, in milliseconds since 1970. */
-  readonly expiresAt: number;
 }
 
 /** What a client says of itself when it registers (RFC 7591): `client_name`, `client_uri`, `logo_uri`, … */
@@ -86,7 +75,10 @@ export interface OAuthOptions {
   stepUps?: number | undefined;
   /** Sends requests to authorization servers. Default: the runtime's `fetch`. */
   fetch?: Fetch | undefined;
-  /** Resolves names, so that their addresses are judged as well: Node, Bun and Deno have one (`resolve` of their entry). */
+  /**
+   * Resolves names, so that their addresses are judged as well: Node, Bun and Deno have one (`resolve` of their entry). Default:
+   * that of the `connect` which it is the `auth` of, where it has one.
+   */
   resolve?: Resolve | undefined;
   /** Origins that may be asked beside the server's own and public https: in an intranet. Default: none. */
   allow?: readonly string[] | undefined;

@@ -143,7 +143,7 @@ export interface Dpop {
   open(kept?: string): Promise<DpopKey>;
 }
 
-/** What oauth4webapi makes of a key, and takes with its requests: `DPoP` of it gives one, no other is taken. */
+/** What oauth4webapi makes of a key, and takes with its requests. */
 export interface DpopHandle {
   /** The thumbprint of the public key (RFC 7638): `dpop_jkt` of an authorization request. */
   calculateThumbprint(): Promise<string>;
@@ -153,8 +153,13 @@ export interface DpopHandle {
 export interface DpopKey {
   /** The key as text, to be kept. Secret. */
   readonly kept: string;
-  /** For requests to the authorization server. It remembers nonces. */
+  /** The key's own. */
   readonly handle: DpopHandle;
+  /**
+   * Sends a request to the authorization server: `send` is given its proof, with the last nonce of its origin. That of the reply is
+   * remembered.
+   */
+  post(url: string, send: (proof: string) => Promise<Response>): Promise<Response>;
   /** The proof for one request to the resource, with the last nonce of its origin. */
   prove(request: { readonly url: string; readonly method: string; readonly accessToken: string }): Promise<string>;
   /**

@@ -33,8 +33,7 @@ export interface CommandLine {
 /** What can stand behind `causeway`. */
 export type CommandName = typeof commandNames[number];
 
-/** All of them. */
-export const commandNames = ["tools", "call", "login", "logout", "whoami"] as const;
+const commandNames = ["tools", "call", "login", "logout", "whoami"] as const;
 
 const options = {
   json: { type: "boolean" },
@@ -58,12 +57,10 @@ const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, "": 1_000, m:
 /**
  * Reads the words of the command.
  *
- * @param known The commands that there are.
  * @throws {UsageError} When they cannot be understood.
  */
 export function readCommandLine(
   argv: readonly string[],
-  known: readonly CommandName[] = commandNames,
 ): CommandLine {
   const { tokens, positionals } = parseArgs({
     args: [...argv],
@@ -77,8 +74,8 @@ export function readCommandLine(
     if (token.kind === "option") (given[token.name] ??= []).push(checkOption(token));
   }
   const [name, ...words] = positionals;
-  const command = given.help ? "help" : given.version ? "version" : known.find((command) => command === name);
-  if (command === undefined) throw unknownCommand(name, known);
+  const command = given.help ? "help" : given.version ? "version" : commandNames.find((command) => command === name);
+  if (command === undefined) throw unknownCommand(name);
   if (command !== "help" && command !== "version") checkOwners(command, given);
   return {
     command,
@@ -122,11 +119,11 @@ function isOption(name: string): name is keyof typeof options {
   return Object.hasOwn(options, name);
 }
 
-function unknownCommand(name: string | undefined, known: readonly CommandName[]): UsageError {
+function unknownCommand(name: string | undefined): UsageError {
   const usage = "use causeway tools <target> or causeway call <target> <tool>; causeway --help shows more";
   if (name === undefined) return new UsageError(`A command is missing: ${usage}`);
   // `list-tools` and `call-tool` are what others call them.
-  const meant = didYouMean(name.replace(/^list-?/i, "").replace(/-?tool$/i, "") || name, known);
+  const meant = didYouMean(name.replace(/^list-?/i, "").replace(/-?tool$/i, "") || name, commandNames);
   return new UsageError(`Unknown command "${name}"${meant}: ${usage}`);
 }
 

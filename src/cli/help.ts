@@ -11,6 +11,9 @@ const help = `causeway ${version}: call the tools of an MCP server
 
   causeway tools <target>                          list the tools
   causeway call <target> <tool> [argument …]       call a tool
+  causeway login <target>                          sign in to a server; tools and call use it from then on
+  causeway logout <target>                         revoke and forget a sign-in
+  causeway whoami [target]                         who is signed in: issuer, client, scopes, until when
 
 Target
   https://example.com/mcp                          a URL: https:, http:, wss:, ws:
@@ -31,6 +34,17 @@ Options
   --header 'Name: value'                           send a header with each request; may be repeated
   --config <file>                                  where names are looked up: { "mcpServers": { … } } or { "servers": { … } }
   --help, -h    --version, -v
+
+Signing in
+  --device                                         with a code that is entered on any device
+  --no-open                                        print the address, and open no browser
+  --scope <scope>                                  ask for this scope too; may be repeated
+  --client-id <id>                                 a client that the server knows
+  --client-secret-file <file>                      its secret; or in the variable CAUSEWAY_CLIENT_SECRET
+  --client-metadata-url <url>                      the https URL of a client metadata document, as the client's id
+  --port <port>                                    where the browser comes back to, on 127.0.0.1: a free one
+Sign-ins are kept in CAUSEWAY_HOME, else in causeway below XDG_CONFIG_HOME, ~/.config or %APPDATA%, for this user alone.
+A header "Authorization" of --header or the config wins over them.
 
 Results go to the standard output, all else to the standard error.
 Exit codes: ${

@@ -1,6 +1,6 @@
 #!/usr/bin/env -S bun
 /**
- * The command `causeway`: lists and calls the tools of an MCP server from a terminal. It runs unbuilt on Bun and Deno, and
+ * The command `causeway`: lists and calls the tools of an MCP server from a terminal, and signs in to it. It runs unbuilt on Bun and Deno, and
  * on Node once its types are stripped.
  *
  * @example List the tools of a local server
@@ -12,13 +12,28 @@
  */
 import process from "node:process";
 import { callTool } from "./call.ts";
+import { login } from "./auth/login.ts";
+import { logout } from "./auth/logout.ts";
+import { whoami } from "./auth/whoami.ts";
+import { systemWorld } from "./auth/world.ts";
 import { readCommandLine } from "./command_line.ts";
+import type { CommandLine } from "./command_line.ts";
 import { describeFailure, InterruptedError } from "./failure.ts";
 import { showHelp, showVersion } from "./help.ts";
 import { ignoreLostReaders, writeError } from "./terminal.ts";
 import { listTools } from "./tools.ts";
 
-const commands = { tools: listTools, call: callTool, help: showHelp, version: showVersion };
+const commands: Readonly<
+  Record<CommandLine["command"], (line: CommandLine, signal: AbortSignal) => Promise<number>>
+> = {
+  tools: listTools,
+  call: callTool,
+  login: (line, signal) => login(line, signal, systemWorld),
+  logout: (line, signal) => logout(line, signal, systemWorld),
+  whoami: (line, signal) => whoami(line, signal, systemWorld),
+  help: showHelp,
+  version: showVersion,
+};
 
 const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
@@ -37,17 +52,13 @@ if (import.meta.main !== false) {
  */
 export async function run(argv: readonly string[], signal: AbortSignal): Promise<number> {
   try {
-    const line = readCommandLine(argv, ["tools", "call"]);
-    return await (isKnown(line.command) ? commands[line.command](line, signal) : showHelp());
+    const line = readCommandLine(argv);
+    return await commands[line.command](line, signal);
   } catch (error) {
     const { exitCode, line } = describeFailure(error);
     await writeError(`causeway: ${line}\n`);
     return exitCode;
   }
-}
-
-function isKnown(command: string): command is keyof typeof commands {
-  return Object.hasOwn(commands, command);
 }
 
 /** Aborted by Ctrl-C and its like: what is open is closed in good order. The second time the command ends at once. */

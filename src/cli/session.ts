@@ -9,6 +9,9 @@ import { Redactor } from "../egress/redact.ts";
 import { connect } from "../entry/local.ts";
 import { SpawnError } from "../protocol/mod.ts";
 import { createAsker } from "./ask/ask.ts";
+import type { AuthWorld, OAuth } from "./auth/oauth.ts";
+import { findSignIn, withAdvice } from "./auth/use.ts";
+import { systemWorld } from "./auth/world.ts";
 import type { CommandLine } from "./command_line.ts";
 import { withDeadline } from "./deadline.ts";
 import { resolveTarget } from "./target/target.ts";
@@ -27,25 +30,35 @@ export type Use = (client: Client, signal: AbortSignal) => Promise<number>;
  *
  * @param target The target as the user wrote it.
  * @param line The options.
- * @param given `signal` interrupts; `use` gets one that ends with `--timeout` too.
+ * @param given `signal` interrupts; `use` gets one that ends with `--timeout` too; `world` has the sign-ins (the person's own).
  * @throws {UsageError} When the target is none.
  * @throws {McpError} When the server cannot be reached, or fails.
  */
 export async function withClient(
   target: string,
   line: CommandLine,
-  given: { signal: AbortSignal; use: Use },
+  given: { signal: AbortSignal; use: Use; world?: AuthWorld },
 ): Promise<number> {
   const destination = await resolveTarget(target, line);
+  const { world = systemWorld } = given;
   return await withDeadline(given.signal, line.timeout, async (signal) => {
-    await using client = await open(destination, line, signal);
-    // On a terminal the client's own warning is shown.
-    if (!isWatched()) await warnOfPlainHttp(destination);
-    return await given.use(client, signal);
+    const used = await findSignIn(world, destination);
+    try {
+      await using client = await open(destination, line, { signal, auth: used?.oauth });
+      // On a terminal the client's own warning is shown.
+      if (!isWatched()) await warnOfPlainHttp(destination);
+      return await given.use(client, signal);
+    } catch (error) {
+      throw await withAdvice(error, destination, used);
+    }
   });
 }
 
-async function open({ target, headers, hint }: Destination, line: CommandLine, signal: AbortSignal): Promise<Client> {
+async function open(
+  { target, headers, hint }: Destination,
+  line: CommandLine,
+  { signal, auth }: { signal: AbortSignal; auth: OAuth | undefined },
+): Promise<Client> {
   const redactor = new Redactor();
   const secrets = [...Object.values(headers), ...Object.values(typeof target === "string" ? {} : target.env ?? {})];
   for (const secret of secrets) for (const part of [secret, ...secret.split(" ")]) redactor.add(part);
@@ -54,6 +67,7 @@ async function open({ target, headers, hint }: Destination, line: CommandLine, s
     return await connect(target, {
       signal,
       headers,
+      ...(auth && { auth }),
       redact: (text) => redactor.redact(text),
       handlers: createAsker(),
       timeouts: {

@@ -236,7 +236,7 @@ export class Client extends CoreClient {
 
   /** Waits for a task's result. Needs the option `tasks`. */
   async awaitTask(taskId: string, options: TaskOptions = {}): Promise<CallToolResult> {
-    return await (await this.getTask(taskId, options)).result(options);
+    return (await this.getTask(taskId, options)).result(options);
   }
 
   /** Asks the server to stop a task. Needs the option `tasks`. */

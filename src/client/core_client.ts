@@ -159,7 +159,7 @@ export class CoreClient implements AsyncDisposable {
 
   /** Sends any notification. */
   async notify(method: string, params: JsonObject = {}): Promise<void> {
-    await (await this.ready({})).notify(method, params);
+    return (await this.ready({})).notify(method, params);
   }
 
   /** Ends everything: calls in flight, the session at the server, the process. Idempotent. */
@@ -172,8 +172,8 @@ export class CoreClient implements AsyncDisposable {
   }
 
   /** The same as {@linkcode close}: for `await using`. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   /** A list, whole or one raw page. */
@@ -188,7 +188,7 @@ export class CoreClient implements AsyncDisposable {
     if (options.cursor !== undefined) return await page(options.cursor) as Result;
     const { timeouts } = this.parts;
     const milliseconds = Math.min(options.timeout ?? Infinity, timeouts.pages);
-    return await walkPages(key, page, { ...this.parts, milliseconds }) as Result;
+    return walkPages(key, page, { ...this.parts, milliseconds }) as Promise<Result>;
   }
 
   /**
@@ -268,7 +268,7 @@ export class CoreClient implements AsyncDisposable {
 
   async #send(request: ClientRequest, endsAt?: number): Promise<JsonObject> {
     const { options } = request;
-    return await (await this.ready(options)).request({ ...request, options: { ...options, endsAt } });
+    return (await this.ready(options)).request({ ...request, options: { ...options, endsAt } });
   }
 
   /** @internal What becomes of a request that failed. */

@@ -64,7 +64,7 @@ export async function negotiate(parts: SessionParts, ask: PipeFeature = overHttp
   const probe = new ModernSession(parts, newestRevision);
   const found = await ask(probe, parts).finally(() => probe.stop());
   if (found instanceof LegacySession) return found;
-  return found ? new ModernSession(parts, found.revision, found.info) : await new LegacySession(parts).open();
+  return found ? new ModernSession(parts, found.revision, found.info) : new LegacySession(parts).open();
 }
 
 async function overHttp(probe: ModernSession, parts: SessionParts): Promise<Found | LegacySession> {

@@ -16,12 +16,19 @@ const mostRedirects = 3;
  * @param fetch The port that sends it.
  * @param url An address that the operator gave.
  * @param init As for `fetch`; `redirect` is set to `manual`.
+ * @param redact Takes secrets out of what the server says.
  * @param hops How many redirects led here.
  * @throws {RedirectRefusedError} When the server redirects anywhere else, or a fourth time.
  * @throws {ConnectError} When no connection came about.
  * @throws {ConnectionClosedError} When the connection broke before the reply's head was there.
  */
-export async function egressFetch(fetch: Fetch, url: string, init: RequestInit, hops = 0): Promise<Response> {
+export async function egressFetch(
+  fetch: Fetch,
+  url: string,
+  init: RequestInit,
+  redact: (text: string) => string,
+  hops = 0,
+): Promise<Response> {
   init.redirect = "manual";
   let response: Response;
   try {
@@ -42,10 +49,12 @@ export async function egressFetch(fetch: Fetch, url: string, init: RequestInit, 
   const target = location ? readUrl(location, url) : undefined;
   if (status < 307 || target?.origin !== new URL(url).origin || hops === mostRedirects) {
     throw new RedirectRefusedError(
-      `Cannot follow ${status} to "${urlWithoutQuery(target ?? location)}": expected 307 or 308 to the same origin`,
+      `Cannot follow ${status} to "${
+        redact(urlWithoutQuery(target ?? location))
+      }": expected 307 or 308 to the same origin`,
     );
   }
-  return egressFetch(fetch, target.href, init, hops + 1);
+  return egressFetch(fetch, target.href, init, redact, hops + 1);
 }
 
 /** The URL that a text is, or undefined. */

@@ -13,8 +13,9 @@ import {
 } from "../protocol/errors.ts";
 import { RedirectRefusedError, TimeoutError } from "../protocol/errors.ts";
 import { type Clock, type Fetch, type Resolve, systemClock } from "../ports.ts";
+import { eachChunk } from "./body.ts";
 import { type EgressPolicy, isGivenOrigin, isLoopbackHost, judgeAddress, judgeUrl } from "./address.ts";
-import { urlWithoutQuery } from "./redact.ts";
+import { plain, urlWithoutQuery } from "./redact.ts";
 
 const mostRedirects = 3;
 
@@ -141,7 +142,7 @@ async function follow(url: string, init: RequestInit, route: Route): Promise<Fet
       if (typeof target === "string" || hops === mostRedirects) {
         const reason = typeof target === "string" ? target : `more than ${mostRedirects} redirects`;
         throw new RedirectRefusedError(
-          `Cannot follow the redirect (${status}) of "${urlWithoutQuery(url)}": ${reason}`,
+          `Cannot follow the redirect (${status}) of "${shown(url)}": ${reason}`,
           {
             delivery: "answered",
           },
@@ -159,7 +160,7 @@ async function follow(url: string, init: RequestInit, route: Route): Promise<Fet
 async function admit(url: string, { resolve, policy }: Route): Promise<URL> {
   const denied = (reason: string) =>
     new EgressDeniedError(
-      `Cannot fetch "${urlWithoutQuery(url)}": ${reason}; allow its origin if it is trusted`,
+      `Cannot fetch "${shown(url)}": ${plain(reason, 220)}; allow its origin if it is trusted`,
     );
   const reason = judgeUrl(url, policy);
   if (reason) throw denied(reason);
@@ -174,7 +175,7 @@ async function admit(url: string, { resolve, policy }: Route): Promise<URL> {
     cause = error;
   }
   if (!addresses.length) {
-    throw new ConnectError(`Cannot fetch "${urlWithoutQuery(url)}": the name "${hostname}" does not resolve`, {
+    throw new ConnectError(`Cannot fetch "${shown(url)}": the name "${hostname}" does not resolve`, {
       cause,
       delivery: "not-sent",
       retryable: true,
@@ -194,7 +195,7 @@ async function send(url: string, init: RequestInit, { fetch, signal }: Route): P
   } catch (cause) {
     if (cause instanceof McpError || signal.aborted) throw cause;
     throw new ConnectionClosedError(
-      `Cannot fetch "${urlWithoutQuery(url)}": no connection, or it broke before a reply came`,
+      `Cannot fetch "${shown(url)}": no connection, or it broke before a reply came`,
       {
         cause,
         retryable: true,
@@ -231,29 +232,32 @@ function harmless(headers: RequestInit["headers"]): Headers {
 }
 
 async function readBytes(response: Response, { limit, signal }: Route): Promise<Uint8Array> {
-  const declared = Number(response.headers.get("content-length"));
-  const reader = response.body?.getReader();
-  if (!reader) return new Uint8Array();
-  signal.addEventListener("abort", () => void reader.cancel().catch(() => {}), { once: true });
-  if (declared > limit) throw new LimitExceededError("limits.documentBytes", limit, declared);
-  const chunks: Uint8Array[] = [];
-  let seen = 0;
-  for (;;) {
-    const { done, value } = await reader.read().catch((cause) => {
-      throw new ConnectionClosedError("The connection broke before the document was whole", { cause, retryable: true });
-    });
-    if (done) break;
-    seen += value.byteLength;
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  let seen = Number(response.headers.get("content-length"));
+  const check = (): void => {
     if (seen > limit) throw new LimitExceededError("limits.documentBytes", limit, seen);
-    chunks.push(value);
+  };
+  check();
+  seen = 0;
+  try {
+    await eachChunk(response, false, (chunk) => {
+      seen += chunk.length;
+      check();
+      chunks.push(chunk as Uint8Array<ArrayBuffer>);
+    }, (cancel) => {
+      signal.addEventListener("abort", cancel, { once: true });
+      return () => {};
+    });
+  } catch (cause) {
+    if (cause instanceof McpError) throw cause;
+    throw new ConnectionClosedError("The connection broke before the document was whole", { cause, retryable: true });
   }
-  const bytes = new Uint8Array(seen);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return bytes;
+  return new Uint8Array(await new Blob(chunks).arrayBuffer());
+}
+
+/** An address that a server named, fit for a message. */
+function shown(url: string): string {
+  return plain(urlWithoutQuery(url), 200);
 }
 
 function isLoopback(url: string): boolean {

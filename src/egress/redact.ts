@@ -6,6 +6,7 @@
  * @module
  */
 
+import { excerpt } from "../protocol/excerpt.ts";
 export { urlWithoutQuery } from "../protocol/excerpt.ts";
 
 const mark = "[redacted]";
@@ -82,6 +83,11 @@ export function redactHeaders(
     result.push([name, secret ? mark : redactor.redact(value)]);
   });
   return Object.fromEntries(result);
+}
+
+/** The start of a foreign text in one line that a terminal can show: nothing in it moves the cursor or turns text around. */
+export function plain(text: string, length = 499): string {
+  return excerpt(text, length).replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, " ");
 }
 
 /** The ways in which a secret may be written; a set, since for most tokens half of them are the same. */

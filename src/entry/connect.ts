@@ -7,6 +7,7 @@ import type { Client } from "../client/client.ts";
 import { allFeatures } from "../client/features.ts";
 import { createSchemaValidator } from "../protocol/json_schema/mod.ts";
 import { ChannelTransport } from "../transport/channel.ts";
+import type { Resolve } from "../ports.ts";
 import { createLegacySseChannel } from "../transport/legacy_sse.ts";
 import { createStdioChannel } from "../transport/stdio.ts";
 import { createWebSocketChannel } from "../transport/websocket.ts";
@@ -22,9 +23,16 @@ export type RuntimePorts = Pick<
   "fetch" | "spawn" | "environment" | "openWebSocket" | "clock" | "limits" | "stream"
 >;
 
-/** Makes a `connect` that has its ports filled in; the caller's own options come first. */
-export function createConnect(ports: () => RuntimePorts): Connect {
-  return (target, given = {}) => connectTarget(target, filled({ ...ports(), ...given }));
+/**
+ * Makes a `connect` that has its ports filled in; the caller's own options come first.
+ *
+ * @param resolve Resolves names: what an `auth` follows is judged by its addresses too.
+ */
+export function createConnect(ports: () => RuntimePorts, resolve: Resolve): Connect {
+  return (target, given = {}) => {
+    given.auth?.resolveWith?.(resolve);
+    return connectTarget(target, filled({ ...ports(), ...given }));
+  };
 }
 
 /** The same for programs that cannot start processes: their bundles do not carry the code for it. */
@@ -39,7 +47,7 @@ function webFilled(options: ConnectOptions): ConnectOptions {
     ...options,
     bindings: {
       webSocket: (url, { openWebSocket, ...rest }) => {
-        if (!openWebSocket) throw new TypeError('Cannot open a WebSocket without "openWebSocket"');
+        if (!openWebSocket) throw new TypeError('Cannot open a WebSocket: pass "openWebSocket"');
         return new ChannelTransport(() => createWebSocketChannel(url, { ...rest, openWebSocket }), rest);
       },
       legacySse: (url, rest) => new ChannelTransport(() => createLegacySseChannel(url, rest), rest),

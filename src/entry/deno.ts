@@ -11,7 +11,7 @@
  *
  * @module
  */
-import { baseEnvironment, denoClock, denoFetch, denoSpawn, openWebSocket } from "../runtime/deno.ts";
+import { baseEnvironment, denoClock, denoFetch, denoSpawn, openWebSocket, resolve } from "../runtime/deno.ts";
 import { listenDeno, upgradeDeno } from "../runtime/serve/deno.ts";
 import { createConnect } from "./connect.ts";
 import type { Connect } from "./connect.ts";
@@ -21,10 +21,12 @@ import { createWithWebSocket } from "./with_websocket.ts";
 import type { WithWebSocket } from "./with_websocket.ts";
 
 export * from "./core.ts";
-export { resolve } from "../runtime/deno.ts";
+export { resolve };
 export type { HttpHost, RequestHandler, ServeHttp, ServeHttpOptions, WebSocketDoor } from "./serve_http.ts";
 export type { WebSocketHandler, WithWebSocket } from "./with_websocket.ts";
 export { serveStdio } from "./serve_stdio.ts";
+export { authorizeInBrowser } from "./sign_in/authorize_in_browser.ts";
+export type { BrowserSignInOptions } from "./sign_in/authorize_in_browser.ts";
 export { createFileStore } from "../runtime/stores/file_store.ts";
 export type { FileStore, FileStoreOptions } from "../runtime/stores/file_store.ts";
 export type { ChannelServer, ChannelServerOptions, Servable, ServeStdio } from "./serve_stdio.ts";
@@ -41,7 +43,7 @@ export const connect: Connect = createConnect(() => ({
   spawn: denoSpawn,
   environment: baseEnvironment,
   openWebSocket,
-}));
+}), resolve);
 
 /**
  * Serves HTTP and WebSockets with a handler: the endpoint of `createHandler`, or the `fetch` of a Hono application.

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Client } from "../client/client.ts";
+import type { Resolve } from "../ports.ts";
 import type { Connect } from "./connect.ts";
 import type { HttpHost, ServeHttp } from "./serve_http.ts";
 import type { ChannelServer, ServeStdio } from "./serve_stdio.ts";
@@ -11,6 +12,8 @@ import type { ChannelServer, ServeStdio } from "./serve_stdio.ts";
 export * from "./core.ts";
 export type { HttpHost, RequestHandler, ServeHttp, ServeHttpOptions, WebSocketDoor } from "./serve_http.ts";
 export type { ChannelServer, ChannelServerOptions, Servable, ServeStdio } from "./serve_stdio.ts";
+export { authorizeInBrowser } from "./sign_in/authorize_in_browser.ts";
+export type { BrowserSignInOptions } from "./sign_in/authorize_in_browser.ts";
 export { createFileStore } from "../runtime/stores/file_store.ts";
 export type { FileStore, FileStoreOptions } from "../runtime/stores/file_store.ts";
 
@@ -54,4 +57,14 @@ export const serveHttp: ServeHttp = async (handler, options): Promise<HttpHost> 
     ? await import("./deno.ts")
     : await import("./node.ts");
   return await serveHttp(handler, options);
+};
+
+/**
+ * Resolves a name with the system's resolver: the `resolve` of `createOAuth`, for who signs in before they connect.
+ *
+ * @throws {ConnectError} When the name is unknown, or the resolver does not answer.
+ */
+export const resolve: Resolve = async (hostname): Promise<string[]> => {
+  const { systemResolve } = await import("../runtime/child.ts");
+  return await systemResolve(hostname);
 };

@@ -11,7 +11,7 @@
  *
  * @module
  */
-import { baseEnvironment, createNodeFetch, nodeSpawn, openWebSocket } from "../runtime/node.ts";
+import { baseEnvironment, createNodeFetch, nodeSpawn, openWebSocket, resolve } from "../runtime/node.ts";
 import { listenNode } from "../runtime/serve/node.ts";
 import { createConnect } from "./connect.ts";
 import type { Connect } from "./connect.ts";
@@ -19,9 +19,11 @@ import { createServeHttp } from "./serve_http.ts";
 import type { ServeHttp } from "./serve_http.ts";
 
 export * from "./core.ts";
-export { resolve } from "../runtime/node.ts";
+export { resolve };
 export type { HttpHost, RequestHandler, ServeHttp, ServeHttpOptions, WebSocketDoor } from "./serve_http.ts";
 export { serveStdio } from "./serve_stdio.ts";
+export { authorizeInBrowser } from "./sign_in/authorize_in_browser.ts";
+export type { BrowserSignInOptions } from "./sign_in/authorize_in_browser.ts";
 export { createFileStore } from "../runtime/stores/file_store.ts";
 export type { FileStore, FileStoreOptions } from "../runtime/stores/file_store.ts";
 export type { ChannelServer, ChannelServerOptions, Servable, ServeStdio } from "./serve_stdio.ts";
@@ -37,7 +39,7 @@ export const connect: Connect = createConnect(() => ({
   spawn: nodeSpawn,
   environment: baseEnvironment,
   openWebSocket,
-}));
+}), resolve);
 
 /**
  * Serves HTTP and WebSockets with a handler: the endpoint of `createHandler`, or the `fetch` of a Hono application.

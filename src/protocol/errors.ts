@@ -316,14 +316,41 @@ export class UnauthorizedError extends AnsweredError<{ status: number; challenge
   declare readonly challenge: string;
 }
 
-/** A person has to sign in at `authorizationUrl` first; `pending` finishes the sign-in later, elsewhere if need be. */
-export class AuthorizationRequiredError extends NotSentError<{ authorizationUrl: string; pending: JsonValue }> {
+/** A sign-in that waits for a person: plain JSON, without secrets. What finishes it is in the store. */
+export interface PendingAuthorization {
+  /** Names it. */
+  readonly id: string;
+  /** The MCP server. */
+  readonly server: string;
+  /** The authorization server. */
+  readonly issuer: string;
+  /** What is asked for. */
+  readonly scopes: readonly string[];
+  /** Until when it can be finished, in milliseconds since 1970. */
+  readonly expiresAt: number;
+}
+
+/** A person has to sign in at `authorizationUrl` first; `pending` names the sign-in, which can be finished elsewhere too. */
+export class AuthorizationRequiredError extends NotSentError<{ pending: PendingAuthorization }> {
   /** The word for this class. */
   override readonly code = "authorization_required";
-  /** Where the person has to go. */
-  declare readonly authorizationUrl: string;
-  /** What the finish needs: plain JSON, secret. */
-  declare readonly pending: JsonValue;
+  /** What is waited for: plain JSON, without secrets. */
+  declare readonly pending: PendingAuthorization;
+  readonly #authorizationUrl: string;
+
+  /** Made by the library. */
+  constructor(
+    message: string,
+    { authorizationUrl, ...options }: McpErrorOptions & { authorizationUrl: string; pending: PendingAuthorization },
+  ) {
+    super(message, options);
+    this.#authorizationUrl = authorizationUrl;
+  }
+
+  /** Where the person has to go. Secret, as it holds the state: it is shown in no log and no JSON. */
+  get authorizationUrl(): string {
+    return this.#authorizationUrl;
+  }
 }
 
 /** Signing in failed. */

@@ -25,7 +25,7 @@ export function modernShape(method: string, result: JsonObject, allowed: readonl
   if (type === "complete") return method;
   const mayBe = type === "input_required" ? inputMethods.includes(method) : allowed?.includes(type as string);
   if (mayBe) return type as string;
-  throw invalid(method, `"resultType" is ${JSON.stringify(type)}: expected "complete"`);
+  throw invalid(method, `"resultType" is unknown: expected "complete"`);
 }
 
 /**

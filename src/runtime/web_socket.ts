@@ -15,10 +15,10 @@ export type WebSocketClass = new (url: string, options: unknown) => WebSocketLik
  *
  * @throws {ConnectError} When there are headers to send, there is no such class, or no connection comes about.
  */
-export const openWebSocketPlain: OpenWebSocket = async (url, { protocols, headers, signal }) => {
-  if (headers) throw new ConnectError(`Cannot send headers with a WebSocket here: pass "openWebSocket"`);
-  return await openSocket(url, protocols, signal);
-};
+export const openWebSocketPlain: OpenWebSocket = (url, { protocols, headers, signal }) =>
+  headers
+    ? Promise.reject(new ConnectError('Cannot send "headers": pass "openWebSocket"'))
+    : openSocket(url, protocols, signal);
 
 /**
  * Opens a WebSocket by the runtime's own class, with headers, as Bun, Deno and Node (22 and later) take them.

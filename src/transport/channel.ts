@@ -9,8 +9,9 @@ import type { JsonRpcMessage, JsonRpcRequest, RequestId } from "../protocol/json
 import { parseJson } from "../protocol/json_scan.ts";
 import { defaultLimits, fillIn } from "../protocol/limits.ts";
 import { metaPrefix } from "../protocol/modern.ts";
+import type { Authorizer } from "../ports.ts";
 import type { Limits } from "../protocol/limits.ts";
-import { asMcpError, reasonText } from "./failure.ts";
+import { asMcpError, reasonText, withoutSecrets } from "./failure.ts";
 import type { Cancel, Exchange, Transport } from "./transport.ts";
 
 /** A pipe that carries whole messages. */
@@ -53,6 +54,8 @@ export interface ChannelStats {
 export interface ChannelTransportOptions {
   /** `messageBytes`, `jsonDepth`, `jsonNodes`, `outboxBytes` and `strays` are used. */
   limits?: Partial<Limits> | undefined;
+  /** Takes its secrets out of the errors that come. */
+  auth?: Authorizer | undefined;
 }
 
 /**
@@ -70,6 +73,7 @@ export class ChannelTransport implements Transport {
   batches = false;
   readonly #make: () => Channel;
   readonly #limits: Limits;
+  readonly #auth: Authorizer | undefined;
   #pending = new Map<RequestId, Exchange>();
   #channel: Channel;
   #unsolicited: Exchange | undefined;
@@ -91,6 +95,7 @@ export class ChannelTransport implements Transport {
     this.#make = make;
     this.#channel = make();
     this.#limits = fillIn(defaultLimits, options.limits);
+    this.#auth = options.auth;
   }
 
   /** What names the other side to people. */
@@ -218,7 +223,7 @@ export class ChannelTransport implements Transport {
     const exchange = this.#pending.get(id as RequestId);
     if (!exchange) return this.#stray(kind ? "strays" : "noise");
     this.#pending.delete(id as RequestId);
-    if (kind) exchange.message(message as JsonRpcMessage);
+    if (kind) exchange.message(withoutSecrets(message as JsonRpcMessage, this.#auth));
     else exchange.end(new ProtocolViolationError("The answer is neither a result nor an error, or it is both"));
   }
 

@@ -4,6 +4,7 @@
  * @module
  */
 import { ConnectionClosedError, McpError, ProtocolViolationError } from "../protocol/errors.ts";
+import type { JsonRpcMessage, JsonRpcResponse } from "../protocol/json_rpc.ts";
 
 /** The reason of a failure or a cancellation as others may be told it: an error's words, or a text; nothing else is shown. */
 export function reasonText(reason: unknown): string {
@@ -20,4 +21,15 @@ export function asMcpError(error: unknown): McpError {
     cause: error,
     retryable: true,
   });
+}
+
+/** A message, where it is an error without the secrets in its texts. What it asks a person to visit stays as it is. */
+export function withoutSecrets(
+  message: JsonRpcMessage,
+  keeper: { redact(text: string): string } | undefined,
+): JsonRpcMessage {
+  const { error } = message as JsonRpcResponse;
+  return error && keeper && error.code !== -32042
+    ? JSON.parse(JSON.stringify(message), (_, item) => typeof item === "string" ? keeper.redact(item) : item)
+    : message;
 }

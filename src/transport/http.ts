@@ -133,7 +133,8 @@ export class HttpTransport implements Transport {
 
 function checkedUrl(target: string | URL): string {
   const url = readUrl(target);
-  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
+  // A user name and a password would stand before an "@".
+  if (!url || !/^https?:\/\/[^/@]+\//.test(url.href)) {
     throw new TypeError(
       `Cannot connect to "${urlWithoutQuery(target)}": expected an http: or https: URL without a user name`,
     );
@@ -147,10 +148,9 @@ export function outlet(
   server: string,
   { auth, fetch = globalThis.fetch, headers, redact = withoutValues(headers) }: HttpTransportOptions,
 ): Pick<HttpContext, "fetch" | "redact"> {
-  // Called as a method of an object, some runtimes would refuse the global fetch.
-  const send: Fetch = (url, init) => fetch(url, init);
   return {
-    fetch: auth?.wrap(send, server) ?? send,
+    // It is called as a plain function: called as a method of an object, some runtimes would refuse the global fetch.
+    fetch: auth?.wrap(fetch, server) ?? fetch,
     redact: (text) => auth?.redact(redact(text)) ?? redact(text),
   };
 }

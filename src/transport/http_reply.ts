@@ -23,7 +23,7 @@ import { checkLimit } from "../protocol/limits.ts";
 import type { Limits, Timeouts } from "../protocol/limits.ts";
 import type { Clock, Fetch } from "../ports.ts";
 import { egressFetch } from "../egress/fetch.ts";
-import { asMcpError } from "./failure.ts";
+import { asMcpError, withoutSecrets } from "./failure.ts";
 import { longestRetry, SseParser } from "./sse.ts";
 import type { Exchange, SendOptions } from "./transport.ts";
 
@@ -100,7 +100,7 @@ export class HttpReply {
       if (method === "initialize") this.#keepSession(response);
       if (!asks) discard(response);
       else {
-        if (text && mediaType(response).startsWith(json)) {
+        if (text && isOf(response, json)) {
           this.#take(takeText(await readBytes(response, limits.messageBytes, isDeno)));
         } else {
           await this.#readStream(response, !text || method === "subscriptions/listen");
@@ -138,7 +138,7 @@ export class HttpReply {
   }
 
   #fetch(method: string, body?: string | Blob): Promise<Response> {
-    const { fetch, address, sessionId, headers: usual } = this.#context;
+    const { fetch, address, sessionId, headers: usual, redact } = this.#context;
     const { legacy, headers: own } = this.#options ?? {};
     const headers: Record<string, string> = {
       ...usual,
@@ -149,16 +149,17 @@ export class HttpReply {
     this.#session = legacy ? sessionId : undefined;
     if (this.#session) headers["Mcp-Session-Id"] = this.#session;
     if (this.#eventId) headers["Last-Event-ID"] = this.#eventId;
-    return egressFetch(fetch, address, { method, headers, signal: this.#controller.signal, ...body && { body } });
+    const init = { method, headers, signal: this.#controller.signal, ...body && { body } };
+    return egressFetch(fetch, address, init, redact);
   }
 
   async #readStream(response: Response, endless = false): Promise<void> {
-    const { limits, label, clock, isDeno } = this.#context;
-    const type = mediaType(response);
-    if (!type.startsWith(eventStream)) {
+    const { limits, label, clock, isDeno, redact } = this.#context;
+    if (!isOf(response, eventStream)) {
+      const type = redact(`${response.headers.get("content-type")}`);
       const text = excerpt(await this.#errorText(response), 200);
       throw new ProtocolViolationError(
-        `"${label}" answered ${response.status}: expected JSON or an event stream, got "${type}": ${text}`,
+        `"${label}" answered ${response.status} ${type}, expected JSON or events: ${text}`,
       );
     }
     const parser = new SseParser(limits.messageBytes, (data, event) => {
@@ -197,7 +198,7 @@ export class HttpReply {
     if (this.#over) return;
     this.#messages++;
     this.#answered ||= kind === "response";
-    this.#exchange?.message(message as JsonRpcMessage);
+    this.#exchange?.message(withoutSecrets(message as JsonRpcMessage, this.#context));
   }
 
   /** Legacy: a stream that ended early but had an event id is polled again (specification 2025-11-25: Resumability). */
@@ -271,6 +272,6 @@ export class HttpReply {
   }
 }
 
-function mediaType({ headers }: Response): string {
-  return (headers.get("content-type") ?? "").toLowerCase();
+function isOf({ headers }: Response, type: string): boolean | undefined {
+  return headers.get("content-type")?.toLowerCase().startsWith(type);
 }

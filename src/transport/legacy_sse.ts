@@ -89,7 +89,7 @@ class LegacySseChannel implements Channel {
     const { fetch, redact } = this.#outlet;
     init.headers = { ...this.#options.headers, ...headers };
     init.signal = this.#signal;
-    const response = await egressFetch(fetch, target, init);
+    const response = await egressFetch(fetch, target, init, redact);
     if (response.ok) return response;
     const { status } = response;
     const body = excerpt(redact(await readErrorText(response, this.#clock)));

@@ -46,7 +46,7 @@ export function createWebSocketChannel(url: string | URL, options: WebSocketOpti
   if (!/^wss?:$/.test(readUrl(text)?.protocol ?? "")) {
     throw new TypeError(`Cannot connect to "${urlWithoutQuery(text)}": expected a ws: or wss: URL`);
   }
-  if (options.auth && !options.auth.headers) throw new TypeError('Cannot use this "auth" with a WebSocket');
+  if (options.auth && !options.auth.headers) throw new TypeError('Cannot use "auth" without "headers"');
   return new WebSocketChannel(text, options);
 }
 
@@ -77,7 +77,7 @@ class WebSocketChannel implements Channel {
         const headers = auth ? { ...usual, ...await auth.headers?.(this.#url, signal) } : usual;
         return await openWebSocket(this.#url, { protocols: [subprotocol], headers, signal }).catch((cause) => {
           if (cause instanceof McpError) throw cause;
-          throw new ConnectError(`Cannot open a WebSocket to "${this.label}"`, { cause, retryable: true });
+          throw new ConnectError(`Cannot open "${this.label}"`, { cause, retryable: true });
         });
       },
     );
@@ -121,8 +121,12 @@ class WebSocketChannel implements Channel {
     }
   }
 
-  #broke(what: string, why: unknown): void {
-    this.#end(new ConnectionClosedError(`"${this.label}" ${what}${why ? ` (${why})` : ""}`, { retryable: true }));
+  #broke(what: string, why: string | undefined): void {
+    this.#end(
+      new ConnectionClosedError(`"${this.label}" ${what}${why ? ` (${this.#options.auth?.redact(why) ?? why})` : ""}`, {
+        retryable: true,
+      }),
+    );
   }
 
   #end(reason: McpError): void {

@@ -170,7 +170,7 @@ describe("readChallenges", () => {
       for (const start of ["", "A ", 'A b="', '"', "A b"]) {
         for (const end of ["", '"', "@", "=", " ="]) {
           const header = (start + part.repeat(16_384)).slice(0, 16_384 - end.length) + end;
-          assert(quickest(() => readChallenges(header)) < 100, JSON.stringify([start, part, end]));
+          assert(isQuick(() => readChallenges(header), 100), JSON.stringify([start, part, end]));
         }
       }
     }
@@ -185,12 +185,12 @@ describe("readChallenges", () => {
   });
 });
 
-/** The least milliseconds of three runs: the machine may be busy with something else. */
-function quickest(run: () => void): number {
-  const times = [0, 1, 2].map(() => {
+/** Whether one of ten runs takes less than so many milliseconds: the machine may be busy with something else. */
+function isQuick(run: () => void, milliseconds: number): boolean {
+  for (let tries = 0; tries < 10; tries++) {
     const start = performance.now();
     run();
-    return performance.now() - start;
-  });
-  return Math.min(...times);
+    if (performance.now() - start < milliseconds) return true;
+  }
+  return false;
 }

@@ -84,7 +84,11 @@ describe("causeway: bad input is one line and an exit code", () => {
     const at = (path: string): string => `http://127.0.0.1:${address.port}${path}`;
     try {
       await checkAll([
-        [["tools", at("/401")], 3, /\/401".*: send credentials with --header 'Authorization/],
+        [
+          ["tools", at("/401")],
+          3,
+          /Sign in first: causeway login http:.*\/401, or send credentials with --header 'Authorization/,
+        ],
         [["tools", at("/403"), "--header", "Authorization: Bearer secret-token"], 3, /\/403".*: check that the cred/],
         [["tools", at("/404")], 4, /\/404".* 404: .*: check the path of the URL/],
         [["tools", at("/page")], 5, /\/page".*"text\/html"/],

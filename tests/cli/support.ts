@@ -18,6 +18,8 @@ export interface Run {
 export interface RunOptions {
   /** What is written to its standard input, which then ends. */
   readonly input?: string;
+  /** The standard input stays open: `started` ends it. */
+  readonly keepsInput?: boolean;
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   /** Told of the process as soon as it runs. */
@@ -54,7 +56,8 @@ export function causeway(words: readonly string[], options: RunOptions = {}): Pr
   return new Promise((resolve, reject) => {
     const child = spawn(command, [...args, ...words], {
       cwd: options.cwd ?? root,
-      env: { ...process.env, ...options.env },
+      // Nobody's own sign-ins.
+      env: { ...process.env, CAUSEWAY_HOME: join(tmpdir(), "causeway-no-such-home"), ...options.env },
       stdio: ["pipe", "pipe", "pipe"],
     });
     let out = "";
@@ -62,7 +65,7 @@ export function causeway(words: readonly string[], options: RunOptions = {}): Pr
     child.stdout.setEncoding("utf8").on("data", (text: string) => out += text);
     child.stderr.setEncoding("utf8").on("data", (text: string) => err += text);
     child.stdin.on("error", () => {});
-    child.stdin.end(options.input ?? "");
+    if (!options.keepsInput) child.stdin.end(options.input ?? "");
     const timer = setTimeout(() => child.kill("SIGKILL"), longest);
     child.on("error", reject);
     child.on("close", (code) => {

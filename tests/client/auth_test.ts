@@ -135,7 +135,7 @@ describe("the option auth of connect", () => {
 
   test("WebSocket: what cannot be sent is said, not left out", async () => {
     const attempt = () => connect("wss://fake.test/mcp", { auth: played(), openWebSocket: openWebSocketPlain });
-    const error = await assertRejects(attempt, McpError, "Cannot send headers with a WebSocket here");
+    const error = await assertRejects(attempt, McpError, 'Cannot send "headers"');
     assertEquals([error.delivery, error.retryable], ["not-sent", false]);
     const { headers: _, ...mute } = played();
     const options = { auth: mute, openWebSocket: openWebSocketPlain };

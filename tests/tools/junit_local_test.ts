@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { describe, test } from "node:test";
 import { parseJunit } from "../../tools/test/junit.ts";
-import { completeRun, countOutcomes } from "../../tools/test/results.ts";
+import { completeRun, countOutcomes, describeAttacks } from "../../tools/test/results.ts";
 
 describe("reports of test runs", () => {
   test("cases are read with suite, file, reason and unescaped text", () => {
@@ -30,4 +30,21 @@ describe("reports of test runs", () => {
     assertEquals(failures({ timedOut: true }), 1);
     assertEquals(failures({}, []), 1);
   });
+});
+
+test("a table counts the cases of attacks, over all runtimes", () => {
+  const run = (status: "passed" | "failed") => ({
+    runtime: "bun" as const,
+    milliseconds: 0,
+    outcomes: [
+      { name: "group > state: 12 cases, 0 hits", status },
+      { name: "group > code: 3 cases, 0 hits", status: "passed" as const },
+      { name: "another > a plain test", status: "failed" as const },
+    ],
+  });
+  const rows = (...runs: ReturnType<typeof run>[]) =>
+    describeAttacks(runs).split("\n").slice(1).map((row) => row.split(/\s+/));
+  assertEquals(rows(run("passed"), run("passed")), [["group", "30", "0"]]);
+  assertEquals(rows(run("passed"), run("failed")), [["group", "18", "FAILED"]]);
+  assertEquals(describeAttacks([{ runtime: "node", milliseconds: 0, outcomes: [] }]), "");
 });

@@ -98,6 +98,26 @@ export function describeRun(run: RuntimeRun): string {
   return lines.join("\n");
 }
 
+/** A table of the tests that name their cases (`…: 12 cases, 0 hits`, as `tests/support/attack.ts` writes them); empty where none does. */
+export function describeAttacks(runs: readonly RuntimeRun[]): string {
+  const groups = new Map<string, { cases: number; failed: number }>();
+  for (const { name, status } of runs.flatMap(({ outcomes }) => outcomes)) {
+    const [, path = "", cases] = /^(.*): (\d+) cases, 0 hits$/s.exec(name) ?? [];
+    if (cases === undefined || status === "skipped") continue;
+    const group = path.split(" > ", 1)[0] ?? "";
+    const counts = groups.get(group) ?? { cases: 0, failed: 0 };
+    groups.set(group, counts);
+    if (status === "failed") counts.failed++;
+    else counts.cases += Number(cases);
+  }
+  if (!groups.size) return "";
+  const rows = [...groups].map(([group, { cases, failed }]) => {
+    return `${group.padEnd(60)} ${String(cases).padStart(7)} ${(failed ? "FAILED" : "0").padStart(7)}`;
+  });
+  const head = `${"attacks, in all runtimes that ran".padEnd(60)} ${"cases".padStart(7)} ${"hits".padStart(7)}`;
+  return [head, ...rows].join("\n");
+}
+
 function indent(text: string): string {
   return text.trim().split("\n").slice(0, 60).map((line) => `    ${line}`).join("\n");
 }

@@ -4,6 +4,7 @@
  * @module
  */
 import { discard } from "../../egress/body.ts";
+import { urlWithoutQuery } from "../../protocol/excerpt.ts";
 import { AuthorizationError, AuthorizationRequiredError, McpError } from "../../protocol/errors.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { Fetch } from "../../ports.ts";
@@ -18,20 +19,28 @@ import { fullClient, identify } from "./identity.ts";
 import type { KnownClient, PendingRecord, ServerRecord, TokenRecord } from "./records.ts";
 import { readScopes, union } from "./scopes.ts";
 import { type Asking, post, requestToken } from "./token_request.ts";
-import { Tokens, waitFor } from "./tokens.ts";
+import { Shared } from "./shared.ts";
+import { Tokens } from "./tokens.ts";
 
 /** How often one request is sent at most: each way to go on has a bound of its own. */
 const mostAttempts = 8;
+
+/** How long the refusal of a new token stands, in milliseconds. */
+const refusalPause = 30_000;
 
 /** What a server asked for. */
 interface Demand {
   readonly metadataUrl?: string | undefined;
   /** The scopes of its challenge. */
   readonly scopes: readonly string[];
+  /** What is asked for beside what the server names. */
+  readonly wanted?: readonly string[] | undefined;
   /** More is asked for than what the tokens allow. */
   readonly isStepUp?: boolean;
   /** Somebody asked for this sign-in: a person may have something to do for it. */
   readonly isExplicit?: boolean;
+  /** Ends what was asked for. What a call began goes on without it: the next one finds the token. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** One request on its way, and what was tried for it. */
@@ -47,21 +56,23 @@ export class Access {
   readonly server: string;
   readonly tokens: Tokens;
   readonly #context: OAuthContext;
-  /** The server over HTTP, also where it is reached by WebSocket. */
-  readonly #url: string;
   readonly #origin: string;
   /** How often an operation asked for more scopes. */
   readonly #stepUps = new Map<string, number>();
   /** The key of the tokens. */
   #key: DpopKey | undefined;
-  #flight: Promise<TokenRecord> | undefined;
+  /** A new token was refused: until then nobody signs in again. */
+  #refusedUntil = -Infinity;
+  readonly #signingIn: Shared<TokenRecord>;
   #waiting: AuthorizationRequest | undefined;
 
   constructor(context: OAuthContext, server: string) {
     this.#context = context;
+    // Seven documents at most; a person takes what they need.
+    const { authorize, grant } = context.options;
+    this.#signingIn = new Shared(context.clock, authorize || grant?.isInteractive ? Infinity : 7 * context.timeout);
     this.server = server;
-    this.#url = server.replace(/^ws/, "http");
-    this.#origin = new URL(this.#url).origin;
+    this.#origin = new URL(server).origin;
     this.tokens = new Tokens(context, server, (tokens, record) => this.#renew(tokens, record));
   }
 
@@ -82,9 +93,13 @@ export class Access {
           if (response.ok && this.#stepUps.size) this.#stepUps.delete(await operationOf(init));
           return response;
         }
-        const goesOn = left > 1 && (needsNonce || await notSent(this.#answer(response, attempt)));
+        let goesOn = true;
+        try {
+          goesOn = left > 1 && (needsNonce || await notSent(this.#answer(response, attempt)));
+        } finally {
+          if (goesOn) discard(response);
+        }
         if (!goesOn) return response;
-        discard(response);
       }
     };
   }
@@ -92,19 +107,18 @@ export class Access {
   /** The headers that carry the token, for what is opened by a request of its own. */
   async headers(signal?: AbortSignal): Promise<Record<string, string>> {
     const tokens = await notSent(this.tokens.current(signal));
-    const { headers } = await withToken(this.#url, { method: "GET" }, tokens, await this.#keyOf(tokens));
+    const { headers } = await withToken(this.server, { method: "GET" }, tokens, await this.#keyOf(tokens));
     return headers;
   }
 
   /** Begins a sign-in. */
-  async begin(scopes: readonly string[] = [], signal?: AbortSignal): Promise<AuthorizationRequest> {
-    return await begin(this.#context, this.server, await this.#find(await this.#ask(signal), scopes));
+  async begin(scopes?: readonly string[], signal?: AbortSignal): Promise<AuthorizationRequest> {
+    return await begin(this.#context, this.server, await this.#find({ ...await this.#ask(signal), wanted: scopes }));
   }
 
   /** Signs in: without a person where a grant can, else with one. */
-  async signIn(scopes: readonly string[] = [], signal?: AbortSignal): Promise<TokenRecord> {
-    const demand = await this.#ask(signal);
-    return await this.#signIn({ ...demand, scopes: union(demand.scopes, scopes), isExplicit: true }, signal);
+  async signIn(scopes?: readonly string[], signal?: AbortSignal): Promise<TokenRecord> {
+    return await this.#signIn({ ...await this.#ask(signal), wanted: scopes, isExplicit: true, signal }, signal);
   }
 
   /** Finishes a sign-in with the code of its callback. */
@@ -137,7 +151,7 @@ export class Access {
       await post(asking, "revocation_endpoint", { token, token_type_hint: hint });
       return true;
     } catch (error) {
-      const fields = { server: this.server, error: error instanceof Error ? error.message : "" };
+      const fields = { server: urlWithoutQuery(this.server), error: error instanceof Error ? error.message : "" };
       this.#context.logger?.({ level: "warning", message: "Tokens cannot be revoked", fields });
       return false;
     }
@@ -155,7 +169,10 @@ export class Access {
         attempt.sent = await this.tokens.renewed(sent?.accessToken, init.signal);
         if (attempt.sent) return true;
       }
-      if (attempt.isSignedIn || !isCall) return false;
+      const now = this.#context.clock.monotonic();
+      // Who has just signed in, to no avail, is not asked again with each call.
+      if (attempt.isSignedIn) this.#refusedUntil = now + refusalPause;
+      if (now < this.#refusedUntil || !isCall) return false;
       attempt.isSignedIn = true;
       attempt.sent = await this.#signIn(demand, init.signal);
       return true;
@@ -178,54 +195,41 @@ export class Access {
   async #ask(signal: AbortSignal | undefined): Promise<Demand> {
     const fetch = this.#context.guarded(this.server);
     const headers = { "accept": "application/json, text/event-stream", "content-type": "application/json" };
-    return readDemand(await fetch(this.#url, { method: "POST", headers, body: "{}", signal: signal ?? null }));
+    return readDemand(await fetch(this.server, { method: "POST", headers, body: "{}", signal: signal ?? null }));
   }
 
   /** One sign-in for all who need one now. */
   async #signIn(demand: Demand, signal?: AbortSignal | null): Promise<TokenRecord> {
-    if (!this.#flight) {
-      const flight = this.#signInOnce(demand).finally(() => {
-        if (this.#flight === flight) this.#flight = undefined;
-      });
-      flight.catch(() => {});
-      this.#flight = flight;
-    }
-    return await waitFor(this.#flight, signal);
+    return await this.#signingIn.join(() => this.#signInOnce(demand), signal);
   }
 
   async #signInOnce(demand: Demand): Promise<TokenRecord> {
     const { grant, authorize, dpop } = this.#context.options;
-    const { isStepUp, isExplicit } = demand;
-    const required = ({ authorizationUrl, pending }: AuthorizationRequest) =>
-      new AuthorizationRequiredError(`Sign in to "${this.server}" first`, {
-        authorizationUrl,
-        pending: { ...pending, scopes: [...pending.scopes] },
-      });
+    const { isStepUp, isExplicit, signal } = demand;
+    const required = (begun: AuthorizationRequest) =>
+      new AuthorizationRequiredError(`Sign in to "${urlWithoutQuery(this.server)}" first`, begun);
     const waiting = this.#waiting;
     if (waiting && !isStepUp && !isExplicit && await isPending(this.#context, waiting.pending)) throw required(waiting);
     const found = await this.#find(demand);
     if (grant) {
       if (grant.isInteractive && !isExplicit) {
-        throw new AuthorizationError(`Cannot use "${this.server}" yet: sign in first, with "signIn"`);
+        throw new AuthorizationError(`Cannot use "${urlWithoutQuery(this.server)}" yet: sign in first, with "signIn"`);
       }
       const client = await identify(this.#context, found.metadata, this.server);
       const key = await dpop?.open();
-      return await this.#keep(await this.#obtain(client, found, key), found, client, key);
+      return await this.#keep(await this.#obtain(client, found, key, signal), found, client, key);
     }
     const begun = await begin(this.#context, this.server, found);
     if (!authorize) {
       this.#waiting = begun;
       throw required(begun);
     }
-    const { pending, code } = await takeCallback(this.#context, await authorize(begun));
-    if (pending.server !== this.server) {
-      throw new AuthorizationError("Cannot sign in: the callback is of another sign-in");
-    }
+    const { pending, code } = await takeCallback(this.#context, await authorize({ ...begun, signal }), begun.pending);
     return await this.finish(pending, code);
   }
 
   /** Finds the authorization server, and what to ask it for. */
-  async #find({ metadataUrl, scopes, isStepUp }: Demand, wanted: readonly string[] = []): Promise<Discovered> {
+  async #find({ metadataUrl, scopes, wanted = [], isStepUp }: Demand): Promise<Discovered> {
     const { options } = this.#context;
     const before = (await this.tokens.serverRecord())?.content;
     const found = await discover(this.#context, this.server, { metadataUrl, issuer: before?.issuer });
@@ -255,6 +259,7 @@ export class Access {
     client: KnownClient,
     { metadata, resource, scopes }: Discovered,
     key?: DpopKey,
+    signal: AbortSignal = new AbortController().signal,
   ): Promise<TokenResponse> {
     const { options: { grant }, clock, random } = this.#context;
     if (!grant) throw new AuthorizationError(`Cannot get a token of "${metadata.issuer}": there is no "grant"`);
@@ -269,7 +274,7 @@ export class Access {
       post: (endpoint, parameters) => post(asking, endpoint, parameters),
       fetch: asking.fetch,
       secret: (value) => this.#context.secret(value),
-      signal: new AbortController().signal,
+      signal,
       clock,
       random,
     });
@@ -280,9 +285,9 @@ export class Access {
     return {
       context,
       metadata,
-      client: fullClient(context, client),
+      client: fullClient(context, client, metadata),
       fetch: context.guarded(this.server),
-      dpop: key?.handle,
+      dpop: key,
     };
   }
 
@@ -327,8 +332,13 @@ async function withToken(
 /** What a refusal asks for. */
 function readDemand({ headers }: { readonly headers: Headers }): Demand & { readonly error: string | undefined } {
   const challenges = readChallenges(headers.get("www-authenticate"));
-  const found = challenges.find(({ scheme }) => scheme === "bearer" || scheme === "dpop");
-  const { resource_metadata: metadataUrl, scope, error } = found?.parameters ?? {};
+  const ours = challenges.filter(({ scheme }) => scheme === "bearer" || scheme === "dpop");
+  // What one leaves out another may say; the first that says it counts.
+  const said: Readonly<Record<string, string>> = Object.assign(
+    {},
+    ...ours.reverse().map(({ parameters }) => parameters),
+  );
+  const { resource_metadata: metadataUrl, scope, error } = said;
   return { metadataUrl, scopes: readScopes(scope), error };
 }
 

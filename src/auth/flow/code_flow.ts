@@ -3,19 +3,18 @@
  *
  * @module
  */
-import { calculatePKCECodeChallenge } from "oauth4webapi";
-import { judgeUrl } from "../../egress/address.ts";
-import { excerpt } from "../../protocol/excerpt.ts";
-import { AuthorizationError } from "../../protocol/errors.ts";
 import { randomHex } from "../../ports.ts";
+import { failure } from "../failure.ts";
 import type { AuthorizationRequest, PendingAuthorization } from "../options.ts";
 import type { OAuthContext } from "./context.ts";
 import type { Discovered } from "./discovery.ts";
 import { identify } from "./identity.ts";
-import { isPendingRecord, type PendingRecord } from "./records.ts";
+import { isPendingList, isPendingRecord, type PendingList, type PendingRecord } from "./records.ts";
 
 /** How long a sign-in may take, in milliseconds. */
 const patience = 600_000;
+/** How many of one subject wait at most. */
+const mostPending = 50;
 
 /**
  * Begins a sign-in, and keeps what finishes it.
@@ -27,13 +26,12 @@ export async function begin(
   server: string,
   { metadata, resource, scopes }: Discovered,
 ): Promise<AuthorizationRequest> {
-  const { issuer, authorization_endpoint: endpoint, code_challenge_methods_supported: methods } = metadata;
+  const { issuer, authorization_endpoint: endpoint, token_endpoint: last, code_challenge_methods_supported: methods } =
+    metadata;
   const { redirectUri, session } = context.options;
-  const fail = (reason: string) => new AuthorizationError(`Cannot sign in at "${issuer}": ${reason}`);
+  const fail = (reason: string) => failure(`Cannot sign in at "${issuer}": ${reason}`);
   if (redirectUri === undefined) throw fail('set "redirectUri", where the person comes back to');
-  if (endpoint === undefined) throw fail('its metadata has no "authorization_endpoint"');
-  const refused = judgeUrl(endpoint, context.policy(server));
-  if (refused) throw fail(`its "authorization_endpoint" cannot be opened: ${refused}`);
+  if (!endpoint || !last) throw fail(`its metadata has no "${endpoint ? "token" : "authorization"}_endpoint"`);
   if (!methods?.includes("S256")) throw fail('its "code_challenge_methods_supported" does not have "S256"');
   const client = await identify(context, metadata, server);
   const state = randomHex(context.random, 32);
@@ -57,12 +55,13 @@ export async function begin(
       expiresAt,
     } satisfies PendingRecord,
   );
+  await index(context, { key, expiresAt });
   const url = new URL(endpoint);
   const parameters = {
     response_type: "code",
     client_id: client.clientId,
     redirect_uri: redirectUri,
-    code_challenge: await calculatePKCECodeChallenge(verifier),
+    code_challenge: await challengeOf(verifier),
     code_challenge_method: "S256",
     state,
     scope: scopes.length ? scopes.join(" ") : undefined,
@@ -85,42 +84,67 @@ export async function isPending(context: OAuthContext, { id, expiresAt }: Pendin
 /**
  * Reads what a person came back with, and takes the sign-in that it belongs to: it can be finished once.
  *
+ * @param expected The one sign-in that it has to belong to, where one is waited for.
  * @returns The sign-in and its code.
  * @throws {AuthorizationError} When no sign-in waits for it, or the server or the person refused.
  */
 export async function takeCallback(
   context: OAuthContext,
   callback: string | URL,
+  expected?: PendingAuthorization,
 ): Promise<{ readonly pending: PendingRecord; readonly code: string }> {
-  const fail = (reason: string, error?: string) =>
-    new AuthorizationError(`Cannot finish the sign-in: ${reason}`, { error });
+  const fail = (reason: string, error?: string) => failure(`Cannot finish the sign-in: ${reason}`, { error });
   if (!URL.canParse(callback)) throw fail("the callback is no URL");
   const { searchParams } = new URL(callback);
-  const state = searchParams.get("state");
+  const [state, iss, code, error, description] = ["state", "iss", "code", "error", "error_description"].map((name) => {
+    const [value, ...more] = searchParams.getAll(name);
+    if (more.length) throw fail(`the callback has more than one "${name}"`);
+    return value;
+  });
   if (!state) throw fail('the callback has no "state"');
   const key = await pendingKey(context, state);
-  const kept = await context.read(key, isPendingRecord);
+  // Nor may a sign-in that somebody else began end in the place of one's own.
+  const kept = (expected?.id ?? key) === key ? await context.read(key, isPendingRecord) : undefined;
   const { session } = context.options;
   // Somebody else's state changes nothing for the one who waits.
   if (!kept || kept.content.session !== session || kept.content.expiresAt <= context.clock.now()) {
     throw fail("nobody waits for this state: it is finished, too old, or of somebody else");
   }
   const { issuer, authorization_response_iss_parameter_supported: isIssuerTold } = kept.content.metadata;
-  const [iss, code, error, description] = ["iss", "code", "error", "error_description"].map((name) => {
-    const [value, ...more] = searchParams.getAll(name);
-    if (more.length) throw fail(`the callback has more than one "${name}"`);
-    return value;
-  });
   // Letter by letter (RFC 9207), and before anything else of the callback is believed or shown.
   if (iss === undefined ? isIssuerTold : iss !== issuer) throw fail(`the callback is not from "${issuer}"`);
+  if (!code && error === undefined) throw fail('the callback has no "code"');
   if (!await context.swap(key, kept.text, undefined)) throw fail("it was finished a moment ago");
-  if (error !== undefined) {
-    const text = excerpt([error, description].filter(Boolean).join(": "), 500);
-    throw fail(`"${issuer}" answered ${context.redactor.redact(text)}`, excerpt(error, 100));
+  if (!code || error !== undefined) {
+    const text = [error, description].filter(Boolean).join(": ");
+    throw fail(`"${issuer}" answered ${context.redactor.redact(text)}`, error);
   }
-  if (!code) throw fail('the callback has no "code"');
   context.secret(code);
   return { pending: kept.content, code };
+}
+
+/** What the server is shown of a verifier (RFC 7636, section 4.2): its hash, in base64url. */
+async function challengeOf(verifier: string): Promise<string> {
+  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(verifier));
+  return btoa(String.fromCharCode(...new Uint8Array(hash))).replace(/\+/g, "-").replace(/\//g, "_").replace(/=/g, "");
+}
+
+/**
+ * Remembers a sign-in among those of its subject, and forgets those that nobody finished: the ones that are too old, and of many
+ * the oldest.
+ */
+async function index(context: OAuthContext, entry: PendingList["list"][number]): Promise<void> {
+  const key = await context.ownKey("index");
+  for (let attempt = 0; attempt < 5; attempt++) {
+    const kept = await context.read(key, isPendingList);
+    const all = [...kept?.content.list ?? [], entry];
+    const list = all.filter(({ expiresAt }) => expiresAt > context.clock.now()).slice(-mostPending);
+    if (await context.swap(key, kept?.text, JSON.stringify({ list } satisfies PendingList))) {
+      const gone = all.filter((other) => !list.includes(other));
+      await Promise.all(gone.map((other) => context.store.delete(other.key)));
+      return;
+    }
+  }
 }
 
 /** The key of a sign-in: only who knows the state can name it. */

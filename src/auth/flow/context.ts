@@ -7,7 +7,7 @@ import { type EgressPolicy, isLoopbackHost } from "../../egress/address.ts";
 import { createGuardedFetch, type GuardedFetch } from "../../egress/guarded_fetch.ts";
 import { Redactor } from "../../egress/redact.ts";
 import { createSafeLogger } from "../../egress/safe_logger.ts";
-import { type Clock, type Fetch, type Logger, type Random, type Store, toHex } from "../../ports.ts";
+import { type Clock, type Fetch, type Logger, type Random, type Resolve, type Store, toHex } from "../../ports.ts";
 import { systemClock, systemRandom } from "../../ports.ts";
 import type { OAuthOptions } from "../options.ts";
 import { parseObject } from "../parse.ts";
@@ -32,6 +32,7 @@ export class OAuthContext {
   readonly logger: Logger | undefined;
   readonly redactor: Redactor = new Redactor();
   readonly fetch: Fetch;
+  resolve: Resolve | undefined;
 
   constructor(options: OAuthOptions) {
     const { client = [], grant, store = createMemoryStore(), clock = systemClock, random = systemRandom } = options;
@@ -40,6 +41,7 @@ export class OAuthContext {
     this.store = store;
     this.clock = clock;
     this.random = random;
+    this.resolve = options.resolve;
     this.timeout = options.timeout ?? 10_000;
     this.logger = createSafeLogger(options.logger);
     this.fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
@@ -61,9 +63,8 @@ export class OAuthContext {
 
   /** The guarded way to what a server names. */
   guarded(server: string): GuardedFetch {
-    const { resolve } = this.options;
     const allow = this.policy(server).allow?.map(String);
-    const { clock, timeout } = this;
+    const { clock, timeout, resolve } = this;
     return createGuardedFetch({
       fetch: this.fetch,
       resolve,

@@ -3,10 +3,12 @@
  *
  * @module
  */
+import { type EgressPolicy, judgeUrl } from "../../egress/address.ts";
 import type { GuardedFetch } from "../../egress/guarded_fetch.ts";
-import { excerpt } from "../../protocol/excerpt.ts";
-import { AuthorizationError } from "../../protocol/errors.ts";
+import { plain } from "../../egress/redact.ts";
+import { urlWithoutQuery } from "../../protocol/excerpt.ts";
 import { isTexts } from "../../protocol/json_rpc.ts";
+import { failure } from "../failure.ts";
 import { fetchMetadata } from "../metadata.ts";
 import { parseObject } from "../parse.ts";
 import type { ServerMetadata } from "../seam.ts";
@@ -43,14 +45,18 @@ export async function discover(
   options: DiscoveryOptions,
 ): Promise<Discovered> {
   const fetch = context.guarded(server);
+  const policy = context.policy(server);
   const document = await findResource(fetch, server, options.metadataUrl);
   if (!document) {
-    return { metadata: checkMetadata(await findWithoutResource(context, server, fetch)), ...withoutResource };
+    return { metadata: checkMetadata(await findWithoutResource(context, server, fetch), policy), ...withoutResource };
   }
-  const { resource, authorization_servers: issuers, scopes_supported: scopes = [] } = document;
+  const { resource, authorization_servers: issuers, scopes_supported } = document;
+  const scopes = scopes_supported ?? [];
   const wrong = (field: string, expected: string) =>
-    new AuthorizationError(
-      `Cannot use the resource metadata of "${server}": "${field}" is ${shown(document[field])}, expected ${expected}`,
+    failure(
+      `Cannot use the resource metadata of "${urlWithoutQuery(server)}": "${field}" is ${
+        shown(document[field])
+      }, expected ${expected}`,
     );
   if (typeof resource !== "string" || !covers(resource, server)) throw wrong("resource", "the server's own URL");
   if (!isTexts(issuers) || !issuers.length || !issuers.every(isUrl)) {
@@ -63,7 +69,7 @@ export async function discover(
     ...issuers.filter((name) => name === options.issuer),
     ...issuers,
   ];
-  const metadata = checkMetadata(await fetchMetadata(issuer, fetch));
+  const metadata = checkMetadata(await fetchMetadata(issuer, fetch), policy);
   return { metadata, resource, scopes };
 }
 
@@ -75,8 +81,10 @@ async function findWithoutResource(
   fetch: GuardedFetch,
 ): Promise<Readonly<Record<string, unknown>>> {
   if (options.fallback) return await options.fallback(new URL(server).origin, fetch);
-  throw new AuthorizationError(
-    `Cannot sign in to "${server}": it has no resource metadata (RFC 9728); a server of 2025-03-26 needs "fallback"`,
+  throw failure(
+    `Cannot sign in to "${
+      urlWithoutQuery(server)
+    }": it has no resource metadata (RFC 9728); a server of 2025-03-26 needs "fallback"`,
   );
 }
 
@@ -93,9 +101,10 @@ async function findResource(
     const { status, text } = await fetch(place, { headers: { accept: "application/json" } });
     const document = status === 200 ? parseObject(text) : undefined;
     if (document) return document;
-    if (named !== undefined || status === 200 || status > 499) {
+    // A usual place may hold a page that all addresses of its site show.
+    if (named !== undefined || status > 499) {
       const got = status === 200 ? "no JSON object" : `status ${status}`;
-      throw new AuthorizationError(
+      throw failure(
         `Cannot read the resource metadata at "${place}": got ${got}, expected a JSON object`,
       );
     }
@@ -106,10 +115,10 @@ async function findResource(
 /** The resource may be the server's URL, or one above it on the same origin. */
 function covers(resource: string, server: string): boolean {
   if (!URL.canParse(resource) || resource.includes("#")) return false;
-  const { origin, pathname } = new URL(resource);
+  const { origin, pathname, username, password } = new URL(resource);
   const own = new URL(server);
   const path = pathname.replace(/\/$/, "");
-  return origin === own.origin && `${own.pathname}/`.startsWith(`${path}/`);
+  return !username && !password && origin === own.origin && `${own.pathname}/`.startsWith(`${path}/`);
 }
 
 /** What is used of the metadata: addresses, lists of texts, and yes or no. */
@@ -120,23 +129,27 @@ const lists = [
 ];
 const flags = ["client_id_metadata_document", "authorization_response_iss_parameter"];
 
-/** Keeps what is used, checked. Whether one may go there is judged when one does. */
-function checkMetadata(document: Readonly<Record<string, unknown>>): ServerMetadata {
+/** Keeps what is used, checked: before a person is sent anywhere, or anybody is told of a client. */
+function checkMetadata(document: Readonly<Record<string, unknown>>, policy: EgressPolicy): ServerMetadata {
   const issuer = String(document["issuer"]);
   const kept: Record<string, unknown> = {};
-  const keep = (field: string, isRight: (value: unknown) => boolean, expected: string): void => {
+  const keep = (field: string, judge: (value: unknown) => string | undefined): void => {
     const value = document[field] ?? undefined;
-    if (value === undefined) return;
-    if (!isRight(value)) {
-      throw new AuthorizationError(
-        `Cannot use the metadata of "${issuer}": "${field}" is ${shown(value)}, expected ${expected}`,
-      );
+    const reason = value === undefined ? undefined : judge(value);
+    if (reason) {
+      throw failure(`Cannot use the metadata of "${issuer}": "${field}" is ${shown(value)}, expected ${reason}`);
     }
     kept[field] = value;
   };
-  for (const name of endpoints) keep(`${name}_endpoint`, isUrl, "an absolute URL");
-  for (const name of lists) keep(`${name}_supported`, isTexts, "a list of texts");
-  for (const name of flags) keep(`${name}_supported`, (value) => typeof value === "boolean", "true or false");
+  const judgePlace = (value: unknown) => {
+    const reason = typeof value === "string" ? judgeUrl(value, policy) : "it is no text";
+    return reason && `a public https URL: ${reason}`;
+  };
+  for (const name of endpoints) keep(`${name}_endpoint`, judgePlace);
+  for (const name of lists) keep(`${name}_supported`, (value) => isTexts(value) ? undefined : "a list of texts");
+  for (const name of flags) {
+    keep(`${name}_supported`, (value) => typeof value === "boolean" ? undefined : "true or false");
+  }
   return { issuer, ...kept };
 }
 
@@ -146,5 +159,5 @@ function isUrl(value: unknown): boolean {
 
 /** A value of a foreign document, fit for a message. */
 function shown(value: unknown): string {
-  return value === undefined ? "missing" : excerpt(JSON.stringify(value), 100);
+  return value === undefined ? "missing" : plain(JSON.stringify(value), 100);
 }

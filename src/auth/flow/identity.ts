@@ -4,8 +4,7 @@
  * @module
  */
 import { isLoopbackHost } from "../../egress/address.ts";
-import { excerpt } from "../../protocol/excerpt.ts";
-import { AuthorizationError } from "../../protocol/errors.ts";
+import { failure } from "../failure.ts";
 import { parseObject } from "../parse.ts";
 import type { ClientAuthMethod, OAuthClient, ServerMetadata } from "../seam.ts";
 import type { OAuthContext } from "./context.ts";
@@ -49,9 +48,13 @@ export async function forgetClient(
 }
 
 /** The client of a record, with what the options say of it. */
-export function fullClient(context: OAuthContext, known: KnownClient): OAuthClient {
+export function fullClient(context: OAuthContext, known: KnownClient, metadata: ServerMetadata): OAuthClient {
   context.secret(known.clientSecret);
-  return context.clients.find(({ clientId }) => clientId === known.clientId) ?? known;
+  // Two servers may know two clients by one id, and a hostile one registers whom it likes under it: each gets its own secret.
+  const own = context.clients.find(({ clientId, issuer = metadata.issuer }) =>
+    !known.isRegistered && clientId === known.clientId && issuer === metadata.issuer
+  );
+  return own ?? known;
 }
 
 async function knownInAdvance(context: OAuthContext, { issuer }: ServerMetadata): Promise<KnownClient | undefined> {
@@ -61,7 +64,7 @@ async function knownInAdvance(context: OAuthContext, { issuer }: ServerMetadata)
   const unbound = clients.find((client) => client.issuer === undefined);
   if (!unbound) {
     if (!clients.length) return undefined;
-    throw new AuthorizationError(
+    throw failure(
       `Cannot sign in at "${issuer}": the client is registered with "${
         clients.map((client) => client.issuer).join('", "')
       }"`,
@@ -72,7 +75,7 @@ async function knownInAdvance(context: OAuthContext, { issuer }: ServerMetadata)
   if (!await context.swap(key, undefined, issuer)) {
     const first = await context.store.get(key);
     if (first !== issuer) {
-      throw new AuthorizationError(
+      throw failure(
         `Cannot use the client "${unbound.clientId}" at "${issuer}": it belongs to "${first}"`,
       );
     }
@@ -85,16 +88,24 @@ async function register(context: OAuthContext, metadata: ServerMetadata, server:
   const { issuer, registration_endpoint: endpoint } = metadata;
   const { redirectUri, clientMetadata, grant } = context.options;
   if (endpoint === undefined) {
-    throw new AuthorizationError(
+    throw failure(
       `Cannot register at "${issuer}": it takes no registrations; set "client" to one that it knows`,
     );
   }
   const { token_endpoint_auth_methods_supported: supported = ["client_secret_basic"] } = metadata;
   const body = {
     client_name: "Causeway",
-    ...redirectUri !== undefined && { redirect_uris: [redirectUri], application_type: applicationType(redirectUri) },
-    ...redirectUri !== undefined && { response_types: ["code"] },
-    grant_types: [...grant?.grantTypes ?? ["authorization_code"], "refresh_token"],
+    // Without a word about responses a client is one that a person comes back to (RFC 7591, section 2).
+    ...redirectUri === undefined
+      ? { redirect_uris: [], response_types: [] }
+      : { redirect_uris: [redirectUri], response_types: ["code"], application_type: applicationType(redirectUri) },
+    grant_types: [
+      ...new Set([
+        ...redirectUri === undefined ? [] : ["authorization_code"],
+        ...grant?.grantTypes ?? [],
+        "refresh_token",
+      ]),
+    ],
     token_endpoint_auth_method: authMethods.find((method) => supported.includes(method)) ?? "none",
     ...clientMetadata,
   };
@@ -105,14 +116,16 @@ async function register(context: OAuthContext, metadata: ServerMetadata, server:
   const { client_id: clientId, client_secret: clientSecret, client_secret_expires_at: expires } = answer;
   if (status > 299 || typeof clientId !== "string" || clientId === "") {
     const said = [status, answer["error"], answer["error_description"]].filter(Boolean).join(" ");
-    throw new AuthorizationError(
-      excerpt(`Cannot register at "${issuer}": it answered ${said}, expected a "client_id"`, 500),
-      { error: typeof answer["error"] === "string" ? answer["error"] : undefined, retryable: status > 499 },
+    throw failure(
+      context.redactor.redact(`Cannot register at "${issuer}": it answered ${said}, expected a "client_id"`),
+      { error: answer["error"], retryable: status > 499 },
     );
   }
-  const method = String(answer["token_endpoint_auth_method"] ?? body.token_endpoint_auth_method);
+  // Who got a secret, and is not told how to show it, shows it as the server supports it.
+  const method = answer["token_endpoint_auth_method"] ?? clientMetadata?.["token_endpoint_auth_method"];
   return {
     clientId,
+    isRegistered: true,
     clientSecret: typeof clientSecret === "string" ? clientSecret : undefined,
     authMethod: authMethods.find((known): known is ClientAuthMethod => known === method),
     // 0: never.

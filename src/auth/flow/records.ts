@@ -9,6 +9,8 @@ import type { ClientAuthMethod, ServerMetadata } from "../seam.ts";
 export interface KnownClient {
   readonly clientId: string;
   readonly clientSecret?: string | undefined;
+  /** The server gave the id: it says nothing of the clients that were made in advance. */
+  readonly isRegistered?: boolean | undefined;
   readonly authMethod?: ClientAuthMethod | undefined;
   /** When the secret ends, in milliseconds since 1970. */
   readonly secretExpiresAt?: number | undefined;
@@ -51,6 +53,16 @@ export interface PendingRecord {
   readonly client: KnownClient;
   readonly session?: string | undefined;
   readonly expiresAt: number;
+}
+
+/** The sign-ins of one subject that nobody has finished, the oldest first. */
+export interface PendingList {
+  readonly list: readonly { readonly key: string; readonly expiresAt: number }[];
+}
+
+/** Tells whether it is a {@linkcode PendingList}. */
+export function isPendingList(value: object): value is PendingList {
+  return "list" in value && Array.isArray(value.list);
 }
 
 /** Tells whether it is a {@linkcode KnownClient}. */

@@ -3,15 +3,13 @@
  *
  * @module
  */
-import { customFetch, genericTokenEndpointRequest } from "oauth4webapi";
-import { allowInsecureRequests } from "oauth4webapi";
 import type { GuardedFetch } from "../../egress/guarded_fetch.ts";
-import { excerpt } from "../../protocol/excerpt.ts";
 import { AuthorizationError } from "../../protocol/errors.ts";
 import { isTextOrMissing } from "../../protocol/json_rpc.ts";
 import { authenticationOf } from "../authentication.ts";
+import { failure } from "../failure.ts";
 import { parseObject } from "../parse.ts";
-import type { DpopHandle, FormEndpoint, OAuthClient, ServerMetadata, TokenResponse } from "../seam.ts";
+import type { DpopKey, FormEndpoint, OAuthClient, ServerMetadata, TokenResponse } from "../seam.ts";
 import type { OAuthContext } from "./context.ts";
 import { readScopes } from "./scopes.ts";
 
@@ -21,7 +19,7 @@ export interface Asking {
   readonly metadata: ServerMetadata;
   readonly client: OAuthClient;
   readonly fetch: GuardedFetch;
-  readonly dpop?: DpopHandle | undefined;
+  readonly dpop?: DpopKey | undefined;
 }
 
 /**
@@ -35,19 +33,23 @@ export async function requestToken(
   parameters: Readonly<Record<string, string | undefined>>,
 ): Promise<TokenResponse> {
   const { context, metadata, dpop } = asking;
-  const ask = () => post(asking, "token_endpoint", parameters, grantType);
+  const ask = () => post(asking, "token_endpoint", { ...parameters, grant_type: grantType });
   const answer = await ask().catch((error: unknown) => {
     // The nonce that was missing came with the refusal.
     if (dpop && error instanceof AuthorizationError && error.error === "use_dpop_nonce") return ask();
     throw error;
   });
-  const { access_token: accessToken, refresh_token: refreshToken, scope, token_type: type = "bearer" } = answer;
-  const expiresIn = Number(answer["expires_in"] ?? undefined);
-  const tokenType = String(type).toLowerCase();
+  const { access_token: accessToken, scope, expires_in: seconds } = answer;
+  // Many servers write null for what they do not have.
+  const refreshToken = answer["refresh_token"] || undefined;
+  const tokenType = String(answer["token_type"] ?? "bearer").toLowerCase();
   const wrong = (field: string, expected: string) =>
-    new AuthorizationError(`Cannot use the token of "${metadata.issuer}": "${field}" is not ${expected}`);
+    failure(`Cannot use the token of "${metadata.issuer}": "${field}" is not ${expected}`);
   if (typeof accessToken !== "string" || !/^[!-~]+$/.test(accessToken)) throw wrong("access_token", "a token");
-  if (tokenType !== "bearer" && tokenType !== "dpop") throw wrong("token_type", '"Bearer" or "DPoP"');
+  // One that is bound to a key is of no use to who has none.
+  if (tokenType !== "bearer" && !(dpop && tokenType === "dpop")) {
+    throw wrong("token_type", dpop ? '"Bearer" or "DPoP"' : '"Bearer"');
+  }
   if (!isTextOrMissing(refreshToken)) throw wrong("refresh_token", "a text");
   context.secret(accessToken);
   context.secret(refreshToken);
@@ -55,7 +57,8 @@ export async function requestToken(
     accessToken,
     tokenType,
     refreshToken,
-    expiresIn: expiresIn >= 0 ? expiresIn : undefined,
+    // What is no time, or one that nobody lives to see, is not told: it is good until it is refused.
+    expiresIn: /^\d{1,9}(\.\d+)?$/.test(String(seconds)) ? Number(seconds) || undefined : undefined,
     scopes: typeof scope === "string" ? readScopes(scope) : undefined,
   };
 }
@@ -70,40 +73,32 @@ export async function post(
   { metadata, client, fetch, dpop, context }: Asking,
   endpoint: FormEndpoint,
   parameters: Readonly<Record<string, string | undefined>>,
-  grantType?: string,
 ): Promise<Record<string, unknown>> {
   const { issuer, [endpoint]: url } = metadata;
-  if (url === undefined) throw new AuthorizationError(`Cannot ask "${issuer}": its metadata has no "${endpoint}"`);
-  const given = Object.entries(parameters).flatMap(([name, value]) => value === undefined ? [] : [[name, value]]);
+  if (url === undefined) throw failure(`Cannot ask "${issuer}": its metadata has no "${endpoint}"`);
+  const form = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) if (value !== undefined) form.set(name, value);
+  const headers = new Headers({ accept: "application/json", "content-type": "application/x-www-form-urlencoded" });
+  const authenticate = authenticationOf(client, metadata.token_endpoint_auth_methods_supported);
+  await authenticate({ issuer }, { client_id: client.clientId }, form, headers);
+  form.forEach((value, name) => isSecret.test(name) && context.secret(value));
   let text = "";
-  // The library's one way to speak as a client: what it is told is the token endpoint may be another one.
-  const { status } = await genericTokenEndpointRequest(
-    { issuer, token_endpoint: url },
-    { client_id: client.clientId },
-    authenticationOf(client, metadata.token_endpoint_auth_methods_supported),
-    grantType ?? endpoint,
-    new URLSearchParams(given),
-    {
-      // Addresses are judged by the guarded fetch, which knows when http is all right.
-      [allowInsecureRequests]: true,
-      ...dpop && { DPoP: dpop },
-      async [customFetch](target, { body, headers, method }) {
-        if (grantType === undefined) body.delete("grant_type");
-        body.forEach((value, name) => isSecret.test(name) && context.secret(value));
-        const reply = await fetch(target, { body, headers, method });
-        text = reply.text;
-        return new Response(null, { status: reply.status, headers: reply.headers });
-      },
-    },
-  );
-  const answer = readAnswer(text);
+  const send = async (proof?: string): Promise<Response> => {
+    if (proof) headers.set("dpop", proof);
+    const reply = await fetch(url, { method: "POST", body: form, headers });
+    text = reply.text;
+    return new Response(null, reply);
+  };
+  const { status } = await (dpop ? dpop.post(url, send) : send());
+  const isDone = status > 199 && status < 300;
+  // What a revocation answers beside its status says nothing (RFC 7009, section 2.2).
+  const answer = isDone && endpoint === "revocation_endpoint" ? {} : readAnswer(text);
   const { error, error_description: description } = answer ?? {};
-  if (status > 199 && status < 300 && answer && error === undefined) return answer;
-  const code = typeof error === "string" ? excerpt(error, 100) : undefined;
-  const said = [status, code ?? (answer ? "" : "no JSON object"), description].filter(Boolean).join(" ");
-  throw new AuthorizationError(
-    excerpt(context.redactor.redact(`"${issuer}" refused at its "${endpoint}": ${said}`), 500),
-    { error: code, retryable: status === 429 || status > 499 },
+  if (isDone && answer && error === undefined) return answer;
+  const said = [status, answer ? error : "no JSON object", description].filter(Boolean).join(" ");
+  throw failure(
+    context.redactor.redact(`"${issuer}" refused at its "${endpoint}": ${said}`),
+    { error, retryable: status === 429 || status > 499 },
   );
 }
 

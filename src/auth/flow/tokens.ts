@@ -4,11 +4,13 @@
  * @module
  */
 import { AuthorizationError, TimeoutError } from "../../protocol/errors.ts";
+import { urlWithoutQuery } from "../../protocol/excerpt.ts";
 import { randomHex } from "../../ports.ts";
 import type { TokenResponse } from "../seam.ts";
 import type { Kept, OAuthContext } from "./context.ts";
 import { forgetClient } from "./identity.ts";
 import { isServerRecord, isTokenRecord, type ServerRecord, type TokenRecord } from "./records.ts";
+import { Shared } from "./shared.ts";
 
 /** Before a token ends it is renewed, so many milliseconds and up to a quarter more. */
 const margin = 60_000;
@@ -32,16 +34,14 @@ export class Tokens {
   #changes = 0;
   /** New tokens that the store may not have yet, and the refresh token that they were got for. */
   #gained: { readonly instead: string | undefined; readonly tokens: TokenRecord } | undefined;
-  #flight: {
-    readonly until: number;
-    readonly rejected: string | undefined;
-    readonly result: Promise<TokenRecord | undefined>;
-  } | undefined;
+  readonly #renewal: Shared<TokenRecord | undefined>;
 
   constructor(context: OAuthContext, server: string, renew: Renew) {
     this.#context = context;
     this.#server = server;
     this.#renew = renew;
+    // It gives up by itself before that.
+    this.#renewal = new Shared(context.clock, 3 * this.#leaseTime);
   }
 
   /** What is known of the server. */
@@ -93,7 +93,7 @@ export class Tokens {
 
   /** Waits until nobody here renews the tokens. */
   async settle(): Promise<void> {
-    await this.#flight?.result.catch(() => {});
+    await this.#renewal.settle();
   }
 
   /** Tells whether others may be had for tokens that were refused: these are not new, or have ended on their way. */
@@ -117,21 +117,14 @@ export class Tokens {
    * @param rejected The access token that was refused; without one they are renewed when they are about to end.
    */
   async renewed(rejected?: string, signal?: AbortSignal | null): Promise<TokenRecord | undefined> {
-    for (;;) {
-      const now = this.#context.clock.monotonic();
-      // A flight may belong to a request that a Worker has ended together with all that it awaited.
-      if (!this.#flight || this.#flight.until <= now) {
-        const result = this.#renewOnce(rejected).finally(() => {
-          if (this.#flight?.result === result) this.#flight = undefined;
-        });
-        result.catch(() => {});
-        this.#flight = { until: now + this.#leaseTime, rejected, result };
-      }
-      const flight = this.#flight;
-      const tokens = await waitFor(flight.result, signal);
-      if (tokens?.accessToken !== rejected) return tokens;
+    for (let isOwn = false;;) {
+      const tokens = await this.#renewal.join(() => {
+        isOwn = true;
+        return this.#renewOnce(rejected);
+      }, signal);
+      const isOther = tokens !== undefined && tokens.accessToken !== rejected;
       // Who joined may have joined one that did not know of the refusal.
-      if (flight.rejected === rejected) return undefined;
+      if (isOther || isOwn || !tokens) return isOther ? tokens : undefined;
     }
   }
 
@@ -168,7 +161,7 @@ export class Tokens {
     if (!kept) return undefined;
     const tokens = kept.content;
     const last = this.#isGood(tokens, rejected) ? tokens : undefined;
-    if (!this.#isRenewable(tokens) || (last && this.#isFresh(last))) return last;
+    if (!this.isRenewable(tokens) || (last && this.#isFresh(last))) return last;
     const now = clock.now();
     const { lease } = tokens;
     if (lease && lease.until > now) {
@@ -203,7 +196,7 @@ export class Tokens {
       response = await this.#renew(tokens, server);
     } catch (error) {
       const code = error instanceof AuthorizationError ? error.error : undefined;
-      const fields = { server: this.#server, error: code };
+      const fields = { server: urlWithoutQuery(this.#server), error: code };
       context.logger?.({ level: "warning", message: "Tokens cannot be renewed", fields });
       if (code === "invalid_grant") {
         // Only what was refused is forgotten: newer tokens may be there by now.
@@ -247,7 +240,8 @@ export class Tokens {
     return this.#context.clock.now() < renewAt;
   }
 
-  #isRenewable({ refreshToken }: TokenRecord): boolean {
+  /** Whether others can be got in their place without a person. */
+  isRenewable({ refreshToken }: TokenRecord): boolean {
     const { grant } = this.#context.options;
     return refreshToken !== undefined || (grant !== undefined && !grant.isInteractive);
   }
@@ -255,14 +249,4 @@ export class Tokens {
   #key({ issuer, resource }: ServerRecord): Promise<string> {
     return this.#context.ownKey("tokens", issuer, resource ?? this.#server);
   }
-}
-
-/** Waits for what others may wait for too: who gives up ends nothing. */
-export function waitFor<Value>(result: Promise<Value>, signal: AbortSignal | null | undefined): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const leave = () => reject(signal?.reason);
-    if (signal?.aborted) leave();
-    signal?.addEventListener("abort", leave);
-    result.then(resolve, reject).finally(() => signal?.removeEventListener("abort", leave));
-  });
 }

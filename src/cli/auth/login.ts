@@ -9,27 +9,29 @@ import { withDeadline } from "../deadline.ts";
 import { exitCodes, UsageError } from "../failure.ts";
 import { isAttended, writeError, writeOut } from "../terminal.ts";
 import { oneLine, plainJson } from "../text/plain.ts";
-import { listenForCallback } from "./callback.ts";
-import type { CallbackServer } from "./callback.ts";
+import { listenForCallback } from "../../entry/sign_in/callback.ts";
+import type { CallbackServer } from "../../entry/sign_in/callback.ts";
 import { createFinisher } from "./finish.ts";
 import type { Finisher } from "./finish.ts";
 import { keepSignIn, readKept } from "./kept.ts";
 import type { KeptSignIn } from "./kept.ts";
 import type { AuthWorld, DevicePrompt, SignedIn } from "./oauth.ts";
 import type { Store } from "../../ports.ts";
-import { pageAddress } from "./open.ts";
+import { pageAddress } from "../../entry/sign_in/open.ts";
 import { statusJson, statusText } from "./report.ts";
 import { readServerTarget, shownAddress } from "./server.ts";
 import { openKept, toKeep } from "./settings.ts";
 
-/** How long a person may take, in milliseconds. */
-const patience = 300_000;
+/** How long a person may take in a browser, and with a code on another device, in milliseconds. */
+const patience = { browser: 300_000, device: 900_000 };
 
 /** One sign-in. */
 interface Attempt {
   readonly world: AuthWorld;
   readonly store: Store;
   readonly server: string;
+  /** The last sign-in to it. */
+  readonly earlier: KeptSignIn | undefined;
   readonly kept: KeptSignIn;
   readonly signal: AbortSignal;
 }
@@ -41,17 +43,18 @@ export async function login(line: CommandLine, given: AbortSignal, world: AuthWo
   const server = await readServerTarget(line);
   const run = async (signal: AbortSignal): Promise<number> => {
     const store = world.openStore();
-    const attempt = { world, store, server, kept: toKeep(server, options), signal };
-    const { kept, ...signed } = options.device
+    const earlier = (await readKept(store)).find((kept) => kept.server === server);
+    const attempt = { world, store, server, earlier, kept: toKeep(server, options, earlier), signal };
+    const { kept, result } = options.device
       ? await byDevice(attempt)
       : await byBrowser(attempt, { port: options.port, open: options.open });
     await keepSignIn(store, kept);
     const oauth = await openKept(world, store, kept);
-    const status = { ...signed.result, ...await oauth.status(server) };
+    const status = { ...result, ...await oauth.status(server) };
     await writeOut(line.json ? plainJson(statusJson(status)) + "\n" : `Signed in to ${statusText(status)}\n`);
     return exitCodes.ok;
   };
-  return await withDeadline(given, line.timeout ?? patience, run, tooLate);
+  return await withDeadline(given, line.timeout ?? patience[options.device ? "device" : "browser"], run, tooLate);
 }
 
 function tooLate(timeout: number): AuthorizationError {
@@ -113,13 +116,17 @@ async function byBrowser(
 
 /** On the port of last time where it is free, since the client may be registered with it. */
 async function listen(
-  { store, server }: Attempt,
+  { earlier }: Attempt,
   port: number | undefined,
   arrived: (url: string) => void,
 ): Promise<CallbackServer> {
-  if (port !== undefined) return await listenForCallback(arrived, { port });
-  const earlier = (await readKept(store)).find((kept) => kept.server === server)?.redirectUri;
-  const last = Number(earlier !== undefined && URL.canParse(earlier) ? new URL(earlier).port : 0);
+  if (port !== undefined) {
+    return await listenForCallback(arrived, { port }).catch((error) => {
+      throw new UsageError(`${error.message}; choose another with --port`);
+    });
+  }
+  const { redirectUri = "" } = earlier ?? {};
+  const last = Number(URL.canParse(redirectUri) ? new URL(redirectUri).port : 0);
   if (last === 0) return await listenForCallback(arrived);
   return await listenForCallback(arrived, { port: last }).catch(() => listenForCallback(arrived));
 }
@@ -138,6 +145,6 @@ function readAnswer(finisher: Finisher, redirectUri: string): (line: string) => 
 
 function noPage(server: string): AuthorizationError {
   return new AuthorizationError(
-    `Cannot sign in to "${shownAddress(server)}": its authorization server names a page that is no https address`,
+    `Cannot sign in to "${shownAddress(server)}": its authorization server names a page that is no plain https address`,
   );
 }

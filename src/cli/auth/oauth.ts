@@ -66,7 +66,7 @@ export interface OAuthSettings {
 export interface AuthWorld {
   /** The place where sign-ins are kept. */
   openStore(): Store;
-  openOAuth(settings: OAuthSettings): OAuth;
+  openOAuth(settings: OAuthSettings): OAuth | Promise<OAuth>;
   /** Shows a page in the browser. */
   openPage(url: string): unknown;
   /** Gives each line that is typed or pasted, until the signal says that no more are wanted. */

@@ -37,13 +37,6 @@ export async function readServerTarget(line: CommandLine): Promise<string> {
       }`,
     );
   }
-  const { protocol } = new URL(destination.target);
-  if (protocol !== "https:" && protocol !== "http:") {
-    const scheme = protocol.replace("ws", "http");
-    throw new UsageError(
-      `Cannot sign in to "${shownAddress(destination.target)}": give the address that begins with ${scheme}`,
-    );
-  }
   if (line.command === "login" && hasAuthorization(destination.headers)) {
     throw new UsageError(
       `Cannot sign in to "${target}": its config sends a header "Authorization", which wins; take it out first`,

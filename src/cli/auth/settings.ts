@@ -11,14 +11,21 @@ import type { KeptSignIn } from "./kept.ts";
 import type { AuthWorld, OAuth, OAuthSettings } from "./oauth.ts";
 import type { SignInOptions } from "./options.ts";
 
-/** What of the options is to be remembered. */
-export function toKeep(server: string, options: SignInOptions): KeptSignIn {
-  const { clientId, clientSecretFile, clientMetadataUrl, scopes } = options;
+/**
+ * What of the options is to be remembered.
+ *
+ * @param earlier The last sign-in to this server: where the options name no client, it is that one again.
+ */
+export function toKeep(server: string, options: SignInOptions, earlier: KeptSignIn | undefined): KeptSignIn {
+  const { clientId, clientSecretFile: file, clientMetadataUrl, scopes } = options;
+  const named = { clientId, clientSecretFile: file === undefined ? undefined : resolve(file), clientMetadataUrl };
+  const isNamed = clientId !== undefined || clientMetadataUrl !== undefined;
+  const client = isNamed || !earlier ? named : earlier;
   return {
     server,
-    clientId,
-    clientSecretFile: clientSecretFile === undefined ? undefined : resolve(clientSecretFile),
-    clientMetadataUrl,
+    clientId: client.clientId,
+    clientSecretFile: client.clientSecretFile,
+    clientMetadataUrl: client.clientMetadataUrl,
     ...(scopes.length > 0 && { scopes }),
   };
 }
@@ -35,7 +42,7 @@ export async function openKept(
   extra: Partial<OAuthSettings> = {},
 ): Promise<OAuth> {
   const { clientId, clientMetadataUrl, scopes, redirectUri } = kept;
-  return world.openOAuth({
+  return await world.openOAuth({
     store,
     ...(clientId !== undefined && { client: { clientId, clientSecret: await readSecret(world, kept) } }),
     ...(clientMetadataUrl !== undefined && { clientMetadataUrl }),

@@ -137,7 +137,7 @@ export class Call implements Exchange, Expiring {
     }
     const { id, error, result } = message;
     if (id !== this.id && !(error && id == null)) {
-      this.abort(new ProtocolViolationError(`The answer has another id: expected "${this.id}"`));
+      this.abort(new ProtocolViolationError("The answer has another id"));
     } else if (error) this.#fail(errorFromAnswer(error));
     else this.#done(result as JsonObject);
   }

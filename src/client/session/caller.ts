@@ -33,7 +33,7 @@ export abstract class Caller extends Deadlines implements Session, CallSession {
     const { transport, clock, random, timeouts } = parts;
     super(clock, timeouts);
     this.parts = parts;
-    this.#prefix = Array.from(random.bytes(11), (byte) => (byte % 36).toString(36)).join("") + "-";
+    this.#prefix = random.bytes(7).join("") + "-";
     const isHttp = transport.kind === "http";
     this.firstWait = isHttp ? "headers" : "idle";
     if (isHttp) return;

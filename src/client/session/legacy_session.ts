@@ -104,7 +104,7 @@ export class LegacySession extends Caller {
     if (call.known === this.info) {
       await this.wait(this.#opening ??= this.#reopen().finally(() => this.#opening = undefined), call);
     }
-    return await this.next(call, { repeats: true });
+    return this.next(call, { repeats: true });
   }
 
   async #reopen(): Promise<void> {

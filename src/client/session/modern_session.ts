@@ -76,7 +76,7 @@ export class ModernSession extends Caller {
       ? inputs?.answerRound(result, call, transport.label, wait)
       : wait(this.#pause(round));
     if (!input) throw invalid(request.method, "it must not ask for input");
-    return await this.next(call, { input: { ...await input, requestState }, round: round + 1 });
+    return this.next(call, { input: { ...await input, requestState }, round: round + 1 });
   }
 
   /** A modern server sends no requests: this one is dropped (specification: transports, Messages). */
@@ -87,8 +87,8 @@ export class ModernSession extends Caller {
   protected dress(method: string, params: JsonObject): SendOptions & { headers: Record<string, string> } {
     const { limits, mirror } = this.parts;
     const headers = modernHeaders(method, params, this.revision, limits);
-    const mirrored = method === "tools/call" && mirror?.headers(params, limits);
-    return { headers: mirrored ? { ...headers, ...mirrored } : headers };
+    if (method === "tools/call") Object.assign(headers, mirror?.headers(params, limits));
+    return { headers };
   }
 
   /** Said on every message (specification: basic, Per-request protocol fields); what is put into it is said from then on. */

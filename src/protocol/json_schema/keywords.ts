@@ -11,6 +11,7 @@ import {
   ALL,
   type Check,
   type Marks,
+  type Named,
   own,
   PASS,
   refuse,
@@ -45,20 +46,18 @@ const LIST = 64;
 const RECORD = 32;
 
 type Row = readonly [types: number, shape: Shape, check?: Check, words?: string];
-/** A sub-schema by its name, or names instead. */
-export interface Named<Part = SchemaNode> {
-  readonly name: string;
-  readonly part: Part;
-}
+/** What JSON has that can be measured. */
+type Sized = number | string | unknown[] | Members;
+type Members = Record<string, unknown>;
 
-const below: Check = (run, value, limit) => sizeOf(run, value, limit) <= limit;
-const above: Check = (run, value, limit) => sizeOf(run, value, limit) >= limit;
-const oneOf: Check = (run, value, keys) => keys.has(keyOf(run, value));
+const below: Check = (run, value: Sized, limit: number) => sizeOf(run, value, limit) <= limit;
+const above: Check = (run, value: Sized, limit: number) => sizeOf(run, value, limit) >= limit;
+const oneOf: Check = (run, value, keys: Set<string | number>) => keys.has(keyOf(run, value));
 
-const required: Check = (run, value, names: string[], _, __, keyword) =>
+const required: Check = (run, value: Members, names: string[], _, __, keyword) =>
   each(run, names, (name) => has(value, name) ? PASS : tell(run, keyword, "have the property ", name));
 
-const dependencies: Check = (run, value, entries: Named<SchemaNode | string[]>[], marks, node, keyword) => {
+const dependencies: Check = (run, value: Members, entries: Named<SchemaNode | string[]>[], marks, node, keyword) => {
   spend(run, entries.length * 3 >> 2);
   return each(
     run,
@@ -73,7 +72,7 @@ const dependencies: Check = (run, value, entries: Named<SchemaNode | string[]>[]
 };
 
 /** A schema for each of the first items, or one for all that follow. */
-const items: Check = (run, value, operand, marks, { operands }, keyword) => {
+const items: Check = (run, value: unknown[], operand: SchemaNode | SchemaNode[], marks, { operands }, keyword) => {
   if (Array.isArray(operand)) {
     return each(run, operand, (node, index) => {
       if (index >= value.length) return PASS;
@@ -82,8 +81,8 @@ const items: Check = (run, value, operand, marks, { operands }, keyword) => {
     });
   }
   const before = operands[keyword === "items" ? "prefixItems" : "items"];
+  const start = Array.isArray(before) ? before.length : 0;
   if (keyword !== "items" && !Array.isArray(before)) return PASS;
-  const start = before?.length ?? 0;
   marks?.add(ALL);
   return isFree(operand) || each(
     run,
@@ -93,7 +92,7 @@ const items: Check = (run, value, operand, marks, { operands }, keyword) => {
 };
 
 /** Goes through the keys of an object: patterns, and what no other keyword looks at. */
-const members: Check = (run, value, operand, marks, { operands, schema }) => {
+const members: Check = (run, value: Members, operand, marks, { operands, schema }) => {
   const { properties, patternProperties = [], additionalProperties: more } = operands;
   if (more) {
     if (operand !== more) return PASS;
@@ -117,7 +116,7 @@ const members: Check = (run, value, operand, marks, { operands, schema }) => {
 };
 
 /** What no other keyword has looked at, of a list or an object. */
-const others: Check = (run, value, node, marks, _, keyword) => {
+const others: Check = (run, value: Record<string | number, unknown>, node: SchemaNode, marks, _, keyword) => {
   const isList = Array.isArray(value);
   const verdict = marks?.has(ALL) || isFree(node) || each(run, isList ? value : Object.keys(value), (item, index) => {
     const key = isList ? index : item;
@@ -128,7 +127,7 @@ const others: Check = (run, value, node, marks, _, keyword) => {
 };
 
 /** A reference; a dynamic one has a name, and leads to the outermost anchor of that name. */
-const follow: Check = (run, value, { target, name }, marks) => {
+const follow: Check = (run, value, { target, name }: { target: SchemaNode; name: string }, marks) => {
   let node = target;
   if (name) {
     spend(run, run.scope.length >> 3);
@@ -172,31 +171,31 @@ export const KEYWORDS: Readonly<Record<string, Row>> = {
   enum: [ANY, keys, oneOf, "be one of "],
   minimum: [NUMBER, "number", above, "be at least "],
   maximum: [NUMBER, "number", below, "be at most "],
-  exclusiveMinimum: [NUMBER, "number", (_, value, limit) => value > limit, "be more than "],
-  exclusiveMaximum: [NUMBER, "number", (_, value, limit) => value < limit, "be less than "],
+  exclusiveMinimum: [NUMBER, "number", (_, value: number, limit: number) => value > limit, "be more than "],
+  exclusiveMaximum: [NUMBER, "number", (_, value: number, limit: number) => value < limit, "be less than "],
   multipleOf: [
     NUMBER,
     "number",
-    (_, value, divisor) => !(divisor > 0) || isMultiple(value, divisor),
+    (_, value: number, divisor: number) => !(divisor > 0) || isMultiple(value, divisor),
     "be a multiple of ",
   ],
   minLength: [TEXT, "number", above, "have a length of at least "],
   maxLength: [TEXT, "number", below, "have a length of at most "],
-  pattern: [TEXT, "string", (run, value, source) => matches(run, source, value) || false, "match "],
-  format: [TEXT, "string", (run, value, name) => {
+  pattern: [TEXT, "string", (run, value: string, source: string) => matches(run, source, value) || false, "match "],
+  format: [TEXT, "string", (run, value: string, name: string) => {
     spend(run, value.length >> 4);
     return own(run.limits.formats, name)?.(value) ?? true;
   }, "have the format "],
   minItems: [LIST, "number", above, "have a length of at least "],
   maxItems: [LIST, "number", below, "have a length of at most "],
-  uniqueItems: [LIST, "boolean", (run, value, wanted) => {
+  uniqueItems: [LIST, "boolean", (run, value: unknown[], wanted) => {
     const seen = new Set();
-    return !wanted || value.every((item: unknown) => seen.size < seen.add(keyOf(run, item)).size);
+    return !wanted || value.every((item) => seen.size < seen.add(keyOf(run, item)).size);
   }, "hold no item twice"],
   prefixItems: [LIST, LISTED, items],
   items: [LIST, LISTED | ONE, items],
   additionalItems: [LIST, ONE, items],
-  contains: [LIST, ONE, (run, value, node, outer, { operands, resource }, keyword) => {
+  contains: [LIST, ONE, (run, value: unknown[], node: SchemaNode, outer, { operands, resource }, keyword) => {
     const { minContains: least = 1, maxContains: most = Infinity } = operands;
     const marks = resource.year > 2019 ? outer : undefined;
     return some(run, value, least, most, marks, (item, marks, index) => {
@@ -209,7 +208,7 @@ export const KEYWORDS: Readonly<Record<string, Row>> = {
   required: [RECORD, names, required],
   minProperties: [RECORD, "number", above, "have a size of at least "],
   maxProperties: [RECORD, "number", below, "have a size of at most "],
-  properties: [RECORD, NAMED, (run, value, entries: Named[], marks) =>
+  properties: [RECORD, NAMED, (run, value: Members, entries: Named[], marks) =>
     each(run, entries, ({ name, part }) => {
       if (!has(value, name)) return PASS;
       marks?.add(name);
@@ -220,7 +219,8 @@ export const KEYWORDS: Readonly<Record<string, Row>> = {
   propertyNames: [
     RECORD,
     ONE,
-    (run, value, node) => each(run, Object.keys(value), (key) => visit(run, key, node, undefined, key)),
+    (run, value: Members, node: SchemaNode) =>
+      each(run, Object.keys(value), (key) => visit(run, key, node, undefined, key)),
   ],
   dependentRequired: [RECORD, NAMED | NAMES, dependencies],
   dependentSchemas: [RECORD, NAMED | NAMES, dependencies],
@@ -242,11 +242,11 @@ export const KEYWORDS: Readonly<Record<string, Row>> = {
   oneOf: [
     ANY,
     LISTED,
-    (run, value, nodes, marks) => fitting(run, value, nodes, 1, 1, marks),
+    (run, value, nodes: SchemaNode[], marks) => fitting(run, value, nodes, 1, 1, marks),
     "fit exactly one of its schemas",
   ],
-  not: [ANY, ONE, (run, value, node) => fitting(run, value, [node], 0, 0), "not fit its schema"],
-  if: [ANY, ONE, (run, value, node, marks, { operands }) => {
+  not: [ANY, ONE, (run, value, node: SchemaNode) => fitting(run, value, [node], 0, 0), "not fit its schema"],
+  if: [ANY, ONE, (run, value, node: SchemaNode, marks, { operands }) => {
     const verdict = fitting(run, value, [node], 1, 1, marks);
     const next = operands[verdict ? "then" : "else"];
     return verdict === UNKNOWN ? UNKNOWN : !next || visit(run, value, next, marks);
@@ -270,7 +270,7 @@ function fitting(
 }
 
 /** A number itself; the items of a list, the keys of an object; the code points of a text: about, where the limit is far. */
-function sizeOf(run: Run, value: number | string | unknown[] | Record<string, unknown>, limit: number): number {
+function sizeOf(run: Run, value: Sized, limit: number): number {
   if (typeof value === "number") return value;
   if (typeof value !== "string") return (Array.isArray(value) ? value : keysOf(run, value)).length;
   let { length } = value;

@@ -71,16 +71,37 @@ export interface Run extends Budget {
  * What a keyword says about a value of a type that it looks at. False: it does not fit, and the words of the keyword
  * shall say so.
  */
-export type Check = (
-  run: Run,
-  // deno-lint-ignore no-explicit-any
-  value: any,
-  // deno-lint-ignore no-explicit-any
-  operand: any,
-  marks: Marks | undefined,
-  node: SchemaNode,
-  keyword: string,
-) => Verdict | boolean;
+export type Check = {
+  // As a method: each names the type of value that its bits let through, and of the operand that was made ready for it.
+  check(
+    run: Run,
+    value: unknown,
+    operand: unknown,
+    marks: Marks | undefined,
+    node: SchemaNode,
+    keyword: string,
+  ): Verdict | boolean;
+}["check"];
+
+/** A sub-schema by its name, or names instead. */
+export interface Named<Part = SchemaNode> {
+  readonly name: string;
+  readonly part: Part;
+}
+
+/** What the keywords of a schema hold, made ready: named are those that others look at. */
+export interface Operands {
+  [keyword: string]: unknown;
+  properties?: Named[];
+  patternProperties?: Named[];
+  additionalProperties?: SchemaNode;
+  items?: SchemaNode | SchemaNode[];
+  prefixItems?: SchemaNode[];
+  minContains?: number;
+  maxContains?: number;
+  then?: SchemaNode;
+  else?: SchemaNode;
+}
 
 /** A keyword in force. */
 export interface Rule {
@@ -103,8 +124,7 @@ export interface SchemaNode {
   words: string;
   readonly rules: Rule[];
   /** What its keywords hold, made ready. */
-  // deno-lint-ignore no-explicit-any
-  readonly operands: Record<string, any>;
+  readonly operands: Operands;
 }
 
 /** The value of an own key. */

@@ -84,6 +84,9 @@ describe("who asks", () => {
       { redirect_uris: [redirectUri], application_type: "native" },
     ];
     for (const metadata of wrong) assertEquals((await register(metadata)).body.error, "invalid_redirect_uri");
+    const grantTypes = { grant_types: [`${prefix}device_code`] };
+    assertEquals((await register(grantTypes)).body.error, "invalid_client_metadata");
+    assertEquals((await register({ ...grantTypes, response_types: [] })).status, 201);
     const local = { redirect_uris: ["http://127.0.0.1:3000/callback"], application_type: "native" };
     assertEquals((await register(local)).status, 201);
     world.server.knobs.registration = { ...soundRegistration(), refuses: (uri) => uri.includes("127.0.0.1") };
@@ -241,7 +244,7 @@ describe("keys", () => {
     };
     const away = await use();
     assertEquals([away.status, away.headers.get("dpop-nonce")], [401, "two"]);
-    assertMatch(away.headers.get("www-authenticate") ?? "", /error="use_dpop_nonce"/);
+    assertMatch(away.headers.get("www-authenticate") ?? "", /^DPoP error="use_dpop_nonce"/);
     const taken = await use("two");
     assertEquals([taken.status, taken.headers.get("dpop-nonce")], [200, "two"]);
   });

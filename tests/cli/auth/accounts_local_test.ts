@@ -95,7 +95,6 @@ describe("causeway whoami and logout", { concurrency: false }, () => {
       [["login", "bun server.ts"], /Cannot sign in to the program "bun": only servers at a URL have sign-ins/],
       [["login", "gihtub"], /Cannot sign in to the program "gihtub": .*nor is there a config/],
       [["whoami", "npx x"], /Cannot sign in to the program "npx"/],
-      [["login", "wss://mcp.example/mcp"], /Cannot sign in to "wss:.*": give the address that begins with https:/],
       [["login", "https://me:pw@mcp.example/"], /with a user name in it/],
       [["login", "ftp://mcp.example/"], /Unknown scheme "ftp:"/],
       [["login", server, "more"], /Unexpected "more" after the target/],

@@ -1,6 +1,7 @@
 import { describe, test } from "node:test";
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
 import { authFolder } from "../../../src/cli/auth/home.ts";
+import { UsageError } from "../../../src/cli/failure.ts";
 
 const home = (): string => "/home/me";
 
@@ -11,6 +12,8 @@ describe("where sign-ins are kept", () => {
     assertEquals(folder({ CAUSEWAY_HOME: "/srv/c", XDG_CONFIG_HOME: "/xdg" }), "/srv/c/auth");
     assertEquals(folder({ XDG_CONFIG_HOME: "/xdg" }), "/xdg/causeway/auth");
     assertEquals(folder({ XDG_CONFIG_HOME: "relative" }), "/home/me/.config/causeway/auth");
+    const none = () => authFolder({ environment: {}, platform: "linux", home: () => null });
+    assertThrows(none, UsageError, "Cannot find your own folder: set CAUSEWAY_HOME");
     assertEquals(folder({ XDG_CONFIG_HOME: "", CAUSEWAY_HOME: "" }, "darwin"), "/home/me/.config/causeway/auth");
   });
 

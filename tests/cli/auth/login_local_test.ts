@@ -126,11 +126,11 @@ describe("causeway login", { concurrency: false }, () => {
     assertMatch(stopped.err, /causeway: interrupted\n$/);
 
     const late = new TestWorld();
-    const run = await runCommand(["login", server, "--timeout", "50ms"], late);
+    const run = await runCommand(["login", server, "--timeout", "700ms"], late);
     assertEquals([run.code, run.out, late.reading, await isFree(portOf(late))], [3, "", false, true]);
     assertMatch(
       run.err,
-      /causeway: Cannot sign in: nobody came back within 0\.05 s; run it again, or raise --timeout\n$/,
+      /causeway: Cannot sign in: nobody came back within 0\.7 s; run it again, or raise --timeout\n$/,
     );
   });
 
@@ -202,6 +202,21 @@ describe("causeway login", { concurrency: false }, () => {
     world.verificationUri = "javascript:alert(1)";
     const refused = await runCommand(["login", server, "--device"], world);
     assertEquals([refused.code, refused.err.includes("javascript")], [3, false]);
+  });
+
+  test("again without options: as the client of last time, until logout forgets it", async () => {
+    const world = new TestWorld();
+    const url = "https://me.example/client.json";
+    await runCommand(["login", server, "--device", "--client-metadata-url", url], world);
+    await runCommand(["login", server, "--device"], world);
+    assertEquals(world.settings.at(-1)?.clientMetadataUrl, url);
+    await runCommand(["login", server, "--device", "--client-id", "mine"], world);
+    await runCommand(["login", server, "--device"], world);
+    const { client, clientMetadataUrl } = world.settings.at(-1) ?? {};
+    assertEquals([client?.clientId, clientMetadataUrl], ["mine", undefined]);
+    await runCommand(["logout", server], world);
+    await runCommand(["login", server, "--device"], world);
+    assertEquals(world.settings.at(-1)?.client, undefined);
   });
 
   test("a client of one's own: the secret comes from a file or the environment, and is never shown or kept", async () => {

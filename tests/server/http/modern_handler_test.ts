@@ -75,6 +75,7 @@ describe("a handler for the modern era alone", () => {
   test("judges its options at once", () => {
     assertThrows(() => createModernHandler(toolServer(), { allowedOrigins: ["evil"] }), TypeError, "evil");
     assertThrows(() => createModernHandler(toolServer(), { secret: "short" }), RangeError, '"secret" has 5 bytes');
+    assertThrows(() => createModernHandler(toolServer(), { stateTtl: -1 }), RangeError, '"ttl" is -1');
   });
 });
 

@@ -143,7 +143,7 @@ export class Resource {
       return this.#refuse(401, { error: "invalid_token", scope: this.knobs.scope });
     }
     const unproved = await this.#prove(seen, scheme.toLowerCase(), token);
-    if (unproved) return this.#refuse(401, { error: unproved });
+    if (unproved) return this.#refuse(401, { error: unproved }, "DPoP");
     const needed = this.knobs.needs(wanted);
     if (needed.every((scope) => token.scopes.includes(scope))) return undefined;
     return this.#refuse(403, { error: "insufficient_scope", scope: needed.join(" ") });
@@ -162,19 +162,20 @@ export class Resource {
     return judged.jkt === jkt ? undefined : "invalid_token";
   }
 
-  #refuse(status: number, fields: Readonly<Record<string, string | undefined>>): Response {
+  /** @param scheme For what has to do with a proof (RFC 9449, section 7.1). Default: what the test says. */
+  #refuse(status: number, fields: Readonly<Record<string, string | undefined>>, scheme?: string): Response {
     const headers = new Headers();
-    for (const value of this.#challenges(fields)) headers.append("www-authenticate", value);
+    for (const value of this.#challenges(fields, scheme)) headers.append("www-authenticate", value);
     if (this.proofs.nonce !== undefined) headers.set("dpop-nonce", this.proofs.nonce);
     return new Response("no entry", { status, headers });
   }
 
-  #challenges(fields: Readonly<Record<string, string | undefined>>): string[] {
+  #challenges(fields: Readonly<Record<string, string | undefined>>, other: string | undefined): string[] {
     const { challenges, metadataUrl, scheme, quoting, before, after } = this.knobs;
     if (challenges) return challenges;
     const [first] = this.metadataUrls();
     const told = metadataUrl === "given" ? first : metadataUrl === "absent" ? undefined : metadataUrl.text;
-    const own = writeChallenge(scheme, { ...fields, resource_metadata: told }, quoting);
+    const own = writeChallenge(other ?? scheme, { ...fields, resource_metadata: told }, quoting);
     return [[...before, own, ...after].join(", ")];
   }
 }

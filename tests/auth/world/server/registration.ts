@@ -16,9 +16,15 @@ export function register(seen: SeenRequest, clients: Clients, knobs: Registratio
   const asked = readBody(seen);
   const redirectUris = texts(asked.redirect_uris);
   const grantTypes = asked.grant_types === undefined ? ["authorization_code"] : texts(asked.grant_types);
-  if (grantTypes.includes("authorization_code") && !redirectUris.length) {
+  const responseTypes = asked.response_types === undefined ? ["code"] : texts(asked.response_types);
+  if (responseTypes.includes("code") !== grantTypes.includes("authorization_code")) {
+    throw new Refusal("invalid_client_metadata", "response_types and grant_types do not go together");
+  }
+  if (responseTypes.length && !redirectUris.length) {
     throw new Refusal("invalid_redirect_uri", "redirect_uris is missing");
   }
+  const twice = grantTypes.find((type, index) => grantTypes.indexOf(type) !== index);
+  if (twice !== undefined) throw new Refusal("invalid_client_metadata", `${twice} is there twice`);
   for (const uri of redirectUris) checkRedirectUri(uri, asked.application_type, knobs);
   const wanted = asked.token_endpoint_auth_method ?? "client_secret_basic";
   const authMethod = knobs.authMethod ?? (typeof wanted === "string" ? wanted : "none");

@@ -7,8 +7,8 @@
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { McpError } from "../../protocol/errors.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
-import { UsageError } from "../failure.ts";
 
 /** The server, listening. */
 export interface CallbackServer {
@@ -22,12 +22,13 @@ export interface CallbackServer {
 export interface CallbackOptions {
   /** Default: a free one. */
   readonly port?: number | undefined;
+  /** Where on it (`/callback`). */
+  readonly path?: string | undefined;
   /** How long one connection may take, in milliseconds (5,000). */
   readonly connectionTime?: number | undefined;
 }
 
 const hostname = "127.0.0.1";
-const path = "/callback";
 const defaultConnectionTime = 5_000;
 /** Connections that may be open at once: with one more the oldest is ended, so that silent ones keep nobody out. */
 const mostConnections = 64;
@@ -36,8 +37,8 @@ const mostHeaderBytes = 16_384;
 const page = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
-<title>Causeway</title>
-<p>Causeway has got the answer. How it went is told in the terminal; this window can be closed.</p>
+<title>Signing in</title>
+<p>The answer has arrived. How it went is told where you began; this window can be closed.</p>
 </html>
 `;
 const headers = {
@@ -53,16 +54,16 @@ const headers = {
  * Listens on 127.0.0.1.
  *
  * @param arrived Gets the whole address of each request that may be the browser's. Must not throw.
- * @throws {UsageError} When the port is taken, or may not be used.
+ * @throws {McpError} When the port is taken, or may not be used.
  */
 export async function listenForCallback(
   arrived: (url: string) => void,
   options: CallbackOptions = {},
 ): Promise<CallbackServer> {
-  const { port: wanted = 0, connectionTime = defaultConnectionTime } = options;
+  const { port: wanted = 0, path = "/callback", connectionTime = defaultConnectionTime } = options;
   let hosts: readonly string[] = [];
   const server = createServer({ maxHeaderSize: mostHeaderBytes }, (request, response) => {
-    const status = judge(request, hosts);
+    const status = judge(request, hosts, path);
     answer(request, response, status);
     if (status === 200) arrived(`http://${hosts[0]}${request.url}`);
   });
@@ -85,7 +86,7 @@ function listen(server: Server, port: number): Promise<number> {
     server.once("error", (error) => {
       const code = isObject(error) ? error.code : undefined;
       const why = code === "EADDRINUSE" ? "it is taken" : code === "EACCES" ? "it may not be used" : error.message;
-      reject(new UsageError(`Cannot listen on port ${port} of ${hostname}: ${why}; choose another with --port`));
+      reject(new McpError(`Cannot listen on port ${port} of ${hostname}: ${why}`));
     });
     server.listen(port, hostname, () => {
       const address = server.address();
@@ -116,7 +117,11 @@ function bound(server: Server, connectionTime: number): Set<Socket> {
 }
 
 /** 200: the browser that comes back; else why not. A name of this machine is no proof of it: it is the port's own or none. */
-function judge({ method, headers, url = "" }: IncomingMessage, hosts: readonly string[]): 200 | 404 | 405 | 421 {
+function judge(
+  { method, headers, url = "" }: IncomingMessage,
+  hosts: readonly string[],
+  path: string,
+): 200 | 404 | 405 | 421 {
   if (!hosts.includes(headers.host?.toLowerCase() ?? "")) return 421;
   if (url !== path && !url.startsWith(`${path}?`)) return 404;
   return method === "GET" ? 200 : 405;

@@ -1,0 +1,82 @@
+/**
+ * The sign-in of a server, used by the commands that talk to it.
+ *
+ * @module
+ */
+import { AuthorizationError, AuthorizationRequiredError, UnauthorizedError } from "../../protocol/mod.ts";
+import { isObject, isTexts } from "../../protocol/json_rpc.ts";
+import type { Store } from "../../ports.ts";
+import type { Destination } from "../target/target.ts";
+import { writeError } from "../terminal.ts";
+import { oneLine } from "../text/plain.ts";
+import { readKept } from "./kept.ts";
+import type { KeptSignIn } from "./kept.ts";
+import type { AuthWorld, OAuth } from "./oauth.ts";
+import { hasAuthorization, serverAddress, shownAddress } from "./server.ts";
+import { openKept } from "./settings.ts";
+
+/** A sign-in that is kept, and how it was made. */
+export interface UsedSignIn {
+  readonly oauth: OAuth;
+  readonly kept: KeptSignIn;
+}
+
+/**
+ * The sign-in that is kept for a server. Credentials that someone gave win over it. Nobody is asked about a server without one:
+ * what it costs is the look at one file.
+ *
+ * @throws {UsageError} When the secret of its client cannot be read.
+ */
+export async function findSignIn(world: AuthWorld, { target, headers }: Destination): Promise<UsedSignIn | undefined> {
+  if (typeof target !== "string" || hasAuthorization(headers)) return undefined;
+  const server = serverAddress(target);
+  let found: { kept: KeptSignIn; store: Store } | undefined;
+  try {
+    const store = world.openStore();
+    const kept = (await readKept(store)).find((kept) => kept.server === server);
+    found = kept && { kept, store };
+  } catch (error) {
+    // Most servers need none.
+    await writeError(
+      `causeway: no sign-in is used: ${oneLine(error instanceof Error ? error.message : String(error))}\n`,
+    );
+  }
+  return found && { oauth: await openKept(world, found.store, found.kept), kept: found.kept };
+}
+
+/** The error, or for one that a sign-in would help against: what to do. */
+export async function withAdvice(
+  error: unknown,
+  { target, headers }: Destination,
+  used: UsedSignIn | undefined,
+): Promise<unknown> {
+  if (typeof target !== "string" || hasAuthorization(headers)) return error;
+  // Without an address to come back to it was made by a code: then nothing is begun here.
+  const isByCode = used !== undefined && used.kept.redirectUri === undefined;
+  const command = `causeway login ${shownAddress(serverAddress(target))}${isByCode ? " --device" : ""}`;
+  if (error instanceof AuthorizationRequiredError) {
+    const more = used ? await missingScopes(error, used) : "";
+    return new AuthorizationError(`Sign in first: ${command}${more}`, { cause: error });
+  }
+  if (error instanceof UnauthorizedError && error.status === 401) {
+    const other = used ? "" : ", or send credentials with --header 'Authorization: Bearer …'";
+    return new AuthorizationError(`Sign in first: ${command}${other}`, { cause: error });
+  }
+  if (used && error instanceof AuthorizationError) {
+    const isUnfinished = isByCode && error.error === undefined;
+    const message = isUnfinished ? `Sign in first: ${command}` : `${error.message}; sign in again: ${command}`;
+    return new AuthorizationError(message, { cause: error });
+  }
+  return error;
+}
+
+/** The options that ask for what the server wants beside what is allowed already. The line may be copied: plain names only. */
+async function missingScopes({ pending }: AuthorizationRequiredError, { oauth, kept }: UsedSignIn): Promise<string> {
+  const status = await oauth.status(kept.server);
+  const wanted = isObject(pending) && isTexts(pending.scopes) ? pending.scopes : [];
+  if (!status) return "";
+  return wanted
+    .filter((scope) => /^\w[\w:./-]*$/.test(scope) && !status.scopes?.includes(scope))
+    .map((scope) => ` --scope ${scope}`)
+    .join("");
+}

@@ -1,0 +1,149 @@
+/**
+ * What the parts of a hub tell each other: the catalog as plain JSON, what happens, and what a hub can do.
+ *
+ * @module
+ */
+import type { RequestOptions } from "../client/session/request.ts";
+import type { Snapshot } from "../client/snapshot.ts";
+import type { JsonObject } from "../protocol/json_rpc.ts";
+import type {
+  CallToolResult,
+  CompleteResult,
+  GetPromptResult,
+  Prompt,
+  ReadResourceResult,
+  Resource,
+  ResourceTemplate,
+  ServerCapabilities,
+  Tool,
+} from "../protocol/types.ts";
+
+/** Where a server stands. */
+export type ServerState = "disconnected" | "connecting" | "authorizing" | "connected" | "reconnecting" | "failed";
+
+/** What one server has, as it was listed last: plain JSON. */
+export interface CatalogServer {
+  /** Its name in the config. */
+  readonly name: string;
+  /** When it was listed, in milliseconds since 1970. */
+  readonly listedAt: number;
+  readonly tools: readonly Tool[];
+  readonly resources: readonly Resource[];
+  readonly templates: readonly ResourceTemplate[];
+  readonly prompts: readonly Prompt[];
+  /** What it says about its use, for models. */
+  readonly instructions?: string | undefined;
+  readonly capabilities?: ServerCapabilities | undefined;
+  /** With it another isolate connects without a question. Secret where it holds a session. */
+  readonly snapshot?: Snapshot | undefined;
+}
+
+/** What all servers have: plain JSON that can be stored, and given to another hub. */
+export interface Catalog {
+  readonly kind: "causeway.catalog";
+  readonly version: 1;
+  /** In the order of the config. */
+  readonly servers: readonly CatalogServer[];
+}
+
+/** A tool, and whose it is. */
+export interface CatalogTool {
+  readonly server: string;
+  /** Its name at the server. */
+  readonly name: string;
+  /** Its name for models: `<server>__<tool>`, `[a-zA-Z0-9_-]`, at most 64 characters, unique in the hub. */
+  readonly qualifiedName: string;
+  readonly tool: Tool;
+}
+
+/** A resource, and whose it is. */
+export interface CatalogResource {
+  readonly server: string;
+  readonly resource: Resource;
+}
+
+/** A resource template, and whose it is. */
+export interface CatalogTemplate {
+  readonly server: string;
+  readonly template: ResourceTemplate;
+}
+
+/** A prompt, and whose it is. */
+export interface CatalogPrompt {
+  readonly server: string;
+  /** Its name at the server. */
+  readonly name: string;
+  /** Its name in the hub, made as those of tools. */
+  readonly qualifiedName: string;
+  readonly prompt: Prompt;
+}
+
+/** How one server does. */
+export interface ServerStatus {
+  readonly name: string;
+  readonly state: ServerState;
+  /** Tools, resources and prompts that were listed. */
+  readonly tools: number;
+  readonly resources: number;
+  readonly prompts: number;
+  /** Attempts to connect since it was connected last. */
+  readonly retries: number;
+  /** Calls under way, and calls that wait. */
+  readonly active: number;
+  readonly queued: number;
+  /** Whether calls are refused for a while, since too many failed. */
+  readonly isOpen: boolean;
+  /** What went wrong last: its class and its message, without secrets. */
+  readonly lastError?:
+    | { readonly name: string; readonly code?: string | undefined; readonly message: string }
+    | undefined;
+  /** `authorizing`: where a person has to go. Secret. */
+  readonly authorizationUrl?: string | undefined;
+}
+
+/** One thing that happened in a hub. */
+export type HubEvent =
+  | { readonly type: "state"; readonly server: string; readonly from: ServerState; readonly to: ServerState }
+  | { readonly type: "error"; readonly server: string; readonly error: Error }
+  | { readonly type: "catalog"; readonly server: string; readonly changed: readonly CatalogPart[] }
+  | { readonly type: "authorization"; readonly server: string; readonly authorizationUrl: string }
+  | { readonly type: "resource"; readonly server: string; readonly uri: string }
+  | { readonly type: "log"; readonly server: string; readonly level: string; readonly data: unknown }
+  | { readonly type: "added" | "removed"; readonly server: string };
+
+/** A part of what a server has. */
+export type CatalogPart = "tools" | "resources" | "templates" | "prompts";
+
+/** Names a tool or prompt: by its qualified name, as `server.tool`, or in two parts. */
+export type QualifiedName = string | { readonly server: string; readonly name: string };
+
+/** Names a resource: by its URI alone where only one server has it, or with its server. */
+export type ResourceName = string | { readonly server: string; readonly uri: string };
+
+/** What a hub can do: what adapters for models and the gateway need of it. */
+export interface HubLike {
+  /** The tools of all servers, in a stable order. */
+  tools(): readonly CatalogTool[];
+  resources(): readonly CatalogResource[];
+  templates(): readonly CatalogTemplate[];
+  prompts(): readonly CatalogPrompt[];
+  /** Finds a tool by its qualified name, as `server.tool`, or in two parts. */
+  findTool(name: QualifiedName): CatalogTool | undefined;
+  /** Calls a tool. A server that is down or unknown is a result with `isError` that names it. */
+  callTool(name: QualifiedName, args?: JsonObject, options?: RequestOptions): Promise<CallToolResult>;
+  readResource(name: ResourceName, options?: RequestOptions): Promise<ReadResourceResult>;
+  getPrompt(name: QualifiedName, args?: Record<string, string>, options?: RequestOptions): Promise<GetPromptResult>;
+  /** Completes an argument of a prompt or of a resource template. */
+  complete(
+    reference:
+      | { readonly type: "ref/prompt"; readonly name: QualifiedName }
+      | { readonly type: "ref/resource"; readonly server: string; readonly uri: string },
+    argument: { readonly name: string; readonly value: string },
+    options?: RequestOptions & { readonly context?: Readonly<Record<string, string>> },
+  ): Promise<CompleteResult>;
+  status(): readonly ServerStatus[];
+  /** What happens from now on; several can listen. It ends with the hub, or when the loop is left. */
+  events(options?: { readonly signal?: AbortSignal | undefined }): AsyncIterable<HubEvent>;
+  /** All that was listed, as plain JSON. */
+  catalog(): Catalog;
+}

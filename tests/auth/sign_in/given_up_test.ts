@@ -1,0 +1,47 @@
+/** A sign-in that its caller gives up ends for everybody who has a part in it. */
+import { describe, test } from "node:test";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { deviceCode } from "../../../src/auth/mod.ts";
+import { resourceUrl } from "../world/world.ts";
+import { createParty } from "./parties.ts";
+
+describe("a sign-in that is given up", () => {
+  test("ends the wait for a person; the next one is a new one", async () => {
+    const seen: (AbortSignal | undefined)[] = [];
+    let isThere = false;
+    const party = await createParty({
+      authorize: async (request) => {
+        if (isThere) return await party.world.person.authorize(request);
+        seen.push(request.signal);
+        stop.abort(new Error("enough"));
+        request.signal?.throwIfAborted();
+        await new Promise(() => {});
+        throw new Error("nobody comes here");
+      },
+    });
+    const stop = new AbortController();
+    await assertRejects(() => party.oauth.signIn(resourceUrl, { signal: stop.signal }), Error, "enough");
+    assertEquals(seen.map((signal) => signal?.aborted), [true]);
+    isThere = true;
+    assertEquals((await party.oauth.signIn(resourceUrl)).server, resourceUrl);
+  });
+
+  test("asks no server for the answer of another device any more", async () => {
+    const stop = new AbortController();
+    let shown: AbortSignal | undefined;
+    const grant = deviceCode({ onCode: ({ signal }) => void (shown = signal) });
+    const { world, oauth } = await createParty({ grant });
+    const signingIn = oauth.signIn(resourceUrl, { signal: stop.signal });
+    signingIn.catch(() => {});
+    for (let round = 0; round < 6; round++) await world.clock.advance(5_000);
+    const polls = () => world.log.tokens().length;
+    assert(polls() > 0, "it was never asked");
+    assertEquals(shown?.aborted, false);
+    stop.abort(new Error("enough"));
+    await assertRejects(() => signingIn, Error, "enough");
+    await world.clock.advance(1);
+    const before = polls();
+    for (let round = 0; round < 6; round++) await world.clock.advance(5_000);
+    assertEquals([polls() - before, shown?.aborted], [0, true]);
+  });
+});

@@ -1,0 +1,31 @@
+/** An authorization server that is down says so: it is no server without metadata, and it may be asked again. */
+import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { describe, test } from "node:test";
+import { legacyDiscovery } from "../../../src/auth/mod.ts";
+import { AuthorizationError } from "../../../src/protocol/errors.ts";
+import { answer } from "../world/faults.ts";
+import { issuer, resourceUrl } from "../world/world.ts";
+import { createParty } from "./parties.ts";
+
+describe("a server that is down", () => {
+  test("while its metadata is fetched", async () => {
+    const { world, oauth } = await createParty();
+    world.fault((seen) => seen.url.origin === issuer, answer(503), 100);
+    const error = await assertRejects(() => oauth.signIn(resourceUrl), AuthorizationError);
+    assertStringIncludes(error.message, "503");
+    assertEquals([error.retryable, world.person.visits.length], [true, 0]);
+  });
+
+  test("while its metadata is fetched, as a server of 2025-03-26: no address is guessed", async () => {
+    const nowhere = { header: false, path: false, root: false };
+    const { world, oauth } = await createParty({ fallback: legacyDiscovery }, {
+      issuer: "https://mcp.example.com",
+      resource: { places: nowhere, takesUnbound: true },
+      server: { needsResource: false },
+    });
+    world.fault("/.well-known/oauth-authorization-server", answer(503), 100);
+    const error = await assertRejects(() => oauth.signIn(resourceUrl), AuthorizationError);
+    assertStringIncludes(error.message, "503");
+    assertEquals([error.retryable, world.log.count("/register")], [true, 0]);
+  });
+});

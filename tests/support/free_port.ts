@@ -1,0 +1,15 @@
+/**
+ * A port of this machine that nobody has just now.
+ *
+ * @module
+ */
+import { createServer } from "node:net";
+
+/** Finds one. Somebody else may take it meanwhile. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === "object" && address ? address.port : 0;
+}
