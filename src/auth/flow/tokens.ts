@@ -24,6 +24,8 @@ export class Tokens {
   readonly #server: string;
   readonly #renew: Renew;
   #known: TokenRecord | undefined;
+  /** The last access token that came to this process: those of others may have been revoked since. */
+  #own: string | undefined;
   /** The store was asked: where it had nothing, it is asked again when the server wants a token. */
   #looked = false;
   /** A lease of somebody else, and how long it is waited for: their time of day may be another. */
@@ -94,9 +96,10 @@ export class Tokens {
     await this.#renewal.settle();
   }
 
-  /** Tells whether tokens that were refused are not the last ones, or have ended on their way. */
+  /** Tells whether others may be had for tokens that were refused: these are not new, or have ended on their way. */
   isOver(tokens: TokenRecord): boolean {
-    return tokens.accessToken !== this.#known?.accessToken || !this.#isGood(tokens);
+    const { accessToken } = tokens;
+    return accessToken !== this.#own || accessToken !== this.#known?.accessToken || !this.#isGood(tokens);
   }
 
   /** The tokens to send now: renewed when they are about to end; undefined when there are none that are good. */
@@ -223,6 +226,7 @@ export class Tokens {
   record(response: TokenResponse, before: Pick<TokenRecord, "client"> & Partial<TokenRecord>): TokenRecord {
     const { expiresIn, accessToken, tokenType, refreshToken = before.refreshToken, scopes = before.scopes } = response;
     const { client, dpopKey } = before;
+    this.#own = accessToken;
     const { clock, random } = this.#context;
     const now = clock.now();
     const lifetime = (expiresIn ?? NaN) * 1_000;

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import type { Clock } from "../../../src/ports.ts";
 import { TimeoutError } from "../../../src/protocol/errors.ts";
 import { delay, gate, networkFailure, silence } from "../world/faults.ts";
-import type { World } from "../world/world.ts";
+import { resourceUrl, type World } from "../world/world.ts";
 import { assertNewest, assertOnce, createRace, sleep } from "./race.ts";
 
 const hour = 3_600_000;
@@ -62,6 +62,23 @@ describe("programs over one store", () => {
     world.server.issued.revokeAccess();
     assertEquals(await first.call(), 200);
     assertOnce(race, await race.calls(10, [other]));
+  });
+});
+
+describe("a token that another program got", () => {
+  test("and that was revoked since is renewed before anybody is asked", async () => {
+    const race = await createRace();
+    const { world, first } = race;
+    const other = race.another();
+    assertEquals([await other.call(), await first.oauth.signOut(resourceUrl)], [200, { revoked: true }]);
+    // One knows an old token, one knows that there was none; the new one is a third program's.
+    await race.another().oauth.signIn(resourceUrl);
+    world.server.issued.revokeAccess();
+    world.log.clear();
+    world.person.visits.length = 0;
+    assertEquals(await race.drive(race.calls(10, [first, other])), Array(20).fill(200));
+    assertEquals([race.sent().length, world.person.visits.length], [1, 0]);
+    assertNewest(race);
   });
 });
 
