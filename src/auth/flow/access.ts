@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { discard } from "../../egress/body.ts";
+import { readErrorText } from "../../egress/body.ts";
 import { urlWithoutQuery } from "../../protocol/excerpt.ts";
 import { AuthorizationError, AuthorizationRequiredError, McpError } from "../../protocol/errors.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
@@ -97,13 +97,10 @@ export class Access {
           if (response.ok && this.#stepUps.size) this.#stepUps.delete(await operationOf(init));
           return response;
         }
-        let goesOn = true;
-        try {
-          goesOn = left > 1 && (needsNonce || await notSent(this.#answer(response, attempt)));
-        } finally {
-          if (goesOn) discard(response);
-        }
-        if (!goesOn) return response;
+        // Its body would hold a connection while a token is got, and a Worker has six.
+        const text = await readErrorText(response, this.#context.clock);
+        const goesOn = left > 1 && (needsNonce || await notSent(this.#answer(response, attempt)));
+        if (!goesOn) return new Response(text, response);
       }
     };
   }
