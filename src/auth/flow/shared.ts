@@ -62,7 +62,12 @@ export class Shared<Value> {
           stop();
           signal?.removeEventListener("abort", onAbort);
           const leave = (): void => {
-            if (!work.waiting) work.control.abort(signal?.reason);
+            if (work.waiting || this.#work !== work) return;
+            try {
+              work.control.abort(signal?.reason);
+            } catch {
+              // Workers let no request touch what belongs to another: that one's work ends by itself.
+            }
           };
           if (--work.waiting === 0) grace ? this.#clock.schedule(leave, grace, { background: true }) : leave();
         };
