@@ -4,6 +4,7 @@
  * @module
  */
 import type { Authorizer, Fetch, Resolve } from "../ports.ts";
+import { readUrl } from "../egress/fetch.ts";
 import { Access } from "./flow/access.ts";
 import { takeCallback } from "./flow/code_flow.ts";
 import { OAuthContext } from "./flow/context.ts";
@@ -58,7 +59,7 @@ export class OAuth implements Authorizer {
 
   /** The headers that carry the token of a server, where there is one: for WebSockets. */
   async headers(server: string, signal?: AbortSignal): Promise<Record<string, string>> {
-    return await this.#access(server).headers(signal);
+    return await this.#context.guard(this.#access(server).headers(signal));
   }
 
   /** Takes what resolves names, unless it has one: `connect` of `./bun`, `./deno`, `./node` and `./local` gives its own. */
@@ -84,7 +85,7 @@ export class OAuth implements Authorizer {
    * @throws {McpError} When a server cannot be reached, or names an address that is not allowed.
    */
   async begin(server: string | URL, options: SignInOptions = {}): Promise<AuthorizationRequest> {
-    return await this.#access(server).begin(options.scopes, options.signal);
+    return await this.#context.guard(this.#access(server).begin(options.scopes, options.signal));
   }
 
   /**
@@ -95,9 +96,9 @@ export class OAuth implements Authorizer {
    */
   async finishAuth(callback: string | URL, options: Pick<SignInOptions, "signal"> = {}): Promise<SignInStatus> {
     options.signal?.throwIfAborted();
-    const { pending, code } = await takeCallback(this.#context, callback);
+    const { pending, code } = await this.#context.guard(takeCallback(this.#context, callback));
     const access = this.#access(pending.server);
-    const tokens = await access.finish(pending, code);
+    const tokens = await this.#context.guard(access.finish(pending, code));
     return statusOf(access, { ...pending, issuer: pending.metadata.issuer }, tokens);
   }
 
@@ -109,8 +110,8 @@ export class OAuth implements Authorizer {
    */
   async signIn(server: string | URL, options: SignInOptions = {}): Promise<SignInStatus> {
     const access = this.#access(server);
-    const tokens = await access.signIn(options.scopes, options.signal);
-    const record = (await access.tokens.serverRecord())?.content;
+    const tokens = await this.#context.guard(access.signIn(options.scopes, options.signal));
+    const record = (await this.#context.guard(access.tokens.serverRecord()))?.content;
     return statusOf(access, record, tokens);
   }
 
@@ -120,15 +121,15 @@ export class OAuth implements Authorizer {
    * @returns Whether they were withdrawn there too; undefined when there were none.
    */
   async signOut(server: string | URL): Promise<{ readonly revoked: boolean } | undefined> {
-    const revoked = await this.#access(server).signOut();
+    const revoked = await this.#context.guard(this.#access(server).signOut());
     return revoked === undefined ? undefined : { revoked };
   }
 
   /** Whose token is kept for a server; undefined when there is none. */
   async status(server: string | URL): Promise<SignInStatus | undefined> {
     const access = this.#access(server);
-    const record = (await access.tokens.serverRecord())?.content;
-    const tokens = record && (await access.tokens.load(record))?.content;
+    const record = (await this.#context.guard(access.tokens.serverRecord()))?.content;
+    const tokens = record && (await this.#context.guard(access.tokens.load(record)))?.content;
     return tokens && statusOf(access, record, tokens);
   }
 
@@ -168,7 +169,7 @@ export function createOAuth(options: OAuthOptions = {}): OAuth {
 function checkServer(server: string | URL): URL {
   // A WebSocket is opened with the token of the same address.
   const address = String(server).replace(/^ws/i, "http");
-  const url = URL.canParse(address) ? new URL(address) : undefined;
+  const url = readUrl(address);
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
     throw new TypeError(
       `Cannot sign in to "${urlWithoutQuery(server)}": expected an absolute http: or https: URL without a user name`,

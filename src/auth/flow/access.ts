@@ -5,7 +5,7 @@
  */
 import { readErrorText } from "../../egress/body.ts";
 import { urlWithoutQuery } from "../../protocol/excerpt.ts";
-import { AuthorizationError, AuthorizationRequiredError, McpError } from "../../protocol/errors.ts";
+import { AuthorizationError, AuthorizationRequiredError } from "../../protocol/errors.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { Fetch } from "../../ports.ts";
 import { readChallenges } from "../challenge.ts";
@@ -58,6 +58,8 @@ export class Access {
   readonly #origin: string;
   /** How often an operation asked for more scopes. */
   readonly #stepUps = new Map<string, number>();
+  /** The legacy session that was seen last. */
+  #session: string | undefined;
   /** The key of the tokens. */
   #key: DpopKey | undefined;
   /** A new token was refused: until then nobody signs in again. */
@@ -85,12 +87,17 @@ export class Access {
     return async (url, init) => {
       // A token goes to its server alone.
       if (new URL(url).origin !== this.#origin) return await fetch(url, init);
-      const sent = await notSent(this.tokens.current(init.signal));
+      const sent = await this.#context.guard(this.tokens.current(init.signal));
       const attempt: Attempt = { init, sent, isRenewed: false, isSignedIn: false };
       for (let left = mostAttempts;; left--) {
         const key = await this.#keyOf(attempt.sent);
         const request = await withToken(url, init, attempt.sent, key);
-        const response = await fetch(url, request);
+        const session = request.headers["mcp-session-id"];
+        // A server may say it again, as it may a token.
+        if (session !== this.#session) this.#context.secret(this.#session = session);
+        const response = await fetch(url, request).catch((error: unknown) => {
+          throw this.#context.redactor.clean(error);
+        });
         const needsNonce = key?.learn(url, response, request.headers["dpop"]) === true;
         const { status } = response;
         if (status !== 401 && status !== 403) {
@@ -99,7 +106,7 @@ export class Access {
         }
         // Its body would hold a connection while a token is got, and a Worker has six.
         const text = await readErrorText(response, this.#context.clock);
-        const goesOn = left > 1 && (needsNonce || await notSent(this.#answer(response, attempt)));
+        const goesOn = left > 1 && (needsNonce || await this.#context.guard(this.#answer(response, attempt)));
         if (!goesOn) return new Response(text, response);
       }
     };
@@ -107,7 +114,7 @@ export class Access {
 
   /** The headers that carry the token, for what is opened by a request of its own. */
   async headers(signal?: AbortSignal): Promise<Record<string, string>> {
-    const tokens = await notSent(this.tokens.current(signal));
+    const tokens = await this.#context.guard(this.tokens.current(signal));
     const { headers } = await withToken(this.server, { method: "GET" }, tokens, await this.#keyOf(tokens));
     return headers;
   }
@@ -160,7 +167,7 @@ export class Access {
       await post(asking, "revocation_endpoint", { token, token_type_hint: hint });
       return true;
     } catch (error) {
-      const fields = { server: urlWithoutQuery(this.server), error: error instanceof Error ? error.message : "" };
+      const fields = { server: urlWithoutQuery(this.server), error: this.#context.redactor.redact(String(error)) };
       this.#context.logger?.({ level: "warning", message: "Tokens cannot be revoked", fields });
       return false;
     }
@@ -381,14 +388,4 @@ async function operationOf({ body }: RequestInit): Promise<string> {
   const { method, params } = parseObject(text) ?? {};
   const { name, uri } = isObject(params) ? params : {};
   return JSON.stringify([method, name, uri]);
-}
-
-/** Whatever fails while a token is got: the request itself was not executed. */
-async function notSent<Value>(step: Promise<Value>): Promise<Value> {
-  try {
-    return await step;
-  } catch (error) {
-    if (error instanceof McpError) error.delivery = "not-sent";
-    throw error;
-  }
 }
