@@ -3,8 +3,12 @@
  *
  * @module
  */
+import type { Client } from "../client/client.ts";
+import type { CoreConnectOptions } from "../client/connect.ts";
+import type { ClientOptions } from "../client/options.ts";
 import type { RequestOptions } from "../client/session/request.ts";
 import type { Snapshot } from "../client/snapshot.ts";
+import type { Authorizer } from "../ports.ts";
 import type { JsonObject } from "../protocol/json_rpc.ts";
 import type {
   CallToolResult,
@@ -17,6 +21,64 @@ import type {
   ServerCapabilities,
   Tool,
 } from "../protocol/types.ts";
+import type { StdioCommand } from "../transport/stdio.ts";
+import type { Transport } from "../transport/transport.ts";
+
+/** What every client of a hub, or the client of one server, is given: the options of `connect`. */
+export type ClientSettings = Omit<ClientOptions & CoreConnectOptions, "auth" | "fallback" | "signal">;
+
+/** What connects to one server: the `connect` of an entry. */
+export type ConnectServer = (
+  target: string | StdioCommand | Transport | Snapshot,
+  options: ClientSettings & Pick<CoreConnectOptions, "auth" | "signal">,
+) => Promise<Client>;
+
+/** Which tools of a server there are, by their names at the server; `*` stands for any characters. */
+export interface ToolFilter {
+  /** Only these (all). */
+  readonly allow?: readonly string[] | undefined;
+  /** None of these, whatever `allow` says. */
+  readonly deny?: readonly string[] | undefined;
+}
+
+/** What holds for one server, however it is reached. */
+export interface ServerSettings extends ClientSettings {
+  /** Milliseconds until it is connected and has listed what it has (30,000). */
+  readonly timeout?: number | undefined;
+  /** How often connecting is tried again by itself (3). */
+  readonly maxRetries?: number | undefined;
+  /** Milliseconds before the first of these tries at most; each one doubles it (1,000). */
+  readonly retryDelay?: number | undefined;
+  /** Calls under way at most (32; 4 on Workers); 100 more wait. */
+  readonly concurrency?: number | undefined;
+  /** It is named, and not used. */
+  readonly disabled?: boolean | undefined;
+  /** Which of its tools there are. */
+  readonly tools?: ToolFilter | undefined;
+}
+
+/** A server at a URL: `http:`, `https:`, `ws:` or `wss:`. */
+export interface RemoteServer extends ServerSettings {
+  readonly url: string | URL;
+  /** Puts credentials on its requests; in the place of the hub's. */
+  readonly auth?: Authorizer | undefined;
+}
+
+/** A server that is a program here. */
+export interface LocalServer extends ServerSettings, Readonly<StdioCommand> {}
+
+/** A server that is reached by a transport of one's own; made anew for each client where it is a function. */
+export interface AttachedServer extends ServerSettings {
+  readonly transport: Transport | (() => Transport);
+}
+
+/** One server in the config of a hub. */
+export type ServerConfig = RemoteServer | LocalServer | AttachedServer;
+
+/** The servers of a hub by their names: alone, or as `mcpServers`. */
+export type HubConfig =
+  | Readonly<Record<string, ServerConfig>>
+  | { readonly mcpServers: Readonly<Record<string, ServerConfig>> };
 
 /** Where a server stands. */
 export type ServerState = "disconnected" | "connecting" | "authorizing" | "connected" | "reconnecting" | "failed";
