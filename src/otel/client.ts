@@ -4,14 +4,13 @@
  * @module
  */
 import { SpanKind, trace } from "@opentelemetry/api";
-import type { Context } from "@opentelemetry/api";
 import type { Middleware } from "../client/options.ts";
 import type { ClientRequest } from "../client/session/request.ts";
 import type { JsonObject } from "../protocol/json_rpc.ts";
 import { isObject } from "../protocol/json_rpc.ts";
 import { attempt } from "./attempt.ts";
 import { describe, describePlace, failureOf, outcomeOf } from "./attributes.ts";
-import type { OpenTelemetryOptions, TransportName } from "./options.ts";
+import type { Context, OpenTelemetryOptions, TransportName } from "./options.ts";
 import { activeContext, read, within, write } from "./propagation.ts";
 import { Durations, type Operation, Recorder } from "./recorder.ts";
 
@@ -33,6 +32,7 @@ export interface ClientTelemetryOptions extends OpenTelemetryOptions {
 export interface WatchedClient {
   /** The revision that is spoken; undefined before the connection. */
   readonly revision: string | undefined;
+  /** Ends it; may be called more than once. */
   close(): Promise<void>;
 }
 

@@ -7,7 +7,14 @@
  */
 export { openTelemetry } from "./client.ts";
 export type { ClientTelemetry, ClientTelemetryOptions, WatchedClient } from "./client.ts";
-export type { ContentAbout, OpenTelemetryOptions, TransportName } from "./options.ts";
-export type { Carrier, Propagator } from "./propagation.ts";
+export type {
+  ContentAbout,
+  Context,
+  MeterProvider,
+  OpenTelemetryOptions,
+  Propagator,
+  TracerProvider,
+  TransportName,
+} from "./options.ts";
 export { traceServer } from "./server.ts";
 export type { ServerTelemetryOptions } from "./server.ts";

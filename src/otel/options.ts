@@ -3,9 +3,46 @@
  *
  * @module
  */
-import type { Attributes, MeterProvider, TextMapPropagator, TracerProvider } from "@opentelemetry/api";
 import type { JsonObject } from "../protocol/json_rpc.ts";
 import type { Clock } from "../ports.ts";
+
+/** What makes tracers: OpenTelemetry's `TracerProvider`. */
+export interface TracerProvider {
+  /** A tracer of OpenTelemetry. */
+  getTracer(name: string, version?: string): object;
+}
+
+/** What makes meters: OpenTelemetry's `MeterProvider`. */
+export interface MeterProvider {
+  /** A meter of OpenTelemetry. */
+  getMeter(name: string, version?: string): object;
+}
+
+/** Where a program is in its traces: OpenTelemetry's `Context`. */
+export interface Context {
+  /** What is kept under a key. */
+  getValue(key: symbol): unknown;
+  /** A context with something more. */
+  setValue(key: symbol, value: unknown): Context;
+  /** A context without something. */
+  deleteValue(key: symbol): Context;
+}
+
+/** What writes and reads a context: OpenTelemetry's `TextMapPropagator`. */
+export interface Propagator {
+  /** Writes it with `setter.set(carrier, key, value)`. */
+  inject(
+    context: Context,
+    carrier: Record<string, string>,
+    setter: { set(carrier: Record<string, string>, key: string, value: string): void },
+  ): void;
+  /** Reads it with `getter.get(carrier, key)`: gives a context with what was there. */
+  extract(
+    context: Context,
+    carrier: JsonObject,
+    getter: { keys(carrier: JsonObject): string[]; get(carrier: JsonObject, key: string): string | undefined },
+  ): Context;
+}
 
 /** What may be told of a request, and of which one. */
 export interface ContentAbout {
@@ -27,9 +64,9 @@ export interface OpenTelemetryOptions {
   /** Makes the histograms. Default: the global one, also when it is registered later. */
   meterProvider?: MeterProvider | undefined;
   /** Writes the context into `_meta` and reads it. Default: the global one; where there is none, W3C Trace Context and Baggage. */
-  propagator?: Pick<TextMapPropagator, "inject" | "extract"> | undefined;
+  propagator?: Propagator | undefined;
   /** Attributes on every span and measurement: few values each, since each combination is a time series of its own. */
-  attributes?: Attributes | undefined;
+  attributes?: Readonly<Record<string, string | number | boolean>> | undefined;
   /**
    * What may be recorded of arguments, results and error messages; undefined for nothing. They hold what users type and what
    * tools find: without this nothing of them is recorded. What is no text is recorded as JSON. When it throws, nothing is.

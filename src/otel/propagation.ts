@@ -3,31 +3,35 @@
  *
  * @module
  */
-import { context, createTraceState, isSpanContextValid, propagation, ROOT_CONTEXT, trace } from "@opentelemetry/api";
-import type { Context, TextMapGetter, TextMapPropagator, TextMapSetter } from "@opentelemetry/api";
-import { baggageEntryMetadataFromString } from "@opentelemetry/api";
+import {
+  baggageEntryMetadataFromString,
+  context,
+  createTraceState,
+  isSpanContextValid,
+  propagation,
+  ROOT_CONTEXT,
+  trace,
+} from "@opentelemetry/api";
 import type { BaggageEntry } from "@opentelemetry/api";
 import type { JsonObject } from "../protocol/json_rpc.ts";
 import { attempt } from "./attempt.ts";
+import type { Context, Propagator } from "./options.ts";
 
 /** Texts by key: `_meta`, or headers. */
-export type Carrier = Record<string, string>;
-
-/** Writes and reads a context. */
-export type Propagator = Pick<TextMapPropagator, "inject" | "extract">;
+type Carrier = Record<string, string>;
 
 /** Nobody needs more, and strangers write it. */
 const longestValue = 8192;
 const mostMembers = 64;
 
 const parentFormat =
-  /^(?!ff)(?:00-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})|[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(?:-.*)?)$/;
+  /^(?!ff)(?:00-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})|(?!00)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(?:-.*)?)$/;
 const token = /^[\w!#$%&'*+.^`|~-]+$/;
 
-const setter: TextMapSetter<Carrier> = { set: (carrier, key, value) => void (carrier[key] = String(value)) };
-const getter: TextMapGetter<JsonObject> = {
-  keys: (carrier) => Object.keys(carrier).filter((key) => typeof carrier[key] === "string"),
-  get(carrier, key) {
+const setter = { set: (carrier: Carrier, key: string, value: string) => void (carrier[key] = String(value)) };
+const getter = {
+  keys: (carrier: JsonObject): string[] => Object.keys(carrier).filter((key) => typeof carrier[key] === "string"),
+  get(carrier: JsonObject, key: string): string | undefined {
     const value = Object.hasOwn(carrier, key) ? carrier[key] : undefined;
     return typeof value === "string" && value.length <= longestValue ? value : undefined;
   },

@@ -4,7 +4,7 @@
  * @module
  */
 import { metrics, SpanStatusCode, trace } from "@opentelemetry/api";
-import type { Attributes, Context, Histogram, Link, MeterProvider, Span, SpanKind, Tracer } from "@opentelemetry/api";
+import type { Attributes, Histogram, Link, Meter, Span, SpanKind, Tracer } from "@opentelemetry/api";
 import { systemClock } from "../ports.ts";
 import type { Clock } from "../ports.ts";
 import { isObject } from "../protocol/json_rpc.ts";
@@ -12,7 +12,7 @@ import type { JsonObject } from "../protocol/json_rpc.ts";
 import { version } from "../version.ts";
 import { attempt } from "./attempt.ts";
 import { type Described, type Outcome, spanName } from "./attributes.ts";
-import type { ContentAbout, OpenTelemetryOptions } from "./options.ts";
+import type { ContentAbout, Context, MeterProvider, OpenTelemetryOptions } from "./options.ts";
 
 const library = "@causeway/mcp";
 /** The conventions' own, in seconds. */
@@ -38,8 +38,11 @@ export class Durations {
       const provider = this.#given ?? metrics.getMeterProvider();
       if (provider !== this.#from) {
         const advice = { explicitBucketBoundaries };
-        this.#histogram = provider.getMeter(library, version)
-          .createHistogram(this.#name, { unit: "s", description: this.#description, advice });
+        const meter = provider.getMeter(library, version);
+        const description = this.#description;
+        this.#histogram = isMeter(meter)
+          ? meter.createHistogram(this.#name, { unit: "s", description, advice })
+          : undefined;
         this.#from = provider;
       }
       this.#histogram?.record(milliseconds / 1000, attributes, within);
@@ -76,12 +79,25 @@ export class Recorder {
     const { described, kind, parent, links = [] } = beginning;
     const { attributes, spanAttributes } = described;
     const span = attempt(() => {
-      this.#tracer ??= (this.options.tracerProvider ?? trace).getTracer(library, version);
+      this.#tracer ??= this.#makeTracer();
       const all = { ...this.place, ...attributes, ...spanAttributes };
-      return this.#tracer.startSpan(spanName(described), { kind, attributes: all, links }, parent);
+      return this.#tracer?.startSpan(spanName(described), { kind, attributes: all, links }, parent);
     });
     return new Operation(this, described, parent, span);
   }
+
+  #makeTracer(): Tracer | undefined {
+    const tracer = (this.options.tracerProvider ?? trace).getTracer(library, version);
+    return isTracer(tracer) ? tracer : undefined;
+  }
+}
+
+function isTracer(value: object): value is Tracer {
+  return "startSpan" in value && typeof value.startSpan === "function";
+}
+
+function isMeter(value: object): value is Meter {
+  return "createHistogram" in value && typeof value.createHistogram === "function";
 }
 
 /** What is under way: ends once. */

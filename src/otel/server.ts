@@ -4,7 +4,7 @@
  * @module
  */
 import { isSpanContextValid, SpanKind, trace } from "@opentelemetry/api";
-import type { Context, Link } from "@opentelemetry/api";
+import type { Link } from "@opentelemetry/api";
 import type { JsonObject } from "../protocol/json_rpc.ts";
 import type { CacheHints, Implementation, ServerCapabilities, Tool } from "../protocol/types.ts";
 import { EraSignal } from "../server/common/era_signal.ts";
@@ -13,7 +13,7 @@ import type { Methods, ServerChange, TaskTerms } from "../server/seam.ts";
 import type { Servable } from "../server/serving.ts";
 import { attempt } from "./attempt.ts";
 import { answered, cancelled, describe, describePlace, type Outcome, outcomeOf, servedFailure } from "./attributes.ts";
-import type { OpenTelemetryOptions, TransportName } from "./options.ts";
+import type { Context, OpenTelemetryOptions, TransportName } from "./options.ts";
 import { activeContext, read, within } from "./propagation.ts";
 import { type Beginning, Durations, type Operation, Recorder } from "./recorder.ts";
 

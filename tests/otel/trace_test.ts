@@ -1,0 +1,125 @@
+/** Spans of our own client and our own server, joined in memory: one trace through both. */
+import { describe, test } from "node:test";
+import { SpanKind, SpanStatusCode } from "@opentelemetry/api";
+import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { InvalidParamsError } from "../../mod.ts";
+import { until } from "../support/clients.ts";
+import { joined, type Sdk } from "./support.ts";
+
+const clientPlace = {
+  "network.transport": "tcp",
+  "network.protocol.name": "http",
+  "server.address": "server.test",
+  "server.port": 443,
+};
+
+/** The client's span and the server's, of one request. */
+function pair(sdk: Sdk, name: string): [client: ReadableSpan, server: ReadableSpan] {
+  const spans = sdk.named(name);
+  const client = spans.find(({ kind }) => kind === SpanKind.CLIENT);
+  const server = spans.find(({ kind }) => kind === SpanKind.SERVER);
+  if (!client || !server || spans.length !== 2) throw new Error(`There are ${spans.length} spans "${name}"`);
+  return [client, server];
+}
+
+for (const era of ["modern", "legacy"] as const) {
+  for (const way of ["http", "pipe"] as const) {
+    const revision = era === "modern" ? "2026-07-28" : "2025-11-25";
+    const place = way === "http" ? clientPlace : { "network.transport": "pipe" };
+    describe(`spans, ${era} over ${way}`, () => {
+      test("a tool's call is one trace: the server's span below the client's", async () => {
+        const sdk = await joined({ era, way }, async (client) => {
+          assertEquals((await client.callTool("echo", { text: "hunter2" })).isError, undefined);
+        });
+        const [client, server] = pair(sdk, "tools/call echo");
+        assertEquals(server.spanContext().traceId, client.spanContext().traceId);
+        assertEquals(server.parentSpanContext?.spanId, client.spanContext().spanId);
+        assertEquals([server.parentSpanContext?.isRemote, client.parentSpanContext], [true, undefined]);
+        const attributes = {
+          "mcp.method.name": "tools/call",
+          "gen_ai.operation.name": "execute_tool",
+          "gen_ai.tool.name": "echo",
+          "mcp.protocol.version": revision,
+        };
+        assertEquals(client.attributes, { ...place, ...attributes });
+        assertEquals(server.attributes, attributes);
+        assertEquals([client.status.code, server.status.code], [SpanStatusCode.UNSET, SpanStatusCode.UNSET]);
+        assertEquals([client.instrumentationScope.name, server.events, client.events], ["@causeway/mcp", [], []]);
+      });
+
+      test("resources have their URI, prompts their name, lists neither", async () => {
+        const sdk = await joined({ era, way }, async (client) => {
+          await client.readResource("memo://one?token=hunter2");
+          await client.getPrompt("greet", { name: "Ada" });
+          await client.listTools();
+        });
+        for (const { attributes } of pair(sdk, "resources/read")) {
+          assertEquals(attributes["mcp.resource.uri"], "memo://one");
+        }
+        for (const { attributes } of pair(sdk, "prompts/get greet")) {
+          assertEquals(attributes["gen_ai.prompt.name"], "greet");
+        }
+        for (const { attributes } of pair(sdk, "tools/list")) {
+          assert(!Object.keys(attributes).some((key) => key.startsWith("gen_ai.")));
+        }
+        assert(
+          !JSON.stringify(sdk.spans.map(({ attributes, status, name }) => [attributes, status, name])).includes(
+            "hunter2",
+          ),
+        );
+      });
+
+      test("a tool that fails, and an error of the protocol, are errors on both sides", async () => {
+        const sdk = await joined({ era, way }, async (client) => {
+          assertEquals((await client.callTool("fail")).isError, true);
+          await assertRejects(() => client.callTool("hunter2-made-up"), InvalidParamsError);
+          await assertRejects(() => client.readResource("memo://broken"));
+        });
+        for (const { attributes, status } of pair(sdk, "tools/call fail")) {
+          assertEquals([attributes["error.type"], attributes["rpc.response.status_code"]], ["tool_error", undefined]);
+          assertEquals(status, { code: SpanStatusCode.ERROR });
+        }
+        const [unknown] = sdk.named("tools/call");
+        assertEquals([unknown?.kind, unknown?.attributes["gen_ai.tool.name"]], [SpanKind.SERVER, undefined]);
+        const [asked] = sdk.named("tools/call hunter2-made-up");
+        for (const span of [unknown, asked]) {
+          assertEquals([span?.attributes["error.type"], span?.attributes["rpc.response.status_code"]], [
+            "-32602",
+            "-32602",
+          ]);
+          assertEquals(span?.status, { code: SpanStatusCode.ERROR });
+        }
+        for (const { attributes } of pair(sdk, "resources/read")) assertEquals(attributes["error.type"], "-32603");
+      });
+
+      test("a call that is called off ends on both sides, also where its handler goes on", async () => {
+        const sdk = await joined({ era, way }, async (client, sdk) => {
+          const controller = new AbortController();
+          const call = client.callTool("forever", {}, { signal: controller.signal });
+          await until(() => sdk.open === 2);
+          controller.abort(new RangeError("enough"));
+          await assertRejects(() => call, RangeError);
+          await until(() => sdk.open === 0);
+        });
+        for (const { attributes, status } of pair(sdk, "tools/call forever")) {
+          assertEquals([attributes["error.type"], status], ["cancelled", { code: SpanStatusCode.ERROR }]);
+        }
+      });
+
+      test("a question to the user is no error; its rounds belong to one span of the client", async () => {
+        const handlers = { elicitation: () => ({ action: "accept" as const, content: { name: "Ada" } }) };
+        const sdk = await joined({ era, way, options: { handlers } }, async (client) => {
+          assertEquals((await client.callTool("ask")).content, [{ type: "text", text: "Ada" }]);
+        });
+        const spans = sdk.named("tools/call ask");
+        const [client] = spans.filter(({ kind }) => kind === SpanKind.CLIENT);
+        const served = spans.filter(({ kind }) => kind === SpanKind.SERVER);
+        assertEquals([spans.length, served.length], era === "modern" ? [3, 2] : [2, 1]);
+        for (const { parentSpanContext, status } of served) {
+          assertEquals([parentSpanContext?.spanId, status.code], [client?.spanContext().spanId, SpanStatusCode.UNSET]);
+        }
+      });
+    });
+  }
+}
