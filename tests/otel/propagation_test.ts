@@ -118,6 +118,14 @@ describe("what a client sends", () => {
     ]);
   });
 
+  test("the caller's decision not to sample", async () => {
+    const { meta, sdk } = await sent({ context: () => remote({ flags: 0 }) });
+    assertMatch(String(meta.traceparent), new RegExp(`^00-${traceId}-(?!${spanId})[0-9a-f]{16}-00$`));
+    assertEquals(sdk.spans, []);
+    const [measured] = await sdk.measured("mcp.client.operation.duration");
+    assertEquals(measured?.count, 1);
+  });
+
   test("without an SDK nothing of its own: what the caller sends goes through", async () => {
     const nothing = { tracerProvider: undefined, meterProvider: undefined };
     assertEquals("traceparent" in (await sent(nothing)).meta, false);

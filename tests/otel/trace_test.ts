@@ -3,9 +3,12 @@ import { describe, test } from "node:test";
 import { SpanKind, SpanStatusCode } from "@opentelemetry/api";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { InvalidParamsError } from "../../mod.ts";
+import { connect, InvalidParamsError, taskSupport } from "../../mod.ts";
+import { openTelemetry, traceServer } from "../../src/otel/mod.ts";
+import { createHandler, createTasks, McpServer, ToolServer, withSkills } from "../../src/server/mod.ts";
 import { until } from "../support/clients.ts";
-import { joined, type Sdk } from "./support.ts";
+import { heldRequest } from "../support/held_request.ts";
+import { joined, Sdk } from "./support.ts";
 
 const clientPlace = {
   "network.transport": "tcp",
@@ -123,3 +126,79 @@ for (const era of ["modern", "legacy"] as const) {
     });
   }
 }
+
+describe("what is served", () => {
+  const allowedHosts = ["server.test"];
+
+  test("a task's work is a span below the call that began it", async () => {
+    const sdk = new Sdk();
+    const server = new McpServer({ name: "tasks", version: "1.0.0" });
+    server.tool("build", { task: "required" }, async () => {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      return "built";
+    });
+    const tasks = createTasks();
+    const handler = createHandler(traceServer(server, sdk.providers), { allowedHosts, tasks });
+    await using client = await connect("https://server.test/mcp", {
+      fetch: (url, init) => handler(heldRequest(url, init)),
+      middleware: [openTelemetry(sdk.providers)],
+      tasks: taskSupport,
+    });
+    assertEquals((await client.callTool("build")).content, [{ type: "text", text: "built" }]);
+    const [client_, server_] = pair(sdk, "tools/call build");
+    assertEquals(server_.parentSpanContext?.spanId, client_.spanContext().spanId);
+    assertEquals(sdk.open, 0);
+    await tasks.close();
+  });
+
+  test("is all that was served before: descriptions, skills, changes", async () => {
+    const sdk = new Sdk();
+    const inner = new McpServer({ name: "shop", version: "1.0.0" }, {
+      instructions: "be kind",
+      cache: { ttlMs: 7, cacheScope: "public" },
+    });
+    const skilled = withSkills(inner, [{
+      markdown: "---\nname: refunds\ndescription: Refund a customer\n---\n\nNo.\n",
+    }]);
+    const { methods } = traceServer(skilled, sdk.providers);
+    assertEquals([methods.info, methods.instructions, methods.cache], [
+      skilled.methods.info,
+      "be kind",
+      { ttlMs: 7, cacheScope: "public" },
+    ]);
+    assertEquals(methods.capabilities(), skilled.methods.capabilities());
+    let changes = 0;
+    const stop = methods.watch(() => void changes++);
+    const remove = inner.tool("new", { task: "optional" }, () => "new");
+    assertEquals([methods.tool("new")?.name, methods.task?.("new")?.support], ["new", "optional"]);
+    stop();
+    remove();
+    assertEquals([changes > 0, methods.tool("new")], [true, undefined]);
+    const handler = createHandler({ methods }, { allowedHosts });
+    await using client = await connect("https://server.test/mcp", {
+      fetch: (url, init) => handler(heldRequest(url, init)),
+    });
+    assertEquals((await client.request("skills/list")).skills instanceof Array, true);
+    assertEquals(sdk.spans.map(({ name, parentSpanContext }) => [name, parentSpanContext]), [[
+      "skills/list",
+      undefined,
+    ]]);
+  });
+
+  test("what a server has nothing of is an error, and no span stays open", async () => {
+    const sdk = new Sdk();
+    const server = new ToolServer({ name: "small", version: "1.0.0" });
+    server.tool("one", {}, () => "one");
+    const handler = createHandler(traceServer(server, sdk.providers), { allowedHosts });
+    await using client = await connect("https://server.test/mcp", {
+      fetch: (url, init) => handler(heldRequest(url, init)),
+    });
+    await assertRejects(() => client.request("prompts/list"));
+    await assertRejects(() => client.request("made/up"));
+    assertEquals(sdk.spans.map(({ name, attributes }) => [name, attributes["error.type"]]), [[
+      "prompts/list",
+      "-32601",
+    ]]);
+    assertEquals(sdk.open, 0);
+  });
+});
