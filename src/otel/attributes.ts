@@ -95,7 +95,7 @@ export function failureOf(error: unknown, signal: AbortSignal | undefined): Outc
 export function servedFailure(error: unknown): Outcome {
   const failure = { message: error instanceof Error ? error.message : String(error) };
   // What another server said, asked by a handler, is no answer of ours.
-  const own = error instanceof RpcError && error.server === undefined;
+  const own = error instanceof RpcError && error.server === undefined && error.method === undefined;
   return { ...answered(own ? error.rpcCode : -32603), failure };
 }
 

@@ -1,6 +1,6 @@
 /** Durations of requests and sessions, content only when it is asked for, and an SDK that breaks. */
-import { describe, test } from "node:test";
-import { SpanStatusCode } from "@opentelemetry/api";
+import { after, describe, test } from "node:test";
+import { metrics, SpanStatusCode, trace } from "@opentelemetry/api";
 import type { MeterProvider, Span, TracerProvider } from "@opentelemetry/api";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { connect, HttpStatusError, TimeoutError } from "../../mod.ts";
@@ -106,6 +106,33 @@ describe("durations", () => {
     assertEquals(sessions.map(({ attributes, count }) => [attributes, count]), [
       [{ "mcp.protocol.version": "2026-07-28", "error.type": "RangeError" }, 1],
     ]);
+  });
+});
+
+describe("global providers", () => {
+  after(() => {
+    trace.disable();
+    metrics.disable();
+  });
+
+  test("are used from when they are registered", async () => {
+    const watch = openTelemetry();
+    const middleware = [watch];
+    const client = await connect("http://server.test/mcp", { fetch: memoryFetch(createModernServer()), middleware });
+    await client.callTool("echo", { text: "unheard" });
+    const first = new Sdk();
+    trace.setGlobalTracerProvider(first.tracerProvider);
+    metrics.setGlobalMeterProvider(first.meterProvider);
+    await client.callTool("echo", { text: "heard" });
+    assertEquals(first.spans.map(({ name }) => name), ["tools/call echo"]);
+    const second = new Sdk();
+    metrics.disable();
+    metrics.setGlobalMeterProvider(second.meterProvider);
+    await client.callTool("echo", { text: "heard elsewhere" });
+    for (const sdk of [first, second]) {
+      assertEquals((await sdk.measured("mcp.client.operation.duration")).map(({ count }) => count), [1]);
+    }
+    await client.close();
   });
 });
 

@@ -1,8 +1,8 @@
 /** How a trace travels: in `_meta`, from whichever context, as W3C's formats or another propagator's. */
 import { after, before, describe, test } from "node:test";
 import { context, createTraceState, propagation, ROOT_CONTEXT, SpanKind, trace } from "@opentelemetry/api";
-import type { Context, TextMapPropagator } from "@opentelemetry/api";
-import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
+import type { Context, ContextManager, TextMapPropagator } from "@opentelemetry/api";
+import { assert, assertEquals, assertMatch, assertNotEquals, assertRejects } from "@std/assert";
 import { connect } from "../../mod.ts";
 import type { JsonObject } from "../../mod.ts";
 import {
@@ -95,6 +95,8 @@ describe("what a client sends", () => {
     assertMatch(String(meta.traceparent), new RegExp(`^00-${other}-(?!00f067aa0ba902b7)`));
     const without = await sent({ context: () => remote({ state: "vendor=1" }) }, given);
     assertEquals([without.meta.tracestate, without.sdk.spans[0]?.spanContext().traceId], [undefined, other]);
+    const wrong = await sent({}, { traceparent: "nonsense", tracestate: "mine=1", baggage: "=" });
+    assertEquals([wrong.meta.tracestate, wrong.meta.baggage], [undefined, undefined]);
   });
 
   test("of two spans in one trace the program's own is nearer", async () => {
@@ -116,6 +118,16 @@ describe("what a client sends", () => {
       loud.meta.traceparent,
       "vendor=1",
     ]);
+  });
+
+  test("no more baggage than others can be asked to carry", async () => {
+    const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`key${index}`, "x"]));
+    const { meta } = await sent({ context: () => remote({ baggage: { ...many, "no token": "x" } }) });
+    assertEquals(String(meta.baggage).split(",").length, 64);
+    const big = await sent({ context: () => remote({ baggage: { big: "x".repeat(9000) } }) });
+    assertEquals([big.meta.baggage, typeof big.meta.traceparent], [undefined, "string"]);
+    const given = await sent({}, { baggage: `a=${"x".repeat(9000)}` });
+    assertEquals(given.meta.baggage, undefined);
   });
 
   test("the caller's decision not to sample", async () => {
@@ -152,6 +164,8 @@ describe("what a server takes", () => {
     assertEquals([span.spanContext().traceId, span.parentSpanContext?.spanId], [traceId, spanId]);
     assertEquals([span.parentSpanContext?.isRemote, span.spanContext().traceState?.serialize()], [true, "vendor=1"]);
     assertEquals((await served({ traceparent: `cc-${traceId}-${spanId}-01-more` })).spanContext().traceId, traceId);
+    const endless = await served({ traceparent: `cc-${traceId}-${spanId}-01-${"x".repeat(9000)}` });
+    assertEquals(endless.parentSpanContext, undefined);
   });
 
   test("a link or nothing, where strangers must not choose the trace", async () => {
@@ -188,6 +202,29 @@ describe("what a server takes", () => {
       assertEquals([span.parentSpanContext, span.spanContext().traceState], [undefined, undefined]);
     });
   }
+});
+
+describe("with a context manager that breaks", () => {
+  before(() => {
+    const fail = () => {
+      throw new Error("broken");
+    };
+    const broken: ContextManager = { ...createContextManager(), active: fail, with: fail };
+    context.setGlobalContextManager(broken);
+  });
+  after(() => context.disable());
+
+  test("each call is made once all the same", async () => {
+    const server = createServer();
+    let runs = 0;
+    server.tool("count", {}, () => String(++runs));
+    await joined({ server }, async (client) => {
+      assertEquals((await client.callTool("count")).content, [{ type: "text", text: "1" }]);
+      assertEquals((await client.callTool("fail")).isError, true);
+      await assertRejects(() => client.callTool("nothing"), Error, "Unknown tool: nothing");
+    });
+    assertEquals(runs, 1);
+  });
 });
 
 describe("with a context manager", () => {
@@ -244,6 +281,22 @@ describe("with a context manager", () => {
       chain.slice(0, -1).map(({ parentSpanContext }) => parentSpanContext?.spanId),
       chain.slice(1).map((span) => span.spanContext().spanId),
     );
+  });
+
+  test("what the client does for a request runs inside of its span", async () => {
+    const sdk = new Sdk();
+    const seen: unknown[] = [];
+    const handler = createHandler(createServer(), { allowedHosts: ["server.test"] });
+    await using client = await connect("https://server.test/mcp", {
+      fetch: (url, init) => {
+        seen.push(trace.getActiveSpan()?.spanContext().spanId);
+        return handler(heldRequest(url, init));
+      },
+      middleware: [openTelemetry(sdk.providers)],
+    });
+    await client.callTool("echo", { text: "a" });
+    assertEquals(seen.at(-1), sdk.spans[0]?.spanContext().spanId);
+    assertEquals(trace.getActiveSpan(), undefined);
   });
 
   test("the span around the request of HTTP is linked", async () => {

@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { SpanKind, SpanStatusCode } from "@opentelemetry/api";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { connect, InvalidParamsError, taskSupport } from "../../mod.ts";
+import { connect, InternalError, InvalidParamsError, taskSupport } from "../../mod.ts";
 import { openTelemetry, traceServer } from "../../src/otel/mod.ts";
 import { createHandler, createTasks, McpServer, ToolServer, withSkills } from "../../src/server/mod.ts";
 import { until } from "../support/clients.ts";
@@ -183,6 +183,52 @@ describe("what is served", () => {
       "skills/list",
       undefined,
     ]]);
+  });
+
+  test("what another server said to a handler is an error inside, as it is to the client", async () => {
+    const server = new McpServer({ name: "front", version: "1.0.0" });
+    const details = { rpcCode: -32602, method: "resources/read", server: "https://back.test/mcp" };
+    server.resource("memo://one", {}, () => {
+      throw new InvalidParamsError("There is none", details);
+    });
+    const sdk = await joined({ server }, async (client) => {
+      await assertRejects(() => client.readResource("memo://one"), InternalError);
+    });
+    for (const { attributes } of pair(sdk, "resources/read")) assertEquals(attributes["error.type"], "-32603");
+  });
+
+  test("a handler that goes on after its request is counted once; one that ends lets go of its signal", async () => {
+    const server = new McpServer({ name: "slow", version: "1.0.0" });
+    let release = (_text: string) => {};
+    let removed = 0;
+    server.tool("slow", {}, () => new Promise<string>((resolve) => release = resolve));
+    server.tool("quick", {}, (_args, { signal }) => {
+      const remove = signal.removeEventListener.bind(signal);
+      signal.removeEventListener = (...args: Parameters<typeof remove>) => {
+        if (args[0] === "abort") removed++;
+        remove(...args);
+      };
+      return "quick";
+    });
+    const sdk = await joined({ server, way: "pipe" }, async (client, sdk) => {
+      const controller = new AbortController();
+      const call = client.callTool("slow", {}, { signal: controller.signal });
+      await until(() => sdk.open === 2);
+      controller.abort();
+      await assertRejects(() => call);
+      await until(() => sdk.open === 0);
+      release("late");
+      await client.callTool("quick");
+    });
+    assert(removed > 0);
+    const measured = await sdk.measured("mcp.server.operation.duration");
+    assertEquals(
+      measured.map(({ attributes, count }) => [attributes["gen_ai.tool.name"], attributes["error.type"], count]),
+      [
+        ["slow", "cancelled", 1],
+        ["quick", undefined, 1],
+      ],
+    );
   });
 
   test("what a server has nothing of is an error, and no span stays open", async () => {
