@@ -154,8 +154,8 @@ class TracedMethods implements Methods {
 /** One request under way. Its span ends with it, or with the caller who gives up. */
 class Served {
   readonly operation: Operation;
-  readonly #signal: AbortSignal | undefined;
-  readonly #stopped = (): void => this.operation.end(cancelled(this.#signal?.reason));
+  readonly #signal: AbortSignal;
+  readonly #stopped = (): void => this.operation.end(cancelled(this.#signal.reason));
 
   constructor(recorder: Recorder, beginning: Beginning, context: RequestContext) {
     this.operation = recorder.begin(beginning);
@@ -178,7 +178,7 @@ class Served {
   }
 
   #end(outcome: Outcome, more?: Record<string, string>, name?: string): void {
-    this.#signal?.removeEventListener("abort", this.#stopped);
+    this.#signal.removeEventListener("abort", this.#stopped);
     this.operation.end(outcome, more, name);
   }
 }
