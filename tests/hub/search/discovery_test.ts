@@ -137,7 +137,7 @@ describe("describe_tool", () => {
     const result = await discovery.callTool("describe_tool", { name: "git.hub.create_issue" });
     const { name: _, ...rest } = issue;
     const { qualifiedName } = discovery.findTool("git.hub.create_issue") ?? {};
-    assertEquals(result.structuredContent, { ...rest, name: qualifiedName, server: "git.hub" });
+    assertEquals<unknown>(result.structuredContent, { ...rest, name: qualifiedName, server: "git.hub" });
     assertEquals(JSON.parse(textOf(result)), result.structuredContent);
   });
 
