@@ -77,15 +77,14 @@ function lookUp(inner: string, variables: Variables): Found {
   if (inner === "workspaceFolder") return place(folder, inner);
   if (inner === "workspaceFolderBasename") return place(folder?.split(/[\\/]/).findLast((part) => part !== ""), inner);
   if (inner === "pathSeparator" || inner === "/") return { value: separator };
-  const [, name, otherwise] = /^(?:env:(?=[^:]))?([A-Za-z_][\w.()-]*)(?::-([^$]*))?$/.exec(inner) ?? [];
+  const [, name, otherwise] = /^(?:env:)?([A-Za-z_][\w.()]*)(?::-([^$]*))?$/.exec(inner) ?? [];
   if (name !== undefined) {
     const value = readVariable(name, variables);
     if (value !== undefined) return { value, secret: !harmless.test(name) };
     if (otherwise !== undefined) return { value: otherwise };
     const near = didYouMean(name, nearNames(name, variables.environment));
-    return {
-      wrong: `the environment variable ${quoted(name)} is not set${near}: set it, or write "\${${name}:-default}"`,
-    };
+    const remedy = `set it, or write "\${${name.slice(0, 60)}:-default}"`;
+    return { wrong: `the environment variable ${quoted(name)} is not set${near}: ${remedy}` };
   }
   return { wrong: whyUnknown(inner) };
 }

@@ -162,11 +162,9 @@ function whyNowhere(entry: Entry, kind: Kind | undefined, field: string | undefi
   if (entry.value("source") === "extension") {
     entry.error([], () => "an extension of Zed brings it along: it cannot be used from here", "unsupported");
   } else if (kind === "stdio") {
-    const also = field === undefined ? "" : `, not by a "${field}"`;
-    entry.error(
-      [],
-      () => `"command" is missing${misspelled(entry, ["command"])}: a server of type "stdio" is started${also}`,
-    );
+    const hint = field === undefined ? "" : `; for a "${field}" the type is "http"`;
+    const near = misspelled(entry, ["command"]);
+    entry.error([], () => `"command" is missing${near}: a server of type "stdio" is started by one${hint}`);
   } else if (kind !== undefined) {
     entry.error([], () => `"url" is missing${misspelled(entry, urlFields)}: a server of this type is at a URL`);
   } else {
