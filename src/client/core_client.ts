@@ -307,7 +307,7 @@ export class CoreClient implements AsyncDisposable {
 }
 
 /** What `work` gives, unless the caller gives up first; the work itself goes on for the others who wait for it. */
-function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
+export function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
   if (!signal) return work;
   return new Promise((resolve, reject) => {
     const aborted = (): void => reject(signal.reason);

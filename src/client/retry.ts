@@ -9,7 +9,7 @@ import type { Clock, Random } from "../ports.ts";
 
 /** Options of the retry rule. */
 export interface RetryOptions {
-  /** How often a request is sent at most, the first time included (3). 1 turns retries off. */
+  /** How often a request is sent at most, the first time included (3). 1 turns retries off. Read each time. */
   attempts?: number | undefined;
 }
 
@@ -22,14 +22,14 @@ const budgetLeast = 3;
 
 /** Decides about retries for one server; keeps the budget that they live on. */
 export class Retries {
-  readonly #attempts: number;
+  readonly #options: RetryOptions;
   readonly #parts: { clock: Clock; random: Random };
   #windowStart = -Infinity;
   #calls = 0;
   #retries = 0;
 
   constructor(parts: { clock: Clock; random: Random }, options: RetryOptions = {}) {
-    this.#attempts = options.attempts ?? 3;
+    this.#options = options;
     this.#parts = parts;
   }
 
@@ -52,7 +52,7 @@ export class Retries {
    * @param attempt How often it was sent already.
    */
   delay(error: unknown, method: string, attempt: number, idempotent?: boolean): number {
-    const may = error instanceof McpError && error.retryable && attempt < this.#attempts &&
+    const may = error instanceof McpError && error.retryable && attempt < (this.#options.attempts ?? 3) &&
       (error.delivery === "not-sent" || idempotent || reads.test(method)) &&
       this.#retries < Math.max(budgetLeast, this.#calls * budgetShare);
     if (!may) return Infinity;

@@ -4,4 +4,5 @@
  * @module
  */
 export * from "./core.ts";
-export { connect } from "./web.ts";
+export * from "./hub.ts";
+export { connect, openHub } from "./web.ts";

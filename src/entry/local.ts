@@ -6,10 +6,13 @@
 import type { Client } from "../client/client.ts";
 import type { Resolve } from "../ports.ts";
 import type { Connect } from "./connect.ts";
+import { createOpenHub } from "./hub.ts";
+import type { OpenHub } from "./hub.ts";
 import type { HttpHost, ServeHttp } from "./serve_http.ts";
 import type { ChannelServer, ServeStdio } from "./serve_stdio.ts";
 
 export * from "./core.ts";
+export * from "./hub.ts";
 export type { HttpHost, RequestHandler, ServeHttp, ServeHttpOptions, WebSocketDoor } from "./serve_http.ts";
 export type { ChannelServer, ChannelServerOptions, Servable, ServeStdio } from "./serve_stdio.ts";
 export { authorizeInBrowser } from "./sign_in/authorize_in_browser.ts";
@@ -31,6 +34,14 @@ export const connect: Connect = async (target, options): Promise<Client> => {
     : await import("./node.ts");
   return await connect(target, options);
 };
+
+/**
+ * Connects to many MCP servers, side by side: answers with what works, and `errors` and `status()` tell of the rest.
+ *
+ * @param config The servers by their names, or `{ mcpServers }`.
+ * @returns The hub: close it, or use `await using`.
+ */
+export const openHub: OpenHub = createOpenHub(connect);
 
 /**
  * Serves one client over this process's own standard input and output, until the input ends: then requests in work get

@@ -15,10 +15,13 @@ import { baseEnvironment, createNodeFetch, nodeSpawn, openWebSocket, resolve } f
 import { listenNode } from "../runtime/serve/node.ts";
 import { createConnect } from "./connect.ts";
 import type { Connect } from "./connect.ts";
+import { createOpenHub } from "./hub.ts";
+import type { OpenHub } from "./hub.ts";
 import { createServeHttp } from "./serve_http.ts";
 import type { ServeHttp } from "./serve_http.ts";
 
 export * from "./core.ts";
+export * from "./hub.ts";
 export { resolve };
 export type { HttpHost, RequestHandler, ServeHttp, ServeHttpOptions, WebSocketDoor } from "./serve_http.ts";
 export { serveStdio } from "./serve_stdio.ts";
@@ -40,6 +43,14 @@ export const connect: Connect = createConnect(() => ({
   environment: baseEnvironment,
   openWebSocket,
 }), resolve);
+
+/**
+ * Connects to many MCP servers, side by side: answers with what works, and `errors` and `status()` tell of the rest.
+ *
+ * @param config The servers by their names, or `{ mcpServers }`.
+ * @returns The hub: close it, or use `await using`.
+ */
+export const openHub: OpenHub = createOpenHub(connect);
 
 /**
  * Serves HTTP and WebSockets with a handler: the endpoint of `createHandler`, or the `fetch` of a Hono application.

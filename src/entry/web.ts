@@ -6,6 +6,8 @@
 import { openWebSocket } from "../runtime/browser.ts";
 import { createWebConnect } from "./connect.ts";
 import type { Connect } from "./connect.ts";
+import { createOpenHub } from "./hub.ts";
+import type { OpenHub } from "./hub.ts";
 
 /**
  * Connects to one MCP server, of whichever revision.
@@ -18,3 +20,11 @@ import type { Connect } from "./connect.ts";
  * @throws {McpError} When the server cannot be reached, refuses, or has no revision in common.
  */
 export const connect: Connect = createWebConnect(() => ({ openWebSocket }));
+
+/**
+ * Connects to many MCP servers, side by side: answers with what works, and `errors` and `status()` tell of the rest.
+ *
+ * @param config The servers by their names, or `{ mcpServers }`.
+ * @returns The hub: close it, or use `await using`.
+ */
+export const openHub: OpenHub = /* @__PURE__ */ createOpenHub(connect);

@@ -8,10 +8,13 @@ import { workersLimits } from "../protocol/limits.ts";
 import { openWebSocket, upgradeWorkers } from "../runtime/workers.ts";
 import { createWebConnect } from "./connect.ts";
 import type { Connect } from "./connect.ts";
+import { createOpenHub } from "./hub.ts";
+import type { OpenHub } from "./hub.ts";
 import { createWithWebSocket } from "./with_websocket.ts";
 import type { WithWebSocket } from "./with_websocket.ts";
 
 export * from "./core.ts";
+export * from "./hub.ts";
 export type { RequestHandler, WebSocketDoor } from "./serve_http.ts";
 export type { WebSocketHandler, WithWebSocket } from "./with_websocket.ts";
 export { createObjectStore } from "../runtime/stores/object_store.ts";
@@ -28,6 +31,17 @@ export type { KvNamespace, KvStoreOptions } from "../runtime/stores/kv_store.ts"
  * @throws {McpError} When the server cannot be reached, refuses, or has no revision in common.
  */
 export const connect: Connect = /* @__PURE__ */ createWebConnect(() => ({ openWebSocket, limits: workersLimits }));
+
+/**
+ * Connects to many MCP servers from a Worker, side by side: answers with what works, and `errors` and `status()` tell of the
+ * rest. It keeps to the six connections that a Worker has: calls and servers beyond that wait, and changes are not listened to.
+ *
+ * With the option `catalog`, of another hub, nothing is sent before the first call.
+ *
+ * @param config The servers by their names, or `{ mcpServers }`.
+ * @returns The hub: close it, or use `await using`.
+ */
+export const openHub: OpenHub = /* @__PURE__ */ createOpenHub(connect, { concurrency: 4, parallel: 6, listen: false });
 
 /**
  * Lets a handler serve WebSockets too. The Worker lives as long as the socket; when it is evicted, the client connects again.

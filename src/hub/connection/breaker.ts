@@ -1,0 +1,54 @@
+/**
+ * Gives a server peace that fails again and again: five failures in a row, and nothing is sent for 30 s · 2ⁿ ± 20 %, at most
+ * 300 s; then one probe decides.
+ *
+ * @module
+ */
+import type { Clock, Random } from "../../ports.ts";
+
+const mostFailures = 5;
+const first = 30_000;
+const longest = 300_000;
+const jitter = 0.2;
+const calm = 60_000;
+
+/** Counts the failures of one server. What fails together counts once. */
+export class Breaker {
+  /** Grows with each failure that counts. What is begun remembers it, and hands it in when it fails. */
+  turn = 0;
+  /** Until when nothing is to be sent, by the monotonic clock. */
+  until = 0;
+  readonly #parts: { readonly clock: Clock; readonly random: Random };
+  #failures = 0;
+  #opened = 0;
+
+  constructor(parts: { readonly clock: Clock; readonly random: Random }) {
+    this.#parts = parts;
+  }
+
+  /** Something worked. */
+  worked(): void {
+    this.#failures = 0;
+  }
+
+  /**
+   * Something failed.
+   *
+   * @param turn What it remembered when it began.
+   * @returns Whether that was one too many.
+   */
+  failed(turn: number = this.turn): boolean {
+    if (turn !== this.turn) return false;
+    this.turn++;
+    if (++this.#failures < mostFailures) return false;
+    const { clock, random } = this.#parts;
+    const now = clock.monotonic();
+    // A server that has worked in between, and had peace for a minute, starts over.
+    if (this.#failures === mostFailures && now - this.until >= calm) this.#opened = 0;
+    const pause = Math.min(first * 2 ** this.#opened++, longest);
+    this.until = now + Math.min(pause * (1 + jitter * (2 * random.fraction() - 1)), longest);
+    // The probe that comes next decides alone.
+    this.#failures = mostFailures;
+    return true;
+  }
+}

@@ -1,0 +1,368 @@
+/**
+ * One server of a hub: it is connected when it is wanted, tried again calmly when it fails, and listed when it changes.
+ *
+ * @module
+ */
+import { unlessAborted } from "../../client/core_client.ts";
+import type { Client } from "../../client/client.ts";
+import { isSnapshot } from "../../client/snapshot.ts";
+import type { RequestOptions } from "../../client/session/request.ts";
+import {
+  AuthorizationRequiredError,
+  ConnectError,
+  ConnectionClosedError,
+  McpError,
+  SpawnError,
+  TimeoutError,
+} from "../../protocol/errors.ts";
+import { isBroken, isTransportFailure, origin } from "../failure.ts";
+import type { CatalogServer, ServerConfig, ServerState, ServerStatus } from "../seam.ts";
+import { backoff } from "./backoff.ts";
+import { Breaker } from "./breaker.ts";
+import type { ConnectionHost, Work } from "./host.ts";
+import { Limiter } from "./limiter.ts";
+import { passes } from "./listing.ts";
+import { argumentsOf, isPipe } from "./settings.ts";
+import { nextState } from "./state.ts";
+import type { StateEvent } from "./state.ts";
+import { Watch } from "./watch.ts";
+
+/** How long a connection has to last, in milliseconds, to make up for those before it. A call that works does so at once. */
+const calm = 60_000;
+/** How long a server that refused is left in peace at least, in milliseconds: it will not change its mind in a second. */
+const afterRefusal = 5_000;
+const defaultTimeout = 30_000;
+const mostQueued = 100;
+/** What a client that keeps to the time-out by itself is given to say so, in milliseconds. */
+const grace = 50;
+
+/** One server. */
+export class Connection {
+  readonly name: string;
+  readonly config: ServerConfig;
+  /** What is known of it. */
+  known: CatalogServer;
+  /** What went wrong last. */
+  error: Error | undefined;
+  #state: ServerState = "disconnected";
+  #authorizationUrl: string | undefined;
+  #client: Client | undefined;
+  readonly #host: ConnectionHost;
+  readonly #breaker: Breaker;
+  readonly #limiter: Limiter;
+  readonly #watch: Watch;
+  readonly #isPipe: boolean;
+  readonly #timeout: number;
+  /** Told to clients: while one connects, trying again is up to this connection. */
+  readonly #retry: { attempts: number | undefined } = { attempts: 1 };
+  /** Tries that failed since something worked. */
+  #tries = 0;
+  /** Attempts since it was connected last. */
+  #attempts = 0;
+  #connectedAt = 0;
+  #notBefore = -Infinity;
+  #attempt: Promise<void> | undefined;
+  #closing = new AbortController();
+  #cancelTry: (() => void) | undefined;
+  /** What is left of clients that came too late. */
+  #left: Promise<unknown> | undefined;
+
+  constructor(name: string, config: ServerConfig, known: CatalogServer, host: ConnectionHost) {
+    const { clock } = host;
+    this.name = name;
+    this.config = config;
+    this.known = known;
+    this.#host = host;
+    this.#isPipe = isPipe(config);
+    this.#timeout = config.timeout ?? defaultTimeout;
+    this.#breaker = new Breaker(host);
+    this.#limiter = new Limiter({ clock, most: config.concurrency ?? host.concurrency, queue: mostQueued });
+    this.#limiter.paused = true;
+    this.#watch = new Watch({
+      clock,
+      timeout: this.#timeout,
+      keeps: (tool) => passes(tool.name, config.tools ?? {}) && host.keeps(tool, name),
+      failed: (error) => this.#note(error),
+      broke: (error) => this.#broke(error, undefined),
+      emit: (event) => host.emit({ ...event, server: name }),
+      known: () => this.known,
+      learned: (server) => host.listed(this.known = server),
+    });
+  }
+
+  /** Where it stands. */
+  get state(): ServerState {
+    return this.#state;
+  }
+
+  /** The client, while it is connected. */
+  get client(): Client | undefined {
+    return this.#client;
+  }
+
+  /** How it does. */
+  status(): ServerStatus {
+    const { error, known } = this;
+    const code = error instanceof McpError ? error.code : undefined;
+    return {
+      name: this.name,
+      state: this.#state,
+      tools: known.tools.length,
+      resources: known.resources.length,
+      prompts: known.prompts.length,
+      retries: this.#attempts,
+      active: this.#limiter.active,
+      queued: this.#limiter.queued,
+      isOpen: this.#host.clock.monotonic() < this.#breaker.until,
+      lastError: error && { name: error.name, code, message: error.message },
+      authorizationUrl: this.#authorizationUrl,
+    };
+  }
+
+  /** Tries to connect, unless it is connected; resolves when that has come to something, and never rejects. */
+  open(): Promise<void> {
+    if (this.#state === "connected" || this.config.disabled) return Promise.resolve();
+    this.#cancelTry?.();
+    return this.#attempt ??= this.#try().finally(() => this.#attempt = undefined);
+  }
+
+  /** Connects where that is to be done, and waits until it is known what the server has. */
+  async ready(options: RequestOptions): Promise<void> {
+    if (this.#state === "connected") return;
+    await this.#wait(options);
+    this.#limiter.release();
+  }
+
+  /**
+   * Does something with the client: connects where need be, and waits for a place.
+   *
+   * @throws {ConnectError} When it is not connected, and is not to be for a while.
+   */
+  async use<Value>(work: Work<Value>, options: RequestOptions): Promise<Value> {
+    const given = this.#limiter.take() ? options : await this.#wait(options);
+    const { turn } = this.#breaker;
+    try {
+      const client = this.#client;
+      if (!client) throw this.#unavailable();
+      const value = await work(client, given);
+      this.#worked();
+      return value;
+    } catch (error) {
+      this.#broke(error, turn);
+      throw error;
+    } finally {
+      this.#limiter.release();
+    }
+  }
+
+  /** Ends it: calls in flight, the session, the process. Idempotent. */
+  async close(): Promise<void> {
+    const reason = new ConnectionClosedError(`The server "${this.name}" was closed`, { delivery: "not-sent" });
+    this.#cancelTry?.();
+    this.#watch.stop();
+    this.#pause("close", reason);
+    this.#closing.abort(reason);
+    await this.#client?.close().catch(() => {});
+    await this.#attempt;
+    await this.#left;
+  }
+
+  /** Waits for a place: at most as long as the call may take. What is left of its time goes on with it. */
+  async #wait(options: RequestOptions): Promise<RequestOptions> {
+    const { signal, timeout, timeouts } = options;
+    const { clock, shared } = this.#host;
+    signal?.throwIfAborted();
+    this.#wake();
+    const total = timeouts?.total ?? timeout ?? this.config.timeouts?.total ?? shared.timeouts?.total ?? 300_000;
+    const endsAt = clock.monotonic() + total;
+    await this.#limiter.wait({ milliseconds: total, signal });
+    return { ...options, endsAt } as RequestOptions;
+  }
+
+  /** Somebody wants it: connects if that may be tried now. */
+  #wake(): void {
+    const state = this.#state;
+    const rests = state === "failed" && this.#host.clock.monotonic() < Math.max(this.#notBefore, this.#breaker.until);
+    const isOver = this.config.disabled || this.#closing.signal.aborted;
+    if (rests || isOver || state === "authorizing") throw this.#unavailable();
+    if (state === "failed" || state === "disconnected") void this.open();
+  }
+
+  async #try(): Promise<void> {
+    const { clock } = this.#host;
+    const timeout = this.#timeout;
+    const controller = new AbortController();
+    const { signal } = this.#closing;
+    if (signal.aborted) return;
+    this.#attempts++;
+    this.#go("connect");
+    const abort = (): void => controller.abort(signal.reason);
+    const stop = clock.schedule(
+      () => controller.abort(new TimeoutError("call", timeout, { server: this.name })),
+      timeout + grace,
+    );
+    signal.addEventListener("abort", abort);
+    try {
+      await unlessAborted(this.#reach(controller.signal), controller.signal);
+      this.#opened();
+    } catch (error) {
+      if (!signal.aborted) this.#failed(error);
+    } finally {
+      stop();
+      signal.removeEventListener("abort", abort);
+    }
+  }
+
+  /** Connects a client, or asks the one that there is; lists what is not known yet. */
+  async #reach(signal: AbortSignal): Promise<void> {
+    const { connecting, clock } = this.#host;
+    const endsAt = clock.monotonic() + this.#timeout;
+    if (!connecting.take()) await connecting.wait({ milliseconds: this.#timeout, signal });
+    try {
+      await this.#left;
+      this.#retry.attempts = 1;
+      const left = (): number => endsAt - clock.monotonic();
+      const client = this.#client;
+      if (!client) this.#client = await this.#connect(signal, left);
+      else if (this.#isPipe) await client.connect({ signal });
+      else await client.ping({ signal, timeout: left() });
+      this.#retry.attempts = this.config.retry?.attempts ?? this.#host.shared.retry?.attempts;
+    } finally {
+      connecting.release();
+    }
+  }
+
+  /** Makes a client, and lists what is not known. One that comes too late is closed again. */
+  async #connect(signal: AbortSignal, left: () => number): Promise<Client> {
+    const { name, config, known } = this;
+    const { connect, shared, emit, auth } = this.#host;
+    const [target, options] = argumentsOf({
+      name,
+      config,
+      shared,
+      known,
+      auth: auth(name),
+      log: (level, data) => emit({ type: "log", server: name, level, data }),
+      ended: (reason) => {
+        if (this.#isPipe && isBroken(reason)) this.#lost(reason);
+      },
+    });
+    const opened = connect(target, { ...options, retry: this.#retry, signal }).then(async (client) => {
+      try {
+        signal.throwIfAborted();
+        if (!known.listedAt || !isSnapshot(target)) await this.#watch.list(client, left());
+        signal.throwIfAborted();
+        return client;
+      } catch (error) {
+        await client.close();
+        throw error;
+      }
+    });
+    this.#left = opened.catch(() => {});
+    return await opened;
+  }
+
+  #opened(): void {
+    this.#connectedAt = this.#host.clock.monotonic();
+    this.#authorizationUrl = undefined;
+    this.#attempts = 0;
+    this.#breaker.worked();
+    this.#go("opened");
+    this.#limiter.resume();
+    const client = this.#client;
+    if (client && this.#host.listen) this.#watch.start(client, this.#isPipe);
+  }
+
+  /** An attempt failed. */
+  #failed(error: unknown): void {
+    if (error instanceof AuthorizationRequiredError) return this.#authorize(error);
+    this.#note(error);
+    const isOpen = this.#breaker.failed();
+    const cause = error instanceof McpError ? origin(error) : error;
+    const mayHelp = (isTransportFailure(cause) && !(cause instanceof SpawnError)) ||
+      (error as Partial<McpError>).retryable;
+    this.#again(isOpen || !mayHelp, mayHelp ? 0 : afterRefusal);
+  }
+
+  /** Plans the next try, or gives up until somebody calls. */
+  #again(isOver: boolean, least: number): void {
+    const { clock, random } = this.#host;
+    const { maxRetries = 3, retryDelay = 1_000 } = this.config;
+    const delay = Math.max(backoff(++this.#tries, retryDelay, random), least);
+    if (isOver || this.#tries > maxRetries) {
+      this.#notBefore = clock.monotonic() + delay;
+      return this.#pause("refused");
+    }
+    this.#limiter.paused = true;
+    this.#go("lost");
+    this.#cancelTry = clock.schedule(() => void this.open(), delay, { background: true });
+  }
+
+  /** The connection broke. */
+  #lost(error: unknown): void {
+    if (this.#state !== "connected") return;
+    this.#note(error);
+    this.#watch.stop();
+    if (this.#host.clock.monotonic() - this.#connectedAt >= calm) this.#tries = 0;
+    this.#again(false, 0);
+  }
+
+  #worked(): void {
+    this.#tries = 0;
+    this.#breaker.worked();
+  }
+
+  /**
+   * What an error of a call says about the connection.
+   *
+   * @param turn That of the breaker when the call began.
+   */
+  #broke(error: unknown, turn: number | undefined): void {
+    if (!(error instanceof McpError) || this.#state !== "connected") return;
+    const cause = origin(error);
+    if (error instanceof AuthorizationRequiredError) this.#authorize(error);
+    else if (error.delivery === "answered") this.#worked();
+    else if (cause instanceof ConnectError || (this.#isPipe && isBroken(cause))) this.#lost(error);
+    else if (isTransportFailure(cause)) {
+      this.#note(error);
+      if (this.#breaker.failed(turn)) this.#pause("refused");
+    }
+  }
+
+  /** A person has to sign in. */
+  #authorize(error: AuthorizationRequiredError): void {
+    const { authorizationUrl } = error;
+    this.#note(error);
+    this.#authorizationUrl = authorizationUrl;
+    this.#pause("authorize");
+    this.#host.emit({ type: "authorization", server: this.name, authorizationUrl });
+  }
+
+  /** Nobody is served for now, and nobody waits. */
+  #pause(event: StateEvent, reason?: Error): void {
+    this.#limiter.paused = true;
+    this.#go(event);
+    this.#limiter.refuse(reason ?? this.#unavailable());
+  }
+
+  #go(event: StateEvent): void {
+    const from = this.#state;
+    const to = this.#state = nextState(from, event);
+    if (from !== to) this.#host.emit({ type: "state", server: this.name, from, to });
+  }
+
+  #note(reason: unknown): void {
+    const error = this.error = reason instanceof Error ? reason : new Error(String(reason));
+    this.#host.emit({ type: "error", server: this.name, error });
+  }
+
+  #unavailable(): Error {
+    const { name: server, error: cause, config } = this;
+    const why = config.disabled
+      ? "it is disabled"
+      : this.#state === "authorizing"
+      ? "a person has to sign in first"
+      : cause?.message ?? "it is closed";
+    return new ConnectError(`Cannot reach the server "${server}": ${why}`, { cause, server, retryable: true });
+  }
+}

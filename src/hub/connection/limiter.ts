@@ -1,0 +1,104 @@
+/**
+ * How many calls one server gets at a time, and who waits.
+ *
+ * @module
+ */
+import { OverloadedError, TimeoutError } from "../../protocol/errors.ts";
+import type { Clock } from "../../ports.ts";
+
+/** What a limiter keeps to. */
+export interface LimiterOptions {
+  readonly clock: Clock;
+  /** How many work at a time. */
+  readonly most: number;
+  /** How many may wait. */
+  readonly queue: number;
+}
+
+/** How long somebody waits at most. */
+export interface Patience {
+  readonly milliseconds: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Ends the waiting of one. */
+type Settle = (settle: () => void) => void;
+
+/** Hands out places, first come, first served. While it is paused nobody gets one. */
+export class Limiter {
+  /** Places in use. */
+  active = 0;
+  /** Whether nobody gets a place. */
+  paused = false;
+  readonly #options: LimiterOptions;
+  readonly #waiting = new Map<Settle, { readonly resolve: () => void; readonly reject: (error: Error) => void }>();
+
+  constructor(options: LimiterOptions) {
+    this.#options = options;
+  }
+
+  /** How many wait. */
+  get queued(): number {
+    return this.#waiting.size;
+  }
+
+  /** Takes a place if one is free now. */
+  take(): boolean {
+    const free = !this.paused && this.active < this.#options.most;
+    if (free) this.active++;
+    return free;
+  }
+
+  /**
+   * Waits for a place, and takes it.
+   *
+   * @throws {OverloadedError} When too many wait already.
+   * @throws {TimeoutError} When its time is over.
+   */
+  wait({ milliseconds, signal }: Patience): Promise<void> {
+    const { clock, queue } = this.#options;
+    if (this.#waiting.size >= queue) {
+      return Promise.reject(new OverloadedError(`${queue} calls wait already: try again later`, { retryable: true }));
+    }
+    return new Promise((resolve, reject) => {
+      const done = (settle: () => void): void => {
+        this.#waiting.delete(done);
+        stop();
+        signal?.removeEventListener("abort", aborted);
+        settle();
+      };
+      const aborted = (): void => done(() => reject(signal?.reason));
+      const stop = clock.schedule(
+        () => done(() => reject(new TimeoutError("call", milliseconds, { delivery: "not-sent" }))),
+        milliseconds,
+      );
+      signal?.addEventListener("abort", aborted);
+      this.#waiting.set(done, { resolve, reject });
+      this.#next();
+    });
+  }
+
+  /** Gives a place back. */
+  release(): void {
+    this.active--;
+    if (this.#waiting.size) this.#next();
+  }
+
+  /** Goes on handing out places. */
+  resume(): void {
+    this.paused = false;
+    this.#next();
+  }
+
+  /** Sends all away who wait. */
+  refuse(error: Error): void {
+    for (const [done, { reject }] of this.#waiting) done(() => reject(error));
+  }
+
+  #next(): void {
+    for (const [done, { resolve }] of this.#waiting) {
+      if (!this.take()) return;
+      done(resolve);
+    }
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * What a server has, as it lists it.
+ *
+ * @module
+ */
+import type { Client } from "../../client/client.ts";
+import { MethodNotFoundError } from "../../protocol/errors.ts";
+import type { Tool } from "../../protocol/types.ts";
+import type { CatalogPart, CatalogServer, ToolFilter } from "../seam.ts";
+
+/** All parts of a catalog. */
+export const allParts: readonly CatalogPart[] = ["tools", "resources", "templates", "prompts"];
+
+/** How a server is listed. */
+export interface ListingOptions {
+  /** Milliseconds that each list may take. */
+  readonly timeout: number;
+  /** Whether a tool belongs into the catalog. */
+  readonly keeps: (tool: Tool) => boolean;
+  /** Hears of lists that failed: what was known of them stays. */
+  readonly failed: (error: unknown) => void;
+  /** When it is, in milliseconds since 1970. */
+  readonly now: number;
+}
+
+/**
+ * Lists parts of what a server has.
+ *
+ * @returns What is known now.
+ * @throws {McpError} When the tools cannot be listed, and that is not the server's own word.
+ */
+export async function list(
+  client: Client,
+  known: CatalogServer,
+  parts: Iterable<CatalogPart>,
+  { timeout, keeps, failed, now }: ListingOptions,
+): Promise<CatalogServer> {
+  const { capabilities = {}, instructions } = client.info ?? {};
+  const lists = {
+    tools: async () => ({ tools: (await client.listTools({ timeout })).tools.filter(keeps) }),
+    resources: async () => ({ resources: (await client.listResources({ timeout })).resources }),
+    templates: async () => ({ templates: (await client.listResourceTemplates({ timeout })).resourceTemplates }),
+    prompts: async () => ({ prompts: (await client.listPrompts({ timeout })).prompts }),
+  };
+  const listed = await Promise.all(Array.from(parts, async (part) => {
+    // Templates come with resources, and many servers have none of them.
+    if (!capabilities[part === "templates" ? "resources" : part]) return { [part]: [] };
+    try {
+      return await lists[part]();
+    } catch (error) {
+      if (part === "tools" && (error as { delivery?: unknown }).delivery !== "answered") throw error;
+      if (!(error instanceof MethodNotFoundError)) failed(error);
+      return {};
+    }
+  }));
+  return Object.assign({}, known, { listedAt: now, capabilities, instructions }, ...listed);
+}
+
+/** Whether the name of a tool passes a filter. */
+export function passes(name: string, { allow, deny }: ToolFilter): boolean {
+  return (!allow || matches(name, allow)) && !(deny && matches(name, deny));
+}
+
+function matches(name: string, patterns: readonly string[]): boolean {
+  return patterns.some((pattern) => {
+    const [first = "", ...rest] = pattern.split("*");
+    const last = rest.pop();
+    if (last === undefined) return name === pattern;
+    let at = first.length;
+    if (!name.startsWith(first) || !name.endsWith(last)) return false;
+    for (const piece of rest) {
+      const found = name.indexOf(piece, at);
+      if (found < 0) return false;
+      at = found + piece.length;
+    }
+    return at <= name.length - last.length;
+  });
+}

@@ -1,0 +1,106 @@
+/**
+ * From the config of one server to what connects to it.
+ *
+ * @module
+ */
+import { allFeatures } from "../../client/features.ts";
+import type { HandlerContext, Handlers } from "../../client/input/seam.ts";
+import type { ListenFeature } from "../../client/listen/seam.ts";
+import type { McpError } from "../../protocol/errors.ts";
+import type { Authorizer } from "../../ports.ts";
+import type { CatalogServer, ClientSettings, ConnectServer, ServerConfig } from "../seam.ts";
+
+/** What `connect` is given. */
+export type ConnectArguments = Parameters<ConnectServer>;
+
+/** What a server is reached with. */
+export interface Reach {
+  readonly name: string;
+  readonly config: ServerConfig;
+  /** What all clients of the hub are given. */
+  readonly shared: ClientSettings;
+  /** The hub's credentials. */
+  readonly auth: Authorizer | undefined;
+  /** What was known of the server before. */
+  readonly known: CatalogServer;
+  /** Takes the log messages of the server. */
+  log(level: string, data: unknown): void;
+  /** Hears that a stream of changes has broken. */
+  ended(reason: McpError | undefined): void;
+}
+
+/** Whether all requests share one pipe, which can die. */
+export function isPipe(config: ServerConfig): boolean {
+  if ("url" in config) return /^ws/i.test(String(config.url));
+  if ("command" in config) return true;
+  const { transport } = config;
+  return typeof transport === "function" || transport.kind === "channel";
+}
+
+/** What to connect to, and how. */
+export function argumentsOf({ name, config, shared, known, ...reach }: Reach): ConnectArguments {
+  const { timeout, maxRetries: _retries, retryDelay: _delay, concurrency: _most, ...rest } = config;
+  const { disabled: _off, tools: _filter, ...settings } = { ...shared, ...rest };
+  const { snapshot } = known;
+  const options: ConnectArguments[1] = {
+    stream: !!settings.handlers,
+    ...settings,
+    ...(snapshot?.verdict && { verdict: snapshot.verdict }),
+    handlers: named(name, settings.handlers, reach.log),
+    timeouts: { ...(timeout && { start: timeout }), ...settings.timeouts },
+    features: watched({ ...allFeatures, ...settings.features }, reach.ended),
+  };
+  const { logger } = settings;
+  if (logger) options.logger = (record) => logger({ ...record, fields: { server: name, ...record.fields } });
+  if ("transport" in config) {
+    const { transport } = config;
+    return [typeof transport === "function" ? transport() : transport, options];
+  }
+  if ("command" in config) return [config, options];
+  const url = String(config.url);
+  options.auth = config.auth ?? reach.auth;
+  // A session is gone on with where it was begun, and nowhere else.
+  return [snapshot?.target === url ? { ...snapshot, tools: [...known.tools] } : url, options];
+}
+
+/** Handlers that are told the name which the server has in the hub. */
+function named(server: string, handlers: Handlers = {}, log: Reach["log"]): Handlers {
+  const { elicitation, elicitationUrl, sampling, roots, log: ownLog } = handlers;
+  const as = (context: HandlerContext): HandlerContext => ({ ...context, server });
+  return {
+    ...handlers,
+    elicitation: elicitation && ((request, context) => elicitation(request, as(context))),
+    elicitationUrl: elicitationUrl && ((request, context) => elicitationUrl(request, as(context))),
+    sampling: sampling && ((request, context) => sampling(request, as(context))),
+    roots: typeof roots === "function" ? (context) => roots(as(context)) : roots,
+    log: (message) => {
+      log(message.level, message.data);
+      ownLog?.(message);
+    },
+  };
+}
+
+type Features = NonNullable<ClientSettings["features"]>;
+
+/** The stream of changes is the first to hear that a pipe is gone. */
+function watched(features: Features, ended: Reach["ended"]): Features {
+  const { listen } = features;
+  if (!listen) return features;
+  const subscribe: ListenFeature["subscribe"] = ({ open, ...parts }, filter, signal) =>
+    listen.subscribe(
+      {
+        ...parts,
+        open: (wanted, sink) =>
+          open(wanted, {
+            ...sink,
+            end(reason, graceful) {
+              sink.end(reason, graceful);
+              if (!graceful) ended(reason);
+            },
+          }),
+      },
+      filter,
+      signal,
+    );
+  return { ...features, listen: { ...listen, subscribe } };
+}

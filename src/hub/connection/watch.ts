@@ -1,0 +1,136 @@
+/**
+ * Keeps up with what a server has: listens to its changes, and lists again what changed, but not too often.
+ *
+ * @module
+ */
+import type { Client } from "../../client/client.ts";
+import type { Subscription } from "../../client/listen/seam.ts";
+import type { Clock } from "../../ports.ts";
+import type { Change, ListenFilter, Tool } from "../../protocol/types.ts";
+import type { CatalogPart, CatalogServer } from "../seam.ts";
+import { allParts, list } from "./listing.ts";
+
+/** How long changes are gathered, in milliseconds. */
+const debounce = 250;
+/** From one list to the next, in milliseconds. */
+const pause = 5_000;
+/** How often it begins to listen in a minute: it may be the listening that the server does not like. */
+const mostStarts = 3;
+const calm = 60_000;
+
+const lists = ["tools", "resources", "prompts"] as const;
+
+/** What is told of. */
+export type WatchEvent =
+  | { readonly type: "catalog"; readonly changed: readonly CatalogPart[] }
+  | { readonly type: "resource"; readonly uri: string };
+
+/** What it needs. */
+export interface WatchParts {
+  readonly clock: Clock;
+  /** Milliseconds that a list may take. */
+  readonly timeout: number;
+  /** Whether a tool belongs into the catalog. */
+  keeps(tool: Tool): boolean;
+  /** Something could not be listed. */
+  failed(error: unknown): void;
+  /** The way to the server may be broken. */
+  broke(error: unknown): void;
+  emit(event: WatchEvent): void;
+  known(): CatalogServer;
+  learned(server: CatalogServer): void;
+}
+
+/** Watches one server. */
+export class Watch {
+  readonly #parts: WatchParts;
+  readonly #changed = new Set<CatalogPart>();
+  #client: Client | undefined;
+  #subscription: Subscription | undefined;
+  #cancel: (() => void) | undefined;
+  #cancelStart: (() => void) | undefined;
+  #listedAt = -Infinity;
+  #startedAt = -Infinity;
+  #starts = 0;
+
+  constructor(parts: WatchParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Begins to listen.
+   *
+   * @param always Listens also when the server does not tell of changes: its end is heard then.
+   */
+  start(client: Client, always: boolean): void {
+    const isSecond = this.#client === client;
+    this.#client = client;
+    const { capabilities } = client.info ?? {};
+    const filter: ListenFilter = {};
+    for (const name of lists) if (capabilities?.[name]?.listChanged) filter[name] = true;
+    if (isSecond) this.#touch(allParts);
+    if (!always && !Object.keys(filter).length) return;
+    const { clock } = this.#parts;
+    const now = clock.monotonic();
+    if (now - this.#startedAt >= calm) this.#starts = 0;
+    this.#startedAt = now;
+    const listen = (): void => void this.#listen(client.listen(filter));
+    if (++this.#starts <= mostStarts) listen();
+    else this.#cancelStart = clock.schedule(listen, calm, { background: true });
+  }
+
+  /** Ends it. */
+  stop(): void {
+    this.#cancel?.();
+    this.#cancelStart?.();
+    this.#cancel = undefined;
+    this.#subscription?.close();
+    this.#subscription = undefined;
+  }
+
+  /** Lists everything now. */
+  async list(client: Client, timeout: number, parts: Iterable<CatalogPart> = allParts): Promise<void> {
+    const { keeps, failed, known, learned, emit, clock } = this.#parts;
+    const before = known();
+    this.#listedAt = clock.monotonic();
+    const server = await list(client, before, parts, { timeout, keeps, failed, now: clock.now() });
+    const changed = allParts.filter((part) => JSON.stringify(server[part]) !== JSON.stringify(before[part]));
+    learned(server);
+    if (changed.length) emit({ type: "catalog", changed });
+  }
+
+  async #listen(subscription: Subscription): Promise<void> {
+    this.#subscription = subscription;
+    try {
+      for await (const change of subscription) this.#heard(change);
+    } catch (error) {
+      if (this.#subscription === subscription) this.#parts.broke(error);
+    }
+  }
+
+  #heard(change: Change): void {
+    const { type } = change;
+    if (type === "resource") return this.#parts.emit({ type, uri: change.uri });
+    if (type !== "task") this.#touch(type === "resources" ? ["resources", "templates"] : [type]);
+  }
+
+  #touch(parts: readonly CatalogPart[]): void {
+    for (const part of parts) this.#changed.add(part);
+    const { clock } = this.#parts;
+    const delay = Math.max(debounce, this.#listedAt + pause - clock.monotonic());
+    this.#cancel ??= clock.schedule(() => void this.#refresh(), delay, { background: true });
+  }
+
+  async #refresh(): Promise<void> {
+    this.#cancel = undefined;
+    const changed = [...this.#changed];
+    this.#changed.clear();
+    try {
+      if (this.#client) await this.list(this.#client, this.#parts.timeout, changed);
+    } catch (error) {
+      for (const part of changed) this.#changed.add(part);
+      this.#parts.failed(error);
+      this.#parts.broke(error);
+    }
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * What happens in a hub, told to whoever listens.
+ *
+ * @module
+ */
+import type { HubEvent } from "./seam.ts";
+
+/** How many events wait for one listener; the oldest go first. */
+const mostWaiting = 1_000;
+
+/** What happens from the moment on in which one began to listen. */
+export interface HubEvents extends AsyncIterableIterator<HubEvent> {
+  /** How many events were dropped, since too many waited. */
+  readonly dropped: number;
+  return(): Promise<IteratorResult<HubEvent>>;
+}
+
+/** All who listen. */
+export class EventSource {
+  readonly #listeners = new Set<Listener>();
+
+  /** Tells all. */
+  emit(event: HubEvent): void {
+    for (const listener of this.#listeners) listener.push(event);
+  }
+
+  /** Begins to listen. */
+  listen(signal: AbortSignal | undefined): HubEvents {
+    const listener = new Listener(signal, () => this.#listeners.delete(listener));
+    this.#listeners.add(listener);
+    if (signal?.aborted) listener.end();
+    return listener;
+  }
+
+  /** Ends it for all. What waits is still told. */
+  end(): void {
+    for (const listener of this.#listeners) listener.end();
+  }
+}
+
+class Listener implements HubEvents {
+  dropped = 0;
+  readonly #signal: AbortSignal | undefined;
+  readonly #left: () => void;
+  readonly #events: HubEvent[] = [];
+  readonly #asked: ((result: IteratorResult<HubEvent>) => void)[] = [];
+  #ended = false;
+
+  constructor(signal: AbortSignal | undefined, left: () => void) {
+    this.#signal = signal;
+    this.#left = left;
+    signal?.addEventListener("abort", this);
+  }
+
+  push(value: HubEvent): void {
+    const ask = this.#asked.shift();
+    if (ask) return ask({ done: false, value });
+    if (this.#events.push(value) <= mostWaiting) return;
+    this.#events.shift();
+    this.dropped++;
+  }
+
+  next(): Promise<IteratorResult<HubEvent>> {
+    const value = this.#events.shift();
+    if (value) return Promise.resolve({ done: false, value });
+    if (this.#ended) return Promise.resolve({ done: true, value: undefined });
+    return new Promise((resolve) => void this.#asked.push(resolve));
+  }
+
+  return(): Promise<IteratorResult<HubEvent>> {
+    this.#events.length = 0;
+    this.end();
+    return this.next();
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  /** The signal's listener. */
+  handleEvent(): void {
+    this.end();
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#left();
+    this.#signal?.removeEventListener("abort", this);
+    for (const ask of this.#asked.splice(0)) ask({ done: true, value: undefined });
+  }
+}

@@ -1,0 +1,357 @@
+/**
+ * Many servers as one: what works is served, and what does not work is told.
+ *
+ * @module
+ */
+import type { Client } from "../client/client.ts";
+import type { RequestOptions } from "../client/session/request.ts";
+import { systemClock, systemRandom } from "../ports.ts";
+import type { Clock } from "../ports.ts";
+import { ConnectionClosedError, InvalidParamsError } from "../protocol/errors.ts";
+import type { JsonObject } from "../protocol/json_rpc.ts";
+import type { CallToolResult, CompleteResult, GetPromptResult, ReadResourceResult } from "../protocol/types.ts";
+import { createCatalogView } from "./catalog/catalog.ts";
+import type { CatalogView } from "./catalog/catalog.ts";
+import { labelServers, separator } from "./catalog/names.ts";
+import { Connection } from "./connection/connection.ts";
+import type { ConnectionHost, Work } from "./connection/host.ts";
+import { Limiter } from "./connection/limiter.ts";
+import { EventSource } from "./events.ts";
+import type { HubEvents } from "./events.ts";
+import { failedResult } from "./failure.ts";
+import type { HubCallOptions, HubOptions } from "./options.ts";
+import type {
+  Catalog,
+  CatalogPrompt,
+  CatalogResource,
+  CatalogServer,
+  CatalogTemplate,
+  CatalogTool,
+  ConnectServer,
+  HubLike,
+  QualifiedName,
+  ResourceName,
+  ServerConfig,
+  ServerStatus,
+} from "./seam.ts";
+
+const drainTime = 30_000;
+
+/** Something of a server, by the name that it has there. */
+interface Found {
+  readonly connection: Connection;
+  readonly name: string;
+}
+
+/**
+ * Many MCP servers as one. A server that is down, slow or hostile changes nothing for the others: each one is connected, tried
+ * again, held back and listed on its own.
+ *
+ * Most programs call `openHub` instead of the constructor.
+ */
+export class Hub implements HubLike, AsyncDisposable {
+  readonly #options: HubOptions;
+  readonly #clock: Clock;
+  readonly #host: ConnectionHost;
+  readonly #events = new EventSource();
+  readonly #connections = new Map<string, Connection>();
+  #view: CatalogView;
+  /** Calls that were not answered yet. */
+  #calls = 0;
+  #isOver = false;
+  #drained: (() => void) | undefined;
+
+  /**
+   * Makes a hub without servers; nothing is sent yet.
+   *
+   * @param connect What connects to one server: the `connect` of the entry in use.
+   */
+  constructor(connect: ConnectServer, options: HubOptions = {}) {
+    const { catalog: _, lazy: _lazy, auth, filter, listen = true, concurrency = 32, parallel = 64, ...shared } =
+      options;
+    const { clock = systemClock, random = systemRandom } = shared;
+    this.#options = options;
+    this.#clock = clock;
+    this.#view = createCatalogView([]);
+    this.#host = {
+      connect,
+      clock,
+      random,
+      shared,
+      concurrency,
+      listen,
+      connecting: new Limiter({ clock, most: parallel, queue: Infinity }),
+      auth: (server) => typeof auth === "function" ? auth(server) : auth,
+      keeps: (tool, server) => filter?.(tool, server) ?? true,
+      emit: (event) => this.#events.emit(event),
+      listed: (server) => {
+        if (this.#connections.has(server.name)) this.#view = this.#view.with(server);
+      },
+    };
+  }
+
+  /** What keeps servers from being used, by their names: those that are connected, or were not wanted yet, are not here. */
+  get errors(): ReadonlyMap<string, Error> {
+    const errors = new Map<string, Error>();
+    for (const { name, state, error } of this.#connections.values()) {
+      if (error && state !== "connected") errors.set(name, error);
+    }
+    return errors;
+  }
+
+  /**
+   * Adds a server and tries to connect to it. That it cannot be reached is no error here: `status()` and `errors` tell.
+   *
+   * @throws {TypeError} When there is a server of that name already, or the hub is closed.
+   */
+  async add(name: string, config: ServerConfig): Promise<void> {
+    if (this.#isOver) throw new TypeError(`Cannot add the server "${name}": the hub is closed`);
+    if (this.#connections.has(name)) throw new TypeError(`Cannot add the server "${name}": there is one of that name`);
+    const { catalog, lazy } = this.#options;
+    const stored = catalog?.servers.find((server) => server.name === name);
+    const known: CatalogServer = stored ??
+      { name, listedAt: 0, tools: [], resources: [], templates: [], prompts: [] };
+    const connection = new Connection(name, config, known, this.#host);
+    this.#connections.set(name, connection);
+    this.#view = this.#view.with(known);
+    this.#events.emit({ type: "added", server: name });
+    if (!lazy && !known.listedAt) await connection.open();
+  }
+
+  /**
+   * Removes a server: its calls are ended.
+   *
+   * @returns Whether there was one of that name.
+   */
+  async remove(name: string): Promise<boolean> {
+    const connection = this.#connections.get(name);
+    if (!connection) return false;
+    this.#connections.delete(name);
+    this.#view = this.#view.without(name);
+    await connection.close();
+    this.#events.emit({ type: "removed", server: name });
+    return true;
+  }
+
+  /** The tools of all servers, in a stable order. */
+  tools(): readonly CatalogTool[] {
+    return this.#view.tools();
+  }
+
+  /** The resources of all servers, in a stable order. */
+  resources(): readonly CatalogResource[] {
+    return this.#view.resources();
+  }
+
+  /** The resource templates of all servers, in a stable order. */
+  templates(): readonly CatalogTemplate[] {
+    return this.#view.templates();
+  }
+
+  /** The prompts of all servers, in a stable order. */
+  prompts(): readonly CatalogPrompt[] {
+    return this.#view.prompts();
+  }
+
+  /** Finds a tool by its qualified name, as `server.tool`, or in two parts. */
+  findTool(name: QualifiedName): CatalogTool | undefined {
+    return this.#view.findTool(name);
+  }
+
+  /**
+   * Calls a tool. Whatever keeps it from being called is a result with `isError` that names the server; `_meta` says what is
+   * known, under `dev.causeway/error`. Only the caller's own signal rejects, with its reason.
+   *
+   * @param name `server__tool`, `server.tool`, or `{ server, name }`.
+   * @param options `throws: true` rejects with the error itself.
+   */
+  async callTool(name: QualifiedName, args: JsonObject = {}, options: HubCallOptions = {}): Promise<CallToolResult> {
+    let server = typeof name === "object" ? name.server : undefined;
+    try {
+      const found = await this.#find(name, "tool", options);
+      server = found.connection.name;
+      return await this.#use(found.connection, (client, rest) => client.callTool(found.name, args, rest), options);
+    } catch (error) {
+      if (options.throws || options.signal?.aborted && error === options.signal.reason) throw error;
+      return failedResult(server, error);
+    }
+  }
+
+  /**
+   * Reads a resource.
+   *
+   * @param name Its URI alone where one server lists it, or `{ server, uri }`.
+   * @throws {InvalidParamsError} When no server lists it, or more than one.
+   * @throws {McpError} When it cannot be read.
+   */
+  async readResource(name: ResourceName, options: RequestOptions = {}): Promise<ReadResourceResult> {
+    const { server, uri } = typeof name === "object" ? name : this.#owner(name);
+    return await this.#use(this.#connection(server), (client, rest) => client.readResource(uri, rest), options);
+  }
+
+  /**
+   * A prompt with its arguments filled in.
+   *
+   * @throws {InvalidParamsError} When there is no such prompt.
+   * @throws {McpError} When it cannot be got.
+   */
+  async getPrompt(
+    name: QualifiedName,
+    args: Record<string, string> = {},
+    options: RequestOptions = {},
+  ): Promise<GetPromptResult> {
+    const found = await this.#find(name, "prompt", options);
+    return await this.#use(found.connection, (client, rest) => client.getPrompt(found.name, args, rest), options);
+  }
+
+  /**
+   * Suggestions for the value of an argument of a prompt or of a resource template.
+   *
+   * @throws {McpError} When there are none to be had.
+   */
+  async complete(
+    reference: Parameters<HubLike["complete"]>[0],
+    argument: { readonly name: string; readonly value: string },
+    options: RequestOptions & { readonly context?: Readonly<Record<string, string>> } = {},
+  ): Promise<CompleteResult> {
+    const { type } = reference;
+    const { connection, name } = type === "ref/prompt"
+      ? await this.#find(reference.name, "prompt", options)
+      : { connection: this.#connection(reference.server), name: reference.uri };
+    const its = type === "ref/prompt" ? { type, name } : { type, uri: name };
+    return await this.#use(
+      connection,
+      (client, rest) => client.complete(its, argument, { ...options, ...rest }),
+      options,
+    );
+  }
+
+  /**
+   * The client of a server, connected: for what a hub does not do by itself. Do not close it.
+   *
+   * @throws {McpError} When it cannot be reached.
+   */
+  async client(server: string, options: RequestOptions = {}): Promise<Client> {
+    return await this.#use(this.#connection(server), (client) => Promise.resolve(client), options);
+  }
+
+  /** Connects to a server again now, whatever happened: after a person has signed in, for one. */
+  async retry(server: string): Promise<void> {
+    await this.#connection(server).open();
+  }
+
+  /** How each server does, in the order in which they were added. */
+  status(): readonly ServerStatus[] {
+    return Array.from(this.#connections.values(), (connection) => connection.status());
+  }
+
+  /** What happens from now on; at most 1,000 events wait, and `dropped` counts those that did not. */
+  events({ signal }: { readonly signal?: AbortSignal | undefined } = {}): HubEvents {
+    const events = this.#events.listen(signal);
+    if (this.#isOver) void events.return();
+    return events;
+  }
+
+  /** All that was listed, as plain JSON that can be stored: the option `catalog` of another hub. Secret where it holds sessions. */
+  catalog(): Catalog {
+    const servers = this.#view.servers.filter(({ listedAt }) => listedAt).map((known) => {
+      const snapshot = this.#connections.get(known.name)?.client?.snapshot();
+      return snapshot ? { ...known, snapshot: { ...snapshot, tools: [] } } : known;
+    });
+    return { kind: "causeway.catalog", version: 1, servers };
+  }
+
+  /**
+   * Takes no more calls, waits for those that are under way, and closes.
+   *
+   * @param options `timeout` is how long it waits, in milliseconds (30,000).
+   */
+  async drain({ timeout = drainTime }: { readonly timeout?: number } = {}): Promise<void> {
+    this.#isOver = true;
+    if (this.#calls) {
+      await new Promise<void>((resolve) => {
+        const stop = this.#clock.schedule(resolve, timeout);
+        this.#drained = () => {
+          stop();
+          resolve();
+        };
+      });
+    }
+    await this.close();
+  }
+
+  /** Ends everything: calls, connections, processes. Idempotent. */
+  async close(): Promise<void> {
+    this.#isOver = true;
+    await Promise.all(Array.from(this.#connections.values(), (connection) => connection.close()));
+    this.#events.end();
+  }
+
+  /** The same as {@linkcode close}: for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #use<Value>(connection: Connection, work: Work<Value>, options: RequestOptions): Promise<Value> {
+    if (this.#isOver) throw new ConnectionClosedError("The hub is closed", { delivery: "not-sent" });
+    this.#calls++;
+    try {
+      return await connection.use(work, options);
+    } finally {
+      if (!--this.#calls) this.#drained?.();
+    }
+  }
+
+  #connection(server: string): Connection {
+    const connection = this.#connections.get(server);
+    if (connection) return connection;
+    throw new InvalidParamsError(`Cannot find the server "${server}"`, { delivery: "not-sent", server });
+  }
+
+  /** Whose a tool or prompt is. A server that nothing is known of is connected and listed first. */
+  async #find(name: QualifiedName, kind: "tool" | "prompt", options: RequestOptions): Promise<Found> {
+    const found = this.#listed(name, kind);
+    if (found) return found;
+    const { connection, name: own } = this.#guess(name);
+    if (!connection.known.listedAt) await connection.ready(options);
+    return this.#listed(name, kind) ?? this.#unlisted(connection, own, kind);
+  }
+
+  #listed(name: QualifiedName, kind: "tool" | "prompt"): Found | undefined {
+    const found = kind === "tool" ? this.#view.findTool(name) : this.#view.findPrompt(name);
+    const connection = found && this.#connections.get(found.server);
+    return connection && { connection, name: found.name };
+  }
+
+  /** What is not listed is left to the server, unless somebody here chooses what there is. */
+  #unlisted(connection: Connection, name: string | undefined, kind: string): Found {
+    if (name && (kind === "prompt" || !(this.#options.filter ?? connection.config.tools))) return { connection, name };
+    const server = connection.name;
+    throw new InvalidParamsError(`Cannot find the ${kind} "${name}" at the server "${server}"`, {
+      delivery: "not-sent",
+      server,
+    });
+  }
+
+  /** The server that a name begins with: of several the longest. Without a dot the own name is not known before it is listed. */
+  #guess(name: QualifiedName): { connection: Connection; name: string | undefined } {
+    if (typeof name === "object") return { connection: this.#connection(name.server), name: name.name };
+    let found: { connection: Connection; name: string | undefined } | undefined;
+    const labels = labelServers([...this.#connections.keys()]);
+    for (const [server, connection] of this.#connections) {
+      if (server.length < (found?.connection.name.length ?? 0)) continue;
+      if (name.startsWith(server + ".")) found = { connection, name: name.slice(server.length + 1) };
+      else if (name.startsWith(labels.get(server) + separator)) found = { connection, name: undefined };
+    }
+    if (found) return found;
+    throw new InvalidParamsError(`Cannot find "${name}": no server has it`, { delivery: "not-sent" });
+  }
+
+  /** The one server that lists a resource. */
+  #owner(uri: string): { server: string; uri: string } {
+    const [first, second] = this.#view.findResource(uri);
+    if (first && !second) return { server: first.server, uri };
+    const why = second ? "more than one server has it: name the server" : "no server lists it";
+    throw new InvalidParamsError(`Cannot read "${uri}": ${why}`, { delivery: "not-sent" });
+  }
+}
