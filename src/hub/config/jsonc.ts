@@ -99,7 +99,7 @@ class Reader {
       this.#at += word.length;
       return value;
     }
-    throw this.#found("a text in double quotes, a number, true, false, null, \"{\" or \"[\"");
+    throw this.#found('a text in double quotes, a number, true, false, null, "{" or "["');
   }
 
   #object(): JsonValue {

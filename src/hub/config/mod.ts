@@ -8,6 +8,7 @@ export type { DiscoverOptions, Discovery, FoundConfig, FoundServer, Origin } fro
 export { configLocations } from "./locations.ts";
 export type { ConfigLocation } from "./locations.ts";
 export { readHubConfig } from "./read.ts";
+export { hideSecrets } from "./secrets.ts";
 export type {
   ConfigProblem,
   ConfigProblemCode,

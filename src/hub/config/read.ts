@@ -77,7 +77,10 @@ export function readSection(
   const inputsPath = found?.path.at(-2) === "mcp" ? [...path, "mcp", "inputs"] : [...path, "inputs"];
   const inputs = readInputs(found?.inputs, inputsPath, problems);
   if (!found) return { servers: {}, names: [], inputs: [], problems: problems.list() };
-  const names = Object.keys(found.servers);
+  // A text under the name of a comment is one.
+  const names = Object.keys(found.servers).filter((name) =>
+    !name.startsWith("//") || typeof found.servers[name] !== "string"
+  );
   const unclear = new Set(checkRepeated(repeated, found.path, problems));
   const variables = variablesOf(options, inputs);
   const context = { problems, variables, path: found.path };
