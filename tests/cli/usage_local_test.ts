@@ -102,6 +102,9 @@ describe("targets", () => {
         headers: { A: "1", B: "3" },
         hint: "",
       });
+      const commented = join(folder, "commented.json");
+      writeFileSync(commented, '{ "servers": { /* off */ "off": { "command": "x", "disabled": true, }, }, } // end');
+      assertEquals((await resolve("off", commented)).target, { command: "x", args: [], env: {} });
       await refused(() => resolve("gihtub", config), /^Unknown server "gihtub" in ".*" \(did you mean "github"\?\)/);
       await refused(() => resolve("__proto__", config), /^Unknown server "__proto__"/);
       await refused(

@@ -28,7 +28,9 @@ export interface DiscoverOptions extends Places, Pick<ReadOptions, "inputs"> {
 export interface Origin {
   /** Whose file it is. */
   readonly client: string;
+  /** Whether it belongs to the folder, or to the person. */
   readonly scope: "workspace" | "user";
+  /** Where it is. */
   readonly path: string;
 }
 
@@ -37,6 +39,7 @@ export interface FoundConfig extends Origin, ReadConfig {}
 
 /** A name, and which file decides what it means. */
 export interface FoundServer {
+  /** The name of the server. */
   readonly name: string;
   /** The file that counts. */
   readonly origin: Origin;
@@ -69,7 +72,7 @@ const defaultMaxBytes = 1024 * 1024;
  *
  * @example What a folder has, with a reader of your own
  * ```ts
- * import { discoverConfigs } from "@causeway/mcp";
+ * import { discoverConfigs } from "./mod.ts";
  *
  * const files = new Map([["/app/.mcp.json", `{ "mcpServers": { "docs": { "url": "https://example.com/mcp" } } }`]]);
  * const { servers } = await discoverConfigs({

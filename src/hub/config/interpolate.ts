@@ -18,12 +18,12 @@ export interface Variables {
   readonly folder?: string | undefined;
 }
 
-/** A text with everything filled in, or why that cannot be done. */
+/** A text with everything filled in, or why that cannot be done; the words are only made when they are wanted. */
 export type Filled =
   | { readonly text: string; readonly secrets: readonly string[] }
-  | { readonly wrong: string };
+  | { readonly wrong: () => string };
 
-type Found = { readonly value: string; readonly secret?: boolean } | { readonly wrong: string };
+type Found = { readonly value: string; readonly secret?: boolean } | { readonly wrong: () => string };
 
 /** Variables that say where and who one is: their values stand in every path, so they are no secrets. */
 const harmless =
@@ -45,7 +45,9 @@ export function fillIn(text: string, variables: Variables): Filled {
       continue;
     }
     const close = text.indexOf("}", open);
-    if (close < 0) return { wrong: 'a "${" is not closed: write "}" after the name, or "$${" for the characters' };
+    if (close < 0) {
+      return { wrong: () => 'a "${" is not closed: write "}" after the name, or "$${" for the characters' };
+    }
     const found = lookUp(text.slice(open + 2, close), variables);
     if ("wrong" in found) return found;
     if (found.secret && found.value !== "") secrets.push(found.value);
@@ -82,11 +84,15 @@ function lookUp(inner: string, variables: Variables): Found {
     const value = readVariable(name, variables);
     if (value !== undefined) return { value, secret: !harmless.test(name) };
     if (otherwise !== undefined) return { value: otherwise };
-    const near = didYouMean(name, nearNames(name, variables.environment));
-    const remedy = `set it, or write "\${${name.slice(0, 60)}:-default}"`;
-    return { wrong: `the environment variable ${quoted(name)} is not set${near}: ${remedy}` };
+    return { wrong: () => whyMissing(name, variables) };
   }
-  return { wrong: whyUnknown(inner) };
+  return { wrong: () => whyUnknown(inner) };
+}
+
+function whyMissing(name: string, { environment }: Variables): string {
+  const near = didYouMean(name, nearNames(name, environment));
+  const remedy = `set it, or write "\${${name.slice(0, 60)}:-default}"`;
+  return `the environment variable ${quoted(name)} is not set${near}: ${remedy}`;
 }
 
 function lookUpInput(id: string, { inputs, definitions }: Variables): Found {
@@ -94,25 +100,33 @@ function lookUpInput(id: string, { inputs, definitions }: Variables): Found {
   const given: unknown = Object.hasOwn(inputs, id) ? inputs[id] : undefined;
   const value = typeof given === "string" ? given : definition?.default;
   if (value === undefined) {
-    if (definition) return { wrong: `the input ${quoted(id)} was not answered: give its value` };
-    const near = didYouMean(id, definitions.keys());
-    return { wrong: `there is no input ${quoted(id)}${near}: define it in "inputs", or give its value` };
+    if (definition) return { wrong: () => `the input ${quoted(id)} was not answered: give its value` };
+    return {
+      wrong: () => {
+        const near = didYouMean(id, definitions.keys());
+        return `there is no input ${quoted(id)}${near}: define it in "inputs", or give its value`;
+      },
+    };
   }
   if (definition?.options && !definition.options.includes(value)) {
-    const options = definition.options.slice(0, 9).map(quoted).join(", ");
-    return { wrong: `the answer to the input ${quoted(id)} is no choice: expected one of ${options}` };
+    const options = definition.options.slice(0, 9);
+    return {
+      wrong: () =>
+        `the answer to the input ${quoted(id)} is no choice: expected one of ${options.map(quoted).join(", ")}`,
+    };
   }
   return { value, secret: true };
 }
 
 function place(value: string | undefined, name: string): Found {
-  return value === undefined ? { wrong: `"\${${name}}" is not known here: write the path itself` } : { value };
+  return value === undefined ? { wrong: () => `"\${${name}}" is not known here: write the path itself` } : { value };
 }
 
 /** Values may stand after the first sign that is no letter, so nothing behind it is shown. */
 function whyUnknown(inner: string): string {
   const name = /^(?:env:)?[A-Za-z_]\w{0,60}/.exec(inner)?.[0] ?? "";
-  if (inner.includes("${") || /:-.*\$/s.test(inner)) {
+  const start = inner.indexOf(":-");
+  if (inner.includes("${") || (start >= 0 && inner.includes("$", start))) {
     return 'a default holds a "$": expected plain text between ":-" and "}"';
   }
   if (name !== "" && /^(-|:?[=?+])|^:[^-]/.test(inner.slice(name.length)) && !/^(file|command|config):/.test(inner)) {

@@ -71,9 +71,13 @@ export const configLocations: readonly ConfigLocation[] = [
 
 /** What paths are made of. */
 export interface Places {
+  /** The folder that one works in. */
   readonly folder: string;
+  /** The person's own folder. */
   readonly home: string;
+  /** The system. */
   readonly platform: Platform;
+  /** The variables that configs may name. All of them are within their reach: give no more than that. */
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 

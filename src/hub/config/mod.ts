@@ -6,7 +6,7 @@
 export { discoverConfigs } from "./discover.ts";
 export type { DiscoverOptions, Discovery, FoundConfig, FoundServer, Origin } from "./discover.ts";
 export { configLocations } from "./locations.ts";
-export type { ConfigLocation } from "./locations.ts";
+export type { ConfigLocation, Places } from "./locations.ts";
 export { readHubConfig } from "./read.ts";
 export { hideSecrets } from "./secrets.ts";
 export type {

@@ -12,15 +12,21 @@ export type Platform = "mac" | "linux" | "windows";
 export type SignIn =
   | { readonly type: "none" }
   | {
+    /** By OAuth, with what the config says of it; nothing of it is needed. */
     readonly type: "oauth";
+    /** The client that the authorization server knows. */
     readonly clientId?: string | undefined;
+    /** Its secret. */
     readonly clientSecret?: string | undefined;
+    /** What to ask for. */
     readonly scopes?: readonly string[] | undefined;
     /** The authorization server that knows the client. */
     readonly issuer?: string | undefined;
+    /** Where the browser comes back to. */
     readonly redirectUri?: string | undefined;
     /** The port on this machine that the browser comes back to. */
     readonly callbackPort?: number | undefined;
+    /** The URL of the document that names the client. */
     readonly clientMetadataUrl?: string | undefined;
   };
 
@@ -32,6 +38,7 @@ export interface ServerNotes {
   readonly idempotent?: readonly string[] | undefined;
   /** The digests of definitions of tools that were approved, by the tool's name. */
   readonly pins?: Readonly<Record<string, string>> | undefined;
+  /** How to sign in, where the config says it. */
   readonly signIn?: SignIn | undefined;
   /** Texts that must not be shown: what came out of variables and inputs, and credentials that stand in the config. */
   readonly secrets: readonly string[];
@@ -42,11 +49,15 @@ export type ReadServer = (RemoteServer & { readonly url: string } | LocalServer)
 
 /** Something that a person is asked for: VS Code's `inputs`. */
 export interface InputDefinition {
+  /** Its name in `${input:id}`. */
   readonly id: string;
+  /** A text, one of a list, or what a command of the editor gives. */
   readonly type: "promptString" | "pickString" | "command";
+  /** What a person is shown. */
   readonly description?: string | undefined;
   /** Whether it is hidden while it is typed. */
   readonly password: boolean;
+  /** What it is when nobody answers. */
   readonly default?: string | undefined;
   /** `pickString`: what can be chosen. */
   readonly options?: readonly string[] | undefined;
@@ -69,15 +80,19 @@ export type ConfigProblemCode =
 
 /** One thing that is wrong with a config. An error leaves out what it is about: the file, or one server. */
 export interface ConfigProblem {
+  /** Whether something was left out for it. */
   readonly severity: "error" | "warning";
+  /** What kind of thing it is. */
   readonly code: ConfigProblemCode;
   /** The file, as it was given. */
   readonly source: string;
+  /** The name of the server, where it is about one. */
   readonly server?: string | undefined;
   /** The field of the server: `env.TOKEN`. */
   readonly field?: string | undefined;
   /** Where the text cannot be read; both count from 1. */
   readonly line?: number | undefined;
+  /** The column; see `line`. */
   readonly column?: number | undefined;
   /** All of it in one line, without values that may be secret. */
   readonly message: string;
@@ -91,6 +106,7 @@ export interface ReadConfig {
   readonly names: readonly string[];
   /** What its servers ask for. */
   readonly inputs: readonly InputDefinition[];
+  /** What is wrong with it. */
   readonly problems: readonly ConfigProblem[];
 }
 

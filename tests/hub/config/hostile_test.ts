@@ -40,6 +40,7 @@ const hostile: Readonly<Record<string, string>> = {
   "open variables": filled('{"mcpServers":{"s":{"command":"', "${", '"}}}'),
   "closed late": filled('{"mcpServers":{"s":{"command":"', "${", '}"}}}'),
   "many variables": filled('{"mcpServers":{"s":{"command":"', "${TOKEN}", '"}}}'),
+  "defaults in defaults": filled('{"mcpServers":{"s":{"command":"${1', ":-", '}"}}}'),
   "escaped variables": filled('{"mcpServers":{"s":{"command":"', "$${", '"}}}'),
   "many names of variables": filled('{"mcpServers":{"s":{"command":"${', "A", '}"}}}'),
   "a long name": filled('{"mcpServers":{"', "a ", '":{"command":"x"}}}'),

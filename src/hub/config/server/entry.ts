@@ -84,7 +84,7 @@ export class Entry {
     }
     const filled = fillIn(value, this.variables);
     if ("wrong" in filled) {
-      this.error(field, () => filled.wrong, "variable");
+      this.error(field, filled.wrong, "variable");
       return undefined;
     }
     for (const secret of filled.secrets) this.secrets.add(secret);

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { didYouMean, nearest } from "../nearest.ts";
+import { nearest } from "../nearest.ts";
 import type { Entry } from "./entry.ts";
 import { quoted } from "../problems.ts";
 
@@ -33,6 +33,18 @@ const unsupported: ReadonlyMap<string, string> = new Map([
   ["tcp", 'use "url" with ws: or http:'],
 ]);
 
+/** What people write for fields that have another name, in small letters without dashes. */
+const otherNames: ReadonlyMap<string, string> = new Map([
+  ["arguments", "args"],
+  ["cmd", "command"],
+  ["endpoint", "url"],
+  ["environment", "env"],
+  ["enviroment", "env"],
+  ["executable", "command"],
+  ["uri", "url"],
+  ["workingdirectory", "cwd"],
+]);
+
 /** Fields that belong to programs, and those that belong to URLs. */
 const ofPrograms: readonly string[] = ["args", "env", "cwd"];
 const ofUrls: readonly string[] = ["headers", "auth", "oauth"];
@@ -54,7 +66,11 @@ export function checkFieldNames(entry: Entry): void {
     } else if (!isKnown(field)) {
       entry.warn(
         [field],
-        () => `unknown field${didYouMean(field, used)}: correct its name or take it out`,
+        () => {
+          const meant = meantBy(field, used);
+          const hint = meant === undefined ? "" : ` (did you mean "${meant}"?)`;
+          return `unknown field${hint}: correct its name or take it out`;
+        },
         "unknown-field",
       );
     }
@@ -64,10 +80,15 @@ export function checkFieldNames(entry: Entry): void {
 /** ` (did you mean "command" where it says "comand"?)`, when a field looks like one of those that are missing. */
 export function misspelled(entry: Entry, wanted: readonly string[]): string {
   for (const field of Object.keys(entry.fields).slice(0, 50)) {
-    const found = isKnown(field) ? undefined : nearest(field, wanted);
+    const found = isKnown(field) ? undefined : meantBy(field, wanted);
     if (found !== undefined) return ` (did you mean "${found}" where it says ${quoted(field)}?)`;
   }
   return "";
+}
+
+function meantBy(field: string, wanted: readonly string[]): string | undefined {
+  const other = otherNames.get(field.slice(0, 30).toLowerCase().replace(/[-_ ]/g, ""));
+  return other !== undefined && wanted.includes(other) ? other : nearest(field, wanted);
 }
 
 /** Comments are written as fields, too. */
