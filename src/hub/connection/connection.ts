@@ -5,6 +5,7 @@
  */
 import { unlessAborted } from "../../client/core_client.ts";
 import type { Client } from "../../client/client.ts";
+import type { Verdict } from "../../client/negotiate.ts";
 import { isSnapshot } from "../../client/snapshot.ts";
 import type { RequestOptions } from "../../client/session/request.ts";
 import {
@@ -55,6 +56,7 @@ export class Connection {
   readonly #timeout: number;
   /** Told to clients: while one connects, trying again is up to this connection. */
   readonly #retry: { attempts: number | undefined } = { attempts: 1 };
+  #verdict: Verdict | undefined;
   /** Tries that failed since something worked. */
   #tries = 0;
   /** Attempts since it was connected last. */
@@ -241,6 +243,7 @@ export class Connection {
       config,
       shared,
       known,
+      verdict: this.#verdict ?? known.snapshot?.verdict,
       auth: auth(name),
       log: (level, data) => emit({ type: "log", server: name, level, data }),
       ended: (reason) => {
@@ -250,10 +253,12 @@ export class Connection {
     const opened = connect(target, { ...options, retry: this.#retry, signal }).then(async (client) => {
       try {
         signal.throwIfAborted();
-        if (!known.listedAt || !isSnapshot(target)) await this.#watch.list(client, left());
+        if (!known.listedAt || !isSnapshot(target)) await this.#watch.list(client, left(), this.#tries > 0);
         signal.throwIfAborted();
         return client;
       } catch (error) {
+        // What it speaks need not be found out again.
+        this.#verdict = client.verdict;
         await client.close();
         throw error;
       }
@@ -266,9 +271,11 @@ export class Connection {
     this.#connectedAt = this.#host.clock.monotonic();
     this.#authorizationUrl = undefined;
     this.#attempts = 0;
-    this.#breaker.worked();
+    const { isDoubtful } = this.#breaker;
+    if (!isDoubtful) this.#breaker.worked();
     this.#go("opened");
-    this.#limiter.resume();
+    // After a pause one call decides.
+    this.#limiter.resume(isDoubtful);
     const client = this.#client;
     if (client && this.#host.listen) this.#watch.start(client, this.#isPipe);
   }
@@ -310,6 +317,7 @@ export class Connection {
   #worked(): void {
     this.#tries = 0;
     this.#breaker.worked();
+    if (this.#limiter.narrow && this.#state === "connected") this.#limiter.resume();
   }
 
   /**
