@@ -166,14 +166,12 @@ export class Hub implements HubLike, AsyncDisposable {
    * @param options `throws: true` rejects with the error itself.
    */
   async callTool(name: QualifiedName, args: JsonObject = {}, options: HubCallOptions = {}): Promise<CallToolResult> {
-    let server = typeof name === "object" ? name.server : undefined;
     try {
       const found = await this.#find(name, "tool", options);
-      server = found.connection.name;
       return await this.#use(found.connection, (client, rest) => client.callTool(found.name, args, rest), options);
     } catch (error) {
       if (options.throws || options.signal?.aborted && error === options.signal.reason) throw error;
-      return failedResult(server, error);
+      return failedResult(error);
     }
   }
 
@@ -293,7 +291,9 @@ export class Hub implements HubLike, AsyncDisposable {
   }
 
   async #use<Value>(connection: Connection, work: Work<Value>, options: RequestOptions): Promise<Value> {
-    if (this.#isOver) throw new ConnectionClosedError("The hub is closed", { delivery: "not-sent" });
+    if (this.#isOver) {
+      throw new ConnectionClosedError("The hub is closed", { delivery: "not-sent", server: connection.name });
+    }
     this.#calls++;
     try {
       return await connection.use(work, options);

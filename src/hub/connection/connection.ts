@@ -151,7 +151,7 @@ export class Connection {
       return value;
     } catch (error) {
       this.#broke(error, turn);
-      throw error;
+      throw this.#named(error);
     } finally {
       this.#limiter.release();
     }
@@ -177,7 +177,9 @@ export class Connection {
     this.#wake();
     const total = timeouts?.total ?? timeout ?? this.config.timeouts?.total ?? shared.timeouts?.total ?? 300_000;
     const endsAt = clock.monotonic() + total;
-    await this.#limiter.wait({ milliseconds: total, signal });
+    await this.#limiter.wait({ milliseconds: total, signal }).catch((error) => {
+      throw this.#named(error);
+    });
     return { ...options, endsAt } as RequestOptions;
   }
 
@@ -362,6 +364,12 @@ export class Connection {
   #note(reason: unknown): void {
     const error = this.error = reason instanceof Error ? reason : new Error(String(reason));
     this.#host.emit({ type: "error", server: this.name, error });
+  }
+
+  /** Its name in the hub says more than its address. */
+  #named(error: unknown): unknown {
+    if (error instanceof McpError) error.server = this.name;
+    return error;
   }
 
   #unavailable(): Error {
