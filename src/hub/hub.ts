@@ -166,12 +166,14 @@ export class Hub implements HubLike, AsyncDisposable {
    * @param options `throws: true` rejects with the error itself.
    */
   async callTool(name: QualifiedName, args: JsonObject = {}, options: HubCallOptions = {}): Promise<CallToolResult> {
+    let server = typeof name === "object" ? name.server : undefined;
     try {
       const found = await this.#find(name, "tool", options);
+      server = found.connection.name;
       return await this.#use(found.connection, (client, rest) => client.callTool(found.name, args, rest), options);
     } catch (error) {
       if (options.throws || options.signal?.aborted && error === options.signal.reason) throw error;
-      return failedResult(error);
+      return failedResult(error, server);
     }
   }
 
