@@ -125,6 +125,10 @@ export const noServer: readonly Case[] = [
     { comand: "x" },
     ': it has neither a "command" nor a "url" (did you mean "command" where it says "comand"?): write one of them',
   ],
+  [
+    { uri: "https://x" },
+    ': it has neither a "command" nor a "url" (did you mean "url" where it says "uri"?): write one of them',
+  ],
   [{ command: "" }, ".command: it is empty: expected a text"],
   [{ command: 5 }, ".command: expected a text, found a number: write it in double quotes"],
   [{ command: "x", url: "https://example.com/mcp" }, '.url: it stands beside "command": keep one of the two'],
@@ -280,6 +284,10 @@ export const warned: readonly Case[] = [
   [
     { mcpServers: { s: { command: "x", comand: "y" } } },
     'mcp.json: mcpServers.s.comand: unknown field (did you mean "command"?): correct its name or take it out',
+  ],
+  [
+    { mcpServers: { s: { command: "x", workingDirectory: "/" } } },
+    'mcp.json: mcpServers.s.workingDirectory: unknown field (did you mean "cwd"?): correct its name or take it out',
   ],
   [
     { mcpServers: { s: { command: "x", whatever: 1 } } },
