@@ -223,10 +223,6 @@ export const noServer: readonly Case[] = [
     '.headers.x-key: it is the same header as "X-Key": keep one of the two',
   ],
   [
-    { url: "https://example.com", headers: { "Mcp-Session-Id": "1" } },
-    ".headers.Mcp-Session-Id: the protocol writes this header itself: take it out",
-  ],
-  [
     { url: "https://example.com", headers: { Authorization: "Bearer ${TOKEN}" } },
     '.headers.Authorization: the environment variable "TOKEN" is not set (did you mean "TOKN"?): set it, or write "${TOKEN:-default}"',
   ],
@@ -288,6 +284,10 @@ export const warned: readonly Case[] = [
   [
     { mcpServers: { s: { command: "x", workingDirectory: "/" } } },
     'mcp.json: mcpServers.s.workingDirectory: unknown field (did you mean "cwd"?): correct its name or take it out',
+  ],
+  [
+    { mcpServers: { s: { url: "https://example.com", headers: { Accept: "*/*" } } } },
+    "mcp.json: mcpServers.s.headers.Accept: the protocol writes this header itself, so it is left out: take it out",
   ],
   [
     { mcpServers: { s: { command: "x", whatever: 1 } } },

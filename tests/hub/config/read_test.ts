@@ -200,6 +200,17 @@ describe("reading a config", () => {
     assertEquals([Object.keys(servers), names], [["constructor"], ["constructor", "toString"]]);
   });
 
+  test("headers that the protocol writes itself are left out, others stay", () => {
+    const headers = {
+      "content-type": "application/json",
+      Accept: "*/*",
+      "Mcp-Session-Id": "1",
+      "Accept-Language": "de",
+    };
+    const { servers } = readHubConfig({ mcpServers: { a: { url: "https://example.com", headers } } }, { environment });
+    assertEquals(servers.a, { url: "https://example.com", headers: { "Accept-Language": "de" }, secrets: ["1"] });
+  });
+
   test("loopback needs no encryption", () => {
     const urls = ["http://localhost:1/mcp", "http://127.0.0.1/mcp", "ws://[::1]:8/mcp", "http://a.localhost/"];
     for (const url of urls) assertEquals(readHubConfig({ mcpServers: { a: { url } } }, { environment }).problems, []);

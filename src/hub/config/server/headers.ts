@@ -16,7 +16,7 @@ export function isHeaderValue(value: string): boolean {
 
 /** True for a header that the protocol or the connection writes by itself. */
 export function isReservedHeader(name: string): boolean {
-  return /^(accept(-.*)?|connection|content-.*|expect|host|keep-alive|last-event-id|mcp-.*|sec-.*|te|trailer|transfer-encoding|upgrade|via)$/i
+  return /^(accept|accept-encoding|connection|content-.*|expect|host|keep-alive|last-event-id|mcp-.*|sec-.*|te|trailer|transfer-encoding|upgrade|via)$/i
     .test(name);
 }
 

@@ -207,7 +207,7 @@ function checkUrl(
 
 function readHeaders(entry: Entry): Record<string, string> {
   const seen = new Map<string, string>();
-  return entry.record("headers", (name, value) => {
+  const headers = entry.record("headers", (name, value) => {
     const other = seen.get(name.toLowerCase());
     seen.set(name.toLowerCase(), name);
     // A value may be a secret: it is never shown.
@@ -216,7 +216,12 @@ function readHeaders(entry: Entry): Record<string, string> {
     if (!isHeaderValue(value)) {
       return "its value holds characters that cannot be sent: expected visible ones of Latin-1, spaces and tabs";
     }
-    if (isReservedHeader(name)) return "the protocol writes this header itself: take it out";
     return undefined;
   }, isCredentialName);
+  // Many write Accept or Content-Type, as the examples of servers do: that is harmless, and not theirs to say.
+  for (const name of Object.keys(headers).filter(isReservedHeader)) {
+    entry.warn(["headers", name], () => "the protocol writes this header itself, so it is left out: take it out");
+    delete headers[name];
+  }
+  return headers;
 }
