@@ -25,7 +25,10 @@ export interface DiscoveryOptions {
   readonly threshold?: number | undefined;
   /** How many tools a search gives where the model names no number (10, at most 50). */
   readonly limit?: number | undefined;
-  /** Which tools there are for the model: one for which it says false is not listed, found, described or called. */
+  /**
+   * Which tools there are for the model: one for which it says false is not listed, found, described or called, and with a filter
+   * neither is one that the hub does not list.
+   */
   readonly filter?: ((tool: CatalogTool) => boolean) | undefined;
 }
 
@@ -57,10 +60,11 @@ class DiscoveryHub implements HubLike {
   readonly #threshold: number;
   readonly #limit: number;
   readonly #filter: (tool: CatalogTool) => boolean;
+  readonly #isFiltered: boolean;
   readonly #search: ToolSearch;
   #made: { readonly servers: string; readonly tools: readonly CatalogTool[] } | undefined;
 
-  constructor(hub: HubLike, { threshold = 40, limit = 10, filter = () => true }: DiscoveryOptions) {
+  constructor(hub: HubLike, { threshold = 40, limit = 10, filter }: DiscoveryOptions) {
     if (!(threshold >= 0)) {
       throw new RangeError(`Cannot use the threshold ${threshold}: expected a number of tools, 0 or more`);
     }
@@ -70,7 +74,8 @@ class DiscoveryHub implements HubLike {
     this.#hub = hub;
     this.#threshold = threshold;
     this.#limit = limit;
-    this.#filter = filter;
+    this.#filter = filter ?? (() => true);
+    this.#isFiltered = filter !== undefined;
     this.#search = createToolSearch(hub);
   }
 
@@ -98,8 +103,8 @@ class DiscoveryHub implements HubLike {
       case discoveryNames.call:
         return await this.#callTool(args, options);
     }
-    const found = this.#hub.findTool(name);
-    if (found && !this.#filter(found)) return this.#unknown(found.qualifiedName);
+    // A hub may leave a tool that it does not list to the server: nobody could have looked at that.
+    if (this.#isFiltered && !this.findTool(name)) return this.#unknown(typeof name === "string" ? name : name.name);
     return await this.#hub.callTool(name, args, options);
   }
 

@@ -216,6 +216,7 @@ describe("what is hidden", () => {
       assert((await discovery.callTool(name)).isError);
     }
     assert((await discovery.callTool({ server: "git.hub", name: "create_issue" })).isError);
+    assert((await discovery.callTool("many.not_listed")).isError);
     assertEquals(hub.calls, []);
     assertMatch(discovery.tools()[0]?.tool.description ?? "", /Servers with tools: many\.$/);
   });
@@ -237,6 +238,8 @@ describe("all else", () => {
     const hub = stage();
     const discovery = createDiscoveryTools(hub);
     assertEquals(textOf(await discovery.callTool("many__tool_1", { a: 1 }, { timeout: 1 })), "called");
+    assertEquals(textOf(await discovery.callTool({ server: "many", name: "not_listed" })), "called");
+    hub.calls.pop();
     await discovery.readResource("memo://1", { timeout: 2 });
     await discovery.getPrompt("many__ask", { a: "1" }, { timeout: 3 });
     const reference = { type: "ref/prompt", name: "many__ask" } as const;

@@ -48,6 +48,12 @@ describe("search over tools", () => {
     test(`"${query}" finds ${expected} first`, () => assertEquals(names(query)[0], expected));
   }
 
+  test("a word weighs more than one that begins with it", () => {
+    const both = createCatalogView([serverOf("a", ["a_repository", "b_repo"])]);
+    assertEquals(searchTools(both, "repo").map(({ tool }) => tool.name), ["b_repo", "a_repository"]);
+    assertEquals(searchTools(both, "repository").map(({ tool }) => tool.name), ["a_repository"]);
+  });
+
   test("a name weighs more than a description", () => {
     assertEquals(names("issue").indexOf("weather__alerts"), 2);
   });
@@ -150,5 +156,16 @@ describe("search over a catalog that changes", () => {
     now = now.without("a");
     assertEquals(search.search("run").map(({ tool }) => tool.server), ["b", "c"]);
     assertEquals(reads, 4);
+  });
+
+  test("finds a tool no more that is gone, though the others are the same objects", () => {
+    const tools = [toolOf("run_one"), toolOf("run_two")];
+    let now = createCatalogView([serverOf("a", [], { tools }), serverOf("b", ["walk"])]);
+    const search = createToolSearch({ tools: () => now.tools() });
+    assertEquals(search.search("two").length, 1);
+    now = now.with(serverOf("a", [], { tools: tools.slice(0, 1) }));
+    assertEquals(search.search("two"), []);
+    now = now.with(serverOf("a", [], { tools }));
+    assertEquals(search.search("two").map(({ tool }) => tool.name), ["run_two"]);
   });
 });
