@@ -83,8 +83,10 @@ const known: ReadonlySet<string> = new Set([
  * @returns For `tools` of a request; empty where there is no tool.
  */
 export function toGoogleTools(hub: HubLike, options?: ModelToolsOptions): GoogleTool[] {
-  const functionDeclarations = listModelTools(hub, options).map(({ name, description, schema }) => {
-    const parameters = toGoogleSchema(schema);
+  const functionDeclarations = listModelTools(hub, options).map(({ name, description, schema, tell }) => {
+    const notes: string[] = [];
+    const parameters = toGoogleSchema(schema, notes);
+    notes.forEach(tell);
     return { name, description, ...(parameters.properties && { parameters }) };
   });
   return functionDeclarations.length > 0 ? [{ functionDeclarations }] : [];

@@ -36,6 +36,8 @@ export interface ModelTool {
   /** Never empty: without a description the title, else the name. */
   readonly description: string;
   readonly schema: JsonObject;
+  /** Tells what else is lost of it. */
+  readonly tell: (message: string) => void;
 }
 
 /** What a provider asks of tools beside what all ask. */
@@ -59,7 +61,7 @@ export function listModelTools(hub: HubLike, options: ModelToolsOptions = {}, ru
       if (rules.propertyName) dropProperties(schema, rules.propertyName, (message) => tell(message, false));
       for (const note of notes) tell(note, false);
       const description = describe(entry, options.descriptionLimit ?? rules.descriptionLimit, tell);
-      return [{ entry, name: qualifiedName, description, schema }];
+      return [{ entry, name: qualifiedName, description, schema, tell: (message: string) => tell(message, false) }];
     } catch (error) {
       tell(error instanceof Error ? error.message : String(error), true);
       return [];

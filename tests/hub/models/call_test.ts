@@ -155,7 +155,7 @@ describe("the tool of a model", () => {
         tools: {
           wait: {
             run: (_, { signal, onProgress }) => {
-              onProgress?.({ progressToken: 1, progress: 0.5 });
+              onProgress?.({ progress: 0.5 });
               return new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
             },
           },

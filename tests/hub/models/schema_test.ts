@@ -276,4 +276,32 @@ describe("schemas for Google", () => {
       assertEquals<unknown>(toGoogleSchema(toModelSchema(given).schema), schema);
     });
   }
+
+  test("references that double at each level end, and it is told", () => {
+    const link = (name: string): JsonObject => ({ $ref: `#/$defs/${name}` });
+    const both = (at: number): JsonObject => ({
+      type: "object",
+      properties: { x: link(`n${at}`), y: { allOf: [link(`n${at}`)] } },
+    });
+    const $defs = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`n${at}`, both(at + 1)]));
+    const { schema } = toModelSchema({ ...both(0), $defs: { ...$defs, n30: { type: "string" } } });
+    const notes: string[] = [];
+    const started = performance.now();
+    const size = JSON.stringify(toGoogleSchema(schema, notes)).length;
+    assertEquals(size < 1_000_000, true, `${size}`);
+    assertEquals(performance.now() - started < 2000, true);
+    assertEquals(notes, ["it is too large with its references filled in: some of them are any object"]);
+  });
+
+  test("a root of unions of unions ends, and it is told", () => {
+    const $defs = Object.fromEntries(Array.from({ length: 9 }, (_, at) => [
+      `n${at}`,
+      { anyOf: Array.from({ length: 20 }, () => ({ $ref: `#/$defs/n${at + 1}` })) },
+    ]));
+    const started = performance.now();
+    const { schema, notes } = toModelSchema({ $ref: "#/$defs/n0", $defs: { ...$defs, n9: { type: "object" } } });
+    assertEquals(schema.type, "object");
+    assertEquals(performance.now() - started < 2000, true);
+    assertEquals(notes.includes("its root has too many branches: some of them are left out"), true);
+  });
 });

@@ -17,10 +17,10 @@ export function nearestNames(written: string, names: Iterable<string>, most = 3)
   const found: { name: string; likeness: number }[] = [];
   for (const name of names) {
     const folded = fold(name);
-    // A model often leaves the server out, or writes another one.
+    // The tool's own name counts: a model often leaves the server out, or writes another one. The rest parts equals.
     const own = folded.slice(folded.indexOf("__") + 1);
-    const likeness = Math.max(alike(wanted, folded), alike(wanted, own), alike(tail(wanted), own));
-    if (likeness >= least) found.push({ name, likeness });
+    const likeness = Math.max(alike(wanted, own), alike(tail(wanted), own));
+    if (likeness >= least) found.push({ name, likeness: likeness + alike(wanted, folded) / 100 });
   }
   found.sort((left, right) => right.likeness - left.likeness);
   return found.slice(0, most).map(({ name }) => name);

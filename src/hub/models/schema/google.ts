@@ -31,6 +31,8 @@ export interface GoogleSchema {
 }
 
 const deepest = 32;
+/** After so many schemas no more references are filled in: they could double at each level. */
+const mostSchemas = 1000;
 const types: ReadonlyMap<unknown, NonNullable<GoogleSchema["type"]>> = new Map<
   unknown,
   NonNullable<GoogleSchema["type"]>
@@ -67,9 +69,13 @@ const numbers = [
  * A list of unknown things is a list of texts: Google wants a type.
  *
  * @param root As `toModelSchema` makes it.
+ * @param notes Is told when a schema is so large that some references are not filled in.
  */
-export function toGoogleSchema(root: JsonObject): GoogleSchema {
-  return convert(root, { root, references: [], depth: 0 });
+export function toGoogleSchema(root: JsonObject, notes: string[] = []): GoogleSchema {
+  const count = { schemas: 0, isCut: false };
+  const schema = convert(root, { root, references: [], depth: 0, count });
+  if (count.isCut) notes.push("it is too large with its references filled in: some of them are any object");
+  return schema;
 }
 
 interface Place {
@@ -77,14 +83,25 @@ interface Place {
   /** The references that led here. */
   readonly references: readonly string[];
   readonly depth: number;
+  /** How many schemas there are so far, and whether a reference was not filled in. */
+  readonly count: { schemas: number; isCut: boolean };
+}
+
+/** What a reference leads to, as long as there is room. */
+function follow(reference: string, { root, count }: Place): JsonObject | undefined {
+  const target = resolve(reference, root);
+  if (!target || count.schemas <= mostSchemas) return target;
+  count.isCut = true;
+  return undefined;
 }
 
 function convert(given: JsonObject, place: Place): GoogleSchema {
   if (place.depth > deepest) return { type: "OBJECT" };
+  place.count.schemas++;
   const inside = { ...place, depth: place.depth + 1 };
   if (typeof given.$ref === "string") {
     const { $ref, ...beside } = given;
-    const target = resolve($ref, place.root);
+    const target = follow($ref, place);
     if (!target || place.references.includes($ref)) return { type: "OBJECT", ...describe(given) };
     return convert({ ...target, ...beside }, { ...inside, references: [...place.references, $ref] });
   }
@@ -153,11 +170,11 @@ function guess(given: JsonObject, allowed: readonly JsonValue[] | undefined): No
 }
 
 /** A schema with what its `allOf` says: the later word counts, properties and `required` are joined. */
-function joinAll({ allOf, ...given }: JsonObject, { root }: Place): JsonObject {
+function joinAll({ allOf, ...given }: JsonObject, place: Place): JsonObject {
   let joined: JsonObject = {};
   for (const branch of [...list(allOf), given]) {
     const { $ref, ...own } = branch;
-    const target = typeof $ref === "string" ? resolve($ref, root) : undefined;
+    const target = typeof $ref === "string" ? follow($ref, place) : undefined;
     for (const one of target ? [target, own] : [branch]) {
       const properties = { ...record(joined.properties), ...record(one.properties) };
       const required = [...new Set([...texts(joined.required), ...texts(one.required)])];

@@ -8,6 +8,14 @@ import type { JsonObject, JsonValue } from "../../../protocol/json_rpc.ts";
 import { resolve } from "./reference.ts";
 
 const deepest = 8;
+/** The most branches that are looked at: references could make many more of few. */
+const mostBranches = 300;
+
+/** Where the branches are, and how many were looked at. */
+interface Walk {
+  readonly root: JsonObject;
+  branches: number;
+}
 
 /** What an object takes. */
 interface Shape {
@@ -25,9 +33,11 @@ interface Shape {
 export function joinRoot(schema: JsonObject, notes: string[]): JsonObject {
   const { $ref, allOf, anyOf, oneOf, not, enum: values, const: value, ...rest } = schema;
   if ([$ref, allOf, anyOf, oneOf, not, values, value].every((keyword) => keyword === undefined)) return schema;
-  const { properties, required } = shapeOf(schema, schema, 0);
+  const walk: Walk = { root: schema, branches: 0 };
+  const { properties, required } = shapeOf(schema, walk, 0);
+  if (walk.branches > mostBranches) notes.push("its root has too many branches: some of them are left out");
   if (anyOf ?? oneOf ?? not ?? values ?? value) notes.push("the alternatives of its root are joined into one");
-  const type = rest.type ?? typeBehind(schema, schema, 0);
+  const type = rest.type ?? typeBehind(schema, { root: schema, branches: 0 }, 0);
   const { required: _, ...plain } = rest;
   return {
     ...plain,
@@ -37,7 +47,7 @@ export function joinRoot(schema: JsonObject, notes: string[]): JsonObject {
   };
 }
 
-function shapeOf(schema: JsonObject, root: JsonObject, depth: number): Shape {
+function shapeOf(schema: JsonObject, walk: Walk, depth: number): Shape {
   const properties = new Map<string, JsonValue>();
   const required = new Set(isTexts(schema.required) ? schema.required : []);
   const take = (shape: Shape) => {
@@ -46,16 +56,16 @@ function shapeOf(schema: JsonObject, root: JsonObject, depth: number): Shape {
   if (isObject(schema.properties)) {
     take({ properties: new Map(Object.entries(schema.properties as JsonObject) as [string, JsonValue][]), required });
   }
-  if (depth >= deepest) return { properties, required };
-  const target = typeof schema.$ref === "string" ? resolve(schema.$ref, root) : undefined;
+  if (depth >= deepest || ++walk.branches > mostBranches) return { properties, required };
+  const target = typeof schema.$ref === "string" ? resolve(schema.$ref, walk.root) : undefined;
   const all = [...branchesOf(schema.allOf), ...(target && target !== schema ? [target] : [])];
   for (const branch of all) {
-    const shape = shapeOf(branch, root, depth + 1);
+    const shape = shapeOf(branch, walk, depth + 1);
     take(shape);
     for (const name of shape.required) required.add(name);
   }
   for (const branches of [branchesOf(schema.anyOf), branchesOf(schema.oneOf)]) {
-    const shapes = branches.map((branch) => shapeOf(branch, root, depth + 1));
+    const shapes = branches.map((branch) => shapeOf(branch, walk, depth + 1));
     shapes.forEach(take);
     for (const name of shapes[0]?.required ?? []) {
       if (shapes.every((shape) => shape.required.has(name))) required.add(name);
@@ -65,12 +75,12 @@ function shapeOf(schema: JsonObject, root: JsonObject, depth: number): Shape {
 }
 
 /** The type that the branches agree on, where the root itself says none. */
-function typeBehind(schema: JsonObject, root: JsonObject, depth: number): JsonValue | undefined {
-  if (schema.type !== undefined || depth >= deepest) return schema.type;
-  const target = typeof schema.$ref === "string" ? resolve(schema.$ref, root) : undefined;
+function typeBehind(schema: JsonObject, walk: Walk, depth: number): JsonValue | undefined {
+  if (schema.type !== undefined || depth >= deepest || ++walk.branches > mostBranches) return schema.type;
+  const target = typeof schema.$ref === "string" ? resolve(schema.$ref, walk.root) : undefined;
   const branches = [target, ...[schema.allOf, schema.anyOf, schema.oneOf].flatMap(branchesOf)];
   const found = branches.flatMap((branch) =>
-    branch && branch !== schema ? typeBehind(branch, root, depth + 1) ?? [] : []
+    branch && branch !== schema ? typeBehind(branch, walk, depth + 1) ?? [] : []
   );
   return found.includes("object") ? "object" : found[0];
 }
