@@ -164,6 +164,8 @@ export interface Authorizer {
   redact(text: string): string;
   /** Is given what resolves names, where the runtime has it: what a server names is judged by its addresses too. */
   resolveWith?(resolve: Resolve): void;
+  /** The sign-in to a server that is under way: a person takes longer for it than a call may. */
+  underWay?(server: string, signal?: AbortSignal | null): Promise<unknown> | undefined;
   /** The headers with which a WebSocket to the server is opened, where the runtime can send some. */
   headers?(server: string, signal?: AbortSignal): Promise<Record<string, string>>;
 }

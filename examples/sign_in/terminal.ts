@@ -12,8 +12,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { createOAuth } from "../../src/auth/mod.ts";
-import { authorizeInBrowser, type BrowserSignInOptions, connect } from "../../src/entry/local.ts";
-import { createFileStore, resolve } from "../../src/entry/local.ts";
+import { authorizeInBrowser, type BrowserSignInOptions, connect, createFileStore } from "../../src/entry/local.ts";
 
 /** What a test has otherwise. */
 export interface World extends BrowserSignInOptions {
@@ -38,10 +37,7 @@ export async function run(words: readonly string[], world: World = {}): Promise<
     clientMetadata: { client_name: "An example of Causeway" },
     store: createFileStore(folder),
     authorize: authorizeInBrowser(browser),
-    resolve,
   });
-  // A person takes longer than a call may: before the first one.
-  if (!await auth.status(server)) await auth.signIn(server);
   await using client = await connect(server, { auth });
   if (tool === undefined) return (await client.listTools()).tools.map(({ name }) => name).join("\n");
   const { content, isError } = await client.callTool(tool, JSON.parse(args));

@@ -66,6 +66,11 @@ export class OAuth implements Authorizer {
     this.#context.resolve ??= resolve;
   }
 
+  /** The sign-in to a server that is under way, if there is one: `connect` of `./bun`, `./deno`, `./node` and `./local` waits for it. */
+  underWay(server: string, signal?: AbortSignal | null): Promise<unknown> | undefined {
+    return this.#access(server).underWay(signal);
+  }
+
   /** Takes all secrets out of a text. */
   redact(text: string): string {
     return this.#context.redactor.redact(text);

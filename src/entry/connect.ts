@@ -6,6 +6,7 @@
 import type { Client } from "../client/client.ts";
 import { allFeatures } from "../client/features.ts";
 import { createSchemaValidator } from "../protocol/json_schema/mod.ts";
+import { TimeoutError } from "../protocol/errors.ts";
 import { ChannelTransport } from "../transport/channel.ts";
 import type { Resolve } from "../ports.ts";
 import { createLegacySseChannel } from "../transport/legacy_sse.ts";
@@ -24,14 +25,25 @@ export type RuntimePorts = Pick<
 >;
 
 /**
- * Makes a `connect` that has its ports filled in; the caller's own options come first.
+ * Makes a `connect` that has its ports filled in; the caller's own options come first. A person who signs in for it takes the
+ * time that they need: `timeouts` are the server's.
  *
  * @param resolve Resolves names: what an `auth` follows is judged by its addresses too.
  */
 export function createConnect(ports: () => RuntimePorts, resolve: Resolve): Connect {
-  return (target, given = {}) => {
-    given.auth?.resolveWith?.(resolve);
-    return connectTarget(target, filled({ ...ports(), ...given }));
+  return async (target, given = {}) => {
+    const { auth, signal } = given;
+    auth?.resolveWith?.(resolve);
+    const open = () => connectTarget(target, filled({ ...ports(), ...given }));
+    try {
+      return await open();
+    } catch (error) {
+      const isLate = error instanceof TimeoutError && (typeof target === "string" || target instanceof URL);
+      const signingIn = isLate ? auth?.underWay?.(String(target), signal) : undefined;
+      if (!signingIn) throw error;
+      await signingIn;
+      return await open();
+    }
   };
 }
 

@@ -3,19 +3,20 @@
  *
  * @module
  */
-import { discard } from "../../egress/body.ts";
+import { readErrorText } from "../../egress/body.ts";
 import { urlWithoutQuery } from "../../protocol/excerpt.ts";
 import { AuthorizationError, AuthorizationRequiredError, McpError } from "../../protocol/errors.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { Fetch } from "../../ports.ts";
 import { readChallenges } from "../challenge.ts";
-import type { AuthorizationRequest } from "../options.ts";
+import type { AuthorizationRequest, OAuthOptions } from "../options.ts";
+import { failure } from "../failure.ts";
 import { parseObject } from "../parse.ts";
 import type { DpopKey, ServerMetadata, TokenResponse } from "../seam.ts";
 import { begin, isPending, takeCallback } from "./code_flow.ts";
 import type { OAuthContext } from "./context.ts";
 import { discover, type Discovered } from "./discovery.ts";
-import { fullClient, identify } from "./identity.ts";
+import { forgetClient, fullClient, identify } from "./identity.ts";
 import type { KnownClient, PendingRecord, ServerRecord, TokenRecord } from "./records.ts";
 import { readScopes, union } from "./scopes.ts";
 import { type Asking, post, requestToken } from "./token_request.ts";
@@ -39,8 +40,6 @@ interface Demand {
   readonly isStepUp?: boolean;
   /** Somebody asked for this sign-in: a person may have something to do for it. */
   readonly isExplicit?: boolean;
-  /** Ends what was asked for. What a call began goes on without it: the next one finds the token. */
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** One request on its way, and what was tried for it. */
@@ -76,6 +75,11 @@ export class Access {
     this.tokens = new Tokens(context, server, (tokens, record) => this.#renew(tokens, record));
   }
 
+  /** The sign-in under way, where there is one. */
+  underWay(signal?: AbortSignal | null): Promise<TokenRecord> | undefined {
+    return this.#signingIn.underWay(signal);
+  }
+
   /** Wraps what sends requests to the server. */
   wrap(fetch: Fetch): Fetch {
     return async (url, init) => {
@@ -93,13 +97,10 @@ export class Access {
           if (response.ok && this.#stepUps.size) this.#stepUps.delete(await operationOf(init));
           return response;
         }
-        let goesOn = true;
-        try {
-          goesOn = left > 1 && (needsNonce || await notSent(this.#answer(response, attempt)));
-        } finally {
-          if (goesOn) discard(response);
-        }
-        if (!goesOn) return response;
+        // Its body would hold a connection while a token is got, and a Worker has six.
+        const text = await readErrorText(response, this.#context.clock);
+        const goesOn = left > 1 && (needsNonce || await notSent(this.#answer(response, attempt)));
+        if (!goesOn) return new Response(text, response);
       }
     };
   }
@@ -118,7 +119,7 @@ export class Access {
 
   /** Signs in: without a person where a grant can, else with one. */
   async signIn(scopes?: readonly string[], signal?: AbortSignal): Promise<TokenRecord> {
-    return await this.#signIn({ ...await this.#ask(signal), wanted: scopes, isExplicit: true, signal }, signal);
+    return await this.#signIn({ ...await this.#ask(signal), wanted: scopes, isExplicit: true }, signal);
   }
 
   /** Finishes a sign-in with the code of its callback. */
@@ -128,7 +129,15 @@ export class Access {
     const key = await this.#context.options.dpop?.open();
     const parameters = { code, redirect_uri: redirectUri, code_verifier: verifier };
     const asking = this.#asking(client, metadata, key);
-    const response = await requestToken(asking, "authorization_code", { ...parameters, resource });
+    const response = await requestToken(asking, "authorization_code", { ...parameters, resource }).catch(
+      async (error: unknown) => {
+        // Who is not known any more signs in as somebody new.
+        if (error instanceof AuthorizationError && /^(invalid|unauthorized)_client$/.test(error.error ?? "")) {
+          await forgetClient(this.#context, metadata, client);
+        }
+        throw error;
+      },
+    );
     this.#waiting = undefined;
     return await this.#keep(response, { metadata, resource, scopes }, client, key);
   }
@@ -139,8 +148,8 @@ export class Access {
     await this.tokens.settle();
     const server = (await this.tokens.serverRecord())?.content;
     const tokens = server && (await this.tokens.load(server))?.content;
-    if (!tokens) return undefined;
     await this.tokens.forget();
+    if (!tokens) return undefined;
     const { metadata } = server;
     if (metadata.revocation_endpoint === undefined) return false;
     try {
@@ -200,12 +209,14 @@ export class Access {
 
   /** One sign-in for all who need one now. */
   async #signIn(demand: Demand, signal?: AbortSignal | null): Promise<TokenRecord> {
-    return await this.#signingIn.join(() => this.#signInOnce(demand), signal);
+    const begin = (control: AbortController) => this.#signInOnce(demand, control);
+    // A call that took too long may be repeated by who made it: the person is not sent away.
+    return await this.#signingIn.join(begin, signal, demand.isExplicit ? 0 : 1_000);
   }
 
-  async #signInOnce(demand: Demand): Promise<TokenRecord> {
+  async #signInOnce(demand: Demand, control: AbortController): Promise<TokenRecord> {
     const { grant, authorize, dpop } = this.#context.options;
-    const { isStepUp, isExplicit, signal } = demand;
+    const { isStepUp, isExplicit } = demand;
     const required = (begun: AuthorizationRequest) =>
       new AuthorizationRequiredError(`Sign in to "${urlWithoutQuery(this.server)}" first`, begun);
     const waiting = this.#waiting;
@@ -217,15 +228,37 @@ export class Access {
       }
       const client = await identify(this.#context, found.metadata, this.server);
       const key = await dpop?.open();
-      return await this.#keep(await this.#obtain(client, found, key, signal), found, client, key);
+      return await this.#keep(await this.#obtain(client, found, key, control.signal), found, client, key);
     }
     const begun = await begin(this.#context, this.server, found);
     if (!authorize) {
       this.#waiting = begun;
       throw required(begun);
     }
-    const { pending, code } = await takeCallback(this.#context, await authorize({ ...begun, signal }), begun.pending);
+    const callback = await this.#waitFor(authorize, begun, control);
+    const { pending, code } = await takeCallback(this.#context, callback, begun.pending);
     return await this.finish(pending, code);
+  }
+
+  /** Lets a person go on: as long as the sign-in can be finished, and somebody waits for it. */
+  async #waitFor(
+    authorize: NonNullable<OAuthOptions["authorize"]>,
+    begun: AuthorizationRequest,
+    control: AbortController,
+  ): Promise<string | URL> {
+    const { clock } = this.#context;
+    const { signal } = control;
+    signal.throwIfAborted();
+    const late = (): void => control.abort(failure("Cannot sign in: nobody came back in time"));
+    const stop = clock.schedule(late, begun.pending.expiresAt - clock.now());
+    try {
+      return await Promise.race([
+        authorize({ ...begun, signal }),
+        new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+      ]);
+    } finally {
+      stop();
+    }
   }
 
   /** Finds the authorization server, and what to ask it for. */

@@ -24,6 +24,8 @@ export class Tokens {
   readonly #server: string;
   readonly #renew: Renew;
   #known: TokenRecord | undefined;
+  /** The last access token that came to this process: those of others may have been revoked since. */
+  #own: string | undefined;
   /** The store was asked: where it had nothing, it is asked again when the server wants a token. */
   #looked = false;
   /** A lease of somebody else, and how long it is waited for: their time of day may be another. */
@@ -94,9 +96,10 @@ export class Tokens {
     await this.#renewal.settle();
   }
 
-  /** Tells whether tokens that were refused are not the last ones, or have ended on their way. */
+  /** Tells whether others may be had for tokens that were refused: these are not new, or have ended on their way. */
   isOver(tokens: TokenRecord): boolean {
-    return tokens.accessToken !== this.#known?.accessToken || !this.#isGood(tokens);
+    const { accessToken } = tokens;
+    return accessToken !== this.#own || accessToken !== this.#known?.accessToken || !this.#isGood(tokens);
   }
 
   /** The tokens to send now: renewed when they are about to end; undefined when there are none that are good. */
@@ -133,10 +136,13 @@ export class Tokens {
   async #renewOnce(rejected: string | undefined): Promise<TokenRecord | undefined> {
     const { clock, random } = this.#context;
     const giveUp = clock.monotonic() + 2 * this.#leaseTime;
-    for (let failures = 0;;) {
+    // Seldomer and seldomer: each look at the store is a request of a Worker, which has not many.
+    for (let races = 0, failures = 0, pause = 50;; pause = Math.min(2 * pause, 1_000)) {
       try {
         const outcome = await this.#attempt(rejected);
-        if (outcome !== "again") return outcome;
+        // Whoever was faster is done: what they have brought is there.
+        if (outcome === "again" && races++ < 5) continue;
+        if (outcome !== "again" && outcome !== "later") return outcome;
       } catch (error) {
         // Nobody else has the new tokens while the store does not take them.
         if (!this.#gained || failures++ > 4) {
@@ -147,11 +153,11 @@ export class Tokens {
         }
       }
       if (clock.monotonic() > giveUp) throw new TimeoutError("total", 2 * this.#leaseTime, { delivery: "not-sent" });
-      await new Promise<void>((resolve) => clock.schedule(resolve, 50 + 100 * random.fraction()));
+      await new Promise<void>((resolve) => clock.schedule(resolve, pause * (1 + random.fraction())));
     }
   }
 
-  async #attempt(rejected: string | undefined): Promise<TokenRecord | "again" | undefined> {
+  async #attempt(rejected: string | undefined): Promise<TokenRecord | "again" | "later" | undefined> {
     const { clock, random } = this.#context;
     const server = (await this.serverRecord())?.content;
     const kept = server && await this.load(server);
@@ -166,7 +172,7 @@ export class Tokens {
       if (last) return last;
       const elapsed = clock.monotonic();
       if (this.#awaited?.id !== lease.id) this.#awaited = { id: lease.id, until: elapsed + this.#leaseTime };
-      if (elapsed < this.#awaited.until) return "again";
+      if (elapsed < this.#awaited.until) return "later";
     }
     const until = now + this.#leaseTime;
     const text = JSON.stringify({ ...tokens, lease: { id: randomHex(random, 8), until } });
@@ -204,9 +210,9 @@ export class Tokens {
       }
       // A lease that is not given back ends by itself.
       await context.swap(key, leased, text).catch(() => {});
-      if (code !== "invalid_client") throw error;
       // Who is not known any more signs in as somebody new.
-      await forgetClient(context, server.metadata, tokens.client);
+      if (code === "invalid_client") await forgetClient(context, server.metadata, tokens.client);
+      else if (!tokens.refreshToken || !isFinal(error)) throw error;
       return last;
     }
     const next = this.record(response, tokens);
@@ -220,6 +226,7 @@ export class Tokens {
   record(response: TokenResponse, before: Pick<TokenRecord, "client"> & Partial<TokenRecord>): TokenRecord {
     const { expiresIn, accessToken, tokenType, refreshToken = before.refreshToken, scopes = before.scopes } = response;
     const { client, dpopKey } = before;
+    this.#own = accessToken;
     const { clock, random } = this.#context;
     const now = clock.now();
     const lifetime = (expiresIn ?? NaN) * 1_000;
@@ -245,4 +252,13 @@ export class Tokens {
   #key({ issuer, resource }: ServerRecord): Promise<string> {
     return this.#context.ownKey("tokens", issuer, resource ?? this.#server);
   }
+}
+
+/**
+ * Whether a refusal will not be another one with the next try: then a sign-in has to follow. Servers have many names beside
+ * `invalid_grant` for a refresh token that is no good.
+ */
+function isFinal(error: unknown): boolean {
+  return error instanceof AuthorizationError && !error.retryable && error.error !== undefined &&
+    !/^(temporarily_|server_error|slow_down)|dpop/.test(error.error);
 }

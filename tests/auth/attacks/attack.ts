@@ -63,13 +63,13 @@ export function checkWords(error: McpError): void {
 }
 
 /** What work ends with that waits for time to pass: time moves on until then, and what needs none has some. */
-export async function ended<Value>({ clock }: World, work: Promise<Value>): Promise<Value> {
+export async function ended<Value>({ clock }: World, work: Promise<Value>, step = 1_000): Promise<Value> {
   let isOver = false;
   const over = () => void (isOver = true);
   work.then(over, over);
   while (!isOver) {
     await new Promise<void>((resolve) => void setTimeout(resolve, 10));
-    if (!isOver) await clock.advance(1_000);
+    if (!isOver) await clock.advance(step);
   }
   return await work;
 }

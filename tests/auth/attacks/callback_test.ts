@@ -3,6 +3,7 @@ import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createMemoryStore } from "../../../src/auth/mod.ts";
 import type { OAuthOptions } from "../../../src/auth/mod.ts";
+import type { Store } from "../../../src/ports.ts";
 import { AuthorizationError } from "../../../src/protocol/errors.ts";
 import { createParty } from "../sign_in/parties.ts";
 import { issuer, redirectUri, resourceUrl } from "../world/world.ts";
@@ -157,6 +158,22 @@ describe("attacks on the callback", () => {
   });
 });
 
+/** A store whose answers take a while: all who ask at once have read before the first writes. */
+function slowStore(): Store {
+  const memory = createMemoryStore();
+  const slow = async <Value>(work: Promise<Value>): Promise<Value> => {
+    const value = await work;
+    await new Promise<void>((resolve) => void setTimeout(resolve, 20));
+    return value;
+  };
+  return {
+    get: (key) => slow(memory.get(key)),
+    set: (key, value) => slow(memory.set(key, value)),
+    delete: (key) => slow(memory.delete(key)),
+    compareAndSet: async (key, from, to) => await slow(Promise.resolve(memory.compareAndSet?.(key, from, to) ?? false)),
+  };
+}
+
 const strangersOf: Record<string, (waiting: Waiting) => OAuthOptions> = {
   "another subject": () => ({ subject: "eve" }),
   "another tenant": () => ({ tenant: "eve" }),
@@ -214,7 +231,7 @@ describe("attacks with a stolen callback", () => {
   });
 
   attack("many times at once: one wins", [2, 10, 50], async (count) => {
-    const waiting = await wait();
+    const waiting = await wait({ store: slowStore() });
     const parties = Array.from({ length: count }, (_, index) => index % 2 ? waiting.another() : waiting.oauth);
     const ends = await Promise.allSettled(parties.map((party) => party.finishAuth(waiting.callback)));
     assertEquals(ends.filter(({ status }) => status === "fulfilled").length, 1);

@@ -7,7 +7,7 @@ import { VirtualClock } from "../../support/virtual_clock.ts";
 import { createParty, type Party } from "../sign_in/parties.ts";
 import { answerJson, type Fault } from "../world/faults.ts";
 import { resourceUrl, type World, type WorldOptions } from "../world/world.ts";
-import { attack, strangers } from "./attack.ts";
+import { attack, ended, strangers } from "./attack.ts";
 
 /** How often one call is sent at most. */
 const mostAttempts = 8;
@@ -124,7 +124,7 @@ describe("servers that are never content", () => {
     await using party = await opened();
     const { world, call } = party;
     world.fault(resourceUrl, make(), 9_999);
-    const ends = await Promise.allSettled(Array.from({ length: 50 }, call));
+    const ends = await ended(world, Promise.allSettled(Array.from({ length: 50 }, call)), 100);
     for (const end of ends) checkRefusal(end.status === "rejected" ? end.reason : undefined);
     const { asked, calls } = countsOf(world);
     assertLessOrEqual(asked, mostVisits);
@@ -140,7 +140,10 @@ describe("servers that are never content", () => {
     world.fault(resourceUrl, make(), 9_999);
     const urls = new Set<string>();
     for (let index = 0; index < 20; index++) {
-      const error = await client.callTool("echo", { text: "a" }).then(() => undefined, (reason: unknown) => reason);
+      const error = await ended(world, client.callTool("echo", { text: "a" }), 100).then(
+        () => undefined,
+        (reason: unknown) => reason,
+      );
       if (error instanceof AuthorizationRequiredError) urls.add(error.authorizationUrl);
       else checkRefusal(error);
     }

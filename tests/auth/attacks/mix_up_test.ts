@@ -197,6 +197,32 @@ describe("what belongs to one server", () => {
   });
 });
 
+describe("tokens of one server", () => {
+  const places = [
+    evilResource,
+    "http://mcp.example.com/mcp",
+    "https://mcp.example.com:8443/mcp",
+    "https://mcp.example.com.evil.example/mcp",
+    "https://mcp.example.com./mcp",
+    "https://example.com/mcp",
+    "https://a.mcp.example.com/mcp",
+    "https://mcp.example.com@evil.example/mcp",
+    `${issuer}/mcp`,
+  ];
+  attack("sent elsewhere", places, async (url) => {
+    const { oauth } = await createParty();
+    await oauth.signIn(resourceUrl);
+    const sent: (string | null)[] = [];
+    const network = (_url: string, init: RequestInit) => {
+      sent.push(new Headers(init.headers).get("authorization"));
+      return Promise.resolve(new Response(null, { status: 401 }));
+    };
+    const reply = await oauth.wrap(network, resourceUrl)(url, { method: "POST", body: "{}" });
+    assertEquals([reply.status, sent], [401, [null]]);
+    return [];
+  });
+});
+
 describe("a resource that changes its server", () => {
   /** Lets the resource name this server, and take its tokens alone. */
   function move({ world }: Party, to: string): void {

@@ -8,10 +8,6 @@ import { assertNewest, assertOnce, createRace, failing, sleep, type StoreStep } 
 const hour = 3_600_000;
 const isTokens = (key: string): boolean => key.startsWith("oauth.tokens.");
 
-function raise(): never {
-  throw new Error("nothing was asked");
-}
-
 describe("one process", () => {
   for (const count of [10, 100]) {
     test(`${count} calls with an expired token: one refresh`, async () => {
@@ -54,14 +50,14 @@ describe("one process", () => {
     world.server.issued.revokeAccess();
     const { fault, release } = gate();
     let refused = 0;
-    world.fault(
-      ({ url }) => url.href === resourceUrl && world.log.of(resourceUrl).length > 20 && refused < 20,
-      async () => {
-        if (refused++ % 2) await fault(world.log.all[0] ?? raise(), () => Promise.resolve(new Response()));
-        return new Response(null, { status: 401 });
-      },
-      20,
-    );
+    const isSecond = ({ headers }: { readonly headers: Headers }): boolean => {
+      const [, second] = world.server.issued.access.keys();
+      return second !== undefined && headers.get("authorization") === `Bearer ${second}`;
+    };
+    world.fault(isSecond, async (seen) => {
+      if (refused++ % 2) await fault(seen, () => Promise.resolve(new Response()));
+      return new Response(null, { status: 401 });
+    }, Infinity);
     const all = race.calls(20);
     await race.until(() => refused === 20 && world.person.visits.length === 1);
     await race.drive(sleep(world.clock, 1_000));

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import type { Clock } from "../../../src/ports.ts";
 import { TimeoutError } from "../../../src/protocol/errors.ts";
 import { delay, gate, networkFailure, silence } from "../world/faults.ts";
-import type { World } from "../world/world.ts";
+import { resourceUrl, type World } from "../world/world.ts";
 import { assertNewest, assertOnce, createRace, sleep } from "./race.ts";
 
 const hour = 3_600_000;
@@ -65,6 +65,23 @@ describe("programs over one store", () => {
   });
 });
 
+describe("a token that another program got", () => {
+  test("and that was revoked since is renewed before anybody is asked", async () => {
+    const race = await createRace();
+    const { world, first } = race;
+    const other = race.another();
+    assertEquals([await other.call(), await first.oauth.signOut(resourceUrl)], [200, { revoked: true }]);
+    // One knows an old token, one knows that there was none; the new one is a third program's.
+    await race.another().oauth.signIn(resourceUrl);
+    world.server.issued.revokeAccess();
+    world.log.clear();
+    world.person.visits.length = 0;
+    assertEquals(await race.drive(race.calls(10, [first, other])), Array(20).fill(200));
+    assertEquals([race.sent().length, world.person.visits.length], [1, 0]);
+    assertNewest(race);
+  });
+});
+
 describe("a lease", () => {
   for (const calls of [1, 10]) {
     test(`left behind by one that was killed is waited for, and taken over (${calls} calls)`, async () => {
@@ -88,7 +105,7 @@ describe("a lease", () => {
       for (const [key, text] of frozen) texts.set(key, text);
       assertEquals(await race.drive(race.calls(calls)), Array(calls).fill(200));
       const took = world.clock.monotonic() - began;
-      assert(took >= 15_000 && took < 15_500, String(took));
+      assert(took >= 15_000 && took < 17_000, String(took));
       assertEquals(world.person.visits.length, 0);
       assertNewest(race);
       assertEquals(await first.call(), 200);
@@ -120,7 +137,7 @@ describe("a lease", () => {
     const began = world.clock.monotonic();
     assertOnce(race, await race.drive(race.calls(10)));
     const took = world.clock.monotonic() - began;
-    assert(took >= 15_000 && took < 15_500, String(took));
+    assert(took >= 15_000 && took < 17_000, String(took));
   });
 
   test("that never ends, since one after another takes it: the calls give up", async () => {
@@ -228,7 +245,7 @@ describe("a clock that jumps", () => {
     clock.offset = -hour;
     const began = world.clock.monotonic();
     assertEquals(await race.drive(race.calls(10, [program])), Array(10).fill(200));
-    assert(world.clock.monotonic() - began < 15_500);
+    assert(world.clock.monotonic() - began < 17_000);
     assertEquals(world.person.visits.length, 0);
   });
 });
