@@ -3,7 +3,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { AuthorizationRequiredError, ConnectError, TimeoutError } from "../../mod.ts";
 import type { Authorizer } from "../../mod.ts";
 import { VirtualClock } from "../support/virtual_clock.ts";
-import { counted, healthy, urlOf } from "./faulty.ts";
+import { asks, counted, healthy, urlOf } from "./faulty.ts";
 import { createServer, inMemory, openHub, record, stateOf, textOf } from "./support.ts";
 
 const hanging = () => new Promise<never>(() => {});
@@ -42,7 +42,7 @@ describe("opening", () => {
     const half = counted(
       "half",
       clock,
-      (url, init) => String(init.body).includes('"prompts/list"') ? hanging() : healthy("half")(url, init),
+      (url, init) => asks(init, "prompts/list") ? hanging() : healthy("half")(url, init),
       { timeout: 2_000 },
     );
     const hub = await clock.until(openHub({ half: half.config }, { clock }));

@@ -13,6 +13,7 @@ import {
   ConnectError,
   ConnectionClosedError,
   McpError,
+  RpcError,
   SpawnError,
   TimeoutError,
 } from "../../protocol/errors.ts";
@@ -228,8 +229,7 @@ export class Connection {
       const left = (): number => endsAt - clock.monotonic();
       const client = this.#client;
       if (!client) this.#client = await this.#connect(signal, left);
-      else if (this.#isPipe) await client.connect({ signal });
-      else await client.ping({ signal, timeout: left() });
+      else await prove(client, this.#isPipe, { signal, timeout: left() });
       this.#retry.attempts = this.config.retry?.attempts ?? this.#host.shared.retry?.attempts;
     } finally {
       connecting.release();
@@ -381,4 +381,12 @@ export class Connection {
       : cause?.message ?? "it is closed";
     return new ConnectError(`Cannot reach the server "${server}": ${why}`, { cause, server, retryable: true });
   }
+}
+
+/** Asks whether a server is there. Whatever it says of `ping`, it is; on a pipe an older one has to greet us first anyway. */
+async function prove(client: Client, isPipe: boolean, options: RequestOptions): Promise<void> {
+  if (isPipe && client.era === "legacy") return void await client.connect(options);
+  await client.ping(options).catch((error) => {
+    if (!(error instanceof RpcError)) throw error;
+  });
 }
