@@ -4,6 +4,7 @@
  * @module
  */
 import { isLoopbackHost } from "../egress/address.ts";
+import { readUrl } from "../egress/fetch.ts";
 import type { OAuthOptions } from "./options.ts";
 
 /** @throws {TypeError} When an option makes no sense: it names the option, and what was expected. */
@@ -14,8 +15,8 @@ export function checkOptions(
     if (!isRight) throw new TypeError(`Cannot use "${name}" ${JSON.stringify(value)}: expected ${expected}`);
   };
   if (redirectUri !== undefined) {
-    const url = URL.canParse(redirectUri) ? new URL(redirectUri) : undefined;
-    const isLocal = url !== undefined && isLoopbackHost(url.hostname);
+    const url = readUrl(redirectUri);
+    const isLocal = isLoopbackHost(url?.hostname ?? "");
     const isSafe = url && !/^(http|javascript|data|file|blob|vbscript):/.test(isLocal ? "" : url.protocol);
     need(isSafe === true && !redirectUri.includes("#"), "redirectUri", redirectUri, "https, or http on this machine");
   }

@@ -84,7 +84,9 @@ function createAuthorizer(name: string, scheme: string, credential: Credential, 
         if (new URL(url).origin !== origin) return await fetch(url, init);
         const headers = new Headers(init.headers);
         headers.set(name, await valueFor(init.signal));
-        return await fetch(url, { ...init, headers });
+        return await fetch(url, { ...init, headers }).catch((error: unknown) => {
+          throw redactor.clean(error);
+        });
       };
     },
     redact: (text) => redactor.redact(text),

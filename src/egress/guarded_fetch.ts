@@ -14,6 +14,7 @@ import {
 import { RedirectRefusedError, TimeoutError } from "../protocol/errors.ts";
 import { type Clock, type Fetch, type Resolve, systemClock } from "../ports.ts";
 import { eachChunk } from "./body.ts";
+import { readUrl } from "./fetch.ts";
 import { type EgressPolicy, isGivenOrigin, isLoopbackHost, judgeAddress, judgeUrl } from "./address.ts";
 import { plain, urlWithoutQuery } from "./redact.ts";
 
@@ -28,7 +29,7 @@ export interface GuardedFetchOptions {
   /** The URL that the operator gave: its origin is allowed as given, and loopback only when it is loopback itself. */
   readonly operator: string;
   /** More origins that the operator allows as given (none). */
-  readonly allow?: readonly string[] | undefined;
+  readonly allow?: readonly (string | URL)[] | undefined;
   /** Time (the system's clock). */
   readonly clock?: Clock | undefined;
   /** `documentBytes`: the most decompressed bytes of one document (262,144). */
@@ -82,7 +83,7 @@ export type GuardedFetch = (url: string, init?: GuardedRequest) => Promise<Fetch
  */
 export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
   const { operator, allow, clock = systemClock, limits, timeouts } = options;
-  const policy: EgressPolicy = { operator, allow, loopback: isLoopback(operator) };
+  const policy: EgressPolicy = { operator, allow, loopback: isLoopbackHost(readUrl(operator)?.hostname ?? "") };
   return async (url, init = {}) => {
     const { bytes, milliseconds, signal, ...rest } = init;
     signal?.throwIfAborted();
@@ -208,12 +209,8 @@ async function send(url: string, init: RequestInit, { fetch, signal }: Route): P
 function nextHop(from: URL, { status, headers }: Response, { method = "GET", body }: RequestInit): URL | string {
   const location = headers.get("location");
   if (location === null) return "it does not tell where to";
-  let target: URL;
-  try {
-    target = new URL(location, from);
-  } catch {
-    return "where it leads is not a URL";
-  }
+  const target = readUrl(location, from.href);
+  if (!target) return "it leads to no URL";
   if (from.protocol === "https:" && target.protocol === "http:") return "it leads from https to http";
   if (/^(GET|HEAD)$/i.test(method)) return target;
   if (status < 307 || target.origin !== from.origin) {
@@ -258,12 +255,4 @@ async function readBytes(response: Response, { limit, signal }: Route): Promise<
 /** An address that a server named, fit for a message. */
 function shown(url: string): string {
   return plain(urlWithoutQuery(url), 200);
-}
-
-function isLoopback(url: string): boolean {
-  try {
-    return isLoopbackHost(new URL(url).hostname);
-  } catch {
-    return false;
-  }
 }

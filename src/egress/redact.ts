@@ -52,6 +52,17 @@ export class Redactor {
     }
     return redactPatterns(result + text.slice(done));
   }
+
+  /** Takes the secrets out of the texts of an error and its causes, where they stand: it stays the same error. */
+  clean<Failure>(error: Failure, depth: number = 9): Failure {
+    if (error instanceof Error && depth) {
+      for (const key of Object.getOwnPropertyNames(error)) {
+        const value: unknown = Reflect.get(error, key);
+        Reflect.set(error, key, typeof value === "string" ? this.redact(value) : this.clean(value, depth - 1));
+      }
+    }
+    return error;
+  }
 }
 
 /** Takes out what looks like a credential, without knowing any: for text that no {@linkcode Redactor} has seen. */

@@ -4,7 +4,6 @@
  * @module
  */
 import { randomHex } from "../../ports.ts";
-import { failure } from "../failure.ts";
 import type { AuthorizationRequest, PendingAuthorization } from "../options.ts";
 import type { OAuthContext } from "./context.ts";
 import type { Discovered } from "./discovery.ts";
@@ -29,7 +28,7 @@ export async function begin(
   const { issuer, authorization_endpoint: endpoint, token_endpoint: last, code_challenge_methods_supported: methods } =
     metadata;
   const { redirectUri, session } = context.options;
-  const fail = (reason: string) => failure(`Cannot sign in at "${issuer}": ${reason}`);
+  const fail = (reason: string) => context.failure(`Cannot sign in at "${issuer}": ${reason}`);
   if (redirectUri === undefined) throw fail('set "redirectUri", where the person comes back to');
   if (!endpoint || !last) throw fail(`its metadata has no "${endpoint ? "token" : "authorization"}_endpoint"`);
   if (!methods?.includes("S256")) throw fail('its "code_challenge_methods_supported" does not have "S256"');
@@ -93,7 +92,7 @@ export async function takeCallback(
   callback: string | URL,
   expected?: PendingAuthorization,
 ): Promise<{ readonly pending: PendingRecord; readonly code: string }> {
-  const fail = (reason: string, error?: string) => failure(`Cannot finish the sign-in: ${reason}`, { error });
+  const fail = (reason: string, error?: string) => context.failure(`Cannot finish the sign-in: ${reason}`, { error });
   if (!URL.canParse(callback)) throw fail("the callback is no URL");
   const { searchParams } = new URL(callback);
   const [state, iss, code, error, description] = ["state", "iss", "code", "error", "error_description"].map((name) => {
@@ -117,7 +116,7 @@ export async function takeCallback(
   if (!await context.swap(key, kept.text, undefined)) throw fail("it was finished a moment ago");
   if (!code || error !== undefined) {
     const text = [error, description].filter(Boolean).join(": ");
-    throw fail(`"${issuer}" answered ${context.redactor.redact(text)}`, error);
+    throw fail(`"${issuer}" answered ${text}`, error);
   }
   context.secret(code);
   return { pending: kept.content, code };

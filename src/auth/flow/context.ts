@@ -5,10 +5,12 @@
  */
 import { type EgressPolicy, isLoopbackHost } from "../../egress/address.ts";
 import { createGuardedFetch, type GuardedFetch } from "../../egress/guarded_fetch.ts";
-import { Redactor } from "../../egress/redact.ts";
+import { plain, Redactor } from "../../egress/redact.ts";
 import { createSafeLogger } from "../../egress/safe_logger.ts";
 import { type Clock, type Fetch, type Logger, type Random, type Resolve, type Store, toHex } from "../../ports.ts";
 import { systemClock, systemRandom } from "../../ports.ts";
+import { type AuthorizationError, McpError } from "../../protocol/errors.ts";
+import { failure } from "../failure.ts";
 import type { OAuthOptions } from "../options.ts";
 import { parseObject } from "../parse.ts";
 import type { OAuthClient } from "../seam.ts";
@@ -45,7 +47,38 @@ export class OAuthContext {
     this.timeout = options.timeout ?? 10_000;
     this.logger = createSafeLogger(options.logger);
     this.fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
+    this.secret(options.session);
     for (const { clientSecret } of this.clients) this.secret(clientSecret);
+  }
+
+  /** An error with words of others in it: secrets are taken out before it is cut, since half of one would not be found. */
+  failure(
+    message: string,
+    options: { readonly error?: unknown; readonly retryable?: boolean } = {},
+  ): AuthorizationError {
+    const { error } = options;
+    return failure(this.redactor.redact(message), {
+      ...options,
+      error: typeof error === "string" ? this.redactor.redact(error) : undefined,
+    });
+  }
+
+  /** A value that others named, fit for a message. */
+  shown(value: unknown): string {
+    return value === undefined ? "missing" : plain(this.redactor.redact(JSON.stringify(value)), 100);
+  }
+
+  /**
+   * What a step to a token gives. Whatever fails in it: the request itself was not executed, and no secret is in what it throws,
+   * where stores and connections repeat what they were told.
+   */
+  async guard<Value>(step: Promise<Value>): Promise<Value> {
+    try {
+      return await step;
+    } catch (error) {
+      if (error instanceof McpError) error.delivery = "not-sent";
+      throw this.redactor.clean(error);
+    }
   }
 
   /** Makes a secret known, so that no text shows it. */
@@ -63,16 +96,8 @@ export class OAuthContext {
 
   /** The guarded way to what a server names. */
   guarded(server: string): GuardedFetch {
-    const allow = this.policy(server).allow?.map(String);
-    const { clock, timeout, resolve } = this;
-    return createGuardedFetch({
-      fetch: this.fetch,
-      resolve,
-      operator: server,
-      allow,
-      clock,
-      timeouts: { total: timeout },
-    });
+    // Of this it takes fetch, resolve and clock.
+    return createGuardedFetch({ ...this, ...this.policy(server), operator: server, timeouts: { total: this.timeout } });
   }
 
   /** The key of a record: it tells nothing of what it is made of. */

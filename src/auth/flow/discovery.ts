@@ -3,9 +3,8 @@
  *
  * @module
  */
-import { type EgressPolicy, judgeUrl } from "../../egress/address.ts";
+import { judgeUrl } from "../../egress/address.ts";
 import type { GuardedFetch } from "../../egress/guarded_fetch.ts";
-import { plain } from "../../egress/redact.ts";
 import { urlWithoutQuery } from "../../protocol/excerpt.ts";
 import { isTexts } from "../../protocol/json_rpc.ts";
 import { failure } from "../failure.ts";
@@ -45,17 +44,19 @@ export async function discover(
   options: DiscoveryOptions,
 ): Promise<Discovered> {
   const fetch = context.guarded(server);
-  const policy = context.policy(server);
   const document = await findResource(fetch, server, options.metadataUrl);
   if (!document) {
-    return { metadata: checkMetadata(await findWithoutResource(context, server, fetch), policy), ...withoutResource };
+    return {
+      metadata: checkMetadata(await findWithoutResource(context, server, fetch), context, server),
+      ...withoutResource,
+    };
   }
   const { resource, authorization_servers: issuers, scopes_supported } = document;
   const scopes = scopes_supported ?? [];
   const wrong = (field: string, expected: string) =>
-    failure(
+    context.failure(
       `Cannot use the resource metadata of "${urlWithoutQuery(server)}": "${field}" is ${
-        shown(document[field])
+        context.shown(document[field])
       }, expected ${expected}`,
     );
   if (typeof resource !== "string" || !covers(resource, server)) throw wrong("resource", "the server's own URL");
@@ -69,7 +70,7 @@ export async function discover(
     ...issuers.filter((name) => name === options.issuer),
     ...issuers,
   ];
-  const metadata = checkMetadata(await fetchMetadata(issuer, fetch), policy);
+  const metadata = checkMetadata(await fetchMetadata(issuer, fetch), context, server);
   return { metadata, resource, scopes };
 }
 
@@ -130,14 +131,21 @@ const lists = [
 const flags = ["client_id_metadata_document", "authorization_response_iss_parameter"];
 
 /** Keeps what is used, checked: before a person is sent anywhere, or anybody is told of a client. */
-function checkMetadata(document: Readonly<Record<string, unknown>>, policy: EgressPolicy): ServerMetadata {
+function checkMetadata(
+  document: Readonly<Record<string, unknown>>,
+  context: OAuthContext,
+  server: string,
+): ServerMetadata {
+  const policy = context.policy(server);
   const issuer = String(document["issuer"]);
   const kept: Record<string, unknown> = {};
   const keep = (field: string, judge: (value: unknown) => string | undefined): void => {
     const value = document[field] ?? undefined;
     const reason = value === undefined ? undefined : judge(value);
     if (reason) {
-      throw failure(`Cannot use the metadata of "${issuer}": "${field}" is ${shown(value)}, expected ${reason}`);
+      throw context.failure(
+        `Cannot use the metadata of "${issuer}": "${field}" is ${context.shown(value)}, expected ${reason}`,
+      );
     }
     kept[field] = value;
   };
@@ -155,9 +163,4 @@ function checkMetadata(document: Readonly<Record<string, unknown>>, policy: Egre
 
 function isUrl(value: unknown): boolean {
   return typeof value === "string" && URL.canParse(value);
-}
-
-/** A value of a foreign document, fit for a message. */
-function shown(value: unknown): string {
-  return value === undefined ? "missing" : plain(JSON.stringify(value), 100);
 }

@@ -4,7 +4,6 @@
  * @module
  */
 import { isLoopbackHost } from "../../egress/address.ts";
-import { failure } from "../failure.ts";
 import { parseObject } from "../parse.ts";
 import type { ClientAuthMethod, OAuthClient, ServerMetadata } from "../seam.ts";
 import type { OAuthContext } from "./context.ts";
@@ -32,6 +31,7 @@ export async function identify(context: OAuthContext, metadata: ServerMetadata, 
   const kept = (await context.read(key, isKnownClient))?.content;
   if (kept && (kept.secretExpiresAt ?? Infinity) > context.clock.now()) return kept;
   const client = await register(context, metadata, server);
+  context.secret(client.clientSecret);
   await context.write(key, client);
   return client;
 }
@@ -64,7 +64,7 @@ async function knownInAdvance(context: OAuthContext, { issuer }: ServerMetadata)
   const unbound = clients.find((client) => client.issuer === undefined);
   if (!unbound) {
     if (!clients.length) return undefined;
-    throw failure(
+    throw context.failure(
       `Cannot sign in at "${issuer}": the client is registered with "${
         clients.map((client) => client.issuer).join('", "')
       }"`,
@@ -75,7 +75,7 @@ async function knownInAdvance(context: OAuthContext, { issuer }: ServerMetadata)
   if (!await context.swap(key, undefined, issuer)) {
     const first = await context.store.get(key);
     if (first !== issuer) {
-      throw failure(
+      throw context.failure(
         `Cannot use the client "${unbound.clientId}" at "${issuer}": it belongs to "${first}"`,
       );
     }
@@ -88,7 +88,7 @@ async function register(context: OAuthContext, metadata: ServerMetadata, server:
   const { issuer, registration_endpoint: endpoint } = metadata;
   const { redirectUri, clientMetadata, grant } = context.options;
   if (endpoint === undefined) {
-    throw failure(
+    throw context.failure(
       `Cannot register at "${issuer}": it takes no registrations; set "client" to one that it knows`,
     );
   }
@@ -116,8 +116,8 @@ async function register(context: OAuthContext, metadata: ServerMetadata, server:
   const { client_id: clientId, client_secret: clientSecret, client_secret_expires_at: expires } = answer;
   if (status > 299 || typeof clientId !== "string" || clientId === "") {
     const said = [status, answer["error"], answer["error_description"]].filter(Boolean).join(" ");
-    throw failure(
-      context.redactor.redact(`Cannot register at "${issuer}": it answered ${said}, expected a "client_id"`),
+    throw context.failure(
+      `Cannot register at "${issuer}": it answered ${said}, expected a "client_id"`,
       { error: answer["error"], retryable: status > 499 },
     );
   }

@@ -7,7 +7,6 @@ import type { GuardedFetch } from "../../egress/guarded_fetch.ts";
 import { AuthorizationError } from "../../protocol/errors.ts";
 import { isTextOrMissing } from "../../protocol/json_rpc.ts";
 import { authenticationOf } from "../authentication.ts";
-import { failure } from "../failure.ts";
 import { parseObject } from "../parse.ts";
 import type { DpopKey, FormEndpoint, OAuthClient, ServerMetadata, TokenResponse } from "../seam.ts";
 import type { OAuthContext } from "./context.ts";
@@ -44,15 +43,13 @@ export async function requestToken(
   const refreshToken = answer["refresh_token"] || undefined;
   const tokenType = String(answer["token_type"] ?? "bearer").toLowerCase();
   const wrong = (field: string, expected: string) =>
-    failure(`Cannot use the token of "${metadata.issuer}": "${field}" is not ${expected}`);
+    context.failure(`Cannot use the token of "${metadata.issuer}": "${field}" is not ${expected}`);
   if (typeof accessToken !== "string" || !/^[!-~]+$/.test(accessToken)) throw wrong("access_token", "a token");
   // One that is bound to a key is of no use to who has none.
   if (tokenType !== "bearer" && !(dpop && tokenType === "dpop")) {
     throw wrong("token_type", dpop ? '"Bearer" or "DPoP"' : '"Bearer"');
   }
   if (!isTextOrMissing(refreshToken)) throw wrong("refresh_token", "a text");
-  context.secret(accessToken);
-  context.secret(refreshToken);
   return {
     accessToken,
     tokenType,
@@ -75,13 +72,14 @@ export async function post(
   parameters: Readonly<Record<string, string | undefined>>,
 ): Promise<Record<string, unknown>> {
   const { issuer, [endpoint]: url } = metadata;
-  if (url === undefined) throw failure(`Cannot ask "${issuer}": its metadata has no "${endpoint}"`);
+  if (url === undefined) throw context.failure(`Cannot ask "${issuer}": its metadata has no "${endpoint}"`);
   const form = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) if (value !== undefined) form.set(name, value);
   const headers = new Headers({ accept: "application/json", "content-type": "application/x-www-form-urlencoded" });
   const authenticate = authenticationOf(client, metadata.token_endpoint_auth_methods_supported);
   await authenticate({ issuer }, { client_id: client.clientId }, form, headers);
   form.forEach((value, name) => isSecret.test(name) && context.secret(value));
+  context.secret(headers.get("authorization")?.slice(6));
   let text = "";
   const send = async (proof?: string): Promise<Response> => {
     if (proof) headers.set("dpop", proof);
@@ -96,8 +94,8 @@ export async function post(
   const { error, error_description: description } = answer ?? {};
   if (isDone && answer && error === undefined) return answer;
   const said = [status, answer ? error : "no JSON object", description].filter(Boolean).join(" ");
-  throw failure(
-    context.redactor.redact(`"${issuer}" refused at its "${endpoint}": ${said}`),
+  throw context.failure(
+    `"${issuer}" refused at its "${endpoint}": ${said}`,
     { error, retryable: status === 429 || status > 499 },
   );
 }

@@ -66,9 +66,15 @@ export class Tokens {
     }
     if (isOld || changes !== this.#changes) return await this.load(server);
     this.#gained = undefined;
-    this.#known = kept?.content;
-    for (const secret of [this.#known?.accessToken, this.#known?.refreshToken]) context.secret(secret);
+    this.#known = kept && this.#learn(kept.content);
     return kept;
+  }
+
+  /** Makes the secrets of a record known: each text of the key too, which a store may show in another writing than the whole. */
+  #learn(record: TokenRecord): TokenRecord {
+    const { accessToken, refreshToken, dpopKey = "" } = record;
+    for (const secret of [accessToken, refreshToken, ...dpopKey.split('"')]) this.#context.secret(secret);
+    return record;
   }
 
   /** Keeps new tokens, in the place of all others. */
@@ -232,7 +238,7 @@ export class Tokens {
     const lifetime = (expiresIn ?? NaN) * 1_000;
     const early = Math.min(margin * (1 + random.fraction() / 4), lifetime / 2);
     const times = expiresIn === undefined ? {} : { expiresAt: now + lifetime, renewAt: now + lifetime - early };
-    return { accessToken, tokenType, refreshToken, scopes, client, dpopKey, ...times };
+    return this.#learn({ accessToken, tokenType, refreshToken, scopes, client, dpopKey, ...times });
   }
 
   #isGood({ accessToken, expiresAt = Infinity }: TokenRecord, rejected?: string): boolean {

@@ -58,7 +58,8 @@ export async function exchangeForGrant(
     headers,
   );
   const redactor = new Redactor();
-  for (const secret of [...secretFields.map((field) => body.get(field)), provider.clientSecret]) {
+  const credentials = headers.get("authorization")?.split(" ")[1];
+  for (const secret of [...secretFields.map((field) => body.get(field)), provider.clientSecret, credentials]) {
     if (!secret) continue;
     context.secret(secret);
     redactor.add(secret);

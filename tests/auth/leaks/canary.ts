@@ -10,7 +10,7 @@
 import { inspect } from "node:util";
 import type { TelemetryEvent } from "../../../mod.ts";
 import type { Fetch, Logger } from "../../../src/ports.ts";
-import { type Form, formsFound } from "./forms.ts";
+import { type Form, forms, readText, signsOf } from "./forms.ts";
 
 /** A secret that was found where it must not be. */
 export interface Leak {
@@ -25,8 +25,10 @@ export interface Leak {
 
 /** Who looks. */
 export interface Canary {
-  /** What was found so far. */
+  /** What of all secrets that are known by now is in what was looked at so far. */
   readonly leaks: readonly Leak[];
+  /** How many secrets are looked for, in how many forms, in how many different texts. */
+  readonly counts: { readonly secrets: number; readonly forms: number; readonly texts: number };
   /** Looks at a text. */
   text(sink: string, text: string): void;
   /** Looks at what is shown of a value: by `JSON`, `String`, and what the runtime inspects values with, hidden fields too. */
@@ -56,11 +58,10 @@ export interface Canary {
  */
 export function createCanary(secrets: Readonly<Record<string, string>>): Canary {
   const known = new Map(Object.entries(secrets));
-  const leaks: Leak[] = [];
+  // What becomes a secret later is looked for in what was said before as well.
+  const sinks = new Map<string, Set<string>>();
   const text = (sink: string, text: string): void => {
-    for (const [secret, value] of known) {
-      for (const form of formsFound(text, value)) leaks.push({ secret, form, sink, text: text.slice(0, 400) });
-    }
+    if (text !== "") sinks.set(text, (sinks.get(text) ?? new Set()).add(sink));
   };
   const value = (sink: string, value: unknown): void => {
     for (const [way, shown] of shownOf(value)) text(`${sink} by ${way}`, shown);
@@ -73,11 +74,20 @@ export function createCanary(secrets: Readonly<Record<string, string>>): Canary 
       text(`${where}.message`, at.message);
       text(`${where}.stack`, at.stack ?? "");
       text(`${where}.toString()`, String(at));
-      for (const key of Object.getOwnPropertyNames(at)) value(`${where}.${key}`, Reflect.get(at, key));
+      for (const key of Object.getOwnPropertyNames(at)) {
+        const field: unknown = Reflect.get(at, key);
+        if (typeof field === "string") text(`${where}.${key}`, field);
+        else if (typeof field === "object" && field !== at.cause) value(`${where}.${key}`, field);
+      }
     }
   };
   return {
-    leaks,
+    get leaks() {
+      return findLeaks(known, sinks);
+    },
+    get counts() {
+      return { secrets: known.size, forms: forms.length, texts: sinks.size };
+    },
     text,
     value,
     error,
@@ -87,6 +97,24 @@ export function createCanary(secrets: Readonly<Record<string, string>>): Canary 
     fetch: (inner, origins) => watchRequests(inner, origins, { text, value }),
     add: (name, secret) => void known.set(name, secret),
   };
+}
+
+/** Looks for the secrets in all texts; `sinks` has where each of them stands. */
+function findLeaks(known: ReadonlyMap<string, string>, sinks: ReadonlyMap<string, ReadonlySet<string>>): Leak[] {
+  const leaks: Leak[] = [];
+  const signs = new Set([...known.values()].flatMap(signsOf));
+  // Those are not long enough to have signs in whatever holds a piece of them.
+  const isShort = [...known.values()].some(({ length }) => length < 16);
+  for (const [text, places] of sinks) {
+    const reading = readText(text);
+    if (!isShort && !reading.mayTell(signs)) continue;
+    for (const [secret, value] of known) {
+      for (const form of reading.formsOf(value)) {
+        for (const sink of places) leaks.push({ secret, form, sink, text: text.slice(0, 400) });
+      }
+    }
+  }
+  return leaks;
 }
 
 const everything = { depth: Infinity, maxArrayLength: Infinity, maxStringLength: Infinity } as const;

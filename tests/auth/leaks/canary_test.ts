@@ -116,7 +116,7 @@ describe("the canary", () => {
     canary.text("before", "later-secret");
     canary.add("late", "later-secret");
     canary.text("after", "later-secret");
-    assertEquals(canary.leaks.map(({ sink, secret }) => [sink, secret]), [["after", "late"]]);
+    assertEquals(canary.leaks.map(({ sink, secret }) => [sink, secret]), [["before", "late"], ["after", "late"]]);
     assertThrows(() => formsFound("any", "short"), RangeError);
   });
 

@@ -16,18 +16,45 @@ const part = 16;
 
 /** The forms in which a text tells a secret, or 16 characters of it in one piece. Base64 and hex also inside of longer ones. */
 export function formsFound(text: string, secret: string): Form[] {
-  if (secret.length < 6) throw new RangeError("Cannot look for a secret that is shorter than 6 characters");
-  const pieces = Array.from(
-    { length: Math.max(1, secret.length - part + 1) },
-    (_, at) => binary(secret.slice(at, at + part)),
-  );
-  const tells = (readings: Iterable<string>): boolean => {
-    for (const reading of readings) if (pieces.some((piece) => reading.includes(piece))) return true;
-    return false;
-  };
+  return readText(text).formsOf(secret);
+}
+
+/** A text, read in all ways. */
+export interface Reading {
+  /** The forms in which it tells a secret. */
+  formsOf(secret: string): Form[];
+  /** Whether it may tell any of the secrets whose signs these are: a quick look. */
+  mayTell(signs: ReadonlySet<string>): boolean;
+}
+
+/** Eight characters of a secret each, side by side: whatever holds 16 of its characters in one piece holds one of these. */
+export function signsOf(secret: string): string[] {
+  const bytes = binary(secret);
+  return Array.from({ length: Math.floor(bytes.length / sign) }, (_, at) => bytes.slice(at * sign, (at + 1) * sign));
+}
+
+const sign = 8;
+
+/** Reads a text in all ways, once. */
+export function readText(text: string): Reading {
   const own = binary(text);
-  if (tells([own])) return ["raw"];
-  return forms.filter((form) => form !== "raw" && tells(readings[form](own)));
+  const read = forms.map((form) => [form, form === "raw" ? own : [...readings[form](own)].join("\n")] as const);
+  return {
+    formsOf(secret) {
+      if (secret.length < 6) throw new RangeError("Cannot look for a secret that is shorter than 6 characters");
+      const pieces = Array.from(
+        { length: Math.max(1, secret.length - part + 1) },
+        (_, at) => binary(secret.slice(at, at + part)),
+      );
+      const found = read.filter(([, reading]) => pieces.some((piece) => reading.includes(piece))).map(([form]) => form);
+      return found.includes("raw") ? ["raw"] : found;
+    },
+    mayTell: (signs) =>
+      read.some(([, reading]) => {
+        for (let at = 0; at + sign <= reading.length; at++) if (signs.has(reading.slice(at, at + sign))) return true;
+        return false;
+      }),
+  };
 }
 
 /** A text as its bytes, each of them one character. */
