@@ -235,6 +235,25 @@ export class Hub implements HubLike, AsyncDisposable {
     return await this.#use(this.#connection(server), (client) => Promise.resolve(client), options);
   }
 
+  /**
+   * Watches a resource: a `resource` event tells each time that it may have changed, as long as its server is connected to.
+   *
+   * @param options `signal` ends it.
+   * @throws {McpError} When its server cannot be reached.
+   */
+  async watchResource(name: ResourceName, options: RequestOptions = {}): Promise<void> {
+    const { server, uri } = typeof name === "object" ? name : this.#owner(name);
+    const changes = (await this.client(server, options)).subscribeResource(uri, options);
+    const tell = async (): Promise<void> => {
+      for await (const change of changes) {
+        if (change.type === "resource") this.#events.emit({ type: "resource", server, uri: change.uri });
+      }
+    };
+    void tell().catch((error) => {
+      if (!options.signal?.aborted) this.#events.emit({ type: "error", server, error });
+    });
+  }
+
   /** Connects to a server again now, whatever happened: after a person has signed in, for one. */
   async retry(server: string): Promise<void> {
     await this.#connection(server).open();

@@ -53,6 +53,29 @@ describe("what changes at a server", () => {
   }
 });
 
+test("a resource that is watched tells of its changes, until its signal ends that", async () => {
+  const clock = new VirtualClock();
+  const server = createServer("one");
+  const hub = await clock.until(openHub({ one: inMemory(server).config }, { clock }));
+  const seen = record(hub);
+  const controller = new AbortController();
+  await clock.until(hub.watchResource("note://one", { signal: controller.signal }));
+  await clock.settle();
+  server.resourceUpdated("note://one");
+  await clock.settle();
+  assertEquals(seen.filter(({ type }) => type === "resource"), [
+    { type: "resource", server: "one", uri: "note://one" },
+  ]);
+  controller.abort();
+  await clock.settle();
+  server.resourceUpdated("note://one");
+  await clock.settle();
+  assertEquals(seen.filter(({ type }) => type !== "catalog").map(({ type }) => type), ["resource"]);
+  await assertRejects(() => hub.watchResource("note://nobody"), InvalidParamsError);
+  await clock.until(hub.close());
+  assertEquals(clock.waiting, 0);
+});
+
 describe("what a server asks for", () => {
   for (const era of ["modern", "legacy"] as const) {
     test(`is answered by the hub's handlers, which are told who asks (${era})`, async () => {

@@ -5,19 +5,15 @@
  */
 import { unlessAborted } from "../../client/core_client.ts";
 import type { Client } from "../../client/client.ts";
-import type { Verdict } from "../../client/negotiate.ts";
-import { isSnapshot } from "../../client/snapshot.ts";
 import type { RequestOptions } from "../../client/session/request.ts";
 import {
   AuthorizationRequiredError,
   ConnectError,
   ConnectionClosedError,
   McpError,
-  RpcError,
   SpawnError,
   TimeoutError,
 } from "../../protocol/errors.ts";
-import type { Authorizer } from "../../ports.ts";
 import { isBroken, isTransportFailure, origin } from "../failure.ts";
 import type { CatalogServer, ServerConfig, ServerState, ServerStatus } from "../seam.ts";
 import { backoff } from "./backoff.ts";
@@ -25,7 +21,8 @@ import { Breaker } from "./breaker.ts";
 import type { ConnectionHost, Work } from "./host.ts";
 import { Limiter } from "./limiter.ts";
 import { passes } from "./listing.ts";
-import { argumentsOf, isPipe } from "./settings.ts";
+import { Opener } from "./opener.ts";
+import { isPipe } from "./settings.ts";
 import { nextState } from "./state.ts";
 import type { StateEvent } from "./state.ts";
 import { Watch } from "./watch.ts";
@@ -56,10 +53,7 @@ export class Connection {
   readonly #watch: Watch;
   readonly #isPipe: boolean;
   readonly #timeout: number;
-  /** Told to clients: while one connects, trying again is up to this connection. */
-  readonly #retry: { attempts: number | undefined } = { attempts: 1 };
-  #verdict: Verdict | undefined;
-  #auth: Authorizer | undefined;
+  readonly #opener: Opener;
   /** Tries that failed since something worked. */
   #tries = 0;
   /** Attempts since it was connected last. */
@@ -69,8 +63,6 @@ export class Connection {
   #attempt: Promise<void> | undefined;
   #closing = new AbortController();
   #cancelTry: (() => void) | undefined;
-  /** What is left of clients that came too late. */
-  #left: Promise<unknown> | undefined;
 
   constructor(name: string, config: ServerConfig, known: CatalogServer, host: ConnectionHost) {
     const { clock } = host;
@@ -83,6 +75,16 @@ export class Connection {
     this.#breaker = new Breaker(host);
     this.#limiter = new Limiter({ clock, most: config.concurrency ?? host.concurrency, queue: mostQueued });
     this.#limiter.paused = true;
+    this.#opener = new Opener({
+      name,
+      config,
+      isPipe: this.#isPipe,
+      timeout: this.#timeout,
+      list: (client, left) => this.#watch.list(client, left, this.#tries > 0),
+      ended: (reason) => {
+        if (this.#isPipe && isBroken(reason)) this.#lost(reason);
+      },
+    }, host);
     this.#watch = new Watch({
       clock,
       timeout: this.#timeout,
@@ -169,7 +171,7 @@ export class Connection {
     this.#closing.abort(reason);
     await this.#client?.close().catch(() => {});
     await this.#attempt;
-    await this.#left;
+    await this.#opener.left;
   }
 
   /** Waits for a place: at most as long as the call may take. What is left of its time goes on with it. */
@@ -210,8 +212,8 @@ export class Connection {
     );
     signal.addEventListener("abort", abort);
     try {
-      await unlessAborted(this.#reach(controller.signal), controller.signal);
-      this.#opened();
+      const opening = this.#opener.open(this.#client, this.known, controller.signal);
+      this.#opened(await unlessAborted(opening, controller.signal));
     } catch (error) {
       if (!signal.aborted) this.#failed(error);
     } finally {
@@ -220,59 +222,8 @@ export class Connection {
     }
   }
 
-  /** Connects a client, or asks the one that there is; lists what is not known yet. */
-  async #reach(signal: AbortSignal): Promise<void> {
-    const { connecting, clock } = this.#host;
-    const endsAt = clock.monotonic() + this.#timeout;
-    if (!connecting.take()) await connecting.wait({ milliseconds: this.#timeout, signal });
-    try {
-      await this.#left;
-      this.#retry.attempts = 1;
-      const left = (): number => endsAt - clock.monotonic();
-      const client = this.#client;
-      if (!client) this.#client = await this.#connect(signal, left);
-      else await prove(client, this.#isPipe, { signal, timeout: left() });
-      this.#retry.attempts = this.config.retry?.attempts ?? this.#host.shared.retry?.attempts;
-    } finally {
-      connecting.release();
-    }
-  }
-
-  /** Makes a client, and lists what is not known. One that comes too late is closed again. */
-  async #connect(signal: AbortSignal, left: () => number): Promise<Client> {
-    const { name, config, known } = this;
-    const { connect, shared, emit } = this.#host;
-    const auth = this.#auth = "url" in config ? config.auth ?? this.#host.auth(name) : undefined;
-    const [target, options] = argumentsOf({
-      name,
-      config,
-      shared,
-      known,
-      verdict: this.#verdict ?? known.snapshot?.verdict,
-      auth,
-      log: (level, data) => emit({ type: "log", server: name, level, data }),
-      ended: (reason) => {
-        if (this.#isPipe && isBroken(reason)) this.#lost(reason);
-      },
-    });
-    const opened = connect(target, { ...options, retry: this.#retry, signal }).then(async (client) => {
-      try {
-        signal.throwIfAborted();
-        if (!known.listedAt || !isSnapshot(target)) await this.#watch.list(client, left(), this.#tries > 0);
-        signal.throwIfAborted();
-        return client;
-      } catch (error) {
-        // What it speaks need not be found out again.
-        this.#verdict = client.verdict;
-        await client.close();
-        throw error;
-      }
-    });
-    this.#left = opened.catch(() => {});
-    return await opened;
-  }
-
-  #opened(): void {
+  #opened(client: Client): void {
+    this.#client = client;
     this.#connectedAt = this.#host.clock.monotonic();
     this.#authorizationUrl = undefined;
     this.#attempts = 0;
@@ -281,17 +232,15 @@ export class Connection {
     this.#go("opened");
     // After a pause one call decides.
     this.#limiter.resume(isDoubtful);
-    const client = this.#client;
-    if (client && this.#host.listen) this.#watch.start(client, this.#isPipe);
+    if (this.#host.listen) this.#watch.start(client, this.#isPipe);
   }
 
   /** An attempt failed. */
   #failed(error: unknown): void {
     if (error instanceof AuthorizationRequiredError) return this.#authorize(error);
     this.#note(error);
-    const { config } = this;
     // A person who signs in for it takes the time that they need.
-    const signingIn = error instanceof TimeoutError && "url" in config && this.#auth?.underWay?.(String(config.url));
+    const signingIn = error instanceof TimeoutError && this.#opener.underWay();
     if (signingIn) {
       this.#pause("authorize");
       return void signingIn.catch(() => {}).then(() => this.open());
@@ -391,12 +340,4 @@ export class Connection {
       : cause?.message ?? "it is closed";
     return new ConnectError(`Cannot reach the server "${server}": ${why}`, { cause, server, retryable: true });
   }
-}
-
-/** Asks whether a server is there. Whatever it says of `ping`, it is; on a pipe an older one has to greet us first anyway. */
-async function prove(client: Client, isPipe: boolean, options: RequestOptions): Promise<void> {
-  if (isPipe && client.era === "legacy") return void await client.connect(options);
-  await client.ping(options).catch((error) => {
-    if (!(error instanceof RpcError)) throw error;
-  });
 }

@@ -92,14 +92,20 @@ function watched(features: Features, ended: Reach["ended"]): Features {
     listen.subscribe(
       {
         ...parts,
-        open: (wanted, sink) =>
-          open(wanted, {
+        open: async (wanted, sink) => {
+          let isOver = false;
+          const close = await open(wanted, {
             ...sink,
             end(reason, graceful) {
               sink.end(reason, graceful);
-              if (!graceful) ended(reason);
+              if (!graceful && !isOver) ended(reason);
             },
-          }),
+          });
+          return () => {
+            isOver = true;
+            close();
+          };
+        },
       },
       filter,
       signal,

@@ -22,9 +22,10 @@ const calm = 60_000;
 const lists = ["tools", "resources", "prompts"] as const;
 
 /** What is told of. */
-export type WatchEvent =
-  | { readonly type: "catalog"; readonly changed: readonly CatalogPart[] }
-  | { readonly type: "resource"; readonly uri: string };
+export interface WatchEvent {
+  readonly type: "catalog";
+  readonly changed: readonly CatalogPart[];
+}
 
 /** What it needs. */
 export interface WatchParts {
@@ -122,10 +123,8 @@ export class Watch {
     if (this.#subscription === subscription) this.#subscription = undefined;
   }
 
-  #heard(change: Change): void {
-    const { type } = change;
-    if (type === "resource") return this.#parts.emit({ type, uri: change.uri });
-    if (type !== "task") this.#touch(type === "resources" ? ["resources", "templates"] : [type]);
+  #heard({ type }: Change): void {
+    if (type !== "task" && type !== "resource") this.#touch(type === "resources" ? ["resources", "templates"] : [type]);
   }
 
   #touch(parts: readonly CatalogPart[]): void {
