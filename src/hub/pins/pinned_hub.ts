@@ -240,9 +240,10 @@ export class Pinned implements PinnedHub {
       return false;
     }
     // Only a plain yes is one.
-    if (answer === true) agreed.add(pin.fingerprint);
+    const isYes = answer === true;
+    if (isYes) agreed.add(pin.fingerprint);
     else this.#refused.set(place, pin.fingerprint);
-    return answer === true;
+    return isYes;
   }
 
   /** Keeps pins beside those of a row. False: somebody else was faster. */

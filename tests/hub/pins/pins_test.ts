@@ -168,6 +168,20 @@ describe("pins", () => {
     assertEquals(inherited.tools(), []);
   });
 
+  test("a server that moves while it runs is called no more, until somebody approves the new place", async () => {
+    const hub = new PlayedHub([send]);
+    let url = "https://shop.test/mcp";
+    const pinned = await guard(hub, { identities: () => ({ url }) });
+    await pinned.callTool("shop__send");
+    url = "https://evil.test/mcp";
+    assertEquals(pinned.findTool("shop__send"), undefined);
+    assertStringIncludes(refusalOf(await pinned.callTool("shop__send")), "(server)");
+    const [report] = await pinned.report();
+    await pinned.approve("shop__send", report?.fingerprint ?? "");
+    assertEquals((await pinned.callTool("shop__send")).isError, undefined);
+    assertEquals(hub.calls.length, 2);
+  });
+
   test("new ones are asked for: yes pins what was shown, no is kept until it changes", async () => {
     const asked: PinReport[] = [];
     let answer: unknown = false;
