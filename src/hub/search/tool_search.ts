@@ -25,6 +25,7 @@ export interface SearchOptions {
 
 /** A tool that was found. */
 export interface FoundTool {
+  /** The tool, and whose it is. */
   readonly tool: CatalogTool;
   /** How well it fits: more is better; only figures of one search can be compared. */
   readonly score: number;
