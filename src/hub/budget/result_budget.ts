@@ -55,9 +55,9 @@ const claimKey = "anthropic/maxResultSizeChars";
  *
  * @example At most 20,000 characters
  * ```ts
- * import { withResultBudget } from "./src/hub/budget/result_budget.ts";
- * import type { HubLike } from "./src/hub/seam.ts";
- * import type { Store } from "./src/ports.ts";
+ * import { withResultBudget } from "./result_budget.ts";
+ * import type { HubLike } from "../seam.ts";
+ * import type { Store } from "../../ports.ts";
  *
  * const forModel = (hub: HubLike, store: Store) => withResultBudget(hub, { store, limit: 20_000 });
  * console.log(typeof forModel);

@@ -31,8 +31,8 @@ export interface FilterOptions {
  *
  * @example Reading alone
  * ```ts
- * import { withFilter } from "./src/hub/pins/filter.ts";
- * import type { HubLike } from "./src/hub/seam.ts";
+ * import { withFilter } from "./filter.ts";
+ * import type { HubLike } from "../seam.ts";
  *
  * const readOnly = (hub: HubLike) => withFilter(hub, { allow: ["github.get_*", "docs"], deny: ["*.*secret*"] });
  * console.log(typeof readOnly);
@@ -79,8 +79,7 @@ class FilteredHub extends HubLayer {
 
   override callTool(...[name, args, options]: Parameters<HubLike["callTool"]>): Promise<CallToolResult> {
     const found = this.hub.findTool(name);
-    // What is not listed yet may be found by the hub inside: without its server nothing can be said about it.
-    const target = found ? { server: found.server, name: found.name } : typeof name === "string" ? undefined : name;
+    const target = found ? { server: found.server, name: found.name } : this.#unlisted(name);
     const isAllowed = found ? this.#hasNamed(found) : target !== undefined && this.#has(target.server, target.name);
     if (target && isAllowed) return this.hub.callTool(target, args, options);
     const shown = typeof name === "string" ? name : `${name.server}.${name.name}`;
@@ -142,6 +141,14 @@ class FilteredHub extends HubLayer {
   #has(server: string, name: string, qualifiedName = `${server}.${name}`): boolean {
     const names = [server, `${server}.${name}`, qualifiedName];
     return (this.#allow?.(names) ?? true) && !this.#deny(names);
+  }
+
+  /** A tool that is not listed yet, and which the hub inside may find: without its server nothing can be said about it. */
+  #unlisted(name: QualifiedName): { readonly server: string; readonly name: string } | undefined {
+    if (typeof name !== "string") return name;
+    const servers = this.hub.status().map((status) => status.name).filter((server) => name.startsWith(`${server}.`));
+    const [server] = servers;
+    return server === undefined || servers.length > 1 ? undefined : { server, name: name.slice(server.length + 1) };
   }
 
   /** Whose a resource is, or may be: where nobody lists it, anybody may have it by a template. */

@@ -54,11 +54,27 @@ describe("a filter", () => {
 
   test("what is denied and what is not known cannot be told apart, and a model reads it", async () => {
     const hub = withFilter(createHub(), { deny: ["*.delete_*"] });
-    const [denied, missing] = [await hub.callTool("github.delete_repo"), await hub.callTool("github.nothing")];
+    const [denied, missing] = [await hub.callTool("github__delete_repo"), await hub.callTool("github__nothing")];
     assertEquals(JSON.stringify(missing).replaceAll("nothing", "delete_repo"), JSON.stringify(denied));
     const told = await runToolCall(hub, { name: "github__delete_repo" });
     assertEquals(told.isError, true);
     assertEquals(JSON.stringify(told).includes('mean "github__delete_repo"'), false);
+  });
+
+  test("a tool that is not listed yet is asked of its server, where that is allowed", async () => {
+    const hub = withFilter(createHub(), { allow: ["github.new_*"] });
+    const unknown = /^Cannot call \{"server":"github","name":"new_thing"\}: unknown$/;
+    for (const name of ["github.new_thing", { server: "github", name: "new_thing" }]) {
+      const [block] = (await hub.callTool(name)).content;
+      assertEquals(block?.type === "text" && unknown.test(block.text), true);
+    }
+    for (const name of ["github.old_thing", "docs.new_thing", "github__new_thing", "other.new_thing"]) {
+      const [block] = (await hub.callTool(name)).content;
+      assertEquals(block, {
+        type: "text",
+        text: `Cannot call "${name}": there is no such tool, or it is not allowed here`,
+      });
+    }
   });
 
   test("the list is the same as long as the hub's is", () => {
