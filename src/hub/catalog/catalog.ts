@@ -60,7 +60,7 @@ export interface CatalogView {
  *
  * @example Finding a tool
  * ```ts
- * import { createCatalogView } from "./src/hub/catalog/catalog.ts";
+ * import { createCatalogView } from "@causeway/mcp/hub";
  *
  * const view = createCatalogView([{
  *   name: "github",
