@@ -36,6 +36,11 @@ const oneCall = (from: string): string =>
    const client = await connect("https://example.com/mcp");
    console.log(await client.callTool("echo", { text: "hello" }));`;
 
+const oneHubCall = (from: string): string =>
+  `import { openHub } from ${JSON.stringify(from)};
+   const hub = await openHub({ one: { url: "https://example.com/mcp" } });
+   console.log(await hub.callTool("one__echo", { text: "hello" }));`;
+
 const oneSignedInCall = (from: string): string =>
   `import { connect } from ${JSON.stringify(from)};
    import { createOAuth } from "./src/auth/mod.ts";
@@ -65,6 +70,13 @@ const budgets: readonly Budget[] = [
     today: 12_232,
   },
   { name: "connect and one tool call, from mod.ts", from: "./mod.ts", program: oneCall, most: 18_432, today: 28_868 },
+  {
+    name: "openHub and one tool call",
+    from: "./src/entry/browser.ts",
+    program: oneHubCall,
+    most: 24_576,
+    today: 36_000,
+  },
   {
     name: "the same with OAuth, from src/client",
     from: "./src/client/mod.ts",

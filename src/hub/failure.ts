@@ -34,13 +34,13 @@ export function origin(error: McpError): unknown {
 }
 
 /** An error as a result for the model that called: it names the server, where there is one, and says what is known. */
-export function failedResult(server: string | undefined, error: unknown): CallToolResult {
-  const { message } = error as Error;
-  const { code, delivery, retryable } = error instanceof McpError ? error : { retryable: false };
+export function failedResult(error: unknown, called: string | undefined): CallToolResult {
+  const { message } = error instanceof Error ? error : { message: String(error) };
+  const { server = called, code, delivery, retryable } = error instanceof McpError ? error : new McpError(message);
   const text = server === undefined || message.includes(`"${server}"`) ? message : `The server "${server}": ${message}`;
   return {
     content: [{ type: "text", text }],
     isError: true,
-    _meta: { [failureKey]: { ...(server !== undefined && { server }), ...(code && { code, delivery }), retryable } },
+    _meta: { [failureKey]: { ...(server !== undefined && { server }), code, delivery, retryable } },
   };
 }

@@ -173,7 +173,7 @@ export class Hub implements HubLike, AsyncDisposable {
       return await this.#use(found.connection, (client, rest) => client.callTool(found.name, args, rest), options);
     } catch (error) {
       if (options.throws || options.signal?.aborted && error === options.signal.reason) throw error;
-      return failedResult(server, error);
+      return failedResult(error, server);
     }
   }
 
@@ -293,7 +293,9 @@ export class Hub implements HubLike, AsyncDisposable {
   }
 
   async #use<Value>(connection: Connection, work: Work<Value>, options: RequestOptions): Promise<Value> {
-    if (this.#isOver) throw new ConnectionClosedError("The hub is closed", { delivery: "not-sent" });
+    if (this.#isOver) {
+      throw new ConnectionClosedError("The hub is closed", { delivery: "not-sent", server: connection.name });
+    }
     this.#calls++;
     try {
       return await connection.use(work, options);

@@ -37,19 +37,23 @@ export interface MemoryServer {
 }
 
 /** Puts a server behind a pipe; a restart of the transport starts it anew. */
-export function inMemory(server: McpServer, options: Omit<AttachedServer, "transport"> = {}): MemoryServer {
+export function inMemory(
+  server: McpServer,
+  options: Omit<AttachedServer, "transport"> & { readonly eras?: readonly ("modern" | "legacy")[] } = {},
+): MemoryServer {
+  const { eras, ...config } = options;
   let starts = 0;
   let kill = () => {};
   const transport = () =>
     new ChannelTransport(() => {
       const [near, far] = createMemoryPair();
       starts++;
-      void serveChannel(server, far);
+      void serveChannel(server, far, { ...(eras && { eras }) });
       kill = () => void far.close();
       return near;
     });
   return {
-    config: { ...options, transport },
+    config: { ...config, transport },
     get starts() {
       return starts;
     },

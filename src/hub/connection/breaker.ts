@@ -11,6 +11,8 @@ const first = 30_000;
 const longest = 300_000;
 const jitter = 0.2;
 const calm = 60_000;
+/** What fails within this time of another failure, and was begun before that one, is the same failure. */
+const together = 1_000;
 
 /** Counts the failures of one server. What fails together counts once. */
 export class Breaker {
@@ -20,10 +22,16 @@ export class Breaker {
   until = 0;
   readonly #parts: { readonly clock: Clock; readonly random: Random };
   #failures = 0;
+  #failedAt = -Infinity;
   #opened = 0;
 
   constructor(parts: { readonly clock: Clock; readonly random: Random }) {
     this.#parts = parts;
+  }
+
+  /** Whether it was open, and nothing has worked since. */
+  get isDoubtful(): boolean {
+    return this.#failures >= mostFailures;
   }
 
   /** Something worked. */
@@ -38,11 +46,12 @@ export class Breaker {
    * @returns Whether that was one too many.
    */
   failed(turn: number = this.turn): boolean {
-    if (turn !== this.turn) return false;
-    this.turn++;
-    if (++this.#failures < mostFailures) return false;
     const { clock, random } = this.#parts;
     const now = clock.monotonic();
+    if (turn !== this.turn && now - this.#failedAt < together) return false;
+    this.turn++;
+    this.#failedAt = now;
+    if (++this.#failures < mostFailures) return false;
     // A server that has worked in between, and had peace for a minute, starts over.
     if (this.#failures === mostFailures && now - this.until >= calm) this.#opened = 0;
     const pause = Math.min(first * 2 ** this.#opened++, longest);

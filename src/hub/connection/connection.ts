@@ -5,6 +5,7 @@
  */
 import { unlessAborted } from "../../client/core_client.ts";
 import type { Client } from "../../client/client.ts";
+import type { Verdict } from "../../client/negotiate.ts";
 import { isSnapshot } from "../../client/snapshot.ts";
 import type { RequestOptions } from "../../client/session/request.ts";
 import {
@@ -55,6 +56,7 @@ export class Connection {
   readonly #timeout: number;
   /** Told to clients: while one connects, trying again is up to this connection. */
   readonly #retry: { attempts: number | undefined } = { attempts: 1 };
+  #verdict: Verdict | undefined;
   /** Tries that failed since something worked. */
   #tries = 0;
   /** Attempts since it was connected last. */
@@ -149,7 +151,7 @@ export class Connection {
       return value;
     } catch (error) {
       this.#broke(error, turn);
-      throw error;
+      throw this.#named(error);
     } finally {
       this.#limiter.release();
     }
@@ -175,7 +177,9 @@ export class Connection {
     this.#wake();
     const total = timeouts?.total ?? timeout ?? this.config.timeouts?.total ?? shared.timeouts?.total ?? 300_000;
     const endsAt = clock.monotonic() + total;
-    await this.#limiter.wait({ milliseconds: total, signal });
+    await this.#limiter.wait({ milliseconds: total, signal }).catch((error) => {
+      throw this.#named(error);
+    });
     return { ...options, endsAt } as RequestOptions;
   }
 
@@ -241,6 +245,7 @@ export class Connection {
       config,
       shared,
       known,
+      verdict: this.#verdict ?? known.snapshot?.verdict,
       auth: auth(name),
       log: (level, data) => emit({ type: "log", server: name, level, data }),
       ended: (reason) => {
@@ -250,10 +255,12 @@ export class Connection {
     const opened = connect(target, { ...options, retry: this.#retry, signal }).then(async (client) => {
       try {
         signal.throwIfAborted();
-        if (!known.listedAt || !isSnapshot(target)) await this.#watch.list(client, left());
+        if (!known.listedAt || !isSnapshot(target)) await this.#watch.list(client, left(), this.#tries > 0);
         signal.throwIfAborted();
         return client;
       } catch (error) {
+        // What it speaks need not be found out again.
+        this.#verdict = client.verdict;
         await client.close();
         throw error;
       }
@@ -266,9 +273,11 @@ export class Connection {
     this.#connectedAt = this.#host.clock.monotonic();
     this.#authorizationUrl = undefined;
     this.#attempts = 0;
-    this.#breaker.worked();
+    const { isDoubtful } = this.#breaker;
+    if (!isDoubtful) this.#breaker.worked();
     this.#go("opened");
-    this.#limiter.resume();
+    // After a pause one call decides.
+    this.#limiter.resume(isDoubtful);
     const client = this.#client;
     if (client && this.#host.listen) this.#watch.start(client, this.#isPipe);
   }
@@ -310,6 +319,7 @@ export class Connection {
   #worked(): void {
     this.#tries = 0;
     this.#breaker.worked();
+    if (this.#limiter.narrow && this.#state === "connected") this.#limiter.resume();
   }
 
   /**
@@ -354,6 +364,12 @@ export class Connection {
   #note(reason: unknown): void {
     const error = this.error = reason instanceof Error ? reason : new Error(String(reason));
     this.#host.emit({ type: "error", server: this.name, error });
+  }
+
+  /** Its name in the hub says more than its address. */
+  #named(error: unknown): unknown {
+    if (error instanceof McpError) error.server = this.name;
+    return error;
   }
 
   #unavailable(): Error {

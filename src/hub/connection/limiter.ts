@@ -30,6 +30,8 @@ export class Limiter {
   active = 0;
   /** Whether nobody gets a place. */
   paused = false;
+  /** Whether there is only one place for now. */
+  narrow = false;
   readonly #options: LimiterOptions;
   readonly #waiting = new Map<Settle, { readonly resolve: () => void; readonly reject: (error: Error) => void }>();
 
@@ -44,7 +46,7 @@ export class Limiter {
 
   /** Takes a place if one is free now. */
   take(): boolean {
-    const free = !this.paused && this.active < this.#options.most;
+    const free = !this.paused && this.active < (this.narrow ? 1 : this.#options.most);
     if (free) this.active++;
     return free;
   }
@@ -84,9 +86,14 @@ export class Limiter {
     if (this.#waiting.size) this.#next();
   }
 
-  /** Goes on handing out places. */
-  resume(): void {
+  /**
+   * Goes on handing out places.
+   *
+   * @param narrow Only one at a time.
+   */
+  resume(narrow: boolean = false): void {
     this.paused = false;
+    this.narrow = narrow;
     this.#next();
   }
 

@@ -5,6 +5,7 @@
  */
 import { allFeatures } from "../../client/features.ts";
 import type { HandlerContext, Handlers } from "../../client/input/seam.ts";
+import type { Verdict } from "../../client/negotiate.ts";
 import type { ListenFeature } from "../../client/listen/seam.ts";
 import type { McpError } from "../../protocol/errors.ts";
 import type { Authorizer } from "../../ports.ts";
@@ -23,6 +24,7 @@ export interface Reach {
   readonly auth: Authorizer | undefined;
   /** What was known of the server before. */
   readonly known: CatalogServer;
+  readonly verdict: Verdict | undefined;
   /** Takes the log messages of the server. */
   log(level: string, data: unknown): void;
   /** Hears that a stream of changes has broken. */
@@ -45,7 +47,7 @@ export function argumentsOf({ name, config, shared, known, ...reach }: Reach): C
   const options: ConnectArguments[1] = {
     stream: !!settings.handlers,
     ...settings,
-    ...(snapshot?.verdict && { verdict: snapshot.verdict }),
+    ...(reach.verdict && { verdict: reach.verdict }),
     handlers: named(name, settings.handlers, reach.log),
     timeouts: { ...(timeout && { start: timeout }), ...settings.timeouts },
     features: watched({ ...allFeatures, ...settings.features }, reach.ended),

@@ -12,8 +12,9 @@ import { allParts, list } from "./listing.ts";
 
 /** How long changes are gathered, in milliseconds. */
 const debounce = 250;
-/** From one list to the next, in milliseconds. */
+/** From one list to the next, in milliseconds; doubled each time that nothing had changed. */
 const pause = 5_000;
+const longestPause = 60_000;
 /** How often it begins to listen in a minute: it may be the listening that the server does not like. */
 const mostStarts = 3;
 const calm = 60_000;
@@ -50,6 +51,7 @@ export class Watch {
   #cancel: (() => void) | undefined;
   #cancelStart: (() => void) | undefined;
   #listedAt = -Infinity;
+  #pause = pause;
   #startedAt = -Infinity;
   #starts = 0;
 
@@ -63,6 +65,7 @@ export class Watch {
    * @param always Listens also when the server does not tell of changes: its end is heard then.
    */
   start(client: Client, always: boolean): void {
+    if (this.#subscription) return;
     const isSecond = this.#client === client;
     this.#client = client;
     const { capabilities } = client.info ?? {};
@@ -88,14 +91,24 @@ export class Watch {
     this.#subscription = undefined;
   }
 
-  /** Lists everything now. */
-  async list(client: Client, timeout: number, parts: Iterable<CatalogPart> = allParts): Promise<void> {
+  /**
+   * Lists everything now.
+   *
+   * @param calmly One list first: the others when it was there.
+   */
+  async list(client: Client, timeout: number, calmly: boolean): Promise<void> {
+    if (calmly) await this.#list(client, timeout, ["tools"]);
+    await this.#list(client, timeout, calmly ? allParts.slice(1) : allParts);
+  }
+
+  async #list(client: Client, timeout: number, parts: Iterable<CatalogPart>): Promise<void> {
     const { keeps, failed, known, learned, emit, clock } = this.#parts;
     const before = known();
     this.#listedAt = clock.monotonic();
     const server = await list(client, before, parts, { timeout, keeps, failed, now: clock.now() });
     const changed = allParts.filter((part) => JSON.stringify(server[part]) !== JSON.stringify(before[part]));
     learned(server);
+    this.#pause = changed.length ? pause : Math.min(2 * this.#pause, longestPause);
     if (changed.length) emit({ type: "catalog", changed });
   }
 
@@ -106,6 +119,7 @@ export class Watch {
     } catch (error) {
       if (this.#subscription === subscription) this.#parts.broke(error);
     }
+    if (this.#subscription === subscription) this.#subscription = undefined;
   }
 
   #heard(change: Change): void {
@@ -117,7 +131,7 @@ export class Watch {
   #touch(parts: readonly CatalogPart[]): void {
     for (const part of parts) this.#changed.add(part);
     const { clock } = this.#parts;
-    const delay = Math.max(debounce, this.#listedAt + pause - clock.monotonic());
+    const delay = Math.max(debounce, this.#listedAt + this.#pause - clock.monotonic());
     this.#cancel ??= clock.schedule(() => void this.#refresh(), delay, { background: true });
   }
 
@@ -126,7 +140,7 @@ export class Watch {
     const changed = [...this.#changed];
     this.#changed.clear();
     try {
-      if (this.#client) await this.list(this.#client, this.#parts.timeout, changed);
+      if (this.#client) await this.#list(this.#client, this.#parts.timeout, changed);
     } catch (error) {
       for (const part of changed) this.#changed.add(part);
       this.#parts.failed(error);

@@ -1,0 +1,173 @@
+import { describe, test } from "node:test";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { AuthorizationRequiredError, ConnectError, TimeoutError } from "../../mod.ts";
+import type { Authorizer } from "../../mod.ts";
+import { VirtualClock } from "../support/virtual_clock.ts";
+import { counted, healthy, urlOf } from "./faulty.ts";
+import { createServer, inMemory, openHub, record, stateOf, textOf } from "./support.ts";
+
+const hanging = () => new Promise<never>(() => {});
+
+describe("opening", () => {
+  test("answers within the time of the slowest server, with what works; the rest is told", async () => {
+    const clock = new VirtualClock();
+    const slow = counted("slow", clock, async (url, init) => {
+      await new Promise<void>((resolve) => void clock.schedule(resolve, 900));
+      return await healthy("slow")(url, init);
+    }, { timeout: 3_000 });
+    const hub = await clock.until(openHub({
+      good: inMemory(createServer("good")).config,
+      slow: slow.config,
+      never: { url: urlOf("never"), fetch: hanging, timeout: 4_000 },
+      nowhere: { url: "nonsense" },
+    }, { clock }));
+    assert(clock.monotonic() <= 4_100, `${clock.monotonic()} ms`);
+    assertEquals(hub.status().map(({ name, state }) => `${name} ${state}`).slice(0, 2), [
+      "good connected",
+      "slow connected",
+    ]);
+    assertEquals([...hub.errors.keys()], ["never", "nowhere"]);
+    assert(hub.errors.get("never") instanceof TimeoutError);
+    assert(hub.errors.get("nowhere") instanceof TypeError);
+    const { lastError } = hub.status()[2] ?? {};
+    assertEquals([lastError?.name, lastError?.code], ["TimeoutError", "timeout"]);
+    const down = await clock.until(hub.callTool("nowhere.echo"));
+    assertEquals([down.isError, textOf(down).includes('"nowhere"')], [true, true]);
+    await clock.until(hub.close());
+    assertEquals(clock.waiting, 0);
+  });
+
+  test("a list that never comes does not keep the others", async () => {
+    const clock = new VirtualClock();
+    const half = counted(
+      "half",
+      clock,
+      (url, init) => String(init.body).includes('"prompts/list"') ? hanging() : healthy("half")(url, init),
+      { timeout: 2_000 },
+    );
+    const hub = await clock.until(openHub({ half: half.config }, { clock }));
+    assert(clock.monotonic() <= 2_100, `${clock.monotonic()} ms`);
+    const [status] = hub.status();
+    assertEquals([status?.state, status?.tools, status?.prompts], ["connected", 2, 0]);
+    assertEquals(status?.lastError?.code, "timeout");
+    await clock.until(hub.close());
+  });
+
+  test("a signal gives it up, and nothing is left", async () => {
+    const clock = new VirtualClock();
+    const controller = new AbortController();
+    const reason = { why: "enough" };
+    const opening = openHub({ never: { url: urlOf("never"), fetch: hanging } }, { clock, signal: controller.signal })
+      .catch((error) => error);
+    await clock.advance(10);
+    controller.abort(reason);
+    assertEquals(await clock.until(opening), reason);
+    assertEquals(clock.waiting, 0);
+  });
+
+  test("a server that is disabled is named and not connected", async () => {
+    const one = inMemory(createServer("one"), { disabled: true });
+    await using hub = await openHub({ one: one.config });
+    const result = await hub.callTool("one.echo", { text: "a" });
+    assertEquals([one.starts, result.isError, textOf(result)], [
+      0,
+      true,
+      'Cannot reach the server "one": it is disabled',
+    ]);
+  });
+
+  test("lazy: each server is connected by its first call", async () => {
+    const [one, two] = [inMemory(createServer("one")), inMemory(createServer("two"))];
+    await using hub = await openHub({ one: one.config, two: two.config }, { lazy: true });
+    assertEquals([one.starts, two.starts, hub.tools().length], [0, 0, 0]);
+    assertEquals(textOf(await hub.callTool("two__echo", { text: "a" })), "two: a");
+    assertEquals([one.starts, two.starts, stateOf(hub, "one")], [0, 1, "disconnected"]);
+    assertEquals((await hub.getPrompt("one.greet", { who: "you" })).messages.length, 1);
+    assertEquals([one.starts, two.starts], [1, 1]);
+  });
+});
+
+describe("a stored catalog", () => {
+  test("lists without a request, and a call is one round trip", async () => {
+    const clock = new VirtualClock();
+    const first = counted("one", clock, healthy("one"));
+    const hub = await openHub({ one: first.config });
+    const catalog = JSON.parse(JSON.stringify(hub.catalog()));
+    await hub.close();
+    const second = counted("one", clock, healthy("one"));
+    await using other = await openHub({ one: second.config }, { catalog, listen: false });
+    assertEquals(other.tools(), hub.tools());
+    assertEquals(second.requests.length, 0);
+    assertEquals(textOf(await other.callTool("one__echo", { text: "a" })), "one: a");
+    assertEquals(second.requests.length, 1);
+    assertEquals(other.catalog().servers[0]?.tools, catalog.servers[0].tools);
+  });
+
+  test("of another address is no reason to go there", async () => {
+    const clock = new VirtualClock();
+    await using hub = await openHub({ one: counted("one", clock, healthy("one")).config });
+    const seen: string[] = [];
+    await using other = await openHub({
+      one: {
+        url: urlOf("two"),
+        fetch: (url, init) => {
+          seen.push(new URL(url).host);
+          return healthy("two")(url, init);
+        },
+      },
+    }, { catalog: hub.catalog() });
+    assertEquals(textOf(await other.callTool("one__echo", { text: "a" })), "two: a");
+    assert(seen.length > 1);
+    assertEquals(seen.filter((host) => host !== "two.test"), []);
+  });
+});
+
+describe("signing in", () => {
+  const authorizationUrl = "https://login.test/authorize?state=secret";
+  const pending = { id: "1", server: urlOf("one"), issuer: "https://login.test", scopes: [], expiresAt: 0 };
+
+  test("a server that waits for a person says where to go, and works once that is done", async () => {
+    let isSignedIn = false;
+    const auth: Authorizer = {
+      wrap: (fetch) => (url, init) => {
+        if (isSignedIn) return fetch(url, init);
+        return Promise.reject(new AuthorizationRequiredError("Sign in first", { authorizationUrl, pending }));
+      },
+      redact: (text) => text,
+    };
+    const asked: string[] = [];
+    const clock = new VirtualClock();
+    const one = counted("one", clock, healthy("one"));
+    await using hub = await openHub({ one: one.config, two: inMemory(createServer("two")).config }, {
+      auth: (server) => (asked.push(server), auth),
+    });
+    const seen = record(hub);
+    assertEquals(asked.filter((name) => name === "one").length > 0, true);
+    const [status, other] = hub.status();
+    assertEquals([status?.state, status?.authorizationUrl, other?.state], [
+      "authorizing",
+      authorizationUrl,
+      "connected",
+    ]);
+    const result = await hub.callTool("one.echo", { text: "a" });
+    assertEquals([result.isError, textOf(result).includes('"one"'), one.requests.length], [true, true, 0]);
+    assert(!JSON.stringify(result).includes("secret"));
+    await hub.retry("one");
+    isSignedIn = true;
+    await hub.retry("one");
+    assertEquals([stateOf(hub, "one"), hub.status()[0]?.authorizationUrl], ["connected", undefined]);
+    assertEquals(textOf(await hub.callTool("one.echo", { text: "a" })), "one: a");
+    await Promise.resolve();
+    assertEquals(seen.flatMap((event) => event.type === "authorization" ? [event.authorizationUrl] : []), [
+      authorizationUrl,
+    ]);
+  });
+
+  test("a server that refuses is failed, and its error says so", async () => {
+    const refusing = { url: urlOf("one"), fetch: () => Promise.resolve(new Response("", { status: 401 })) };
+    await using hub = await openHub({ one: refusing });
+    assertEquals([stateOf(hub, "one"), hub.errors.get("one")?.name], ["failed", "UnauthorizedError"]);
+    const error = await assertRejects(() => hub.callTool("one.echo", {}, { throws: true }), ConnectError);
+    assertEquals([error.server, error.delivery], ["one", "not-sent"]);
+  });
+});
