@@ -1,6 +1,6 @@
 /**
- * Causeway: call MCP tools from anywhere JavaScript runs. Every protocol revision, HTTP and WebSocket here; processes
- * come with `@causeway/mcp/bun`, `/deno`, `/node` or `/local`, which picks by the runtime.
+ * Causeway: call MCP tools from anywhere JavaScript runs. Every protocol revision, one server or many as one, HTTP
+ * and WebSocket here; processes come with `@causeway/mcp/bun`, `/deno`, `/node` or `/local`, which picks by the runtime.
  *
  * @example Call a tool
  * ```ts ignore
@@ -14,4 +14,5 @@
  * @module
  */
 export * from "./src/entry/core.ts";
-export { connect } from "./src/entry/web.ts";
+export * from "./src/entry/hub.ts";
+export { connect, openHub } from "./src/entry/web.ts";

@@ -2,7 +2,7 @@
  * `bun run bench`: our client against the floor and its peers on one server, each cell in fresh processes whose order is
  * turned round by round, with the verdict on each target. `--quick` for a minute's look, `--full` for a million calls in
  * memory, `--only <cell, runtime or client, …>` narrows it, `--strict` makes a missed target a failure. `--serving` measures
- * our server alone; a run without `--only` and `--quick` does so in the end.
+ * our server alone, `--hub` a hub's catalog and search; a run without `--only` and `--quick` does both in the end.
  */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
@@ -18,6 +18,8 @@ import {
   type LibraryName,
 } from "../bench/build.ts";
 import type { Runtime } from "../bench/clients/client.ts";
+import { writeHubReport } from "../bench/hub/report.ts";
+import { measureHub } from "../bench/hub/run.ts";
 import { planCells, type PlannedCell } from "../bench/plan.ts";
 import { writeReport } from "../bench/report.ts";
 import { Results, type Sample } from "../bench/results.ts";
@@ -33,6 +35,11 @@ const libraryOf: Readonly<Partial<Record<ClientName, LibraryName>>> = {
   ours: "./client",
   sdk: "sdk",
   ai: "ai",
+};
+/** What lets a program call the collector. */
+const collectors: Readonly<Record<string, readonly string[]>> = {
+  node: ["--expose-gc"],
+  deno: ["--v8-flags=--expose-gc"],
 };
 
 /** One process to start. */
@@ -62,6 +69,7 @@ export async function main(parameters: readonly string[]): Promise<number> {
       full: { type: "boolean", default: false },
       strict: { type: "boolean", default: false },
       serving: { type: "boolean", default: false },
+      hub: { type: "boolean", default: false },
       only: { type: "string", default: "" },
     },
   });
@@ -72,6 +80,7 @@ export async function main(parameters: readonly string[]): Promise<number> {
   }
   mkdirSync(folder, { recursive: true });
   if (values.serving) return await runServing(bun, values);
+  if (values.hub) return await runHub(bun, values);
   if (!(await installPeers(bun))) return 1;
   const started = performance.now();
   const commands = findRuntimes(bun);
@@ -85,7 +94,8 @@ export async function main(parameters: readonly string[]): Promise<number> {
   writeFileSync(join(folder, "last.json"), JSON.stringify(samples, undefined, 1));
   const runtimes = runtimeNames.filter((name) => jobs.some(({ runtime }) => runtime === name));
   const code = conclude(new Results(samples), runtimes, { strict: values.strict, seconds });
-  return values.only || values.quick ? code : Math.max(code, await runServing(bun, values));
+  if (values.only || values.quick) return code;
+  return Math.max(code, await runServing(bun, values), await runHub(bun, values));
 }
 
 /** Measures our server; 1 when, with `--strict`, a target was missed. */
@@ -97,6 +107,20 @@ async function runServing(
   const figures = await measureServing({ bun, workerd: workerdPath(), folder, quick, only: parts });
   writeFileSync(join(folder, "serving.json"), JSON.stringify(figures, undefined, 1));
   const { text, met, missed } = writeServingReport(figures);
+  console.log(`${text}\n${met} targets met, ${missed} missed`);
+  return strict && missed > 0 ? 1 : 0;
+}
+
+/** Measures a hub's catalog and search; 1 when, with `--strict`, a target was missed. */
+async function runHub(bun: string, { quick, strict }: { quick: boolean; strict: boolean }): Promise<number> {
+  const commands = Object.fromEntries(
+    Object.entries(findRuntimes(bun)).map((
+      [runtime, command],
+    ) => [runtime, [...command, ...collectors[runtime] ?? []]]),
+  );
+  const samples = await measureHub({ commands, folder, quick });
+  writeFileSync(join(folder, "hub.json"), JSON.stringify(samples, undefined, 1));
+  const { text, met, missed } = writeHubReport(samples);
   console.log(`${text}\n${met} targets met, ${missed} missed`);
   return strict && missed > 0 ? 1 : 0;
 }
@@ -216,7 +240,6 @@ async function runJobs(jobs: readonly Job[], stage: Stage): Promise<Sample[]> {
 
 async function runJob({ runtime, client, cell, round }: Job, stage: Stage): Promise<Sample> {
   const [command = "", ...flags] = stage.commands[runtime] ?? [];
-  const collector = runtime === "node" ? ["--expose-gc"] : runtime === "deno" ? ["--v8-flags=--expose-gc"] : [];
   const program = stage.programs.get(`${runtime} ${client}`) ?? "";
   const library = cell.name === "import" ? stage.libraries.get(libraryOf[client] ?? "mod.ts") : undefined;
   const task: CellTask = {
@@ -228,7 +251,7 @@ async function runJob({ runtime, client, cell, round }: Job, stage: Stage): Prom
     ...(library !== undefined && { library }),
     ...(cell.name === "isolate" && { workerd: workerdPath(), worker: stage.workers.get(client) ?? "" }),
   };
-  const extra = cell.name === "heap" ? collector : [];
+  const extra = cell.name === "heap" ? collectors[runtime] ?? [] : [];
   const ended = await runProcess([command, ...flags, ...extra, program, JSON.stringify(task)], { timeout: 120_000 });
   const sample = { runtime, cell: cell.name, client, round };
   const figures = ended.code === 0 ? readFigures(ended.standardOutput) : undefined;

@@ -1,10 +1,7 @@
 /** Many calls in one process, without a wire: what stays in memory afterwards. */
 import { ChannelTransport, connect, createMemoryPair } from "../../src/entry/local.ts";
 import type { Figures } from "../task.ts";
-import { measure } from "./measure.ts";
-
-declare const Bun: { gc(force: boolean): void } | undefined;
-declare const gc: (() => void) | undefined;
+import { measure, settledHeap } from "./measure.ts";
 
 /** Half of the calls share one signal of the caller; `slope` is bytes of heap that each 10,000 calls leave behind. */
 export async function callInMemory(count: number): Promise<Figures> {
@@ -60,18 +57,4 @@ function countedSignal(): { signal: AbortSignal; listeners: () => number } {
     remove(type, listener, options);
   };
   return { signal, listeners: () => count };
-}
-
-/** The heap in use after the rubbish was collected. */
-async function settledHeap(): Promise<number> {
-  const { memoryUsage } = await import("node:process");
-  for (let round = 0; round < 3; round++) {
-    if (typeof Bun !== "undefined") Bun.gc(true);
-    else if (typeof gc !== "undefined") gc();
-    else {
-      throw new Error("the collector cannot be called: --expose-gc is missing");
-    }
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  return memoryUsage().heapUsed;
 }

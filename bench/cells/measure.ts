@@ -2,6 +2,9 @@
 import process from "node:process";
 import { readFileSync } from "node:fs";
 
+declare const Bun: { gc(force: boolean): void } | undefined;
+declare const gc: (() => void) | undefined;
+
 /** Microseconds per unit of the work: on the wall, and of all threads of this process (user and system). */
 export interface Cost {
   readonly wall: number;
@@ -27,4 +30,17 @@ export function peakMemory(): number {
     // not Linux
   }
   return process.resourceUsage().maxRSS / 1_024;
+}
+
+/** The heap in use after the rubbish was collected. */
+export async function settledHeap(): Promise<number> {
+  for (let round = 0; round < 3; round++) {
+    if (typeof Bun !== "undefined") Bun.gc(true);
+    else if (typeof gc !== "undefined") gc();
+    else {
+      throw new Error("the collector cannot be called: --expose-gc is missing");
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return process.memoryUsage().heapUsed;
 }

@@ -6,6 +6,7 @@
 import type { Authorizer, Fetch, Resolve } from "../ports.ts";
 import { readUrl } from "../egress/fetch.ts";
 import { Access } from "./flow/access.ts";
+import type { SignIn } from "./flow/sign_in.ts";
 import { takeCallback } from "./flow/code_flow.ts";
 import { OAuthContext } from "./flow/context.ts";
 import type { TokenRecord } from "./flow/records.ts";
@@ -69,7 +70,7 @@ export class OAuth implements Authorizer {
 
   /** The sign-in to a server that is under way, if there is one: `connect` of `./bun`, `./deno`, `./node` and `./local` waits for it. */
   underWay(server: string, signal?: AbortSignal | null): Promise<unknown> | undefined {
-    return this.#access(server).underWay(signal);
+    return this.#access(server).signIn.underWay(signal);
   }
 
   /** Takes all secrets out of a text. */
@@ -85,7 +86,7 @@ export class OAuth implements Authorizer {
    * @throws {McpError} When a server cannot be reached, or names an address that is not allowed.
    */
   async begin(server: string | URL, options: SignInOptions = {}): Promise<AuthorizationRequest> {
-    return await this.#context.guard(this.#access(server).begin(options.scopes, options.signal));
+    return await this.#context.guard(this.#access(server).signIn.begin(options.scopes, options.signal));
   }
 
   /**
@@ -97,9 +98,9 @@ export class OAuth implements Authorizer {
   async finishAuth(callback: string | URL, options: Pick<SignInOptions, "signal"> = {}): Promise<SignInStatus> {
     options.signal?.throwIfAborted();
     const { pending, code } = await this.#context.guard(takeCallback(this.#context, callback));
-    const access = this.#access(pending.server);
-    const tokens = await this.#context.guard(access.finish(pending, code));
-    return statusOf(access, { ...pending, issuer: pending.metadata.issuer }, tokens);
+    const { signIn } = this.#access(pending.server);
+    const tokens = await this.#context.guard(signIn.finish(pending, code));
+    return statusOf(signIn, { ...pending, issuer: pending.metadata.issuer }, tokens);
   }
 
   /**
@@ -109,10 +110,10 @@ export class OAuth implements Authorizer {
    * @throws {AuthorizationError} When the server refuses.
    */
   async signIn(server: string | URL, options: SignInOptions = {}): Promise<SignInStatus> {
-    const access = this.#access(server);
-    const tokens = await this.#context.guard(access.signIn(options.scopes, options.signal));
-    const record = (await this.#context.guard(access.tokens.serverRecord()))?.content;
-    return statusOf(access, record, tokens);
+    const { signIn } = this.#access(server);
+    const tokens = await this.#context.guard(signIn.signIn(options.scopes, options.signal));
+    const record = (await this.#context.guard(signIn.tokens.serverRecord()))?.content;
+    return statusOf(signIn, record, tokens);
   }
 
   /**
@@ -121,16 +122,16 @@ export class OAuth implements Authorizer {
    * @returns Whether they were withdrawn there too; undefined when there were none.
    */
   async signOut(server: string | URL): Promise<{ readonly revoked: boolean } | undefined> {
-    const revoked = await this.#context.guard(this.#access(server).signOut());
+    const revoked = await this.#context.guard(this.#access(server).signIn.signOut());
     return revoked === undefined ? undefined : { revoked };
   }
 
   /** Whose token is kept for a server; undefined when there is none. */
   async status(server: string | URL): Promise<SignInStatus | undefined> {
-    const access = this.#access(server);
-    const record = (await this.#context.guard(access.tokens.serverRecord()))?.content;
-    const tokens = record && (await this.#context.guard(access.tokens.load(record)))?.content;
-    return tokens && statusOf(access, record, tokens);
+    const { signIn } = this.#access(server);
+    const record = (await this.#context.guard(signIn.tokens.serverRecord()))?.content;
+    const tokens = record && (await this.#context.guard(signIn.tokens.load(record)))?.content;
+    return tokens && statusOf(signIn, record, tokens);
   }
 
   #access(server: string | URL): Access {
@@ -180,7 +181,7 @@ function checkServer(server: string | URL): URL {
 }
 
 function statusOf(
-  access: Access,
+  signIn: SignIn,
   record:
     | { readonly issuer: string; readonly resource?: string | undefined; readonly scopes: readonly string[] }
     | undefined,
@@ -188,12 +189,12 @@ function statusOf(
 ): SignInStatus {
   const { client, scopes, expiresAt } = tokens;
   return {
-    server: access.server,
+    server: signIn.server,
     issuer: record?.issuer ?? "",
     resource: record?.resource,
     clientId: client.clientId,
     scopes: scopes ?? record?.scopes ?? [],
     expiresAt,
-    refreshable: access.tokens.isRenewable(tokens),
+    refreshable: signIn.tokens.isRenewable(tokens),
   };
 }

@@ -13,7 +13,7 @@ import type { CommandLine } from "./command_line.ts";
 import { exitCodes, UsageError } from "./failure.ts";
 import { withClient } from "./session.ts";
 import { createProgressLine, writeError, writeOut } from "./terminal.ts";
-import { didYouMean } from "./text/nearest.ts";
+import { didYouMean } from "../hub/config/nearest.ts";
 import { oneLine, plainJson } from "./text/plain.ts";
 import { resultText } from "./text/result.ts";
 

@@ -8,8 +8,8 @@ import { parseArgs } from "node:util";
 import { readSignInOptions, signInOptions } from "./auth/options.ts";
 import type { SignInOptions } from "./auth/options.ts";
 import { UsageError } from "./failure.ts";
-import { isHeader } from "./target/headers.ts";
-import { didYouMean } from "./text/nearest.ts";
+import { isHeaderName, isHeaderValue } from "../hub/config/server/headers.ts";
+import { didYouMean } from "../hub/config/nearest.ts";
 
 /** What the user asked for. */
 export interface CommandLine {
@@ -141,7 +141,7 @@ function readHeaders(lines: readonly string[]): Record<string, string> {
     const name = line.slice(0, Math.max(colon, 0)).trim();
     const value = line.slice(colon + 1).trim();
     // The value may be a secret: it is never shown.
-    if (isHeader(name, value)) return [name, value];
+    if (isHeaderName(name) && isHeaderValue(value)) return [name, value];
     throw new UsageError(`Cannot read a --header: write it like 'Name: value', in plain characters`);
   });
   return Object.fromEntries(headers);

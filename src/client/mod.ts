@@ -36,3 +36,5 @@ export type {
   TelemetryOptions,
   TraceContext,
 } from "./telemetry/telemetry.ts";
+export { skillsOf } from "./skills/mod.ts";
+export type * from "./skills/mod.ts";

@@ -41,7 +41,7 @@ describe("causeway: bad input is one line and an exit code", () => {
         [
           ["tools", "x", "--config", file],
           2,
-          /Cannot read the config ".*not\.json": it is not JSON .*; correct the file/,
+          /Cannot use the config: .*not\.json:1:3: found "s": expected a name in double quotes/,
         ],
         [["call", "sh", "echo", `@${file}`], 2, /Cannot read the file ".*not\.json": it is not JSON .*; correct it/],
         [["call", "sh", "echo", "-"], 2, /Cannot read the standard input: it is not JSON/, { input: "{oops" }],

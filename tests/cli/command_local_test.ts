@@ -140,6 +140,26 @@ describe("causeway: config files", () => {
     });
   });
 
+  test("what should be looked at in the server that is used is said once, and nothing of the others", async () => {
+    await inFolder(async (folder) => {
+      const [command = "", ...args] = program("tests/servers/stdio_server.ts");
+      const servers = { one: { command, args: [...args, "modern"], enviroment: {} }, two: { comand: "x" } };
+      writeFileSync(join(folder, "mcp.json"), JSON.stringify({ mcpServers: servers }));
+      assertEquals(await causeway(["call", "one", "echo", "text=1"], { cwd: folder }), {
+        code: 0,
+        out: "1\n",
+        err:
+          'causeway: warning: mcp.json: mcpServers.one.enviroment: unknown field (did you mean "env"?): correct its name or take it out\n',
+      });
+      const { code, err } = await causeway(["tools", "two"], { cwd: folder });
+      assertEquals([code, err], [
+        2,
+        'causeway: mcp.json: mcpServers.two: it has neither a "command" nor a "url" ' +
+        '(did you mean "command" where it says "comand"?): write one of them\n',
+      ]);
+    });
+  });
+
   test("a server gets the variables before its command, and no others of the user", async () => {
     const script = "echo $CAUSEWAY_GIVEN-$CAUSEWAY_SECRET- >&2; exit 3";
     const { err } = await causeway(["tools", `CAUSEWAY_GIVEN=a sh -c '${script}'`], {

@@ -4,7 +4,7 @@ import { buildArguments, readValue } from "../../src/cli/arguments/values.ts";
 import { fillForm, visitPage } from "../../src/cli/ask/form.ts";
 import { UsageError } from "../../src/cli/failure.ts";
 import { splitWords } from "../../src/cli/target/words.ts";
-import { nearest } from "../../src/cli/text/nearest.ts";
+import { nearest } from "../../src/hub/config/nearest.ts";
 import { firstLine, oneLine, plain } from "../../src/cli/text/plain.ts";
 import { resultText } from "../../src/cli/text/result.ts";
 import { typeText } from "../../src/cli/text/schema.ts";

@@ -102,22 +102,34 @@ describe("targets", () => {
         headers: { A: "1", B: "3" },
         hint: "",
       });
+      const commented = join(folder, "commented.json");
+      writeFileSync(commented, '{ "servers": { /* off */ "off": { "command": "x", "disabled": true, }, }, } // end');
+      assertEquals((await resolve("off", commented)).target, { command: "x", args: [], env: {} });
       await refused(() => resolve("gihtub", config), /^Unknown server "gihtub" in ".*" \(did you mean "github"\?\)/);
       await refused(() => resolve("__proto__", config), /^Unknown server "__proto__"/);
-      await refused(() => resolve("unset", config), /variable "CAUSEWAY_UNSET" is not set; set it/);
-      await refused(() => resolve("odd", config), /^Cannot use "odd" of ".*": it has neither a "command" nor a "url"/);
-      await refused(() => resolve("mixed", config), /"env" has to hold texts/);
+      await refused(
+        () => resolve("unset", config),
+        /config\.json: mcpServers\.unset\.url: .* "CAUSEWAY_UNSET" is not set: set it/,
+      );
+      await refused(
+        () => resolve("odd", config),
+        /config\.json: mcpServers\.odd: it has neither a "command" nor a "url"/,
+      );
+      await refused(
+        () => resolve("mixed", config),
+        /mcpServers\.mixed\.env\.A: expected a text, found a number: write it in double quotes/,
+      );
       await refused(
         () => resolve("header", config),
-        /: the header "A" holds characters that cannot be sent; use plain/,
+        /mcpServers\.header\.headers\.A: its value holds characters that cannot be sent/,
       );
-      await refused(() => resolve("scheme", config), /^Unknown scheme "file:"/);
+      await refused(() => resolve("scheme", config), /scheme\.url: "file:\/\/\/etc\/passwd" is no URL that can be/);
       await refused(
         () => resolve("x", join(folder, "none.json")),
         /none\.json": there is no such file; correct --config/,
       );
-      await refused(() => resolve("x", write("list.json", [1])), /^Cannot use the config ".*list\.json": expected/);
-      await refused(() => resolve("x", folder), /^Cannot read the config ".*": /);
+      await refused(() => resolve("x", write("list.json", [1])), /^Cannot use the config: .*list\.json: expected/);
+      await refused(() => resolve("x", folder), /^Cannot read the config ".*": it is a folder/);
     } finally {
       rmSync(folder, { recursive: true });
     }

@@ -2,7 +2,8 @@
  * What our client does in each scenario of the official conformance suite, with the public API only. The suite judges
  * what it sees on the wire; what the client itself sees is asserted here, so that a scenario cannot pass by accident.
  */
-import { assert, assertEquals, assertExists, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertExists, assertRejects, assertStringIncludes } from "@std/assert";
+import { ProtocolViolationError, skillsOf } from "../../mod.ts";
 import type { ScenarioRun } from "./run.ts";
 import { isSignIn, runSignIn } from "./sign_in/scenarios.ts";
 import type { CallToolResult, Client, Connect, ConnectOptions, JsonObject } from "../../mod.ts";
@@ -12,6 +13,8 @@ type Scenario = (client: Client, context: string) => Promise<void>;
 interface Entry {
   readonly act: Scenario;
   readonly options?: ConnectOptions;
+  /** Which one the suite's server speaks, where the revision that the suite names says nothing of it. */
+  readonly era?: "modern";
 }
 
 /** An elicitation that the user accepts as it is: the client has to fill in the defaults. */
@@ -43,6 +46,10 @@ const scenarios: Readonly<Record<string, Entry>> = {
   "http-invalid-tool-headers": { act: leaveOutInvalidTools },
   "json-schema-ref-no-deref": { act: listForeignReference },
   "json-schema-2020-12-preservation": { act: echoSchema },
+  "sep-2640-client-no-prefetch": { act: listSkills, era: "modern" },
+  "sep-2640-client-verify-digest": refusal('"digest" is "sha256:'),
+  "sep-2640-client-verify-size": refusal('"size" is '),
+  "sep-2640-client-verify-frontmatter": refusal('"description" of its frontmatter is '),
 };
 
 /**
@@ -57,7 +64,7 @@ export async function runScenario(connect: Connect, run: ScenarioRun): Promise<v
   if (!entry) throw new TypeError(`There is no scenario "${run.scenario}"`);
   const client = await connect(run.url, entry.options);
   try {
-    assertEquals(client.era, run.version === "2026-07-28" ? "modern" : "legacy");
+    assertEquals(client.era, entry.era ?? (run.version === "2026-07-28" ? "modern" : "legacy"));
     await entry.act(client, run.context);
   } finally {
     await client.close();
@@ -146,6 +153,24 @@ async function echoSchema(client: Client): Promise<void> {
   const tool = tools.find(({ name }) => name === "json_schema_2020_12_tool");
   assertExists(tool);
   assertEquals(textOf(await client.callTool("json_schema_echo", { schema: tool.inputSchema })), "echoed");
+}
+
+async function listSkills(client: Client): Promise<void> {
+  const { skills, rejected } = await skillsOf(client).list();
+  assertEquals(rejected, []);
+  assertEquals(skills.map(({ frontmatter }) => frontmatter["name"]), ["pdf-processing"]);
+}
+
+/** Loads the one skill, of which the suite's server changed something: only for that reason it may be refused. */
+function refusal(wrong: string): Entry {
+  const act: Scenario = async (client) => {
+    const reader = skillsOf(client);
+    const [skill] = (await reader.list()).skills;
+    assertExists(skill);
+    const error = await assertRejects(() => reader.load(skill), ProtocolViolationError, wrong);
+    assertStringIncludes(error.message, 'Cannot use the skill "pdf-processing"');
+  };
+  return { act, era: "modern" };
 }
 
 async function listedTools(client: Client): Promise<string[]> {

@@ -3,7 +3,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { AuthorizationRequiredError, ConnectError, TimeoutError } from "../../mod.ts";
 import type { Authorizer } from "../../mod.ts";
 import { VirtualClock } from "../support/virtual_clock.ts";
-import { counted, healthy, urlOf } from "./faulty.ts";
+import { asks, counted, healthy, urlOf } from "./faulty.ts";
 import { createServer, inMemory, openHub, record, stateOf, textOf } from "./support.ts";
 
 const hanging = () => new Promise<never>(() => {});
@@ -42,7 +42,7 @@ describe("opening", () => {
     const half = counted(
       "half",
       clock,
-      (url, init) => String(init.body).includes('"prompts/list"') ? hanging() : healthy("half")(url, init),
+      (url, init) => asks(init, "prompts/list") ? hanging() : healthy("half")(url, init),
       { timeout: 2_000 },
     );
     const hub = await clock.until(openHub({ half: half.config }, { clock }));
@@ -161,6 +161,32 @@ describe("signing in", () => {
     assertEquals(seen.flatMap((event) => event.type === "authorization" ? [event.authorizationUrl] : []), [
       authorizationUrl,
     ]);
+  });
+
+  test("a person who signs in while it connects takes their time, and then it is connected", async () => {
+    const clock = new VirtualClock();
+    let signIn = () => {};
+    const signingIn = new Promise<void>((resolve) => signIn = resolve);
+    let isSignedIn = false;
+    void signingIn.then(() => isSignedIn = true);
+    const auth: Authorizer = {
+      wrap: (fetch) => async (url, init) => {
+        await signingIn;
+        return await fetch(url, init);
+      },
+      redact: (text) => text,
+      underWay: () => isSignedIn ? undefined : signingIn,
+    };
+    const one = counted("one", clock, healthy("one"), { auth, timeout: 5_000 });
+    const hub = await clock.until(openHub({ one: one.config }, { clock }));
+    assert(clock.monotonic() <= 5_100, `${clock.monotonic()} ms`);
+    await clock.advance(120_000);
+    assertEquals([stateOf(hub, "one"), one.requests.length], ["authorizing", 0]);
+    signIn();
+    await clock.advance(1);
+    assertEquals(stateOf(hub, "one"), "connected");
+    assertEquals(textOf(await clock.until(hub.callTool("one.echo", { text: "a" }))), "one: a");
+    await clock.until(hub.close());
   });
 
   test("a server that refuses is failed, and its error says so", async () => {

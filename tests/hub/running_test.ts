@@ -3,7 +3,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { InvalidParamsError, OverloadedError } from "../../mod.ts";
 import type { LogRecord } from "../../src/ports.ts";
 import { VirtualClock } from "../support/virtual_clock.ts";
-import { counted, healthy, urlOf } from "./faulty.ts";
+import { asks, counted, healthy, urlOf } from "./faulty.ts";
 import { createServer, inMemory, openHub, record, stateOf, textOf } from "./support.ts";
 
 /** A server with a tool that waits to be let go. */
@@ -156,7 +156,7 @@ describe("calls", () => {
     let isWell = true;
     let calls = 0;
     const one = counted("one", clock, (url, init) => {
-      if (!String(init.body).includes('"tools/call"')) return healthy("one")(url, init);
+      if (!asks(init, "tools/call")) return healthy("one")(url, init);
       calls++;
       return isWell ? healthy("one")(url, init) : Promise.resolve(new Response("", { status: 500 }));
     });

@@ -112,6 +112,12 @@ describe("the floor check: imports", () => {
     assertStringIncludes(checkOne({ "src/hub/a.ts": `import "hono";\n` }), `"hono" is imported in src/runner only`);
     assertStringIncludes(checkOne({ "src/hub/a.ts": `import "zod";\n` }), `may not import "zod"`);
     assertStringIncludes(checkOne({ "workers/a.ts": `import "hono";\n` }), "src/runner only");
+    const telemetry = `import "@opentelemetry/api";\n`;
+    assertStringIncludes(
+      checkOne({ "src/client/a.ts": telemetry }),
+      `"@opentelemetry/api" is imported in src/otel only`,
+    );
+    assertEquals(check({ "src/otel/a.ts": telemetry }), []);
   });
 
   test("the clean entries reach no package and no runtime, over any number of steps", () => {

@@ -12,8 +12,6 @@ const worker = "tests/conformance/worker.ts";
 /** What stands for the scenarios of extensions: they run at the revision that the suite takes for them. */
 const beyond = "extensions";
 const versions = ["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28", beyond];
-/** Not ours yet: skills, which no client of ours offers. */
-const excluded = /^sep-2640-/;
 /** Scenarios at a time. */
 const width = 2;
 
@@ -24,7 +22,7 @@ export async function runClientRole(selection: Selection): Promise<Outcome> {
   let skipped = 0;
   for (const version of chooseVersions(versions, selection)) {
     const scenarios = (await listScenarios(version === beyond ? undefined : version)).filter((name) =>
-      !excluded.test(name) && name.includes(selection.only)
+      name.includes(selection.only)
     );
     for (const runtime of selection.runtimes ?? runtimes) {
       if (programOf(runtime) === undefined) {

@@ -12,6 +12,7 @@ const floors: Readonly<Record<string, number>> = {
   "src/client": 4,
   "src/server": 4,
   "src/hub": 5,
+  "src/otel": 5,
   "src/agent": 6,
   "src/runner": 7,
 };
@@ -25,6 +26,7 @@ const doorOpens = ["src/ports.ts", "src/protocol", "src/egress", "src/transport"
 const packageDoors: Readonly<Record<string, string>> = {
   oauth4webapi: "src/auth",
   hono: "src/runner",
+  "@opentelemetry/api": "src/otel",
   ws: runtimeFolder,
 };
 /** Entries whose whole graph holds neither npm packages nor modules of a runtime. */

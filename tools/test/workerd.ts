@@ -1,5 +1,6 @@
 /** The tests in workerd: one bundle, with a shim for `node:test`, run by Miniflare. */
 import { existsSync, readFileSync } from "node:fs";
+import { builtinModules } from "node:module";
 import { join } from "node:path";
 import { runProcess } from "../process.ts";
 import { packagesInstalled, root, scriptCommand } from "../programs.ts";
@@ -50,9 +51,16 @@ async function bundleTests(files: readonly string[], outfile: string): Promise<v
     stdin: { contents, resolveDir: root, sourcefile: "workerd_tests.js" },
     ...workerBuild,
     outfile,
-    alias: { "node:test": shim, "@std/assert": join(root, "tests", "support", "assert.ts") },
+    // Packages name Node's modules without "node:", which `nodejs_compat` takes.
+    alias: { ...plainNames(), "node:test": shim, "@std/assert": join(root, "tests", "support", "assert.ts") },
     external: ["node:*", "cloudflare:*"],
   });
+}
+
+function plainNames(): Record<string, string> {
+  return Object.fromEntries(
+    builtinModules.filter((name) => /^[a-z]\w*$/.test(name)).map((name) => [name, `node:${name}`]),
+  );
 }
 
 /** One file that does not build must not take the others with it: it alone is reported. */

@@ -7,7 +7,7 @@ import type { JsonObject } from "../../protocol/json_rpc.ts";
 import { createSchemaValidator } from "../../protocol/mod.ts";
 import type { Tool, ValidateFunction, ValidationIssue } from "../../protocol/mod.ts";
 import { UsageError } from "../failure.ts";
-import { didYouMean } from "../text/nearest.ts";
+import { didYouMean } from "../../hub/config/nearest.ts";
 import { propertiesOf, requiredOf } from "../text/schema.ts";
 
 const mostIssues = 3;

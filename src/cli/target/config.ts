@@ -1,31 +1,37 @@
 /**
- * Config files: servers by name, in the shapes that editors and assistants write (`mcpServers`, `servers`). They are only
- * read, never written.
+ * Config files: servers by name, in the shapes that editors and assistants write. They are only read, never written.
  *
  * @module
  */
-import { dirname, resolve } from "node:path";
+import { homedir } from "node:os";
+import { resolve } from "node:path";
 import process from "node:process";
-import { isObject, isTexts } from "../../protocol/json_rpc.ts";
+import { workspaceOf } from "../../hub/config/locations.ts";
+import { readHubConfig } from "../../hub/config/mod.ts";
+import type { Platform, ReadConfig } from "../../hub/config/mod.ts";
+import { readConfigFile } from "../../runtime/config_file.ts";
 import type { StdioCommand } from "../../transport/mod.ts";
 import { UsageError } from "../failure.ts";
-import { parseJson, readText } from "../read.ts";
-import { isHeader } from "./headers.ts";
 
 /** A config file that was read. */
 export interface Config {
   readonly path: string;
-  /** The servers by name; each is checked when it is asked for. */
-  readonly servers: Readonly<Record<string, unknown>>;
+  /** The names of its servers; each is checked when it is asked for. */
+  readonly names: readonly string[];
+  readonly text: string;
 }
 
 /** How a server is reached. */
 export interface ServerEntry {
   readonly target: string | StdioCommand;
   readonly headers: Readonly<Record<string, string>>;
+  /** What should be looked at, in one line each. */
+  readonly warnings: readonly string[];
 }
 
 const usualPaths = ["mcp.json", ".mcp.json"];
+const maxBytes = 1024 * 1024;
+const platforms: Readonly<Record<string, Platform>> = { darwin: "mac", win32: "windows" };
 
 /**
  * Reads the config file: the given one, else `./mcp.json` or `./.mcp.json`, whichever is there; undefined when none is.
@@ -34,70 +40,55 @@ const usualPaths = ["mcp.json", ".mcp.json"];
  */
 export async function loadConfig(given: string | undefined): Promise<Config | undefined> {
   for (const path of given === undefined ? usualPaths : [given]) {
-    const where = `the config "${path}"`;
-    const text = await readText(path, where);
-    if (text !== undefined) return { path, servers: parse(text, where) };
-    if (given !== undefined) throw new UsageError(`Cannot read ${where}: there is no such file; correct --config`);
+    const text = await read(path);
+    if (text !== undefined) {
+      const { names, problems } = understand(path, text, "");
+      const wrong = problems.find(({ severity, server }) => severity === "error" && server === undefined);
+      if (wrong && names.length === 0) throw new UsageError(`Cannot use the config: ${wrong.message}`);
+      return { path, names, text };
+    }
+    if (given !== undefined) {
+      throw new UsageError(`Cannot read the config "${path}": there is no such file; correct --config`);
+    }
   }
   return undefined;
 }
 
 /**
- * One server of a config, with `${VARIABLE}`, `${VARIABLE:-default}` and `${env:VARIABLE}` filled in. A relative `cwd` is
- * meant from the folder of the file.
+ * One server of a config, with its variables filled in. A relative `cwd` is meant from the folder of the file.
  *
- * @throws {UsageError} When the entry is neither a command nor a URL, or a variable is not set.
+ * @throws {UsageError} When something in it is wrong, or a variable is not set.
  */
-export function readServer({ path, servers }: Config, name: string): ServerEntry {
-  const wrong = (what: string): UsageError => new UsageError(`Cannot use "${name}" of "${path}": ${what}`);
-  const fill = (text: string): string => fillIn(text, wrong);
-  const entry = servers[name];
-  if (!isObject(entry)) throw wrong('expected { "command": … } or { "url": … }');
-  const { command, args = [], env = {}, cwd, url, headers = {} } = entry;
-  if (typeof url === "string") {
-    const filled = texts(headers, () => wrong('"headers" has to hold texts'), fill);
-    const bad = Object.entries(filled).find(([key, value]) => !isHeader(key, value));
-    // Its value may be a secret: only the name is shown.
-    if (bad) throw wrong(`the header ${JSON.stringify(bad[0])} holds characters that cannot be sent; use plain ones`);
-    return { target: fill(url), headers: filled };
+export function readServer({ path, text }: Config, name: string): ServerEntry {
+  const { servers, problems } = understand(path, text, name);
+  const about = problems.filter(({ server }) => server === name);
+  const server = Object.hasOwn(servers, name) ? servers[name] : undefined;
+  if (!server) {
+    const wrong = about.find(({ severity }) => severity === "error") ?? about[0];
+    throw new UsageError(wrong?.message ?? `Cannot use "${name}" of "${path}": its name may not be used`);
   }
-  if (typeof command !== "string" || command === "") throw wrong('it has neither a "command" nor a "url"');
-  if (!isTexts(args)) {
-    throw wrong('"args" has to be a list of texts');
-  }
-  if (cwd !== undefined && typeof cwd !== "string") throw wrong('"cwd" has to be the path of a folder');
-  const target = {
-    command: fill(command),
-    args: args.map(fill),
-    env: texts(env, () => wrong('"env" has to hold texts'), fill),
-    ...(cwd !== undefined && { cwd: resolve(dirname(path), fill(cwd)) }),
-  };
-  return { target, headers: {} };
+  // That it is reached without encryption is told where one connects.
+  const warnings = about.filter(({ code }) => code !== "plain-text").map(({ message }) => message);
+  if ("url" in server) return { target: server.url, headers: server.headers ?? {}, warnings };
+  const { command, args, env, cwd } = server;
+  return { target: { command, args, env, ...(cwd !== undefined && { cwd }) }, headers: {}, warnings };
 }
 
-function parse(text: string, where: string): Record<string, unknown> {
-  const value = parseJson(text, where, "correct the file");
-  const servers = isObject(value) ? value.mcpServers ?? value.servers : undefined;
-  if (!isObject(servers)) {
-    throw new UsageError(`Cannot use ${where}: expected { "mcpServers": { "<name>": { … } } }`);
-  }
-  return servers;
-}
-
-function texts(value: unknown, wrong: () => UsageError, fill: (text: string) => string): Record<string, string> {
-  if (!isObject(value)) throw wrong();
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => {
-      if (typeof item !== "string") throw wrong();
-      return [key, fill(item)];
-    }),
-  );
-}
-
-function fillIn(text: string, wrong: (what: string) => UsageError): string {
-  return text.replace(/\$\{(?:env:)?(\w+)(?::-([^}]*))?\}/g, (_, name: string, other: string | undefined) => {
-    const value = process.env[name] || other;
-    if (value === undefined) throw wrong(`the environment variable "${name}" is not set; set it`);
-    return value;
+function understand(path: string, text: string, only: string): ReadConfig {
+  return readHubConfig(text, {
+    source: path,
+    environment: process.env,
+    platform: platforms[process.platform] ?? "linux",
+    home: homedir() || undefined,
+    folder: workspaceOf(resolve(path)),
+    only,
   });
+}
+
+async function read(path: string): Promise<string | undefined> {
+  try {
+    return await readConfigFile(path, maxBytes);
+  } catch (error) {
+    throw new UsageError(`Cannot read the config "${path}": ${error instanceof Error ? error.message : String(error)}`);
+  }
 }

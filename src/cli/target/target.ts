@@ -5,7 +5,9 @@
  */
 import type { StdioCommand } from "../../transport/mod.ts";
 import { UsageError } from "../failure.ts";
-import { didYouMean } from "../text/nearest.ts";
+import { didYouMean } from "../../hub/config/nearest.ts";
+import { writeError } from "../terminal.ts";
+import { oneLine } from "../text/plain.ts";
 import { loadConfig, readServer } from "./config.ts";
 import { splitWords } from "./words.ts";
 
@@ -34,12 +36,13 @@ export async function resolveTarget(
   const { headers } = options;
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return { target: checkUrl(text), headers, hint: "" };
   const config = await loadConfig(options.config);
-  if (config && Object.hasOwn(config.servers, text)) {
+  if (config?.names.includes(text)) {
     const entry = readServer(config, text);
+    for (const warning of entry.warnings) await writeError(`causeway: warning: ${oneLine(warning)}\n`);
     if (typeof entry.target !== "string") return withoutHeaders(entry.target, headers);
     return { target: checkUrl(entry.target), headers: { ...entry.headers, ...headers }, hint: "" };
   }
-  const names = Object.keys(config?.servers ?? {});
+  const names = config?.names ?? [];
   const isOneWord = /^\S*$/.test(text);
   if (isOneWord && options.config !== undefined) {
     const known = names.length > 0 ? `it has ${names.map((name) => `"${name}"`).join(", ")}` : "it has no servers";

@@ -13,7 +13,7 @@ import type {
   QualifiedName,
 } from "../seam.ts";
 import { labelServers, separator } from "./names.ts";
-import { type Named, Part } from "./part.ts";
+import { type Named, Part, type Sorted } from "./part.ts";
 
 /**
  * What all servers have, in a stable order: servers as they were given, what each has by its name (resources by URI, templates
@@ -103,7 +103,7 @@ class View implements CatalogView {
   }
 
   tools(): readonly CatalogTool[] {
-    return this.#tools ??= this.#all((part) => part.tools.plain);
+    return this.#tools ??= this.#all((part) => part.tools);
   }
 
   resources(): readonly CatalogResource[] {
@@ -115,7 +115,7 @@ class View implements CatalogView {
   }
 
   prompts(): readonly CatalogPrompt[] {
-    return this.#prompts ??= this.#all((part) => part.prompts.plain);
+    return this.#prompts ??= this.#all((part) => part.prompts);
   }
 
   server(name: string): CatalogServer | undefined {
@@ -131,7 +131,7 @@ class View implements CatalogView {
   }
 
   findResource(uri: string): readonly CatalogResource[] {
-    return [...this.#indexed().parts.values()].flatMap(({ resources }) => resources.get(uri) ?? []);
+    return [...this.#indexed().parts.values()].flatMap(({ resources }) => resources.byKey.get(uri) ?? []);
   }
 
   with(server: CatalogServer): CatalogView {
@@ -152,7 +152,7 @@ class View implements CatalogView {
 
   #find<Item>(name: QualifiedName, list: (part: Part) => Named<Item>): Item | undefined {
     const { parts, labelled, longest } = this.#indexed();
-    const findIn = (part: Part | undefined, own: string): Item | undefined => part && list(part).plain.get(own);
+    const findIn = (part: Part | undefined, own: string): Item | undefined => part && list(part).byKey.get(own);
     if (typeof name === "object") return findIn(parts.get(name.server), name.name);
     const part = labelled.get(name.slice(0, name.indexOf(separator)));
     const item = part && list(part).qualified.get(name);
@@ -166,8 +166,10 @@ class View implements CatalogView {
     return undefined;
   }
 
-  #all<Item>(list: (part: Part) => ReadonlyMap<string, Item>): readonly Item[] {
-    return [...this.#indexed().parts.values()].flatMap((part) => [...list(part).values()]);
+  #all<Item>(sorted: (part: Part) => Sorted<Item>): readonly Item[] {
+    const none: Item[] = [];
+    // Arrays that are told to be joined are copied whole: a hundred times as fast as one by one.
+    return none.concat(...[...this.#indexed().parts.values()].map((part) => sorted(part).list));
   }
 
   /** Names that nobody asked for are not made: a part makes its own when it is asked. */

@@ -6,10 +6,15 @@
 import type { CatalogPrompt, CatalogResource, CatalogServer, CatalogTemplate, CatalogTool } from "../seam.ts";
 import { qualify } from "./names.ts";
 
-/** Things with names: by their qualified ones, which are in order of the plain ones, and by those. */
-export interface Named<Item> {
+/** Things in the order of their keys, and by those. */
+export interface Sorted<Item> {
+  readonly list: readonly Item[];
+  readonly byKey: ReadonlyMap<string, Item>;
+}
+
+/** Things whose keys are their names at the server; they have qualified ones too. */
+export interface Named<Item> extends Sorted<Item> {
   readonly qualified: ReadonlyMap<string, Item>;
-  readonly plain: ReadonlyMap<string, Item>;
 }
 
 /** One server under its label. */
@@ -18,8 +23,8 @@ export class Part {
   readonly label: string;
   #tools?: Named<CatalogTool>;
   #prompts?: Named<CatalogPrompt>;
-  #resources?: ReadonlyMap<string, CatalogResource>;
-  #templates?: ReadonlyMap<string, CatalogTemplate>;
+  #resources?: Sorted<CatalogResource>;
+  #templates?: Sorted<CatalogTemplate>;
 
   constructor(server: CatalogServer, label: string) {
     this.server = server;
@@ -43,13 +48,13 @@ export class Part {
   }
 
   /** By their URIs. */
-  get resources(): ReadonlyMap<string, CatalogResource> {
+  get resources(): Sorted<CatalogResource> {
     const { name: server, resources } = this.server;
     return this.#resources ??= sorted(resources, ({ uri }) => uri, (resource) => ({ server, resource }));
   }
 
   /** By their URI templates. */
-  get templates(): ReadonlyMap<string, CatalogTemplate> {
+  get templates(): Sorted<CatalogTemplate> {
     const { name: server, templates } = this.server;
     return this.#templates ??= sorted(
       templates,
@@ -64,13 +69,13 @@ export class Part {
   ): Named<Item> {
     const qualified = new Map<string, Item>();
     const taken = (name: string): boolean => qualified.has(name);
-    const plain = sorted(values, ({ name }) => name, (value) => {
+    const own = sorted(values, ({ name }) => name, (value) => {
       const name = qualify(this.label, value.name, taken);
       const item = make(value, name);
       qualified.set(name, item);
       return item;
     });
-    return { qualified, plain };
+    return { ...own, qualified };
   }
 }
 
@@ -79,10 +84,10 @@ function sorted<Value, Item>(
   values: readonly Value[],
   key: (value: Value) => string,
   make: (value: Value) => Item,
-): Map<string, Item> {
+): Sorted<Item> {
   const first = new Map<string, Value>();
   for (const value of values) if (!first.has(key(value))) first.set(key(value), value);
-  const items = new Map<string, Item>();
-  for (const name of [...first.keys()].sort()) items.set(name, make(first.get(name)!));
-  return items;
+  const byKey = new Map<string, Item>();
+  for (const name of [...first.keys()].sort()) byKey.set(name, make(first.get(name)!));
+  return { list: [...byKey.values()], byKey };
 }

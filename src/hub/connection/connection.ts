@@ -5,8 +5,6 @@
  */
 import { unlessAborted } from "../../client/core_client.ts";
 import type { Client } from "../../client/client.ts";
-import type { Verdict } from "../../client/negotiate.ts";
-import { isSnapshot } from "../../client/snapshot.ts";
 import type { RequestOptions } from "../../client/session/request.ts";
 import {
   AuthorizationRequiredError,
@@ -23,7 +21,8 @@ import { Breaker } from "./breaker.ts";
 import type { ConnectionHost, Work } from "./host.ts";
 import { Limiter } from "./limiter.ts";
 import { passes } from "./listing.ts";
-import { argumentsOf, isPipe } from "./settings.ts";
+import { Opener } from "./opener.ts";
+import { isPipe } from "./settings.ts";
 import { nextState } from "./state.ts";
 import type { StateEvent } from "./state.ts";
 import { Watch } from "./watch.ts";
@@ -54,9 +53,7 @@ export class Connection {
   readonly #watch: Watch;
   readonly #isPipe: boolean;
   readonly #timeout: number;
-  /** Told to clients: while one connects, trying again is up to this connection. */
-  readonly #retry: { attempts: number | undefined } = { attempts: 1 };
-  #verdict: Verdict | undefined;
+  readonly #opener: Opener;
   /** Tries that failed since something worked. */
   #tries = 0;
   /** Attempts since it was connected last. */
@@ -66,8 +63,6 @@ export class Connection {
   #attempt: Promise<void> | undefined;
   #closing = new AbortController();
   #cancelTry: (() => void) | undefined;
-  /** What is left of clients that came too late. */
-  #left: Promise<unknown> | undefined;
 
   constructor(name: string, config: ServerConfig, known: CatalogServer, host: ConnectionHost) {
     const { clock } = host;
@@ -80,6 +75,16 @@ export class Connection {
     this.#breaker = new Breaker(host);
     this.#limiter = new Limiter({ clock, most: config.concurrency ?? host.concurrency, queue: mostQueued });
     this.#limiter.paused = true;
+    this.#opener = new Opener({
+      name,
+      config,
+      isPipe: this.#isPipe,
+      timeout: this.#timeout,
+      list: (client, left) => this.#watch.list(client, left, this.#tries > 0),
+      ended: (reason) => {
+        if (this.#isPipe && isBroken(reason)) this.#lost(reason);
+      },
+    }, host);
     this.#watch = new Watch({
       clock,
       timeout: this.#timeout,
@@ -166,7 +171,7 @@ export class Connection {
     this.#closing.abort(reason);
     await this.#client?.close().catch(() => {});
     await this.#attempt;
-    await this.#left;
+    await this.#opener.left;
   }
 
   /** Waits for a place: at most as long as the call may take. What is left of its time goes on with it. */
@@ -207,8 +212,8 @@ export class Connection {
     );
     signal.addEventListener("abort", abort);
     try {
-      await unlessAborted(this.#reach(controller.signal), controller.signal);
-      this.#opened();
+      const opening = this.#opener.open(this.#client, this.known, controller.signal);
+      this.#opened(await unlessAborted(opening, controller.signal));
     } catch (error) {
       if (!signal.aborted) this.#failed(error);
     } finally {
@@ -217,59 +222,8 @@ export class Connection {
     }
   }
 
-  /** Connects a client, or asks the one that there is; lists what is not known yet. */
-  async #reach(signal: AbortSignal): Promise<void> {
-    const { connecting, clock } = this.#host;
-    const endsAt = clock.monotonic() + this.#timeout;
-    if (!connecting.take()) await connecting.wait({ milliseconds: this.#timeout, signal });
-    try {
-      await this.#left;
-      this.#retry.attempts = 1;
-      const left = (): number => endsAt - clock.monotonic();
-      const client = this.#client;
-      if (!client) this.#client = await this.#connect(signal, left);
-      else if (this.#isPipe) await client.connect({ signal });
-      else await client.ping({ signal, timeout: left() });
-      this.#retry.attempts = this.config.retry?.attempts ?? this.#host.shared.retry?.attempts;
-    } finally {
-      connecting.release();
-    }
-  }
-
-  /** Makes a client, and lists what is not known. One that comes too late is closed again. */
-  async #connect(signal: AbortSignal, left: () => number): Promise<Client> {
-    const { name, config, known } = this;
-    const { connect, shared, emit, auth } = this.#host;
-    const [target, options] = argumentsOf({
-      name,
-      config,
-      shared,
-      known,
-      verdict: this.#verdict ?? known.snapshot?.verdict,
-      auth: auth(name),
-      log: (level, data) => emit({ type: "log", server: name, level, data }),
-      ended: (reason) => {
-        if (this.#isPipe && isBroken(reason)) this.#lost(reason);
-      },
-    });
-    const opened = connect(target, { ...options, retry: this.#retry, signal }).then(async (client) => {
-      try {
-        signal.throwIfAborted();
-        if (!known.listedAt || !isSnapshot(target)) await this.#watch.list(client, left(), this.#tries > 0);
-        signal.throwIfAborted();
-        return client;
-      } catch (error) {
-        // What it speaks need not be found out again.
-        this.#verdict = client.verdict;
-        await client.close();
-        throw error;
-      }
-    });
-    this.#left = opened.catch(() => {});
-    return await opened;
-  }
-
-  #opened(): void {
+  #opened(client: Client): void {
+    this.#client = client;
     this.#connectedAt = this.#host.clock.monotonic();
     this.#authorizationUrl = undefined;
     this.#attempts = 0;
@@ -278,14 +232,19 @@ export class Connection {
     this.#go("opened");
     // After a pause one call decides.
     this.#limiter.resume(isDoubtful);
-    const client = this.#client;
-    if (client && this.#host.listen) this.#watch.start(client, this.#isPipe);
+    if (this.#host.listen) this.#watch.start(client, this.#isPipe);
   }
 
   /** An attempt failed. */
   #failed(error: unknown): void {
     if (error instanceof AuthorizationRequiredError) return this.#authorize(error);
     this.#note(error);
+    // A person who signs in for it takes the time that they need.
+    const signingIn = error instanceof TimeoutError && this.#opener.underWay();
+    if (signingIn) {
+      this.#pause("authorize");
+      return void signingIn.catch(() => {}).then(() => this.open());
+    }
     const isOpen = this.#breaker.failed();
     const cause = error instanceof McpError ? origin(error) : error;
     const mayHelp = (isTransportFailure(cause) && !(cause instanceof SpawnError)) ||

@@ -5,9 +5,10 @@
  */
 import { isObject, type JsonObject } from "../../protocol/json_rpc.ts";
 import type { Resource } from "../../protocol/types.ts";
-import { checkObject, listing, refuse } from "../catalog/checks.ts";
+import { readFrontmatter } from "../../protocol/skills/frontmatter.ts";
+import { isSkillName, type Skill, skillLimits } from "../../protocol/skills/rules.ts";
 import { sha256 } from "../../protocol/web_crypto.ts";
-import { readFrontmatter } from "./frontmatter.ts";
+import { checkObject, listing, refuse, show } from "../catalog/checks.ts";
 
 /** A file beside `SKILL.md`: a text, bytes, or either with its type. */
 export type SkillFile = string | Uint8Array | {
@@ -28,15 +29,6 @@ export interface SkillOptions {
   folder?: string | undefined;
 }
 
-/** What a client is told of a skill (SEP-2640). */
-export interface Skill {
-  /** Where its `SKILL.md` is read. */
-  readonly uri: string;
-  readonly frontmatter: JsonObject;
-  /** All its files, `SKILL.md` first: the length in bytes, and `sha256:` with 64 hexadecimal digits. */
-  readonly resources: readonly { readonly uri: string; readonly digest: string; readonly size: number }[];
-}
-
 /** A file that can be served. */
 export interface FolderFile {
   readonly uri: string;
@@ -44,8 +36,6 @@ export interface FolderFile {
   readonly content: string | Uint8Array<ArrayBuffer>;
 }
 
-const mostFiles = 512;
-const mostBytes = 16_777_216;
 const types: Readonly<Record<string, string>> = {
   css: "text/css",
   csv: "text/csv",
@@ -77,7 +67,7 @@ export class SkillFolder {
     if (typeof markdown !== "string") refuse(anonymous, "markdown", markdown, "a text");
     const frontmatter = listing<JsonObject>(
       anonymous,
-      options.frontmatter === undefined ? readFrontmatter(anonymous, markdown) : options.frontmatter,
+      options.frontmatter === undefined ? readPlain(anonymous, markdown) : options.frontmatter,
     );
     const name = checkFrontmatter(frontmatter);
     const what = `the skill "${name}"`;
@@ -112,9 +102,27 @@ export class SkillFolder {
   }
 }
 
+/**
+ * What the frontmatter of a text says.
+ *
+ * @param what The skill, for messages.
+ * @throws {TypeError} When there is none, or it is more than plain: then the option `frontmatter` says what it holds.
+ */
+export function readPlain(what: string, markdown: string): JsonObject {
+  return readFrontmatter(markdown, (line) => {
+    if (line === undefined) {
+      refuse(what, "markdown", markdown.slice(0, 40), 'a text that begins with "---" and frontmatter');
+    }
+    throw new TypeError(
+      `Cannot set up ${what}: its frontmatter says ${show(line)}, expected "key: value" in plain YAML, ` +
+        'or the option "frontmatter" beside it',
+    );
+  });
+}
+
 /** Looks at what the format says of some fields, and gives the name. */
 function checkFrontmatter({ name, description, compatibility, metadata }: JsonObject): string {
-  if (typeof name !== "string" || !/^(?!.*--)[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/.test(name)) {
+  if (!isSkillName(name)) {
     refuse("a skill", "name", name, '1 to 64 characters of "a-z0-9" with single "-" between them');
   }
   const what = `the skill "${name}"`;
@@ -136,9 +144,11 @@ function isShort(value: unknown, most: number): boolean {
 }
 
 function checkFiles(what: string, files: readonly FolderFile[]): void {
-  if (files.length > mostFiles) refuse(what, "files", files.length, `at most ${mostFiles} with SKILL.md`);
+  if (files.length > skillLimits.files) {
+    refuse(what, "files", files.length, `at most ${skillLimits.files} with SKILL.md`);
+  }
   const bytes = files.reduce((sum, { content }) => sum + bytesOf(content).length, 0);
-  if (bytes > mostBytes) refuse(what, "files", bytes, `at most ${mostBytes} bytes in all`);
+  if (bytes > skillLimits.bytes) refuse(what, "files", bytes, `at most ${skillLimits.bytes} bytes in all`);
   const uris = new Set(files.map(({ uri }) => uri));
   if (uris.size < files.length) refuse(what, "files", "SKILL.md", "each path once, and SKILL.md as markdown");
   for (const { uri } of files) {

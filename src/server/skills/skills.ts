@@ -6,6 +6,7 @@
 import { excerpt } from "../../protocol/excerpt.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import { type Fields, maybeText, text } from "../../protocol/shapes/shape.ts";
+import { type Skill, skillsExtension } from "../../protocol/skills/rules.ts";
 import type { CacheHints, Implementation, Resource, ServerCapabilities, Tool } from "../../protocol/types.ts";
 import { refuse } from "../catalog/checks.ts";
 import { checkParams, invalidParams } from "../catalog/params.ts";
@@ -14,7 +15,7 @@ import type { RequestContext } from "../definitions.ts";
 import type { Methods, ServerChange, TaskTerms } from "../seam.ts";
 import type { McpServer } from "../server.ts";
 import { SkillFolder } from "./folder.ts";
-import type { Skill, SkillOptions } from "./folder.ts";
+import type { SkillOptions } from "./folder.ts";
 
 /** Options of {@linkcode withSkills}. */
 export interface SkillsOptions {
@@ -35,7 +36,6 @@ export interface SkillServer {
   add(skill: SkillOptions): () => void;
 }
 
-const extension = "io.modelcontextprotocol/skills";
 const scheme = "skill://";
 const getShape: Fields = { uri: text };
 const directoryShape: Fields = { uri: text, cursor: maybeText };
@@ -136,7 +136,7 @@ class SkillMethods implements Methods {
   capabilities(): ServerCapabilities {
     const capabilities = this.#server.methods.capabilities();
     if (!this.#shelf.used) return capabilities;
-    return { ...capabilities, extensions: { ...capabilities.extensions, [extension]: { directoryRead: true } } };
+    return { ...capabilities, extensions: { ...capabilities.extensions, [skillsExtension]: { directoryRead: true } } };
   }
 
   run(method: string, params: JsonObject, context: RequestContext): JsonObject | Promise<JsonObject> | undefined {

@@ -104,4 +104,15 @@ describe("qualified names", () => {
     assertNotEquals(labels.get(one), labels.get(two));
     assertEquals(labelServers([one, two]), labels);
   });
+
+  test("a server that comes and takes a label leaves no tool with a name that means another", () => {
+    const [one, two] = ["xâàüðá", "xúòãü"];
+    const alone = createCatalogView([serverOf(two, ["run"])]);
+    const name = alone.tools()[0]?.qualifiedName ?? "";
+    const both = alone.with(serverOf(one, ["run"]));
+    assertEquals(both.findTool(name)?.server, one);
+    assertEquals(new Set(both.tools().map(({ qualifiedName }) => qualifiedName)).size, 2);
+    for (const tool of both.tools()) assertEquals(both.findTool(tool.qualifiedName), tool);
+    assertEquals(both.without(one).findTool(name)?.server, two);
+  });
 });

@@ -1,9 +1,9 @@
 import { describe, test } from "node:test";
 import { assertEquals, assertThrows } from "@std/assert";
-import { readFrontmatter } from "../../../src/server/skills/frontmatter.ts";
+import { readPlain } from "../../../src/server/skills/folder.ts";
 
 function read(...lines: string[]) {
-  return readFrontmatter("a skill", ["---", ...lines, "---", "", "# Text"].join("\n"));
+  return readPlain("a skill", ["---", ...lines, "---", "", "# Text"].join("\n"));
 }
 
 describe("the frontmatter of a skill", () => {
@@ -57,8 +57,8 @@ describe("the frontmatter of a skill", () => {
 
   test("files of Windows and a byte order mark are read alike", () => {
     const text = "\uFEFF---\r\nname: a\r\nmetadata:\r\n  b: c\r\n---\r\n# Text\r\n";
-    assertEquals(readFrontmatter("a skill", text), { name: "a", metadata: { b: "c" } });
-    assertEquals(readFrontmatter("a skill", "---\nname: a\n---"), { name: "a" });
+    assertEquals(readPlain("a skill", text), { name: "a", metadata: { b: "c" } });
+    assertEquals(readPlain("a skill", "---\nname: a\n---"), { name: "a" });
   });
 
   test("what readers of YAML do not all take for the same is refused, and so is what is more than plain", () => {
@@ -123,7 +123,7 @@ describe("the frontmatter of a skill", () => {
 
   test("a text without any is refused", () => {
     for (const text of ["", "# Text", "---\nname: a\n", "text\n---\nname: a\n---\n", " ---\nname: a\n---\n"]) {
-      assertThrows(() => readFrontmatter("a skill", text), TypeError, '"markdown" is');
+      assertThrows(() => readPlain("a skill", text), TypeError, '"markdown" is');
     }
   });
 });

@@ -2,10 +2,13 @@
  * Reading the frontmatter of a `SKILL.md`: the plain part of YAML, of which every reader makes the same. What one reader could
  * take for a text and another for a date is refused, since a client compares what it reads with what the server says.
  *
+ * That is: `key: value` by lines, each key once. A value is plain text, text in quotes (`"…"` as in JSON, `'…'` with `''` for
+ * `'`), a whole number, `true`, `false`, JSON on one line, nothing (null), or, indented below its key, one list or one level
+ * of pairs. Lines that begin with `#` are comments. No texts over several lines (`|`, `>`), anchors, tags, dates, fractions.
+ *
  * @module
  */
-import type { JsonObject, JsonValue } from "../../protocol/json_rpc.ts";
-import { refuse, show } from "../catalog/checks.ts";
+import type { JsonObject, JsonValue } from "../json_rpc.ts";
 
 const block = /^\uFEFF?---\r?\n([^]*?)\r?\n---[ \t]*(?:\r?\n|$)/;
 const pair = /^([A-Za-z][\w./-]*):(?:[ \t]+(.*))?$/;
@@ -18,21 +21,11 @@ const special = /^[-?:,[\]{}#&*!|>'"%@`]|:(?:[ \t]|$)|[ \t]#|[\0-\x08\x0b-\x1f\x
 /**
  * Reads the frontmatter.
  *
- * @param what The skill, for messages.
- * @throws {TypeError} When there is none, or it is more than plain: then the option `frontmatter` says what it holds.
+ * @param bad Is told the line that is more than plain, or nothing when there is no frontmatter; it throws.
  */
-export function readFrontmatter(what: string, markdown: string): JsonObject {
-  const [, inner] = block.exec(markdown) ?? [];
-  if (inner === undefined) {
-    refuse(what, "markdown", markdown.slice(0, 40), 'a text that begins with "---" and frontmatter');
-  }
+export function readFrontmatter(markdown: string, bad: (line?: string) => never): JsonObject {
+  const [, inner = bad()] = block.exec(markdown) ?? [];
   const lines = inner.split(/\r?\n/);
-  const bad = (line: string): never => {
-    throw new TypeError(
-      `Cannot set up ${what}: its frontmatter says ${show(line)}, expected "key: value" in plain YAML, ` +
-        'or the option "frontmatter" beside it',
-    );
-  };
   const read = new Map<string, JsonValue>();
   for (let at = 0; at < lines.length; at++) {
     const line = withoutBlanks(lines[at]!);

@@ -1,0 +1,57 @@
+/** The table of the hub bench: medians over the rounds, and the verdict on each target. */
+import { loadavg } from "node:os";
+import type { Runtime } from "../clients/client.ts";
+import { median } from "../results.ts";
+import type { HubSample } from "./run.ts";
+
+/** One row: a figure, how it is written, and the most that it may be; without `most` nothing is demanded. */
+interface Row {
+  readonly figure: string;
+  readonly title: string;
+  readonly unit: "ms" | "µs" | "MB";
+  readonly most?: number;
+}
+
+const rows: readonly Row[] = [
+  { figure: "build", title: "catalog, first build of the process", unit: "ms", most: 50 },
+  { figure: "rebuild", title: "catalog, later builds", unit: "ms" },
+  { figure: "lookup", title: "lookup of one name", unit: "µs", most: 1 },
+  { figure: "refresh", title: "refresh of one server, and a lookup", unit: "ms", most: 1 },
+  { figure: "memory", title: "memory, lists and catalog", unit: "MB", most: 40 },
+  { figure: "view", title: "of it, the catalog's own", unit: "MB" },
+  { figure: "index", title: "search, first index", unit: "ms" },
+  { figure: "searchable", title: "search, memory of the index", unit: "MB" },
+  { figure: "search", title: "search, the slowest of 9 queries", unit: "ms", most: 5 },
+  { figure: "usual", title: "search, the usual query", unit: "ms" },
+];
+
+/** Writes the table, and counts the verdicts. */
+export function writeHubReport(samples: readonly HubSample[]): { text: string; met: number; missed: number } {
+  const runtimes = [...new Set(samples.map(({ runtime }) => runtime))].sort();
+  const counts = { met: 0, missed: 0 };
+  const lines = rows.map((row) => writeRow(row, samples, runtimes, counts));
+  const heads = runtimes.map((name) => name.padStart(10)).join("");
+  const head = `${"200 servers with 50 tools each".padEnd(40)}${heads}${"target".padStart(12)}  verdict`;
+  const load = `Medians over fresh processes (load ${loadavg()[0]?.toFixed(1)} in the end)`;
+  return { text: ["", head, ...lines, "", load].join("\n"), ...counts };
+}
+
+function writeRow(
+  { figure, title, unit, most }: Row,
+  samples: readonly HubSample[],
+  runtimes: readonly Runtime[],
+  counts: { met: number; missed: number },
+): string {
+  const values = runtimes.map((runtime) => {
+    const value = median(samples.filter((sample) => sample.runtime === runtime).map(({ figures }) => figures[figure]));
+    return (value ?? NaN) / (unit === "MB" ? 1e6 : 1);
+  });
+  const cells = values.map((value) => `${value.toFixed(2)} ${unit}`.padStart(10)).join("");
+  const line = title.padEnd(40) + cells;
+  if (most === undefined) return line;
+  const missed = runtimes.filter((_, at) => !((values[at] ?? NaN) <= most));
+  counts.met += runtimes.length - missed.length;
+  counts.missed += missed.length;
+  const verdict = missed.length === 0 ? "met" : `MISSED on ${missed.join(", ")}`;
+  return `${line}${`≤ ${most} ${unit}`.padStart(12)}  ${verdict}`;
+}

@@ -1,0 +1,136 @@
+/**
+ * Whole results in a store, for a while.
+ *
+ * @module
+ */
+import { type Clock, type Random, randomHex, type Store } from "../../ports.ts";
+import { isObject } from "../../protocol/json_rpc.ts";
+import type { CallToolResult } from "../../protocol/types.ts";
+import { boundary } from "./cut.ts";
+
+/** What a store of results needs. */
+export interface KeptResultsOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Milliseconds. */
+  readonly lifetime: number;
+  /** The most characters under one key. */
+  readonly chunkSize: number;
+}
+
+/** What stands under `results/<id>`; the text itself is under `results/<id>/0` and on. */
+interface Manifest {
+  readonly version: 1;
+  readonly expiresAt: number;
+  readonly chunks: number;
+}
+
+/** How many keys are asked for at the same time. */
+const atOnce = 8;
+
+/** Keeps results as JSON, in pieces that every store takes. */
+export class KeptResults {
+  readonly #options: KeptResultsOptions;
+  /** What was kept here and may be forgotten some time. */
+  readonly #own: Map<string, Manifest> = new Map();
+
+  constructor(options: KeptResultsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Keeps a result.
+   *
+   * @returns Its id: 128 bits that nobody guesses, and when it ends, in milliseconds since 1970.
+   * @throws What the store throws; nothing is left behind then, as far as the store can.
+   */
+  async keep(result: CallToolResult): Promise<{ id: string; expiresAt: number }> {
+    const { store, clock, random, lifetime, chunkSize } = this.#options;
+    await this.#forgetOld();
+    const id = randomHex(random, 16);
+    const pieces = split(JSON.stringify(result), chunkSize);
+    const manifest: Manifest = { version: 1, expiresAt: clock.now() + lifetime, chunks: pieces.length };
+    try {
+      await inTurns(pieces.length, (at) => store.set(`${keyOf(id)}/${at}`, pieces[at] ?? ""));
+      await store.set(keyOf(id), JSON.stringify(manifest));
+    } catch (error) {
+      await this.#forget(id, manifest).catch(() => {});
+      throw error;
+    }
+    this.#own.set(id, manifest);
+    return { id, expiresAt: manifest.expiresAt };
+  }
+
+  /** What was kept under an id, here or by another isolate. Undefined: nothing, or it has ended, or it is damaged. */
+  async read(id: string): Promise<CallToolResult | undefined> {
+    if (!/^[\da-f]{32}$/.test(id)) return undefined;
+    const { store, clock } = this.#options;
+    const manifest = parse(await store.get(keyOf(id)));
+    if (!isManifest(manifest)) return undefined;
+    if (clock.now() >= manifest.expiresAt) {
+      await this.#forget(id, manifest);
+      return undefined;
+    }
+    const pieces: (string | undefined)[] = [];
+    await inTurns(manifest.chunks, async (at) => {
+      pieces[at] = await store.get(`${keyOf(id)}/${at}`);
+    });
+    const result = pieces.includes(undefined) ? undefined : parse(pieces.join(""));
+    return isResult(result) ? result : undefined;
+  }
+
+  /** Forgets what was kept here and has ended. What fails is tried again the next time. */
+  async #forgetOld(): Promise<void> {
+    const now = this.#options.clock.now();
+    for (const [id, manifest] of this.#own) {
+      if (manifest.expiresAt > now) break;
+      await this.#forget(id, manifest).catch(() => {});
+    }
+  }
+
+  async #forget(id: string, { chunks }: Manifest): Promise<void> {
+    const { store } = this.#options;
+    await store.delete(keyOf(id));
+    await inTurns(chunks, (at) => store.delete(`${keyOf(id)}/${at}`));
+    this.#own.delete(id);
+  }
+}
+
+function keyOf(id: string): string {
+  return `results/${id}`;
+}
+
+/** Runs work for 0 and on, some at the same time. */
+async function inTurns(count: number, work: (at: number) => Promise<void>): Promise<void> {
+  for (let from = 0; from < count; from += atOnce) {
+    await Promise.all(Array.from({ length: Math.min(atOnce, count - from) }, (_, at) => work(from + at)));
+  }
+}
+
+function split(text: string, size: number): string[] {
+  const pieces: string[] = [];
+  for (let at = 0; at < text.length;) {
+    const end = boundary(text, Math.min(at + size, text.length));
+    pieces.push(text.slice(at, end));
+    at = end;
+  }
+  return pieces;
+}
+
+function parse(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isManifest(value: unknown): value is Manifest {
+  return isObject(value) && value.version === 1 && typeof value.expiresAt === "number" &&
+    Number.isSafeInteger(value.chunks);
+}
+
+function isResult(value: unknown): value is CallToolResult {
+  return isObject(value) && (value.content === undefined || Array.isArray(value.content));
+}

@@ -1,0 +1,22 @@
+/**
+ * Configs of many servers: read, checked, filled in, and found where editors keep them.
+ *
+ * @module
+ */
+export { discoverConfigs } from "./discover.ts";
+export type { DiscoverOptions, Discovery, FoundConfig, FoundServer, Origin } from "./discover.ts";
+export { configLocations } from "./locations.ts";
+export type { ConfigLocation, Places } from "./locations.ts";
+export { readHubConfig } from "./read.ts";
+export { hideSecrets } from "./secrets.ts";
+export type {
+  ConfigProblem,
+  ConfigProblemCode,
+  InputDefinition,
+  Platform,
+  ReadConfig,
+  ReadOptions,
+  ReadServer,
+  ServerNotes,
+  SignIn,
+} from "./types.ts";

@@ -1,0 +1,98 @@
+/**
+ * How a config wants one to sign in: our `auth`, that of Cursor, and `oauth` of Claude Code and Gemini.
+ *
+ * @module
+ */
+import { isObject } from "../../../protocol/json_rpc.ts";
+import type { Entry } from "./entry.ts";
+import { didYouMean } from "../nearest.ts";
+import { kindOf, quoted } from "../problems.ts";
+import type { SignIn } from "../types.ts";
+
+/** What is read, by the names in configs. */
+const texts: ReadonlyMap<string, "clientId" | "clientSecret" | "issuer" | "redirectUri" | "clientMetadataUrl"> =
+  new Map([
+    ["clientId", "clientId"],
+    ["CLIENT_ID", "clientId"],
+    ["clientSecret", "clientSecret"],
+    ["CLIENT_SECRET", "clientSecret"],
+    ["issuer", "issuer"],
+    ["redirectUri", "redirectUri"],
+    ["clientMetadataUrl", "clientMetadataUrl"],
+  ]);
+const urls: readonly string[] = ["issuer", "redirectUri", "clientMetadataUrl"];
+/** What others know besides: it is found out by asking. */
+const passedOver: readonly string[] = [
+  ...["authServerMetadataUrl", "authorizationUrl", "tokenUrl", "registrationUrl", "tokenParamName", "audiences"],
+];
+const known: readonly string[] = ["type", "enabled", "token", "scopes", "callbackPort", ...texts.keys()];
+
+/** Reads `auth` and `oauth`; a bearer token is given apart. */
+export function readSignIn(entry: Entry): { signIn?: SignIn; token?: string } {
+  const field = entry.has("auth") ? "auth" : "oauth";
+  const value = entry.value(field);
+  if (field === "auth" && entry.has("oauth")) {
+    entry.error(["oauth"], () => 'it stands beside "auth": keep one of the two');
+  }
+  if (value === undefined) return {};
+  if (value === false || value === "none") return { signIn: { type: "none" } };
+  if (value === true || value === "oauth") return { signIn: { type: "oauth" } };
+  if (!isObject(value)) {
+    entry.error(
+      [field],
+      () => `expected { "type": "oauth" } or { "type": "bearer", "token": … }, found ${kindOf(value)}`,
+    );
+    return {};
+  }
+  const { type = "token" in value ? "bearer" : "oauth", enabled } = value;
+  for (const name of Object.keys(value)) {
+    if (known.includes(name) || passedOver.includes(name)) continue;
+    entry.warn(
+      [field, name],
+      () => `unknown field${didYouMean(name, known)}: correct its name or take it out`,
+      "unknown-field",
+    );
+  }
+  if (enabled === false || type === "none") return { signIn: { type: "none" } };
+  if (type === "bearer") return readBearer(entry, field, value.token);
+  if (type === "oauth") return { signIn: readOAuth(entry, field, value) };
+  entry.error([field, "type"], () => {
+    const found = typeof type === "string" ? `${quoted(type)} is no way to sign in` : `found ${kindOf(type)}`;
+    return `${found}: expected "bearer", "oauth" or "none"`;
+  });
+  return {};
+}
+
+function readBearer(entry: Entry, field: string, value: unknown): { token?: string } {
+  const token = entry.text([field, "token"], value, true);
+  if (token === undefined) return {};
+  if (/^[!-~]+$/.test(token)) return { token };
+  entry.error([field, "token"], () => 'it cannot be sent: expected visible ASCII without spaces, and without "Bearer"');
+  return {};
+}
+
+function readOAuth(entry: Entry, field: string, value: Record<string, unknown>): SignIn {
+  const found: [string, string][] = [];
+  for (const [name, meant] of texts) {
+    if (value[name] === undefined || value[name] === null) continue;
+    const text = entry.text([field, name], value[name], meant === "clientSecret");
+    if (text === undefined) continue;
+    if (urls.includes(meant) && !URL.canParse(text)) {
+      entry.error([field, name], () => "this is no URL: expected one like https://example.com/");
+    }
+    found.push([meant, text]);
+  }
+  const { callbackPort, scopes } = value;
+  const isPort = Number.isInteger(callbackPort) && Number(callbackPort) > 0 && Number(callbackPort) < 65_536;
+  if (callbackPort !== undefined && !isPort) {
+    entry.error([field, "callbackPort"], () => "this is no port: expected a whole number from 1 to 65535");
+  }
+  const listed = typeof scopes === "string" ? scopes.split(" ").filter((scope) => scope !== "") : scopes;
+  const names = listed === undefined || listed === null ? undefined : entry.names([field, "scopes"], listed);
+  return {
+    type: "oauth",
+    ...Object.fromEntries(found),
+    ...(names && { scopes: names }),
+    ...(isPort && { callbackPort: Number(callbackPort) }),
+  };
+}

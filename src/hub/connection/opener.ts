@@ -1,0 +1,114 @@
+/**
+ * From a server's config to its client, once or again.
+ *
+ * @module
+ */
+import type { Client } from "../../client/client.ts";
+import type { Verdict } from "../../client/negotiate.ts";
+import type { RequestOptions } from "../../client/session/request.ts";
+import { isSnapshot } from "../../client/snapshot.ts";
+import type { McpError } from "../../protocol/errors.ts";
+import { RpcError } from "../../protocol/errors.ts";
+import type { Authorizer } from "../../ports.ts";
+import type { CatalogServer, ServerConfig } from "../seam.ts";
+import type { ConnectionHost } from "./host.ts";
+import { argumentsOf } from "./settings.ts";
+
+/** What clients of one server are made of. */
+export interface OpenerParts {
+  readonly name: string;
+  readonly config: ServerConfig;
+  readonly isPipe: boolean;
+  /** Milliseconds that opening may take. */
+  readonly timeout: number;
+  /** Lists what the server has. */
+  list(client: Client, timeout: number): Promise<void>;
+  /** Hears that a stream of changes has broken. */
+  ended(reason: McpError | undefined): void;
+}
+
+/** Opens the clients of one server. */
+export class Opener {
+  /** What is left of clients that came too late. */
+  left: Promise<unknown> | undefined;
+  readonly #parts: OpenerParts;
+  readonly #host: ConnectionHost;
+  /** Told to clients: while one connects, trying again is up to the hub. */
+  readonly #retry: { attempts: number | undefined } = { attempts: 1 };
+  #verdict: Verdict | undefined;
+  #auth: Authorizer | undefined;
+
+  constructor(parts: OpenerParts, host: ConnectionHost) {
+    this.#parts = parts;
+    this.#host = host;
+  }
+
+  /**
+   * Makes a client, or asks whether the server of the one that there is has come back.
+   *
+   * @param known What is known of the server: it is listed where that is nothing.
+   */
+  async open(client: Client | undefined, known: CatalogServer, signal: AbortSignal): Promise<Client> {
+    const { connecting, clock, shared } = this.#host;
+    const { timeout, config, isPipe } = this.#parts;
+    const endsAt = clock.monotonic() + timeout;
+    const left = (): number => endsAt - clock.monotonic();
+    if (!connecting.take()) await connecting.wait({ milliseconds: timeout, signal });
+    try {
+      await this.left;
+      this.#retry.attempts = 1;
+      if (client) await prove(client, isPipe, { signal, timeout: left() });
+      const opened = client ?? await this.#connect(known, signal, left);
+      this.#retry.attempts = config.retry?.attempts ?? shared.retry?.attempts;
+      return opened;
+    } finally {
+      connecting.release();
+    }
+  }
+
+  /** The sign-in that a person is at. */
+  underWay(): Promise<unknown> | undefined {
+    const { config } = this.#parts;
+    return "url" in config ? this.#auth?.underWay?.(String(config.url)) : undefined;
+  }
+
+  /** One that comes too late is closed again. */
+  async #connect(known: CatalogServer, signal: AbortSignal, left: () => number): Promise<Client> {
+    const { name, config, list, ended } = this.#parts;
+    const { connect, shared, emit, auth } = this.#host;
+    this.#auth = "url" in config ? config.auth ?? auth(name) : undefined;
+    const [target, options] = argumentsOf({
+      name,
+      config,
+      shared,
+      known,
+      ended,
+      verdict: this.#verdict ?? known.snapshot?.verdict,
+      auth: this.#auth,
+      log: (level, data) => emit({ type: "log", server: name, level, data }),
+    });
+    const opened = connect(target, { ...options, retry: this.#retry, signal }).then(async (client) => {
+      try {
+        signal.throwIfAborted();
+        if (!known.listedAt || !isSnapshot(target)) await list(client, left());
+        signal.throwIfAborted();
+        return client;
+      } catch (error) {
+        // What it speaks need not be found out again.
+        this.#verdict = client.verdict;
+        await client.close();
+        throw error;
+      }
+    });
+    this.left = opened.catch(() => {});
+    return await opened;
+  }
+}
+
+/** Asks whether a server is there. Whatever it says of `ping`, it is; on a pipe an older one has to greet us first anyway. */
+async function prove(client: Client, isPipe: boolean, options: RequestOptions): Promise<void> {
+  if (isPipe && client.era === "legacy") return void await client.connect(options);
+  await client.ping(options).catch((error) => {
+    if (!(error instanceof RpcError)) throw error;
+  });
+}

@@ -1,0 +1,155 @@
+/**
+ * LangChain: what its own `tool()` and messages take, so that nothing of it is needed here.
+ *
+ * @module
+ */
+import { isObject } from "../../protocol/json_rpc.ts";
+import type { JsonObject } from "../../protocol/json_rpc.ts";
+import type { CallToolResult, GetPromptResult, ReadResourceResult } from "../../protocol/types.ts";
+import type { HubLike } from "../seam.ts";
+import { type ModelToolOutcome, runToolCall, runToolCalls, type RunToolOptions } from "./call/call.ts";
+import { dataUrl, type ModelPart, partsOfBlocks, partsOfResource, partsOfResult, textOf } from "./parts.ts";
+import { listModelTools, type ModelToolsOptions } from "./tools.ts";
+
+/** A part of a message. */
+export type LangChainPart =
+  | { type: "text"; text: string }
+  | { type: "image_url"; image_url: { url: string } }
+  | { type: "audio" | "file"; source_type: "base64"; mime_type: string; data: string };
+
+/** What a message holds. */
+export type LangChainContent = string | LangChainPart[];
+
+/** What LangChain's `tool()` and `DynamicStructuredTool` take; `bindTools` takes it as it is. */
+export interface LangChainTool {
+  readonly name: string;
+  readonly description: string;
+  /** A JSON Schema. */
+  readonly schema: JsonObject;
+  readonly responseFormat: "content_and_artifact";
+  readonly metadata: { readonly server: string; readonly tool: string };
+  /** Calls the tool. Gives what the model reads, and the whole result. The config is the last thing that it is given. */
+  readonly func: (input: unknown, ...given: unknown[]) => Promise<[LangChainContent, CallToolResult]>;
+}
+
+/** A tool call of a model: one of `message.tool_calls`. */
+export interface LangChainToolCall {
+  readonly id?: string | undefined;
+  readonly name: string;
+  readonly args: unknown;
+}
+
+/** What `new ToolMessage()` takes. */
+export interface LangChainToolMessage {
+  role: "tool";
+  content: LangChainContent;
+  tool_call_id: string;
+  name: string;
+  status: "success" | "error";
+  /** The whole result. */
+  artifact: CallToolResult;
+}
+
+/** A message that LangChain takes where it takes messages. */
+export interface LangChainMessage {
+  role: "user" | "assistant";
+  content: LangChainContent;
+}
+
+const known: ReadonlySet<string> = new Set([
+  "image/png",
+  "image/jpeg",
+  "image/webp",
+  "image/gif",
+  "audio/wav",
+  "audio/mpeg",
+  "application/pdf",
+]);
+
+/**
+ * The tools of a hub for LangChain.
+ *
+ * @example With LangChain
+ * ```ts ignore
+ * import { tool } from "@langchain/core/tools";
+ *
+ * const tools = toLangChainTools(hub).map((made) => tool(made.func, made));
+ * ```
+ */
+export function toLangChainTools(
+  hub: HubLike,
+  options: ModelToolsOptions & Omit<RunToolOptions, "signal"> = {},
+): LangChainTool[] {
+  const { timeout, onProgress } = options;
+  return listModelTools(hub, options).map(({ name, description, schema, entry }) => ({
+    name,
+    description,
+    schema,
+    responseFormat: "content_and_artifact",
+    metadata: { server: entry.server, tool: entry.name },
+    func: async (input, ...given) => {
+      const { signal, id } = readConfig(given);
+      const result = await runToolCall(hub, { id, name, arguments: input }, { signal, timeout, onProgress });
+      return [contentOf(partsOfResult(result, known)), result];
+    },
+  }));
+}
+
+/**
+ * Runs the tool calls of a model's message and gives what answers them: each is what `new ToolMessage()` takes.
+ *
+ * @param calls `message.tool_calls`.
+ * @throws The signal's own reason, when it is aborted.
+ */
+export async function runLangChainToolCalls(
+  hub: HubLike,
+  calls: readonly LangChainToolCall[] | undefined,
+  options?: RunToolOptions,
+): Promise<LangChainToolMessage[]> {
+  const made = (calls ?? []).map(({ id, name, args }) => ({ id, name, arguments: args }));
+  return toLangChainToolMessages(await runToolCalls(hub, made, options));
+}
+
+/** What answers tool calls. */
+export function toLangChainToolMessages(outcomes: readonly ModelToolOutcome[]): LangChainToolMessage[] {
+  return outcomes.map(({ call, result }) => ({
+    role: "tool",
+    content: contentOf(partsOfResult(result, known)),
+    tool_call_id: call.id ?? "",
+    name: call.name,
+    status: result.isError ? "error" : "success",
+    artifact: result,
+  }));
+}
+
+/** A prompt as messages. */
+export function toLangChainMessages(prompt: GetPromptResult): LangChainMessage[] {
+  return prompt.messages.map(({ role, content }) => ({ role, content: contentOf(partsOfBlocks([content], known)) }));
+}
+
+/** A resource that was read, as parts of a message. */
+export function toLangChainContent(resource: ReadResourceResult): LangChainPart[] {
+  return partsOfResource(resource, known).map(toPart);
+}
+
+/** `tool()` gives the config second; `DynamicStructuredTool` gives a run manager first. */
+function readConfig(given: readonly unknown[]): { signal?: AbortSignal | undefined; id?: string | undefined } {
+  const config = given.findLast((one) => isObject(one));
+  if (!isObject(config)) return {};
+  const { signal, toolCall } = config;
+  const id = isObject(toolCall) ? toolCall.id : undefined;
+  return {
+    ...(signal instanceof AbortSignal && { signal }),
+    ...(typeof id === "string" && { id }),
+  };
+}
+
+function contentOf(parts: readonly ModelPart[]): LangChainContent {
+  return parts.every(({ kind }) => kind === "text") ? textOf(parts) : parts.map(toPart);
+}
+
+function toPart(part: ModelPart): LangChainPart {
+  if (part.kind === "text") return { type: "text", text: part.text };
+  if (part.kind === "image") return { type: "image_url", image_url: { url: dataUrl(part) } };
+  return { type: part.kind, source_type: "base64", mime_type: part.mediaType, data: part.data };
+}

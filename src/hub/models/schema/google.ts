@@ -1,0 +1,205 @@
+/**
+ * The part of JSON Schema that Google's models know.
+ *
+ * @module
+ */
+import { isObject, isTexts } from "../../../protocol/json_rpc.ts";
+import type { JsonObject, JsonValue } from "../../../protocol/json_rpc.ts";
+import { resolve } from "./reference.ts";
+
+/** A schema of Google's API: a part of that of OpenAPI 3.0. */
+export interface GoogleSchema {
+  type?: "OBJECT" | "ARRAY" | "STRING" | "NUMBER" | "INTEGER" | "BOOLEAN" | "NULL";
+  title?: string;
+  description?: string;
+  format?: string;
+  nullable?: boolean;
+  enum?: string[];
+  properties?: Record<string, GoogleSchema>;
+  required?: string[];
+  items?: GoogleSchema;
+  anyOf?: GoogleSchema[];
+  minItems?: number;
+  maxItems?: number;
+  minLength?: number;
+  maxLength?: number;
+  minProperties?: number;
+  maxProperties?: number;
+  minimum?: number;
+  maximum?: number;
+  pattern?: string;
+}
+
+const deepest = 32;
+/** After so many schemas no more references are filled in: they could double at each level. */
+const mostSchemas = 1000;
+const types: ReadonlyMap<unknown, NonNullable<GoogleSchema["type"]>> = new Map<
+  unknown,
+  NonNullable<GoogleSchema["type"]>
+>([
+  ["object", "OBJECT"],
+  ["array", "ARRAY"],
+  ["string", "STRING"],
+  ["number", "NUMBER"],
+  ["integer", "INTEGER"],
+  ["boolean", "BOOLEAN"],
+  ["null", "NULL"],
+]);
+const formats: Readonly<Record<string, readonly string[]>> = {
+  STRING: ["date-time", "enum"],
+  NUMBER: ["float", "double"],
+  INTEGER: ["int32", "int64"],
+};
+const numbers = [
+  "minItems",
+  "maxItems",
+  "minLength",
+  "maxLength",
+  "minProperties",
+  "maxProperties",
+  "minimum",
+  "maximum",
+] as const;
+
+/**
+ * What of a schema Google knows. Kept: types, `title`, `description`, `enum` of texts, `properties`, `required`, `items`,
+ * `anyOf` and the bounds. Changed: references are filled in (a circle ends in any object), `oneOf` becomes `anyOf`, `allOf` is
+ * joined, `null` among types becomes `nullable`, `const` an `enum`; allowed values that are no texts stand in the description.
+ * Left out: all else (`additionalProperties`, `not`, `if`, `exclusiveMinimum`, `multipleOf`, other formats, defaults …).
+ * A list of unknown things is a list of texts: Google wants a type.
+ *
+ * @param root As `toModelSchema` makes it.
+ * @param notes Is told when a schema is so large that some references are not filled in.
+ */
+export function toGoogleSchema(root: JsonObject, notes: string[] = []): GoogleSchema {
+  const count = { schemas: 0, isCut: false };
+  const schema = convert(root, { root, references: [], depth: 0, count });
+  if (count.isCut) notes.push("it is too large with its references filled in: some of them are any object");
+  return schema;
+}
+
+interface Place {
+  readonly root: JsonObject;
+  /** The references that led here. */
+  readonly references: readonly string[];
+  readonly depth: number;
+  /** How many schemas there are so far, and whether a reference was not filled in. */
+  readonly count: { schemas: number; isCut: boolean };
+}
+
+/** What a reference leads to, as long as there is room. */
+function follow(reference: string, { root, count }: Place): JsonObject | undefined {
+  const target = resolve(reference, root);
+  if (!target || count.schemas <= mostSchemas) return target;
+  count.isCut = true;
+  return undefined;
+}
+
+function convert(given: JsonObject, place: Place): GoogleSchema {
+  if (place.depth > deepest) return { type: "OBJECT" };
+  place.count.schemas++;
+  const inside = { ...place, depth: place.depth + 1 };
+  if (typeof given.$ref === "string") {
+    const { $ref, ...beside } = given;
+    const target = follow($ref, place);
+    if (!target || place.references.includes($ref)) return { type: "OBJECT", ...describe(given) };
+    return convert({ ...target, ...beside }, { ...inside, references: [...place.references, $ref] });
+  }
+  if (Array.isArray(given.allOf)) return convert(joinAll(given, place), inside);
+  const union = [...list(given.anyOf), ...list(given.oneOf)];
+  const named = Array.isArray(given.type) ? given.type : given.type === undefined ? [] : [given.type];
+  const kinds = named.filter((type) => type !== "null");
+  const isNullable = named.includes("null") && kinds.length > 0;
+  if (union.length > 0) return convertUnion(given, union, inside);
+  if (kinds.length > 1) {
+    const { title: _, description: __, ...rest } = given;
+    const anyOf = kinds.map((type) => convert({ ...rest, type }, inside));
+    return { ...describe(given), anyOf, ...(isNullable && { nullable: true }) };
+  }
+  return { ...convertPlain(given, kinds[0] ?? named[0], inside), ...(isNullable && { nullable: true }) };
+}
+
+function convertUnion(given: JsonObject, union: readonly JsonObject[], inside: Place): GoogleSchema {
+  const branches = union.filter(({ type }) => type !== "null");
+  const nullable = branches.length < union.length && branches.length > 0;
+  const only = branches.length === 1 ? branches[0] : undefined;
+  const made = only
+    ? convert({ ...only, ...(given.description !== undefined && { description: given.description }) }, inside)
+    : { ...describe(given), anyOf: (branches.length > 0 ? branches : union).map((branch) => convert(branch, inside)) };
+  return { ...made, ...(nullable && { nullable: true }) };
+}
+
+function convertPlain(given: JsonObject, name: JsonValue | undefined, inside: Place): GoogleSchema {
+  const allowed = given.const !== undefined ? [given.const] : Array.isArray(given.enum) ? given.enum : undefined;
+  const type = types.get(name) ?? guess(given, allowed);
+  const made: GoogleSchema = { type, ...describe(given) };
+  if (allowed && type === "STRING" && isTexts(allowed)) made.enum = [...allowed];
+  else if (allowed) {
+    const values = `One of: ${allowed.map((value) => JSON.stringify(value)).join(", ")}`;
+    made.description = made.description ? `${made.description} (${values})` : values;
+  }
+  if (typeof given.format === "string" && formats[type]?.includes(given.format)) made.format = given.format;
+  if (typeof given.pattern === "string" && type === "STRING") made.pattern = given.pattern;
+  for (const key of numbers) {
+    const bound = given[key];
+    if (typeof bound === "number") made[key] = bound;
+  }
+  if (type === "ARRAY") {
+    const items = isObject(given.items) ? given.items as JsonObject : {};
+    made.items = Object.keys(items).length > 0 ? convert(items, inside) : { type: "STRING" };
+  }
+  const properties = type === "OBJECT" && isObject(given.properties) ? Object.entries(given.properties) : [];
+  if (properties.length > 0) {
+    made.properties = Object.fromEntries(
+      properties.map(([key, schema]) => [key, convert(isObject(schema) ? schema as JsonObject : {}, inside)]),
+    );
+    const required = isTexts(given.required)
+      ? given.required.filter((key) => properties.some(([own]) => own === key))
+      : [];
+    if (required.length > 0) made.required = required;
+  }
+  return made;
+}
+
+/** The type of a schema that names none. */
+function guess(given: JsonObject, allowed: readonly JsonValue[] | undefined): NonNullable<GoogleSchema["type"]> {
+  if (isObject(given.properties)) return "OBJECT";
+  if (given.items !== undefined) return "ARRAY";
+  const first = allowed?.[0];
+  return typeof first === "number" ? "NUMBER" : typeof first === "boolean" ? "BOOLEAN" : "STRING";
+}
+
+/** A schema with what its `allOf` says: the later word counts, properties and `required` are joined. */
+function joinAll({ allOf, ...given }: JsonObject, place: Place): JsonObject {
+  let joined: JsonObject = {};
+  for (const branch of [...list(allOf), given]) {
+    const { $ref, ...own } = branch;
+    const target = typeof $ref === "string" ? follow($ref, place) : undefined;
+    for (const one of target ? [target, own] : [branch]) {
+      const properties = { ...record(joined.properties), ...record(one.properties) };
+      const required = [...new Set([...texts(joined.required), ...texts(one.required)])];
+      joined = { ...joined, ...one, ...(Object.keys(properties).length > 0 && { properties, type: "object" }) };
+      if (required.length > 0) joined.required = required;
+    }
+  }
+  return joined;
+}
+
+function describe({ title, description }: JsonObject): Pick<GoogleSchema, "title" | "description"> {
+  return {
+    ...(typeof title === "string" && { title }),
+    ...(typeof description === "string" && { description }),
+  };
+}
+
+function list(value: JsonValue | undefined): JsonObject[] {
+  return Array.isArray(value) ? value.filter((item): item is JsonObject => isObject(item)) : [];
+}
+
+function record(value: JsonValue | undefined): JsonObject {
+  return isObject(value) ? value as JsonObject : {};
+}
+
+function texts(value: JsonValue | undefined): string[] {
+  return isTexts(value) ? value : [];
+}

@@ -1,0 +1,160 @@
+/**
+ * The JSON Schema of a tool's arguments, as the APIs of models take it.
+ *
+ * @module
+ */
+import { isObject, isTexts } from "../../../protocol/json_rpc.ts";
+import type { JsonObject, JsonValue } from "../../../protocol/json_rpc.ts";
+import { resolve } from "./reference.ts";
+import { joinRoot } from "./root.ts";
+
+/** A schema that models get. */
+export interface ModelSchema {
+  /** Of an object, with `properties`. */
+  readonly schema: JsonObject;
+  /** What was left out that says something: each a line. */
+  readonly notes: readonly string[];
+}
+
+const deepest = 64;
+/** Keywords that hold schemas by name, lists of schemas, and one schema. */
+const maps: ReadonlySet<string> = new Set([
+  "properties",
+  "patternProperties",
+  "$defs",
+  "definitions",
+  "dependentSchemas",
+]);
+const lists: ReadonlySet<string> = new Set(["allOf", "anyOf", "oneOf"]);
+const singles: ReadonlySet<string> = new Set([
+  "items",
+  "additionalProperties",
+  "unevaluatedProperties",
+  "unevaluatedItems",
+  "not",
+  "if",
+  "then",
+  "else",
+  "contains",
+  "propertyNames",
+  "contentSchema",
+]);
+/** Keywords that say nothing to a model, and that some APIs refuse. */
+const silent: ReadonlySet<string> = new Set([
+  "$schema",
+  "$id",
+  "id",
+  "$comment",
+  "$vocabulary",
+  "$anchor",
+  "$dynamicAnchor",
+  "$recursiveAnchor",
+  "$dynamicRef",
+  "$recursiveRef",
+]);
+const types: ReadonlySet<unknown> = new Set(["object", "array", "string", "number", "integer", "boolean", "null"]);
+
+/**
+ * Makes a schema fit for models: `type: "object"` and `properties` are there; `$schema`, `$id`, `x-…` and their like are not;
+ * the root has no unions (their branches are joined); tuples become lists of any of their kinds; what is no schema, and
+ * references that lead nowhere in it, become "anything". A looser schema does no harm: the server checks the arguments.
+ *
+ * @throws {TypeError} When it is no schema of an object, or too deep.
+ */
+export function toModelSchema(schema: unknown): ModelSchema {
+  if (!isObject(schema)) throw new TypeError("its inputSchema is no object");
+  const notes: string[] = [];
+  const root = joinRoot(clean(schema, "", 0, notes), notes);
+  const { type } = root;
+  if (type !== undefined && type !== "object" && !(Array.isArray(type) && type.includes("object"))) {
+    throw new TypeError(`its inputSchema is of type ${JSON.stringify(type)}, expected "object"`);
+  }
+  const properties = isObject(root.properties) ? root.properties : {};
+  const made: JsonObject = { ...root, type: "object", properties: properties as JsonObject };
+  loosenReferences(made, made, notes);
+  return { schema: made, notes };
+}
+
+function clean(schema: Record<string, unknown>, path: string, depth: number, notes: string[]): JsonObject {
+  if (depth > deepest) throw new TypeError(`its inputSchema is more than ${deepest} levels deep`);
+  const child = (value: unknown, key: string) => cleanAny(value, `${path}/${key}`, depth + 1, notes);
+  const kept: [string, JsonValue][] = [];
+  for (const [key, value] of Object.entries(schema)) {
+    if (value === undefined || silent.has(key) || key.startsWith("x-")) continue;
+    if (maps.has(key)) kept.push([key, cleanMap(value, `${path}/${key}`, depth, notes)]);
+    else if (lists.has(key)) {
+      const branches: JsonObject[] = Array.isArray(value)
+        ? value.flatMap((branch, at) => orNone(child(branch, `${key}/${at}`)))
+        : [];
+      if (branches.length > 0) kept.push([key, branches]);
+    } else if (key === "prefixItems" || (key === "items" && Array.isArray(value))) {
+      const kinds: JsonObject[] = (Array.isArray(value) ? value : []).flatMap((kind, at) =>
+        orNone(child(kind, `${key}/${at}`))
+      );
+      kept.push(["items", kinds.length > 0 ? { anyOf: kinds } : {}]);
+    } else if (singles.has(key)) {
+      if (key === "items" && "prefixItems" in schema) continue;
+      const isSwitch = typeof value === "boolean" && !["items", "not", "if", "contains"].includes(key);
+      const cleaned = isSwitch ? value : child(value, key);
+      if (cleaned !== undefined) kept.push([key, cleaned]);
+    } else if (isSound(key, value)) kept.push([key, value as JsonValue]);
+    else notes.push(`${path || "/"}: "${key}" is not what JSON Schema allows there`);
+  }
+  const made: JsonObject = Object.fromEntries(kept);
+  if (made.type === "array" && made.items === undefined) made.items = {};
+  return made;
+}
+
+function orNone(schema: JsonObject | undefined): JsonObject[] {
+  return schema === undefined ? [] : [schema];
+}
+
+/** A schema at a place where one has to be. Undefined: it allows nothing. */
+function cleanAny(value: unknown, path: string, depth: number, notes: string[]): JsonObject | undefined {
+  if (isObject(value)) return clean(value, path, depth, notes);
+  if (value === false) return undefined;
+  if (value !== true) notes.push(`${path}: it is no schema`);
+  return {};
+}
+
+function cleanMap(value: unknown, path: string, depth: number, notes: string[]): JsonObject {
+  if (!isObject(value)) {
+    notes.push(`${path}: it is no object`);
+    return {};
+  }
+  // fromEntries makes own properties of any name.
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, schema]) => {
+      const cleaned = cleanAny(schema, `${path}/${name}`, depth + 1, notes);
+      return cleaned === undefined ? [] : [[name, cleaned]];
+    }),
+  );
+}
+
+/** Whether a keyword that holds no schema has a value that APIs take. */
+function isSound(key: string, value: unknown): boolean {
+  if (key === "type") {
+    return types.has(value) || (Array.isArray(value) && value.length > 0 && value.every((one) => types.has(one)));
+  }
+  if (key === "required") return isTexts(value);
+  if (key === "enum") return Array.isArray(value) && value.length > 0;
+  if (key === "$ref" || key === "description" || key === "title" || key === "pattern" || key === "format") {
+    return typeof value === "string";
+  }
+  return true;
+}
+
+/** Takes references out that lead nowhere in the schema. */
+function loosenReferences(value: unknown, root: JsonObject, notes: string[]): void {
+  if (Array.isArray(value)) { for (const item of value) loosenReferences(item, root, notes); }
+  if (!isObject(value)) return;
+  if (typeof value.$ref === "string" && resolve(value.$ref, root) === undefined) {
+    notes.push(`the reference "${value.$ref.slice(0, 100)}" leads nowhere in it`);
+    delete value.$ref;
+  }
+  for (const [key, held] of Object.entries(value)) {
+    if (maps.has(key) && isObject(held)) {
+      for (const schema of Object.values(held)) loosenReferences(schema, root, notes);
+    } else if (lists.has(key) || singles.has(key)) loosenReferences(held, root, notes);
+  }
+}

@@ -1,0 +1,97 @@
+/**
+ * The tools of a hub as all providers want them: name, description, schema.
+ *
+ * @module
+ */
+import { isObject, isTexts } from "../../protocol/json_rpc.ts";
+import type { JsonObject } from "../../protocol/json_rpc.ts";
+import type { CatalogTool, HubLike } from "../seam.ts";
+import { toModelSchema } from "./schema/schema.ts";
+
+/** What a model is told about a tool otherwise than its server says, or that it is not told of it at all. */
+export interface ToolProblem {
+  readonly server: string;
+  /** The tool's name at its server. */
+  readonly tool: string;
+  /** Its name for models. */
+  readonly qualifiedName: string;
+  /** What is wrong. */
+  readonly message: string;
+  /** Whether the model does not get the tool. */
+  readonly isLeftOut: boolean;
+}
+
+/** Options of what makes tools for models. */
+export interface ModelToolsOptions {
+  /** Is told of each tool that cannot be given as it is. */
+  readonly onProblem?: ((problem: ToolProblem) => void) | undefined;
+  /** The most characters of a description: a longer one is cut. Default: the provider's own bound, 1,024 for OpenAI. */
+  readonly descriptionLimit?: number | undefined;
+}
+
+/** A tool, ready for a provider. */
+export interface ModelTool {
+  readonly entry: CatalogTool;
+  readonly name: string;
+  /** Never empty: without a description the title, else the name. */
+  readonly description: string;
+  readonly schema: JsonObject;
+  /** Tells what else is lost of it. */
+  readonly tell: (message: string) => void;
+}
+
+/** What a provider asks of tools beside what all ask. */
+export interface ToolRules {
+  readonly descriptionLimit?: number;
+  /** What names of properties have to look like. */
+  readonly propertyName?: RegExp;
+}
+
+/**
+ * The tools of a hub, each with a schema that the provider takes. A tool that cannot be given is left out and told; it does
+ * not break the others.
+ */
+export function listModelTools(hub: HubLike, options: ModelToolsOptions = {}, rules: ToolRules = {}): ModelTool[] {
+  return hub.tools().flatMap((entry) => {
+    const { server, name: tool, qualifiedName } = entry;
+    const tell = (message: string, isLeftOut: boolean) =>
+      options.onProblem?.({ server, tool, qualifiedName, message, isLeftOut });
+    try {
+      const { schema, notes } = toModelSchema(entry.tool.inputSchema);
+      if (rules.propertyName) dropProperties(schema, rules.propertyName, (message) => tell(message, false));
+      for (const note of notes) tell(note, false);
+      const description = describe(entry, options.descriptionLimit ?? rules.descriptionLimit, tell);
+      return [{ entry, name: qualifiedName, description, schema, tell: (message: string) => tell(message, false) }];
+    } catch (error) {
+      tell(error instanceof Error ? error.message : String(error), true);
+      return [];
+    }
+  });
+}
+
+function describe(
+  { tool, name }: CatalogTool,
+  limit = Infinity,
+  tell: (message: string, isLeftOut: boolean) => void,
+): string {
+  const { description, title, annotations } = tool;
+  const text = [description, title, annotations?.title].find((one) => typeof one === "string" && one !== "") ?? name;
+  if (text.length <= limit) return text;
+  tell(`its description is cut from ${text.length} to ${limit} characters`, false);
+  return text.slice(0, limit - 1).toWellFormed() + "…";
+}
+
+/** Takes properties out whose names the provider refuses, unless the tool cannot do without. */
+function dropProperties(schema: JsonObject, pattern: RegExp, tell: (message: string) => void): void {
+  const { properties, required } = schema;
+  if (!isObject(properties)) return;
+  for (const name of Object.keys(properties)) {
+    if (pattern.test(name)) continue;
+    const shown = JSON.stringify(name.slice(0, 80));
+    if (isTexts(required) && required.includes(name)) {
+      throw new TypeError(`it requires the property ${shown}, whose name this provider refuses`);
+    }
+    delete properties[name];
+    tell(`the property ${shown} is left out, since this provider refuses its name`);
+  }
+}

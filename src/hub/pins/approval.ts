@@ -1,0 +1,129 @@
+/**
+ * Somebody is asked before a tool does something.
+ *
+ * @module
+ */
+import type { JsonObject } from "../../protocol/json_rpc.ts";
+import type { CallToolResult, ToolAnnotations } from "../../protocol/types.ts";
+import { HubLayer } from "../layer.ts";
+import type { CatalogTool, HubLike } from "../seam.ts";
+import { createMatcher, type Matcher } from "./glob.ts";
+
+/** A call that waits for a yes. */
+export interface ApprovalRequest {
+  /** The server; empty for tools of the hub itself. */
+  readonly server: string;
+  /** The tool's name at its server. */
+  readonly name: string;
+  /** What the catalog says of it; missing where the tool is not listed. */
+  readonly tool: CatalogTool | undefined;
+  /** What the tool would be given: a copy, and exactly what is sent. */
+  readonly args: JsonObject;
+  /** What the server says of the tool: a hint, not the truth. */
+  readonly annotations: ToolAnnotations;
+  /** Aborted when the caller no longer waits: close the question then. */
+  readonly signal: AbortSignal | undefined;
+}
+
+/** The answer: yes, no, or no with a reason that the model reads. */
+export type ApprovalAnswer = boolean | { readonly approved: boolean; readonly reason?: string | undefined };
+
+/** Asks somebody. */
+export type Approve = (request: ApprovalRequest) => ApprovalAnswer | Promise<ApprovalAnswer>;
+
+/** Options of {@linkcode withApproval}. */
+export interface ApprovalOptions {
+  /** Your word that these only read: nobody is asked. Patterns as for `withFilter`. */
+  readonly readOnly?: readonly string[] | undefined;
+  /** Servers whose `readOnlyHint` you believe. Default: of none. Patterns of names. */
+  readonly trustHintsOf?: readonly string[] | undefined;
+}
+
+/**
+ * Wraps a hub so that a hook is asked before each call of a tool that may change something. A no is a result with `isError`
+ * that says so, and nothing is sent. What is read-only is the operator's word (`readOnly`); what a server says about its own
+ * tools is shown as a hint, and believed only of servers in `trustHintsOf`. Resources and prompts are read without a question.
+ *
+ * @param approve What it throws, the call throws; nothing is sent.
+ *
+ * @example Asking on the command line
+ * ```ts
+ * import { withApproval } from "./src/hub/pins/approval.ts";
+ * import type { HubLike } from "./src/hub/seam.ts";
+ *
+ * const careful = (hub: HubLike, ask: (question: string) => Promise<boolean>) =>
+ *   withApproval(hub, ({ server, name, args }) => ask(`${server} ${name} ${JSON.stringify(args)}?`), {
+ *     readOnly: ["docs", "*.get_*"],
+ *   });
+ * console.log(typeof careful);
+ * ```
+ */
+export function withApproval(hub: HubLike, approve: Approve, options: ApprovalOptions = {}): HubLike {
+  if (typeof approve !== "function") throw new TypeError("Cannot ask for approval: expected a function");
+  const { readOnly = [], trustHintsOf = [] } = options;
+  return new ApprovedHub(hub, approve, createMatcher(readOnly), createMatcher(trustHintsOf));
+}
+
+class ApprovedHub extends HubLayer {
+  readonly #approve: Approve;
+  readonly #readOnly: Matcher;
+  readonly #trusted: Matcher;
+
+  constructor(hub: HubLike, approve: Approve, readOnly: Matcher, trusted: Matcher) {
+    super(hub);
+    this.#approve = approve;
+    this.#readOnly = readOnly;
+    this.#trusted = trusted;
+  }
+
+  override async callTool(...[name, args = {}, options]: Parameters<HubLike["callTool"]>): Promise<CallToolResult> {
+    const signal = options?.signal;
+    signal?.throwIfAborted();
+    const tool = this.hub.findTool(name);
+    const target = tool ?? (typeof name === "string" ? { server: "", name } : name);
+    // By its two parts: what is called is what was asked for, also when the catalog has changed meanwhile.
+    const called = tool || typeof name !== "string" ? { server: target.server, name: target.name } : name;
+    if (tool && this.#isReadOnly(tool)) return await this.hub.callTool(called, args, options);
+    const sent = structuredClone(args);
+    const request = {
+      server: target.server,
+      name: target.name,
+      tool,
+      args: structuredClone(sent),
+      annotations: tool?.tool.annotations ?? {},
+      signal,
+    };
+    const answer = await untilAborted(signal, async () => await this.#approve(request));
+    signal?.throwIfAborted();
+    if (isYes(answer)) return await this.hub.callTool(called, sent, options);
+    const reason = typeof answer === "object" && answer?.reason ? `: ${answer.reason}` : "";
+    const shown = typeof name === "string" ? name : `${name.server}.${name.name}`;
+    const text = `The call of "${shown}" was denied${reason}. It was not made; do not try it again without asking`;
+    return { content: [{ type: "text", text }], isError: true };
+  }
+
+  #isReadOnly({ server, name, qualifiedName, tool }: CatalogTool): boolean {
+    if (this.#readOnly([server, `${server}.${name}`, qualifiedName])) return true;
+    return tool.annotations?.readOnlyHint === true && this.#trusted([server]);
+  }
+}
+
+/** Only true is a yes. */
+function isYes(answer: ApprovalAnswer): boolean {
+  return answer === true || (typeof answer === "object" && answer?.approved === true);
+}
+
+/** Waits for work, but no longer than a signal allows. */
+async function untilAborted<Value>(signal: AbortSignal | undefined, work: () => Promise<Value>): Promise<Value> {
+  if (!signal) return await work();
+  let abort = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(signal.reason);
+    signal.addEventListener("abort", abort, { once: true });
+  });
+  try {
+    return await Promise.race([work(), aborted]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}

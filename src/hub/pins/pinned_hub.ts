@@ -1,0 +1,384 @@
+/**
+ * A hub in front of a hub: it shows and calls only tools that somebody has approved, as long as they stay what they were.
+ *
+ * @module
+ */
+import type { RequestOptions } from "../../client/session/request.ts";
+import { plain, redactPatterns } from "../../egress/redact.ts";
+import type { JsonObject } from "../../protocol/json_rpc.ts";
+import type { CallToolResult } from "../../protocol/types.ts";
+import type { Catalog, CatalogTool, HubEvent, HubLike, QualifiedName, ServerStatus } from "../seam.ts";
+import { canonicalJson } from "./canonical.ts";
+import { changesBetween } from "./changes.ts";
+import {
+  definitionOf,
+  hiddenIn,
+  identityText,
+  type KnownIdentity,
+  knownIdentity,
+  type ServerIdentity,
+  showDefinition,
+} from "./definition.ts";
+import { mostPins, type Pin, pinOf, readRow, type Row, writeRow } from "./rows.ts";
+import type { PinnedHub, PinOptions, PinReport, PinStatus } from "./types.ts";
+
+/** Under this key of `_meta` a result says what is known of a call that failed. */
+const failureKey = "dev.causeway/error";
+/** How often a row is written again because somebody else was faster. */
+const mostRounds = 10;
+
+interface Candidate {
+  readonly found: CatalogTool;
+  readonly pin: Pin;
+}
+
+/** Where a server is. */
+interface Identity {
+  readonly known: KnownIdentity;
+  /** What the digest was made of. */
+  readonly text: string;
+}
+
+/** What is known of the pins of a server. */
+interface Known {
+  readonly row?: Row;
+  readonly identity?: Identity;
+  /** Why nothing is known. */
+  readonly failure?: string;
+}
+
+/** The hub that `withPins` gives. */
+export class Pinned implements PinnedHub {
+  readonly #hub: HubLike;
+  readonly #options: PinOptions;
+  readonly #known = new Map<string, Known>();
+  /** The fingerprint of each tool that a person has refused, by server and tool. */
+  readonly #refused = new Map<string, string>();
+  readonly #texts = new WeakMap<object, string>();
+  #shown: { readonly from: readonly CatalogTool[]; readonly tools: readonly CatalogTool[] } | undefined;
+
+  constructor(hub: HubLike, options: PinOptions) {
+    this.#hub = hub;
+    this.#options = options;
+  }
+
+  tools(): readonly CatalogTool[] {
+    const from = this.#hub.tools();
+    if (this.#shown?.from !== from) {
+      this.#shown = { from, tools: from.filter((found) => this.#isApproved(found, this.#textOf(found))) };
+    }
+    return this.#shown.tools;
+  }
+
+  findTool(name: QualifiedName): CatalogTool | undefined {
+    const found = this.#hub.findTool(name);
+    return found && this.#isApproved(found, textOf(found)) ? found : undefined;
+  }
+
+  async callTool(name: QualifiedName, args?: JsonObject, options: RequestOptions = {}): Promise<CallToolResult> {
+    const { signal } = options;
+    signal?.throwIfAborted();
+    const found = this.#hub.findTool(name);
+    if (!found) return unlisted(name);
+    if (!this.#isApproved(found, textOf(found))) await this.#checkServer(found.server, [found], signal);
+    // While somebody was asked it may have become another one.
+    const own = { server: found.server, name: found.name };
+    const now = this.#hub.findTool(own);
+    if (!now) return unlisted(own);
+    if (!this.#isApproved(now, textOf(now))) return blocked(await this.#reportOn(now));
+    return await this.#hub.callTool(own, args, options);
+  }
+
+  async check({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<readonly PinReport[]> {
+    const servers = new Map<string, CatalogTool[]>();
+    for (const found of this.#hub.tools()) {
+      const tools = servers.get(found.server);
+      if (tools) tools.push(found);
+      else servers.set(found.server, [found]);
+    }
+    for (const [server, tools] of servers) await this.#checkServer(server, tools, signal);
+    return await this.report();
+  }
+
+  async report(): Promise<readonly PinReport[]> {
+    const reports: PinReport[] = [];
+    for (const found of this.#hub.tools()) reports.push(await this.#reportOn(found));
+    return reports;
+  }
+
+  async approve(name: QualifiedName, fingerprint: string): Promise<void> {
+    const found = this.#hub.findTool(name);
+    if (!found) throw new TypeError(`Cannot approve ${JSON.stringify(name)}: expected a tool that is listed`);
+    const { server } = found;
+    const identity = await this.#identify(server);
+    const pin = await pinOf(identity.known, definitionOf(found.tool));
+    if (pin.fingerprint !== fingerprint) {
+      throw new TypeError(
+        `Cannot approve "${found.qualifiedName}": its fingerprint is "${pin.fingerprint}", expected "${fingerprint}"`,
+      );
+    }
+    for (let round = 0; round < mostRounds; round++) {
+      const row = await readRow(this.#options.store, this.#key(server));
+      if (await this.#write(server, { row, identity }, [{ found, pin }])) return;
+    }
+    throw new Error(`Cannot approve "${found.qualifiedName}": its pins are written by others all the time`);
+  }
+
+  events(options?: { readonly signal?: AbortSignal | undefined }): AsyncIterable<HubEvent> {
+    // From now on, not from the first turn of the loop on.
+    return this.#checked(this.#hub.events(options), options?.signal);
+  }
+
+  resources(): ReturnType<HubLike["resources"]> {
+    return this.#hub.resources();
+  }
+
+  templates(): ReturnType<HubLike["templates"]> {
+    return this.#hub.templates();
+  }
+
+  prompts(): ReturnType<HubLike["prompts"]> {
+    return this.#hub.prompts();
+  }
+
+  readResource(...rest: Parameters<HubLike["readResource"]>): ReturnType<HubLike["readResource"]> {
+    return this.#hub.readResource(...rest);
+  }
+
+  getPrompt(...rest: Parameters<HubLike["getPrompt"]>): ReturnType<HubLike["getPrompt"]> {
+    return this.#hub.getPrompt(...rest);
+  }
+
+  complete(...rest: Parameters<HubLike["complete"]>): ReturnType<HubLike["complete"]> {
+    return this.#hub.complete(...rest);
+  }
+
+  status(): readonly ServerStatus[] {
+    return this.#hub.status();
+  }
+
+  /** All that was listed, blocked tools too: another hub has to look at them for itself. */
+  catalog(): Catalog {
+    return this.#hub.catalog();
+  }
+
+  /** The same events; before each that tells of other tools they are looked at. */
+  async *#checked(events: AsyncIterable<HubEvent>, signal: AbortSignal | undefined): AsyncIterable<HubEvent> {
+    for await (const event of events) {
+      if (event.type === "catalog" && event.changed.includes("tools")) {
+        const { server } = event;
+        const tools = this.#hub.tools().filter((found) => found.server === server);
+        await this.#checkServer(server, tools, signal).catch((error) => {
+          if (!signal?.aborted) throw error;
+        });
+      }
+      yield event;
+    }
+  }
+
+  /** Whether it is what was approved, where it was approved. Never by anything that is remembered of the tool itself. */
+  #isApproved({ server, name }: CatalogTool, text: string | undefined): boolean {
+    const { row, identity } = this.#known.get(server) ?? {};
+    const pin = row?.pins.get(name);
+    return pin !== undefined && identity !== undefined && pin.text === text &&
+      pin.identity.digest === identity.known.digest && identity.text === this.#identityText(server);
+  }
+
+  /** Reads the pins of a server anew, approves what is trusted, asks for the rest, and keeps what was approved. */
+  async #checkServer(server: string, tools: readonly CatalogTool[], signal: AbortSignal | undefined): Promise<void> {
+    const agreed = new Set<string>();
+    try {
+      const identity = await this.#identify(server);
+      const candidates: Candidate[] = [];
+      for (const found of tools) {
+        // A definition that is no JSON is one that nobody can approve; the others can.
+        if (textOf(found) !== undefined) {
+          candidates.push({ found, pin: await pinOf(identity.known, definitionOf(found.tool)) });
+        }
+      }
+      for (let round = 0; round < mostRounds; round++) {
+        const row = await readRow(this.#options.store, this.#key(server));
+        this.#learn(server, { row, identity });
+        const chosen: Candidate[] = [];
+        for (const candidate of candidates) {
+          if (await this.#isWanted(candidate, row, { agreed, signal })) chosen.push(candidate);
+        }
+        if (chosen.length === 0 || await this.#write(server, { row, identity }, chosen)) return;
+      }
+      throw new Error("others write there all the time");
+    } catch (error) {
+      if (signal?.aborted) throw signal.reason;
+      const why = error instanceof Error ? error.message : String(error);
+      const before = this.#known.get(server);
+      this.#learn(server, { ...before, failure: plain(redactPatterns(why)) });
+    }
+  }
+
+  /** Whether a tool that is not approved is to be approved now. */
+  async #isWanted(
+    { found, pin }: Candidate,
+    row: Row,
+    { agreed, signal }: { agreed: Set<string>; signal: AbortSignal | undefined },
+  ): Promise<boolean> {
+    const { approve, onFirstSight } = this.#options;
+    const known = row.pins.get(found.name);
+    if (known?.fingerprint === pin.fingerprint) return false;
+    if (agreed.has(pin.fingerprint)) return true;
+    const places = [...row.pins.values()].map(({ identity }) => identity.digest);
+    const isHome = places.length === 0 || places.includes(pin.identity.digest);
+    if (!known && onFirstSight === "trust" && isHome) return true;
+    const place = JSON.stringify([found.server, found.name]);
+    if (!approve || this.#refused.get(place) === pin.fingerprint) return false;
+    signal?.throwIfAborted();
+    const report = await this.#reportOn(found, pin);
+    let answer: unknown;
+    try {
+      answer = await unlessAborted(Promise.resolve(approve(report, { signal })), signal);
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      // Who could not answer has not refused: the next call asks again.
+      return false;
+    }
+    // Only a plain yes is one.
+    if (answer === true) agreed.add(pin.fingerprint);
+    else this.#refused.set(place, pin.fingerprint);
+    return answer === true;
+  }
+
+  /** Keeps pins beside those of a row. False: somebody else was faster. */
+  async #write(
+    server: string,
+    { row, identity }: { row: Row; identity: Identity },
+    chosen: readonly Candidate[],
+  ): Promise<boolean> {
+    const pins = new Map(row.pins);
+    for (const { found, pin } of chosen) pins.set(found.name, pin);
+    if (pins.size > mostPins) throw new RangeError(`"${server}" has ${pins.size} pins, expected at most ${mostPins}`);
+    const written = await writeRow(this.#options.store, this.#key(server), { raw: row.raw, pins });
+    if (written) this.#learn(server, { row: written, identity });
+    return written !== undefined;
+  }
+
+  async #reportOn(found: CatalogTool, candidate?: Pin): Promise<PinReport> {
+    const { server, name, qualifiedName, tool } = found;
+    const base = { server, name, qualifiedName };
+    const { row, failure } = this.#known.get(server) ?? {};
+    const text = textOf(found);
+    if (text === undefined) {
+      const reason = "its definition is no JSON, or nested too deeply";
+      return { ...base, status: "unknown", changes: [], hidden: [], shown: "", reason };
+    }
+    const shown = showDefinition(tool);
+    const hidden = hiddenIn(tool);
+    let pin = candidate;
+    let reason = failure ?? (row ? undefined : "its pins were not read yet");
+    try {
+      pin ??= await pinOf((await this.#identify(server)).known, definitionOf(tool));
+    } catch (error) {
+      reason = error instanceof Error ? error.message : String(error);
+    }
+    const known = row?.pins.get(name);
+    const status: PinStatus = known && known.fingerprint === pin?.fingerprint
+      ? "approved"
+      : reason !== undefined
+      ? "unknown"
+      : known
+      ? "changed"
+      : "new";
+    const changes = known && pin && status !== "approved" ? changesOf(known, pin) : [];
+    const { fingerprint, identity } = pin ?? {};
+    const told = status === "unknown" ? { reason } : {};
+    return { ...base, status, fingerprint, from: identity?.shown, changes, hidden, shown, ...told };
+  }
+
+  #textOf(found: CatalogTool): string | undefined {
+    const kept = this.#texts.get(found.tool);
+    if (kept !== undefined) return kept;
+    const text = textOf(found);
+    if (text !== undefined) this.#texts.set(found.tool, text);
+    return text;
+  }
+
+  #learn(server: string, known: Known): void {
+    this.#known.set(server, known);
+    this.#shown = undefined;
+  }
+
+  #identity(server: string): ServerIdentity | undefined {
+    const { identities } = this.#options;
+    if (typeof identities === "function") return identities(server);
+    return Object.hasOwn(identities, server) ? identities[server] : undefined;
+  }
+
+  #identityText(server: string): string | undefined {
+    const identity = this.#identity(server);
+    return identity && identityText(identity);
+  }
+
+  async #identify(server: string): Promise<Identity> {
+    const identity = this.#identity(server);
+    const text = identity && identityText(identity);
+    if (!identity || text === undefined) {
+      throw new TypeError(`Nobody says where the server "${server}" is: expected "url" or "command" in "identities"`);
+    }
+    return { known: await knownIdentity(identity, text), text };
+  }
+
+  #key(server: string): string {
+    return `${this.#options.prefix ?? "pins/"}${encodeURIComponent(server.toWellFormed())}`;
+  }
+}
+
+/** The definition as one text; undefined when it is no JSON. */
+function textOf({ tool }: CatalogTool): string | undefined {
+  try {
+    return canonicalJson(definitionOf(tool));
+  } catch {
+    return undefined;
+  }
+}
+
+function changesOf(known: Pin, pin: Pin): PinReport["changes"] {
+  const changes = changesBetween(known.definition, pin.definition);
+  if (known.identity.digest === pin.identity.digest) return changes;
+  const [before, after] = [known.identity.shown, pin.identity.shown];
+  const shown = before === after ? `${after} (changed where it is not shown: the query, or the arguments)` : after;
+  return [{ path: "server", before, after: shown }, ...changes];
+}
+
+/** What a model is told of a tool that it may not call: no text of the server. */
+function blocked({ server, qualifiedName, status, changes, reason }: PinReport): CallToolResult {
+  const fields = [...new Set(changes.map(({ path }) => /^\w+/.exec(path)?.[0] ?? "more"))].join(", ");
+  const why = {
+    approved: "it has just changed",
+    new: "nobody has approved it yet",
+    changed: `it is not what was approved any more (${fields})`,
+    unknown: reason ?? "nothing is known of it",
+  }[status];
+  return refusal(server, `The tool "${qualifiedName}" of the server "${server}" is blocked: ${why}. It was not called`);
+}
+
+function unlisted(name: QualifiedName): CallToolResult {
+  const [server, tool] = typeof name === "string" ? ["", name] : [name.server, name.name];
+  const of = server === "" ? "" : ` of the server "${server}"`;
+  return refusal(server, `The tool "${tool}"${of} is not listed, so nobody can have approved it. It was not called`);
+}
+
+function refusal(server: string, text: string): CallToolResult {
+  return {
+    content: [{ type: "text", text }],
+    isError: true,
+    _meta: { [failureKey]: { server, code: "blocked", delivery: "not-sent", retryable: false } },
+  };
+}
+
+/** What `work` gives, unless the caller gives up first. */
+function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
+  if (!signal) return work;
+  return new Promise((resolve, reject) => {
+    const aborted = (): void => reject(signal.reason);
+    if (signal.aborted) aborted();
+    signal.addEventListener("abort", aborted);
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", aborted));
+  });
+}

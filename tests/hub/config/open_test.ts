@@ -1,0 +1,40 @@
+import { describe, test } from "node:test";
+import { assert, assertEquals } from "@std/assert";
+import { hideSecrets, readHubConfig } from "../../../src/hub/config/mod.ts";
+import { createHandler } from "../../../src/server/mod.ts";
+import { createServer, openHub, textOf } from "../support.ts";
+
+const text = `{
+  "mcpServers": {
+    "good": {
+      "url": "https://good.example.com/mcp",
+      "headers": { "Authorization": "Bearer \${TOKEN}" },
+      "tools": { "allow": ["ec*"] },
+    },
+    "bad": { "url": "https://bad.example.com/mcp?key=\${TOKEN}", "headers": { "X-Plain": "not-so-plain" }, "maxRetries": 0 },
+    "unset": { "url": "https://good.example.com/mcp", "headers": { "Authorization": "Bearer \${NOT_SET}" } },
+  },
+}`;
+
+describe("from a config to a hub", () => {
+  test("what works is opened, with its headers and filters; secrets that a server says again are not shown", async () => {
+    const handler = createHandler(createServer("good"), { allowedHosts: ["good.example.com"] });
+    const seen = new Set<string | null>();
+    const fetch = async (url: string, init: RequestInit): Promise<Response> => {
+      if (!url.includes("//good.")) return new Response(`s3cr3t-token, not-so-plain and what is open`, { status: 500 });
+      const request = new Request(url, init);
+      seen.add(request.headers.get("authorization"));
+      return await handler(request);
+    };
+    const { servers, problems } = readHubConfig(text, { environment: { TOKEN: "s3cr3t-token" } });
+    assertEquals(problems.map(({ server, field }) => [server, field]), [["unset", "headers.Authorization"]]);
+    await using hub = await openHub({ mcpServers: hideSecrets(servers) }, { fetch, listen: false });
+    assertEquals(hub.tools().map(({ qualifiedName }) => qualifiedName), ["good__echo"]);
+    assertEquals(textOf(await hub.callTool("good.echo", { text: "hello" })), "good: hello");
+    assertEquals([...seen], ["Bearer s3cr3t-token"]);
+    const bad = hub.status().find(({ name }) => name === "bad");
+    const message = bad?.lastError?.message ?? "";
+    assert(message.includes("what is open"), message);
+    assert(!/s3cr3t|not-so-plain/.test(message), message);
+  });
+});

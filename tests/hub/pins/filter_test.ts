@@ -1,0 +1,137 @@
+import { describe, test } from "node:test";
+import { assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
+import { type FilterOptions, withFilter } from "../../../src/hub/pins/filter.ts";
+import { createMatcher } from "../../../src/hub/pins/glob.ts";
+import { runToolCall } from "../../../src/hub/models/mod.ts";
+import { InvalidParamsError } from "../../../src/protocol/errors.ts";
+import { FakeHub } from "../support/fake_hub.ts";
+
+function createHub(): FakeHub {
+  return new FakeHub({
+    github: {
+      tools: { get_issue: {}, create_issue: {}, delete_repo: {} },
+      resources: { "repo://a": "A", "repo://secret": "S" },
+      templates: ["repo://{name}"],
+      prompts: { review: [{ role: "user", content: { type: "text", text: "Review" } }] },
+    },
+    docs: { tools: { search: {} }, resources: { "repo://a": "other" } },
+  });
+}
+
+const table: [FilterOptions, string[]][] = [
+  [{}, ["github.get_issue", "github.create_issue", "github.delete_repo", "docs.search"]],
+  [{ allow: [] }, []],
+  [{ allow: ["docs"] }, ["docs.search"]],
+  [{ allow: ["github.get_*", "docs"] }, ["github.get_issue", "docs.search"]],
+  [{ allow: ["github__get_issue"] }, ["github.get_issue"]],
+  [{ allow: ["*"], deny: ["*.delete_*"] }, ["github.get_issue", "github.create_issue", "docs.search"]],
+  [{ allow: ["github"], deny: ["github"] }, []],
+  [{ deny: ["git*"] }, ["docs.search"]],
+  [{ deny: ["get_issue"] }, ["github.get_issue", "github.create_issue", "github.delete_repo", "docs.search"]],
+  [{ deny: ["GITHUB"] }, ["github.get_issue", "github.create_issue", "github.delete_repo", "docs.search"]],
+  [{ allow: ["*_issue*"] }, ["github.get_issue", "github.create_issue"]],
+];
+
+describe("a filter", () => {
+  for (const [options, expected] of table) {
+    test(`of tools: ${JSON.stringify(options)}`, async () => {
+      const inside = createHub();
+      const hub = withFilter(inside, options);
+      const names = hub.tools().map(({ server, name }) => `${server}.${name}`);
+      assertEquals(names, expected);
+      const listed = hub.catalog().servers.flatMap(({ name, tools }) => tools.map((tool) => `${name}.${tool.name}`));
+      assertEquals(listed, expected);
+      for (const { server, name, qualifiedName } of inside.tools()) {
+        const isThere = expected.includes(`${server}.${name}`);
+        for (const called of [qualifiedName, `${server}.${name}`, { server, name }]) {
+          assertEquals(hub.findTool(called) !== undefined, isThere);
+          assertEquals((await hub.callTool(called)).isError === true, !isThere);
+        }
+      }
+      assertEquals(inside.calls.length, expected.length * 3);
+    });
+  }
+
+  test("what is denied and what is not known cannot be told apart, and a model reads it", async () => {
+    const hub = withFilter(createHub(), { deny: ["*.delete_*"] });
+    const [denied, missing] = [await hub.callTool("github.delete_repo"), await hub.callTool("github.nothing")];
+    assertEquals(JSON.stringify(missing).replaceAll("nothing", "delete_repo"), JSON.stringify(denied));
+    const told = await runToolCall(hub, { name: "github__delete_repo" });
+    assertEquals(told.isError, true);
+    assertEquals(JSON.stringify(told).includes('mean "github__delete_repo"'), false);
+  });
+
+  test("the list is the same as long as the hub's is", () => {
+    const hub = withFilter(createHub(), { deny: ["docs"] });
+    assertStrictEquals(hub.tools(), hub.tools());
+  });
+
+  test("resources and templates", async () => {
+    const inside = createHub();
+    const hub = withFilter(inside, { deny: ["github.*secret*", "docs"] });
+    assertEquals(hub.resources().map(({ server, resource }) => `${server} ${resource.uri}`), ["github repo://a"]);
+    assertEquals(hub.templates().length, 1);
+    assertEquals((await hub.readResource({ server: "github", uri: "repo://a" })).contents[0]?.text, "A");
+    for (
+      const name of [{ server: "github", uri: "repo://secret" }, "repo://secret", { server: "docs", uri: "repo://a" }]
+    ) {
+      await assertRejects(() => hub.readResource(name), InvalidParamsError, "is not allowed here");
+    }
+    // Two servers list it and one of them is hidden: which one would answer is not said.
+    await assertRejects(() => hub.readResource("repo://a"), InvalidParamsError, "is not allowed here");
+    // Nobody lists it, and a hidden server could have it.
+    await assertRejects(() => hub.readResource("repo://new"), InvalidParamsError, "is not allowed here");
+    assertEquals(inside.reads, ["github repo://a"]);
+    assertEquals(hub.catalog().servers.map(({ resources, templates }) => [resources.length, templates.length]), [
+      [1, 1],
+      [0, 0],
+    ]);
+  });
+
+  test("prompts and completions", async () => {
+    const open = withFilter(createHub(), { allow: ["github.review", "github.repo://*"] });
+    assertEquals(open.prompts().length, 1);
+    assertEquals((await open.getPrompt("github__review")).messages.length, 1);
+    assertEquals((await open.getPrompt("github.review")).messages.length, 1);
+    const argument = { name: "a", value: "" };
+    await open.complete({ type: "ref/prompt", name: "github__review" }, argument);
+    await open.complete({ type: "ref/resource", server: "github", uri: "repo://{name}" }, argument);
+    const closed = withFilter(createHub(), { deny: ["github"] });
+    assertEquals(closed.prompts(), []);
+    for (const name of ["github__review", "github.review", { server: "github", name: "review" }]) {
+      await assertRejects(() => closed.getPrompt(name), InvalidParamsError, "is not allowed here");
+      await assertRejects(() => closed.complete({ type: "ref/prompt", name }, argument), InvalidParamsError);
+    }
+    await assertRejects(
+      () => closed.complete({ type: "ref/resource", server: "github", uri: "repo://{name}" }, argument),
+      InvalidParamsError,
+    );
+  });
+
+  test("patterns that are none are refused at once", () => {
+    assertThrows(() => withFilter(createHub(), { allow: [""] }), TypeError, 'Cannot use the pattern 0: it is ""');
+    assertThrows(() => withFilter(createHub(), { deny: [5 as unknown as string] }), TypeError, "it is 5");
+    assertThrows(() => withFilter(createHub(), { allow: "docs" as unknown as string[] }), TypeError, "a list of texts");
+  });
+
+  test("stars stand for any run, and a hostile name costs no time", () => {
+    const fits = (pattern: string, name: string) => createMatcher([pattern])([name]);
+    const table: [string, string, boolean][] = [
+      ["a*", "a", true],
+      ["*a", "ba", true],
+      ["a*a", "a", false],
+      ["a*a", "aa", true],
+      ["a**b", "ab", true],
+      ["*b*", "abc", true],
+      ["*b*c*", "acb", false],
+      ["a*bc*c", "abc", false],
+      ["a*bc*c", "abcc", true],
+      [".*", "abc", false],
+      ["a", "ab", false],
+    ];
+    for (const [pattern, name, expected] of table) assertEquals(fits(pattern, name), expected, `${pattern} ${name}`);
+    const started = performance.now();
+    assertEquals(fits("*a".repeat(200) + "b", "a".repeat(100_000)), false);
+    assertEquals(performance.now() - started < 1000, true);
+  });
+});
