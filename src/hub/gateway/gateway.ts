@@ -64,6 +64,7 @@ export function createGateway(hub: GatewayHub, options: GatewayOptions = {}): Ga
     instructions: rest.instructions,
     relay: rest.relay,
     caller: rest.caller ?? ((context) => context.auth?.principal),
+    names: rest.names ?? "qualified",
     pageSize: Math.floor(pageSize),
     parkTime: answerTime,
     clock,

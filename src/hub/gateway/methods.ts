@@ -20,11 +20,12 @@ import { EraSignal } from "../../server/common/era_signal.ts";
 import type { RequestContext } from "../../server/definitions.ts";
 import type { Methods, ServerChange } from "../../server/seam.ts";
 import { failedResult } from "../failure.ts";
-import type { CatalogTool } from "../seam.ts";
+import type { CatalogPrompt, CatalogTool } from "../seam.ts";
 import { Changes } from "./changes.ts";
 import { Follows } from "./follows.ts";
 import type { GatewayHub } from "./options.ts";
 import { joinInstructions } from "./instructions.ts";
+import { Names } from "./names.ts";
 import { type Entry, pageOf } from "./pages.ts";
 import { isAnswer, passedError, readText, unknownName } from "./passing.ts";
 import { type PassageParts, Passages } from "./passages.ts";
@@ -34,6 +35,7 @@ import { Uris } from "./uris.ts";
 export interface GatewayParts extends PassageParts {
   readonly info: Implementation;
   readonly instructions: string | undefined;
+  readonly names: "qualified" | "own";
   readonly pageSize: number;
   readonly logger: Logger | undefined;
 }
@@ -49,12 +51,16 @@ export class GatewayMethods implements Methods {
   readonly #uris: Uris;
   readonly #changes: Changes;
   readonly #follows: Follows;
-  #tools: { readonly of: unknown; readonly entries: readonly Entry[] } | undefined;
+  readonly #tools: Names<CatalogTool>;
+  readonly #prompts: Names<CatalogPrompt>;
 
   constructor(hub: GatewayHub, parts: GatewayParts) {
     this.info = parts.info;
     this.#hub = hub;
     this.#parts = parts;
+    const isOwn = parts.names === "own";
+    this.#tools = new Names(() => hub.tools(), isOwn);
+    this.#prompts = new Names(() => hub.prompts(), isOwn);
     this.#passages = new Passages(parts);
     this.#changes = new Changes(hub, parts.logger);
     this.#uris = new Uris({
@@ -85,7 +91,7 @@ export class GatewayMethods implements Methods {
 
   tool(name: string): Tool | undefined {
     const found = this.#find(name);
-    return found && listedTool(found);
+    return found && listedTool(name, found);
   }
 
   watch(listener: (change: ServerChange) => void): () => void {
@@ -132,24 +138,19 @@ export class GatewayMethods implements Methods {
   }
 
   #listedTools(): readonly Entry[] {
-    const of = this.#hub.tools();
-    if (this.#tools?.of !== of) {
-      const entries = of.filter((found) => !needsTask(found)).map((found) => {
-        return { server: found.server, key: found.name, listed: listedTool(found) };
-      });
-      this.#tools = { of, entries };
-    }
-    return this.#tools.entries;
+    return [...this.#tools.all()].filter(([, found]) => !needsTask(found)).map(([name, found]) => {
+      return { server: found.server, key: found.name, listed: listedTool(name, found) };
+    });
   }
 
   #listedPrompts(): readonly Entry[] {
-    return this.#hub.prompts().map(({ server, name, qualifiedName, prompt }) => {
-      return { server, key: name, listed: { ...prompt, name: qualifiedName } };
+    return Array.from(this.#prompts.all(), ([name, { server, name: key, prompt }]) => {
+      return { server, key, listed: { ...prompt, name } };
     });
   }
 
   #find(name: string): CatalogTool | undefined {
-    const found = this.#hub.findTool(name);
+    const found = this.#tools.find(name);
     return found && !needsTask(found) ? found : undefined;
   }
 
@@ -224,11 +225,8 @@ export class GatewayMethods implements Methods {
     return { type: "ref/resource", ...this.#uris.findTemplate(readText(ref, "uri")) } as const;
   }
 
-  #prompt(name: string): { readonly server: string; readonly name: string } {
-    const found = this.#hub.prompts().find(({ qualifiedName, server, name: own }) =>
-      qualifiedName === name || `${server}.${own}` === name
-    );
-    return found ?? refuse(unknownName("prompt", name));
+  #prompt(name: string): CatalogPrompt {
+    return this.#prompts.find(name) ?? refuse(unknownName("prompt", name));
   }
 
   /** Has a server answer what cannot be answered by a result that says what failed. */
@@ -257,9 +255,9 @@ export class GatewayMethods implements Methods {
 }
 
 /** A tool as it is here. Nobody can begin a task here. */
-function listedTool({ qualifiedName, tool }: CatalogTool): Tool {
+function listedTool(name: string, { tool }: CatalogTool): Tool {
   const { execution: _, ...rest } = tool as Tool & { readonly execution?: unknown };
-  return { ...rest, name: qualifiedName };
+  return { ...rest, name };
 }
 
 function needsTask({ tool }: CatalogTool): boolean {

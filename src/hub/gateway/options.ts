@@ -31,6 +31,11 @@ export interface GatewayOptions extends Partial<Implementation> {
    * one. Default: the verified principal; a caller without one is nobody that is known.
    */
   readonly caller?: ((context: RequestContext) => string | undefined) | undefined;
+  /**
+   * What tools and prompts are called: `<server>__<name>` ("qualified"), or "own": as their server calls them, wherever it is
+   * the only one that has something of that name.
+   */
+  readonly names?: "qualified" | "own" | undefined;
   /** How many items a page of a list has (100). */
   readonly pageSize?: number | undefined;
   /** How long a call at a legacy server waits for the answers of a modern caller, in milliseconds (300,000). */
