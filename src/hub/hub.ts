@@ -113,7 +113,7 @@ export class Hub implements HubLike, AsyncDisposable {
       { name, listedAt: 0, tools: [], resources: [], templates: [], prompts: [] };
     const connection = new Connection(name, config, known, this.#host);
     this.#connections.set(name, connection);
-    this.#view = this.#view.with(known);
+    this.#view = this.#view.with(connection.known);
     this.#events.emit({ type: "added", server: name });
     if (!lazy && !known.listedAt) await connection.open();
   }
@@ -334,7 +334,7 @@ export class Hub implements HubLike, AsyncDisposable {
     const found = this.#listed(name, kind);
     if (found) return found;
     const { connection, name: own } = this.#guess(name);
-    if (!connection.known.listedAt) await connection.ready(options);
+    if (!connection.known.listedAt && !this.#isOver) await connection.ready(options);
     return this.#listed(name, kind) ?? this.#unlisted(connection, own, kind);
   }
 

@@ -103,6 +103,15 @@ describe("a stored catalog", () => {
     assertEquals(other.catalog().servers[0]?.tools, catalog.servers[0].tools);
   });
 
+  test("shows no tool that is filtered away by now", async () => {
+    const clock = new VirtualClock();
+    await using hub = await openHub({ one: counted("one", clock, healthy("one")).config });
+    const config = counted("one", clock, healthy("one"), { tools: { deny: ["echo"] } }).config;
+    await using other = await openHub({ one: config }, { catalog: hub.catalog() });
+    assertEquals(other.tools().map(({ name }) => name), ["fail"]);
+    assertEquals((await other.callTool("one.echo", { text: "a" })).isError, true);
+  });
+
   test("of another address is no reason to go there", async () => {
     const clock = new VirtualClock();
     await using hub = await openHub({ one: counted("one", clock, healthy("one")).config });

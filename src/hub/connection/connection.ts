@@ -14,6 +14,7 @@ import {
   SpawnError,
   TimeoutError,
 } from "../../protocol/errors.ts";
+import type { Tool } from "../../protocol/types.ts";
 import { isBroken, isTransportFailure, origin } from "../failure.ts";
 import type { CatalogServer, ServerConfig, ServerState, ServerStatus } from "../seam.ts";
 import { backoff } from "./backoff.ts";
@@ -68,7 +69,9 @@ export class Connection {
     const { clock } = host;
     this.name = name;
     this.config = config;
-    this.known = known;
+    const keeps = (tool: Tool): boolean => passes(tool.name, config.tools ?? {}) && host.keeps(tool, name);
+    // What is stored was perhaps chosen by other rules.
+    this.known = { ...known, tools: known.tools.filter(keeps) };
     this.#host = host;
     this.#isPipe = isPipe(config);
     this.#timeout = config.timeout ?? defaultTimeout;
@@ -88,7 +91,7 @@ export class Connection {
     this.#watch = new Watch({
       clock,
       timeout: this.#timeout,
-      keeps: (tool) => passes(tool.name, config.tools ?? {}) && host.keeps(tool, name),
+      keeps,
       failed: (error) => this.#note(error),
       broke: (error) => this.#broke(error, undefined),
       emit: (event) => host.emit({ ...event, server: name }),
