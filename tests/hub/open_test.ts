@@ -163,6 +163,32 @@ describe("signing in", () => {
     ]);
   });
 
+  test("a person who signs in while it connects takes their time, and then it is connected", async () => {
+    const clock = new VirtualClock();
+    let signIn = () => {};
+    const signingIn = new Promise<void>((resolve) => signIn = resolve);
+    let isSignedIn = false;
+    void signingIn.then(() => isSignedIn = true);
+    const auth: Authorizer = {
+      wrap: (fetch) => async (url, init) => {
+        await signingIn;
+        return await fetch(url, init);
+      },
+      redact: (text) => text,
+      underWay: () => isSignedIn ? undefined : signingIn,
+    };
+    const one = counted("one", clock, healthy("one"), { auth, timeout: 5_000 });
+    const hub = await clock.until(openHub({ one: one.config }, { clock }));
+    assert(clock.monotonic() <= 5_100, `${clock.monotonic()} ms`);
+    await clock.advance(120_000);
+    assertEquals([stateOf(hub, "one"), one.requests.length], ["authorizing", 0]);
+    signIn();
+    await clock.advance(1);
+    assertEquals(stateOf(hub, "one"), "connected");
+    assertEquals(textOf(await clock.until(hub.callTool("one.echo", { text: "a" }))), "one: a");
+    await clock.until(hub.close());
+  });
+
   test("a server that refuses is failed, and its error says so", async () => {
     const refusing = { url: urlOf("one"), fetch: () => Promise.resolve(new Response("", { status: 401 })) };
     await using hub = await openHub({ one: refusing });

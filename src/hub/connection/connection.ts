@@ -17,6 +17,7 @@ import {
   SpawnError,
   TimeoutError,
 } from "../../protocol/errors.ts";
+import type { Authorizer } from "../../ports.ts";
 import { isBroken, isTransportFailure, origin } from "../failure.ts";
 import type { CatalogServer, ServerConfig, ServerState, ServerStatus } from "../seam.ts";
 import { backoff } from "./backoff.ts";
@@ -58,6 +59,7 @@ export class Connection {
   /** Told to clients: while one connects, trying again is up to this connection. */
   readonly #retry: { attempts: number | undefined } = { attempts: 1 };
   #verdict: Verdict | undefined;
+  #auth: Authorizer | undefined;
   /** Tries that failed since something worked. */
   #tries = 0;
   /** Attempts since it was connected last. */
@@ -239,14 +241,15 @@ export class Connection {
   /** Makes a client, and lists what is not known. One that comes too late is closed again. */
   async #connect(signal: AbortSignal, left: () => number): Promise<Client> {
     const { name, config, known } = this;
-    const { connect, shared, emit, auth } = this.#host;
+    const { connect, shared, emit } = this.#host;
+    const auth = this.#auth = "url" in config ? config.auth ?? this.#host.auth(name) : undefined;
     const [target, options] = argumentsOf({
       name,
       config,
       shared,
       known,
       verdict: this.#verdict ?? known.snapshot?.verdict,
-      auth: auth(name),
+      auth,
       log: (level, data) => emit({ type: "log", server: name, level, data }),
       ended: (reason) => {
         if (this.#isPipe && isBroken(reason)) this.#lost(reason);
@@ -286,6 +289,13 @@ export class Connection {
   #failed(error: unknown): void {
     if (error instanceof AuthorizationRequiredError) return this.#authorize(error);
     this.#note(error);
+    const { config } = this;
+    // A person who signs in for it takes the time that they need.
+    const signingIn = error instanceof TimeoutError && "url" in config && this.#auth?.underWay?.(String(config.url));
+    if (signingIn) {
+      this.#pause("authorize");
+      return void signingIn.catch(() => {}).then(() => this.open());
+    }
     const isOpen = this.#breaker.failed();
     const cause = error instanceof McpError ? origin(error) : error;
     const mayHelp = (isTransportFailure(cause) && !(cause instanceof SpawnError)) ||

@@ -66,8 +66,8 @@ function matches(name: string, patterns: readonly string[]): boolean {
     const [first = "", ...rest] = pattern.split("*");
     const last = rest.pop();
     if (last === undefined) return name === pattern;
-    let at = first.length;
     if (!name.startsWith(first) || !name.endsWith(last)) return false;
+    let at = first.length;
     for (const piece of rest) {
       const found = name.indexOf(piece, at);
       if (found < 0) return false;

@@ -20,7 +20,7 @@ export interface Reach {
   readonly config: ServerConfig;
   /** What all clients of the hub are given. */
   readonly shared: ClientSettings;
-  /** The hub's credentials. */
+  /** Its credentials. */
   readonly auth: Authorizer | undefined;
   /** What was known of the server before. */
   readonly known: CatalogServer;
@@ -60,7 +60,7 @@ export function argumentsOf({ name, config, shared, known, ...reach }: Reach): C
   }
   if ("command" in config) return [config, options];
   const url = String(config.url);
-  options.auth = config.auth ?? reach.auth;
+  options.auth = reach.auth;
   // A session is gone on with where it was begun, and nowhere else.
   return [snapshot?.target === url ? { ...snapshot, tools: [...known.tools] } : url, options];
 }
