@@ -3,7 +3,7 @@
  * era the server behind speaks (`modern` or `legacy`; both without it).
  */
 import process from "node:process";
-import { createHandler, McpServer } from "../../src/server/mod.ts";
+import { createHandler, type McpServer } from "../../src/server/mod.ts";
 import { inMemory } from "../hub/support.ts";
 import { open } from "../hub/gateway/support.ts";
 import { erasOf } from "../interop/server/eras.ts";

@@ -4,11 +4,9 @@
  * @module
  */
 import type { CallToolResult } from "../../protocol/types.ts";
+import { failureKey } from "../failure.ts";
 import type { QualifiedName } from "../seam.ts";
 import type { PinReport } from "./types.ts";
-
-/** Under this key of `_meta` a result says what is known of a call that failed. */
-const failureKey = "dev.causeway/error";
 
 /** What a model is told of a tool that it may not call: no text of the server. */
 export function blocked({ server, qualifiedName, status, changes, reason }: PinReport): CallToolResult {
