@@ -3,11 +3,12 @@
  *
  * @module
  */
+import { HubLayer } from "../layer.ts";
 import type { RequestOptions } from "../../client/session/request.ts";
 import { plain, redactPatterns } from "../../egress/redact.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { CallToolResult } from "../../protocol/types.ts";
-import type { Catalog, CatalogTool, HubEvent, HubLike, QualifiedName, ServerStatus } from "../seam.ts";
+import type { CatalogTool, HubEvent, HubLike, QualifiedName } from "../seam.ts";
 import { canonicalJson } from "./canonical.ts";
 import { changesBetween } from "./changes.ts";
 import {
@@ -47,8 +48,7 @@ interface Known {
 }
 
 /** The hub that `withPins` gives. */
-export class Pinned implements PinnedHub {
-  readonly #hub: HubLike;
+export class Pinned extends HubLayer implements PinnedHub {
   readonly #options: PinOptions;
   readonly #known = new Map<string, Known>();
   /** The fingerprint of each tool that a person has refused, by server and tool. */
@@ -58,42 +58,46 @@ export class Pinned implements PinnedHub {
   #shown: { readonly from: readonly CatalogTool[]; readonly tools: readonly CatalogTool[] } | undefined;
 
   constructor(hub: HubLike, options: PinOptions) {
-    this.#hub = hub;
+    super(hub);
     this.#options = options;
   }
 
-  tools(): readonly CatalogTool[] {
-    const from = this.#hub.tools();
+  override tools(): readonly CatalogTool[] {
+    const from = this.hub.tools();
     if (this.#shown?.from !== from) {
       this.#shown = { from, tools: from.filter((found) => this.#isApproved(found, this.#textOf(found))) };
     }
     return this.#shown.tools;
   }
 
-  findTool(name: QualifiedName): CatalogTool | undefined {
-    const found = this.#hub.findTool(name);
+  override findTool(name: QualifiedName): CatalogTool | undefined {
+    const found = this.hub.findTool(name);
     return found && this.#isApproved(found, this.#textOf(found)) ? found : undefined;
   }
 
-  async callTool(name: QualifiedName, args?: JsonObject, options: RequestOptions = {}): Promise<CallToolResult> {
+  override async callTool(
+    name: QualifiedName,
+    args?: JsonObject,
+    options: RequestOptions = {},
+  ): Promise<CallToolResult> {
     const { signal } = options;
     signal?.throwIfAborted();
-    const found = this.#hub.findTool(name);
+    const found = this.hub.findTool(name);
     if (!found) return unlisted(name);
     const own = { server: found.server, name: found.name };
     if (!this.#isApproved(found, this.#textOf(found))) {
       await this.#checkServer(found.server, [found], signal);
       // While somebody was asked it may have become another one.
-      const now = this.#hub.findTool(own);
+      const now = this.hub.findTool(own);
       if (!now) return unlisted(own);
       if (!this.#isApproved(now, this.#textOf(now))) return blocked(await this.#reportOn(now));
     }
-    return await this.#hub.callTool(own, args, options);
+    return await this.hub.callTool(own, args, options);
   }
 
   async check({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<void> {
     const servers = new Map<string, CatalogTool[]>();
-    for (const found of this.#hub.tools()) {
+    for (const found of this.hub.tools()) {
       const tools = servers.get(found.server);
       if (tools) tools.push(found);
       else servers.set(found.server, [found]);
@@ -103,12 +107,12 @@ export class Pinned implements PinnedHub {
 
   async report(): Promise<readonly PinReport[]> {
     const reports: PinReport[] = [];
-    for (const found of this.#hub.tools()) reports.push(await this.#reportOn(found));
+    for (const found of this.hub.tools()) reports.push(await this.#reportOn(found));
     return reports;
   }
 
   async approve(name: QualifiedName, fingerprint: string): Promise<void> {
-    const found = this.#hub.findTool(name);
+    const found = this.hub.findTool(name);
     if (!found) throw new TypeError(`Cannot approve ${JSON.stringify(name)}: expected a tool that is listed`);
     const { server } = found;
     const identity = await this.#identify(server);
@@ -125,50 +129,19 @@ export class Pinned implements PinnedHub {
     throw new Error(`Cannot approve "${found.qualifiedName}": its pins are written by others all the time`);
   }
 
-  events(options?: { readonly signal?: AbortSignal | undefined }): AsyncIterable<HubEvent> {
+  override events(options?: { readonly signal?: AbortSignal | undefined }): AsyncIterable<HubEvent> {
     // From now on, not from the first turn of the loop on.
-    return this.#checked(this.#hub.events(options), options?.signal);
-  }
-
-  resources(): ReturnType<HubLike["resources"]> {
-    return this.#hub.resources();
-  }
-
-  templates(): ReturnType<HubLike["templates"]> {
-    return this.#hub.templates();
-  }
-
-  prompts(): ReturnType<HubLike["prompts"]> {
-    return this.#hub.prompts();
-  }
-
-  readResource(...rest: Parameters<HubLike["readResource"]>): ReturnType<HubLike["readResource"]> {
-    return this.#hub.readResource(...rest);
-  }
-
-  getPrompt(...rest: Parameters<HubLike["getPrompt"]>): ReturnType<HubLike["getPrompt"]> {
-    return this.#hub.getPrompt(...rest);
-  }
-
-  complete(...rest: Parameters<HubLike["complete"]>): ReturnType<HubLike["complete"]> {
-    return this.#hub.complete(...rest);
-  }
-
-  status(): readonly ServerStatus[] {
-    return this.#hub.status();
+    return this.#checked(this.hub.events(options), options?.signal);
   }
 
   /** All that was listed, blocked tools too: another hub has to look at them for itself. */
-  catalog(): Catalog {
-    return this.#hub.catalog();
-  }
 
   /** The same events; before each that tells of other tools they are looked at. */
   async *#checked(events: AsyncIterable<HubEvent>, signal: AbortSignal | undefined): AsyncIterable<HubEvent> {
     for await (const event of events) {
       if (event.type === "catalog" && event.changed.includes("tools")) {
         const { server } = event;
-        const tools = this.#hub.tools().filter((found) => found.server === server);
+        const tools = this.hub.tools().filter((found) => found.server === server);
         await this.#checkServer(server, tools, signal).catch((error) => {
           if (!signal?.aborted) throw error;
         });

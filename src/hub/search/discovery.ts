@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { HubLayer } from "../layer.ts";
 import type { RequestOptions } from "../../client/session/request.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
@@ -55,8 +56,7 @@ export function createDiscoveryTools(hub: HubLike, options: DiscoveryOptions = {
   return new DiscoveryHub(hub, options);
 }
 
-class DiscoveryHub implements HubLike {
-  readonly #hub: HubLike;
+class DiscoveryHub extends HubLayer {
   readonly #threshold: number;
   readonly #limit: number;
   readonly #filter: (tool: CatalogTool) => boolean;
@@ -65,13 +65,13 @@ class DiscoveryHub implements HubLike {
   #made: { readonly servers: string; readonly tools: readonly CatalogTool[] } | undefined;
 
   constructor(hub: HubLike, { threshold = 40, limit = 10, filter }: DiscoveryOptions) {
+    super(hub);
     if (!(threshold >= 0)) {
       throw new RangeError(`Cannot use the threshold ${threshold}: expected a number of tools, 0 or more`);
     }
     if (!isLimit(limit)) {
       throw new RangeError(`Cannot use the limit ${limit}: expected a whole number from 1 to ${mostFound}`);
     }
-    this.#hub = hub;
     this.#threshold = threshold;
     this.#limit = limit;
     this.#filter = filter ?? (() => true);
@@ -79,19 +79,23 @@ class DiscoveryHub implements HubLike {
     this.#search = createToolSearch(hub);
   }
 
-  tools(): readonly CatalogTool[] {
+  override tools(): readonly CatalogTool[] {
     const shown = this.#shown();
     return shown.length > this.#threshold ? this.#own(shown) : shown;
   }
 
-  findTool(name: QualifiedName): CatalogTool | undefined {
+  override findTool(name: QualifiedName): CatalogTool | undefined {
     const own = ownName(name);
     if (own) return this.#own(this.#shown()).find((tool) => tool.name === own);
-    const found = this.#hub.findTool(name);
+    const found = this.hub.findTool(name);
     return found && this.#filter(found) ? found : undefined;
   }
 
-  async callTool(name: QualifiedName, args: JsonObject = {}, options?: RequestOptions): Promise<CallToolResult> {
+  override async callTool(
+    name: QualifiedName,
+    args: JsonObject = {},
+    options?: RequestOptions,
+  ): Promise<CallToolResult> {
     options?.signal?.throwIfAborted();
     switch (ownName(name)) {
       case discoveryNames.search:
@@ -105,47 +109,11 @@ class DiscoveryHub implements HubLike {
     }
     // A hub may leave a tool that it does not list to the server: nobody could have looked at that.
     if (this.#isFiltered && !this.findTool(name)) return this.#unknown(typeof name === "string" ? name : name.name);
-    return await this.#hub.callTool(name, args, options);
-  }
-
-  resources(): ReturnType<HubLike["resources"]> {
-    return this.#hub.resources();
-  }
-
-  templates(): ReturnType<HubLike["templates"]> {
-    return this.#hub.templates();
-  }
-
-  prompts(): ReturnType<HubLike["prompts"]> {
-    return this.#hub.prompts();
-  }
-
-  readResource(...given: Parameters<HubLike["readResource"]>): ReturnType<HubLike["readResource"]> {
-    return this.#hub.readResource(...given);
-  }
-
-  getPrompt(...given: Parameters<HubLike["getPrompt"]>): ReturnType<HubLike["getPrompt"]> {
-    return this.#hub.getPrompt(...given);
-  }
-
-  complete(...given: Parameters<HubLike["complete"]>): ReturnType<HubLike["complete"]> {
-    return this.#hub.complete(...given);
-  }
-
-  status(): ReturnType<HubLike["status"]> {
-    return this.#hub.status();
-  }
-
-  events(...given: Parameters<HubLike["events"]>): ReturnType<HubLike["events"]> {
-    return this.#hub.events(...given);
-  }
-
-  catalog(): ReturnType<HubLike["catalog"]> {
-    return this.#hub.catalog();
+    return await this.hub.callTool(name, args, options);
   }
 
   #shown(): CatalogTool[] {
-    return this.#hub.tools().filter(this.#filter);
+    return this.hub.tools().filter(this.#filter);
   }
 
   /** The three, made anew when other servers have tools: what a model was told before stays the same text. */
@@ -174,12 +142,12 @@ class DiscoveryHub implements HubLike {
     const tool = this.#visible(name);
     if (!tool) return this.#unknown(name);
     if (!isJsonObject(args)) return failure('"arguments" is not an object: expected what the schema of the tool says');
-    return await this.#hub.callTool({ server: tool.server, name: tool.name }, args, options);
+    return await this.hub.callTool({ server: tool.server, name: tool.name }, args, options);
   }
 
   /** A tool as the hub lists it: one that it finds and does not list is hidden. */
   #visible(name: unknown): CatalogTool | undefined {
-    const found = typeof name === "string" ? this.#hub.findTool(name) : undefined;
+    const found = typeof name === "string" ? this.hub.findTool(name) : undefined;
     return found && this.#shown().find(({ qualifiedName }) => qualifiedName === found.qualifiedName);
   }
 
