@@ -8,11 +8,12 @@ import { join } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { runClientRole } from "./conformance/client_role.ts";
+import { runGatewayRole } from "./conformance/gateway_role.ts";
 import { isRuntime, type Outcome, runtimes, type Selection } from "./conformance/outcome.ts";
 import { runServerRole } from "./conformance/server_role.ts";
 import { root } from "./programs.ts";
 
-const roles = { client: runClientRole, server: runServerRole };
+const roles = { client: runClientRole, server: runServerRole, gateway: runGatewayRole };
 
 /** Runs the roles, prints a line per scenario and a table per role, and answers 1 when a scenario failed. */
 export async function main(parameters: readonly string[]): Promise<number> {

@@ -12,6 +12,7 @@ const mostWaiting = 1_000;
 export interface HubEvents extends AsyncIterableIterator<HubEvent> {
   /** How many events were dropped, since too many waited. */
   readonly dropped: number;
+  /** Stops listening; what waits is dropped. */
   return(): Promise<IteratorResult<HubEvent>>;
 }
 

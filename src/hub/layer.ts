@@ -10,7 +10,7 @@ import type { HubLike } from "./seam.ts";
  *
  * @example A hub that counts its calls
  * ```ts
- * import { HubLayer } from "./src/hub/layer.ts";
+ * import { HubLayer } from "./layer.ts";
  *
  * class CountingHub extends HubLayer {
  *   calls = 0;
@@ -26,7 +26,11 @@ export class HubLayer implements HubLike {
   /** The hub inside. */
   protected readonly hub: HubLike;
 
-  /** @param hub The hub inside. */
+  /**
+   * Wraps a hub.
+   *
+   * @param hub The hub inside.
+   */
   constructor(hub: HubLike) {
     this.hub = hub;
   }

@@ -18,7 +18,7 @@ export type OpenHub = (config?: HubConfig, options?: OpenHubOptions) => Promise<
  * @example With a connect of one's own
  * ```ts
  * import { connect } from "@causeway/mcp";
- * import { createOpenHub } from "./src/hub/open_hub.ts";
+ * import { createOpenHub } from "@causeway/mcp/hub";
  *
  * const openHub = createOpenHub(connect, { concurrency: 8 });
  * await using hub = await openHub({});

@@ -59,6 +59,7 @@ export interface ServerSettings extends ClientSettings {
 
 /** A server at a URL: `http:`, `https:`, `ws:` or `wss:`. */
 export interface RemoteServer extends ServerSettings {
+  /** Where it is. */
   readonly url: string | URL;
   /** Puts credentials on its requests; in the place of the hub's. */
   readonly auth?: Authorizer | undefined;
@@ -69,6 +70,7 @@ export interface LocalServer extends ServerSettings, Readonly<StdioCommand> {}
 
 /** A server that is reached by a transport of one's own; made anew for each client where it is a function. */
 export interface AttachedServer extends ServerSettings {
+  /** What carries its messages. A value is good for one connection; a function makes another for each. */
   readonly transport: Transport | (() => Transport);
 }
 
@@ -89,12 +91,17 @@ export interface CatalogServer {
   readonly name: string;
   /** When it was listed, in milliseconds since 1970. */
   readonly listedAt: number;
+  /** Its tools. */
   readonly tools: readonly Tool[];
+  /** Its resources. */
   readonly resources: readonly Resource[];
+  /** Its resource templates. */
   readonly templates: readonly ResourceTemplate[];
+  /** Its prompts. */
   readonly prompts: readonly Prompt[];
   /** What it says about its use, for models. */
   readonly instructions?: string | undefined;
+  /** What it can do. */
   readonly capabilities?: ServerCapabilities | undefined;
   /** With it another isolate connects without a question. Secret where it holds a session. */
   readonly snapshot?: Snapshot | undefined;
@@ -102,7 +109,9 @@ export interface CatalogServer {
 
 /** What all servers have: plain JSON that can be stored, and given to another hub. */
 export interface Catalog {
+  /** Says what this JSON is. */
   readonly kind: "causeway.catalog";
+  /** Says how it is written. */
   readonly version: 1;
   /** In the order of the config. */
   readonly servers: readonly CatalogServer[];
@@ -110,48 +119,61 @@ export interface Catalog {
 
 /** A tool, and whose it is. */
 export interface CatalogTool {
+  /** The name of its server in the config. */
   readonly server: string;
   /** Its name at the server. */
   readonly name: string;
   /** Its name for models: `<server>__<tool>`, `[a-zA-Z0-9_-]`, at most 64 characters, unique in the hub. */
   readonly qualifiedName: string;
+  /** As the server describes it. */
   readonly tool: Tool;
 }
 
 /** A resource, and whose it is. */
 export interface CatalogResource {
+  /** The name of its server in the config. */
   readonly server: string;
+  /** As the server describes it. */
   readonly resource: Resource;
 }
 
 /** A resource template, and whose it is. */
 export interface CatalogTemplate {
+  /** The name of its server in the config. */
   readonly server: string;
+  /** As the server describes it. */
   readonly template: ResourceTemplate;
 }
 
 /** A prompt, and whose it is. */
 export interface CatalogPrompt {
+  /** The name of its server in the config. */
   readonly server: string;
   /** Its name at the server. */
   readonly name: string;
   /** Its name in the hub, made as those of tools. */
   readonly qualifiedName: string;
+  /** As the server describes it. */
   readonly prompt: Prompt;
 }
 
 /** How one server does. */
 export interface ServerStatus {
+  /** Its name in the config. */
   readonly name: string;
+  /** Where it stands. */
   readonly state: ServerState;
-  /** Tools, resources and prompts that were listed. */
+  /** Tools that were listed. */
   readonly tools: number;
+  /** Resources that were listed. */
   readonly resources: number;
+  /** Prompts that were listed. */
   readonly prompts: number;
   /** Attempts to connect since it was connected last. */
   readonly retries: number;
-  /** Calls under way, and calls that wait. */
+  /** Calls under way. */
   readonly active: number;
+  /** Calls that wait. */
   readonly queued: number;
   /** Whether calls are refused for a while, since too many failed. */
   readonly isOpen: boolean;
@@ -186,14 +208,19 @@ export type ResourceName = string | { readonly server: string; readonly uri: str
 export interface HubLike {
   /** The tools of all servers, in a stable order. */
   tools(): readonly CatalogTool[];
+  /** The resources of all servers, in a stable order. */
   resources(): readonly CatalogResource[];
+  /** The resource templates of all servers, in a stable order. */
   templates(): readonly CatalogTemplate[];
+  /** The prompts of all servers, in a stable order. */
   prompts(): readonly CatalogPrompt[];
   /** Finds a tool by its qualified name, as `server.tool`, or in two parts. */
   findTool(name: QualifiedName): CatalogTool | undefined;
   /** Calls a tool. A server that is down or unknown is a result with `isError` that names it. */
   callTool(name: QualifiedName, args?: JsonObject, options?: RequestOptions): Promise<CallToolResult>;
+  /** Reads a resource. */
   readResource(name: ResourceName, options?: RequestOptions): Promise<ReadResourceResult>;
+  /** A prompt with its arguments filled in. */
   getPrompt(name: QualifiedName, args?: Record<string, string>, options?: RequestOptions): Promise<GetPromptResult>;
   /** Completes an argument of a prompt or of a resource template. */
   complete(
@@ -203,6 +230,7 @@ export interface HubLike {
     argument: { readonly name: string; readonly value: string },
     options?: RequestOptions & { readonly context?: Readonly<Record<string, string>> },
   ): Promise<CompleteResult>;
+  /** How each server does. */
   status(): readonly ServerStatus[];
   /** What happens from now on; several can listen. It ends with the hub, or when the loop is left. */
   events(options?: { readonly signal?: AbortSignal | undefined }): AsyncIterable<HubEvent>;

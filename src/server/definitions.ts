@@ -120,6 +120,11 @@ export interface RequestContext {
   /** Whether the client can be asked this: look before you ask what you can do without. */
   can(what: "elicit" | "elicitUrl" | "sample" | "sampleWithTools" | "roots"): boolean;
   /**
+   * Where the handler is run again with each answer (modern): what is put into `carried`, plain JSON, is there in the next
+   * run. It travels through the client, sealed, and is good for this caller and this request alone.
+   */
+  readonly rounds?: { carried: JsonValue | undefined } | undefined;
+  /**
    * Lets the caller go with a task to follow, and goes on: for tools with `taskBegins: "when-told"`. What was asked before
    * was asked in the course of the call; what is asked afterwards, the task asks. Missing where no tasks are served; does
    * nothing where the call is a task already, or the caller cannot follow one.

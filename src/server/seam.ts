@@ -47,6 +47,8 @@ export interface Methods {
   readonly cache: CacheHints;
   /** Hears of changes until the returned function is called. */
   watch(listener: (change: ServerChange) => void): () => void;
+  /** Gives a set for the URIs that one client watches, where somebody has to know: it is cleared at the end. */
+  watched?(): Set<string>;
 }
 
 /** Something changed at this server. */

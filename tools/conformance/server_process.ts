@@ -5,11 +5,18 @@ import { endProcess, startProcess } from "../process.ts";
 import { bundle } from "./bundle.ts";
 import { programOf, type Runtime } from "./outcome.ts";
 
-const program = "tests/conformance/server.ts";
+const usual: ServerProgram = { program: "tests/conformance/server.ts" };
 const worker = "tests/conformance/server_worker.ts";
 /** Milliseconds that it may take to listen. */
 const startTime = 20_000;
 const keptCharacters = 4000;
+
+/** What is started instead of the server itself. */
+export interface ServerProgram {
+  readonly program: string;
+  /** Further variables of its environment. */
+  readonly env?: Readonly<Record<string, string>>;
+}
 
 /** A server that listens. */
 export interface RunningServer {
@@ -28,8 +35,12 @@ export interface RunningServer {
  *
  * @throws {Error} When it ended instead or took too long, with what it wrote.
  */
-export async function startServer(runtime: Runtime, scratch: string): Promise<RunningServer> {
-  const child = startProcess(await serverCommand(runtime, scratch), { env: { PORT: "0" } });
+export async function startServer(
+  runtime: Runtime,
+  scratch: string,
+  { program, env }: ServerProgram = usual,
+): Promise<RunningServer> {
+  const child = startProcess(await serverCommand(runtime, scratch, program), { env: { ...env, PORT: "0" } });
   let output = "";
   let ended = false;
   const url = await new Promise<string>((resolve, reject) => {
@@ -68,7 +79,7 @@ export async function startServer(runtime: Runtime, scratch: string): Promise<Ru
 }
 
 /** The command that starts it in a runtime; for Node and workerd it is bundled first. */
-async function serverCommand(runtime: Runtime, scratch: string): Promise<string[]> {
+async function serverCommand(runtime: Runtime, scratch: string, program: string): Promise<string[]> {
   const command = programOf(runtime) ?? runtime;
   if (runtime === "bun") return [command, program];
   if (runtime === "deno") return [command, "run", "-A", "--no-check", "--quiet", program];

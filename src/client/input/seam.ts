@@ -74,11 +74,11 @@ export interface Handlers {
    */
   roots?: readonly Root[] | ((context: HandlerContext) => readonly Root[] | Promise<readonly Root[]>) | undefined;
   /**
-   * Takes the server's log messages. Untrusted text.
+   * Takes the server's log messages. Untrusted text. `about` tells whose they are, where a hub has several servers.
    *
    * @deprecated Logging is deprecated in 2026-07-28.
    */
-  log?: ((message: LogMessage) => void) | undefined;
+  log?: ((message: LogMessage, about?: Pick<HandlerContext, "server">) => void) | undefined;
 }
 
 /** A call that waits for input, as plain JSON: it can be stored and gone on with in another process. */

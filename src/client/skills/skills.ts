@@ -89,7 +89,7 @@ export interface SkillReader {
  * const handler = createHandler(withSkills(new McpServer({ name: "shop", version: "1.0.0" }), [{ markdown }]));
  *
  * const fetch = (url: string, init: RequestInit) => handler(new Request(url, init));
- * await using client = await connect("https://shop.example/mcp", { fetch });
+ * await using client = await connect("http://localhost/mcp", { fetch });
  * const reader = skillsOf(client, { server: "shop" });
  * const { skills } = await reader.list();
  * for (const skill of skills.slice(0, 1)) console.log((await reader.load(skill)).text);

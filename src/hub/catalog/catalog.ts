@@ -25,9 +25,13 @@ import { type Named, Part, type Sorted } from "./part.ts";
 export interface CatalogView {
   /** As they were given. */
   readonly servers: readonly CatalogServer[];
+  /** The tools of all servers. */
   tools(): readonly CatalogTool[];
+  /** The resources of all servers. */
   resources(): readonly CatalogResource[];
+  /** The resource templates of all servers. */
   templates(): readonly CatalogTemplate[];
+  /** The prompts of all servers. */
   prompts(): readonly CatalogPrompt[];
   /** One server. */
   server(name: string): CatalogServer | undefined;
@@ -56,7 +60,7 @@ export interface CatalogView {
  *
  * @example Finding a tool
  * ```ts
- * import { createCatalogView } from "./src/hub/catalog/catalog.ts";
+ * import { createCatalogView } from "@causeway/mcp/hub";
  *
  * const view = createCatalogView([{
  *   name: "github",

@@ -33,8 +33,8 @@ const lists = [
  *
  * @example Taking a catalog out of a store
  * ```ts
- * import { createCatalogView } from "./src/hub/catalog/catalog.ts";
- * import { readCatalog } from "./src/hub/catalog/read.ts";
+ * import { createCatalogView } from "@causeway/mcp/hub";
+ * import { readCatalog } from "@causeway/mcp/hub";
  *
  * const stored = '{"kind":"causeway.catalog","version":1,"servers":[]}';
  * const view = createCatalogView(readCatalog(JSON.parse(stored)).servers);

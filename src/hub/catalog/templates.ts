@@ -9,6 +9,7 @@ import type { CatalogView } from "./catalog.ts";
 
 /** A template that a URI fits, and the values of its variables. */
 export interface FoundTemplate extends CatalogTemplate {
+  /** The values that make this URI of it, by the names of its variables. */
   readonly variables: Readonly<Record<string, string | string[]>>;
 }
 

@@ -77,7 +77,7 @@ function named(server: string, handlers: Handlers = {}, log: Reach["log"]): Hand
     roots: typeof roots === "function" ? (context) => roots(as(context)) : roots,
     log: (message) => {
       log(message.level, message.data);
-      ownLog?.(message);
+      ownLog?.(message, { server });
     },
   };
 }

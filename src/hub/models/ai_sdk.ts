@@ -21,9 +21,11 @@ import { listModelTools, type ModelToolsOptions } from "./tools.ts";
 
 /** The schema of a tool: what the SDK's own `jsonSchema()` makes, and a Standard Schema besides, so that types fit. */
 export interface AiSdkSchema {
+  /** The JSON Schema itself. */
   readonly jsonSchema: JsonObject;
   /** The server checks the arguments. */
   readonly validate: undefined;
+  /** The same as a Standard Schema. */
   readonly "~standard": {
     readonly version: 1;
     readonly vendor: "causeway";
@@ -34,7 +36,9 @@ export interface AiSdkSchema {
 
 /** What the SDK tells a tool about a call. */
 export interface AiSdkCallOptions {
+  /** Which call it is. */
   readonly toolCallId?: string | undefined;
+  /** Calls the call off. */
   readonly abortSignal?: AbortSignal | undefined;
 }
 
@@ -51,12 +55,17 @@ export interface AiSdkToModelOutput {
 
 /** A tool of the SDK. */
 export interface AiSdkTool {
+  /** Tells it from its like. */
   readonly type: "dynamic";
+  /** What it does, for the model. */
   readonly description: string;
+  /** What people call it. */
   readonly title?: string;
+  /** The schema of its arguments. */
   readonly inputSchema: AiSdkSchema;
   /** Calls the tool; the SDK's signal calls it off. */
   readonly execute: (input: unknown, options?: AiSdkCallOptions) => Promise<CallToolResult>;
+  /** Makes what the model gets of a result. */
   readonly toModelOutput: AiSdkToModelOutput;
 }
 
@@ -76,7 +85,9 @@ export type AiSdkPart = { type: "text"; text: string } | {
 
 /** A message of the SDK. */
 export interface AiSdkMessage {
+  /** Who says it. */
   role: "user" | "assistant";
+  /** What is said. */
   content: AiSdkPart[];
 }
 

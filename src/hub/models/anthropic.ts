@@ -12,8 +12,11 @@ import { listModelTools, type ModelToolsOptions } from "./tools.ts";
 
 /** A tool of the Messages API. */
 export interface AnthropicTool {
+  /** What it is called. */
   name: string;
+  /** What it does, for the model. */
   description: string;
+  /** The JSON Schema of its arguments. */
   input_schema: JsonObject & { type: "object" };
 }
 
@@ -28,21 +31,29 @@ export type AnthropicBlock =
 
 /** The answer to a use of a tool. */
 export interface AnthropicToolResult {
+  /** Tells it from its like. */
   type: "tool_result";
+  /** Which use it answers. */
   tool_use_id: string;
+  /** What is said. */
   content: AnthropicBlock[];
+  /** There when the tool failed. */
   is_error?: true;
 }
 
 /** The message of the user that answers the uses of tools. */
 export interface AnthropicToolMessage {
+  /** Who says it. */
   role: "user";
+  /** What is said. */
   content: AnthropicToolResult[];
 }
 
 /** A message of a prompt. */
 export interface AnthropicMessage {
+  /** Who says it. */
   role: "user" | "assistant";
+  /** What is said. */
   content: AnthropicBlock[];
 }
 
@@ -50,8 +61,11 @@ export interface AnthropicMessage {
 export interface AnthropicOutputBlock {
   /** Only `tool_use` is run. */
   readonly type: string;
+  /** Which call it is; its answer names it. */
   readonly id?: string | undefined;
+  /** What it is called. */
   readonly name?: string | undefined;
+  /** What the tool is given. */
   readonly input?: unknown;
 }
 

@@ -12,7 +12,9 @@ import { listModelTools, type ModelToolsOptions } from "./tools.ts";
 
 /** What a model may call. */
 export interface GoogleFunctionDeclaration {
+  /** What it is called. */
   name: string;
+  /** What it does, for the model. */
   description: string;
   /** Missing where the tool takes nothing: the API refuses an object without properties. */
   parameters?: GoogleSchema;
@@ -20,16 +22,19 @@ export interface GoogleFunctionDeclaration {
 
 /** One of `tools` of a request. */
 export interface GoogleTool {
+  /** What the model may call. */
   functionDeclarations: GoogleFunctionDeclaration[];
 }
 
 /** Bytes in a request. */
 export interface GoogleInlineData {
+  /** The type, and the bytes as base64. */
   inlineData: { mimeType: string; data: string };
 }
 
 /** The answer to a function call. */
 export interface GoogleFunctionResponse {
+  /** Which function, and what it gave: `output`, or `error` where it failed. */
   functionResponse: {
     id?: string;
     name: string;
@@ -44,7 +49,9 @@ export type GooglePart = { text: string } | GoogleInlineData | GoogleFunctionRes
 
 /** A message. */
 export interface GoogleContent {
+  /** Who says it. */
   role: "user" | "model";
+  /** What is said. */
   parts: GooglePart[];
 }
 

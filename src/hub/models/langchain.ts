@@ -22,11 +22,15 @@ export type LangChainContent = string | LangChainPart[];
 
 /** What LangChain's `tool()` and `DynamicStructuredTool` take; `bindTools` takes it as it is. */
 export interface LangChainTool {
+  /** What it is called. */
   readonly name: string;
+  /** What it does, for the model. */
   readonly description: string;
   /** A JSON Schema. */
   readonly schema: JsonObject;
+  /** It gives content and the whole result. */
   readonly responseFormat: "content_and_artifact";
+  /** Whose tool it is, and its own name. */
   readonly metadata: { readonly server: string; readonly tool: string };
   /** Calls the tool. Gives what the model reads, and the whole result. The config is the last thing that it is given. */
   readonly func: (input: unknown, ...given: unknown[]) => Promise<[LangChainContent, CallToolResult]>;
@@ -34,17 +38,25 @@ export interface LangChainTool {
 
 /** A tool call of a model: one of `message.tool_calls`. */
 export interface LangChainToolCall {
+  /** Which call it is; its answer names it. */
   readonly id?: string | undefined;
+  /** What it is called. */
   readonly name: string;
+  /** What the tool is given. */
   readonly args: unknown;
 }
 
 /** What `new ToolMessage()` takes. */
 export interface LangChainToolMessage {
+  /** Who says it. */
   role: "tool";
+  /** What is said. */
   content: LangChainContent;
+  /** Which call it answers. */
   tool_call_id: string;
+  /** What it is called. */
   name: string;
+  /** Whether the tool failed. */
   status: "success" | "error";
   /** The whole result. */
   artifact: CallToolResult;
@@ -52,7 +64,9 @@ export interface LangChainToolMessage {
 
 /** A message that LangChain takes where it takes messages. */
 export interface LangChainMessage {
+  /** Who says it. */
   role: "user" | "assistant";
+  /** What is said. */
   content: LangChainContent;
 }
 

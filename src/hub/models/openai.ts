@@ -21,15 +21,21 @@ import { listModelTools, type ModelToolsOptions } from "./tools.ts";
 
 /** A tool of chat completions. */
 export interface OpenAiTool {
+  /** Tells it from its like. */
   type: "function";
+  /** Its name, what it does, and the JSON Schema of its arguments. */
   function: { name: string; description: string; parameters: JsonObject };
 }
 
 /** A tool of the Responses API. */
 export interface OpenAiResponsesTool {
+  /** Tells it from its like. */
   type: "function";
+  /** What it is called. */
   name: string;
+  /** What it does, for the model. */
   description: string;
+  /** The JSON Schema of its arguments. */
   parameters: JsonObject;
   /** The API is strict unless told otherwise, and refuses most schemas then. */
   strict: false;
@@ -50,6 +56,7 @@ export type OpenAiMessage =
 
 /** A tool call in a message of the model: one of `message.tool_calls`. */
 export interface OpenAiToolCall {
+  /** Which call it is; its answer names it. */
   readonly id: string;
   /** Missing in calls of custom tools, which are passed over. */
   readonly function?: { readonly name: string; readonly arguments: string } | undefined;
@@ -75,8 +82,8 @@ const textOnly: ReadonlySet<string> = new Set();
  *
  * @example One turn of a model
  * ```ts
- * import { runOpenAiToolCalls, toOpenAiTools } from "./src/hub/models/mod.ts";
- * import type { HubLike } from "./src/hub/seam.ts";
+ * import { runOpenAiToolCalls, toOpenAiTools } from "./mod.ts";
+ * import type { HubLike } from "../seam.ts";
  *
  * async function turn(hub: HubLike, toolCalls: { id: string; function: { name: string; arguments: string } }[]) {
  *   const tools = toOpenAiTools(hub); // goes into the request
@@ -90,6 +97,7 @@ export function toOpenAiTools(
   hub: HubLike,
   options: ModelToolsOptions & { readonly api: "responses" },
 ): OpenAiResponsesTool[];
+/** The tools of a hub for chat completions. */
 export function toOpenAiTools(hub: HubLike, options?: ModelToolsOptions & { readonly api?: "chat" }): OpenAiTool[];
 export function toOpenAiTools(
   hub: HubLike,

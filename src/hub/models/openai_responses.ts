@@ -16,14 +16,19 @@ export type OpenAiInputPart =
 
 /** The answer to a function call. */
 export interface OpenAiFunctionOutput {
+  /** Tells it from its like. */
   type: "function_call_output";
+  /** Which call it is, or answers. */
   call_id: string;
+  /** What the tool gave. */
   output: string | OpenAiInputPart[];
 }
 
 /** A message of the input. */
 export interface OpenAiInputMessage {
+  /** Who says it. */
   role: "user" | "assistant";
+  /** What is said. */
   content: string | OpenAiInputPart[];
 }
 
@@ -31,8 +36,11 @@ export interface OpenAiInputMessage {
 export interface OpenAiOutputItem {
   /** Only `function_call` is run. */
   readonly type: string;
+  /** Which call it is, or answers. */
   readonly call_id?: string | undefined;
+  /** What it is called. */
   readonly name?: string | undefined;
+  /** What the tool is given. */
   readonly arguments?: unknown;
 }
 

@@ -39,7 +39,10 @@ const errorPrefix = "Tool error: ";
 export function partsOfResult(result: CallToolResult, known: KnownMedia): ModelPart[] {
   const { content = [], structuredContent, isError } = result;
   const parts = partsOfBlocks(content, known);
-  const hasText = content.some((block) => block.type === "text" || block.type === "resource");
+  const hasText = content.some((block) => {
+    const said = block.type === "text" ? block.text : block.type === "resource" ? block.resource.text : undefined;
+    return said !== undefined && said.trim() !== "";
+  });
   if (!hasText && structuredContent !== undefined) parts.unshift(text(JSON.stringify(structuredContent)));
   const filled = parts.filter((part) => part.kind !== "text" || part.text.trim() !== "");
   if (!isError) return filled.length > 0 ? filled : [text(nothing)];

@@ -10,6 +10,7 @@ import { toModelSchema } from "./schema/schema.ts";
 
 /** What a model is told about a tool otherwise than its server says, or that it is not told of it at all. */
 export interface ToolProblem {
+  /** The server, as the config calls it. */
   readonly server: string;
   /** The tool's name at its server. */
   readonly tool: string;

@@ -48,8 +48,8 @@ export interface ApprovalOptions {
  *
  * @example Asking on the command line
  * ```ts
- * import { withApproval } from "./src/hub/pins/approval.ts";
- * import type { HubLike } from "./src/hub/seam.ts";
+ * import { withApproval } from "./approval.ts";
+ * import type { HubLike } from "../seam.ts";
  *
  * const careful = (hub: HubLike, ask: (question: string) => Promise<boolean>) =>
  *   withApproval(hub, ({ server, name, args }) => ask(`${server} ${name} ${JSON.stringify(args)}?`), {

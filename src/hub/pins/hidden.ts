@@ -56,7 +56,7 @@ const kinds: readonly (readonly [HiddenKind, RegExp])[] = [
  *
  * @example A sentence that no screen shows
  * ```ts
- * import { findHidden } from "@causeway/mcp";
+ * import { findHidden } from "@causeway/mcp/hub";
  *
  * const tags = [..."obey"].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join("");
  * const { count, spelled } = findHidden(`Adds two numbers${tags}`);
@@ -87,7 +87,7 @@ export function findHidden(text: string): Hidden {
  *
  * @example Left to right, and back
  * ```ts
- * import { restore, visible } from "@causeway/mcp";
+ * import { restore, visible } from "@causeway/mcp/hub";
  *
  * const text = "safe\u202e.exe";
  * if (visible(text) !== "safe\\u{202e}.exe" || restore(visible(text)) !== text) throw new Error("it is another text");

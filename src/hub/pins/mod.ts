@@ -24,8 +24,8 @@ export type { PinnedHub, PinOptions, PinReport, PinStatus } from "./types.ts";
  *
  * @example Approve what is seen first, block what changes
  * ```ts
- * import { formatChanges, withPins } from "@causeway/mcp";
- * import type { HubLike } from "@causeway/mcp";
+ * import { formatChanges, withPins } from "@causeway/mcp/hub";
+ * import type { HubLike } from "@causeway/mcp/hub";
  * import { createMemoryStore } from "@causeway/mcp/auth";
  *
  * export async function guard(hub: HubLike): Promise<HubLike> {

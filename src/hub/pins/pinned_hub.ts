@@ -19,11 +19,10 @@ import {
   type ServerIdentity,
   showDefinition,
 } from "./definition.ts";
+import { blocked, unlisted } from "./refusals.ts";
 import { mostPins, type Pin, pinOf, readRow, type Row, writeRow } from "./rows.ts";
 import type { PinnedHub, PinOptions, PinReport, PinStatus } from "./types.ts";
 
-/** Under this key of `_meta` a result says what is known of a call that failed. */
-const failureKey = "dev.causeway/error";
 /** How often a row is written again because somebody else was faster. */
 const mostRounds = 10;
 
@@ -36,7 +35,7 @@ interface Candidate {
 interface Identity {
   readonly known: KnownIdentity;
   /** What the digest was made of. */
-  readonly text: string;
+  readonly place: ServerIdentity;
 }
 
 /** What is known of the pins of a server. */
@@ -54,7 +53,8 @@ export class Pinned implements PinnedHub {
   readonly #known = new Map<string, Known>();
   /** The fingerprint of each tool that a person has refused, by server and tool. */
   readonly #refused = new Map<string, string>();
-  readonly #texts = new WeakMap<object, string>();
+  /** Of each tool: how it was written, and that as canonical text, so that what did not change is not sorted again. */
+  readonly #texts = new WeakMap<object, { readonly raw: string; readonly text: string }>();
   #shown: { readonly from: readonly CatalogTool[]; readonly tools: readonly CatalogTool[] } | undefined;
 
   constructor(hub: HubLike, options: PinOptions) {
@@ -72,7 +72,7 @@ export class Pinned implements PinnedHub {
 
   findTool(name: QualifiedName): CatalogTool | undefined {
     const found = this.#hub.findTool(name);
-    return found && this.#isApproved(found, textOf(found)) ? found : undefined;
+    return found && this.#isApproved(found, this.#textOf(found)) ? found : undefined;
   }
 
   async callTool(name: QualifiedName, args?: JsonObject, options: RequestOptions = {}): Promise<CallToolResult> {
@@ -80,16 +80,18 @@ export class Pinned implements PinnedHub {
     signal?.throwIfAborted();
     const found = this.#hub.findTool(name);
     if (!found) return unlisted(name);
-    if (!this.#isApproved(found, textOf(found))) await this.#checkServer(found.server, [found], signal);
-    // While somebody was asked it may have become another one.
     const own = { server: found.server, name: found.name };
-    const now = this.#hub.findTool(own);
-    if (!now) return unlisted(own);
-    if (!this.#isApproved(now, textOf(now))) return blocked(await this.#reportOn(now));
+    if (!this.#isApproved(found, this.#textOf(found))) {
+      await this.#checkServer(found.server, [found], signal);
+      // While somebody was asked it may have become another one.
+      const now = this.#hub.findTool(own);
+      if (!now) return unlisted(own);
+      if (!this.#isApproved(now, this.#textOf(now))) return blocked(await this.#reportOn(now));
+    }
     return await this.#hub.callTool(own, args, options);
   }
 
-  async check({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<readonly PinReport[]> {
+  async check({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<void> {
     const servers = new Map<string, CatalogTool[]>();
     for (const found of this.#hub.tools()) {
       const tools = servers.get(found.server);
@@ -97,7 +99,6 @@ export class Pinned implements PinnedHub {
       else servers.set(found.server, [found]);
     }
     for (const [server, tools] of servers) await this.#checkServer(server, tools, signal);
-    return await this.report();
   }
 
   async report(): Promise<readonly PinReport[]> {
@@ -181,7 +182,7 @@ export class Pinned implements PinnedHub {
     const { row, identity } = this.#known.get(server) ?? {};
     const pin = row?.pins.get(name);
     return pin !== undefined && identity !== undefined && pin.text === text &&
-      pin.identity.digest === identity.known.digest && identity.text === this.#identityText(server);
+      pin.identity.digest === identity.known.digest && isSamePlace(identity.place, this.#identity(server));
   }
 
   /** Reads the pins of a server anew, approves what is trusted, asks for the rest, and keeps what was approved. */
@@ -192,7 +193,7 @@ export class Pinned implements PinnedHub {
       const candidates: Candidate[] = [];
       for (const found of tools) {
         // A definition that is no JSON is one that nobody can approve; the others can.
-        if (textOf(found) !== undefined) {
+        if (this.#textOf(found) !== undefined) {
           candidates.push({ found, pin: await pinOf(identity.known, definitionOf(found.tool)) });
         }
       }
@@ -240,9 +241,10 @@ export class Pinned implements PinnedHub {
       return false;
     }
     // Only a plain yes is one.
-    if (answer === true) agreed.add(pin.fingerprint);
+    const isYes = answer === true;
+    if (isYes) agreed.add(pin.fingerprint);
     else this.#refused.set(place, pin.fingerprint);
-    return answer === true;
+    return isYes;
   }
 
   /** Keeps pins beside those of a row. False: somebody else was faster. */
@@ -263,7 +265,7 @@ export class Pinned implements PinnedHub {
     const { server, name, qualifiedName, tool } = found;
     const base = { server, name, qualifiedName };
     const { row, failure } = this.#known.get(server) ?? {};
-    const text = textOf(found);
+    const text = this.#textOf(found);
     if (text === undefined) {
       const reason = "its definition is no JSON, or nested too deeply";
       return { ...base, status: "unknown", changes: [], hidden: [], shown: "", reason };
@@ -291,12 +293,19 @@ export class Pinned implements PinnedHub {
     return { ...base, status, fingerprint, from: identity?.shown, changes, hidden, shown, ...told };
   }
 
-  #textOf(found: CatalogTool): string | undefined {
-    const kept = this.#texts.get(found.tool);
-    if (kept !== undefined) return kept;
-    const text = textOf(found);
-    if (text !== undefined) this.#texts.set(found.tool, text);
-    return text;
+  /** The definition as one text; undefined when it is no JSON. */
+  #textOf({ tool }: CatalogTool): string | undefined {
+    try {
+      const definition = definitionOf(tool);
+      const raw = JSON.stringify(definition);
+      const kept = this.#texts.get(tool);
+      if (kept?.raw === raw) return kept.text;
+      const text = canonicalJson(definition);
+      this.#texts.set(tool, { raw, text });
+      return text;
+    } catch {
+      return undefined;
+    }
   }
 
   #learn(server: string, known: Known): void {
@@ -310,18 +319,15 @@ export class Pinned implements PinnedHub {
     return Object.hasOwn(identities, server) ? identities[server] : undefined;
   }
 
-  #identityText(server: string): string | undefined {
-    const identity = this.#identity(server);
-    return identity && identityText(identity);
-  }
-
   async #identify(server: string): Promise<Identity> {
     const identity = this.#identity(server);
     const text = identity && identityText(identity);
     if (!identity || text === undefined) {
       throw new TypeError(`Nobody says where the server "${server}" is: expected "url" or "command" in "identities"`);
     }
-    return { known: await knownIdentity(identity, text), text };
+    const { url, issuer, command, args } = identity;
+    const place: ServerIdentity = { url, issuer, command, args: args && [...args] };
+    return { known: await knownIdentity(place, text), place };
   }
 
   #key(server: string): string {
@@ -329,13 +335,11 @@ export class Pinned implements PinnedHub {
   }
 }
 
-/** The definition as one text; undefined when it is no JSON. */
-function textOf({ tool }: CatalogTool): string | undefined {
-  try {
-    return canonicalJson(definitionOf(tool));
-  } catch {
-    return undefined;
-  }
+/** Whether a server is where it was, told at a glance. */
+function isSamePlace(known: ServerIdentity, { url, issuer, command, args = [] }: ServerIdentity = {}): boolean {
+  const { args: before = [] } = known;
+  return url === known.url && issuer === known.issuer && command === known.command && args.length === before.length &&
+    args.every((argument, at) => argument === before[at]);
 }
 
 function changesOf(known: Pin, pin: Pin): PinReport["changes"] {
@@ -344,32 +348,6 @@ function changesOf(known: Pin, pin: Pin): PinReport["changes"] {
   const [before, after] = [known.identity.shown, pin.identity.shown];
   const shown = before === after ? `${after} (changed where it is not shown: the query, or the arguments)` : after;
   return [{ path: "server", before, after: shown }, ...changes];
-}
-
-/** What a model is told of a tool that it may not call: no text of the server. */
-function blocked({ server, qualifiedName, status, changes, reason }: PinReport): CallToolResult {
-  const fields = [...new Set(changes.map(({ path }) => /^\w+/.exec(path)?.[0] ?? "more"))].join(", ");
-  const why = {
-    approved: "it has just changed",
-    new: "nobody has approved it yet",
-    changed: `it is not what was approved any more (${fields})`,
-    unknown: reason ?? "nothing is known of it",
-  }[status];
-  return refusal(server, `The tool "${qualifiedName}" of the server "${server}" is blocked: ${why}. It was not called`);
-}
-
-function unlisted(name: QualifiedName): CallToolResult {
-  const [server, tool] = typeof name === "string" ? ["", name] : [name.server, name.name];
-  const of = server === "" ? "" : ` of the server "${server}"`;
-  return refusal(server, `The tool "${tool}"${of} is not listed, so nobody can have approved it. It was not called`);
-}
-
-function refusal(server: string, text: string): CallToolResult {
-  return {
-    content: [{ type: "text", text }],
-    isError: true,
-    _meta: { [failureKey]: { server, code: "blocked", delivery: "not-sent", retryable: false } },
-  };
 }
 
 /** What `work` gives, unless the caller gives up first. */

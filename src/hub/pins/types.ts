@@ -77,7 +77,7 @@ export interface PinnedHub extends HubLike {
    *
    * It never rejects for the store: then nothing that was not approved before is.
    */
-  check(options?: { signal?: AbortSignal | undefined }): Promise<readonly PinReport[]>;
+  check(options?: { signal?: AbortSignal | undefined }): Promise<void>;
   /** How each tool stands, as of the last check. Asks nobody, writes nothing. */
   report(): Promise<readonly PinReport[]>;
   /**

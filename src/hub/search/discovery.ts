@@ -41,8 +41,8 @@ export interface DiscoveryOptions {
  *
  * @example Three tools instead of all
  * ```ts
- * import { createDiscoveryTools } from "./src/hub/search/discovery.ts";
- * import type { HubLike } from "./src/hub/seam.ts";
+ * import { createDiscoveryTools } from "@causeway/mcp/hub";
+ * import type { HubLike } from "@causeway/mcp/hub";
  *
  * function forModel(hub: HubLike) {
  *   const discovery = createDiscoveryTools(hub, { threshold: 40 });

@@ -25,6 +25,7 @@ export interface SearchOptions {
 
 /** A tool that was found. */
 export interface FoundTool {
+  /** The tool, and whose it is. */
   readonly tool: CatalogTool;
   /** How well it fits: more is better; only figures of one search can be compared. */
   readonly score: number;
@@ -52,8 +53,8 @@ const most = { characters: 1_000, words: 32 };
  *
  * @example Looking for a tool
  * ```ts
- * import { createCatalogView } from "./src/hub/catalog/catalog.ts";
- * import { createToolSearch } from "./src/hub/search/tool_search.ts";
+ * import { createCatalogView } from "@causeway/mcp/hub";
+ * import { createToolSearch } from "@causeway/mcp/hub";
  *
  * const inputSchema = { type: "object" };
  * const tools = [{ name: "createIssue", inputSchema }, { name: "list_files", inputSchema }];

@@ -3,8 +3,9 @@
  * take for a text and another for a date is refused, since a client compares what it reads with what the server says.
  *
  * That is: `key: value` by lines, each key once. A value is plain text, text in quotes (`"…"` as in JSON, `'…'` with `''` for
- * `'`), a whole number, `true`, `false`, JSON on one line, nothing (null), or, indented below its key, one list or one level
- * of pairs. Lines that begin with `#` are comments. No texts over several lines (`|`, `>`), anchors, tags, dates, fractions.
+ * `'`), a whole number, `true`, `false`, JSON on one line, nothing (null), or, indented below its key, one list, one level of
+ * pairs, or one paragraph of text after `>-` or `|-` (`>` or `|` where another key follows). Lines that begin with `#` are
+ * comments. No anchors, tags, dates, fractions, and no text over several lines without such a mark.
  *
  * @module
  */
@@ -33,6 +34,12 @@ export function readFrontmatter(markdown: string, bad: (line?: string) => never)
     const [, key = bad(line), value = ""] = pair.exec(line) ?? [];
     if (read.has(key) || ambiguous.test(key)) bad(line);
     const inside: string[] = [];
+    if (/^[|>]-?$/.test(value)) {
+      while (/^ +\S/.test(lines[at + 1] ?? "")) inside.push(lines[++at]!);
+      const isLast = !lines[at + 1] || !pair.test(lines[at + 1]!);
+      read.set(key, isLast && !value.endsWith("-") ? bad(line) : readParagraph(value, inside, bad));
+      continue;
+    }
     while (value === "" && /^ +\S/.test(lines[at + 1] ?? "")) inside.push(withoutBlanks(lines[++at]!));
     read.set(
       key,
@@ -56,6 +63,18 @@ function readInside(lines: readonly string[], bad: (line: string) => never): Jso
     read.set(key, readScalar(value, () => bad(text)));
   }
   return Object.fromEntries(read);
+}
+
+/** What is indented below a mark: lines of one paragraph, of which every reader makes the same. */
+function readParagraph(mark: string, lines: readonly string[], bad: (line: string) => never): string {
+  const indent = lines[0]?.search(/\S/) ?? bad(mark);
+  const texts = lines.map((line) =>
+    // deno-lint-ignore no-control-regex
+    line.search(/\S/) === indent && !/\s$|[\0-\x1f\x7f\x85\u2028\u2029\ufeff]/.test(line)
+      ? line.slice(indent)
+      : bad(line)
+  );
+  return texts.join(mark.startsWith("|") ? "\n" : " ") + (mark.endsWith("-") ? "" : "\n");
 }
 
 function readScalar(text: string, bad: () => never): JsonValue {

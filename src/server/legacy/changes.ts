@@ -16,7 +16,7 @@ export class ChangeNotices {
   readonly #send: (notice: JsonRpcNotification) => void;
   readonly #declared: ServerCapabilities;
   readonly #most: number;
-  readonly #watched = new Set<string>();
+  readonly #watched: Set<string>;
   readonly #unwatch: () => void;
   /** What is to be told, by what it is of. */
   readonly #due = new Map<string, JsonRpcNotification>();
@@ -35,6 +35,7 @@ export class ChangeNotices {
     this.#declared = declared;
     this.#most = most;
     this.#send = send;
+    this.#watched = methods.watched?.() ?? new Set();
     this.#unwatch = methods.watch((change) => this.#changed(change));
   }
 
@@ -71,6 +72,7 @@ export class ChangeNotices {
   /** Nothing is told any more. */
   close(): void {
     this.#unwatch();
+    this.#watched.clear();
     this.#due.clear();
   }
 
@@ -86,7 +88,7 @@ export class ChangeNotices {
   }
 
   #plan(key: string, notice: JsonRpcNotification): void {
-    const first = this.#due.size === 0;
+    const first = !this.#due.size;
     this.#due.set(key, notice);
     if (first && this.#ready) queueMicrotask(() => this.#flush());
   }

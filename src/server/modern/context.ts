@@ -53,7 +53,7 @@ export class ModernContext implements RequestContext {
   readonly meta: Meta;
   readonly #incoming: Incoming;
   readonly #envelope: Envelope;
-  readonly #rounds: Rounds | undefined;
+  readonly rounds: Rounds | undefined;
   readonly #lowestLevel: number;
   readonly #progress: ProgressMeter | undefined;
   #ended = false;
@@ -67,7 +67,7 @@ export class ModernContext implements RequestContext {
     this.meta = envelope.meta;
     this.#incoming = incoming;
     this.#envelope = envelope;
-    this.#rounds = rounds;
+    this.rounds = rounds;
     this.#lowestLevel = logLevel ? loggingLevels.indexOf(logLevel) : Infinity;
     if (progressToken !== undefined) {
       this.#progress = createMeter(incoming, progressToken, { clock, burst, words: true });
@@ -115,7 +115,7 @@ export class ModernContext implements RequestContext {
   }
 
   get can(): RequestContext["can"] {
-    return (what) => this.#rounds !== undefined && Object.hasOwn(questions, what) && !questions[what](this.#envelope);
+    return (what) => this.rounds !== undefined && Object.hasOwn(questions, what) && !questions[what](this.#envelope);
   }
 
   get #over(): boolean {
@@ -133,7 +133,7 @@ export class ModernContext implements RequestContext {
     key: string | undefined,
   ): Promise<Reply> {
     if (this.#ended) throw new InternalError("The request is over: nothing can be asked", { rpcCode: -32603 });
-    if (!this.#rounds) {
+    if (!this.rounds) {
       const { method } = this.#incoming.message;
       throw new InternalError(`"${method}" must not ask the client: ask in a tool, a prompt or a resource`, {
         rpcCode: -32603,
@@ -141,7 +141,7 @@ export class ModernContext implements RequestContext {
     }
     const { capabilities } = this.#envelope;
     demand(kind, capabilities, request);
-    const reply = this.#rounds.ask(kind, request, capabilities, key);
+    const reply = this.rounds.ask(kind, request, capabilities, key);
     if (!(reply instanceof InputNeeded)) return reply;
     // What is asked together and cannot be asked at all is heard of first.
     await undefined;

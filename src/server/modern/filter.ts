@@ -15,11 +15,12 @@ const lists = ["tools", "prompts", "resources"] as const;
 /** The part of a request for changes that is honoured. */
 export class ChangeFilter {
   readonly #lists: ReadonlySet<ServerChange["type"]>;
-  readonly #uris: ReadonlySet<string>;
+  /** The resources. */
+  readonly uris: ReadonlySet<string>;
 
   private constructor(wanted: ReadonlySet<ServerChange["type"]>, uris: ReadonlySet<string>) {
     this.#lists = wanted;
-    this.#uris = uris;
+    this.uris = uris;
   }
 
   /**
@@ -49,14 +50,14 @@ export class ChangeFilter {
 
   /** Whether a change is to be told. */
   covers(change: ServerChange): boolean {
-    return change.type === "resource" ? this.#uris.has(change.uri) : this.#lists.has(change.type);
+    return change.type === "resource" ? this.uris.has(change.uri) : this.#lists.has(change.type);
   }
 
   /** How it is said on the wire. */
   toWire(): JsonObject {
     const wire: JsonObject = {};
     for (const list of this.#lists) wire[list + "ListChanged"] = true;
-    if (this.#uris.size > 0) wire.resourceSubscriptions = [...this.#uris];
+    if (this.uris.size > 0) wire.resourceSubscriptions = [...this.uris];
     return wire;
   }
 }

@@ -58,6 +58,8 @@ export class Rounds {
   readonly #request: RoundsRequest;
   readonly #sealer: () => StateSealer;
   readonly #responses: Record<string, unknown> | undefined;
+  /** What the handler keeps for the next round. */
+  declare carried: JsonValue | undefined;
   /** Made when it is needed: most calls bring nothing along and ask nothing. */
   #kept: Kept | undefined;
 
@@ -67,6 +69,7 @@ export class Rounds {
     const { inputResponses } = request.params;
     if (isObject(inputResponses)) this.#responses = inputResponses;
     if (!state) return;
+    this.carried = state.carried;
     const { answers, prints } = this.#kept = keep(state);
     for (const [key, response] of entries(this.#responses)) {
       // What was asked for is kept, also when this run ends before its question comes up again.
@@ -139,7 +142,8 @@ export class Rounds {
   async result(): Promise<JsonObject> {
     const bound = await boundTo(this.#request);
     const { answers, prints, questions } = this.#kept ?? keep({});
-    const state = { answers: Object.fromEntries(answers), prints: Object.fromEntries(prints) };
+    const { carried } = this;
+    const state = { answers: Object.fromEntries(answers), prints: Object.fromEntries(prints), carried };
     const requestState = await this.#sealer().seal(state, bound);
     const inputRequests = Object.fromEntries(questions) as unknown as JsonObject;
     return { resultType: "input_required", inputRequests, requestState };

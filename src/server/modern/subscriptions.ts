@@ -46,10 +46,14 @@ export class Subscriptions {
     if (signal.aborted) return Promise.resolve(undefined);
     // What changed before is not told here.
     this.#flush();
-    const honoured = taskIds.length > 0 ? { ...filter.toWire(), taskIds: [...taskIds] } : filter.toWire();
-    tell(incoming, "notifications/subscriptions/acknowledged", { notifications: honoured });
-    const tellTask = (task: JsonObject) => tell(incoming, "notifications/tasks", task);
-    const unwatchTasks = taskIds.length > 0 ? tasks?.modern.watch(taskIds, tellTask) : undefined;
+    const notifications = filter.toWire();
+    if (taskIds[0]) notifications.taskIds = [...taskIds];
+    tell(incoming, "notifications/subscriptions/acknowledged", { notifications });
+    const watched = methods.watched?.();
+    for (const uri of filter.uris) watched?.add(uri);
+    const unwatchTasks = taskIds[0]
+      ? tasks?.modern.watch(taskIds, (task) => tell(incoming, "notifications/tasks", task))
+      : undefined;
     return new Promise((resolve) => {
       const stopped = () => stream.end(false);
       const stream: Stream = {
@@ -59,6 +63,7 @@ export class Subscriptions {
           signal.removeEventListener("abort", stopped);
           cancelTimer?.();
           unwatchTasks?.();
+          watched?.clear();
           this.#drop(stream);
           resolve(gracefully ? tag(id) : undefined);
         },
@@ -83,19 +88,18 @@ export class Subscriptions {
 
   #drop(stream: Stream): void {
     this.#streams.delete(stream);
-    if (this.#streams.size > 0) return;
+    if (this.#streams.size) return;
     this.#unwatch?.();
     this.#unwatch = undefined;
     this.#changes.clear();
   }
 
   #changed(change: ServerChange): void {
-    if (this.#changes.size === 0) queueMicrotask(() => this.#flush());
+    if (!this.#changes.size) queueMicrotask(() => this.#flush());
     this.#changes.set(change.type === "resource" ? `resource ${change.uri}` : change.type, change);
   }
 
   #flush(): void {
-    if (this.#changes.size === 0) return;
     const changes = [...this.#changes.values()];
     this.#changes.clear();
     for (const stream of this.#streams) {

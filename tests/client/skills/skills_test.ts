@@ -161,20 +161,20 @@ describe("skills of a server", () => {
   });
 
   test("frontmatter that is more than plain is refused, or read with what the caller gives", async () => {
-    const written = "---\nname: pdf\ndescription: >-\n  Read\n  PDF\n---\n# A\n";
+    const written = "---\nname: pdf\ndescription: >-\n  Read\n\n  PDF\n---\n# A\n";
     const entry = await entryOf({
-      frontmatter: { name: "pdf", description: "Read PDF" },
+      frontmatter: { name: "pdf", description: "Read\nPDF" },
       resources: [await fileOf(uri, written)],
     });
     const client = source(await answersOf({ "skills/get": { skill: entry }, "resources/read": text(uri, written) }));
-    await assertRejects(() => skillsOf(client).load(uri), ProtocolViolationError, 'says "description: >-", expected');
+    await assertRejects(() => skillsOf(client).load(uri), ProtocolViolationError, 'says "  PDF", expected');
     const seen: string[] = [];
     const parseYaml = (yaml: string) => {
       seen.push(yaml);
-      return { name: "pdf", description: "Read PDF" };
+      return { name: "pdf", description: "Read\nPDF" };
     };
     assertEquals((await skillsOf(client, { parseYaml }).load(uri)).text, written);
-    assertEquals(seen, ["name: pdf\ndescription: >-\n  Read\n  PDF"]);
+    assertEquals(seen, ["name: pdf\ndescription: >-\n  Read\n\n  PDF"]);
     const refused: [(yaml: string) => unknown, string][] = [
       [() => [], "is [], expected pairs"],
       [() => ({ name: "pdf" }), '"description" of its frontmatter is missing'],

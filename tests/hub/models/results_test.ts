@@ -46,6 +46,15 @@ const rows: Record<string, Row> = {
     '{"a":1}',
   ),
   "structured content alone": said({ content: [], structuredContent: { a: [1, null] } }, '{"a":[1,null]}'),
+  "structured content beside blanks": said(
+    { content: [{ type: "text", text: " " }], structuredContent: { a: 1 } },
+    '{"a":1}',
+  ),
+  "structured content beside a link": said(
+    { content: [{ type: "resource_link", uri: "file:///a", name: "a" }], structuredContent: { a: 1 } },
+    '{"a":1}\n[resource "a": file:///a]',
+    ['{"a":1}', '[resource "a": file:///a]'],
+  ),
   "structured content that is false": said({ content: [], structuredContent: false }, "false"),
   "a link": said(
     {
@@ -298,12 +307,12 @@ describe("results", () => {
 });
 
 /** The row of a result that is one text for all. */
-function said(result: CallToolResult, text: string): Row {
+function said(result: CallToolResult, text: string, texts: readonly string[] = [text]): Row {
   return {
     result,
     chat: [{ content: text }],
     responses: text,
-    anthropic: { content: [{ type: "text", text }] },
+    anthropic: { content: texts.map((one) => ({ type: "text", text: one })) },
     google: [{ response: { output: text } }],
     aiSdk: { type: "text", value: text },
     langChain: text,

@@ -54,11 +54,24 @@ describe("a filter", () => {
 
   test("what is denied and what is not known cannot be told apart, and a model reads it", async () => {
     const hub = withFilter(createHub(), { deny: ["*.delete_*"] });
-    const [denied, missing] = [await hub.callTool("github.delete_repo"), await hub.callTool("github.nothing")];
+    const [denied, missing] = [await hub.callTool("github__delete_repo"), await hub.callTool("github__nothing")];
     assertEquals(JSON.stringify(missing).replaceAll("nothing", "delete_repo"), JSON.stringify(denied));
     const told = await runToolCall(hub, { name: "github__delete_repo" });
     assertEquals(told.isError, true);
     assertEquals(JSON.stringify(told).includes('mean "github__delete_repo"'), false);
+  });
+
+  test("what is not listed is refused, since nobody knows its qualified name", async () => {
+    const inside = createHub();
+    const hub = withFilter(inside, { deny: ["github__new_thing"] });
+    inside.findTool = () => undefined;
+    inside.prompts = () => [];
+    inside.callTool = () => Promise.resolve({ content: [{ type: "text", text: "found after all" }] });
+    inside.getPrompt = () => Promise.resolve({ messages: [] });
+    for (const name of ["github.new_thing", "github__new_thing", { server: "github", name: "new_thing" }]) {
+      assertEquals((await hub.callTool(name)).isError, true);
+      await assertRejects(() => hub.getPrompt(name), InvalidParamsError, "is not allowed here");
+    }
   });
 
   test("the list is the same as long as the hub's is", () => {
@@ -86,6 +99,35 @@ describe("a filter", () => {
       [1, 1],
       [0, 0],
     ]);
+  });
+
+  test("a URI that climbs out of what is allowed is refused", async () => {
+    const inside = createHub();
+    const read: string[] = [];
+    inside.readResource = (name) => {
+      read.push(typeof name === "string" ? name : name.uri);
+      return Promise.resolve({ contents: [] });
+    };
+    const hub = withFilter(inside, { allow: ["docs.file:///pub/*"] });
+    const climbing = [
+      "file:///pub/../etc",
+      "file:///pub/%2e%2E/etc",
+      "file:///pub/a/..",
+      "file:///pub/.%2e?x",
+      "file:///pub/..\\etc",
+    ];
+    for (const uri of climbing) {
+      await assertRejects(
+        () => hub.readResource({ server: "docs", uri }),
+        InvalidParamsError,
+        "is not allowed here",
+        uri,
+      );
+    }
+    for (const uri of ["file:///pub/a..b", "file:///pub/...", "file:///pub/a.txt"]) {
+      await hub.readResource({ server: "docs", uri });
+    }
+    assertEquals(read, ["file:///pub/a..b", "file:///pub/...", "file:///pub/a.txt"]);
   });
 
   test("prompts and completions", async () => {

@@ -38,8 +38,9 @@ const places: readonly ((hidden: string) => string)[] = [
   (hidden) => `\\u{200b}${hidden}\\u{5c}u{41}`,
 ];
 
-const tricks: readonly string[] = places.flatMap((place) =>
-  hiddenPoints.map((point) => place(String.fromCodePoint(point)))
+/** Each code point in two of the places. */
+const tricks: readonly string[] = hiddenPoints.flatMap((point, at) =>
+  [at, at + 1].map((turn) => places[turn % places.length]!(String.fromCodePoint(point)))
 );
 
 function range(from: number, to: number): number[] {

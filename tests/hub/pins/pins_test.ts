@@ -92,6 +92,17 @@ describe("pins", () => {
     assertEquals(hub.calls.length, 2);
   });
 
+  test("a definition that is changed in place is another one too", async () => {
+    const hub = new PlayedHub([send]);
+    const pinned = await guard(hub);
+    await pinned.callTool("shop__send");
+    const [found] = hub.tools();
+    assert(found);
+    found.tool.inputSchema["additionalProperties"] = true;
+    refusalOf(await pinned.callTool("shop__send"));
+    assertEquals([pinned.findTool("shop__send"), hub.calls.length], [undefined, 1]);
+  });
+
   test("what a model does not see, and the order of members, do not count", async () => {
     const hub = new PlayedHub([send]);
     const pinned = await guard(hub);
@@ -166,6 +177,43 @@ describe("pins", () => {
     }
     const inherited = await guard(new PlayedHub([send], "toString"), { identities: {} });
     assertEquals(inherited.tools(), []);
+  });
+
+  test("a server that moves while it runs is called no more, until somebody approves the new place", async () => {
+    const hub = new PlayedHub([send]);
+    let url = "https://shop.test/mcp";
+    const pinned = await guard(hub, { identities: () => ({ url }) });
+    await pinned.callTool("shop__send");
+    url = "https://evil.test/mcp";
+    assertEquals(pinned.findTool("shop__send"), undefined);
+    assertStringIncludes(refusalOf(await pinned.callTool("shop__send")), "(server)");
+    const [report] = await pinned.report();
+    await pinned.approve("shop__send", report?.fingerprint ?? "");
+    assertEquals((await pinned.callTool("shop__send")).isError, undefined);
+    assertEquals(hub.calls.length, 2);
+  });
+
+  test("each part of a place counts while it runs", async () => {
+    const before = { url: "https://shop.test/mcp", issuer: "https://id.test", command: "npx", args: ["a", "b"] };
+    const after: (typeof before)[] = [
+      { ...before, url: "https://shop.test/mcp2" },
+      { ...before, issuer: "https://id2.test" },
+      { ...before, args: ["a", "c"] },
+      { ...before, args: ["a"] },
+      { ...before, command: "bunx" },
+    ];
+    for (const url of [before.url, ""]) {
+      for (const moved of after.map((place) => url === "" ? { ...place, url } : place)) {
+        const counts = url === "" ? moved.issuer + moved.command + moved.args : moved.url + moved.issuer;
+        const was = url === "" ? before.issuer + before.command + before.args : before.url + before.issuer;
+        let place = { ...before, url };
+        const hub = new PlayedHub([send]);
+        const pinned = await guard(hub, { identities: () => place });
+        place = moved;
+        const result = await pinned.callTool("shop__send");
+        assertEquals([result.isError ?? false, hub.calls.length], counts === was ? [false, 1] : [true, 0]);
+      }
+    }
   });
 
   test("new ones are asked for: yes pins what was shown, no is kept until it changes", async () => {

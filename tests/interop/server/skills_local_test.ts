@@ -19,6 +19,8 @@ const frontmatters = [
   'description: d\ntags: ["a", 1, -2, true, null, {"b": [0.5, 1e3]}]\nmore: {"deep": {"er": "x: y"}}',
   "description: d\ncount: 12\nnegative: -3\nzero: 0\nopen: true\nshut: false\nempty:\n# a comment\n\nlast: yes-man",
   "description: d\r\nlicense: MIT\r\nmetadata:\r\n  a: b",
+  "description: >-\n  Reads PDF: files,\n  # and - [more] 'of' it\nlines: |-\n   one\n   1.0\n\nclipped: >\n a\n b\nkept: |\n a\n b\nlast: |-\n  yes",
+  "description: |-\r\n  a\r\n  b\r\nlast: >-\r\n  c\r\n  d",
   "description: d   \nwords: nullable truest 3D-printing v1.0 1st .hidden",
 ];
 const skills: SkillOptions[] = frontmatters.map((more, index) => ({
@@ -77,7 +79,7 @@ else {
           ["references", "inode/directory"],
           ["raw.bin", "application/octet-stream"],
         ]);
-        assertEquals((await host.readDirectory("skill://even/more")).resources.length, 6);
+        assertEquals((await host.readDirectory("skill://even/more")).resources.length, 7);
         await assertRejects(() => host.readDirectory("skill://none"));
       }));
 

@@ -55,6 +55,33 @@ describe("the frontmatter of a skill", () => {
     });
   });
 
+  test("a paragraph after a mark is one text", () => {
+    const seen = read(
+      "description: >-",
+      "  Reads PDF: files,",
+      "  # and - [more] \"of\" 'it'",
+      "licence: |-",
+      "   one",
+      "   1.0",
+      "",
+      "clipped: >",
+      " a",
+      " b",
+      "lines: |",
+      " a",
+      " b",
+      "last: |-",
+      "  yes",
+    );
+    assertEquals(seen, {
+      description: "Reads PDF: files, # and - [more] \"of\" 'it'",
+      licence: "one\n1.0",
+      clipped: "a b\n",
+      lines: "a\nb\n",
+      last: "yes",
+    });
+  });
+
   test("files of Windows and a byte order mark are read alike", () => {
     const text = "\uFEFF---\r\nname: a\r\nmetadata:\r\n  b: c\r\n---\r\n# Text\r\n";
     assertEquals(readPlain("a skill", text), { name: "a", metadata: { b: "c" } });
@@ -82,6 +109,22 @@ describe("the frontmatter of a skill", () => {
       "text: a:",
       "text: >",
       "text: |-",
+      "text: >-\nmore: a",
+      // Whether it ends in a line end depends on the reader.
+      "text: |\n  a",
+      "text: >\n  a\n\nmore: b",
+      "text: >-\n  a\n\n  b",
+      "text: >-\n  a\n    b",
+      "text: >-\n    a\n  b",
+      "text: >-\n\n  a",
+      "text: >-\n  a ",
+      "text: |-\n  a\tb",
+      "text: |-\n\ta",
+      "text: |-\n  a\u2028b",
+      "text: |+\n  a",
+      "text: |2-\n  a",
+      "text: >- # b\n  a",
+      "metadata:\n  a: >-\n    b",
       "text: &anchor a",
       "text: *alias",
       "text: !tag a",

@@ -281,8 +281,8 @@ describe("a skill that cannot be served", () => {
 
 describe("frontmatter that is more than plain", () => {
   test("is what its author says it is", async () => {
-    const markdown = "---\nname: long\ndescription: >-\n  Two\n  lines\n---\n";
-    const frontmatter = { name: "long", description: "Two lines" };
+    const markdown = "---\nname: long\ndescription: >-\n  Two\n\n  lines\n---\n";
+    const frontmatter = { name: "long", description: "Two\nlines" };
     const { served } = skilled([{ markdown, frontmatter }]);
     const { skills } = await ask(served, "skills/list");
     assertEquals((skills as JsonObject[])[0]?.frontmatter, frontmatter);

@@ -9,24 +9,43 @@ import { resolve } from "./reference.ts";
 
 /** A schema of Google's API: a part of that of OpenAPI 3.0. */
 export interface GoogleSchema {
+  /** The type; missing in unions. */
   type?: "OBJECT" | "ARRAY" | "STRING" | "NUMBER" | "INTEGER" | "BOOLEAN" | "NULL";
+  /** What people call it. */
   title?: string;
+  /** What it is for. */
   description?: string;
+  /** A format that Google knows. */
   format?: string;
+  /** Whether it may be null. */
   nullable?: boolean;
+  /** The texts that are allowed. */
   enum?: string[];
+  /** What an object has. */
   properties?: Record<string, GoogleSchema>;
+  /** What an object has to have. */
   required?: string[];
+  /** What is in a list. */
   items?: GoogleSchema;
+  /** One of several. */
   anyOf?: GoogleSchema[];
+  /** The least items. */
   minItems?: number;
+  /** The most items. */
   maxItems?: number;
+  /** The least characters. */
   minLength?: number;
+  /** The most characters. */
   maxLength?: number;
+  /** The least properties. */
   minProperties?: number;
+  /** The most properties. */
   maxProperties?: number;
+  /** The least number. */
   minimum?: number;
+  /** The greatest number. */
   maximum?: number;
+  /** A regular expression for texts. */
   pattern?: string;
 }
 

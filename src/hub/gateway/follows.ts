@@ -1,0 +1,120 @@
+/**
+ * Resources that clients in front watch, watched at their servers.
+ *
+ * @module
+ */
+import type { Client } from "../../client/client.ts";
+import type { RequestOptions } from "../../client/session/request.ts";
+import type { Clock } from "../../ports.ts";
+import type { FoundResource } from "./uris.ts";
+
+/** How long it waits before it tries again, in milliseconds: at first, and at most. */
+const pauses = { first: 1_000, most: 60_000 };
+
+/** What following needs. */
+export interface FollowParts {
+  readonly clock: Clock;
+  /** The client of a server; missing where there is no way to it. */
+  readonly client: ((server: string, options: RequestOptions) => Promise<Client>) | undefined;
+  /** Whose a resource is. */
+  find(uri: string): FoundResource;
+  /** A resource has changed. */
+  changed(found: FoundResource): void;
+}
+
+/** All that is followed: once at its server, however many clients want it. */
+export class Follows {
+  readonly #parts: FollowParts;
+  readonly #followed = new Map<string, { count: number; readonly controller: AbortController }>();
+
+  constructor(parts: FollowParts) {
+    this.#parts = parts;
+  }
+
+  /** A set for one client: what is in it is followed. */
+  watched(): Set<string> {
+    return new WatchedUris((uri) => this.#follow(uri));
+  }
+
+  /** Ends everything. */
+  close(): void {
+    for (const { controller } of this.#followed.values()) controller.abort();
+    this.#followed.clear();
+  }
+
+  /** Follows a resource until the returned function is called. What nobody has is not followed. */
+  #follow(uri: string): () => void {
+    let found: FoundResource;
+    try {
+      found = this.#parts.find(uri);
+    } catch {
+      return () => {};
+    }
+    const key = JSON.stringify([found.server, found.uri]);
+    const followed = this.#followed.get(key) ?? { count: 0, controller: new AbortController() };
+    if (!followed.count++) {
+      this.#followed.set(key, followed);
+      void this.#run(found, followed.controller.signal);
+    }
+    return () => {
+      if (--followed.count) return;
+      this.#followed.delete(key);
+      followed.controller.abort();
+    };
+  }
+
+  async #run(found: FoundResource, signal: AbortSignal): Promise<void> {
+    const { client: reach, changed, clock } = this.#parts;
+    for (let pause = pauses.first; !signal.aborted && reach; pause = Math.min(2 * pause, pauses.most)) {
+      try {
+        const client = await reach(found.server, { signal });
+        if (!client.info?.capabilities.resources?.subscribe) return;
+        for await (const change of client.subscribeResource(found.uri, { signal })) {
+          pause = pauses.first;
+          if (change.type === "resource" && change.uri === found.uri) changed(found);
+        }
+      } catch {
+        // It is down, or does not want to: later perhaps.
+      }
+      if (!signal.aborted) await rest(clock, pause, signal);
+    }
+  }
+}
+
+/** Tells of what comes and goes. */
+class WatchedUris extends Set<string> {
+  readonly #follow: (uri: string) => () => void;
+  readonly #stops = new Map<string, () => void>();
+
+  constructor(follow: (uri: string) => () => void) {
+    super();
+    this.#follow = follow;
+  }
+
+  override add(uri: string): this {
+    if (!this.has(uri)) this.#stops.set(uri, this.#follow(uri));
+    return super.add(uri);
+  }
+
+  override delete(uri: string): boolean {
+    this.#stops.get(uri)?.();
+    this.#stops.delete(uri);
+    return super.delete(uri);
+  }
+
+  override clear(): void {
+    for (const uri of [...this]) this.delete(uri);
+  }
+}
+
+function rest(clock: Clock, milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      stop();
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const stop = clock.schedule(done, milliseconds, { background: true });
+    signal.addEventListener("abort", done);
+  });
+}

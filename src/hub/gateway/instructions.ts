@@ -1,0 +1,35 @@
+/**
+ * What the servers say about their use, as one text.
+ *
+ * @module
+ */
+import { excerpt } from "../../protocol/excerpt.ts";
+import type { CatalogServer } from "../seam.ts";
+
+/** The most characters of one server's words, and of all together. */
+const most = { one: 2_000, all: 16_000 };
+
+/**
+ * The instructions of all servers, each under its name, cut where there are too many.
+ *
+ * @param own Comes first.
+ * @returns undefined when nobody says anything.
+ */
+export function joinInstructions(own: string | undefined, servers: readonly CatalogServer[]): string | undefined {
+  const parts = own === undefined ? [] : [own];
+  let length = own?.length ?? 0;
+  let left = 0;
+  for (const { name, instructions } of servers) {
+    if (!instructions?.trim()) continue;
+    const part = `# ${excerpt(name, 100)}\n${excerpt(instructions.trim(), most.one)}`;
+    if (length + part.length > most.all) left++;
+    else {
+      parts.push(part);
+      length += part.length;
+    }
+  }
+  if (left) {
+    parts.push(`(${left} more ${left === 1 ? "server has" : "servers have"} instructions that found no room here)`);
+  }
+  return parts.length ? parts.join("\n\n") : undefined;
+}

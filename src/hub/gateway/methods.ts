@@ -1,0 +1,279 @@
+/**
+ * What a gateway answers: lists from the hub's catalog, and everything else by the server that it belongs to.
+ *
+ * @module
+ */
+import type { SessionRequestOptions } from "../../client/session/request.ts";
+import type { Logger } from "../../ports.ts";
+import { isObject, isTexts } from "../../protocol/json_rpc.ts";
+import type { JsonObject } from "../../protocol/json_rpc.ts";
+import type {
+  CacheHints,
+  CallToolResult,
+  Implementation,
+  ReadResourceResult,
+  ServerCapabilities,
+  Tool,
+} from "../../protocol/types.ts";
+import { InvalidParamsError } from "../../protocol/errors.ts";
+import { EraSignal } from "../../server/common/era_signal.ts";
+import type { RequestContext } from "../../server/definitions.ts";
+import type { Methods, ServerChange } from "../../server/seam.ts";
+import { failedResult } from "../failure.ts";
+import type { CatalogPrompt, CatalogTool } from "../seam.ts";
+import { Changes } from "./changes.ts";
+import { Follows } from "./follows.ts";
+import type { GatewayHub } from "./options.ts";
+import { joinInstructions } from "./instructions.ts";
+import { Names } from "./names.ts";
+import { type Entry, pageOf } from "./pages.ts";
+import { isAnswer, passedError, readText, unknownName } from "./passing.ts";
+import { type PassageParts, Passages } from "./passages.ts";
+import { Uris } from "./uris.ts";
+
+/** What the methods work with. */
+export interface GatewayParts extends PassageParts {
+  readonly info: Implementation;
+  readonly instructions: string | undefined;
+  readonly names: "qualified" | "own";
+  readonly pageSize: number;
+  readonly logger: Logger | undefined;
+}
+
+/** The methods of a gateway. */
+export class GatewayMethods implements Methods {
+  readonly info: Implementation;
+  /** What is listed may change at any time, and is nobody else's. */
+  readonly cache: CacheHints = { ttlMs: 0, cacheScope: "private" };
+  readonly #hub: GatewayHub;
+  readonly #parts: GatewayParts;
+  readonly #passages: Passages;
+  readonly #uris: Uris;
+  readonly #changes: Changes;
+  readonly #follows: Follows;
+  readonly #tools: Names<CatalogTool>;
+  readonly #prompts: Names<CatalogPrompt>;
+
+  constructor(hub: GatewayHub, parts: GatewayParts) {
+    this.info = parts.info;
+    this.#hub = hub;
+    this.#parts = parts;
+    const isOwn = parts.names === "own";
+    this.#tools = new Names(() => hub.tools(), isOwn);
+    this.#prompts = new Names(() => hub.prompts(), isOwn);
+    this.#passages = new Passages(parts);
+    this.#changes = new Changes(hub, parts.logger);
+    this.#uris = new Uris({
+      resources: () => hub.resources(),
+      templates: () => hub.templates(),
+      servers: () => hub.status().map(({ name }) => name),
+      withResources: () =>
+        hub.catalog().servers.filter(({ capabilities }) => capabilities?.resources).map(({ name }) => name),
+    });
+    this.#follows = new Follows({
+      clock: parts.clock,
+      client: hub.client && ((server, options) => this.#client(server, options)),
+      find: (uri) => this.#uris.find(uri),
+      changed: ({ server, uri }) => {
+        for (const known of this.#uris.known(server, uri)) this.#changes.tell({ type: "resource", uri: known });
+      },
+    });
+  }
+
+  get instructions(): string | undefined {
+    return joinInstructions(this.#parts.instructions, this.#hub.catalog().servers);
+  }
+
+  /** Servers come and go: whoever connects now is told of all that there may be later. */
+  capabilities(): ServerCapabilities {
+    return { tools: {}, resources: {}, prompts: {}, completions: {}, logging: {} };
+  }
+
+  tool(name: string): Tool | undefined {
+    const found = this.#find(name);
+    return found && listedTool(name, found);
+  }
+
+  watch(listener: (change: ServerChange) => void): () => void {
+    return this.#changes.watch(listener);
+  }
+
+  watched(): Set<string> {
+    return this.#follows.watched();
+  }
+
+  /** Ends what goes on by itself. */
+  close(): void {
+    this.#passages.close();
+    this.#follows.close();
+    this.#changes.close();
+  }
+
+  run(method: string, params: JsonObject, context: RequestContext): Promise<JsonObject> | undefined {
+    switch (method) {
+      case "tools/list":
+        return this.#list("tools", this.#listedTools(), params);
+      case "tools/call":
+        return this.#callTool(params, context);
+      case "resources/list":
+        return this.#list("resources", this.#uris.resources(), params);
+      case "resources/templates/list":
+        return this.#list("resourceTemplates", this.#uris.templates(), params);
+      case "resources/read":
+        return this.#readResource(params, context);
+      case "prompts/list":
+        return this.#list("prompts", this.#listedPrompts(), params);
+      case "prompts/get":
+        return this.#getPrompt(params, context);
+      case "completion/complete":
+        return this.#complete(params, context);
+    }
+    return undefined;
+  }
+
+  async #list(kind: string, entries: readonly Entry[], { cursor }: JsonObject): Promise<JsonObject> {
+    await undefined;
+    const servers = this.#hub.status().map(({ name }) => name);
+    return pageOf(entries, cursor, { kind, size: this.#parts.pageSize, servers });
+  }
+
+  #listedTools(): readonly Entry[] {
+    return [...this.#tools.all()].filter(([, found]) => !needsTask(found)).map(([name, found]) => {
+      return { server: found.server, key: found.name, listed: listedTool(name, found) };
+    });
+  }
+
+  #listedPrompts(): readonly Entry[] {
+    return Array.from(this.#prompts.all(), ([name, { server, name: key, prompt }]) => {
+      return { server, key, listed: { ...prompt, name } };
+    });
+  }
+
+  #find(name: string): CatalogTool | undefined {
+    const found = this.#tools.find(name);
+    return found && !needsTask(found) ? found : undefined;
+  }
+
+  async #callTool(params: JsonObject, context: RequestContext): Promise<JsonObject> {
+    const name = readText(params, "name");
+    const { arguments: args = {} } = params;
+    const found = this.#find(name);
+    if (!found) throw unknownName("tool", name);
+    if (!isObject(args)) throw wrongParameter("arguments", "an object");
+    const { server } = found;
+    try {
+      const result = await this.#passages.run(context, server, (options) => {
+        const asked = { ...options, throws: true };
+        return this.#hub.callTool({ server, name: found.name }, args as JsonObject, asked);
+      });
+      this.#remember(server, result);
+      return result as unknown as JsonObject;
+    } catch (error) {
+      if (isForEra(error, context)) throw error;
+      if (isAnswer(error)) throw passedError(error, server);
+      return failedResult(error, server) as unknown as JsonObject;
+    }
+  }
+
+  async #readResource(params: JsonObject, context: RequestContext): Promise<JsonObject> {
+    const asked = readText(params, "uri");
+    const { server, uri } = this.#uris.find(asked);
+    const read = (options: SessionRequestOptions): Promise<ReadResourceResult> =>
+      this.#hub.readResource({ server, uri }, options);
+    const result = await this.#pass(context, server, read);
+    const contents = result.contents.map((part) => part.uri === uri ? { ...part, uri: asked } : part);
+    // What the hub may read is not for everybody, whatever the server says of it.
+    return { ...result, contents, cacheScope: "private" } as unknown as JsonObject;
+  }
+
+  async #getPrompt(params: JsonObject, context: RequestContext): Promise<JsonObject> {
+    const name = readText(params, "name");
+    const { arguments: args = {} } = params;
+    const found = this.#prompt(name);
+    if (!isObject(args) || !isTexts(Object.values(args))) throw wrongParameter("arguments", "texts by their names");
+    const { server, name: own } = found;
+    const result = await this.#pass(
+      context,
+      server,
+      (options) => this.#hub.getPrompt({ server, name: own }, args as Record<string, string>, options),
+    );
+    return result as unknown as JsonObject;
+  }
+
+  async #complete({ ref, argument, context: given }: JsonObject, context: RequestContext): Promise<JsonObject> {
+    if (!isObject(ref)) throw wrongParameter("ref", "an object");
+    if (!isObject(argument)) throw wrongParameter("argument", "an object");
+    const asked = { name: readText(argument as JsonObject, "name"), value: readText(argument as JsonObject, "value") };
+    const known = isObject(given) && isObject(given.arguments) ? given.arguments : {};
+    if (!isTexts(Object.values(known))) throw wrongParameter("context.arguments", "texts by their names");
+    const reference = this.#reference(ref as JsonObject);
+    const { server } = reference.type === "ref/prompt" ? reference.name : reference;
+    const result = await this.#pass(
+      context,
+      server,
+      (options) => this.#hub.complete(reference, asked, { ...options, context: known as Record<string, string> }),
+    );
+    return result as unknown as JsonObject;
+  }
+
+  #reference(ref: JsonObject) {
+    if (ref.type === "ref/prompt") {
+      const { server, name } = this.#prompt(readText(ref, "name"));
+      return { type: "ref/prompt", name: { server, name } } as const;
+    }
+    if (ref.type !== "ref/resource") throw wrongParameter("ref.type", '"ref/prompt" or "ref/resource"');
+    return { type: "ref/resource", ...this.#uris.findTemplate(readText(ref, "uri")) } as const;
+  }
+
+  #prompt(name: string): CatalogPrompt {
+    return this.#prompts.find(name) ?? refuse(unknownName("prompt", name));
+  }
+
+  /** Has a server answer what cannot be answered by a result that says what failed. */
+  async #pass<Result>(
+    context: RequestContext,
+    server: string,
+    send: (options: SessionRequestOptions) => Promise<Result>,
+  ): Promise<Result> {
+    try {
+      return await this.#passages.run(context, server, send);
+    } catch (error) {
+      throw isForEra(error, context) ? error : passedError(error, server);
+    }
+  }
+
+  #remember(server: string, { content }: CallToolResult): void {
+    for (const block of content) {
+      if (block.type === "resource_link" && typeof block.uri === "string") this.#uris.linked(server, block.uri);
+    }
+  }
+
+  async #client(...[server, options]: Parameters<NonNullable<GatewayHub["client"]>>) {
+    const client = await this.#hub.client?.(server, options);
+    return client ?? refuse(unknownName("server", server));
+  }
+}
+
+/** A tool as it is here. Nobody can begin a task here. */
+function listedTool(name: string, { tool }: CatalogTool): Tool {
+  const { execution: _, ...rest } = tool as Tool & { readonly execution?: unknown };
+  return { ...rest, name };
+}
+
+function needsTask({ tool }: CatalogTool): boolean {
+  const { execution } = tool as Tool & { readonly execution?: unknown };
+  return isObject(execution) && execution.taskSupport === "required";
+}
+
+/** Whether it goes on as it is: a question in front, or the caller's own end. */
+function isForEra(error: unknown, { signal }: RequestContext): boolean {
+  return error instanceof EraSignal || (signal.aborted && error === signal.reason);
+}
+
+function wrongParameter(field: string, expected: string): InvalidParamsError {
+  return new InvalidParamsError(`Cannot read the parameters: "${field}" is not ${expected}`, { rpcCode: -32602 });
+}
+
+function refuse(error: Error): never {
+  throw error;
+}

@@ -1,0 +1,62 @@
+/**
+ * What goes through a gateway, and what stays: `_meta`, errors, names.
+ *
+ * @module
+ */
+import { InternalError, InvalidParamsError, McpError, RpcError } from "../../protocol/errors.ts";
+import { excerpt } from "../../protocol/excerpt.ts";
+import type { JsonObject } from "../../protocol/json_rpc.ts";
+import { metaPrefix } from "../../protocol/modern.ts";
+import type { RequestContext } from "../../server/definitions.ts";
+
+/** What a caller's `_meta` may tell the servers behind, and how long it may be: the trace that a call belongs to. */
+const passed: ReadonlyMap<string, number> = new Map([["traceparent", 128], ["tracestate", 512], ["baggage", 8_192]]);
+const levelKey = metaPrefix + "logLevel";
+
+/**
+ * The `_meta` of a request to a server behind. Who the caller is, what it can do and its tokens stay here. An object of its own
+ * for each call: by it the call is known again.
+ */
+export function metaFor({ meta, era }: RequestContext): JsonObject {
+  const own: JsonObject = {};
+  for (const [key, most] of passed) {
+    const value = meta[key];
+    if (typeof value === "string" && value.length <= most) own[key] = value;
+  }
+  // How much a session wants to hear is known in front, where the rest is left out.
+  const level = era === "legacy" ? "debug" : meta[levelKey];
+  if (typeof level === "string") own[levelKey] = level;
+  return own;
+}
+
+/** Whether it is the word of a server behind, and not of the way to it. */
+export function isAnswer(error: unknown): error is RpcError {
+  return error instanceof RpcError && error.delivery === "answered" && Number.isSafeInteger(error.rpcCode);
+}
+
+/**
+ * What went wrong behind, as what a caller is answered.
+ *
+ * @param server The server that it is about.
+ */
+export function passedError(error: unknown, server: string): unknown {
+  if (isAnswer(error)) return new RpcError(error.message, { rpcCode: error.rpcCode, data: error.data });
+  if (!(error instanceof McpError)) return error;
+  const { message } = error;
+  const text = message.includes(`"${server}"`) ? message : `The server "${server}": ${message}`;
+  return new InternalError(text, { rpcCode: -32603 });
+}
+
+/** -32602: there is none of that name. */
+export function unknownName(what: string, name: string): InvalidParamsError {
+  return new InvalidParamsError(`Unknown ${what}: ${excerpt(name, 200)}`, { rpcCode: -32602 });
+}
+
+/** The text of a parameter. */
+export function readText(params: JsonObject, field: string): string {
+  const value = params[field];
+  if (typeof value === "string") return value;
+  throw new InvalidParamsError(`Cannot read the parameters: "${field}" is ${typeof value}, expected text`, {
+    rpcCode: -32602,
+  });
+}

@@ -1,0 +1,165 @@
+/**
+ * Resources of many servers in one list: which URI is whose.
+ *
+ * A URI stays as its server wrote it, where one server has it. Where several have it, each is listed as
+ * `hub://<server>/<its URI>`; that form is understood for any URI of any server. The same holds for URI templates.
+ *
+ * @module
+ */
+import { InvalidParamsError } from "../../protocol/errors.ts";
+import { excerpt } from "../../protocol/excerpt.ts";
+import { matchUriTemplate } from "../../protocol/uri_template.ts";
+import type { CatalogResource, CatalogTemplate } from "../seam.ts";
+import type { Entry } from "./pages.ts";
+
+const scheme = "hub://";
+/** How many links of results are remembered; the oldest go first. */
+const mostLinks = 2_000;
+
+/** Whose a resource is, by its own URI there. */
+export interface FoundResource {
+  readonly server: string;
+  readonly uri: string;
+}
+
+/** What there is to look in. */
+export interface UriSources {
+  resources(): readonly CatalogResource[];
+  templates(): readonly CatalogTemplate[];
+  /** The names of all servers. */
+  servers(): readonly string[];
+  /** The servers that have resources at all. */
+  withResources(): readonly string[];
+}
+
+/** The one list, made anew when the catalog has changed. */
+export class Uris {
+  readonly #sources: UriSources;
+  /** Links in results: they need not be listed, and can be read all the same. `undefined`: more than one server gave it. */
+  readonly #links = new Map<string, string | undefined>();
+  #resources: { readonly of: unknown; readonly entries: readonly Entry[] } | undefined;
+  #templates: { readonly of: unknown; readonly entries: readonly Entry[] } | undefined;
+
+  constructor(sources: UriSources) {
+    this.#sources = sources;
+  }
+
+  /** All resources, under the URIs that they have here. */
+  resources(): readonly Entry[] {
+    const of = this.#sources.resources();
+    if (this.#resources?.of !== of) {
+      const owners = count(of, ({ resource }) => resource.uri);
+      const entries = of.map(({ server, resource }) => {
+        const { uri } = resource;
+        return { server, key: uri, listed: { ...resource, uri: owners.get(uri) === 1 ? uri : prefixed(server, uri) } };
+      });
+      this.#resources = { of, entries };
+    }
+    return this.#resources.entries;
+  }
+
+  /** All templates, as they are here. */
+  templates(): readonly Entry[] {
+    const of = this.#sources.templates();
+    if (this.#templates?.of !== of) {
+      const owners = count(of, ({ template }) => template.uriTemplate);
+      const entries = of.map(({ server, template }) => {
+        const { uriTemplate: own } = template;
+        const uriTemplate = owners.get(own) === 1 ? own : prefixed(server, own);
+        return { server, key: own, listed: { ...template, uriTemplate } };
+      });
+      this.#templates = { of, entries };
+    }
+    return this.#templates.entries;
+  }
+
+  /** Remembers a link that a server's result had in it. */
+  linked(server: string, uri: string): void {
+    const other = this.#links.has(uri) ? this.#links.get(uri) : server;
+    this.#links.delete(uri);
+    this.#links.set(uri, other === server ? server : undefined);
+    for (const oldest of this.#links.keys()) {
+      if (this.#links.size <= mostLinks) break;
+      this.#links.delete(oldest);
+    }
+  }
+
+  /**
+   * Whose a resource is: who lists it, else who is named in it, else whose template makes it, else whose result linked to it,
+   * else the only server that has resources.
+   *
+   * @throws {InvalidParamsError} When it is nobody's, or nobody knows whose.
+   */
+  find(uri: string): FoundResource {
+    const listed = this.#sources.resources().filter(({ resource }) => resource.uri === uri);
+    if (listed.length) return only(uri, listed);
+    const named = this.#named(uri);
+    if (named) return named;
+    const made = this.#sources.templates().filter(({ template }) => makes(template.uriTemplate, uri));
+    if (made.length) return only(uri, made);
+    const link = this.#links.get(uri);
+    const [server, another] = link === undefined ? this.#sources.withResources() : [link];
+    if (server !== undefined && another === undefined) return { server, uri };
+    throw notFound(uri);
+  }
+
+  /**
+   * Whose a template is, by how it is listed here.
+   *
+   * @throws {InvalidParamsError} When there is none.
+   */
+  findTemplate(uriTemplate: string): FoundResource {
+    const own = this.#sources.templates().filter(({ template }) => template.uriTemplate === uriTemplate);
+    if (own.length) return only(uriTemplate, own);
+    return this.#named(uriTemplate) ?? this.find(uriTemplate);
+  }
+
+  /** All URIs under which callers may have come to know a resource of a server. */
+  known(server: string, uri: string): readonly string[] {
+    return [uri, prefixed(server, uri)];
+  }
+
+  #named(uri: string): FoundResource | undefined {
+    if (!uri.startsWith(scheme)) return undefined;
+    const server = this.#sources.servers().find((name) => uri.startsWith(prefixed(name, "")));
+    return server === undefined ? undefined : { server, uri: uri.slice(prefixed(server, "").length) };
+  }
+}
+
+function prefixed(server: string, uri: string): string {
+  return `${scheme}${encodeURIComponent(server)}/${uri}`;
+}
+
+function count<Item>(items: readonly Item[], key: (item: Item) => string): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const item of items) counts.set(key(item), (counts.get(key(item)) ?? 0) + 1);
+  return counts;
+}
+
+/** Not every server's templates are sound: such a one makes nothing. */
+function makes(template: string, uri: string): boolean {
+  try {
+    return matchUriTemplate(template, uri) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+function only(uri: string, found: readonly { readonly server: string }[]): FoundResource {
+  const servers = [...new Set(found.map(({ server }) => server))];
+  const [server] = servers;
+  if (server !== undefined && servers.length === 1) return { server, uri };
+  const names = servers.slice(0, 5).map((name) => `"${prefixed(name, excerpt(uri, 200))}"`).join(", ");
+  throw new InvalidParamsError(
+    `Cannot read "${excerpt(uri, 200)}": more than one server has it, ask for one of ${names}`,
+    {
+      rpcCode: -32602,
+      data: { uri: excerpt(uri, 500) },
+    },
+  );
+}
+
+function notFound(uri: string): InvalidParamsError {
+  const shown = excerpt(uri, 500);
+  return new InvalidParamsError(`Resource not found: ${shown}`, { rpcCode: -32602, data: { uri: shown } });
+}

@@ -1,0 +1,159 @@
+import { describe, test } from "node:test";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { RpcError } from "../../../mod.ts";
+import { all, open, pairs, textOf } from "./support.ts";
+
+for (const [front, back] of pairs) {
+  describe(`through the gateway, ${front} in front and ${back} behind`, () => {
+    test("lists and calls are those of the servers", async () => {
+      await using scene = await open({ one: all("one", back).config, two: all("two", back).config });
+      const client = await scene.join(front);
+      assertEquals(client.era, front);
+      const { tools } = await client.listTools();
+      assertEquals(tools.slice(0, 9).map(({ name }) => name), [
+        "one__asks",
+        "one__fails",
+        "one__hangs",
+        "one__links",
+        "one__looks",
+        "one__samples",
+        "one__sum",
+        "one__tells",
+        "one__who",
+      ]);
+      assertEquals(tools.length, 18);
+      const sum = tools.find(({ name }) => name === "one__sum");
+      assertEquals([sum?.title, sum?.annotations?.readOnlyHint, sum?.outputSchema?.type], ["Sum", true, "object"]);
+      assertEquals((await client.callTool("one__sum", { a: 1, b: 2 })).structuredContent, { sum: 3 });
+      const failed = await client.callTool("two__fails");
+      assertEquals([failed.isError, textOf(failed)], [true, "it failed"]);
+      await assertRejects(() => client.callTool("one__nothing"), RpcError, "one__nothing");
+      const info = client.info?.instructions ?? "";
+      assert(info.includes("# one\nHow to use one") && info.includes("How to use two"), info);
+    });
+
+    test("resources, templates, prompts and completions are those of the servers", async () => {
+      await using scene = await open({ one: all("one", back).config, two: all("two", back).config });
+      const client = await scene.join(front);
+      const { resources } = await client.listResources();
+      assertEquals(resources.map(({ uri }) => uri), [
+        "note://one/own",
+        "hub://one/note://shared",
+        "hub://two/note://shared",
+        "note://two/own",
+      ]);
+      const read = async (uri: string) => {
+        const [part] = (await client.readResource(uri)).contents;
+        return part && "text" in part ? [part.uri, part.text] : [];
+      };
+      assertEquals(await read("note://one/own"), ["note://one/own", "one"]);
+      assertEquals(await read("hub://two/note://shared"), ["hub://two/note://shared", "shared, of two"]);
+      assertEquals(await read("day://two/monday"), ["day://two/monday", "monday"]);
+      assertEquals((await client.readResource("note://one/own")).cacheScope ?? "private", "private");
+      await assertRejects(() => client.readResource("note://shared"), RpcError, "hub://one/note://shared");
+      await assertRejects(() => client.readResource("other://nothing"), RpcError, "other://nothing");
+      const { resourceTemplates } = await client.listResourceTemplates();
+      assertEquals(resourceTemplates.map(({ uriTemplate }) => uriTemplate), [
+        "day://one/{day}",
+        "made://one/{id}",
+        "day://two/{day}",
+        "made://two/{id}",
+      ]);
+      const { prompts } = await client.listPrompts();
+      assertEquals(prompts.map(({ name }) => name), ["one__greet", "two__greet"]);
+      const { messages: [message] } = await client.getPrompt("two__greet", { who: "you" });
+      assertEquals(message?.content, { type: "text", text: "hello you, I am two" });
+      const forPrompt = await client.complete({ type: "ref/prompt", name: "one__greet" }, {
+        name: "who",
+        value: "you",
+      });
+      assertEquals(forPrompt.completion.values, ["you!"]);
+      const forUri = await client.complete({ type: "ref/resource", uri: "day://two/{day}" }, {
+        name: "day",
+        value: "mon",
+      });
+      assertEquals(forUri.completion.values, ["monday"]);
+      await assertRejects(() => client.getPrompt("one__nothing"), RpcError, "one__nothing");
+    });
+
+    test("questions go to the caller, and the tool goes on with the answers", async () => {
+      const one = all("one", back);
+      await using scene = await open({ one: one.config });
+      const asked: string[] = [];
+      const client = await scene.join(front, {
+        handlers: {
+          elicitation: ({ message }) => {
+            asked.push(message);
+            return { action: "accept", content: { name: `name ${asked.length}` } };
+          },
+          sampling: () => ({ role: "assistant", model: "none", content: { type: "text", text: "the model's word" } }),
+          roots: [{ uri: "file:///here" }],
+        },
+      });
+      assertEquals(textOf(await client.callTool("one__asks")), "name 1, name 2");
+      assertEquals(asked, ["Who are you?", "Really name 1?"]);
+      // A legacy tool runs once, however many requests it takes in front; a modern one once for each of its rounds.
+      assertEquals(one.runs.count, back === "legacy" ? 1 : 3);
+      assertEquals(textOf(await client.callTool("one__samples")), "the model's word");
+      assertEquals(textOf(await client.callTool("one__looks")), "file:///here");
+    });
+
+    test("a caller that cannot be asked gets an answer all the same", async () => {
+      await using scene = await open({ one: all("one", back).config });
+      const client = await scene.join(front);
+      const outcome = await client.callTool("one__asks").then(({ isError }) => isError, (error) => error.rpcCode);
+      assert(outcome === true || outcome === -32021 || outcome === -32600, String(outcome));
+      assertEquals((await client.callTool("one__sum", { a: 1, b: 2 })).structuredContent, { sum: 3 });
+    });
+
+    test("progress and log messages arrive", async () => {
+      await using scene = await open({ one: all("one", back).config });
+      const logs: unknown[] = [];
+      const client = await scene.join(front, {
+        logLevel: "info",
+        handlers: { log: ({ data }) => void logs.push(data) },
+      });
+      const seen: number[] = [];
+      const result = await client.callTool("one__tells", {}, {
+        onProgress: ({ progress }) => void seen.push(progress),
+      });
+      assertEquals(textOf(result), "told");
+      assertEquals(seen.at(-1), 3);
+      assertEquals(logs, ["a word of one"]);
+    });
+
+    test("who gives up stops the tool behind", async () => {
+      const one = all("one", back);
+      await using scene = await open({ one: one.config });
+      const client = await scene.join(front);
+      const controller = new AbortController();
+      const hanging = client.callTool("one__hangs", {}, { signal: controller.signal });
+      setTimeout(() => controller.abort(new Error("enough")), 20);
+      await assertRejects(() => hanging, Error, "enough");
+      for (let turn = 0; turn < 100 && one.runs.count === 0; turn++) {
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      assertEquals(one.runs.count, -1);
+    });
+
+    test("a link in a result can be read, and its URI is as it was", async () => {
+      await using scene = await open({ one: all("one", back).config, two: all("two", back).config });
+      const client = await scene.join(front);
+      const { content: [link] } = await client.callTool("two__links");
+      assertEquals(link?.type === "resource_link" && link.uri, "made://two/1");
+      const { contents: [part] } = await client.readResource("made://two/1");
+      assertEquals(part && "text" in part && part.text, "made 1");
+    });
+
+    test("only the trace goes behind of a caller's `_meta`", async () => {
+      await using scene = await open({ one: all("one", back).config });
+      const client = await scene.join(front);
+      const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+      const result = await client.callTool("one__who", {}, { meta: { traceparent, "example.com/secret": "mine" } });
+      const { meta, auth } = JSON.parse(textOf(result));
+      assertEquals(meta.traceparent, traceparent);
+      assertEquals(meta["example.com/secret"], undefined);
+      assertEquals(auth, undefined);
+    });
+  });
+}
