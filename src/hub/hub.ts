@@ -106,7 +106,7 @@ export class Hub implements HubLike, AsyncDisposable {
    */
   async add(name: string, config: ServerConfig): Promise<void> {
     if (this.#isOver) throw new TypeError(`Cannot add the server "${name}": the hub is closed`);
-    if (this.#connections.has(name)) throw new TypeError(`Cannot add the server "${name}": there is one of that name`);
+    if (this.#connections.has(name)) throw new TypeError(`Cannot add the server "${name}": it is there already`);
     const { catalog, lazy } = this.#options;
     const stored = catalog?.servers.find((server) => server.name === name);
     const known: CatalogServer = stored ??

@@ -113,7 +113,6 @@ export class Connection {
   /** How it does. */
   status(): ServerStatus {
     const { error, known } = this;
-    const code = error instanceof McpError ? error.code : undefined;
     return {
       name: this.name,
       state: this.#state,
@@ -124,7 +123,11 @@ export class Connection {
       active: this.#limiter.active,
       queued: this.#limiter.queued,
       isOpen: this.#host.clock.monotonic() < this.#breaker.until,
-      lastError: error && { name: error.name, code, message: error.message },
+      lastError: error && {
+        name: error.name,
+        code: error instanceof McpError ? error.code : undefined,
+        message: error.message,
+      },
       authorizationUrl: this.#authorizationUrl,
     };
   }
@@ -167,7 +170,7 @@ export class Connection {
 
   /** Ends it: calls in flight, the session, the process. Idempotent. */
   async close(): Promise<void> {
-    const reason = new ConnectionClosedError(`The server "${this.name}" was closed`, { delivery: "not-sent" });
+    const reason = new ConnectionClosedError("The server is closed", { delivery: "not-sent" });
     this.#cancelTry?.();
     this.#watch.stop();
     this.#pause("close", reason);
@@ -339,7 +342,7 @@ export class Connection {
     const why = config.disabled
       ? "it is disabled"
       : this.#state === "authorizing"
-      ? "a person has to sign in first"
+      ? "sign in first"
       : cause?.message ?? "it is closed";
     return new ConnectError(`Cannot reach the server "${server}": ${why}`, { cause, server, retryable: true });
   }

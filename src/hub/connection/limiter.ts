@@ -60,7 +60,7 @@ export class Limiter {
   wait({ milliseconds, signal }: Patience): Promise<void> {
     const { clock, queue } = this.#options;
     if (this.#waiting.size >= queue) {
-      return Promise.reject(new OverloadedError(`${queue} calls wait already: try again later`, { retryable: true }));
+      return Promise.reject(new OverloadedError(`${queue} calls wait already`, { retryable: true }));
     }
     return new Promise((resolve, reject) => {
       const done = (settle: () => void): void => {
