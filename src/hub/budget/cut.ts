@@ -100,8 +100,8 @@ function tokensOf(code: number): number {
   return code < 128 ? 0.25 : code < 0x250 ? 0.5 : 1;
 }
 
-/** How many characters of a text fit. */
-function fitting(text: string, room: number, unit: Budget["unit"]): number {
+/** How many characters of a text fit into some room. */
+export function fitting(text: string, room: number, unit: Budget["unit"]): number {
   let end = 0;
   if (unit === "characters") end = Math.min(text.length, Math.max(0, Math.floor(room)));
   else for (let rest = room; end < text.length && (rest -= tokensOf(text.charCodeAt(end))) >= 0; end++);
@@ -132,10 +132,11 @@ function withText(block: ContentBlock, text: string): ContentBlock {
 }
 
 function bytesOf(block: ContentBlock): number {
-  const data = block.type === "resource"
-    ? block.resource.blob
-    : block.type === "image" || block.type === "audio"
-    ? block.data
-    : "";
-  return Math.floor((data?.length ?? 0) * 3 / 4);
+  if (block.type === "resource") return byteLength(block.resource.blob ?? "");
+  return block.type === "image" || block.type === "audio" ? byteLength(block.data) : 0;
+}
+
+/** How many bytes base64 stands for. */
+export function byteLength(base64: string): number {
+  return Math.floor(base64.length * 3 / 4) - (base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0);
 }

@@ -6,9 +6,10 @@
 import { type Clock, type Random, type Store, systemClock, systemRandom } from "../../ports.ts";
 import type { CallToolResult } from "../../protocol/types.ts";
 import { HubLayer } from "../layer.ts";
-import type { CatalogTool, HubLike } from "../seam.ts";
+import type { CatalogTool, HubLike, QualifiedName } from "../seam.ts";
 import { type Budget, type Cut, cutResult } from "./cut.ts";
 import { KeptResults } from "./kept_results.ts";
+import { createReadTool, isReadTool, readToolName, runReadTool } from "./read_tool.ts";
 import { parseResultUri, readResult, resultsUri, unknown } from "./result_resource.ts";
 
 /** Options of {@linkcode withResultBudget}. */
@@ -29,6 +30,8 @@ export interface ResultBudgetOptions {
   readonly timeout?: number | undefined;
   /** The most characters under one key of the store (40,000: at most 120,000 bytes, which Durable Objects take). */
   readonly chunkSize?: number | undefined;
+  /** Gives the model a tool `read_result`, for programs whose model cannot read resources otherwise (false). */
+  readonly readTool?: boolean | undefined;
   /** Is told when a result could not be kept: then it is given uncut, since nothing may be lost. */
   readonly onError?: ((error: unknown) => void) | undefined;
   /** The system's own. */
@@ -74,6 +77,8 @@ class BudgetedHub extends HubLayer {
   readonly #timeout: number;
   readonly #mostClaimed: number;
   readonly #onError: (error: unknown) => void;
+  readonly #readTool: CatalogTool | undefined;
+  #shown: { readonly all: readonly CatalogTool[]; readonly tools: readonly CatalogTool[] } | undefined;
 
   constructor(hub: HubLike, options: ResultBudgetOptions) {
     super(hub);
@@ -87,19 +92,35 @@ class BudgetedHub extends HubLayer {
     this.#timeout = amount("timeout", options.timeout ?? 10_000, 1);
     this.#onError = options.onError ?? (() => {});
     this.#clock = clock;
+    this.#readTool = options.readTool ? createReadTool() : undefined;
     const lifetime = amount("lifetime", options.lifetime ?? 3_600_000, 1);
     const chunkSize = amount("chunkSize", options.chunkSize ?? 40_000, 16);
     this.#kept = new KeptResults({ store, clock, random, lifetime, chunkSize });
   }
 
+  override tools(): readonly CatalogTool[] {
+    const all = this.hub.tools();
+    if (!this.#readTool) return all;
+    if (this.#shown?.all !== all) this.#shown = { all, tools: [...all, this.#readTool] };
+    return this.#shown.tools;
+  }
+
+  override findTool(name: QualifiedName): CatalogTool | undefined {
+    return this.#readTool && isReadTool(name) ? this.#readTool : this.hub.findTool(name);
+  }
+
   override async callTool(...[name, args, options]: Parameters<HubLike["callTool"]>): Promise<CallToolResult> {
+    if (this.#readTool && isReadTool(name)) {
+      options?.signal?.throwIfAborted();
+      return await runReadTool(args ?? {}, this.#budget, (id) => this.#within(this.#kept.read(id), options?.signal));
+    }
     const tool = this.hub.findTool(name);
     const result = await this.hub.callTool(name, args, options);
     const cut = cutResult(result, this.#budgetOf(tool, result));
     if (!cut) return result;
     try {
       const { id, expiresAt } = await this.#within(this.#kept.keep(result), options?.signal);
-      return tell(cut, resultsUri + id, expiresAt);
+      return tell(cut, { uri: resultsUri + id, expiresAt, hasTool: this.#readTool !== undefined });
     } catch (error) {
       options?.signal?.throwIfAborted();
       this.#onError(error);
@@ -150,18 +171,25 @@ class BudgetedHub extends HubLayer {
 }
 
 /** The cut result, with a line for the model and the same for programs. */
-function tell({ result, shown, total, media, structured, next }: Cut, uri: string, expiresAt: number): CallToolResult {
+function tell(
+  { result, shown, total, media, structured, next }: Cut,
+  { uri, expiresAt, hasTool }: { uri: string; expiresAt: number; hasTool: boolean },
+): CallToolResult {
   const facts: string[] = [];
   if (next) facts.push(`${shown} of ${total} characters are shown`);
   if (media > 0) {
     facts.push(`${media} ${media === 1 ? "picture, sound or file is" : "pictures, sounds or files are"} left out`);
   }
-  if (structured && !next) facts.push(`the structured content is left out`);
-  const rest = next ? `; the text goes on at ${uri}/${next.part}?from=${next.from}` : "";
+  if (structured && !next) facts.push("the structured content is left out");
   const until = new Date(expiresAt).toISOString();
-  const line = `[This result is too large: ${
-    facts.join(", ")
-  }. All of it can be read as the resource ${uri} until ${until}${rest}]`;
+  const where = hasTool ? `with the tool ${readToolName} by its uri ${uri}` : `as the resource ${uri}`;
+  const place = next && `${uri}/${next.part}`;
+  const rest = !next
+    ? ""
+    : hasTool
+    ? `; the text goes on with ${JSON.stringify({ uri: place, from: next.from })}`
+    : `; the text goes on at ${place}?from=${next.from}`;
+  const line = `[This result is too large: ${facts.join(", ")}. All of it can be read ${where} until ${until}${rest}]`;
   return {
     ...result,
     content: [...result.content, { type: "text", text: line }],

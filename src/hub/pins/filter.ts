@@ -9,6 +9,9 @@ import { HubLayer } from "../layer.ts";
 import type { Catalog, CatalogTool, HubLike, QualifiedName, ResourceName } from "../seam.ts";
 import { createMatcher, type Matcher } from "./glob.ts";
 
+/** A step upwards in a path: what it leads to is not what its text looks like. */
+const climbing = /[/\\](?:\.|%2e){2}(?:[/\\?#]|%2f|%5c|$)/i;
+
 /** What there is. Patterns are explained at {@linkcode withFilter}. */
 export interface FilterOptions {
   /** Only what fits one of these. Default: everything. An empty list: nothing. */
@@ -19,11 +22,13 @@ export interface FilterOptions {
 
 /**
  * Wraps a hub so that only a part of it is there: listed, found, called, read, completed and in the catalog. What is hidden is
- * refused like what is not known. Status and events stay as they are.
+ * refused like what is not known, and tools and prompts that are not listed are refused too: only the list knows their
+ * qualified names. Status and events stay as they are.
  *
  * A pattern is a server (`github`), a tool, a prompt or a resource of one (`github.create_issue`, `docs.file:///a.txt`), or the
  * qualified name (`github__create_issue`); `*` stands for any run of characters. `github` means all of that server,
- * `*.delete_*` all of that name everywhere. Case counts.
+ * `*.delete_*` all of that name everywhere. Case counts. URIs are compared as texts: a server may know one thing by several,
+ * so allow rather than deny them; those with `..` as a step are refused.
  *
  * Order of wrappers, from the inside: `withFilter`, `withApproval`, `withResultBudget`, and progressive discovery outermost.
  *
@@ -79,9 +84,9 @@ class FilteredHub extends HubLayer {
 
   override callTool(...[name, args, options]: Parameters<HubLike["callTool"]>): Promise<CallToolResult> {
     const found = this.hub.findTool(name);
-    const target = found ? { server: found.server, name: found.name } : this.#unlisted(name);
-    const isAllowed = found ? this.#hasNamed(found) : target !== undefined && this.#has(target.server, target.name);
-    if (target && isAllowed) return this.hub.callTool(target, args, options);
+    if (found && this.#hasNamed(found)) {
+      return this.hub.callTool({ server: found.server, name: found.name }, args, options);
+    }
     const shown = typeof name === "string" ? name : `${name.server}.${name.name}`;
     const text = `Cannot call "${shown}": there is no such tool, or it is not allowed here`;
     return Promise.resolve({ content: [{ type: "text", text }], isError: true });
@@ -91,7 +96,7 @@ class FilteredHub extends HubLayer {
     ...[name, options]: Parameters<HubLike["readResource"]>
   ): ReturnType<HubLike["readResource"]> {
     const uri = typeof name === "string" ? name : name.uri;
-    if (!this.#owners(name).every((server) => this.#has(server, uri))) {
+    if (climbing.test(uri) || !this.#owners(name).every((server) => this.#has(server, uri))) {
       throw new InvalidParamsError(`Cannot read "${uri}": there is no such resource, or it is not allowed here`);
     }
     return await this.hub.readResource(name, options);
@@ -143,14 +148,6 @@ class FilteredHub extends HubLayer {
     return (this.#allow?.(names) ?? true) && !this.#deny(names);
   }
 
-  /** A tool that is not listed yet, and which the hub inside may find: without its server nothing can be said about it. */
-  #unlisted(name: QualifiedName): { readonly server: string; readonly name: string } | undefined {
-    if (typeof name !== "string") return name;
-    const servers = this.hub.status().map((status) => status.name).filter((server) => name.startsWith(`${server}.`));
-    const [server] = servers;
-    return server === undefined || servers.length > 1 ? undefined : { server, name: name.slice(server.length + 1) };
-  }
-
   /** Whose a resource is, or may be: where nobody lists it, anybody may have it by a template. */
   #owners(name: ResourceName): readonly string[] {
     if (typeof name !== "string") return [name.server];
@@ -159,13 +156,14 @@ class FilteredHub extends HubLayer {
     return owners.map(({ server }) => server);
   }
 
-  /** A prompt that is there, by its server and its name. */
+  /** A prompt that is listed, by its server and its name. */
   #promptName(name: QualifiedName): QualifiedName {
-    const prompt = typeof name !== "string" ? undefined : this.hub.prompts().find((entry) => {
-      return entry.qualifiedName === name || `${entry.server}.${entry.name}` === name;
-    });
-    const target = typeof name !== "string" ? name : prompt && { server: prompt.server, name: prompt.name };
-    if (target && this.#has(target.server, target.name, prompt?.qualifiedName)) return target;
+    const found = this.hub.prompts().find((entry) =>
+      typeof name === "string"
+        ? entry.qualifiedName === name || `${entry.server}.${entry.name}` === name
+        : entry.server === name.server && entry.name === name.name
+    );
+    if (found && this.#hasNamed(found)) return { server: found.server, name: found.name };
     const shown = typeof name === "string" ? name : `${name.server}.${name.name}`;
     throw new InvalidParamsError(`Cannot use the prompt "${shown}": it does not exist, or it is not allowed here`);
   }

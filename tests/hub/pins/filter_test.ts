@@ -61,19 +61,16 @@ describe("a filter", () => {
     assertEquals(JSON.stringify(told).includes('mean "github__delete_repo"'), false);
   });
 
-  test("a tool that is not listed yet is asked of its server, where that is allowed", async () => {
-    const hub = withFilter(createHub(), { allow: ["github.new_*"] });
-    const unknown = /^Cannot call \{"server":"github","name":"new_thing"\}: unknown$/;
-    for (const name of ["github.new_thing", { server: "github", name: "new_thing" }]) {
-      const [block] = (await hub.callTool(name)).content;
-      assertEquals(block?.type === "text" && unknown.test(block.text), true);
-    }
-    for (const name of ["github.old_thing", "docs.new_thing", "github__new_thing", "other.new_thing"]) {
-      const [block] = (await hub.callTool(name)).content;
-      assertEquals(block, {
-        type: "text",
-        text: `Cannot call "${name}": there is no such tool, or it is not allowed here`,
-      });
+  test("what is not listed is refused, since nobody knows its qualified name", async () => {
+    const inside = createHub();
+    const hub = withFilter(inside, { deny: ["github__new_thing"] });
+    inside.findTool = () => undefined;
+    inside.prompts = () => [];
+    inside.callTool = () => Promise.resolve({ content: [{ type: "text", text: "found after all" }] });
+    inside.getPrompt = () => Promise.resolve({ messages: [] });
+    for (const name of ["github.new_thing", "github__new_thing", { server: "github", name: "new_thing" }]) {
+      assertEquals((await hub.callTool(name)).isError, true);
+      await assertRejects(() => hub.getPrompt(name), InvalidParamsError, "is not allowed here");
     }
   });
 
@@ -102,6 +99,35 @@ describe("a filter", () => {
       [1, 1],
       [0, 0],
     ]);
+  });
+
+  test("a URI that climbs out of what is allowed is refused", async () => {
+    const inside = createHub();
+    const read: string[] = [];
+    inside.readResource = (name) => {
+      read.push(typeof name === "string" ? name : name.uri);
+      return Promise.resolve({ contents: [] });
+    };
+    const hub = withFilter(inside, { allow: ["docs.file:///pub/*"] });
+    const climbing = [
+      "file:///pub/../etc",
+      "file:///pub/%2e%2E/etc",
+      "file:///pub/a/..",
+      "file:///pub/.%2e?x",
+      "file:///pub/..\\etc",
+    ];
+    for (const uri of climbing) {
+      await assertRejects(
+        () => hub.readResource({ server: "docs", uri }),
+        InvalidParamsError,
+        "is not allowed here",
+        uri,
+      );
+    }
+    for (const uri of ["file:///pub/a..b", "file:///pub/...", "file:///pub/a.txt"]) {
+      await hub.readResource({ server: "docs", uri });
+    }
+    assertEquals(read, ["file:///pub/a..b", "file:///pub/...", "file:///pub/a.txt"]);
   });
 
   test("prompts and completions", async () => {
