@@ -36,7 +36,7 @@ export interface Gateway extends AsyncDisposable {
  * import { connect } from "@causeway/mcp";
  * import { createGateway } from "@causeway/mcp/gateway";
  * import { createHandler } from "@causeway/mcp/server";
- * import { createOpenHub } from "./src/hub/open_hub.ts";
+ * import { createOpenHub } from "@causeway/mcp/hub";
  *
  * await using hub = await createOpenHub(connect)({});
  * const gateway = createGateway(hub, { name: "all-of-them" });

@@ -143,7 +143,7 @@ export class Relay {
  * ```ts
  * import { connect } from "@causeway/mcp";
  * import { createGateway, createRelay } from "@causeway/mcp/gateway";
- * import { createOpenHub } from "./src/hub/open_hub.ts";
+ * import { createOpenHub } from "@causeway/mcp/hub";
  *
  * const relay = createRelay();
  * const { handlers, features } = relay;
