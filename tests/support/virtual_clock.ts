@@ -68,9 +68,15 @@ export class VirtualClock implements Clock {
     const last = this.#elapsed + most;
     for (await this.settle(); !done; await this.settle()) {
       const timer = this.#next();
+      if (timer && timer.at <= last) {
+        this.#run(timer);
+        continue;
+      }
+      // What runs outside of the program, such as the runtime's cryptography, needs real time on a busy machine.
+      for (let left = 100; left && !done; left--) await this.settle();
+      if (done) break;
       if (!timer) throw new Error("Nothing is left to wait for, and the work is not done");
-      if (timer.at > last) throw new Error(`The work is not done within ${most} ms`);
-      this.#run(timer);
+      throw new Error(`The work is not done within ${most} ms`);
     }
     return await work;
   }
