@@ -75,7 +75,7 @@ const budgets: readonly Budget[] = [
     from: "./mod.ts",
     program: oneHubCall,
     most: 24_576,
-    today: 36_030,
+    today: 36_040,
   },
   {
     name: "the same with OAuth, from src/client",

@@ -326,7 +326,7 @@ export class Hub implements HubLike, AsyncDisposable {
   #connection(server: string): Connection {
     const connection = this.#connections.get(server);
     if (connection) return connection;
-    throw new InvalidParamsError(`Cannot find the server "${server}"`, { delivery: "not-sent", server });
+    throw wrongName(`Cannot find the server "${server}"`, server);
   }
 
   /** Whose a tool or prompt is. A server that nothing is known of is connected and listed first. */
@@ -348,10 +348,7 @@ export class Hub implements HubLike, AsyncDisposable {
   #unlisted(connection: Connection, name: string | undefined, kind: string): Found {
     if (name && (kind === "prompt" || !(this.#options.filter ?? connection.config.tools))) return { connection, name };
     const server = connection.name;
-    throw new InvalidParamsError(`Cannot find the ${kind} "${name}" at the server "${server}"`, {
-      delivery: "not-sent",
-      server,
-    });
+    throw wrongName(`Cannot find the ${kind} "${name}" at the server "${server}"`, server);
   }
 
   /** The server that a name begins with: of several the longest. Without a dot the own name is not known before it is listed. */
@@ -365,7 +362,7 @@ export class Hub implements HubLike, AsyncDisposable {
       else if (name.startsWith(labels.get(server) + separator)) found = { connection, name: undefined };
     }
     if (found) return found;
-    throw new InvalidParamsError(`Cannot find "${name}": no server has it`, { delivery: "not-sent" });
+    throw wrongName(`Cannot find "${name}": no server has it`);
   }
 
   /** The one server that lists a resource. */
@@ -373,6 +370,13 @@ export class Hub implements HubLike, AsyncDisposable {
     const [first, second] = this.#view.findResource(uri);
     if (first && !second) return { server: first.server, uri };
     const why = second ? "more than one server has it: name the server" : "no server lists it";
-    throw new InvalidParamsError(`Cannot read "${uri}": ${why}`, { delivery: "not-sent" });
+    throw wrongName(`Cannot read "${uri}": ${why}`);
   }
+}
+
+/** What a caller named is not there. The class stands for answers of servers; here none was asked. */
+function wrongName(message: string, server?: string): InvalidParamsError {
+  const error = new InvalidParamsError(message, { server });
+  error.delivery = "not-sent";
+  return error;
 }

@@ -31,6 +31,9 @@ describe("opening", () => {
     assert(hub.errors.get("nowhere") instanceof TypeError);
     const { lastError } = hub.status()[2] ?? {};
     assertEquals([lastError?.name, lastError?.code], ["TimeoutError", "timeout"]);
+    const unknown = await clock.until(hub.callTool("unheard-of.echo"));
+    const { "dev.causeway/error": told } = unknown._meta ?? {};
+    assertEquals([unknown.isError, (told as { delivery?: string }).delivery], [true, "not-sent"]);
     const down = await clock.until(hub.callTool("nowhere.echo"));
     assertEquals([down.isError, textOf(down).includes('"nowhere"')], [true, true]);
     await clock.until(hub.close());
