@@ -60,6 +60,8 @@ export class Connection {
   /** Attempts since it was connected last. */
   #attempts = 0;
   #connectedAt = 0;
+  /** Whether it did not last when it was connected last, and no call worked: that it can be connected means little then. */
+  #isBrief = false;
   #notBefore = -Infinity;
   #attempt: Promise<void> | undefined;
   #closing = new AbortController();
@@ -234,7 +236,7 @@ export class Connection {
     this.#authorizationUrl = undefined;
     this.#attempts = 0;
     const { isDoubtful } = this.#breaker;
-    if (!isDoubtful) this.#breaker.worked();
+    if (!isDoubtful && !this.#isBrief) this.#breaker.worked();
     this.#go("opened");
     // After a pause one call decides.
     this.#limiter.resume(isDoubtful);
@@ -277,12 +279,14 @@ export class Connection {
     if (this.#state !== "connected") return;
     this.#note(error);
     this.#watch.stop();
-    if (this.#host.clock.monotonic() - this.#connectedAt >= calm) this.#tries = 0;
-    this.#again(false, 0);
+    this.#isBrief = this.#host.clock.monotonic() - this.#connectedAt < calm;
+    if (!this.#isBrief) this.#tries = 0;
+    this.#again(this.#breaker.failed(), 0);
   }
 
   #worked(): void {
     this.#tries = 0;
+    this.#isBrief = false;
     this.#breaker.worked();
     if (this.#limiter.narrow && this.#state === "connected") this.#limiter.resume();
   }
