@@ -1,5 +1,6 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { ConnectError, RpcError } from "../../../mod.ts";
 import { createGateway } from "../../../src/hub/gateway/mod.ts";
 import { openHub } from "../support.ts";
 import { all, open, pairs, textOf } from "./support.ts";
@@ -81,17 +82,25 @@ describe("the gateway", () => {
 
   test("a server that is down is a result that names it; the others go on", async () => {
     const one = all("one", "modern");
-    await using scene = await open({ one: { ...one.config, maxRetries: 0 }, two: all("two", "modern").config });
+    let isUp = true;
+    const transport = () => {
+      const made = typeof one.config.transport === "function" ? one.config.transport() : one.config.transport;
+      const restart = made.restart?.bind(made);
+      made.restart = () => isUp ? restart?.() ?? Promise.resolve() : Promise.reject(new ConnectError("no way there"));
+      return made;
+    };
+    await using scene = await open({ one: { transport, maxRetries: 0 }, two: all("two", "modern").config });
     const client = await scene.join("modern");
+    isUp = false;
     one.kill();
-    await scene.hub.remove("one");
-    await scene.hub.add("one", {
-      transport: () => {
-        throw new Error("no way there");
-      },
-    });
-    await assertRejects(() => client.callTool("one__sum", { a: 1, b: 2 }), Error, "one__sum");
+    await until(() => scene.hub.status()[0]?.state !== "connected", "the end of the connection");
+    const result = await client.callTool("one__sum", { a: 1, b: 2 });
+    assertEquals(result.isError, true);
+    assert(textOf(result).includes('"one"'), textOf(result));
+    await assertRejects(() => client.readResource("note://one/own"), RpcError, '"one"');
     assertEquals((await client.callTool("two__sum", { a: 1, b: 2 })).structuredContent, { sum: 3 });
+    await scene.hub.remove("one");
+    await assertRejects(() => client.callTool("one__sum", { a: 1, b: 2 }), RpcError, "one__sum");
   });
 
   test("a server that dies under a call is a result that names it", async () => {
