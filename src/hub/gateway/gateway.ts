@@ -33,12 +33,11 @@ export interface Gateway extends AsyncDisposable {
  *
  * @example Two servers behind one
  * ```ts
- * import { connect } from "@causeway/mcp";
+ * import { openHub } from "@causeway/mcp";
  * import { createGateway } from "@causeway/mcp/gateway";
  * import { createHandler } from "@causeway/mcp/server";
- * import { createOpenHub } from "./src/hub/open_hub.ts";
  *
- * await using hub = await createOpenHub(connect)({});
+ * await using hub = await openHub({});
  * const gateway = createGateway(hub, { name: "all-of-them" });
  * const handler = createHandler(gateway);
  * console.assert(typeof handler === "function");

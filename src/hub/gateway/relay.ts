@@ -141,13 +141,12 @@ export class Relay {
  *
  * @example A hub that may ask its gateway's clients
  * ```ts
- * import { connect } from "@causeway/mcp";
+ * import { openHub } from "@causeway/mcp";
  * import { createGateway, createRelay } from "@causeway/mcp/gateway";
- * import { createOpenHub } from "./src/hub/open_hub.ts";
  *
  * const relay = createRelay();
  * const { handlers, features } = relay;
- * await using hub = await createOpenHub(connect)({}, { handlers, features });
+ * await using hub = await openHub({}, { handlers, features });
  * const gateway = createGateway(hub, { relay });
  * console.assert(gateway.methods.capabilities().tools !== undefined);
  * ```
