@@ -8,6 +8,8 @@ import { parseArgs } from "node:util";
 import { readSignInOptions, signInOptions } from "./auth/options.ts";
 import type { SignInOptions } from "./auth/options.ts";
 import { UsageError } from "./failure.ts";
+import { readServeOptions, serveOptions } from "./serve/options.ts";
+import type { ServeOptions } from "./serve/options.ts";
 import { isHeaderName, isHeaderValue } from "../hub/config/server/headers.ts";
 import { didYouMean } from "../hub/config/nearest.ts";
 
@@ -28,12 +30,14 @@ export interface CommandLine {
   readonly args: string | undefined;
   /** How to sign in: `login` alone has it. */
   readonly signIn?: SignInOptions;
+  /** How to serve: `serve` and `bridge` alone have it. */
+  readonly serve?: ServeOptions;
 }
 
 /** What can stand behind `causeway`. */
 export type CommandName = typeof commandNames[number];
 
-const commandNames = ["tools", "call", "login", "logout", "whoami"] as const;
+const commandNames = ["tools", "call", "login", "logout", "whoami", "serve", "bridge"] as const;
 
 const options = {
   json: { type: "boolean" },
@@ -44,13 +48,17 @@ const options = {
   help: { type: "boolean", short: "h" },
   version: { type: "boolean", short: "v" },
   ...signInOptions,
+  ...serveOptions,
 } as const;
 
 /** The options that not every command has. */
 const owners: Readonly<Partial<Record<keyof typeof options, readonly CommandName[]>>> = {
   args: ["call"],
-  header: ["tools", "call"],
+  header: ["tools", "call", "bridge"],
   ...Object.fromEntries(Object.keys(signInOptions).map((name) => [name, ["login"]])),
+  ...Object.fromEntries(Object.keys(serveOptions).map((name) => [name, ["serve", "bridge"]])),
+  servers: ["serve"],
+  port: ["login", "serve", "bridge"],
 };
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, "": 1_000, m: 60_000 };
 
@@ -86,6 +94,7 @@ export function readCommandLine(
     config: given.config?.at(-1),
     args: given.args?.at(-1),
     ...(command === "login" && { signIn: readSignInOptions(given) }),
+    ...((command === "serve" || command === "bridge") && { serve: readServeOptions(given) }),
   };
 }
 

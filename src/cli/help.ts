@@ -14,6 +14,8 @@ const help = `causeway ${version}: call the tools of an MCP server
   causeway login <target>                          sign in to a server; tools and call use it from then on
   causeway logout <target>                         revoke and forget a sign-in
   causeway whoami [target]                         who is signed in: issuer, client, scopes, until when
+  causeway serve [config …]                        serve the servers of configs as one: over stdio, or HTTP with --port
+  causeway bridge <target>                         serve one server over another binding, with its own names
 
 Target
   https://example.com/mcp                          a URL: https:, http:, wss:, ws:
@@ -43,6 +45,14 @@ Signing in
   --client-secret-file <file>                      its secret; or in the variable CAUSEWAY_CLIENT_SECRET
   --client-metadata-url <url>                      the https URL of a client metadata document, as the client's id
   --port <port>                                    where the browser comes back to, on 127.0.0.1: a free one
+
+Serving
+  --stdio                                          to the program that started it, over stdin and stdout (the default)
+  --port <port>    --hostname <name>               over HTTP at /mcp: 8080, 127.0.0.1; for this machine alone
+  --token-file <file>                              callers send this token as their bearer; needed for another hostname
+  --servers <name,name>                            only these of the config
+  --timeout <time>                                 how long each server may take until it is connected
+
 Sign-ins are kept in CAUSEWAY_HOME, else in causeway below XDG_CONFIG_HOME, ~/.config or %APPDATA%, for this user alone.
 A header "Authorization" of --header or the config wins over them.
 

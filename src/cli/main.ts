@@ -31,6 +31,9 @@ const commands: Readonly<
   login: (line, signal) => login(line, signal, systemWorld),
   logout: (line, signal) => logout(line, signal, systemWorld),
   whoami: (line, signal) => whoami(line, signal, systemWorld),
+  // The gateway is loaded where it is wanted.
+  serve: async (line, signal) => await (await import("./serve/serve.ts")).serve(line, signal, systemWorld),
+  bridge: async (line, signal) => await (await import("./serve/serve.ts")).bridge(line, signal, systemWorld),
   help: showHelp,
   version: showVersion,
 };

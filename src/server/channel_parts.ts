@@ -45,6 +45,7 @@ export function countedMethods(methods: Methods, count: (by: 1 | -1) => void): M
     tool: (name) => methods.tool(name),
     task: (name) => methods.task?.(name),
     watch: (listener) => methods.watch(listener),
+    ...(methods.watched && { watched: () => methods.watched?.() ?? new Set() }),
   };
 }
 

@@ -3,16 +3,17 @@
  * era the server behind speaks (`modern` or `legacy`; both without it).
  */
 import process from "node:process";
-import { createHandler, type McpServer } from "../../src/server/mod.ts";
+import { createHandler } from "../../src/server/mod.ts";
 import { inMemory } from "../hub/support.ts";
 import { open } from "../hub/gateway/support.ts";
 import { erasOf } from "../interop/server/eras.ts";
 import { listen } from "./host/listen.ts";
 import { createEverything } from "./server/everything.ts";
 
-const everything: McpServer = createEverything();
-const behind = inMemory(everything, { eras: erasOf(process.env["BACK"] ?? "both") });
-const { gateway } = await open({ everything: behind.config }, { name: "causeway-conformance", names: "own" });
+const behind = inMemory(createEverything(), { eras: erasOf(process.env["BACK"] ?? "both") });
+// All callers are the suite: what a server asks on no request of its own may go to it.
+const options = { name: "causeway-conformance", names: "own", caller: () => "the suite" } as const;
+const { gateway } = await open({ everything: behind.config }, options);
 const serve = createHandler(gateway, {
   sessions: { hold: 200, retry: 50 },
   logger: ({ level, message, fields }) => console.error(level, message, fields ?? ""),

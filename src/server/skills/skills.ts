@@ -161,6 +161,10 @@ class SkillMethods implements Methods {
     return this.#server.methods.watch(listener);
   }
 
+  watched(): Set<string> {
+    return this.#server.methods.watched?.() ?? new Set();
+  }
+
   async #list(params: JsonObject): Promise<JsonObject> {
     const page = this.#shelf.page(params);
     const folders = (page.skills as JsonObject[]).map(({ uri }) => this.#shelf.get(uri as string)!.folder);

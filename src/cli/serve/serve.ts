@@ -1,0 +1,119 @@
+/**
+ * `causeway serve` and `causeway bridge`: servers behind one, over the standard input and output or over HTTP.
+ *
+ * @module
+ */
+import { openHub, serveHttp, serveStdio } from "../../entry/local.ts";
+import { createGateway, createRelay } from "../../hub/gateway/mod.ts";
+import type { Gateway } from "../../hub/gateway/mod.ts";
+import type { Hub } from "../../hub/hub.ts";
+import type { ServerConfig } from "../../hub/seam.ts";
+import { createHandler } from "../../server/mod.ts";
+import type { AuthWorld } from "../auth/oauth.ts";
+import type { CommandLine } from "../command_line.ts";
+import { exitCodes, UsageError } from "../failure.ts";
+import { writeError } from "../terminal.ts";
+import { oneLine } from "../text/plain.ts";
+import type { ServeOptions } from "./options.ts";
+import { serverOfTarget, serversOfConfigs } from "./servers.ts";
+import { requireToken } from "./token.ts";
+
+/** How long servers may hold up the first answer, in milliseconds; those that take longer come later. */
+const patience = 5_000;
+
+/** Serves the servers of configs until its client is gone, or it is interrupted. */
+export async function serve(line: CommandLine, signal: AbortSignal, world: AuthWorld): Promise<number> {
+  const options = optionsOf(line);
+  const paths = line.config === undefined ? line.words : [line.config, ...line.words];
+  const wanted = { names: options.servers, timeout: line.timeout, world };
+  return await run(await serversOfConfigs(paths, wanted), { options, signal, names: "qualified" });
+}
+
+/** Serves one server over another binding, with its own names. */
+export async function bridge(line: CommandLine, signal: AbortSignal, world: AuthWorld): Promise<number> {
+  const [target, ...more] = line.words;
+  if (target === undefined || more.length) {
+    throw new UsageError(
+      'Name one server: causeway bridge https://example.com/mcp, or causeway bridge "bun server.ts"',
+    );
+  }
+  const servers = await serverOfTarget(target, line, { timeout: line.timeout, world });
+  return await run(servers, { options: optionsOf(line), signal, names: "own" });
+}
+
+/** What is served, and how. */
+interface Run {
+  readonly options: ServeOptions;
+  readonly signal: AbortSignal;
+  readonly names: "qualified" | "own";
+}
+
+function optionsOf({ serve }: CommandLine): ServeOptions {
+  return serve ?? { servers: undefined };
+}
+
+async function run(servers: ReadonlyMap<string, ServerConfig>, { options, signal, names }: Run): Promise<number> {
+  const { http } = options;
+  const check = http?.tokenFile === undefined ? undefined : await requireToken(http.tokenFile);
+  const relay = createRelay();
+  const { handlers, features } = relay;
+  await using hub = await openHub({}, { handlers, features });
+  void report(hub);
+  const connecting = Promise.all(Array.from(servers, ([name, config]) => hub.add(name, config)));
+  await until(connecting, patience, signal);
+  signal.throwIfAborted();
+  // There is one client at the other end of a pipe, whatever it says of itself.
+  const caller = http ? undefined : () => "the client of this pipe";
+  await using gateway = createGateway(hub, { name: "causeway", relay, names, caller });
+  if (!http) return await overStdio(gateway, signal);
+  const handler = createHandler(gateway, { auth: check, allowedHosts: hostsOf(http.hostname) });
+  const answer = async (request: Request): Promise<Response> =>
+    new URL(request.url).pathname === "/mcp" ? await handler(request) : new Response(null, { status: 404 });
+  const host = await serveHttp(Object.assign(answer, { close: () => handler.close() }), http).catch((error) => {
+    throw new UsageError(`Cannot listen at "${http.hostname}", port ${http.port}: ${oneLine(String(error.message))}`);
+  });
+  await using _ = host;
+  await writeError(`causeway: serves ${hub.tools().length} tools at ${host.url}/mcp\n`);
+  await ended(signal);
+  throw signal.reason;
+}
+
+async function overStdio(gateway: Gateway, signal: AbortSignal): Promise<number> {
+  const served = await serveStdio(gateway);
+  await Promise.race([served.closed, ended(signal)]);
+  if (!signal.aborted) return exitCodes.ok;
+  await served.close();
+  throw signal.reason;
+}
+
+/** Names of this machine, unless it is reached by another: then its callers have a token, and no page has it. */
+function hostsOf(hostname: string): readonly string[] | "*" | undefined {
+  return /^(127\.|localhost$|\[?::1\]?$)/.test(hostname) ? undefined : "*";
+}
+
+/** Tells what goes wrong with servers. */
+async function report(hub: Hub): Promise<void> {
+  for await (const event of hub.events()) {
+    if (event.type === "error") {
+      const { server, error: { message } } = event;
+      const about = message.includes(`"${server}"`) ? "" : `"${server}": `;
+      await writeError(`causeway: ${about}${oneLine(message)}\n`);
+    } else if (event.type === "authorization") {
+      await writeError(`causeway: "${event.server}" wants a sign-in: causeway login ${event.server}\n`);
+    }
+  }
+}
+
+function ended(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+async function until(work: Promise<unknown>, milliseconds: number, signal: AbortSignal): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<void>((resolve) => timer = setTimeout(resolve, milliseconds));
+  await Promise.race([work, late, ended(signal)]);
+  clearTimeout(timer);
+}

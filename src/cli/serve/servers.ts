@@ -1,0 +1,105 @@
+/**
+ * Which servers are served, and how each is reached.
+ *
+ * @module
+ */
+import { Redactor } from "../../egress/redact.ts";
+import type { ServerConfig } from "../../hub/seam.ts";
+import { findSignIn } from "../auth/use.ts";
+import type { AuthWorld } from "../auth/oauth.ts";
+import { UsageError } from "../failure.ts";
+import { didYouMean } from "../../hub/config/nearest.ts";
+import { loadConfig, readServer } from "../target/config.ts";
+import { resolveTarget } from "../target/target.ts";
+import type { Destination } from "../target/target.ts";
+import { writeError } from "../terminal.ts";
+import { oneLine } from "../text/plain.ts";
+
+/** How long a child may take to end by itself, and again after SIGTERM, in milliseconds. */
+const closeTime = 1_000;
+
+/** What is wanted of the servers. */
+export interface Wanted {
+  /** The names that are wanted; undefined: all. */
+  readonly names: readonly string[] | undefined;
+  /** Milliseconds that a server may take until it is connected. */
+  readonly timeout: number | undefined;
+  readonly world: AuthWorld;
+}
+
+/**
+ * The servers of configs. One that cannot be used is told and left out; of several with one name the first counts.
+ *
+ * @param paths The files; none: `./mcp.json` or `./.mcp.json`.
+ * @throws {UsageError} When a file cannot be read, a wanted server is in none, or nothing is left.
+ */
+export async function serversOfConfigs(
+  paths: readonly string[],
+  { names, ...wanted }: Wanted,
+): Promise<Map<string, ServerConfig>> {
+  const servers = new Map<string, ServerConfig>();
+  const known = new Map<string, string>();
+  for (const given of paths.length ? paths : [undefined]) {
+    const config = await loadConfig(given);
+    if (!config) {
+      throw new UsageError("There is no config ./mcp.json or ./.mcp.json: name one, as in causeway serve my.json");
+    }
+    for (const name of config.names) {
+      const other = known.get(name);
+      if (other !== undefined && (!names || names.includes(name))) {
+        await warn(`"${name}" of "${config.path}" is left out: "${other}" has one of that name`);
+      }
+      if (other !== undefined) continue;
+      known.set(name, config.path);
+      if (names && !names.includes(name)) continue;
+      try {
+        const { target, headers, warnings } = readServer(config, name);
+        for (const warning of warnings) await warn(warning);
+        servers.set(name, await configOf({ target, headers, hint: "" }, wanted));
+      } catch (error) {
+        if (!(error instanceof UsageError)) throw error;
+        await warn(error.message);
+      }
+    }
+  }
+  const missing = names?.find((name) => !known.has(name));
+  if (missing !== undefined) {
+    throw new UsageError(`Unknown server "${missing}"${didYouMean(missing, [...known.keys()])}: correct --servers`);
+  }
+  if (!servers.size) throw new UsageError("There is no server to serve: the config has none that can be used");
+  return servers;
+}
+
+/**
+ * The one server that a target names, under a name for people.
+ *
+ * @throws {UsageError} When it is none.
+ */
+export async function serverOfTarget(
+  target: string,
+  options: { readonly config: string | undefined; readonly headers: Readonly<Record<string, string>> },
+  wanted: Omit<Wanted, "names">,
+): Promise<Map<string, ServerConfig>> {
+  const destination = await resolveTarget(target, options);
+  const name = typeof destination.target === "string" && URL.canParse(target) ? new URL(target).host : target;
+  return new Map([[oneLine(name).slice(0, 64) || "server", await configOf(destination, wanted)]]);
+}
+
+async function configOf(destination: Destination, { timeout, world }: Omit<Wanted, "names">): Promise<ServerConfig> {
+  const { target, headers } = destination;
+  const redactor = new Redactor();
+  const secrets = [...Object.values(headers), ...Object.values(typeof target === "string" ? {} : target.env ?? {})];
+  for (const secret of secrets) for (const part of [secret, ...secret.split(" ")]) redactor.add(part);
+  const settings = {
+    redact: (text: string) => redactor.redact(text),
+    timeouts: { close: closeTime },
+    ...(timeout !== undefined && { timeout }),
+  };
+  if (typeof target !== "string") return { ...target, ...settings };
+  const used = await findSignIn(world, destination);
+  return { url: target, headers: { ...headers }, ...settings, ...(used && { auth: used.oauth }) };
+}
+
+async function warn(text: string): Promise<void> {
+  await writeError(`causeway: warning: ${oneLine(text)}\n`);
+}

@@ -1,0 +1,138 @@
+import type { ChildProcess } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { describe, test } from "node:test";
+import { assert, assertEquals } from "@std/assert";
+import { connect } from "../../src/entry/local.ts";
+import { isAlive } from "../suites/spawn.ts";
+import { assertFailure, causeway, peer, program, quote } from "./support.ts";
+
+/** Serves over HTTP while `use` runs; then Ctrl-C. Gives how it ended, and whether the server behind is gone. */
+async function overHttp(
+  words: readonly string[],
+  use: (url: string) => Promise<void>,
+): Promise<{ code: number | null; err: string; isLeft: boolean }> {
+  const folder = mkdtempSync(join(tmpdir(), "causeway-serve-"));
+  const pidFile = join(folder, "pid");
+  const target = `sh -c ${quote(`echo $$ > ${quote(pidFile)}; exec ${peer("modern")}`)}`;
+  let child: ChildProcess | undefined;
+  let told = (_: string) => {};
+  const url = new Promise<string>((resolve) => told = resolve);
+  let err = "";
+  try {
+    const run = causeway(["bridge", target, "--port", "0", ...words], {
+      started: (command) => {
+        child = command;
+        command.stderr?.on("data", (text: string) => {
+          const [found] = /http:\/\/\S+\/mcp/.exec(err += text) ?? [];
+          if (found !== undefined) told(found);
+        });
+      },
+    });
+    const first = await Promise.race([url, run]);
+    if (typeof first !== "string") throw new Error(`it ended: ${JSON.stringify(first)}`);
+    await use(first);
+    assert(existsSync(pidFile));
+    const pid = Number(readFileSync(pidFile, "utf8"));
+    assert(isAlive(pid), "the server behind runs");
+    process.kill(child?.pid ?? 0, "SIGINT");
+    const ended = await run;
+    return { code: ended.code, err: ended.err, isLeft: isAlive(pid) };
+  } finally {
+    child?.kill("SIGKILL");
+    rmSync(folder, { recursive: true });
+  }
+}
+
+describe("causeway serve and bridge", () => {
+  test("a program here is reached over HTTP, by this machine's names alone, and is gone after Ctrl-C", async () => {
+    const ended = await overHttp([], async (url) => {
+      await using client = await connect(url);
+      const result = await client.callTool("echo", { text: "over HTTP" });
+      assert(JSON.stringify(result).includes("over HTTP"), JSON.stringify(result));
+      const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+      const evil = await fetch(url, {
+        method: "POST",
+        headers: { ...headers, origin: "https://evil.example" },
+        body: "{}",
+      });
+      assertEquals(evil.status, 403);
+      await evil.body?.cancel();
+      const other = await fetch(url.replace("/mcp", "/other"));
+      assertEquals(other.status, 404);
+      await other.body?.cancel();
+    });
+    assertEquals([ended.code, ended.isLeft], [130, false]);
+    assert(ended.err.endsWith("causeway: interrupted\n"), ended.err);
+  });
+
+  test("with a token, only who sends it is let in, and the server behind never sees it", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "causeway-token-"));
+    const file = join(folder, "token");
+    const token = "a-token-of-the-test-0123456789";
+    writeFileSync(file, `${token}\n`);
+    try {
+      const ended = await overHttp(["--token-file", file], async (url) => {
+        for (const headers of [{}, { authorization: "Bearer another-token-0123456789" }]) {
+          const refused = await fetch(url, { method: "POST", headers, body: "{}" });
+          assertEquals([refused.status, refused.headers.get("www-authenticate")], [401, "Bearer"]);
+          await refused.body?.cancel();
+        }
+        await using client = await connect(url, { headers: { authorization: `Bearer ${token}` } });
+        const result = await client.callTool("echo", { text: "with a token" });
+        assert(JSON.stringify(result).includes("with a token") && !JSON.stringify(result).includes(token));
+      });
+      assertEquals([ended.code, ended.isLeft], [130, false]);
+      assert(!ended.err.includes(token), ended.err);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test("over stdio: the servers of a config, until the client is gone", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "causeway-serve-"));
+    const config = join(folder, "mcp.json");
+    const [command = "", ...args] = program("tests/servers/stdio_server.ts");
+    const server = { command, args: [...args, "modern"] };
+    writeFileSync(config, JSON.stringify({ mcpServers: { one: server, two: server, broken: { url: "nothing" } } }));
+    const [runtime = "", ...words] = program("src/cli/main.ts");
+    try {
+      await using client = await connect({ command: runtime, args: [...words, "serve", config] });
+      const { tools } = await client.listTools();
+      assert(tools.some(({ name }) => name === "one__echo") && tools.some(({ name }) => name === "two__echo"));
+      const result = await client.callTool("two__echo", { text: "over stdio" });
+      assert(JSON.stringify(result).includes("over stdio"), JSON.stringify(result));
+      await using only = await connect({ command: runtime, args: [...words, "serve", config, "--servers", "two"] });
+      assert((await only.listTools()).tools.every(({ name }) => name.startsWith("two__")));
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test("bad input is one line and an exit code", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "causeway-serve-"));
+    const config = join(folder, "mcp.json");
+    const short = join(folder, "short");
+    writeFileSync(config, JSON.stringify({ mcpServers: { github: { url: "nothing" } } }));
+    writeFileSync(short, "short");
+    try {
+      for (
+        const [words, says] of [
+          [["serve", join(folder, "none.json")], /Cannot read the config ".*none\.json": there is no such file/],
+          [["serve", config, "--servers", "gihtub"], /Unknown server "gihtub" \(did you mean "github"\?\)/],
+          [["serve", config, "--hostname", "0.0.0.0"], /Cannot serve at "0\.0\.0\.0" .*: add --token-file/],
+          [["serve", config, "--stdio", "--port", "1"], /Cannot use --stdio with --port/],
+          [["serve", config, "--port", "x"], /Cannot read --port "x"/],
+          [["bridge"], /Name one server: causeway bridge/],
+          [["bridge", "a", "b"], /Name one server: causeway bridge/],
+          [["bridge", peer("modern"), "--token-file", short], /Cannot use --token-file ".*short": expected one token/],
+          [["tools", "x", "--hostname", "y"], /--hostname belongs to causeway serve and bridge/],
+        ] as const
+      ) assertFailure(await causeway(words), 2, says);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
