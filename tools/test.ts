@@ -1,6 +1,6 @@
 /**
  * `bun run test`: every test in Bun, Deno, Node and workerd. `--only <runtime>` and `--filter <part of a path>` narrow
- * it; `--timeout <seconds>` says when a runtime is killed and counted as failed (default 720).
+ * it; `--timeout <seconds>` says when a runtime is killed and counted as failed (default 1000).
  */
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ const width = 2;
 export async function main(parameters: readonly string[]): Promise<number> {
   const { values } = parseArgs({
     args: [...parameters],
-    options: { only: { type: "string" }, filter: { type: "string" }, timeout: { type: "string", default: "720" } },
+    options: { only: { type: "string" }, filter: { type: "string" }, timeout: { type: "string", default: "1000" } },
   });
   const timeout = Number(values.timeout) * 1000;
   const names = chooseRuntimes(values.only);

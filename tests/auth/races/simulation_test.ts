@@ -10,7 +10,7 @@ import { env } from "node:process";
 import { describe, test } from "node:test";
 import { simulate } from "./simulation.ts";
 
-const count = Number(env["CAUSEWAY_RACE_SEEDS"] ?? 40);
+const count = Number(env["CAUSEWAY_RACE_SEEDS"] ?? 12);
 const from = Number(env["CAUSEWAY_RACE_FROM"] ?? 1);
 const parts = 10;
 
