@@ -101,7 +101,9 @@ export function readCommandLine(
 function checkOwners(command: CommandName, given: Readonly<Record<string, unknown>>): void {
   for (const [name, owner] of Object.entries(owners)) {
     if (given[name] === undefined || owner.includes(command)) continue;
-    throw new UsageError(`--${name} belongs to causeway ${owner.join(" and ")}: leave it out`);
+    const last = owner.slice(-1);
+    const commands = [owner.slice(0, -1).join(", "), ...last].filter((part) => part !== "").join(" and ");
+    throw new UsageError(`--${name} belongs to causeway ${commands}: leave it out`);
   }
 }
 

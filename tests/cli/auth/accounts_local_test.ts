@@ -124,7 +124,7 @@ describe("causeway whoami and logout", { concurrency: false }, () => {
       [["login", server, "--port", "eighty"], /Cannot read --port "eighty"/],
       [["login", server, "--device=yes"], /"--device" takes no value/],
       [["login", server, "--devise"], /Unknown option "--devise" \(did you mean "--device"\?\)/],
-      [["login", server, "--header", "A: b"], /--header belongs to causeway tools and call: leave it out/],
+      [["login", server, "--header", "A: b"], /--header belongs to causeway tools, call and bridge: leave it out/],
       [["login", server, "--args", "{}"], /--args belongs to causeway call: leave it out/],
       [["logout", server, "--device"], /--device belongs to causeway login: leave it out/],
       [["whoami", "--port", "80"], /--port belongs to causeway login/],
