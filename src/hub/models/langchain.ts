@@ -8,7 +8,15 @@ import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { CallToolResult, GetPromptResult, ReadResourceResult } from "../../protocol/types.ts";
 import type { HubLike } from "../seam.ts";
 import { type ModelToolOutcome, runToolCall, runToolCalls, type RunToolOptions } from "./call/call.ts";
-import { dataUrl, type ModelPart, partsOfBlocks, partsOfResource, partsOfResult, textOf } from "./parts.ts";
+import {
+  commonMedia,
+  dataUrl,
+  type ModelPart,
+  partsOfBlocks,
+  partsOfResource,
+  partsOfResult,
+  textOf,
+} from "./parts.ts";
 import { listModelTools, type ModelToolsOptions } from "./tools.ts";
 
 /** A part of a message. */
@@ -70,16 +78,6 @@ export interface LangChainMessage {
   content: LangChainContent;
 }
 
-const known: ReadonlySet<string> = new Set([
-  "image/png",
-  "image/jpeg",
-  "image/webp",
-  "image/gif",
-  "audio/wav",
-  "audio/mpeg",
-  "application/pdf",
-]);
-
 /**
  * The tools of a hub for LangChain.
  *
@@ -104,7 +102,7 @@ export function toLangChainTools(
     func: async (input, ...given) => {
       const { signal, id } = readConfig(given);
       const result = await runToolCall(hub, { id, name, arguments: input }, { signal, timeout, onProgress });
-      return [contentOf(partsOfResult(result, known)), result];
+      return [contentOf(partsOfResult(result, commonMedia)), result];
     },
   }));
 }
@@ -128,7 +126,7 @@ export async function runLangChainToolCalls(
 export function toLangChainToolMessages(outcomes: readonly ModelToolOutcome[]): LangChainToolMessage[] {
   return outcomes.map(({ call, result }) => ({
     role: "tool",
-    content: contentOf(partsOfResult(result, known)),
+    content: contentOf(partsOfResult(result, commonMedia)),
     tool_call_id: call.id ?? "",
     name: call.name,
     status: result.isError ? "error" : "success",
@@ -138,12 +136,15 @@ export function toLangChainToolMessages(outcomes: readonly ModelToolOutcome[]): 
 
 /** A prompt as messages. */
 export function toLangChainMessages(prompt: GetPromptResult): LangChainMessage[] {
-  return prompt.messages.map(({ role, content }) => ({ role, content: contentOf(partsOfBlocks([content], known)) }));
+  return prompt.messages.map(({ role, content }) => ({
+    role,
+    content: contentOf(partsOfBlocks([content], commonMedia)),
+  }));
 }
 
 /** A resource that was read, as parts of a message. */
 export function toLangChainContent(resource: ReadResourceResult): LangChainPart[] {
-  return partsOfResource(resource, known).map(toPart);
+  return partsOfResource(resource, commonMedia).map(toPart);
 }
 
 /** `tool()` gives the config second; `DynamicStructuredTool` gives a run manager first. */

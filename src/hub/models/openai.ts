@@ -8,6 +8,7 @@ import type { GetPromptResult, ReadResourceResult } from "../../protocol/types.t
 import type { HubLike } from "../seam.ts";
 import { type ModelToolOutcome, runToolCalls, type RunToolOptions } from "./call/call.ts";
 import {
+  commonMedia,
   dataUrl,
   fileName,
   mediaOf,
@@ -64,15 +65,6 @@ export interface OpenAiToolCall {
 
 /** OpenAI refuses longer ones, and with them the whole request. */
 const descriptionLimit = 1024;
-const known: ReadonlySet<string> = new Set([
-  "image/png",
-  "image/jpeg",
-  "image/webp",
-  "image/gif",
-  "audio/wav",
-  "audio/mpeg",
-  "application/pdf",
-]);
 const textOnly: ReadonlySet<string> = new Set();
 
 /**
@@ -137,7 +129,7 @@ export function toOpenAiToolMessages(outcomes: readonly ModelToolOutcome[]): Ope
   const messages: OpenAiMessage[] = [];
   const media: OpenAiPart[] = [];
   for (const { call, result } of outcomes) {
-    const parts = partsOfResult(result, known);
+    const parts = partsOfResult(result, commonMedia);
     const shown = mediaOf(parts);
     const said = textOf(parts);
     const content = said || "(what the tool gave follows in the next message of the user)";
@@ -153,14 +145,14 @@ export function toOpenAiToolMessages(outcomes: readonly ModelToolOutcome[]): Ope
 export function toOpenAiMessages(prompt: GetPromptResult): OpenAiMessage[] {
   return prompt.messages.map(({ role, content }) => {
     if (role === "assistant") return { role, content: textOf(partsOfBlocks([content], textOnly)) };
-    const [part] = partsOfBlocks([content], known);
+    const [part] = partsOfBlocks([content], commonMedia);
     return { role: "user", content: part === undefined ? "" : part.kind === "text" ? part.text : [toPart(part)] };
   });
 }
 
 /** A resource that was read, as parts of a user's message. */
 export function toOpenAiContent(resource: ReadResourceResult): OpenAiPart[] {
-  return partsOfResource(resource, known).map(toPart);
+  return partsOfResource(resource, commonMedia).map(toPart);
 }
 
 function toPart(part: ModelPart): OpenAiPart {

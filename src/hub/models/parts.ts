@@ -28,6 +28,17 @@ export type ModelPart = TextPart | MediaPart;
 /** Which media an API takes, by their types. */
 export type KnownMedia = ReadonlySet<string>;
 
+/** What most APIs take: pictures, sounds and PDF files. */
+export const commonMedia: ReadonlySet<string> = new Set([
+  "image/png",
+  "image/jpeg",
+  "image/webp",
+  "image/gif",
+  "audio/wav",
+  "audio/mpeg",
+  "application/pdf",
+]);
+
 /** What stands for a result that has nothing in it. */
 const nothing = "(the tool gave nothing)";
 const errorPrefix = "Tool error: ";

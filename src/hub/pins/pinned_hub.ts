@@ -4,6 +4,7 @@
  * @module
  */
 import { HubLayer } from "../layer.ts";
+import { unlessAborted } from "../../client/core_client.ts";
 import type { RequestOptions } from "../../client/session/request.ts";
 import { plain, redactPatterns } from "../../egress/redact.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
@@ -321,15 +322,4 @@ function changesOf(known: Pin, pin: Pin): PinReport["changes"] {
   const [before, after] = [known.identity.shown, pin.identity.shown];
   const shown = before === after ? `${after} (changed where it is not shown: the query, or the arguments)` : after;
   return [{ path: "server", before, after: shown }, ...changes];
-}
-
-/** What `work` gives, unless the caller gives up first. */
-function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
-  if (!signal) return work;
-  return new Promise((resolve, reject) => {
-    const aborted = (): void => reject(signal.reason);
-    if (signal.aborted) aborted();
-    signal.addEventListener("abort", aborted);
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", aborted));
-  });
 }
