@@ -3,26 +3,21 @@
  *
  * @module
  */
+import type { SignInOptions } from "../../auth/oauth.ts";
 import type { Authorizer, Store } from "../../ports.ts";
 
 /** The part of OAuth that the commands use. */
 export interface OAuth extends Authorizer {
   /** Begins a sign-in that a person goes on with. */
-  begin(server: string, options?: AskOptions): Promise<{ readonly authorizationUrl: string }>;
+  begin(server: string, options?: SignInOptions): Promise<{ readonly authorizationUrl: string }>;
   /** Finishes it with the address that the person came back to. */
-  finishAuth(callbackUrl: string, options?: Pick<AskOptions, "signal">): Promise<SignedIn>;
+  finishAuth(callbackUrl: string, options?: Pick<SignInOptions, "signal">): Promise<SignedIn>;
   /** The whole sign-in, in a way that needs no address to come back to. */
-  signIn(server: string, options?: AskOptions): Promise<SignedIn>;
+  signIn(server: string, options?: SignInOptions): Promise<SignedIn>;
   /** Withdraws and forgets the tokens; undefined where nothing was kept. */
-  signOut(server: string, options?: Pick<AskOptions, "signal">): Promise<{ readonly revoked: boolean } | undefined>;
+  signOut(server: string, options?: Pick<SignInOptions, "signal">): Promise<{ readonly revoked: boolean } | undefined>;
   /** What is kept of a server. */
   status(server: string): Promise<SignInStatus | undefined>;
-}
-
-/** What can be asked for. */
-export interface AskOptions {
-  scopes?: readonly string[] | undefined;
-  signal?: AbortSignal | undefined;
 }
 
 /** What a sign-in was for. */
