@@ -1,0 +1,104 @@
+/**
+ * Runs of agents that are kept: what starts, shows, answers and ends them.
+ *
+ * @module
+ */
+import type { TokenUsage } from "../api_agent.ts";
+import type { AgentAnswer, AgentEnd, AgentEvent, AgentQuestion, AgentTask } from "../loop/seam.ts";
+
+/** Where a run stands. */
+export type RunState =
+  | "accepted"
+  | "running"
+  | "needs_input"
+  | "needs_decision"
+  | "succeeded"
+  | "failed"
+  | "cancelled";
+
+/** What a run is started with. */
+export interface StartRun extends AgentTask {
+  /** Which agent. */
+  readonly agent: string;
+  /** Who starts it: the run belongs to them. */
+  readonly principal: string;
+  /** An id of the caller's own (`[A-Za-z0-9_-]`, 16 to 64 characters): starting it twice starts it once. Default: an unguessable one. */
+  readonly id?: string | undefined;
+  /** When it has to be over, in milliseconds since 1970. */
+  readonly deadline?: number | undefined;
+}
+
+/** A run, as it is shown. */
+export interface RunRecord {
+  readonly id: string;
+  readonly agent: string;
+  readonly principal: string;
+  readonly state: RunState;
+  /** In milliseconds since 1970. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly endedAt?: number | undefined;
+  /** How often the model was asked. */
+  readonly steps: number;
+  readonly usage: TokenUsage;
+  /** Questions that wait for an answer. */
+  readonly questions: readonly AgentQuestion[];
+  /** Steps that may have been done: reported, never repeated by themselves. */
+  readonly unknown: readonly string[];
+  /** How it ended. */
+  readonly end?: AgentEnd | undefined;
+}
+
+/** An event with its place in the run: 1 is the first, and none is missing. */
+export interface RunEvent {
+  readonly sequence: number;
+  /** When it happened, in milliseconds since 1970. */
+  readonly at: number;
+  readonly event: AgentEvent;
+}
+
+/** What became of an answer: taken, no such question, or answered already. */
+export type AnswerOutcome = "taken" | "unknown" | "stale";
+
+/** Runs that are kept, of one tenant. */
+export interface Runs {
+  /**
+   * Starts a run. It is durable when this resolves: it ends, or waits for a person, whatever becomes of this process.
+   *
+   * @throws {TypeError} When there is no such agent, or a field is wrong.
+   * @throws {LimitExceededError} When too many run already.
+   */
+  start(run: StartRun): Promise<RunRecord>;
+  /** One run. */
+  get(id: string): Promise<RunRecord | undefined>;
+  /** Runs, newest first. */
+  list(options?: {
+    readonly principal?: string | undefined;
+    readonly state?: RunState | undefined;
+    /** At most so many (50). */
+    readonly limit?: number | undefined;
+    /** Only those that were created before, in milliseconds since 1970. */
+    readonly before?: number | undefined;
+  }): Promise<readonly RunRecord[]>;
+  /**
+   * The events of a run, those that were and those that come. It ends after the last one of the run.
+   *
+   * @param options `after` leaves out those up to this place (0).
+   */
+  events(
+    id: string,
+    options?: { readonly after?: number | undefined; readonly signal?: AbortSignal | undefined },
+  ): AsyncIterable<RunEvent>;
+  /** Answers a question; good once. */
+  answer(id: string, question: string, answer: AgentAnswer): Promise<AnswerOutcome>;
+  /** Cancels a run; harmless when it is over. Undefined: there is none. */
+  cancel(id: string, reason?: string): Promise<RunRecord | undefined>;
+  /**
+   * Goes on with what nobody goes on with: after a start, and whenever the alarm rings.
+   *
+   * @returns When to call it again, in milliseconds since 1970; undefined while nothing runs.
+   */
+  resume(): Promise<number | undefined>;
+  /** Gives up what runs here, so that another process can go on. Idempotent. */
+  close(): Promise<void>;
+}
