@@ -15,7 +15,7 @@ import { createFinisher } from "./finish.ts";
 import type { Finisher } from "./finish.ts";
 import { keepSignIn, readKept } from "./kept.ts";
 import type { KeptSignIn } from "./kept.ts";
-import type { AuthWorld, DevicePrompt, SignedIn } from "./oauth.ts";
+import type { AuthWorld, DevicePrompt, SignInStatus } from "./oauth.ts";
 import type { Store } from "../../ports.ts";
 import { pageAddress } from "../../entry/sign_in/open.ts";
 import { statusJson, statusText } from "./report.ts";
@@ -66,7 +66,7 @@ function tooLate(timeout: number): AuthorizationError {
 /** By a code that the person enters on another device. */
 async function byDevice(
   { world, store, server, kept, signal }: Attempt,
-): Promise<{ result: SignedIn; kept: KeptSignIn }> {
+): Promise<{ result: SignInStatus; kept: KeptSignIn }> {
   const oauth = await openKept(world, store, kept, { showCode: (prompt) => showCode(prompt, server) });
   return { result: await oauth.signIn(server, { scopes: kept.scopes, signal }), kept };
 }
@@ -87,7 +87,7 @@ async function showCode(prompt: DevicePrompt, server: string): Promise<void> {
 async function byBrowser(
   attempt: Attempt,
   options: { port: number | undefined; open: boolean },
-): Promise<{ result: SignedIn; kept: KeptSignIn }> {
+): Promise<{ result: SignInStatus; kept: KeptSignIn }> {
   const { world, store, server, signal } = attempt;
   let finisher: Finisher | undefined;
   const callback = await listen(attempt, options.port, (url) => finisher?.take(url));
