@@ -15,12 +15,12 @@ import { openKept, openWithoutSecret } from "./settings.ts";
 
 /** Signs out, says what happened, and answers the exit code. */
 export async function logout(line: CommandLine, given: AbortSignal, world: AuthWorld): Promise<number> {
-  const server = await readServerTarget(line);
+  const { server, own } = await readServerTarget(line);
   return await withDeadline(given, line.timeout, async (signal) => {
     const store = world.openStore();
     const kept = (await readKept(store)).find((kept) => kept.server === server) ?? { server };
     // Without its secret a client can at least forget.
-    const oauth = await openKept(world, store, kept).catch(() => openWithoutSecret(world, store, kept));
+    const oauth = await openKept(world, store, kept, { own }).catch(() => openWithoutSecret(world, store, kept));
     const status = await oauth.status(server);
     const shown = shownAddress(server);
     const gone = await oauth.signOut(server, { signal }).catch(async (error: unknown) => {

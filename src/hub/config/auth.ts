@@ -4,11 +4,15 @@
  * @module
  */
 import type { OAuthOptions } from "../../auth/options.ts";
+import type { OAuthClient } from "../../auth/seam.ts";
 import type { Authorizer } from "../../ports.ts";
 import type { ReadServer, SignIn } from "./types.ts";
 
 /** What a config says of one sign-in, as `createOAuth` takes it: only what is there. */
-export type SignInSettings = Pick<OAuthOptions, "client" | "clientMetadataUrl" | "redirectUri" | "scopes">;
+export interface SignInSettings extends Pick<OAuthOptions, "clientMetadataUrl" | "redirectUri" | "scopes"> {
+  /** The client that the authorization server knows. */
+  client?: OAuthClient;
+}
 
 /** A server of a config, as far as signing in goes. */
 export type SignedInServer = Pick<ReadServer, "headers" | "signIn">;
