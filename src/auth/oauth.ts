@@ -117,12 +117,16 @@ export class OAuth implements Authorizer {
   }
 
   /**
-   * Withdraws the tokens of a server at its authorization server (RFC 7009), and forgets them.
+   * Forgets the tokens of a server, and withdraws them at its authorization server (RFC 7009).
    *
+   * @param options Its signal rejects with its reason: what was forgotten by then stays forgotten.
    * @returns Whether they were withdrawn there too; undefined when there were none.
    */
-  async signOut(server: string | URL): Promise<{ readonly revoked: boolean } | undefined> {
-    const revoked = await this.#context.guard(this.#access(server).signIn.signOut());
+  async signOut(
+    server: string | URL,
+    options: Pick<SignInOptions, "signal"> = {},
+  ): Promise<{ readonly revoked: boolean } | undefined> {
+    const revoked = await this.#context.guard(this.#access(server).signIn.signOut(options.signal));
     return revoked === undefined ? undefined : { revoked };
   }
 

@@ -28,12 +28,17 @@ export async function callTool(line: CommandLine, signal: AbortSignal): Promise<
   const pieces = await readPieces(words, line.args, signal);
   return await withClient(target, line, {
     signal,
-    async use(client, signal) {
+    async use(client, signal, { entry }) {
       const tool = await findTool(client, name, signal);
       const args = buildArguments(pieces, tool?.inputSchema);
       if (tool) checkArguments(tool, args);
       const progress = createProgressLine();
-      const result = await client.callTool(name, args, { signal, onProgress: (sign) => progress.show(sign) })
+      const idempotent = entry?.server.idempotent?.includes(name) ?? false;
+      const result = await client.callTool(name, args, {
+        signal,
+        idempotent,
+        onProgress: (sign) => progress.show(sign),
+      })
         .finally(() => progress.clear());
       await writeOut(line.json ? plainJson(result) + "\n" : resultText(result));
       if (!result.isError) return exitCodes.ok;

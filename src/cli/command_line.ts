@@ -37,7 +37,7 @@ export interface CommandLine {
 /** What can stand behind `causeway`. */
 export type CommandName = typeof commandNames[number];
 
-const commandNames = ["tools", "call", "login", "logout", "whoami", "serve", "bridge"] as const;
+const commandNames = ["tools", "call", "login", "logout", "whoami", "serve", "bridge", "servers"] as const;
 
 const options = {
   json: { type: "boolean" },

@@ -16,6 +16,8 @@ const help = `causeway ${version}: call the tools of an MCP server
   causeway whoami [target]                         who is signed in: issuer, client, scopes, until when
   causeway serve [config …]                        serve the servers of configs as one: over stdio, or HTTP with --port
   causeway bridge <target>                         serve one server over another binding, with its own names
+  causeway servers list                            the servers of the config, and where each is; nothing is started
+  causeway servers discover                        what editors and assistants define here, and which file counts
 
 Target
   https://example.com/mcp                          a URL: https:, http:, wss:, ws:
@@ -54,7 +56,8 @@ Serving
   --timeout <time>                                 how long each server may take until it is connected
 
 Sign-ins are kept in CAUSEWAY_HOME, else in causeway below XDG_CONFIG_HOME, ~/.config or %APPDATA%, for this user alone.
-A header "Authorization" of --header or the config wins over them.
+A header "Authorization" of --header or the config wins over them. What a config says of a client ("auth" or "oauth") counts for login
+by its name, and "none" for all; serve heeds "tools", "pins" and "idempotent" of its servers.
 
 Results go to the standard output, all else to the standard error.
 Exit codes: ${

@@ -34,6 +34,7 @@ const commands: Readonly<
   // The gateway is loaded where it is wanted.
   serve: async (line, signal) => await (await import("./serve/serve.ts")).serve(line, signal, systemWorld),
   bridge: async (line, signal) => await (await import("./serve/serve.ts")).bridge(line, signal, systemWorld),
+  servers: async (line) => await (await import("./servers/servers.ts")).servers(line),
   help: showHelp,
   version: showVersion,
 };

@@ -23,7 +23,7 @@ import { oneLine } from "./text/plain.ts";
 const closeTime = 1_000;
 
 /** What a command does with a client. */
-export type Use = (client: Client, signal: AbortSignal) => Promise<number>;
+export type Use = (client: Client, signal: AbortSignal, destination: Destination) => Promise<number>;
 
 /**
  * Connects, runs `use`, and closes whatever happens.
@@ -47,7 +47,7 @@ export async function withClient(
       await using client = await open(destination, line, { signal, auth: used?.oauth });
       // On a terminal the client's own warning is shown.
       if (!isWatched()) await warnOfPlainHttp(destination);
-      return await given.use(client, signal);
+      return await given.use(client, signal, destination);
     } catch (error) {
       throw await withAdvice(error, destination, used);
     }
@@ -55,12 +55,13 @@ export async function withClient(
 }
 
 async function open(
-  { target, headers, hint }: Destination,
+  { target, headers, entry, hint }: Destination,
   line: CommandLine,
   { signal, auth }: { signal: AbortSignal; auth: OAuth | undefined },
 ): Promise<Client> {
   const redactor = new Redactor();
   const secrets = [...Object.values(headers), ...Object.values(typeof target === "string" ? {} : target.env ?? {})];
+  for (const secret of entry?.server.secrets ?? []) redactor.add(secret);
   for (const secret of secrets) for (const part of [secret, ...secret.split(" ")]) redactor.add(part);
   const { timeout } = line;
   try {

@@ -102,12 +102,15 @@ export class Hub implements HubLike, AsyncDisposable {
   /**
    * Adds a server and tries to connect to it. That it cannot be reached is no error here: `status()` and `errors` tell.
    *
-   * @throws {TypeError} When there is a server of that name already, or the hub is closed.
+   * @throws {TypeError} When there is a server of that name already, the hub is closed, or its `catalog` is none.
    */
   async add(name: string, config: ServerConfig): Promise<void> {
     if (this.#isOver) throw new TypeError(`Cannot add the server "${name}": the hub is closed`);
     if (this.#connections.has(name)) throw new TypeError(`Cannot add the server "${name}": it is there already`);
     const { catalog, lazy } = this.#options;
+    if (catalog && catalog.kind !== "causeway.catalog") {
+      throw new TypeError('Cannot use "catalog": expected one of readCatalog');
+    }
     const stored = catalog?.servers.find((server) => server.name === name);
     const known: CatalogServer = stored ??
       { name, listedAt: 0, tools: [], resources: [], templates: [], prompts: [] };
@@ -178,7 +181,7 @@ export class Hub implements HubLike, AsyncDisposable {
   }
 
   /**
-   * Reads a resource.
+   * Reads a resource that is listed; `withTemplates` finds what only a template makes.
    *
    * @param name Its URI alone where one server lists it, or `{ server, uri }`.
    * @throws {InvalidParamsError} When no server lists it, or more than one.
@@ -324,9 +327,7 @@ export class Hub implements HubLike, AsyncDisposable {
   }
 
   #connection(server: string): Connection {
-    const connection = this.#connections.get(server);
-    if (connection) return connection;
-    throw wrongName(`Cannot find the server "${server}"`, server);
+    return this.#connections.get(server) ?? wrongName(`Cannot find the server "${server}"`, server);
   }
 
   /** Whose a tool or prompt is. A server that nothing is known of is connected and listed first. */
@@ -348,7 +349,7 @@ export class Hub implements HubLike, AsyncDisposable {
   #unlisted(connection: Connection, name: string | undefined, kind: string): Found {
     if (name && (kind === "prompt" || !(this.#options.filter ?? connection.config.tools))) return { connection, name };
     const server = connection.name;
-    throw wrongName(`Cannot find the ${kind} "${name}" at the server "${server}"`, server);
+    return wrongName(`Cannot find the ${kind} "${name}" at the server "${server}"`, server);
   }
 
   /** The server that a name begins with: of several the longest. Without a dot the own name is not known before it is listed. */
@@ -361,8 +362,7 @@ export class Hub implements HubLike, AsyncDisposable {
       if (name.startsWith(server + ".")) found = { connection, name: name.slice(server.length + 1) };
       else if (name.startsWith(labels.get(server) + separator)) found = { connection, name: undefined };
     }
-    if (found) return found;
-    throw wrongName(`Cannot find "${name}": no server has it`);
+    return found ?? wrongName(`Cannot find "${name}": no server has it`);
   }
 
   /** The one server that lists a resource. */
@@ -370,13 +370,13 @@ export class Hub implements HubLike, AsyncDisposable {
     const [first, second] = this.#view.findResource(uri);
     if (first && !second) return { server: first.server, uri };
     const why = second ? "more than one server has it: name the server" : "no server lists it";
-    throw wrongName(`Cannot read "${uri}": ${why}`);
+    return wrongName(`Cannot read "${uri}": ${why}`);
   }
 }
 
 /** What a caller named is not there. The class stands for answers of servers; here none was asked. */
-function wrongName(message: string, server?: string): InvalidParamsError {
+function wrongName(message: string, server?: string): never {
   const error = new InvalidParamsError(message, { server });
   error.delivery = "not-sent";
-  return error;
+  throw error;
 }

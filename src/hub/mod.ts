@@ -16,6 +16,7 @@ export type { CatalogView } from "./catalog/catalog.ts";
 export { readCatalog } from "./catalog/read.ts";
 export { findTemplates } from "./catalog/templates.ts";
 export type { FoundTemplate } from "./catalog/templates.ts";
+export { withTemplates } from "./catalog/with_templates.ts";
 export * from "./config/mod.ts";
 export * from "./models/mod.ts";
 export * from "./pins/mod.ts";

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { unlessAborted } from "../client/core_client.ts";
 import { Hub } from "./hub.ts";
 import type { HubOptions, OpenHubOptions } from "./options.ts";
 import type { ConnectServer, HubConfig, ServerConfig } from "./seam.ts";
@@ -29,17 +30,14 @@ export function createOpenHub(connect: ConnectServer, defaults: HubOptions = {})
   return async (config = {}, { signal, ...options } = {}) => {
     signal?.throwIfAborted();
     const hub = new Hub(connect, { ...defaults, ...options });
-    const close = (): void => void hub.close();
-    signal?.addEventListener("abort", close);
     try {
       const servers = Object.entries(serversOf(config)) as [string, ServerConfig][];
-      await Promise.all(servers.map(([name, server]) => hub.add(name, server)));
-    } finally {
-      signal?.removeEventListener("abort", close);
+      await unlessAborted(Promise.all(servers.map(([name, server]) => hub.add(name, server))), signal);
+      return hub;
+    } catch (error) {
+      await hub.close();
+      throw error;
     }
-    if (signal?.aborted) await hub.close();
-    signal?.throwIfAborted();
-    return hub;
   };
 }
 

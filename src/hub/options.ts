@@ -10,7 +10,10 @@ import type { Catalog, ClientSettings } from "./seam.ts";
 
 /** What holds for all servers of a hub; what the config says of one comes first. */
 export interface HubOptions extends Omit<ClientSettings, "headers" | "retry" | "verdict"> {
-  /** What was known of the servers: those in it are connected with the first call, and not before. */
+  /**
+   * What was known of the servers: those in it are connected with the first call, and not before. It is used as it is: what was
+   * stored goes through `readCatalog` first, which looks at each field.
+   */
   readonly catalog?: Catalog | undefined;
   /** Connects each server with its first call (false). */
   readonly lazy?: boolean | undefined;

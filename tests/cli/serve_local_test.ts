@@ -111,6 +111,37 @@ describe("causeway serve and bridge", () => {
     }
   });
 
+  test("what a config says of a server is done: its tools, its pins, and that it is disabled", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "causeway-serve-"));
+    const config = join(folder, "mcp.json");
+    const [command = "", ...args] = program("tests/servers/stdio_server.ts");
+    const server = { command, args: [...args, "modern"] };
+    const write = (pins: object): void => {
+      const some = { ...server, tools: { allow: ["echo"] }, idempotent: ["echo"], autoApprove: [] };
+      const servers = { some, pinned: { ...server, pins }, off: { ...server, disabled: true } };
+      writeFileSync(config, JSON.stringify({ mcpServers: servers }));
+    };
+    const [runtime = "", ...words] = program("src/cli/main.ts");
+    try {
+      write({});
+      const told = await causeway(["serve", config]);
+      const [, digest = ""] = /the tool "echo" of "pinned" is blocked: .* \(([\da-f]{64})\)\n/.exec(told.err) ?? [];
+      assertEquals([told.code, digest.length], [0, 64], told.err);
+      const off = await causeway(["serve", config, "--servers", "some,off"]);
+      assert(/^causeway: warning: "off" of ".*" is left out: it is disabled there\n$/.test(off.err), off.err);
+      write({ echo: `sha256:${digest}` });
+      await using client = await connect({ command: runtime, args: [...words, "serve", config] });
+      const { tools } = await client.listTools();
+      assertEquals(tools.map(({ name }) => name).sort(), ["pinned__echo", "some__echo"]);
+      for (const { name } of tools) {
+        const result = await client.callTool(name, { text: "as the config says" });
+        assert(JSON.stringify(result).includes("as the config says"), JSON.stringify(result));
+      }
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
   test("bad input is one line and an exit code", async () => {
     const folder = mkdtempSync(join(tmpdir(), "causeway-serve-"));
     const config = join(folder, "mcp.json");

@@ -101,6 +101,10 @@ describe("targets", () => {
         target: "https://localhost/x",
         headers: { A: "1", B: "3" },
         hint: "",
+        entry: {
+          server: { url: "https://localhost/x", headers: { A: "1", B: "2" }, secrets: [] },
+          words: `github --config ${config}`,
+        },
       });
       const commented = join(folder, "commented.json");
       writeFileSync(commented, '{ "servers": { /* off */ "off": { "command": "x", "disabled": true, }, }, } // end');

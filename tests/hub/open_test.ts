@@ -1,7 +1,7 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { AuthorizationRequiredError, ConnectError, TimeoutError } from "../../mod.ts";
-import type { Authorizer } from "../../mod.ts";
+import type { Authorizer, Catalog } from "../../mod.ts";
 import { VirtualClock } from "../support/virtual_clock.ts";
 import { asks, counted, healthy, urlOf } from "./faulty.ts";
 import { createServer, inMemory, openHub, record, stateOf, textOf } from "./support.ts";
@@ -68,6 +68,15 @@ describe("opening", () => {
     assertEquals(clock.waiting, 0);
   });
 
+  test("a server is added once, and to no hub that is closed", async () => {
+    const one = inMemory(createServer("one"));
+    await using hub = await openHub({ one: one.config });
+    await assertRejects(() => hub.add("one", one.config), TypeError, 'the server "one": it is there already');
+    await hub.close();
+    await assertRejects(() => hub.add("two", one.config), TypeError, 'the server "two": the hub is closed');
+    assertEquals(one.starts, 1);
+  });
+
   test("a server that is disabled is named and not connected", async () => {
     const one = inMemory(createServer("one"), { disabled: true });
     await using hub = await openHub({ one: one.config });
@@ -91,6 +100,15 @@ describe("opening", () => {
 });
 
 describe("a stored catalog", () => {
+  test("something else in its place is one clear error, and nothing is connected", async () => {
+    const one = inMemory(createServer("one"));
+    for (const catalog of [{}, [], { servers: [] }, { kind: "something else", servers: [] }]) {
+      const opening = openHub({ one: one.config }, { catalog: catalog as unknown as Catalog });
+      await assertRejects(() => opening, TypeError, 'Cannot use "catalog": expected one of readCatalog');
+    }
+    assertEquals(one.starts, 0);
+  });
+
   test("lists without a request, and a call is one round trip", async () => {
     const clock = new VirtualClock();
     const first = counted("one", clock, healthy("one"));

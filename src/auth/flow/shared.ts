@@ -85,7 +85,8 @@ export class Shared<Value> {
   }
 
   /** Waits until nothing is under way. */
-  async settle(): Promise<void> {
-    await this.#work?.result.catch(() => {});
+  async settle(signal?: AbortSignal): Promise<void> {
+    await this.underWay(signal)?.catch(() => {});
+    signal?.throwIfAborted();
   }
 }

@@ -74,9 +74,9 @@ export class SignIn {
   }
 
   /** Withdraws the tokens at the authorization server, and forgets them. False: it could not be told. */
-  async signOut(): Promise<boolean | undefined> {
+  async signOut(signal?: AbortSignal): Promise<boolean | undefined> {
     // What a refresh brings is withdrawn as well.
-    await this.tokens.settle();
+    await this.tokens.settle(signal);
     const server = (await this.tokens.serverRecord())?.content;
     const tokens = server && (await this.tokens.load(server))?.content;
     await this.tokens.forget();
@@ -88,9 +88,10 @@ export class SignIn {
       // The refresh token takes the access tokens along.
       const token = tokens.refreshToken ?? tokens.accessToken;
       const hint = tokens.refreshToken === undefined ? "access_token" : "refresh_token";
-      await post(asking, "revocation_endpoint", { token, token_type_hint: hint });
+      await post({ ...asking, signal }, "revocation_endpoint", { token, token_type_hint: hint });
       return true;
     } catch (error) {
+      signal?.throwIfAborted();
       const fields = { server: urlWithoutQuery(this.server), error: this.#context.redactor.redact(String(error)) };
       this.#context.logger?.({ level: "warning", message: "Tokens cannot be revoked", fields });
       return false;

@@ -19,6 +19,8 @@ export interface Asking {
   readonly client: OAuthClient;
   readonly fetch: GuardedFetch;
   readonly dpop?: DpopKey | undefined;
+  /** Gives up. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -67,7 +69,7 @@ export async function requestToken(
  * @throws {AuthorizationError} When there is no such endpoint, it refuses (`error` has its code), or answers something else.
  */
 export async function post(
-  { metadata, client, fetch, dpop, context }: Asking,
+  { metadata, client, fetch, dpop, context, signal }: Asking,
   endpoint: FormEndpoint,
   parameters: Readonly<Record<string, string | undefined>>,
 ): Promise<Record<string, unknown>> {
@@ -83,7 +85,7 @@ export async function post(
   let text = "";
   const send = async (proof?: string): Promise<Response> => {
     if (proof) headers.set("dpop", proof);
-    const reply = await fetch(url, { method: "POST", body: form, headers });
+    const reply = await fetch(url, { method: "POST", body: form, headers, signal: signal ?? null });
     text = reply.text;
     return new Response(null, reply);
   };

@@ -98,8 +98,8 @@ export class Tokens {
   }
 
   /** Waits until nobody here renews the tokens. */
-  async settle(): Promise<void> {
-    await this.#renewal.settle();
+  async settle(signal?: AbortSignal): Promise<void> {
+    await this.#renewal.settle(signal);
   }
 
   /** Tells whether others may be had for tokens that were refused: these are not new, or have ended on their way. */

@@ -3,12 +3,12 @@
  *
  * @module
  */
-import type { OAuth, SignedIn } from "./oauth.ts";
+import type { OAuth, SignInStatus } from "./oauth.ts";
 
 /** One sign-in that waits for its answer. */
 export interface Finisher {
   /** How it went. Rejects with the signal's reason when that comes first. */
-  readonly done: Promise<SignedIn>;
+  readonly done: Promise<SignInStatus>;
   /**
    * Takes an address that somebody came back with. One with a foreign state changes nothing; the first with our own decides.
    *
@@ -27,9 +27,9 @@ const mostWaiting = 16;
  */
 export function createFinisher(oauth: OAuth, authorizationUrl: string, signal: AbortSignal): Finisher {
   const state = stateOf(authorizationUrl);
-  let resolve: (result: SignedIn) => void = () => {};
+  let resolve: (result: SignInStatus) => void = () => {};
   let reject: (reason: unknown) => void = () => {};
-  const done = new Promise<SignedIn>((...settle) => [resolve, reject] = settle);
+  const done = new Promise<SignInStatus>((...settle) => [resolve, reject] = settle);
   let decided = false;
   let waiting = 0;
   let turn: Promise<unknown> = Promise.resolve();

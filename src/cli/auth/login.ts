@@ -9,27 +9,28 @@ import { withDeadline } from "../deadline.ts";
 import { exitCodes, UsageError } from "../failure.ts";
 import { isAttended, writeError, writeOut } from "../terminal.ts";
 import { oneLine, plainJson } from "../text/plain.ts";
+import { readPlace } from "../../entry/sign_in/authorize_in_browser.ts";
 import { listenForCallback } from "../../entry/sign_in/callback.ts";
 import type { CallbackServer } from "../../entry/sign_in/callback.ts";
 import { createFinisher } from "./finish.ts";
 import type { Finisher } from "./finish.ts";
 import { keepSignIn, readKept } from "./kept.ts";
 import type { KeptSignIn } from "./kept.ts";
-import type { AuthWorld, DevicePrompt, SignedIn } from "./oauth.ts";
+import type { AuthWorld, DevicePrompt, SignInStatus } from "./oauth.ts";
 import type { Store } from "../../ports.ts";
 import { pageAddress } from "../../entry/sign_in/open.ts";
 import { statusJson, statusText } from "./report.ts";
 import { readServerTarget, shownAddress } from "./server.ts";
+import type { ServerTarget } from "./server.ts";
 import { openKept, toKeep } from "./settings.ts";
 
 /** How long a person may take in a browser, and with a code on another device, in milliseconds. */
 const patience = { browser: 300_000, device: 900_000 };
 
 /** One sign-in. */
-interface Attempt {
+interface Attempt extends ServerTarget {
   readonly world: AuthWorld;
   readonly store: Store;
-  readonly server: string;
   /** The last sign-in to it. */
   readonly earlier: KeptSignIn | undefined;
   readonly kept: KeptSignIn;
@@ -40,16 +41,17 @@ interface Attempt {
 export async function login(line: CommandLine, given: AbortSignal, world: AuthWorld): Promise<number> {
   const options = line.signIn;
   if (!options) throw new UsageError("Cannot sign in without options: write causeway login <target>");
-  const server = await readServerTarget(line);
+  const target = await readServerTarget(line);
+  const { server, own } = target;
   const run = async (signal: AbortSignal): Promise<number> => {
     const store = world.openStore();
     const earlier = (await readKept(store)).find((kept) => kept.server === server);
-    const attempt = { world, store, server, earlier, kept: toKeep(server, options, earlier), signal };
+    const attempt = { ...target, world, store, earlier, kept: toKeep(target, options, earlier), signal };
     const { kept, result } = options.device
       ? await byDevice(attempt)
       : await byBrowser(attempt, { port: options.port, open: options.open });
     await keepSignIn(store, kept);
-    const oauth = await openKept(world, store, kept);
+    const oauth = await openKept(world, store, kept, { own });
     const status = { ...result, ...await oauth.status(server) };
     await writeOut(line.json ? plainJson(statusJson(status)) + "\n" : `Signed in to ${statusText(status)}\n`);
     return exitCodes.ok;
@@ -65,9 +67,9 @@ function tooLate(timeout: number): AuthorizationError {
 
 /** By a code that the person enters on another device. */
 async function byDevice(
-  { world, store, server, kept, signal }: Attempt,
-): Promise<{ result: SignedIn; kept: KeptSignIn }> {
-  const oauth = await openKept(world, store, kept, { showCode: (prompt) => showCode(prompt, server) });
+  { world, store, server, own, kept, signal }: Attempt,
+): Promise<{ result: SignInStatus; kept: KeptSignIn }> {
+  const oauth = await openKept(world, store, kept, { own, showCode: (prompt) => showCode(prompt, server) });
   return { result: await oauth.signIn(server, { scopes: kept.scopes, signal }), kept };
 }
 
@@ -87,14 +89,14 @@ async function showCode(prompt: DevicePrompt, server: string): Promise<void> {
 async function byBrowser(
   attempt: Attempt,
   options: { port: number | undefined; open: boolean },
-): Promise<{ result: SignedIn; kept: KeptSignIn }> {
-  const { world, store, server, signal } = attempt;
+): Promise<{ result: SignInStatus; kept: KeptSignIn }> {
+  const { world, store, server, own, signal } = attempt;
   let finisher: Finisher | undefined;
   const callback = await listen(attempt, options.port, (url) => finisher?.take(url));
   const reading = new AbortController();
   try {
     const kept = { ...attempt.kept, redirectUri: callback.redirectUri };
-    const oauth = await openKept(world, store, kept);
+    const oauth = await openKept(world, store, kept, { own });
     const { authorizationUrl } = await oauth.begin(server, { scopes: kept.scopes, signal });
     const address = pageAddress(authorizationUrl);
     if (address === undefined) throw noPage(server);
@@ -114,9 +116,9 @@ async function byBrowser(
   }
 }
 
-/** On the port of last time where it is free, since the client may be registered with it. */
+/** Where the config says; else on the port of last time where it is free, since the client may be registered with it. */
 async function listen(
-  { earlier }: Attempt,
+  { own, earlier }: Attempt,
   port: number | undefined,
   arrived: (url: string) => void,
 ): Promise<CallbackServer> {
@@ -125,10 +127,26 @@ async function listen(
       throw new UsageError(`${error.message}; choose another with --port`);
     });
   }
+  if (own.redirectUri !== undefined) return await listenAt(own.redirectUri, arrived);
   const { redirectUri = "" } = earlier ?? {};
   const last = Number(URL.canParse(redirectUri) ? new URL(redirectUri).port : 0);
   if (last === 0) return await listenForCallback(arrived);
   return await listenForCallback(arrived, { port: last }).catch(() => listenForCallback(arrived));
+}
+
+/** Where a config says that the browser comes back to, letter by letter: the client is registered with that. */
+async function listenAt(redirectUri: string, arrived: (url: string) => void): Promise<CallbackServer> {
+  const place = readPlace(redirectUri);
+  if (!place) {
+    throw new UsageError(
+      `Cannot sign in with "redirectUri" ${JSON.stringify(redirectUri)} of the config: ` +
+        "write http://127.0.0.1:<port>/callback, or sign in with --port",
+    );
+  }
+  const server = await listenForCallback(arrived, place).catch((error) => {
+    throw new UsageError(`${error.message}; correct the config, or choose another with --port`);
+  });
+  return { ...server, redirectUri };
 }
 
 /** What is done with a line that was typed or pasted. */

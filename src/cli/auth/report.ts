@@ -9,10 +9,10 @@ import { shownAddress } from "./server.ts";
 
 /** For people, on one line. */
 export function statusText(status: SignInStatus): string {
-  const { server, issuer, clientId, scopes = [] } = status;
+  const { server, issuer, clientId, scopes } = status;
   const parts = [
     `issuer ${oneLine(issuer)}`,
-    ...(clientId === undefined ? [] : [`client ${oneLine(clientId)}`]),
+    `client ${oneLine(clientId)}`,
     `scopes ${scopes.length === 0 ? "as the server chose" : scopes.map(oneLine).join(" ")}`,
     untilText(status),
   ];
@@ -21,15 +21,15 @@ export function statusText(status: SignInStatus): string {
 
 /** For programs. */
 export function statusJson(status: SignInStatus): Record<string, unknown> {
-  const { server, issuer, resource, clientId, scopes = [], expiresAt, refreshable } = status;
+  const { server, issuer, resource, clientId, scopes, expiresAt, refreshable } = status;
   return {
     server: shownAddress(server),
     issuer,
     ...(resource !== undefined && { resource: shownAddress(resource) }),
-    ...(clientId !== undefined && { clientId }),
+    clientId,
     scopes,
     ...(expiresAt !== undefined && { expiresAt: timeText(expiresAt) }),
-    ...(refreshable !== undefined && { refreshable }),
+    refreshable,
   };
 }
 

@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { hasCredentials, signInSettings } from "../../hub/config/auth.ts";
+import type { SignInSettings } from "../../hub/config/auth.ts";
 import type { CommandLine } from "../command_line.ts";
 import { UsageError } from "../failure.ts";
 import { resolveTarget } from "../target/target.ts";
@@ -19,12 +21,19 @@ export function shownAddress(server: string): string {
   return server.replace(/\?.*$/s, "?…");
 }
 
+/** A server, and what its config says of signing in. */
+export interface ServerTarget {
+  /** Its address, as sign-ins call it. */
+  readonly server: string;
+  readonly own: SignInSettings;
+}
+
 /**
  * The one target of a command that has to do with signing in.
  *
  * @throws {UsageError} When there is none, more than one, or one that nobody signs in to.
  */
-export async function readServerTarget(line: CommandLine): Promise<string> {
+export async function readServerTarget(line: CommandLine): Promise<ServerTarget> {
   const [target, ...rest] = line.words;
   if (target === undefined) throw new UsageError(`The target is missing: write causeway ${line.command} <target>`);
   checkRest(rest);
@@ -37,12 +46,16 @@ export async function readServerTarget(line: CommandLine): Promise<string> {
       }`,
     );
   }
-  if (line.command === "login" && hasAuthorization(destination.headers)) {
+  if (line.command === "login" && hasCredentials(destination.headers)) {
     throw new UsageError(
       `Cannot sign in to "${target}": its config sends a header "Authorization", which wins; take it out first`,
     );
   }
-  return serverAddress(destination.target);
+  const own = signInSettings(destination.entry?.server.signIn);
+  if (line.command === "login" && !own) {
+    throw new UsageError(`Cannot sign in to "${target}": its config says that nobody does; correct its "auth" first`);
+  }
+  return { server: serverAddress(destination.target), own: own ?? {} };
 }
 
 /** @throws {UsageError} When anything stands behind the target. */
@@ -50,9 +63,4 @@ export function checkRest(rest: readonly string[]): void {
   if (rest.length > 0) {
     throw new UsageError(`Unexpected ${JSON.stringify(rest[0])} after the target: leave it out`);
   }
-}
-
-/** Whether someone gave credentials of their own. */
-export function hasAuthorization(headers: Readonly<Record<string, string>>): boolean {
-  return Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
 }

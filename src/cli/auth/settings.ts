@@ -4,20 +4,31 @@
  * @module
  */
 import { resolve } from "node:path";
+import type { OAuthClient } from "../../auth/seam.ts";
+import type { SignInSettings } from "../../hub/config/auth.ts";
 import type { Store } from "../../ports.ts";
 import { UsageError } from "../failure.ts";
 import { readText } from "../read.ts";
 import type { KeptSignIn } from "./kept.ts";
 import type { AuthWorld, OAuth, OAuthSettings } from "./oauth.ts";
 import type { SignInOptions } from "./options.ts";
+import type { ServerTarget } from "./server.ts";
 
 /**
  * What of the options is to be remembered.
  *
- * @param earlier The last sign-in to this server: where the options name no client, it is that one again.
+ * @param options Where they say nothing, the config counts.
+ * @param earlier The last sign-in to this server: where neither names a client, it is that one again.
  */
-export function toKeep(server: string, options: SignInOptions, earlier: KeptSignIn | undefined): KeptSignIn {
-  const { clientId, clientSecretFile: file, clientMetadataUrl, scopes } = options;
+export function toKeep(
+  { server, own }: ServerTarget,
+  options: SignInOptions,
+  earlier: KeptSignIn | undefined,
+): KeptSignIn {
+  const { clientSecretFile: file } = options;
+  const isGiven = options.clientId !== undefined || options.clientMetadataUrl !== undefined;
+  const { clientId, clientMetadataUrl } = isGiven ? options : { clientId: own.client?.clientId, ...own };
+  const scopes = options.scopes.length > 0 ? options.scopes : own.scopes ?? [];
   const named = { clientId, clientSecretFile: file === undefined ? undefined : resolve(file), clientMetadataUrl };
   const isNamed = clientId !== undefined || clientMetadataUrl !== undefined;
   const client = isNamed || !earlier ? named : earlier;
@@ -39,12 +50,13 @@ export async function openKept(
   world: AuthWorld,
   store: Store,
   kept: KeptSignIn,
-  extra: Partial<OAuthSettings> = {},
+  { own, ...extra }: Partial<OAuthSettings> & { readonly own?: SignInSettings } = {},
 ): Promise<OAuth> {
-  const { clientId, clientMetadataUrl, scopes, redirectUri } = kept;
+  const { clientMetadataUrl, scopes, redirectUri } = kept;
+  const client = await clientOf(world, kept, own);
   return await world.openOAuth({
     store,
-    ...(clientId !== undefined && { client: { clientId, clientSecret: await readSecret(world, kept) } }),
+    ...(client && { client }),
     ...(clientMetadataUrl !== undefined && { clientMetadataUrl }),
     ...(scopes && { scopes }),
     ...(redirectUri !== undefined && { redirectUri }),
@@ -55,6 +67,19 @@ export async function openKept(
 /** The same where the client need not prove who it is: its secret may be gone. */
 export function openWithoutSecret(world: AuthWorld, store: Store, kept: KeptSignIn): Promise<OAuth> {
   return openKept(world, store, { ...kept, clientSecretFile: undefined });
+}
+
+/** The client that was named; what the config says of it counts, unless a file has its secret. */
+async function clientOf(
+  world: AuthWorld,
+  kept: KeptSignIn,
+  own: SignInSettings | undefined,
+): Promise<OAuthClient | undefined> {
+  const { clientId } = kept;
+  if (clientId === undefined) return undefined;
+  const known = own?.client?.clientId === clientId ? own?.client : undefined;
+  if (known?.clientSecret !== undefined && kept.clientSecretFile === undefined) return known;
+  return { ...known, clientId, clientSecret: await readSecret(world, kept) };
 }
 
 /** The secret of the client: of the file, else of the environment. No message shows it. */

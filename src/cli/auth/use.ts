@@ -5,6 +5,7 @@
  */
 import { AuthorizationError, AuthorizationRequiredError, UnauthorizedError } from "../../protocol/mod.ts";
 import { isObject, isTexts } from "../../protocol/json_rpc.ts";
+import { hasCredentials, signInSettings } from "../../hub/config/auth.ts";
 import type { Store } from "../../ports.ts";
 import type { Destination } from "../target/target.ts";
 import { writeError } from "../terminal.ts";
@@ -12,7 +13,7 @@ import { oneLine } from "../text/plain.ts";
 import { readKept } from "./kept.ts";
 import type { KeptSignIn } from "./kept.ts";
 import type { AuthWorld, OAuth } from "./oauth.ts";
-import { hasAuthorization, serverAddress, shownAddress } from "./server.ts";
+import { serverAddress, shownAddress } from "./server.ts";
 import { openKept } from "./settings.ts";
 
 /** A sign-in that is kept, and how it was made. */
@@ -22,13 +23,17 @@ export interface UsedSignIn {
 }
 
 /**
- * The sign-in that is kept for a server. Credentials that someone gave win over it. Nobody is asked about a server without one:
+ * The sign-in that is kept for a server, unless its config says that nobody signs in. Credentials that someone gave win over it. Nobody is asked about a server without one:
  * what it costs is the look at one file.
  *
  * @throws {UsageError} When the secret of its client cannot be read.
  */
-export async function findSignIn(world: AuthWorld, { target, headers }: Destination): Promise<UsedSignIn | undefined> {
-  if (typeof target !== "string" || hasAuthorization(headers)) return undefined;
+export async function findSignIn(
+  world: AuthWorld,
+  { target, headers, entry }: Destination,
+): Promise<UsedSignIn | undefined> {
+  const own = signInSettings(entry?.server.signIn);
+  if (typeof target !== "string" || hasCredentials(headers) || !own) return undefined;
   const server = serverAddress(target);
   let found: { kept: KeptSignIn; store: Store } | undefined;
   try {
@@ -41,19 +46,22 @@ export async function findSignIn(world: AuthWorld, { target, headers }: Destinat
       `causeway: no sign-in is used: ${oneLine(error instanceof Error ? error.message : String(error))}\n`,
     );
   }
-  return found && { oauth: await openKept(world, found.store, found.kept), kept: found.kept };
+  return found && { oauth: await openKept(world, found.store, found.kept, { own }), kept: found.kept };
 }
 
 /** The error, or for one that a sign-in would help against: what to do. */
 export async function withAdvice(
   error: unknown,
-  { target, headers }: Destination,
+  { target, headers, entry }: Destination,
   used: UsedSignIn | undefined,
 ): Promise<unknown> {
-  if (typeof target !== "string" || hasAuthorization(headers)) return error;
+  if (typeof target !== "string" || hasCredentials(headers)) return error;
   // Without an address to come back to it was made by a code: then nothing is begun here.
   const isByCode = used !== undefined && used.kept.redirectUri === undefined;
-  const command = `causeway login ${shownAddress(serverAddress(target))}${isByCode ? " --device" : ""}`;
+  // By its name where the config says as what; only plain names, since the line may be copied.
+  const { words = "" } = Object.keys(signInSettings(entry?.server.signIn) ?? {}).length > 0 ? entry ?? {} : {};
+  const shown = /^\w[\w.-]*( --config [\w./][\w./-]*)?$/.test(words) ? words : shownAddress(serverAddress(target));
+  const command = `causeway login ${shown}${isByCode ? " --device" : ""}`;
   if (error instanceof AuthorizationRequiredError) {
     const more = used ? await missingScopes(error, used) : "";
     return new AuthorizationError(`Sign in first: ${command}${more}`, { cause: error });

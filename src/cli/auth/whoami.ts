@@ -17,7 +17,7 @@ import { openWithoutSecret } from "./settings.ts";
 /** Tells of one server, or of all, and answers the exit code. */
 export async function whoami(line: CommandLine, _signal: AbortSignal, world: AuthWorld): Promise<number> {
   if (line.words.length === 0) return await tellAll(line, world);
-  const server = await readServerTarget(line);
+  const { server } = await readServerTarget(line);
   const store = world.openStore();
   const kept = (await readKept(store)).find((kept) => kept.server === server) ?? { server };
   const status = await (await openWithoutSecret(world, store, kept)).status(server);

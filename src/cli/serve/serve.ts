@@ -6,8 +6,11 @@
 import { openHub, serveHttp, serveStdio } from "../../entry/local.ts";
 import { createGateway, createRelay } from "../../hub/gateway/mod.ts";
 import type { Gateway } from "../../hub/gateway/mod.ts";
+import { withConfig } from "../../hub/config/mod.ts";
+import type { GatewayHub } from "../../hub/gateway/options.ts";
 import type { Hub } from "../../hub/hub.ts";
-import type { ServerConfig } from "../../hub/seam.ts";
+import type { PinnedHub, PinReport } from "../../hub/pins/mod.ts";
+import type { HubLike } from "../../hub/seam.ts";
 import { createHandler } from "../../server/mod.ts";
 import type { AuthWorld } from "../auth/oauth.ts";
 import type { CommandLine } from "../command_line.ts";
@@ -16,6 +19,7 @@ import { writeError } from "../terminal.ts";
 import { oneLine } from "../text/plain.ts";
 import type { ServeOptions } from "./options.ts";
 import { serverOfTarget, serversOfConfigs } from "./servers.ts";
+import type { Served } from "./servers.ts";
 import { requireToken } from "./token.ts";
 
 /** How long servers may hold up the first answer, in milliseconds; those that take longer come later. */
@@ -52,19 +56,21 @@ function optionsOf({ serve }: CommandLine): ServeOptions {
   return serve ?? { servers: undefined };
 }
 
-async function run(servers: ReadonlyMap<string, ServerConfig>, { options, signal, names }: Run): Promise<number> {
+async function run(servers: ReadonlyMap<string, Served>, { options, signal, names }: Run): Promise<number> {
   const { http } = options;
   const check = http?.tokenFile === undefined ? undefined : await requireToken(http.tokenFile);
   const relay = createRelay();
   const { handlers, features } = relay;
   await using hub = await openHub({}, { handlers, features });
-  void report(hub);
+  const guarded = await guard(hub, servers);
+  void report(guarded);
   const connecting = Promise.all(Array.from(servers, ([name, config]) => hub.add(name, config)));
   await until(connecting, patience, signal);
   signal.throwIfAborted();
+  await guarded.check({ signal });
   // There is one client at the other end of a pipe, whatever it says of itself.
   const caller = http ? undefined : () => "the client of this pipe";
-  await using gateway = createGateway(hub, { name: "causeway", relay, names, caller });
+  await using gateway = createGateway(guarded, { name: "causeway", relay, names, caller });
   if (!http) return await overStdio(gateway, signal);
   const handler = createHandler(gateway, { auth: check, allowedHosts: hostsOf(http.hostname) });
   const answer = async (request: Request): Promise<Response> =>
@@ -73,7 +79,7 @@ async function run(servers: ReadonlyMap<string, ServerConfig>, { options, signal
     throw new UsageError(`Cannot listen at "${http.hostname}", port ${http.port}: ${oneLine(String(error.message))}`);
   });
   await using _ = host;
-  await writeError(`causeway: serves ${hub.tools().length} tools at ${host.url}/mcp\n`);
+  await writeError(`causeway: serves ${guarded.tools().length} tools at ${host.url}/mcp\n`);
   await ended(signal);
   throw signal.reason;
 }
@@ -91,8 +97,29 @@ function hostsOf(hostname: string): readonly string[] | "*" | undefined {
   return /^(127\.|localhost$|\[?::1\]?$)/.test(hostname) ? undefined : "*";
 }
 
+/**
+ * Does what configs say of tools. Whom they approve of is asked by the program at the other end: it has a person, and knows nothing
+ * of a config here.
+ */
+async function guard(hub: Hub, servers: ReadonlyMap<string, Served>): Promise<PinnedHub & GatewayHub> {
+  const notes = Array.from(servers, ([name, { idempotent, pins, ...config }]) => {
+    const place = "url" in config ? { url: String(config.url) } : "command" in config ? config : {};
+    return [name, { ...place, idempotent, pins }] as const;
+  });
+  const guarded = await withConfig(hub, Object.fromEntries(notes), { onBlocked: (tool) => void tellBlocked(tool) });
+  // Resources are watched at the servers themselves.
+  return Object.assign(guarded, { client: hub.client.bind(hub) });
+}
+
+async function tellBlocked({ server, name, status, digest }: PinReport): Promise<void> {
+  const why = status === "changed" ? "it has changed" : '"pins" of the config does not have it as it is';
+  await writeError(
+    `causeway: warning: the tool ${oneLine(`"${name}" of "${server}"`)} is blocked: ${why} (${digest})\n`,
+  );
+}
+
 /** Tells what goes wrong with servers. */
-async function report(hub: Hub): Promise<void> {
+async function report(hub: HubLike): Promise<void> {
   for await (const event of hub.events()) {
     if (event.type === "error") {
       const { server, error: { message } } = event;

@@ -4,7 +4,8 @@
  * @module
  */
 import { Redactor } from "../../egress/redact.ts";
-import type { ServerConfig } from "../../hub/seam.ts";
+import type { ServerNotes } from "../../hub/config/mod.ts";
+import type { ServerConfig, ServerSettings } from "../../hub/seam.ts";
 import { findSignIn } from "../auth/use.ts";
 import type { AuthWorld } from "../auth/oauth.ts";
 import { UsageError } from "../failure.ts";
@@ -17,6 +18,9 @@ import { oneLine } from "../text/plain.ts";
 
 /** How long a child may take to end by itself, and again after SIGTERM, in milliseconds. */
 const closeTime = 1_000;
+
+/** A server as a hub takes it, with what its config says of its tools. */
+export type Served = ServerConfig & Pick<ServerNotes, "approved" | "idempotent" | "pins">;
 
 /** What is wanted of the servers. */
 export interface Wanted {
@@ -36,8 +40,8 @@ export interface Wanted {
 export async function serversOfConfigs(
   paths: readonly string[],
   { names, ...wanted }: Wanted,
-): Promise<Map<string, ServerConfig>> {
-  const servers = new Map<string, ServerConfig>();
+): Promise<Map<string, Served>> {
+  const servers = new Map<string, Served>();
   const known = new Map<string, string>();
   for (const given of paths.length ? paths : [undefined]) {
     const config = await loadConfig(given);
@@ -53,9 +57,11 @@ export async function serversOfConfigs(
       known.set(name, config.path);
       if (names && !names.includes(name)) continue;
       try {
-        const { target, headers, warnings } = readServer(config, name);
+        const { target, headers, server, warnings } = readServer(config, name);
         for (const warning of warnings) await warn(warning);
-        servers.set(name, await configOf({ target, headers, hint: "" }, wanted));
+        if (!server.disabled) {
+          servers.set(name, await configOf({ target, headers, entry: { server, words: name }, hint: "" }, wanted));
+        } else if (names) await warn(`"${name}" of "${config.path}" is left out: it is disabled there`);
       } catch (error) {
         if (!(error instanceof UsageError)) throw error;
         await warn(error.message);
@@ -79,25 +85,30 @@ export async function serverOfTarget(
   target: string,
   options: { readonly config: string | undefined; readonly headers: Readonly<Record<string, string>> },
   wanted: Omit<Wanted, "names">,
-): Promise<Map<string, ServerConfig>> {
+): Promise<Map<string, Served>> {
   const destination = await resolveTarget(target, options);
   const name = typeof destination.target === "string" && URL.canParse(target) ? new URL(target).host : target;
   return new Map([[oneLine(name).slice(0, 64) || "server", await configOf(destination, wanted)]]);
 }
 
-async function configOf(destination: Destination, { timeout, world }: Omit<Wanted, "names">): Promise<ServerConfig> {
-  const { target, headers } = destination;
+async function configOf(destination: Destination, { timeout, world }: Omit<Wanted, "names">): Promise<Served> {
+  const { target, headers, entry } = destination;
+  const about: ServerSettings & Partial<ServerNotes> = entry?.server ?? {};
+  // Whoever asked for a disabled one by its name means it.
+  const { secrets: known = [], signIn: _, disabled: _off, ...said } = about;
   const redactor = new Redactor();
   const secrets = [...Object.values(headers), ...Object.values(typeof target === "string" ? {} : target.env ?? {})];
+  for (const secret of known) redactor.add(secret);
   for (const secret of secrets) for (const part of [secret, ...secret.split(" ")]) redactor.add(part);
   const settings = {
+    ...said,
     redact: (text: string) => redactor.redact(text),
-    timeouts: { close: closeTime },
+    timeouts: { ...said.timeouts, close: closeTime },
     ...(timeout !== undefined && { timeout }),
   };
-  if (typeof target !== "string") return { ...target, ...settings };
+  if (typeof target !== "string") return { ...settings, ...target };
   const used = await findSignIn(world, destination);
-  return { url: target, headers: { ...headers }, ...settings, ...(used && { auth: used.oauth }) };
+  return { ...settings, url: target, headers: { ...headers }, ...(used && { auth: used.oauth }) };
 }
 
 async function warn(text: string): Promise<void> {

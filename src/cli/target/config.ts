@@ -8,7 +8,7 @@ import { resolve } from "node:path";
 import process from "node:process";
 import { workspaceOf } from "../../hub/config/locations.ts";
 import { readHubConfig } from "../../hub/config/mod.ts";
-import type { Platform, ReadConfig } from "../../hub/config/mod.ts";
+import type { Platform, ReadConfig, ReadServer } from "../../hub/config/mod.ts";
 import { readConfigFile } from "../../runtime/config_file.ts";
 import type { StdioCommand } from "../../transport/mod.ts";
 import { UsageError } from "../failure.ts";
@@ -25,6 +25,8 @@ export interface Config {
 export interface ServerEntry {
   readonly target: string | StdioCommand;
   readonly headers: Readonly<Record<string, string>>;
+  /** All that the config says of it. */
+  readonly server: ReadServer;
   /** What should be looked at, in one line each. */
   readonly warnings: readonly string[];
 }
@@ -69,17 +71,27 @@ export function readServer({ path, text }: Config, name: string): ServerEntry {
   }
   // That it is reached without encryption is told where one connects.
   const warnings = about.filter(({ code }) => code !== "plain-text").map(({ message }) => message);
-  if ("url" in server) return { target: server.url, headers: server.headers ?? {}, warnings };
+  if ("url" in server) return { target: server.url, headers: server.headers ?? {}, server, warnings };
   const { command, args, env, cwd } = server;
-  return { target: { command, args, env, ...(cwd !== undefined && { cwd }) }, headers: {}, warnings };
+  return { target: { command, args, env, ...(cwd !== undefined && { cwd }) }, headers: {}, server, warnings };
+}
+
+/** The system that paths are those of. */
+export function platformHere(): Platform {
+  return platforms[process.platform] ?? "linux";
+}
+
+/** The person's own folder; undefined where there is none. */
+export function userHome(): string | undefined {
+  return homedir() || undefined;
 }
 
 function understand(path: string, text: string, only: string): ReadConfig {
   return readHubConfig(text, {
     source: path,
     environment: process.env,
-    platform: platforms[process.platform] ?? "linux",
-    home: homedir() || undefined,
+    platform: platformHere(),
+    home: userHome(),
     folder: workspaceOf(resolve(path)),
     only,
   });

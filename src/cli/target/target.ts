@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { ReadServer } from "../../hub/config/mod.ts";
 import type { StdioCommand } from "../../transport/mod.ts";
 import { UsageError } from "../failure.ts";
 import { didYouMean } from "../../hub/config/nearest.ts";
@@ -15,6 +16,8 @@ import { splitWords } from "./words.ts";
 export interface Destination {
   readonly target: string | StdioCommand;
   readonly headers: Readonly<Record<string, string>>;
+  /** What a config says of it, and how it is named on the command line: where it was a name. */
+  readonly entry?: { readonly server: ReadServer; readonly words: string } | undefined;
   /** What to add when the program cannot be started: it may have been meant as a name. */
   readonly hint: string;
 }
@@ -39,8 +42,10 @@ export async function resolveTarget(
   if (config?.names.includes(text)) {
     const entry = readServer(config, text);
     for (const warning of entry.warnings) await writeError(`causeway: warning: ${oneLine(warning)}\n`);
-    if (typeof entry.target !== "string") return withoutHeaders(entry.target, headers);
-    return { target: checkUrl(entry.target), headers: { ...entry.headers, ...headers }, hint: "" };
+    const words = [text, ...(options.config === undefined ? [] : ["--config", options.config])].join(" ");
+    const known = { entry: { server: entry.server, words } };
+    if (typeof entry.target !== "string") return { ...withoutHeaders(entry.target, headers), ...known };
+    return { target: checkUrl(entry.target), headers: { ...entry.headers, ...headers }, hint: "", ...known };
   }
   const names = config?.names ?? [];
   const isOneWord = /^\S*$/.test(text);

@@ -88,8 +88,8 @@ async function signIn(
   }
 }
 
-/** The port and path of a redirect URI on this machine. */
-function readPlace(redirectUri: string): { readonly port: number; readonly path: string } | undefined {
+/** The port and path of a redirect URI on this machine; undefined where it is none. */
+export function readPlace(redirectUri: string): { readonly port: number; readonly path: string } | undefined {
   const { protocol, hostname, port, pathname, search } = new URL(redirectUri, "https://none.invalid");
   const isHere = protocol === "http:" && (hostname === "127.0.0.1" || hostname === "localhost");
   return isHere && port !== "" && search === "" ? { port: Number(port), path: pathname } : undefined;

@@ -27,7 +27,7 @@ const lists = [
  * @param json What `JSON.parse` gave of it. What is not a field of a catalog is left out of servers; tools, resources and
  * prompts are kept as they are.
  * @param limits `tools` and `items` bound the lists of a server.
- * @returns A catalog for `createCatalogView(catalog.servers)`.
+ * @returns A catalog for the option `catalog` of a hub, and for `createCatalogView(catalog.servers)`.
  * @throws {TypeError} When it is none: the message names the field.
  * @throws {LimitExceededError} When one server has more tools or items than `limits`.
  *

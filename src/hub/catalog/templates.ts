@@ -4,8 +4,7 @@
  * @module
  */
 import { matchUriTemplate } from "../../protocol/uri_template.ts";
-import type { CatalogTemplate } from "../seam.ts";
-import type { CatalogView } from "./catalog.ts";
+import type { CatalogTemplate, HubLike } from "../seam.ts";
 
 /** A template that a URI fits, and the values of its variables. */
 export interface FoundTemplate extends CatalogTemplate {
@@ -16,9 +15,10 @@ export interface FoundTemplate extends CatalogTemplate {
 /**
  * Every template that can make this URI, in the order of the view. A template that is malformed or too large makes none.
  *
+ * @param view What has the templates: a view, or a hub.
  * @param uri A URI of more than 16,384 characters fits none.
  */
-export function findTemplates(view: CatalogView, uri: string): FoundTemplate[] {
+export function findTemplates(view: Pick<HubLike, "templates">, uri: string): FoundTemplate[] {
   return view.templates().flatMap((found) => {
     const variables = match(found.template.uriTemplate, uri);
     return variables ? [{ ...found, variables }] : [];

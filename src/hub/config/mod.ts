@@ -3,6 +3,8 @@
  *
  * @module
  */
+export { authForConfig } from "./auth.ts";
+export type { SignedInServer, SignInSettings } from "./auth.ts";
 export { discoverConfigs } from "./discover.ts";
 export type { DiscoverOptions, Discovery, FoundConfig, FoundServer, Origin } from "./discover.ts";
 export { configLocations } from "./locations.ts";
@@ -20,3 +22,5 @@ export type {
   ServerNotes,
   SignIn,
 } from "./types.ts";
+export { withConfig } from "./with_config.ts";
+export type { NotedServer, WithConfigOptions } from "./with_config.ts";

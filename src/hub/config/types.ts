@@ -30,13 +30,13 @@ export type SignIn =
     readonly clientMetadataUrl?: string | undefined;
   };
 
-/** What a config says of a server beside what connects to it. */
+/** What a config says of a server beside what connects to it: `withConfig` and `authForConfig` make something of it. */
 export interface ServerNotes {
-  /** Tools that need no approval; true: none needs it. */
+  /** Tools that need no approval, by their names at the server; true: none needs it. */
   readonly approved?: true | readonly string[] | undefined;
   /** Tools that may be called again when it is not known whether they ran. */
   readonly idempotent?: readonly string[] | undefined;
-  /** The digests of definitions of tools that were approved, by the tool's name. */
+  /** The SHA-256 of the definition of each tool that may be used, by the tool's name: `digest` of a report of `withPins`. */
   readonly pins?: Readonly<Record<string, string>> | undefined;
   /** How to sign in, where the config says it. */
   readonly signIn?: SignIn | undefined;

@@ -8,7 +8,7 @@
  */
 import { InvalidParamsError } from "../../protocol/errors.ts";
 import { excerpt } from "../../protocol/excerpt.ts";
-import { matchUriTemplate } from "../../protocol/uri_template.ts";
+import { findTemplates } from "../catalog/templates.ts";
 import type { CatalogResource, CatalogTemplate } from "../seam.ts";
 import type { Entry } from "./pages.ts";
 
@@ -95,7 +95,7 @@ export class Uris {
     if (listed.length) return only(uri, listed);
     const named = this.#named(uri);
     if (named) return named;
-    const made = this.#sources.templates().filter(({ template }) => makes(template.uriTemplate, uri));
+    const made = findTemplates(this.#sources, uri);
     if (made.length) return only(uri, made);
     const link = this.#links.get(uri);
     const [server, another] = link === undefined ? this.#sources.withResources() : [link];
@@ -134,15 +134,6 @@ function count<Item>(items: readonly Item[], key: (item: Item) => string): Map<s
   const counts = new Map<string, number>();
   for (const item of items) counts.set(key(item), (counts.get(key(item)) ?? 0) + 1);
   return counts;
-}
-
-/** Not every server's templates are sound: such a one makes nothing. */
-function makes(template: string, uri: string): boolean {
-  try {
-    return matchUriTemplate(template, uri) !== undefined;
-  } catch {
-    return false;
-  }
 }
 
 function only(uri: string, found: readonly { readonly server: string }[]): FoundResource {

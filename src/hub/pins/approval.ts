@@ -33,8 +33,8 @@ export type Approve = (request: ApprovalRequest) => ApprovalAnswer | Promise<App
 
 /** Options of {@linkcode withApproval}. */
 export interface ApprovalOptions {
-  /** Your word that these only read: nobody is asked. Patterns as for `withFilter`. */
-  readonly readOnly?: readonly string[] | undefined;
+  /** Your word that these only read: nobody is asked. Patterns as for `withFilter`, or what tells of a tool that is listed. */
+  readonly readOnly?: readonly string[] | ((tool: CatalogTool) => boolean) | undefined;
   /** Servers whose `readOnlyHint` you believe. Default: of none. Patterns of names. */
   readonly trustHintsOf?: readonly string[] | undefined;
 }
@@ -61,15 +61,15 @@ export interface ApprovalOptions {
 export function withApproval(hub: HubLike, approve: Approve, options: ApprovalOptions = {}): HubLike {
   if (typeof approve !== "function") throw new TypeError("Cannot ask for approval: expected a function");
   const { readOnly = [], trustHintsOf = [] } = options;
-  return new ApprovedHub(hub, approve, createMatcher(readOnly), createMatcher(trustHintsOf));
+  return new ApprovedHub(hub, approve, toolMatcher(readOnly), createMatcher(trustHintsOf));
 }
 
 class ApprovedHub extends HubLayer {
   readonly #approve: Approve;
-  readonly #readOnly: Matcher;
+  readonly #readOnly: (tool: CatalogTool) => boolean;
   readonly #trusted: Matcher;
 
-  constructor(hub: HubLike, approve: Approve, readOnly: Matcher, trusted: Matcher) {
+  constructor(hub: HubLike, approve: Approve, readOnly: (tool: CatalogTool) => boolean, trusted: Matcher) {
     super(hub);
     this.#approve = approve;
     this.#readOnly = readOnly;
@@ -102,10 +102,17 @@ class ApprovedHub extends HubLayer {
     return { content: [{ type: "text", text }], isError: true };
   }
 
-  #isReadOnly({ server, name, qualifiedName, tool }: CatalogTool): boolean {
-    if (this.#readOnly([server, `${server}.${name}`, qualifiedName])) return true;
-    return tool.annotations?.readOnlyHint === true && this.#trusted([server]);
+  #isReadOnly(found: CatalogTool): boolean {
+    const { server, tool } = found;
+    // Without types something else might be given than a plain yes.
+    return this.#readOnly(found) === true || (tool.annotations?.readOnlyHint === true && this.#trusted([server]));
   }
+}
+
+function toolMatcher(readOnly: NonNullable<ApprovalOptions["readOnly"]>): (tool: CatalogTool) => boolean {
+  if (typeof readOnly === "function") return readOnly;
+  const matches = createMatcher(readOnly);
+  return ({ server, name, qualifiedName }) => matches([server, `${server}.${name}`, qualifiedName]);
 }
 
 /** Only true is a yes. */

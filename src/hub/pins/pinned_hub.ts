@@ -9,6 +9,8 @@ import type { RequestOptions } from "../../client/session/request.ts";
 import { plain, redactPatterns } from "../../egress/redact.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { CallToolResult } from "../../protocol/types.ts";
+import { sha256 } from "../../protocol/web_crypto.ts";
+import { labelServers, separator } from "../catalog/names.ts";
 import type { CatalogTool, HubEvent, HubLike, QualifiedName } from "../seam.ts";
 import { canonicalJson } from "./canonical.ts";
 import { changesBetween } from "./changes.ts";
@@ -84,7 +86,7 @@ export class Pinned extends HubLayer implements PinnedHub {
     const { signal } = options;
     signal?.throwIfAborted();
     const found = this.hub.findTool(name);
-    if (!found) return unlisted(name);
+    if (!found) return this.#mayBePinned(name) ? unlisted(name) : await this.hub.callTool(name, args, options);
     const own = { server: found.server, name: found.name };
     if (!this.#isApproved(found, this.#textOf(found))) {
       await this.#checkServer(found.server, [found], signal);
@@ -99,6 +101,7 @@ export class Pinned extends HubLayer implements PinnedHub {
   async check({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<void> {
     const servers = new Map<string, CatalogTool[]>();
     for (const found of this.hub.tools()) {
+      if (!this.#isPinned(found.server)) continue;
       const tools = servers.get(found.server);
       if (tools) tools.push(found);
       else servers.set(found.server, [found]);
@@ -108,7 +111,9 @@ export class Pinned extends HubLayer implements PinnedHub {
 
   async report(): Promise<readonly PinReport[]> {
     const reports: PinReport[] = [];
-    for (const found of this.hub.tools()) reports.push(await this.#reportOn(found));
+    for (const found of this.hub.tools()) {
+      if (this.#isPinned(found.server)) reports.push(await this.#reportOn(found));
+    }
     return reports;
   }
 
@@ -140,7 +145,7 @@ export class Pinned extends HubLayer implements PinnedHub {
   /** The same events; before each that tells of other tools they are looked at. */
   async *#checked(events: AsyncIterable<HubEvent>, signal: AbortSignal | undefined): AsyncIterable<HubEvent> {
     for await (const event of events) {
-      if (event.type === "catalog" && event.changed.includes("tools")) {
+      if (event.type === "catalog" && event.changed.includes("tools") && this.#isPinned(event.server)) {
         const { server } = event;
         const tools = this.hub.tools().filter((found) => found.server === server);
         await this.#checkServer(server, tools, signal).catch((error) => {
@@ -153,10 +158,25 @@ export class Pinned extends HubLayer implements PinnedHub {
 
   /** Whether it is what was approved, where it was approved. Never by anything that is remembered of the tool itself. */
   #isApproved({ server, name }: CatalogTool, text: string | undefined): boolean {
+    if (!this.#isPinned(server)) return true;
     const { row, identity } = this.#known.get(server) ?? {};
     const pin = row?.pins.get(name);
     return pin !== undefined && identity !== undefined && pin.text === text &&
       pin.identity.digest === identity.known.digest && isSamePlace(identity.place, this.#identity(server));
+  }
+
+  #isPinned(server: string): boolean {
+    return this.#options.servers?.(server) !== false;
+  }
+
+  /** Whether what is not listed may lead to a server that is pinned: as far as its name tells. */
+  #mayBePinned(name: QualifiedName): boolean {
+    if (typeof name === "object") return this.#isPinned(name.server);
+    const labels = labelServers(this.hub.status().map((status) => status.name));
+    const named = Array.from(labels).filter(([server, label]) =>
+      name.startsWith(`${server}.`) || name.startsWith(label + separator)
+    );
+    return named.length === 0 || named.some(([server]) => this.#isPinned(server));
   }
 
   /** Reads the pins of a server anew, approves what is trusted, asks for the rest, and keeps what was approved. */
@@ -264,7 +284,17 @@ export class Pinned extends HubLayer implements PinnedHub {
     const changes = known && pin && status !== "approved" ? changesOf(known, pin) : [];
     const { fingerprint, identity } = pin ?? {};
     const told = status === "unknown" ? { reason } : {};
-    return { ...base, status, fingerprint, from: identity?.shown, changes, hidden, shown, ...told };
+    return {
+      ...base,
+      status,
+      fingerprint,
+      digest: await sha256(text),
+      from: identity?.shown,
+      changes,
+      hidden,
+      shown,
+      ...told,
+    };
   }
 
   /** The definition as one text; undefined when it is no JSON. */

@@ -26,6 +26,8 @@ export interface PinReport {
   readonly status: PinStatus;
   /** SHA-256 of where it comes from and of what a model sees of it: what `approve` is given. */
   readonly fingerprint?: string | undefined;
+  /** SHA-256 of what a model sees of it, wherever it comes from: what `pins` of a config has. Missing where it is no JSON. */
+  readonly digest?: string | undefined;
   /** Where the server is, as it may be shown. */
   readonly from?: string | undefined;
   /** What has changed since it was approved. `formatChanges` makes lines of it. */
@@ -65,6 +67,8 @@ export interface PinOptions {
   approve?:
     | ((tool: PinReport, options: { signal?: AbortSignal | undefined }) => boolean | Promise<boolean>)
     | undefined;
+  /** Whose tools are pinned (all); those of other servers go through as they are. */
+  servers?: ((server: string) => boolean) | undefined;
   /** What the keys in the store begin with (`pins/`). */
   prefix?: string | undefined;
 }

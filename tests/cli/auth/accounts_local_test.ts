@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { assertEquals, assertMatch } from "@std/assert";
+import { InterruptedError } from "../../../src/cli/failure.ts";
 import { forgetSignIn, keepSignIn, readKept } from "../../../src/cli/auth/kept.ts";
 import { TestStore } from "../../support/test_store.ts";
 import { runCommand, secretToken, server, TestWorld } from "./world.ts";
@@ -52,6 +53,27 @@ describe("causeway whoami and logout", { concurrency: false }, () => {
     await runCommand(["login", server, "--device"], world);
     const json = await runCommand(["logout", server, "--json"], world);
     assertEquals(JSON.parse(json.out), { server, signedOut: true, revoked: false });
+  });
+
+  test("a revocation that is never answered ends with --timeout, and with Ctrl-C: it is forgotten here", async () => {
+    const world = new TestWorld();
+    world.hangs = () => {};
+    await runCommand(["login", server, "--device"], world);
+    assertEquals(await runCommand(["logout", server, "--timeout", "20ms"], world), {
+      code: 4,
+      out: "",
+      err: `causeway: Signed out of ${server} without an answer of https://as.example within 20 ms: ` +
+        "the tokens are forgotten here, and may not be revoked\n",
+    });
+    assertEquals([...world.store.texts], []);
+    await runCommand(["login", server, "--device"], world);
+    const stop = new AbortController();
+    world.hangs = () => stop.abort(new InterruptedError(130));
+    assertEquals(await runCommand(["logout", server], world, { signal: stop.signal }), {
+      code: 130,
+      out: "",
+      err: "causeway: interrupted\n",
+    });
   });
 
   test("a secret whose file is gone keeps nobody signed in", async () => {

@@ -1,6 +1,6 @@
 /** Signing in as the commands see it: an authorization server that exists in memory only, and what the person sees. */
 import process from "node:process";
-import type { AuthWorld, OAuth, OAuthSettings, SignedIn, SignInStatus } from "../../../src/cli/auth/oauth.ts";
+import type { AuthWorld, OAuth, OAuthSettings, SignInStatus } from "../../../src/cli/auth/oauth.ts";
 import { readCommandLine } from "../../../src/cli/command_line.ts";
 import { login } from "../../../src/cli/auth/login.ts";
 import { logout } from "../../../src/cli/auth/logout.ts";
@@ -26,6 +26,8 @@ export class TestWorld implements AuthWorld {
   authorizationUrl = "https://as.example/authorize?client_id=c1&state=STATE&redirect_uri=REDIRECT";
   state = "own-state";
   revoked = true;
+  /** With it a revocation is never answered: called when it is asked for. */
+  hangs: (() => void) | undefined;
   /** How finishing fails. */
   refusal: Error | undefined;
   verificationUri = "https://as.example/device";
@@ -51,8 +53,16 @@ export class TestWorld implements AuthWorld {
 
   openOAuth(settings: OAuthSettings): OAuth {
     this.settings.push(settings);
-    const result: SignedIn = { server, issuer: "https://as.example", resource: server, scopes: ["read", "write"] };
-    const keep = async (): Promise<SignedIn> => {
+    const result: SignInStatus = {
+      server,
+      issuer: "https://as.example",
+      resource: server,
+      scopes: ["read", "write"],
+      clientId: "c1",
+      expiresAt: Date.UTC(2030, 0, 2, 3, 4, 5),
+      refreshable: true,
+    };
+    const keep = async (): Promise<SignInStatus> => {
       await this.store.set("tokens", secretToken);
       return result;
     };
@@ -64,9 +74,11 @@ export class TestWorld implements AuthWorld {
         const url = this.authorizationUrl
           .replace("STATE", encodeURIComponent(this.state))
           .replace("REDIRECT", encodeURIComponent(settings.redirectUri ?? ""));
-        return Promise.resolve({ authorizationUrl: url });
+        const pending = { id: "p1", server: String(server), issuer: result.issuer, scopes: [], expiresAt: 0 };
+        return Promise.resolve({ authorizationUrl: url, pending });
       },
-      finishAuth: async (url) => {
+      finishAuth: async (callback) => {
+        const url = String(callback);
         this.finished.push(url);
         await Promise.resolve();
         if (new URL(url).searchParams.get("state") !== this.state) throw new AuthorizationError("nobody waits for it");
@@ -76,23 +88,29 @@ export class TestWorld implements AuthWorld {
       signIn: async (server, options) => {
         this.asked.push({ server, scopes: options?.scopes });
         const { verificationUri } = this;
-        await settings.showCode?.({ verificationUri, userCode: "ABCD-\u001b[31mEFGH" });
+        await settings.showCode?.({
+          verificationUri,
+          verificationUriComplete: undefined,
+          userCode: "ABCD-\u001b[31mEFGH",
+        });
         if (this.refusal) throw this.refusal;
         return await keep();
       },
-      signOut: async () => {
+      signOut: async (_server, { signal } = {}) => {
+        signal?.throwIfAborted();
         if (!this.store.texts.has("tokens")) return undefined;
         await this.store.delete("tokens");
+        const { hangs } = this;
+        if (hangs) {
+          await new Promise((_, reject) => {
+            signal?.addEventListener("abort", () => reject(signal.reason));
+            hangs();
+          });
+        }
         return { revoked: this.revoked };
       },
       status: (asked) => {
-        const status: SignInStatus = {
-          ...result,
-          server: asked,
-          clientId: "c1",
-          expiresAt: Date.UTC(2030, 0, 2, 3, 4, 5),
-          refreshable: true,
-        };
+        const status = { ...result, server: String(asked) };
         return Promise.resolve(this.store.texts.has("tokens") ? status : undefined);
       },
     };

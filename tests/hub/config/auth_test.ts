@@ -1,0 +1,95 @@
+/** How a config wants one to sign in, as what signs in. */
+import { describe, test } from "node:test";
+import { assert, assertEquals, assertStrictEquals } from "@std/assert";
+import { createOAuth } from "../../../src/auth/mod.ts";
+import type { OAuth } from "../../../src/auth/mod.ts";
+import { authForConfig } from "../../../src/hub/config/auth.ts";
+import type { SignInSettings } from "../../../src/hub/config/auth.ts";
+import { readHubConfig } from "../../../src/hub/config/read.ts";
+import { createWorld, redirectUri, resourceUrl } from "../../auth/world/world.ts";
+import { openHub, stateOf } from "../support.ts";
+
+const url = "https://one.example/mcp";
+
+/** What `create` was asked for, by the servers that made it necessary. */
+function made(mcpServers: Record<string, object>) {
+  const { servers, problems } = readHubConfig({ mcpServers }, { environment: { SECRET: "s3cret" } });
+  assertEquals(problems, []);
+  const settings: Record<string, SignInSettings> = {};
+  const auth = authForConfig(servers, (own, server) => {
+    settings[server] = own;
+    return createOAuth({ redirectUri, ...own });
+  });
+  return { auth, settings };
+}
+
+describe("authForConfig", () => {
+  test("what a config says of a client, its scopes and where the browser comes back to", () => {
+    const { auth, settings } = made({
+      whole: {
+        url,
+        auth: {
+          clientId: "mine",
+          clientSecret: "${SECRET}",
+          issuer: "https://as.example",
+          scopes: ["read"],
+          redirectUri: "http://127.0.0.1:8085/back",
+          callbackPort: 8086,
+        },
+      },
+      port: { url, oauth: { callbackPort: 8086 } },
+      document: { url, oauth: { clientMetadataUrl: "https://app.example/client.json", scopes: "read write" } },
+      secret: { url, oauth: { clientSecret: "${SECRET}" } },
+    });
+    const all = ["whole", "port", "document", "secret"].map(auth);
+    assertEquals([all.includes(undefined), new Set(all).size], [false, 4]);
+    assertEquals(settings, {
+      whole: {
+        client: { clientId: "mine", clientSecret: "s3cret", issuer: "https://as.example" },
+        scopes: ["read"],
+        redirectUri: "http://127.0.0.1:8085/back",
+      },
+      port: { redirectUri: "http://localhost:8086/callback" },
+      document: { clientMetadataUrl: "https://app.example/client.json", scopes: ["read", "write"] },
+      // A secret of nobody.
+      secret: {},
+    });
+  });
+
+  test("one for all that say nothing of their own, each time the same; none where nobody is to sign in", () => {
+    const { auth, settings } = made({
+      one: { url },
+      two: { url, auth: true },
+      own: { url, oauth: { scopes: ["read"] } },
+      off: { url, auth: "none" },
+      bearer: { url, auth: { type: "bearer", token: "t0ken" } },
+      header: { url, headers: { AUTHORIZATION: "Basic eA==" } },
+    });
+    assert(auth("one") !== undefined);
+    for (const name of ["two", "added later", "constructor"]) assertStrictEquals(auth(name), auth("one"));
+    assert(auth("own") !== auth("one"));
+    assertStrictEquals(auth("own"), auth("own"));
+    assertEquals(["off", "bearer", "header"].map(auth), [undefined, undefined, undefined]);
+    assertEquals(Object.keys(settings), ["one", "own"]);
+  });
+
+  test("a hub signs in with the client of each server's config", async () => {
+    const world = await createWorld({ server: { registration: false } });
+    world.server.clients.add({ id: "mine", secret: "s3cret", redirectUris: [redirectUri] });
+    const text = JSON.stringify({
+      mcpServers: {
+        known: { url: resourceUrl, oauth: { clientId: "mine", clientSecret: "${SECRET}" } },
+        stranger: { url: resourceUrl, maxRetries: 0 },
+      },
+    });
+    const { servers } = readHubConfig(text, { environment: { SECRET: "s3cret" } });
+    const { fetch, clock, person: { authorize } } = world;
+    const auth = authForConfig(
+      servers,
+      (own, subject): OAuth => createOAuth({ redirectUri, fetch, clock, authorize, subject, ...own }),
+    );
+    await using hub = await openHub(servers, { auth, fetch, listen: false, stream: false });
+    assertEquals([stateOf(hub, "known"), stateOf(hub, "stranger")], ["connected", "failed"]);
+    assertEquals((await auth("known")?.status(resourceUrl))?.clientId, "mine");
+  });
+});
