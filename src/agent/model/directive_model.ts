@@ -85,8 +85,10 @@ function answer(request: LanguageModelRequest): Answer {
   const situation = findSituation(request);
   if (!situation) return { texts: [help], calls: [] };
   const { directives: { turns, faults, others }, turn, results } = situation;
-  const wrong = turn === 0 ? [...faults, ...wrongCalls(situation, request)] : faults;
-  if (wrong.length > 0) return { texts: [...wrong, "Nothing was called: correct this and send it again."], calls: [] };
+  const wrong = [...faults, ...turn === 0 ? wrongCalls(situation, request) : []];
+  if (wrong.length > 0) {
+    return { texts: [...wrong.sort(byLine), "Nothing was called: correct this and send it again."], calls: [] };
+  }
   const now = turns[turn];
   if (now && now.calls.length > 0) return { texts: now.says, calls: now.calls.map(toCall(request, turn)) };
   const says = now?.says ?? [];
@@ -153,6 +155,10 @@ function toCall(
     for (let round = 2; ids.has(id); round++) id = `directive_${turn + 1}_${index + 1}_${round}`;
     return { id, name: tool?.name ?? written, arguments: buildArguments(pieces, tool?.inputSchema) };
   };
+}
+
+function byLine(left: string, right: string): number {
+  return parseInt(left.slice(5), 10) - parseInt(right.slice(5), 10);
 }
 
 /** By its whole name, or by server and tool with a dot between them. */

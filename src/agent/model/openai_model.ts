@@ -5,9 +5,10 @@
  */
 import { discard, readErrorText } from "../../egress/body.ts";
 import { egressFetch, readUrl } from "../../egress/fetch.ts";
-import { Redactor, urlWithoutQuery } from "../../egress/redact.ts";
+import { plain, Redactor, urlWithoutQuery } from "../../egress/redact.ts";
+import { createSafeLogger } from "../../egress/safe_logger.ts";
 import { systemClock, systemRandom } from "../../ports.ts";
-import type { Clock, Fetch, Random } from "../../ports.ts";
+import type { Clock, Fetch, Logger, Random } from "../../ports.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { LanguageModel, LanguageModelOptions, LanguageModelPart, LanguageModelRequest } from "./seam.ts";
 import { fillLimits, type ModelLimits } from "./wire/body.ts";
@@ -45,6 +46,8 @@ export interface OpenAiModelOptions {
   readonly clock?: Clock | undefined;
   /** Makes ids for calls that come without one (the system's randomness). */
   readonly random?: Random | undefined;
+  /** Is told what comes beside an answer and is passed over (nobody). */
+  readonly logger?: Logger | undefined;
   /** How much is taken of an answer. */
   readonly limits?: ModelLimits | undefined;
   /** How long it may take, in milliseconds: `headers` (120,000), `idle` (120,000), `total` (900,000). */
@@ -109,7 +112,10 @@ class OpenAiModel implements LanguageModel {
     const failing = { label: this.id, redactor: this.#redactor };
     const patience = new Patience(clock, this.#timeouts.total, signal);
     try {
-      const response = await patience.wait(this.#send(request, patience.signal), "headers", this.#timeouts.headers);
+      const asked = this.#send(request, patience.signal);
+      // Not every fetch can be called off: what comes when nobody waits any longer is given up.
+      asked.then((late) => patience.signal.aborted && discard(late), () => {});
+      const response = await patience.wait(asked, "headers", this.#timeouts.headers);
       if (!response.ok) throw await this.#refusal(response, clock);
       if (!response.body) throw notUnderstood(`${response.status} and nothing else`, "", failing);
       yield* readCompletion(response.body, {
@@ -119,6 +125,7 @@ class OpenAiModel implements LanguageModel {
         idle: this.#timeouts.idle,
         patience,
         random,
+        onStrange: (text) => this.#tell(text),
       });
     } catch (error) {
       if (patience.isCalledOff) throw signal?.reason;
@@ -126,6 +133,15 @@ class OpenAiModel implements LanguageModel {
     } finally {
       patience.close();
     }
+  }
+
+  #tell(text: string): void {
+    const fields = { model: this.id, text: plain(this.#redactor.redact(text), 200) };
+    createSafeLogger(this.#options.logger)?.({
+      level: "warning",
+      message: "An endpoint sent what is no part of a completion",
+      fields,
+    });
   }
 
   #send(request: LanguageModelRequest, signal: AbortSignal): Promise<Response> {

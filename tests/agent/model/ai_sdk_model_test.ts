@@ -221,7 +221,7 @@ describe("failures of a provider", () => {
       throw limited;
     });
     for (const asked of [thrown, model("v3", [start, { type: "error", error: limited }])]) {
-      const error = await refused(aiSdkModel(asked, { clock }), 'the model "m" answered 429: Too many');
+      const error = await refused(aiSdkModel(asked, { clock }), 'The model "m" answered 429: Too many');
       assertEquals([error.status, error.retryable, error.retryAfter], [429, true, 3_000]);
       assert(!error.message.includes("abcdefgh"));
     }
@@ -239,7 +239,7 @@ describe("failures of a provider", () => {
     const part = (error: unknown) => refused(aiSdkModel(model("v2", [{ type: "error", error }])));
     assertEquals((await part(new Error("reset"))).message, 'The connection to the model "m" broke: reset');
     assertEquals((await part({ message: "busy", type: "overloaded_error" })).retryable, true);
-    assertEquals((await part("no")).message, 'the model "m" refused: no');
+    assertEquals((await part("no")).message, 'The model "m" refused: no');
     const prompt = Object.assign(new Error("bad prompt"), { name: "AI_InvalidPromptError" });
     assertEquals((await part(prompt)).retryable, false);
     assert((await refused(aiSdkModel(model("v2", [start])), "ended early")).retryable);

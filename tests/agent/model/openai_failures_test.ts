@@ -25,10 +25,10 @@ describe("a status that is no success", () => {
       ["<html>Bad gateway</html>", "<html>Bad gateway</html>"],
     ];
     for (const [said, words] of cases) {
-      const error = await refused(modelAt(answered(400, said)), `the model "m" answered 400: ${words}`);
+      const error = await refused(modelAt(answered(400, said)), `The model "m" answered 400: ${words}`);
       assertEquals([error.status, error.retryable], [400, false]);
     }
-    assertEquals((await refused(modelAt(answered(400, "")))).message, 'the model "m" answered 400');
+    assertEquals((await refused(modelAt(answered(400, "")))).message, 'The model "m" answered 400');
   });
 
   test("which are worth another try", async () => {
@@ -111,6 +111,7 @@ describe("an answer that breaks", () => {
       [{ object: "error", message: "no", code: 429 }, 429, true],
       [{ type: "error", error: { type: "overloaded_error", message: "no" } }, undefined, true],
       [delta({}, "error"), undefined, true],
+      [{ choices: [{ delta: {}, error: { code: 503, message: "no" } }] }, 503, true],
     ];
     for (const [value, status, retryable] of cases) {
       const seen: LanguageModelPart[] = [];
@@ -269,6 +270,17 @@ describe("time and calling off", () => {
       assertStrictEquals(await running, reason);
       assertEquals(clock.waiting, 0);
     }
+  });
+
+  test("a reply that comes when nobody waits any longer is given up", async () => {
+    const clock = new VirtualClock();
+    let cancelled = 0;
+    let reply: (response: Response) => void = () => {};
+    const model = modelAt(() => new Promise((resolve) => reply = resolve), { clock, timeouts });
+    await clock.until(refused(model, "timeouts.headers"));
+    reply(new Response(body([": late"], () => void cancelled++)));
+    await clock.settle();
+    assertEquals(cancelled, 1);
   });
 
   test("whoever leaves in the middle gives the body up and leaves no timer", async () => {

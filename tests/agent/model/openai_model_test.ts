@@ -2,6 +2,7 @@ import { describe, test } from "node:test";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { openAiModel } from "../../../src/agent/mod.ts";
 import type { LanguageModelMessage, LanguageModelPart } from "../../../src/agent/mod.ts";
+import type { LogRecord } from "../../../src/ports.ts";
 import { body, collect, countingRandom, delta, endpoint, events, hello, modelAt, streamed, tool } from "./support.ts";
 
 const usage = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 };
@@ -78,6 +79,17 @@ describe("a streamed answer", () => {
       { type: "reasoning", text: "hm" },
       { type: "text", text: "yes" },
       { type: "end", reason: "stop" },
+    ]);
+  });
+
+  test("what a gateway puts between the chunks is passed over, and told once", async () => {
+    const records: LogRecord[] = [];
+    const strange = { type: "ping", secret: "sk-0123456789" };
+    const text = events(strange, delta({ content: "x" }), { choices: [] }, strange, delta({}, "stop"));
+    const model = modelAt(streamed(text), { apiKey: "sk-0123456789", logger: (record) => void records.push(record) });
+    assertEquals(await collect(model.stream(hello)), [{ type: "text", text: "x" }, { type: "end", reason: "stop" }]);
+    assertEquals(records.map(({ level, fields }) => [level, fields]), [
+      ["warning", { model: "m", text: '{"type":"ping","secret":"[redacted]"}' }],
     ]);
   });
 

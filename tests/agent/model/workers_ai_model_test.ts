@@ -155,9 +155,10 @@ describe("failures of Workers AI", () => {
     for (const isTime of [true, false]) {
       const clock = new VirtualClock();
       const controller = new AbortController();
-      const late = Promise.withResolvers<unknown>();
+      let answer: (value: unknown) => void = () => {};
+      const late = new Promise((resolve) => answer = resolve);
       let cancelled = 0;
-      const model = workersAiModel(binding(() => late.promise), "@cf/m", { clock, timeouts: { headers: 1_000 } });
+      const model = workersAiModel(binding(() => late), "@cf/m", { clock, timeouts: { headers: 1_000 } });
       const running = assertRejects(() => collect(model.stream(hello, controller)), Error);
       await clock.settle();
       if (isTime) await clock.advance(1_000);
@@ -165,7 +166,7 @@ describe("failures of Workers AI", () => {
       const error = await running;
       if (isTime) assert(error.message.includes("timeouts.headers"), error.message);
       else assertStrictEquals(error, reason);
-      late.resolve(body(["data: "], () => void cancelled++));
+      answer(body(["data: "], () => void cancelled++));
       await clock.settle();
       assertEquals([cancelled, clock.waiting], [1, 0]);
     }

@@ -7,7 +7,7 @@ import { isObject } from "../../../protocol/json_rpc.ts";
 import type { JsonObject, JsonValue } from "../../../protocol/json_rpc.ts";
 import type { Random } from "../../../ports.ts";
 import type { TokenUsage } from "../../api_agent.ts";
-import type { LanguageModelEnd, LanguageModelPart } from "../seam.ts";
+import type { LanguageModelEnd, LanguageModelError, LanguageModelPart } from "../seam.ts";
 import { type FilledLimits, readTold, type TellingOptions } from "./body.ts";
 import { endedEarly, type FailureOptions, faultError, faultOf, notUnderstood } from "./failure.ts";
 import { ToolCallPieces } from "./tool_calls.ts";
@@ -18,6 +18,8 @@ export interface CompletionOptions extends FailureOptions {
   readonly random: Random;
   /** Names the model and its endpoint: what it wants to see again is shown to no other. */
   readonly from: string;
+  /** Is told the first thing that is no part of a completion, and is passed over. */
+  readonly onStrange?: ((text: string) => void) | undefined;
 }
 
 /** Reads one completion, value by value, and says what the values mean. */
@@ -30,6 +32,9 @@ export class CompletionReader {
   #finish: string | undefined;
   #refused = false;
   #done = false;
+  /** Whether anything of a completion came, and the first thing that is none. */
+  #known = false;
+  #strange: string | undefined;
   #usage: TokenUsage | undefined;
 
   /** Begins a completion. */
@@ -51,16 +56,17 @@ export class CompletionReader {
   /**
    * Takes a chunk or a whole completion.
    *
-   * @throws {LanguageModelError} When it is an error of the provider's, or nothing that is known.
+   * @throws {LanguageModelError} When it is an error of the provider's, or no object.
    * @throws {LimitExceededError} When there are too many tool calls.
    */
   take(value: unknown): LanguageModelPart[] {
     const fault = faultOf(value);
     if (fault) throw faultError(fault, this.#options);
-    if (!isObject(value)) throw notUnderstood("JSON that is no completion", JSON.stringify(value), this.#options);
+    if (!isObject(value)) throw this.#noCompletion(JSON.stringify(value));
     this.#usage = usageOf(value.usage) ?? this.#usage;
     const { choices } = value;
     if (Array.isArray(choices)) {
+      this.#known = true;
       const choice: unknown = choices.find((one) => isObject(one) && one.index === 0) ?? choices[0];
       return isObject(choice) ? this.#takeChoice(choice) : [];
     }
@@ -70,10 +76,11 @@ export class CompletionReader {
   /**
    * The end of it: the tool calls and why it stopped.
    *
-   * @throws {LanguageModelError} When it broke off.
+   * @throws {LanguageModelError} When it broke off, or was no completion at all.
    * @throws {LimitExceededError} When arguments of a call are too large.
    */
   end(): LanguageModelPart[] {
+    if (!this.#known && this.#strange !== undefined) throw this.#noCompletion(this.#strange);
     if (!this.isComplete) throw endedEarly(this.#options);
     if (this.#finish === "error") {
       throw faultError({ message: "it broke off", kind: "server_error" }, this.#options);
@@ -88,6 +95,8 @@ export class CompletionReader {
   }
 
   #takeChoice(choice: Record<string, unknown>): LanguageModelPart[] {
+    const fault = faultOf({ error: choice.error });
+    if (fault) throw faultError(fault, this.#options);
     const { finish_reason: reason } = choice;
     if (typeof reason === "string" && reason !== "") this.#finish = reason.toLowerCase();
     const said = isObject(choice.delta) ? choice.delta : choice.message;
@@ -112,9 +121,15 @@ export class CompletionReader {
   /** Workers AI: `{ response, tool_calls, usage }`, whole or in chunks. */
   #takeNative(value: Record<string, unknown>): LanguageModelPart[] {
     const { response, tool_calls: calls, finish_reason: reason } = value;
-    if (response === undefined && calls === undefined && value.usage === undefined && !("p" in value)) {
-      throw notUnderstood("JSON that is no completion", JSON.stringify(value), this.#options);
+    if (response === undefined && calls === undefined && !isObject(value.usage)) {
+      // Gateways put signs of life and words of their own between the chunks.
+      if (this.#strange === undefined) {
+        this.#strange = JSON.stringify(value);
+        this.#options.onStrange?.(this.#strange);
+      }
+      return [];
     }
+    this.#known = true;
     if (typeof reason === "string" && reason !== "") this.#finish = reason.toLowerCase();
     this.#calls.take(calls);
     if (response === null || response === undefined) return [];
@@ -135,6 +150,10 @@ export class CompletionReader {
         }
       } else this.#details.push({ ...detail as JsonObject });
     }
+  }
+
+  #noCompletion(text: string): LanguageModelError {
+    return notUnderstood("JSON that is no completion", text, this.#options);
   }
 
   #provider(hasCalls: boolean, extras: JsonObject): JsonObject | undefined {

@@ -65,7 +65,7 @@ export function faultError(
     ? retryableKinds.test(kind)
     : retryableStatuses.includes(status) || status >= 500;
   const what = status === undefined ? "refused" : `answered ${status}`;
-  return new LanguageModelError(`${shown(options)} ${what}${spoken(fault.message, options)}`, {
+  return new LanguageModelError(`The ${shown(options)} ${what}${spoken(fault.message, options)}`, {
     status,
     retryable,
     retryAfter: said.retryAfter,
@@ -78,27 +78,27 @@ export function toLanguageModelError(error: unknown, options: FailureOptions): L
   const cause = options.redactor.clean(error);
   const said = spoken(cause instanceof Error ? cause.message : String(cause), options);
   if (cause instanceof LimitExceededError) {
-    return new LanguageModelError(`The answer of ${shown(options)} is too large${said}`, { cause });
+    return new LanguageModelError(`The answer of the ${shown(options)} is too large${said}`, { cause });
   }
   if (cause instanceof TimeoutError) {
-    return new LanguageModelError(`${shown(options)} took too long${said}`, { cause, retryable: true });
+    return new LanguageModelError(`The ${shown(options)} took too long${said}`, { cause, retryable: true });
   }
   if (cause instanceof McpError) {
-    return new LanguageModelError(`Cannot ask ${shown(options)}${said}`, { cause, retryable: cause.retryable });
+    return new LanguageModelError(`Cannot ask the ${shown(options)}${said}`, { cause, retryable: cause.retryable });
   }
-  return new LanguageModelError(`The connection to ${shown(options)} broke${said}`, { cause, retryable: true });
+  return new LanguageModelError(`The connection to the ${shown(options)} broke${said}`, { cause, retryable: true });
 }
 
 /** An answer that ended before it was whole. */
 export function endedEarly(options: FailureOptions): LanguageModelError {
-  return new LanguageModelError(`The answer of ${shown(options)} ended early: it gave no reason to stop`, {
+  return new LanguageModelError(`The answer of the ${shown(options)} ended early: it gave no reason to stop`, {
     retryable: true,
   });
 }
 
 /** An answer that cannot be understood. */
 export function notUnderstood(what: string, text: string, options: FailureOptions): LanguageModelError {
-  return new LanguageModelError(`${shown(options)} answered ${what}${spoken(text.slice(0, 4_096), options, 200)}`);
+  return new LanguageModelError(`The ${shown(options)} answered ${what}${spoken(text.slice(0, 4_096), options, 200)}`);
 }
 
 /** How long a provider asks to wait, in milliseconds: `retry-after-ms`, or `retry-after` as seconds or as a date. */
@@ -130,7 +130,7 @@ function isFilled(value: unknown): boolean {
 }
 
 function shown({ label }: FailureOptions): string {
-  return `the model "${label}"`;
+  return `model "${label}"`;
 }
 
 /** What was said, with a colon before it: without secrets first, then short. */

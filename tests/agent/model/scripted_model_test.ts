@@ -1,8 +1,8 @@
 import { describe, test } from "node:test";
 import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
-import { LanguageModelError } from "../../src/agent/mod.ts";
-import type { LanguageModelPart, LanguageModelRequest } from "../../src/agent/mod.ts";
-import { scriptedModel } from "./scripted_model.ts";
+import { LanguageModelError } from "../../../src/agent/mod.ts";
+import type { LanguageModelPart, LanguageModelRequest } from "../../../src/agent/mod.ts";
+import { scriptedModel } from "../../support/scripted_model.ts";
 
 const hello: LanguageModelRequest = { messages: [{ role: "user", content: "hello" }] };
 
