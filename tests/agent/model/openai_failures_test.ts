@@ -107,6 +107,7 @@ describe("an answer that breaks", () => {
       [{ error: { message: "no", type: "server_error" } }, undefined, true],
       [{ error: { message: "no", code: 502 }, choices: [{ delta: {}, finish_reason: "error" }] }, 502, true],
       [{ error: { message: "no", code: 400 } }, 400, false],
+      [{ error: { message: "no", type: "x", code: "y", status_code: 500 } }, 500, true],
       [{ error: "no" }, undefined, false],
       [{ object: "error", message: "no", code: 429 }, 429, true],
       [{ type: "error", error: { type: "overloaded_error", message: "no" } }, undefined, true],

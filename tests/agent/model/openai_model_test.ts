@@ -132,6 +132,18 @@ describe("tool calls in pieces", () => {
     );
   });
 
+  test("without ids and all numbered 0, a name behind a whole call begins the next one", async () => {
+    const given = await callsOf(
+      [call(0, "", "f", '{"x":1}')],
+      [call(0, "", "f", '{"x":2}')],
+      [call(0, "", "g", '{"y"')],
+      [call(0, "", "g", ":3}")],
+    ) as { name: string; arguments: unknown }[];
+    assertEquals(given.map(({ name, arguments: one }) => [name, one]), [["f", { x: 1 }], ["f", { x: 2 }], ["g", {
+      y: 3,
+    }]]);
+  });
+
   test("without ids they get one each, and the same id twice does not stay", async () => {
     const [one, two] = await callsOf([call(0, undefined, "f", "{}"), call(1, undefined, "f", "{}")]) as {
       id: string;

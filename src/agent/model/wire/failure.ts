@@ -116,11 +116,13 @@ export function retryAfterOf(headers: { get(name: string): string | null }, now:
 
 function readFault(value: unknown): Fault {
   if (!isObject(value)) return { message: String(value) };
-  const { message, detail, title, msg, type, code, status } = value;
+  const { message, detail, title, msg, type, code, status, status_code: httpStatus } = value;
   const inner = isObject(value.error) ? value.error.message : undefined;
   const details = Array.isArray(detail) ? detail.map((item) => isObject(item) ? item.msg : item) : [detail];
   const text = [message, inner, msg, ...details, title].find((item) => typeof item === "string" && item !== "");
-  const number = [status, code].map(Number).find((item) => Number.isInteger(item) && item >= 400 && item < 600);
+  const number = [status, httpStatus, code].map(Number).find((item) =>
+    Number.isInteger(item) && item >= 400 && item < 600
+  );
   const kind = [code, type, status].filter((item) => typeof item === "string").join(" ");
   return { message: typeof text === "string" ? text : JSON.stringify(value), status: number, kind };
 }

@@ -26,7 +26,7 @@ interface Gathered {
 
 /**
  * Gathers pieces of calls. A piece belongs to the call that has its `id`, else to the one at its `index`; endpoints that leave
- * both out, or number all their calls 0, begin the next call by naming it.
+ * both out, or number all their calls 0, begin the next call by naming its tool.
  */
 export class ToolCallPieces {
   readonly #limits: FilledLimits;
@@ -94,7 +94,7 @@ export class ToolCallPieces {
     if (known) return known;
     const there = index === undefined ? undefined : this.#byIndex.get(index);
     // Another id and a name: another call, whatever its number. Another id alone: some make a new one for each piece.
-    if (there && (id === "" || there.id === "" || name === "")) return there;
+    if (there && (name === "" || (id === "" ? !isWhole(there) : there.id === ""))) return there;
     const last = this.#calls.at(-1);
     if (index === undefined && name === "" && last) return last;
     return this.#begin();
@@ -108,6 +108,17 @@ export class ToolCallPieces {
     const call: Gathered = { id: "", name: "", texts: [], value: undefined, extra: undefined };
     this.#calls.push(call);
     return call;
+  }
+}
+
+/** Whether a call has all it needs. It is looked at only while it has few pieces, as calls that come whole do. */
+function isWhole({ name, texts, value }: Gathered): boolean {
+  if (name === "" || texts.length > 4) return false;
+  if (value) return true;
+  try {
+    return isObject(JSON.parse(texts.join("")));
+  } catch {
+    return false;
   }
 }
 
