@@ -27,3 +27,23 @@ export type { BridgeOptions } from "./bridge.ts";
 export { createAgentHandler } from "./serve_agent.ts";
 export type { AgentHandlerOptions } from "./serve_agent.ts";
 export type { RouteOptions } from "./http/front.ts";
+export { LanguageModelError } from "./model/seam.ts";
+export type {
+  LanguageModel,
+  LanguageModelEnd,
+  LanguageModelMessage,
+  LanguageModelOptions,
+  LanguageModelPart,
+  LanguageModelRequest,
+  LanguageModelTool,
+  LanguageModelToolCall,
+} from "./model/seam.ts";
+export { openAiModel } from "./model/openai_model.ts";
+export type { OpenAiModelOptions } from "./model/openai_model.ts";
+export { aiSdkModel } from "./model/ai_sdk_model.ts";
+export type { AiSdkLanguageModel, AiSdkModelOptions } from "./model/ai_sdk_model.ts";
+export { workersAiModel } from "./model/workers_ai_model.ts";
+export type { WorkersAiBinding, WorkersAiModelOptions } from "./model/workers_ai_model.ts";
+export { directiveModel } from "./model/directive_model.ts";
+export type { ModelLimits } from "./model/wire/body.ts";
+export type { ModelTimeouts } from "./model/wire/patience.ts";

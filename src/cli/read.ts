@@ -1,11 +1,10 @@
 /**
- * Files and JSON as people write them.
+ * Files as people write them.
  *
  * @module
  */
 import { readFile } from "node:fs/promises";
 import { isObject } from "../protocol/json_rpc.ts";
-import type { JsonValue } from "../protocol/json_rpc.ts";
 import { UsageError } from "./failure.ts";
 
 /**
@@ -20,22 +19,6 @@ export async function readText(path: string, where: string): Promise<string | un
   } catch (error) {
     if (isObject(error) && error.code === "ENOENT") return undefined;
     throw new UsageError(`Cannot read ${where}: ${why(error)}`);
-  }
-}
-
-/**
- * Reads JSON, with or without a byte order mark.
- *
- * @param where What the message calls it.
- * @param remedy What to do about it, for the end of the message.
- * @throws {UsageError} When it is not JSON.
- */
-export function parseJson(text: string, where: string, remedy: string): JsonValue {
-  try {
-    const value: JsonValue = JSON.parse(text.replace(/^\uFEFF/, ""));
-    return value;
-  } catch (error) {
-    throw new UsageError(`Cannot read ${where}: it is not JSON (${why(error)}); ${remedy}`);
   }
 }
 

@@ -30,16 +30,21 @@ test("all of it can be imported from one place", async () => {
   const names = Object.keys(await import("../../src/agent/mod.ts")).sort();
   assertEquals(names, [
     "ApiAgent",
+    "LanguageModelError",
     "McpAgent",
     "ModelError",
+    "aiSdkModel",
     "createAgentHandler",
     "createBridgeHandler",
     "createModelHandler",
+    "directiveModel",
     "isApiAgent",
+    "openAiModel",
     "textOfMessage",
     "toMcpServer",
     "unknownTool",
     "withApiAgent",
+    "workersAiModel",
   ]);
 });
 

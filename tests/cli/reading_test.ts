@@ -1,6 +1,7 @@
 import { describe, test } from "node:test";
 import { assertEquals, assertThrows } from "@std/assert";
-import { buildArguments, readValue } from "../../src/cli/arguments/values.ts";
+import { buildArguments } from "../../src/cli/arguments/values.ts";
+import { readValue } from "../../src/protocol/arguments/values.ts";
 import { fillForm, visitPage } from "../../src/cli/ask/form.ts";
 import { UsageError } from "../../src/cli/failure.ts";
 import { splitWords } from "../../src/cli/target/words.ts";

@@ -8,7 +8,7 @@ import { createSchemaValidator } from "../../protocol/mod.ts";
 import type { Tool, ValidateFunction, ValidationIssue } from "../../protocol/mod.ts";
 import { UsageError } from "../failure.ts";
 import { didYouMean } from "../../hub/config/nearest.ts";
-import { propertiesOf, requiredOf } from "../text/schema.ts";
+import { propertiesOf, requiredOf } from "../../protocol/arguments/schema.ts";
 
 const mostIssues = 3;
 

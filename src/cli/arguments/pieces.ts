@@ -4,16 +4,11 @@
  * @module
  */
 import process from "node:process";
-import { isObject } from "../../protocol/json_rpc.ts";
-import type { JsonObject, JsonValue } from "../../protocol/json_rpc.ts";
+import { type Piece, readObject, readPiece as readArgument } from "../../protocol/arguments/piece.ts";
+import type { JsonObject } from "../../protocol/json_rpc.ts";
 import { UsageError } from "../failure.ts";
-import { parseJson, readText } from "../read.ts";
-
-/** One argument: a whole object, a value in JSON, or a text that the schema will explain. */
-export type Piece =
-  | { readonly object: JsonObject }
-  | { readonly key: string; readonly value: JsonValue }
-  | { readonly key: string; readonly text: string };
+import { readText } from "../read.ts";
+import { asUsage } from "./values.ts";
 
 const mostInput = 16 * 2 ** 20;
 
@@ -43,25 +38,17 @@ async function readPiece(word: string, signal: AbortSignal): Promise<Piece> {
     if (text === undefined) throw new UsageError(`Cannot read ${where}: there is no such file; correct the path`);
     return { object: parseObject(text, where) };
   }
-  if (word.startsWith("{")) return { object: parseObject(word, "the argument") };
-  const equals = word.indexOf("=");
-  const isJson = word[equals - 1] === ":";
-  const key = word.slice(0, isJson ? equals - 1 : equals);
-  if (equals < 1 || key === "") {
-    throw new UsageError(
-      `Cannot read the argument ${
-        JSON.stringify(word)
-      }: write key=value, key:=json, @file.json, a JSON object, or - for the standard input`,
-    );
-  }
-  const text = word.slice(equals + 1);
-  return isJson ? { key, value: parseJson(text, `the value of "${key}"`, "correct it") } : { key, text };
+  const piece = asUsage(() => readArgument(word));
+  if (piece) return piece;
+  throw new UsageError(
+    `Cannot read the argument ${
+      JSON.stringify(word)
+    }: write key=value, key:=json, @file.json, a JSON object, or - for the standard input`,
+  );
 }
 
 function parseObject(text: string, where: string): JsonObject {
-  const value = parseJson(text, where, "correct it");
-  if (isObject(value)) return value;
-  throw new UsageError(`Cannot use ${where} as arguments: expected a JSON object such as {"key": 1}`);
+  return asUsage(() => readObject(text, where));
 }
 
 function readInput(signal: AbortSignal): Promise<string> {

@@ -1,67 +1,31 @@
 /**
- * From written arguments to JSON, by the tool's input schema.
+ * What others read too, with errors of the command.
  *
  * @module
  */
-import { isObject } from "../../protocol/json_rpc.ts";
-import type { JsonObject, JsonValue } from "../../protocol/json_rpc.ts";
+import type { Piece } from "../../protocol/arguments/piece.ts";
+import { buildArguments as build } from "../../protocol/arguments/values.ts";
+import type { JsonObject } from "../../protocol/json_rpc.ts";
 import { UsageError } from "../failure.ts";
-import { propertiesOf, typesOf } from "../text/schema.ts";
-import type { Piece } from "./pieces.ts";
 
 /**
- * Puts the pieces together. A text becomes what the schema of its key says: a text where a text is allowed, else a
- * number, `true`, `false`, `null`, or JSON. What does not fit stays a text, so that the check can name it.
+ * Puts the pieces together, by the tool's input schema.
  *
- * @param schema The tool's input schema; without one every text stays a text.
  * @throws {UsageError} When a key that is no list is given twice.
  */
 export function buildArguments(pieces: readonly Piece[], schema: unknown): JsonObject {
-  const properties = new Map(propertiesOf(schema));
-  const built = new Map<string, JsonValue | undefined>();
-  const written = new Set<string>();
-  for (const piece of pieces) {
-    if ("object" in piece) {
-      for (const [key, value] of Object.entries(piece.object)) built.set(key, value);
-      continue;
-    }
-    const { key } = piece;
-    const again = written.has(key);
-    written.add(key);
-    const property = properties.get(key);
-    const value = "value" in piece ? piece.value : readValue(piece.text, property);
-    const before = built.get(key);
-    if (again && !(Array.isArray(before) && Array.isArray(value) && typesOf(property).has("array"))) {
-      throw new UsageError(`The argument "${key}" is given twice: give it once, or write a list as ${key}:=[…]`);
-    }
-    built.set(key, again && Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value);
-  }
-  // Not by assignment: a key may be named `__proto__`.
-  return Object.fromEntries(built);
+  return asUsage(() => build(pieces, schema));
 }
 
-/** One text as the value that a schema wants. A list takes a single item too. */
-export function readValue(text: string, schema: unknown): JsonValue {
-  const types = typesOf(schema);
-  if (types.size === 0 || types.has("string")) return text;
-  if ((types.has("number") || types.has("integer")) && /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text)) {
-    const number = Number(text);
-    if (Number.isFinite(number)) return number;
+/**
+ * What cannot be read is wrong use of the command here.
+ *
+ * @throws {UsageError} In the place of a TypeError.
+ */
+export function asUsage<Value>(read: () => Value): Value {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof TypeError ? new UsageError(error.message) : error;
   }
-  if (types.has("boolean") && (text === "true" || text === "false")) return text === "true";
-  if (types.has("null") && text === "null") return null;
-  if (types.has("object") || types.has("array")) return readJson(text, schema, types);
-  return text;
-}
-
-function readJson(text: string, schema: unknown, types: ReadonlySet<string>): JsonValue {
-  if (/^\s*[[{]/.test(text)) {
-    try {
-      const value: JsonValue = JSON.parse(text);
-      if (types.has(Array.isArray(value) ? "array" : "object")) return value;
-    } catch {
-      return text;
-    }
-  }
-  return types.has("array") && isObject(schema) ? [readValue(text, schema.items)] : text;
 }

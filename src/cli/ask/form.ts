@@ -6,9 +6,10 @@
 import type { JsonValue } from "../../protocol/json_rpc.ts";
 import { createSchemaValidator } from "../../protocol/mod.ts";
 import type { ElicitationField, ElicitRequest, ElicitResult } from "../../protocol/mod.ts";
-import { readValue } from "../arguments/values.ts";
+import { readValue } from "../../protocol/arguments/values.ts";
 import { firstLine, oneLine } from "../text/plain.ts";
-import { typesOf, typeText } from "../text/schema.ts";
+import { typesOf } from "../../protocol/arguments/schema.ts";
+import { typeText } from "../text/schema.ts";
 
 /** A person who can be told and asked something. */
 export interface Terminal {

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { branchesOf } from "../../protocol/arguments/schema.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
 import { oneLine } from "./plain.ts";
 
@@ -13,39 +14,6 @@ const longest = 80;
 export function typeText(schema: unknown): string {
   const text = oneLine(written(schema, 0));
   return text.length > longest ? text.slice(0, longest - 1) + "…" : text;
-}
-
-/** The properties of an object schema: their schemas by name. */
-export function propertiesOf(schema: unknown): [name: string, schema: unknown][] {
-  return isObject(schema) && isObject(schema.properties) ? Object.entries(schema.properties) : [];
-}
-
-/** The names that an object schema wants. */
-export function requiredOf(schema: unknown): string[] {
-  const required = isObject(schema) ? schema.required : undefined;
-  return Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
-}
-
-/** The types that a value may have, as far as they can be told without evaluating the schema; none when anything goes. */
-export function typesOf(schema: unknown): Set<string> {
-  const types = new Set<string>();
-  collectTypes(schema, types, 0);
-  return types;
-}
-
-function collectTypes(schema: unknown, types: Set<string>, depth: number): void {
-  if (!isObject(schema) || depth > deepest) return;
-  for (const type of Array.isArray(schema.type) ? schema.type : [schema.type]) {
-    if (typeof type === "string") types.add(type);
-  }
-  if (schema.type !== undefined) return;
-  const values = Array.isArray(schema.enum) ? schema.enum : "const" in schema ? [schema.const] : [];
-  for (const value of values) types.add(value === null ? "null" : Array.isArray(value) ? "array" : typeof value);
-  for (const branch of branchesOf(schema)) collectTypes(branch, types, depth + 1);
-}
-
-function branchesOf(schema: Record<string, unknown>): unknown[] {
-  return [schema.anyOf, schema.oneOf, schema.allOf].flatMap((list) => Array.isArray(list) ? list : []);
 }
 
 function written(schema: unknown, depth: number): string {

@@ -91,7 +91,8 @@ export interface AiSdkMessage {
   content: AiSdkPart[];
 }
 
-const usual: readonly string[] = ["image/png", "image/jpeg", "image/webp", "image/gif", "application/pdf"];
+/** What most providers of the SDK take. */
+export const usualMedia: readonly string[] = ["image/png", "image/jpeg", "image/webp", "image/gif", "application/pdf"];
 
 /**
  * The tools of a hub for `generateText`, `streamText` and agents of the AI SDK.
@@ -106,7 +107,7 @@ const usual: readonly string[] = ["image/png", "image/jpeg", "image/webp", "imag
  * ```
  */
 export function toAiSdkTools(hub: HubLike, options: AiSdkOptions = {}): Record<string, AiSdkTool> {
-  const known: KnownMedia = new Set(options.media ?? usual);
+  const known: KnownMedia = new Set(options.media ?? usualMedia);
   const { timeout, onProgress } = options;
   function toModelOutput(given: { readonly output: unknown }): AiSdkOutput;
   function toModelOutput(output: unknown): AiSdkOutput<"media">;
@@ -135,7 +136,7 @@ export function toAiSdkTools(hub: HubLike, options: AiSdkOptions = {}): Record<s
 /** A prompt as messages. */
 export function toAiSdkMessages(
   prompt: GetPromptResult,
-  { media = usual }: Pick<AiSdkOptions, "media"> = {},
+  { media = usualMedia }: Pick<AiSdkOptions, "media"> = {},
 ): AiSdkMessage[] {
   const known: KnownMedia = new Set(media);
   return prompt.messages.map(({ role, content }) => ({ role, content: partsOfBlocks([content], known).map(toPart) }));
@@ -144,7 +145,7 @@ export function toAiSdkMessages(
 /** A resource that was read, as parts of a user's message. */
 export function toAiSdkContent(
   resource: ReadResourceResult,
-  { media = usual }: Pick<AiSdkOptions, "media"> = {},
+  { media = usualMedia }: Pick<AiSdkOptions, "media"> = {},
 ): AiSdkPart[] {
   return partsOfResource(resource, new Set(media)).map(toPart);
 }

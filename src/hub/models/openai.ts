@@ -152,7 +152,12 @@ export function toOpenAiMessages(prompt: GetPromptResult): OpenAiMessage[] {
 
 /** A resource that was read, as parts of a user's message. */
 export function toOpenAiContent(resource: ReadResourceResult): OpenAiPart[] {
-  return partsOfResource(resource, commonMedia).map(toPart);
+  return toOpenAiParts(partsOfResource(resource, commonMedia));
+}
+
+/** What a model is given, as parts of a user's message. */
+export function toOpenAiParts(parts: readonly ModelPart[]): OpenAiPart[] {
+  return parts.map(toPart);
 }
 
 function toPart(part: ModelPart): OpenAiPart {

@@ -1,0 +1,163 @@
+/**
+ * Models of every provider of the AI SDK.
+ *
+ * @module
+ */
+import { Redactor } from "../../egress/redact.ts";
+import { createSafeLogger } from "../../egress/safe_logger.ts";
+import { usualMedia } from "../../hub/models/ai_sdk.ts";
+import { systemClock } from "../../ports.ts";
+import type { Clock, Logger } from "../../ports.ts";
+import { isObject } from "../../protocol/json_rpc.ts";
+import type { JsonObject } from "../../protocol/json_rpc.ts";
+import { AiSdkAnswer, type AnswerOptions, providerError } from "./ai_sdk/answer.ts";
+import { toCallOptions, toPrompt } from "./ai_sdk/prompt.ts";
+import type { AiSdkLanguageModel } from "./ai_sdk/types.ts";
+import type { LanguageModel, LanguageModelOptions, LanguageModelPart, LanguageModelRequest } from "./seam.ts";
+import { fillLimits, type ModelLimits } from "./wire/body.ts";
+import { notUnderstood, toLanguageModelError } from "./wire/failure.ts";
+import { fillTimeouts, type ModelTimeouts, Patience } from "./wire/patience.ts";
+
+export type { AiSdkLanguageModel } from "./ai_sdk/types.ts";
+
+/** Options of {@linkcode aiSdkModel}. */
+export interface AiSdkModelOptions {
+  /** `providerOptions` of each question, by the provider's name (none). */
+  readonly providerOptions?: JsonObject | undefined;
+  /** The types of media that the provider takes. Default: PNG, JPEG, WebP, GIF and PDF. */
+  readonly media?: readonly string[] | undefined;
+  /** How much it can read, in tokens (unknown). */
+  readonly maxInputTokens?: number | undefined;
+  /** Time (the system's clock). */
+  readonly clock?: Clock | undefined;
+  /** Is told what the provider warns of (nobody). */
+  readonly logger?: Logger | undefined;
+  /** How much is taken of an answer: `streamBytes` (characters here), `jsonDepth`, `jsonNodes` and `toolCalls` are used. */
+  readonly limits?: ModelLimits | undefined;
+  /** How long it may take, in milliseconds: `headers` (120,000), `idle` (120,000), `total` (900,000). */
+  readonly timeouts?: ModelTimeouts | undefined;
+}
+
+/**
+ * A model of the AI SDK, of the specifications V2 (version 5 of the SDK), V3 (6) and V4 (7). It is asked by `doStream`, once;
+ * what the provider says of its thoughts and calls (signatures, ids) is handed back to it in the next question.
+ *
+ * @param model What a provider gives for the name of a model.
+ * @throws {TypeError} When it is no such model.
+ * @throws {RangeError} When a limit or time-out is no positive number.
+ *
+ * @example With a provider of the AI SDK
+ * ```ts
+ * import { aiSdkModel } from "@causeway/mcp/agent";
+ * import type { AiSdkLanguageModel } from "@causeway/mcp/agent";
+ *
+ * // const model = createOpenAICompatible({ name: "local", baseURL: "http://127.0.0.1:11434/v1" })("qwen3");
+ * function wrap(model: AiSdkLanguageModel) {
+ *   return aiSdkModel(model, { providerOptions: { local: { reasoningEffort: "low" } } });
+ * }
+ * console.assert(typeof wrap === "function");
+ * ```
+ */
+export function aiSdkModel(model: AiSdkLanguageModel, options: AiSdkModelOptions = {}): LanguageModel {
+  return new AiSdkModel(model, options);
+}
+
+class AiSdkModel implements LanguageModel {
+  readonly id: string;
+  readonly maxInputTokens: number | undefined;
+  readonly #model: AiSdkLanguageModel;
+  readonly #options: AiSdkModelOptions;
+  readonly #logger: Logger | undefined;
+  readonly #limits: ReturnType<typeof fillLimits>;
+  readonly #timeouts: ReturnType<typeof fillTimeouts>;
+
+  constructor(model: AiSdkLanguageModel, options: AiSdkModelOptions) {
+    if (!isObject(model) || typeof model.doStream !== "function" || !/^v[234]$/.test(model.specificationVersion)) {
+      const given = isObject(model) ? `specificationVersion "${String(model.specificationVersion)}"` : typeof model;
+      throw new TypeError(
+        `Cannot use the model (${given}): expected a language model of the AI SDK with doStream, of "v2", "v3" or "v4"`,
+      );
+    }
+    this.id = model.modelId;
+    this.maxInputTokens = options.maxInputTokens;
+    this.#model = model;
+    this.#options = options;
+    this.#logger = createSafeLogger(options.logger);
+    this.#limits = fillLimits(options.limits);
+    this.#timeouts = fillTimeouts(options.timeouts);
+  }
+
+  async *stream(
+    request: LanguageModelRequest,
+    { signal }: LanguageModelOptions = {},
+  ): AsyncGenerator<LanguageModelPart, void, undefined> {
+    signal?.throwIfAborted();
+    const { clock = systemClock } = this.#options;
+    const patience = new Patience(clock, this.#timeouts.total, signal);
+    const answering: AnswerOptions = {
+      label: this.id,
+      redactor: new Redactor(),
+      clock,
+      limits: this.#limits,
+      from: `${this.#model.provider} ${this.id}`,
+      warn: (warning) => this.#warn(warning),
+    };
+    try {
+      const asked = this.#ask(request, patience.signal, answering);
+      const stream = await patience.wait(asked, "headers", this.#timeouts.headers);
+      yield* this.#read(stream, new AiSdkAnswer(answering), patience);
+    } catch (error) {
+      if (patience.isCalledOff) throw signal?.reason;
+      throw toLanguageModelError(patience.reasonOf(error), answering);
+    } finally {
+      patience.close();
+    }
+  }
+
+  async #ask(
+    request: LanguageModelRequest,
+    abortSignal: AbortSignal,
+    answering: AnswerOptions,
+  ): Promise<ReadableStream<unknown>> {
+    const { media = usualMedia, providerOptions } = this.#options;
+    const prompt = toPrompt(request.messages, {
+      from: answering.from,
+      version: this.#model.specificationVersion,
+      media: new Set(media),
+    });
+    const call = { prompt, abortSignal, ...toCallOptions(request), ...(providerOptions && { providerOptions }) };
+    let stream: unknown;
+    try {
+      ({ stream } = await this.#model.doStream(call));
+    } catch (error) {
+      throw abortSignal.aborted ? error : providerError(error, answering);
+    }
+    if (!(stream instanceof ReadableStream)) throw notUnderstood("no stream", "", answering);
+    if (!abortSignal.aborted) return stream;
+    stream.cancel().catch(() => {});
+    throw abortSignal.reason;
+  }
+
+  async *#read(
+    stream: ReadableStream<unknown>,
+    answer: AiSdkAnswer,
+    patience: Patience,
+  ): AsyncGenerator<LanguageModelPart, void, undefined> {
+    const reader = stream.getReader();
+    try {
+      while (!answer.isEnded) {
+        const { done, value } = await patience.wait(reader.read(), "idle", this.#timeouts.idle);
+        if (done) break;
+        if (isObject(value) && typeof value.type === "string") yield* answer.take({ ...value, type: value.type });
+      }
+    } finally {
+      reader.cancel().catch(() => {});
+    }
+    answer.end();
+  }
+
+  #warn(warning: unknown): void {
+    const fields = { model: this.id, warning };
+    this.#logger?.({ level: "warning", message: "A provider warns of a question to its model", fields });
+  }
+}

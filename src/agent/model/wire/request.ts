@@ -1,0 +1,142 @@
+/**
+ * A question to a model, as a request for a chat completion.
+ *
+ * @module
+ */
+import { isObject } from "../../../protocol/json_rpc.ts";
+import type { JsonObject, JsonValue } from "../../../protocol/json_rpc.ts";
+import type { ModelToolOutcome } from "../../../hub/models/call/call.ts";
+import { toOpenAiParts, toOpenAiToolMessages } from "../../../hub/models/openai.ts";
+import { commonMedia, partsOfBlocks } from "../../../hub/models/parts.ts";
+import type { LanguageModelMessage, LanguageModelRequest, LanguageModelTool } from "../seam.ts";
+import { argumentsObject } from "./tool_calls.ts";
+
+/** The most characters of a tool's description: OpenAI refuses longer ones, and with them the whole request. */
+const descriptionLimit = 1_024;
+
+/**
+ * The conversation as messages. What a provider wants to see again goes back to the one that said it, and to no other.
+ *
+ * @param from Names the model that is asked.
+ */
+export function completionMessages(messages: readonly LanguageModelMessage[], from: string): JsonObject[] {
+  const written: object[] = [];
+  let answers: ModelToolOutcome[] = [];
+  const flush = () => {
+    // Pictures follow behind all answers, so that those stand together.
+    written.push(...toOpenAiToolMessages(answers));
+    answers = [];
+  };
+  for (const message of messages) {
+    if (message.role === "tool") {
+      const { id, name, result } = message;
+      answers.push({ call: { id, name }, result });
+      continue;
+    }
+    flush();
+    written.push(writeMessage(message, from));
+  }
+  flush();
+  return written as JsonObject[];
+}
+
+/** The tools of a question. */
+export function completionTools(tools: readonly LanguageModelTool[] = []): JsonObject[] {
+  return tools.map(({ name, description, inputSchema: parameters }) => ({
+    type: "function",
+    function: { name, description: short(description), parameters },
+  }));
+}
+
+/** How a model is bound to a schema: strictly where the schema keeps to what OpenAI asks of strict ones. */
+export function completionFormat({ name, schema }: NonNullable<LanguageModelRequest["output"]>): JsonObject {
+  const json_schema = {
+    name: name.replace(/[^\w-]+/g, "_").slice(0, 64) || "output",
+    schema,
+    strict: isStrict(schema),
+  };
+  return { type: "json_schema", json_schema };
+}
+
+/** Settings that all share: where they are not given, the provider's own hold. */
+export function completionSettings(
+  { temperature, stopSequences }: LanguageModelRequest,
+): JsonObject {
+  return {
+    ...(temperature !== undefined && { temperature }),
+    ...(stopSequences && stopSequences.length > 0 && { stop: [...stopSequences] }),
+  };
+}
+
+/** The message that a model was given back by its own endpoint, in OpenAI's words. */
+function writeMessage(message: Exclude<LanguageModelMessage, { role: "tool" }>, from: string): object {
+  if (message.role === "system") return { role: "system", content: message.content };
+  if (message.role === "user") {
+    const { content } = message;
+    if (typeof content === "string") return { role: "user", content };
+    return { role: "user", content: toOpenAiParts(partsOfBlocks(content, commonMedia)) };
+  }
+  const { content, toolCalls = [], provider } = message;
+  const own = provider?.from === from ? provider : {};
+  const extras = isObject(own.calls) ? own.calls : {};
+  const calls = toolCalls.map((call) => ({
+    id: call.id,
+    type: "function",
+    function: { name: call.name, arguments: JSON.stringify(argumentsObject(call)) },
+    ...objectOf(extras[call.id]),
+  }));
+  return {
+    role: "assistant",
+    // An empty text beside calls is refused by some.
+    content: content === "" && calls.length > 0 ? null : content,
+    ...(calls.length > 0 && { tool_calls: calls }),
+    ...objectOf(own.message),
+  };
+}
+
+function objectOf(value: unknown): object {
+  return isObject(value) ? value : {};
+}
+
+function short(description: string): string {
+  if (description.length <= descriptionLimit) return description;
+  return description.slice(0, descriptionLimit - 1).toWellFormed() + "…";
+}
+
+const strictKeywords: ReadonlySet<string> = new Set([
+  "$defs",
+  "$ref",
+  "additionalProperties",
+  "anyOf",
+  "const",
+  "description",
+  "enum",
+  "items",
+  "properties",
+  "required",
+  "title",
+  "type",
+]);
+
+/** Whether a schema is closed everywhere and asks for all it names, in keywords that strict schemas may have. */
+function isStrict(schema: JsonObject): boolean {
+  return schema.type === "object" && fitsStrict(schema);
+}
+
+function fitsStrict(schema: JsonValue | undefined): boolean {
+  if (!isObject(schema) || !Object.keys(schema).every((keyword) => strictKeywords.has(keyword))) return false;
+  const { properties = {}, required = [], anyOf = [], items, $defs = {} } = schema;
+  if (!isObject(properties) || !isObject($defs) || !Array.isArray(required) || !Array.isArray(anyOf)) return false;
+  const names = Object.keys(properties);
+  const isObjectSchema = schema.type === "object" || names.length > 0;
+  if (isObjectSchema && (schema.additionalProperties !== false || !names.every((name) => required.includes(name)))) {
+    return false;
+  }
+  const inner = [
+    ...Object.values(properties),
+    ...Object.values($defs),
+    ...anyOf,
+    ...items === undefined ? [] : [items],
+  ];
+  return inner.every((one) => fitsStrict(one as JsonValue));
+}

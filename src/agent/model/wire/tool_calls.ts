@@ -1,0 +1,143 @@
+/**
+ * Tool calls that come in pieces, put together.
+ *
+ * @module
+ */
+import { LimitExceededError } from "../../../protocol/errors.ts";
+import { isObject } from "../../../protocol/json_rpc.ts";
+import type { JsonObject } from "../../../protocol/json_rpc.ts";
+import { parseJson } from "../../../protocol/json_scan.ts";
+import { randomHex } from "../../../ports.ts";
+import type { Random } from "../../../ports.ts";
+import type { LanguageModelToolCall } from "../seam.ts";
+import type { FilledLimits } from "./body.ts";
+
+/** A call that is not whole yet. */
+interface Gathered {
+  id: string;
+  name: string;
+  /** The text of its arguments, in the pieces in which it came. */
+  readonly texts: string[];
+  /** Its arguments, where they came as a value. */
+  value: JsonObject | undefined;
+  /** What the provider wants to see again with it. */
+  extra: unknown;
+}
+
+/**
+ * Gathers pieces of calls. A piece belongs to the call that has its `id`, else to the one at its `index`; endpoints that leave
+ * both out, or number all their calls 0, begin the next call by naming its tool.
+ */
+export class ToolCallPieces {
+  readonly #limits: FilledLimits;
+  readonly #random: Random;
+  readonly #calls: Gathered[] = [];
+  readonly #byId = new Map<string, Gathered>();
+  readonly #byIndex = new Map<number, Gathered>();
+
+  /** @param random Makes ids where the provider gives none. */
+  constructor(limits: FilledLimits, random: Random) {
+    this.#limits = limits;
+    this.#random = random;
+  }
+
+  /** How many calls there are so far. */
+  get count(): number {
+    return this.#calls.length;
+  }
+
+  /**
+   * Takes the `tool_calls` of one delta or message; what is no list of objects is passed over.
+   *
+   * @throws {LimitExceededError} When there are more calls than `limits.toolCalls`.
+   */
+  take(pieces: unknown): void {
+    for (const piece of Array.isArray(pieces) ? pieces : []) if (isObject(piece)) this.#takeOne(piece);
+  }
+
+  /**
+   * The calls, in the order in which they began, and what the provider wants to see again of them, by their ids.
+   *
+   * @throws {LimitExceededError} When arguments nest too deep or hold too many values.
+   */
+  end(): { calls: LanguageModelToolCall[]; extras: JsonObject } {
+    const extras: [string, JsonObject][] = [];
+    const named = this.#calls.filter(({ name }) => name !== "");
+    const taken = new Set<string>();
+    const calls = named.map((call): LanguageModelToolCall => {
+      const id = call.id !== "" && !taken.has(call.id) ? call.id : `call_${randomHex(this.#random, 12)}`;
+      taken.add(id);
+      if (isObject(call.extra)) extras.push([id, { extra_content: call.extra as JsonObject }]);
+      return { id, name: call.name, arguments: call.value ?? readArguments(call.texts.join(""), this.#limits) };
+    });
+    return { calls, extras: Object.fromEntries(extras) };
+  }
+
+  #takeOne(piece: Record<string, unknown>): void {
+    const { index, extra_content: extra } = piece;
+    const id = typeof piece.id === "string" ? piece.id : "";
+    const about = isObject(piece.function) ? piece.function : piece;
+    const name = typeof about.name === "string" ? about.name : "";
+    const call = this.#find(id, typeof index === "number" ? index : undefined, name);
+    call.id ||= id;
+    call.name ||= name;
+    call.extra ??= extra;
+    if (call.id !== "") this.#byId.set(call.id, call);
+    if (typeof index === "number") this.#byIndex.set(index, call);
+    const { arguments: given } = about;
+    if (typeof given === "string") call.texts.push(given);
+    else if (isObject(given)) call.value = given as JsonObject;
+  }
+
+  #find(id: string, index: number | undefined, name: string): Gathered {
+    const known = id === "" ? undefined : this.#byId.get(id);
+    if (known) return known;
+    const there = index === undefined ? undefined : this.#byIndex.get(index);
+    // Another id and a name: another call, whatever its number. Another id alone: some make a new one for each piece.
+    if (there && (name === "" || (id === "" ? !isWhole(there) : there.id === ""))) return there;
+    const last = this.#calls.at(-1);
+    if (index === undefined && name === "" && last) return last;
+    return this.#begin();
+  }
+
+  #begin(): Gathered {
+    const { toolCalls } = this.#limits;
+    if (this.#calls.length >= toolCalls) {
+      throw new LimitExceededError("limits.toolCalls", toolCalls, this.#calls.length + 1);
+    }
+    const call: Gathered = { id: "", name: "", texts: [], value: undefined, extra: undefined };
+    this.#calls.push(call);
+    return call;
+  }
+}
+
+/** Whether a call has all it needs. It is looked at only while it has few pieces, as calls that come whole do. */
+function isWhole({ name, texts, value }: Gathered): boolean {
+  if (name === "" || texts.length > 4) return false;
+  if (value) return true;
+  try {
+    return isObject(JSON.parse(texts.join("")));
+  } catch {
+    return false;
+  }
+}
+
+/** Arguments as an object, or the text itself where it is none. Nothing is an empty object. */
+export function readArguments(
+  text: string,
+  limits: Pick<FilledLimits, "jsonDepth" | "jsonNodes">,
+): JsonObject | string {
+  if (text.trim() === "") return {};
+  try {
+    const value = parseJson(text, limits);
+    return isObject(value) ? value as JsonObject : text;
+  } catch (error) {
+    if (error instanceof SyntaxError) return text;
+    throw error;
+  }
+}
+
+/** The arguments of a call as JSON that every endpoint can parse: what was no object goes back inside of one. */
+export function argumentsObject({ arguments: given }: LanguageModelToolCall): JsonObject {
+  return typeof given === "string" ? { malformed_arguments: given } : given;
+}
