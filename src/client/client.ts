@@ -178,16 +178,14 @@ export class Client extends CoreClient {
   listen(filter: ListenFilter, options: { signal?: AbortSignal | undefined } = {}): Subscription {
     const feature = this.#options.features?.listen;
     if (!feature) throw new TypeError('Cannot listen without "features.listen"');
-    const { clock, random } = this.parts;
     const subscription = feature.subscribe(
       {
-        clock,
-        random,
+        ...this.parts,
         open: async (wanted, sink) => {
           const session = await this.ready({});
           return session.stream?.listen(wanted, sink) ?? feature.modern(session, wanted, sink);
         },
-        changed: (change) => this.changed(change),
+        broke: this.#options.onBreak,
       },
       filter,
       options.signal,

@@ -54,9 +54,9 @@ export function createWebConnect(ports: () => RuntimePorts): Connect {
 
 function webFilled(options: ConnectOptions): ConnectOptions {
   return {
-    features: allFeatures,
     validator: createSchemaValidator(),
     ...options,
+    features: { ...allFeatures, ...options.features },
     bindings: {
       webSocket: (url, { openWebSocket, ...rest }) => {
         if (!openWebSocket) throw new TypeError('Cannot open a WebSocket: pass "openWebSocket"');
