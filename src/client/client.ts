@@ -78,8 +78,7 @@ export class Client extends CoreClient {
    */
   constructor(transport: Transport, options: ClientOptions = {}) {
     const { tasks, capabilities } = options;
-    const extensions = tasks && { ...capabilities?.extensions, [tasks.extension]: {} };
-    super(transport, extensions ? { ...options, capabilities: { ...capabilities, extensions } } : options);
+    super(transport, tasks ? { ...options, capabilities: tasks.declared(capabilities) } : options);
     ({ limits: this.limits, clock: this.clock, inputs: this.inputs } = this.parts);
     this.#options = options;
     this.#outputs = new Outputs(options.validator);
@@ -96,16 +95,7 @@ export class Client extends CoreClient {
 
   /** As in `CoreClient`; a tool may also answer with a task, and results are checked against the output schema. */
   override callTool(name: string, args: JsonObject = {}, options: RequestOptions = {}): Promise<CallToolResult> {
-    const { tasks } = this.#options;
-    if (!tasks) return super.callTool(name, args, options);
-    return this.#callAnyTool(name, args, { ...options, resultTypes: [tasks.resultType] });
-  }
-
-  async #callAnyTool(name: string, args: JsonObject, options: SessionRequestOptions): Promise<CallToolResult> {
-    const result: unknown = await super.callTool(name, args, options);
-    if (!options.resultTypes?.includes((result as JsonObject).resultType as string)) return result as CallToolResult;
-    const ended: unknown = await this.#taskRunner().adopt(result as JsonObject).result(options);
-    return this.#outputs.check(this.#tools.get(name), ended as JsonObject);
+    return this.#options.tasks ? this.#taskRunner().call(name, args, options) : super.callTool(name, args, options);
   }
 
   /** As in {@linkcode CoreClient}; results of all methods are checked field by field, and progress comes calmly. */
@@ -178,16 +168,14 @@ export class Client extends CoreClient {
   listen(filter: ListenFilter, options: { signal?: AbortSignal | undefined } = {}): Subscription {
     const feature = this.#options.features?.listen;
     if (!feature) throw new TypeError('Cannot listen without "features.listen"');
-    const { clock, random } = this.parts;
     const subscription = feature.subscribe(
       {
-        clock,
-        random,
+        ...this.parts,
         open: async (wanted, sink) => {
           const session = await this.ready({});
           return session.stream?.listen(wanted, sink) ?? feature.modern(session, wanted, sink);
         },
-        changed: (change) => this.changed(change),
+        broke: this.#options.onBreak,
       },
       filter,
       options.signal,

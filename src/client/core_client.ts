@@ -29,7 +29,7 @@ const opening: ClientRequest = { method: "initialize", params: {}, options: {} }
 /** Options of {@linkcode CoreClient}: those of `Client` without what only that one does. */
 export type CoreClientOptions = Omit<
   ClientOptions,
-  "cache" | "fallback" | "keepAlive" | "logLevel" | "reconnect" | "tasks" | "verdict"
+  "cache" | "fallback" | "keepAlive" | "logLevel" | "onBreak" | "reconnect" | "tasks" | "verdict"
 >;
 
 /**

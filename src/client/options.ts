@@ -56,6 +56,8 @@ export interface ClientOptions {
   reconnect?: boolean | undefined;
   /** Sends a ping after this many idle milliseconds (off). It never keeps a process alive. */
   keepAlive?: number | undefined;
+  /** Told each time that a stream of changes breaks, whether it is opened again or not. */
+  onBreak?: ((reason: unknown) => void) | undefined;
   /** How much a server should log to `handlers.log`. */
   logLevel?: LoggingLevel | undefined;
   /** Tasks, from `./tasks`: `taskSupport`. Off unless given. */

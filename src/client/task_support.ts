@@ -6,10 +6,10 @@
 import type { JsonObject } from "../protocol/json_rpc.ts";
 import type { Limits } from "../protocol/limits.ts";
 import type { Era } from "../protocol/revisions.ts";
-import type { CallToolResult, Task, Tool } from "../protocol/types.ts";
+import type { CallToolResult, ClientCapabilities, Task, Tool } from "../protocol/types.ts";
 import type { Clock } from "../ports.ts";
 import type { InputAnswers } from "./input/seam.ts";
-import type { RequestOptions, ServerInfo, SessionRequestOptions } from "./session/request.ts";
+import type { ClientRequest, RequestOptions, ServerInfo, SessionRequestOptions } from "./session/request.ts";
 
 /** What tasks need of their client. */
 export interface TaskHost {
@@ -35,6 +35,12 @@ export interface TaskHost {
   snapshot(): { readonly tools: readonly Tool[] };
   /** Sends any request and gives its checked result. */
   request(method: string, params: JsonObject, options: SessionRequestOptions): Promise<JsonObject>;
+  /**
+   * Takes a result in; throws when it is not what its method promises.
+   *
+   * @internal
+   */
+  accepted(request: ClientRequest, result: JsonObject, shape: string): void;
 }
 
 /** Options of a task. */
@@ -76,6 +82,8 @@ export interface TaskHandle {
 
 /** What the client calls. */
 export interface TaskRunner {
+  /** Calls a tool, and waits for the task that it may become. Giving up waiting asks the server to stop it. */
+  call(name: string, args: JsonObject, options: RequestOptions): Promise<CallToolResult>;
   /** Starts a tool as a task, where the server runs it as one; else it runs to its end, and the handle has its result. */
   start(name: string, args: JsonObject, options: TaskOptions): Promise<TaskHandle>;
   /** Finds a task again. */
@@ -86,16 +94,12 @@ export interface TaskRunner {
    * @throws {MethodNotFoundError} When the server does not offer it.
    */
   list(options: RequestOptions): Promise<Task[]>;
-  /** Goes on with the task that a tool call was answered with. Giving up waiting for it asks the server to stop it. */
-  adopt(result: JsonObject): TaskHandle;
 }
 
 /** Makes the tasks of one client, and says what has to be declared for them. */
 export interface TaskSupport {
-  /** The extension's name on the wire. */
-  readonly extension: string;
-  /** The result type that announces a task. */
-  readonly resultType: string;
+  /** What the client declares with them. */
+  declared(capabilities: ClientCapabilities | undefined): ClientCapabilities;
   /** Makes the tasks of one client. */
   create(host: TaskHost): TaskRunner;
 }

@@ -5,7 +5,7 @@
  */
 import type { Client } from "../client/client.ts";
 import { allFeatures } from "../client/features.ts";
-import { createSchemaValidator } from "../protocol/json_schema/mod.ts";
+import { createPlainValidator } from "../protocol/json_schema/mod.ts";
 import { TimeoutError } from "../protocol/errors.ts";
 import { ChannelTransport } from "../transport/channel.ts";
 import type { Resolve } from "../ports.ts";
@@ -54,9 +54,9 @@ export function createWebConnect(ports: () => RuntimePorts): Connect {
 
 function webFilled(options: ConnectOptions): ConnectOptions {
   return {
-    features: allFeatures,
-    validator: createSchemaValidator(),
+    validator: createPlainValidator(),
     ...options,
+    features: { ...allFeatures, ...options.features },
     bindings: {
       webSocket: (url, { openWebSocket, ...rest }) => {
         if (!openWebSocket) throw new TypeError('Cannot open a WebSocket: pass "openWebSocket"');

@@ -40,12 +40,29 @@ export interface ConnectOptions extends ClientOptions, CoreConnectOptions {
   bindings?: Bindings | undefined;
 }
 
-/** Connects to a target with what `options` bring. */
+/**
+ * Connects to a target with what `options` bring, and nothing that they do not: for a `connect` or a hub of one's own whose
+ * bundle holds only what is named. HTTP is always there.
+ *
+ * @param target A URL, a transport, or a snapshot; a command or a `ws:` URL where `options.bindings` can.
+ * @throws {TypeError} When the target is none of these.
+ * @throws {McpError} When the server cannot be reached, refuses, or has no revision in common.
+ *
+ * @example A hub over HTTP that checks outputs, hears of changes, and has nothing else
+ * ```ts
+ * import { connectTarget, createOpenHub, createSchemaValidator, listenFeature } from "@causeway/mcp";
+ *
+ * const parts = { features: { listen: listenFeature }, validator: createSchemaValidator(), handlers: undefined };
+ * const openHub = createOpenHub((target, options) => connectTarget(target, { ...options, ...parts }));
+ * await using hub = await openHub({});
+ * if (hub.tools().length) throw new Error("it has tools without servers");
+ * ```
+ */
 export async function connectTarget(target: Target, options: ConnectOptions): Promise<Client> {
   options.signal?.throwIfAborted();
   const restored = isSnapshot(target) ? target : undefined;
-  const { transport, fallback } = reach(restored?.target ?? target as Exclude<Target, Snapshot>, options, restored);
-  const client = new Client(transport, { ...options, ...(fallback && { fallback }) });
+  const reached = reach(restored?.target ?? target as Exclude<Target, Snapshot>, options, restored);
+  const client = new Client(reached.transport, { ...options, ...reached });
   if (restored) client.restore(restored);
   return await opened(client, options);
 }
@@ -54,7 +71,7 @@ function reach(
   target: Exclude<Target, Snapshot>,
   options: ConnectOptions,
   restored: Snapshot | undefined,
-): { transport: Transport; fallback?: () => Transport } {
+): { transport: Transport; fallback?: (() => Transport) | undefined } {
   const { stdio, webSocket, legacySse } = options.bindings ?? {};
   if (typeof target === "object" && "send" in target) return { transport: withoutAuth(target, options) };
   if (typeof target === "object" && "command" in target) {
@@ -65,9 +82,9 @@ function reach(
   warnOfPlainText(url, options);
   if (/^wss?:/i.test(url) && webSocket) return { transport: webSocket(url, options) };
   const transport = new HttpTransport(url, { ...options, sessionId: restored?.sessionId });
-  const fallback = legacySse && (() => legacySse(url, options));
+  const fallback = legacySse ? () => legacySse(url, options) : options.fallback;
   const old = (restored?.verdict ?? options.verdict)?.binding === "http+sse";
-  return old && fallback ? { transport: fallback() } : { transport, ...(fallback && { fallback }) };
+  return old && fallback ? { transport: fallback() } : { transport, fallback };
 }
 
 /** A host name that is this machine, as `URL` writes it. */

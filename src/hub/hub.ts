@@ -10,9 +10,7 @@ import type { Clock } from "../ports.ts";
 import { ConnectionClosedError, InvalidParamsError } from "../protocol/errors.ts";
 import type { JsonObject } from "../protocol/json_rpc.ts";
 import type { CallToolResult, CompleteResult, GetPromptResult, ReadResourceResult } from "../protocol/types.ts";
-import { createCatalogView } from "./catalog/catalog.ts";
-import type { CatalogView } from "./catalog/catalog.ts";
-import { labelServers, separator } from "./catalog/names.ts";
+import { View } from "./catalog/catalog.ts";
 import { Connection } from "./connection/connection.ts";
 import type { ConnectionHost, Work } from "./connection/host.ts";
 import { Limiter } from "./connection/limiter.ts";
@@ -55,7 +53,7 @@ export class Hub implements HubLike, AsyncDisposable {
   readonly #host: ConnectionHost;
   readonly #events = new EventSource();
   readonly #connections = new Map<string, Connection>();
-  #view: CatalogView;
+  #view: View;
   /** Calls that were not answered yet. */
   #calls = 0;
   #isOver = false;
@@ -72,7 +70,7 @@ export class Hub implements HubLike, AsyncDisposable {
     const { clock = systemClock, random = systemRandom } = shared;
     this.#options = options;
     this.#clock = clock;
-    this.#view = createCatalogView([]);
+    this.#view = new View([]);
     this.#host = {
       connect,
       clock,
@@ -334,9 +332,12 @@ export class Hub implements HubLike, AsyncDisposable {
   async #find(name: QualifiedName, kind: "tool" | "prompt", options: RequestOptions): Promise<Found> {
     const found = this.#listed(name, kind);
     if (found) return found;
-    const { connection, name: own } = this.#guess(name);
+    const owner = typeof name === "object"
+      ? name
+      : this.#view.owner(name) ?? wrongName(`Cannot find "${name}": no server has it`);
+    const connection = this.#connection(owner.server);
     if (!connection.known.listedAt && !this.#isOver) await connection.ready(options);
-    return this.#listed(name, kind) ?? this.#unlisted(connection, own, kind);
+    return this.#listed(name, kind) ?? this.#unlisted(connection, owner.name, kind);
   }
 
   #listed(name: QualifiedName, kind: "tool" | "prompt"): Found | undefined {
@@ -350,19 +351,6 @@ export class Hub implements HubLike, AsyncDisposable {
     if (name && (kind === "prompt" || !(this.#options.filter ?? connection.config.tools))) return { connection, name };
     const server = connection.name;
     return wrongName(`Cannot find the ${kind} "${name}" at the server "${server}"`, server);
-  }
-
-  /** The server that a name begins with: of several the longest. Without a dot the own name is not known before it is listed. */
-  #guess(name: QualifiedName): { connection: Connection; name: string | undefined } {
-    if (typeof name === "object") return { connection: this.#connection(name.server), name: name.name };
-    let found: { connection: Connection; name: string | undefined } | undefined;
-    const labels = labelServers([...this.#connections.keys()]);
-    for (const [server, connection] of this.#connections) {
-      if (server.length < (found?.connection.name.length ?? 0)) continue;
-      if (name.startsWith(server + ".")) found = { connection, name: name.slice(server.length + 1) };
-      else if (name.startsWith(labels.get(server) + separator)) found = { connection, name: undefined };
-    }
-    return found ?? wrongName(`Cannot find "${name}": no server has it`);
   }
 
   /** The one server that lists a resource. */

@@ -25,12 +25,12 @@ import type { StdioCommand } from "../transport/stdio.ts";
 import type { Transport } from "../transport/transport.ts";
 
 /** What every client of a hub, or the client of one server, is given: the options of `connect`. */
-export type ClientSettings = Omit<ClientOptions & CoreConnectOptions, "auth" | "fallback" | "signal">;
+export type ClientSettings = Omit<ClientOptions & CoreConnectOptions, "auth" | "fallback" | "onBreak" | "signal">;
 
 /** What connects to one server: the `connect` of an entry. */
 export type ConnectServer = (
   target: string | StdioCommand | Transport | Snapshot,
-  options: ClientSettings & Pick<CoreConnectOptions, "auth" | "signal">,
+  options: ClientSettings & Pick<ClientOptions & CoreConnectOptions, "auth" | "onBreak" | "signal">,
 ) => Promise<Client>;
 
 /** Which tools of a server there are, by their names at the server; `*` stands for any characters. */

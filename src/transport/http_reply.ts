@@ -95,7 +95,7 @@ export class HttpReply {
       }
       const once = isDeno && text && (method === "tools/call" || !method);
       const response = await this.#fetch(text ? "POST" : asks ? "GET" : "DELETE", once ? new Blob([text]) : text);
-      if (!response.ok) return this.end(await this.#failure(response));
+      if (!response.ok) throw await this.#failure(response);
       this.#exchange?.begin?.();
       if (method === "initialize") this.#keepSession(response);
       if (!asks) discard(response);

@@ -1,10 +1,18 @@
 import { describe, test } from "node:test";
 import { assertEquals, assertThrows } from "@std/assert";
-import { createSchemaValidator, type SchemaValidatorOptions } from "../../src/protocol/json_schema/mod.ts";
+import {
+  createPlainValidator,
+  createSchemaValidator,
+  type SchemaValidatorOptions,
+} from "../../src/protocol/json_schema/mod.ts";
 import type { JsonSchema } from "../../src/protocol/types.ts";
 
 const DRAFT_07 = "http://json-schema.org/draft-07/schema#";
 const DRAFT_2019 = "https://json-schema.org/draft/2019-09/schema";
+
+/** For schemas to which nothing is supplied, and the whole one: they judge alike. */
+const plain = createPlainValidator();
+const whole = createSchemaValidator();
 
 function fits(schema: JsonSchema, value: unknown, options: SchemaValidatorOptions = {}): boolean {
   const result = createSchemaValidator(options)(schema)(value);
@@ -185,4 +193,44 @@ describe("the dialect", () => {
       assertThrows(() => createSchemaValidator(metaschema({ [needed]: true }))(schema), TypeError, needed);
     }
   });
+});
+
+/** Only 2020-12 reads the first of these keywords, and draft-07 not the second. */
+const body = {
+  prefixItems: [{ type: "number" }],
+  unevaluatedItems: { type: "string" },
+  $defs: { old: { $schema: DRAFT_07, $id: "https://example.com/old", minContains: 2 } },
+};
+
+describe("a validator without metaschemas of the caller's", () => {
+  const uris = [
+    undefined,
+    "https://json-schema.org/draft/2020-12/schema",
+    "https://json-schema.org/draft/2020-12/schema#",
+    "https://json-schema.org/draft/2020-12/vocab/core",
+    DRAFT_2019,
+    DRAFT_07,
+    "http://json-schema.org/draft-06/schema",
+  ];
+  for (const $schema of uris) {
+    test(`knows the dialect ${$schema}`, () => {
+      const schema = { ...($schema !== undefined && { $schema }), ...body };
+      const values = [["a"], [1], [1, "a"], ["a", 1], []];
+      assertEquals(values.map(plain(schema)), values.map(whole(schema)));
+      assertEquals(plain(schema)(["a"]).valid, !($schema ?? "2020").includes("2020"));
+    });
+  }
+
+  for (
+    const $schema of [
+      "https://example.com/own",
+      "https://json-schema.org/draft/2021-01/schema",
+      "http://json-schema.org/draft-04/schema#",
+    ]
+  ) {
+    test(`refuses the dialect ${$schema}`, () => {
+      const { message } = assertThrows(() => plain({ $schema }), TypeError, `the dialect "${$schema}" is unknown`);
+      assertThrows(() => whole({ $schema }), TypeError, message);
+    });
+  }
 });

@@ -27,8 +27,10 @@ export interface SubscriptionParts {
   readonly random: Random;
   /** Opens the stream once; the returned function ends it. */
   open(filter: ListenFilter, sink: ListenSink): Promise<() => void>;
-  /** Something changed. */
-  changed(change: Change): void;
+  /** Is told what changed. */
+  client(): { changed(change: Change): void };
+  /** The stream broke; it may be opened again. */
+  readonly broke: ((reason: unknown) => void) | undefined;
 }
 
 /** The legacy session that a stream belongs to. */

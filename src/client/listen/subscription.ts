@@ -124,7 +124,7 @@ export class ChangeSubscription implements Subscription {
 
   #push(change: Change): void {
     if (!("missed" in change)) this.#backoff.reset();
-    this.#parts.changed(change);
+    this.#parts.client().changed(change);
     const waiting = this.#waiting;
     if (waiting) {
       this.#waiting = undefined;
@@ -139,8 +139,9 @@ export class ChangeSubscription implements Subscription {
   #ended(reason: unknown, graceful: boolean): void {
     this.#close = undefined;
     if (graceful) return this.#finish({ failed: false });
-    if (mayComeBack(reason) && this.#backoff.again(reason as McpError, () => void this.#open())) return;
-    this.#finish({ failed: true, reason });
+    const again = mayComeBack(reason) && this.#backoff.again(reason as McpError, () => void this.#open());
+    if (!again) this.#finish({ failed: true, reason });
+    this.#parts.broke?.(reason);
   }
 
   #finish(over: { failed: boolean; reason?: unknown }): void {

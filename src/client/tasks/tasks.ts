@@ -9,7 +9,7 @@ import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import { defaultTimeouts } from "../../protocol/limits.ts";
 import { metaPrefix } from "../../protocol/modern.ts";
-import type { Task } from "../../protocol/types.ts";
+import type { CallToolResult, Task } from "../../protocol/types.ts";
 import { walkPages } from "../lists.ts";
 import type { RequestOptions } from "../session/request.ts";
 import type { TaskHandle, TaskHost, TaskOptions, TaskRunner, TaskSupport } from "../task_support.ts";
@@ -20,8 +20,10 @@ const resultType = "task";
 
 /** Tasks, for the option `tasks` of a client. With it the extension is declared, and any tool call may become a task. */
 export const taskSupport: TaskSupport = {
-  extension: metaPrefix + "tasks",
-  resultType,
+  declared: (capabilities) => ({
+    ...capabilities,
+    extensions: { ...capabilities?.extensions, [metaPrefix + "tasks"]: {} },
+  }),
   create: (host) => new Tasks(host),
 };
 
@@ -30,6 +32,17 @@ class Tasks implements TaskRunner {
 
   constructor(host: TaskHost) {
     this.#host = host;
+  }
+
+  async call(name: string, args: JsonObject, given: RequestOptions): Promise<CallToolResult> {
+    const method = "tools/call";
+    const params: JsonObject = { name, arguments: args };
+    const options = { ...given, resultTypes: [resultType] };
+    const result = await this.#host.request(method, params, options);
+    if (result.resultType !== resultType) return result as unknown as CallToolResult;
+    const ended = await this.#handle(result, { owned: true }).result(given);
+    this.#host.accepted({ method, params, options }, ended as unknown as JsonObject, method);
+    return ended;
   }
 
   async start(name: string, args: JsonObject, options: TaskOptions): Promise<TaskHandle> {
@@ -77,10 +90,6 @@ class Tasks implements TaskRunner {
       { clock: host.clock, limits: host.limits, milliseconds: options.timeout ?? defaultTimeouts.pages },
     );
     return (tasks as JsonObject[]).map(taskOf);
-  }
-
-  adopt(result: JsonObject): TaskHandle {
-    return this.#handle(result, { owned: true });
   }
 
   /** A handle on the task that a call was answered with, or on the result that came at once. */

@@ -75,6 +75,9 @@ export interface CatalogView {
  * ```
  */
 export function createCatalogView(servers: readonly CatalogServer[]): CatalogView {
+  if (new Set(servers.map(({ name }) => name)).size < servers.length) {
+    throw new TypeError("Cannot make a catalog: expected a name of its own for each server");
+  }
   return new View(servers);
 }
 
@@ -86,7 +89,14 @@ interface Index {
   readonly longest: number;
 }
 
-class View implements CatalogView {
+/** Whose something is, and its name there, where that can be told. */
+interface Owner {
+  readonly server: string;
+  readonly name: string | undefined;
+}
+
+/** The view itself; who makes one sees to it that no two servers have one name. */
+export class View implements CatalogView {
   readonly servers: readonly CatalogServer[];
   readonly #named: ReadonlyMap<string, CatalogServer>;
   /** That of the view that this one was made from, until there is an own one. */
@@ -100,9 +110,6 @@ class View implements CatalogView {
   constructor(servers: readonly CatalogServer[], before?: Index) {
     this.servers = [...servers];
     this.#named = new Map(servers.map((server) => [server.name, server]));
-    if (this.#named.size < servers.length) {
-      throw new TypeError("Cannot make a catalog: expected a name of its own for each server");
-    }
     this.#before = before;
   }
 
@@ -134,18 +141,23 @@ class View implements CatalogView {
     return this.#find(name, (part) => part.prompts);
   }
 
+  /** The server that a name begins with, whatever is known of it. Without a dot the own name is not known before it is listed. */
+  owner(name: string): Owner | undefined {
+    return this.#first(name, ({ server }, own) => ({ server: server.name, name: own }));
+  }
+
   findResource(uri: string): readonly CatalogResource[] {
     return [...this.#indexed().parts.values()].flatMap(({ resources }) => resources.byKey.get(uri) ?? []);
   }
 
-  with(server: CatalogServer): CatalogView {
+  with(server: CatalogServer): View {
     const servers = [...this.servers];
     const at = servers.findIndex(({ name }) => name === server.name);
     servers.splice(at < 0 ? servers.length : at, 1, server);
     return new View(servers, this.#index ?? this.#before);
   }
 
-  without(name: string): CatalogView {
+  without(name: string): View {
     if (!this.#named.has(name)) return this;
     return new View(this.servers.filter((server) => server.name !== name), this.#index ?? this.#before);
   }
@@ -155,19 +167,28 @@ class View implements CatalogView {
   }
 
   #find<Item>(name: QualifiedName, list: (part: Part) => Named<Item>): Item | undefined {
+    if (typeof name !== "object") {
+      return this.#first(
+        name,
+        (part, own) => own === undefined ? list(part).qualified.get(name) : list(part).byKey.get(own),
+      );
+    }
+    const part = this.#indexed().parts.get(name.server);
+    return part && list(part).byKey.get(name.name);
+  }
+
+  /** What is found at the server of the longest name that this one begins with; `own` is what follows its dot. */
+  #first<Found>(name: string, find: (part: Part, own?: string) => Found | undefined): Found | undefined {
     const { parts, labelled, longest } = this.#indexed();
-    const findIn = (part: Part | undefined, own: string): Item | undefined => part && list(part).byKey.get(own);
-    if (typeof name === "object") return findIn(parts.get(name.server), name.name);
-    const part = labelled.get(name.slice(0, name.indexOf(separator)));
-    const item = part && list(part).qualified.get(name);
-    if (item) return item;
     // No longer prefix is a server's name: a text of nothing but dots costs no more than another.
-    let at = longest + 1;
-    while ((at = name.lastIndexOf(".", at - 1)) > 0) {
-      const found = findIn(parts.get(name.slice(0, at)), name.slice(at + 1));
+    for (let at = longest + 1; (at = name.lastIndexOf(".", at - 1)) > 0;) {
+      const part = parts.get(name.slice(0, at));
+      const found = part && find(part, name.slice(at + 1));
       if (found) return found;
     }
-    return undefined;
+    const end = name.indexOf(separator);
+    const part = end > 0 && labelled.get(name.slice(0, end));
+    return part ? find(part) : undefined;
   }
 
   #all<Item>(sorted: (part: Part) => Sorted<Item>): readonly Item[] {

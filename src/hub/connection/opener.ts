@@ -7,7 +7,6 @@ import type { Client } from "../../client/client.ts";
 import type { Verdict } from "../../client/negotiate.ts";
 import type { RequestOptions } from "../../client/session/request.ts";
 import { isSnapshot } from "../../client/snapshot.ts";
-import type { McpError } from "../../protocol/errors.ts";
 import { RpcError } from "../../protocol/errors.ts";
 import type { Authorizer } from "../../ports.ts";
 import type { CatalogServer, ServerConfig } from "../seam.ts";
@@ -24,7 +23,7 @@ export interface OpenerParts {
   /** Lists what the server has. */
   list(client: Client, timeout: number): Promise<void>;
   /** Hears that a stream of changes has broken. */
-  ended(reason: McpError | undefined): void;
+  ended(reason: unknown): void;
 }
 
 /** Opens the clients of one server. */

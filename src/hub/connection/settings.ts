@@ -3,11 +3,8 @@
  *
  * @module
  */
-import { allFeatures } from "../../client/features.ts";
 import type { HandlerContext, Handlers } from "../../client/input/seam.ts";
 import type { Verdict } from "../../client/negotiate.ts";
-import type { ListenFeature } from "../../client/listen/seam.ts";
-import type { McpError } from "../../protocol/errors.ts";
 import type { Authorizer } from "../../ports.ts";
 import type { CatalogServer, ClientSettings, ConnectServer, ServerConfig } from "../seam.ts";
 
@@ -28,7 +25,7 @@ export interface Reach {
   /** Takes the log messages of the server. */
   log(level: string, data: unknown): void;
   /** Hears that a stream of changes has broken. */
-  ended(reason: McpError | undefined): void;
+  ended(reason: unknown): void;
 }
 
 /** Whether all requests share one pipe, which can die. */
@@ -50,7 +47,7 @@ export function argumentsOf({ name, config, shared, known, ...reach }: Reach): C
     ...(reach.verdict && { verdict: reach.verdict }),
     handlers: named(name, settings.handlers, reach.log),
     timeouts: { ...(timeout && { start: timeout }), ...settings.timeouts },
-    features: watched({ ...allFeatures, ...settings.features }, reach.ended),
+    onBreak: reach.ended,
   };
   const { logger } = settings;
   if (logger) options.logger = (record) => logger({ ...record, fields: { server: name, ...record.fields } });
@@ -80,35 +77,4 @@ function named(server: string, handlers: Handlers = {}, log: Reach["log"]): Hand
       ownLog?.(message, { server });
     },
   };
-}
-
-type Features = NonNullable<ClientSettings["features"]>;
-
-/** The stream of changes is the first to hear that a pipe is gone. */
-function watched(features: Features, ended: Reach["ended"]): Features {
-  const { listen } = features;
-  if (!listen) return features;
-  const subscribe: ListenFeature["subscribe"] = ({ open, ...parts }, filter, signal) =>
-    listen.subscribe(
-      {
-        ...parts,
-        open: async (wanted, sink) => {
-          let isOver = false;
-          const close = await open(wanted, {
-            ...sink,
-            end(reason, graceful) {
-              sink.end(reason, graceful);
-              if (!graceful && !isOver) ended(reason);
-            },
-          });
-          return () => {
-            isOver = true;
-            close();
-          };
-        },
-      },
-      filter,
-      signal,
-    );
-  return { ...features, listen: { ...listen, subscribe } };
 }

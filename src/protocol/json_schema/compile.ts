@@ -5,14 +5,18 @@
  * @module
  */
 import { isObject, isTexts } from "../json_rpc.ts";
-import { dialectOf, type DialectOptions } from "./dialect.ts";
+import type { JsonSchema } from "../types.ts";
+import type { FindDialect } from "./dialect.ts";
 import { unknown } from "./evaluate.ts";
 import { KEYWORDS, LISTED, NAMED, NAMES, ONE, type Shape, UNUSED } from "./keywords.ts";
 import { own, refuse, type Resource, type Rule, type SchemaNode } from "./node.ts";
 import { ANY, LATE } from "./types.ts";
 
 /** What a schema is made ready with. */
-export interface CompileOptions extends DialectOptions {
+export interface CompileOptions {
+  /** Schemas that others may refer to, by absolute URI. */
+  readonly schemas: Readonly<Record<string, JsonSchema>>;
+  readonly findDialect: FindDialect;
   /** How many sub-schemas it may have. */
   readonly subschemas: number;
   /** About how large it may be, as JSON. */
@@ -110,7 +114,7 @@ class Compiler {
   }
 
   #resource(root: unknown, uri: string, outer?: Resource): Resource {
-    const dialect = dialectOf(isObject(root) ? root.$schema : undefined, outer, this.#options);
+    const dialect = this.#options.findDialect(isObject(root) ? root.$schema : undefined, outer);
     const resource = { year: dialect.year, knows: dialect.knows, uri, anchors: new Map() };
     if (!this.#resources.has(uri)) this.#resources.set(uri, resource);
     return resource;

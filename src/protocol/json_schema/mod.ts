@@ -3,7 +3,7 @@
  *
  * @module
  */
-export { createSchemaValidator, type SchemaValidatorOptions } from "./validator.ts";
+export { createPlainValidator, createSchemaValidator, type SchemaValidatorOptions } from "./validator.ts";
 export type { DialectName } from "./dialect.ts";
 export type { FormatChecks } from "./node.ts";
 export { formatChecks } from "./formats.ts";

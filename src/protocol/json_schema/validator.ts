@@ -6,15 +6,15 @@
 import type { JsonSchema } from "../types.ts";
 import type { SchemaValidator } from "../validation.ts";
 import { compileSchema } from "./compile.ts";
-import type { DialectName } from "./dialect.ts";
+import { type DialectName, type FindDialect, findStandard } from "./dialect.ts";
 import { evaluate } from "./evaluate.ts";
 import type { FormatChecks, Patterns } from "./node.ts";
+import { findAmong } from "./supplied.ts";
 
 /** How many states the patterns of one schema may need together. */
 const STATES = 10_000;
 const DEFAULTS = {
   schemas: {},
-  dialects: {},
   formats: {},
   subschemas: 2_000,
   bytes: 262_144,
@@ -60,7 +60,16 @@ export interface SchemaValidatorOptions {
  * ```
  */
 export function createSchemaValidator(options: SchemaValidatorOptions = {}): SchemaValidator {
-  const settings = { ...DEFAULTS, ...options };
+  return validatorWith(findAmong({ ...DEFAULTS, dialects: {}, ...options }), options);
+}
+
+/** Makes the same for schemas to which nothing is supplied: it does not carry what reads metaschemas. */
+export function createPlainValidator(): SchemaValidator {
+  return validatorWith(findStandard);
+}
+
+function validatorWith(findDialect: FindDialect, options?: SchemaValidatorOptions): SchemaValidator {
+  const settings = { ...DEFAULTS, ...options, findDialect };
   return (schema) => {
     const root = compileSchema(schema, settings);
     const patterns: Patterns = { states: STATES, classes: new Map(), known: new Map() };

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { createSchemaValidator } from "../../protocol/json_schema/mod.ts";
+import { createPlainValidator } from "../../protocol/json_schema/mod.ts";
 import type { SchemaValidator, ValidateFunction } from "../../protocol/validation.ts";
 
 /** Characters of JSON; a schema that has no more cannot have too many parts. */
@@ -16,7 +16,7 @@ const long = 4_096;
 export function createLateValidator(): SchemaValidator {
   let validator: SchemaValidator | undefined;
   return (schema) => {
-    const read = (): ValidateFunction => (validator ??= createSchemaValidator())(schema);
+    const read = (): ValidateFunction => (validator ??= createPlainValidator())(schema);
     const text = JSON.stringify(schema);
     if (text.length > long || text.includes('"$')) return read();
     let validate: ValidateFunction | undefined;

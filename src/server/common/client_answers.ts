@@ -5,14 +5,14 @@
  */
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
-import { createSchemaValidator } from "../../protocol/json_schema/mod.ts";
+import { createPlainValidator } from "../../protocol/json_schema/mod.ts";
 import type { ElicitRequest } from "../../protocol/types.ts";
 
 /** Whether a form was filled in as it asks. One that cannot be checked is the author's doing: all fits it. */
 export function fitsForm(content: Record<string, unknown>, { requestedSchema }: ElicitRequest): boolean {
   if (!requestedSchema) return true;
   try {
-    return createSchemaValidator()(requestedSchema as JsonObject)(content).valid;
+    return createPlainValidator()(requestedSchema as JsonObject)(content).valid;
   } catch {
     return true;
   }

@@ -1,5 +1,5 @@
 import { describe, test } from "node:test";
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { Client, connect, HttpTransport, McpError, UnauthorizedError } from "../../../mod.ts";
 import type { Change } from "../../../mod.ts";
 import { objectAt } from "../../servers/core/wire.ts";
@@ -188,6 +188,35 @@ describe("a stream of changes that breaks", () => {
     assertEquals([ids.length, new Set(ids).size], [2, 2]);
     await client.close();
     assertEquals(server.violations, []);
+  });
+
+  test("who wants to know hears of each break, and not of an end that was wanted", async () => {
+    const clock = new VirtualClock();
+    const server = createModernServer();
+    const breaks: unknown[] = [];
+    const onBreak = (reason: unknown) => void breaks.push(reason);
+    const client = await clock.until(connect(url, { fetch: memoryFetch(server), clock, onBreak }));
+    const [first, second] = [client.listen({ tools: true }), client.listen({ prompts: true })];
+    await clock.until(Promise.all([first.acknowledged, second.acknowledged]));
+    second.close();
+    server.dropSubscriptions();
+    await clock.settle();
+    assertEquals([breaks.length, breaks[0] instanceof McpError], [1, true]);
+    await clock.advance(2_000);
+    server.endSubscriptions();
+    assertEquals(await take(first, 2), [{ type: "tools", missed: true }]);
+    await client.close();
+    assertEquals(breaks.length, 1);
+  });
+
+  test("it can be left out, and the other parts stay", async () => {
+    await using client = await connect(url, {
+      fetch: memoryFetch(createModernServer()),
+      features: { listen: undefined },
+      handlers: { elicitation: () => ({ action: "accept", content: { name: "Grace" } }) },
+    });
+    assertThrows(() => client.listen({ tools: true }), TypeError, "features.listen");
+    assertEquals((await client.callTool("ask")).isError ?? false, false);
   });
 
   test("a server that is down for good: calm tries, then the error", async () => {
