@@ -6,6 +6,7 @@ import process from "node:process";
 import { describe, test } from "node:test";
 import { assert, assertEquals } from "@std/assert";
 import { connect } from "../../src/entry/local.ts";
+import { handshake, RawSocket } from "../server/websocket/raw_socket.ts";
 import { isAlive } from "../suites/spawn.ts";
 import { assertFailure, causeway, peer, program, quote } from "./support.ts";
 
@@ -80,15 +81,48 @@ describe("causeway serve and bridge", () => {
           assertEquals([refused.status, refused.headers.get("www-authenticate")], [401, "Bearer"]);
           await refused.body?.cancel();
         }
-        await using client = await connect(url, { headers: { authorization: `Bearer ${token}` } });
-        const result = await client.callTool("echo", { text: "with a token" });
-        assert(JSON.stringify(result).includes("with a token") && !JSON.stringify(result).includes(token));
+        const port = Number(new URL(url).port);
+        for (const authorization of [undefined, "Bearer another-token-0123456789"]) {
+          const raw = new RawSocket(port, handshake(port, { authorization }));
+          assert(/^HTTP\/1\.1 401 [^]*www-authenticate: Bearer/i.test(await raw.head), await raw.head);
+          raw.socket.destroy();
+        }
+        for (const address of [url, url.replace("http:", "ws:")]) {
+          await using client = await connect(address, { headers: { authorization: `Bearer ${token}` } });
+          const result = await client.callTool("echo", { text: "with a token" });
+          assert(JSON.stringify(result).includes("with a token") && !JSON.stringify(result).includes(token));
+        }
       });
       assertEquals([ended.code, ended.isLeft], [130, false]);
       assert(!ended.err.includes(token), ended.err);
     } finally {
       rmSync(folder, { recursive: true });
     }
+  });
+
+  test("a program here is reached over WebSocket, behind the same guards, and is gone after Ctrl-C", async () => {
+    const ended = await overHttp([], async (url) => {
+      await using client = await connect(url.replace("http:", "ws:"));
+      const result = await client.callTool("echo", { text: "over WebSocket" });
+      assert(JSON.stringify(result).includes("over WebSocket"), JSON.stringify(result));
+      const port = Number(new URL(url).port);
+      for (
+        const [status, headers, path] of [
+          [403, { origin: "https://evil.example" }, "/mcp"],
+          [403, { host: "evil.example" }, "/mcp"],
+          [404, {}, "/other"],
+          [101, {}, "/mcp"],
+        ] as const
+      ) {
+        const raw = new RawSocket(port, handshake(port, headers, path));
+        const head = await raw.head;
+        raw.socket.destroy();
+        assert(head.startsWith(`HTTP/1.1 ${status} `), `${status} was due: ${head}`);
+      }
+    });
+    assertEquals([ended.code, ended.isLeft], [130, false]);
+    assert(/at http:\S+\/mcp and ws:\S+\/mcp\n/.test(ended.err), ended.err);
+    assert(ended.err.endsWith("causeway: interrupted\n"), ended.err);
   });
 
   test("over stdio: the servers of a config, until the client is gone", async () => {

@@ -1,19 +1,19 @@
 /**
- * `causeway serve` and `causeway bridge`: servers behind one, over the standard input and output or over HTTP.
+ * `causeway serve` and `causeway bridge`: servers behind one, over the standard input and output or over HTTP and WebSocket.
  *
  * @module
  */
-import { openHub, serveHttp, serveStdio } from "../../entry/local.ts";
+import { openHub, serveStdio } from "../../entry/local.ts";
 import { createGateway, createRelay } from "../../hub/gateway/mod.ts";
 import type { Gateway } from "../../hub/gateway/mod.ts";
 import type { Hub } from "../../hub/hub.ts";
 import type { ServerConfig } from "../../hub/seam.ts";
-import { createHandler } from "../../server/mod.ts";
 import type { AuthWorld } from "../auth/oauth.ts";
 import type { CommandLine } from "../command_line.ts";
 import { exitCodes, UsageError } from "../failure.ts";
 import { writeError } from "../terminal.ts";
 import { oneLine } from "../text/plain.ts";
+import { serveAt } from "./http.ts";
 import type { ServeOptions } from "./options.ts";
 import { serverOfTarget, serversOfConfigs } from "./servers.ts";
 import { requireToken } from "./token.ts";
@@ -54,7 +54,7 @@ function optionsOf({ serve }: CommandLine): ServeOptions {
 
 async function run(servers: ReadonlyMap<string, ServerConfig>, { options, signal, names }: Run): Promise<number> {
   const { http } = options;
-  const check = http?.tokenFile === undefined ? undefined : await requireToken(http.tokenFile);
+  const auth = http?.tokenFile === undefined ? undefined : await requireToken(http.tokenFile);
   const relay = createRelay();
   const { handlers, features } = relay;
   await using hub = await openHub({}, { handlers, features });
@@ -66,14 +66,9 @@ async function run(servers: ReadonlyMap<string, ServerConfig>, { options, signal
   const caller = http ? undefined : () => "the client of this pipe";
   await using gateway = createGateway(hub, { name: "causeway", relay, names, caller });
   if (!http) return await overStdio(gateway, signal);
-  const handler = createHandler(gateway, { auth: check, allowedHosts: hostsOf(http.hostname) });
-  const answer = async (request: Request): Promise<Response> =>
-    new URL(request.url).pathname === "/mcp" ? await handler(request) : new Response(null, { status: 404 });
-  const host = await serveHttp(Object.assign(answer, { close: () => handler.close() }), http).catch((error) => {
-    throw new UsageError(`Cannot listen at "${http.hostname}", port ${http.port}: ${oneLine(String(error.message))}`);
-  });
-  await using _ = host;
-  await writeError(`causeway: serves ${hub.tools().length} tools at ${host.url}/mcp\n`);
+  await using place = await serveAt(gateway, { ...http, auth });
+  const { length } = hub.tools();
+  await writeError(`causeway: serves ${length} ${length === 1 ? "tool" : "tools"} at ${place.addresses}\n`);
   await ended(signal);
   throw signal.reason;
 }
@@ -84,11 +79,6 @@ async function overStdio(gateway: Gateway, signal: AbortSignal): Promise<number>
   if (!signal.aborted) return exitCodes.ok;
   await served.close();
   throw signal.reason;
-}
-
-/** Names of this machine, unless it is reached by another: then its callers have a token, and no page has it. */
-function hostsOf(hostname: string): readonly string[] | "*" | undefined {
-  return /^(127\.|localhost$|\[?::1\]?$)/.test(hostname) ? undefined : "*";
 }
 
 /** Tells what goes wrong with servers. */
