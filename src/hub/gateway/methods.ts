@@ -22,14 +22,15 @@ import type { Methods, ServerChange } from "../../server/seam.ts";
 import { failedResult } from "../failure.ts";
 import type { CatalogPrompt, CatalogTool } from "../seam.ts";
 import { Changes } from "./changes.ts";
+import { FirstLists } from "./lists/first_lists.ts";
 import { Follows } from "./follows.ts";
 import type { GatewayHub } from "./options.ts";
-import { joinInstructions } from "./instructions.ts";
-import { Names } from "./names.ts";
-import { type Entry, pageOf } from "./pages.ts";
-import { isAnswer, passedError, readText, unknownName } from "./passing.ts";
-import { type PassageParts, Passages } from "./passages.ts";
-import { Uris } from "./uris.ts";
+import { joinInstructions } from "./lists/instructions.ts";
+import { Names } from "./lists/names.ts";
+import { type Entry, pageOf } from "./lists/pages.ts";
+import { isAnswer, passedError, readText, unknownName } from "./calls/passing.ts";
+import { type PassageParts, Passages } from "./calls/passages.ts";
+import { Uris } from "./lists/uris.ts";
 
 /** What the methods work with. */
 export interface GatewayParts extends PassageParts {
@@ -38,6 +39,12 @@ export interface GatewayParts extends PassageParts {
   readonly names: "qualified" | "own";
   readonly pageSize: number;
   readonly logger: Logger | undefined;
+}
+
+/** A request, and what it is answered with. */
+interface Asked {
+  readonly params: JsonObject;
+  readonly context: RequestContext;
 }
 
 /** The methods of a gateway. */
@@ -51,6 +58,7 @@ export class GatewayMethods implements Methods {
   readonly #uris: Uris;
   readonly #changes: Changes;
   readonly #follows: Follows;
+  readonly #firstLists: FirstLists;
   readonly #tools: Names<CatalogTool>;
   readonly #prompts: Names<CatalogPrompt>;
 
@@ -63,6 +71,7 @@ export class GatewayMethods implements Methods {
     this.#prompts = new Names(() => hub.prompts(), isOwn);
     this.#passages = new Passages(parts);
     this.#changes = new Changes(hub, parts.logger);
+    this.#firstLists = new FirstLists(hub);
     this.#uris = new Uris({
       resources: () => hub.resources(),
       templates: () => hub.templates(),
@@ -112,17 +121,17 @@ export class GatewayMethods implements Methods {
   run(method: string, params: JsonObject, context: RequestContext): Promise<JsonObject> | undefined {
     switch (method) {
       case "tools/list":
-        return this.#list("tools", this.#listedTools(), params);
+        return this.#list("tools", () => this.#listedTools(), { params, context });
       case "tools/call":
         return this.#callTool(params, context);
       case "resources/list":
-        return this.#list("resources", this.#uris.resources(), params);
+        return this.#list("resources", () => this.#uris.resources(), { params, context });
       case "resources/templates/list":
-        return this.#list("resourceTemplates", this.#uris.templates(), params);
+        return this.#list("resourceTemplates", () => this.#uris.templates(), { params, context });
       case "resources/read":
         return this.#readResource(params, context);
       case "prompts/list":
-        return this.#list("prompts", this.#listedPrompts(), params);
+        return this.#list("prompts", () => this.#listedPrompts(), { params, context });
       case "prompts/get":
         return this.#getPrompt(params, context);
       case "completion/complete":
@@ -131,10 +140,22 @@ export class GatewayMethods implements Methods {
     return undefined;
   }
 
-  async #list(kind: string, entries: readonly Entry[], { cursor }: JsonObject): Promise<JsonObject> {
-    await undefined;
+  async #list(kind: string, entries: () => readonly Entry[], { params, context }: Asked): Promise<JsonObject> {
+    await this.#firstLists.wait(context.signal);
     const servers = this.#hub.status().map(({ name }) => name);
-    return pageOf(entries, cursor, { kind, size: this.#parts.pageSize, servers });
+    return pageOf(entries(), params.cursor, { kind, size: this.#parts.pageSize, servers });
+  }
+
+  /** Finds what a caller names. What is not there may be with a server that was never listed. */
+  async #look<Found>(context: RequestContext, find: () => Found): Promise<Found> {
+    try {
+      const found = find();
+      if (found !== undefined) return found;
+    } catch {
+      // It may come yet.
+    }
+    await this.#firstLists.wait(context.signal);
+    return find();
   }
 
   #listedTools(): readonly Entry[] {
@@ -157,7 +178,7 @@ export class GatewayMethods implements Methods {
   async #callTool(params: JsonObject, context: RequestContext): Promise<JsonObject> {
     const name = readText(params, "name");
     const { arguments: args = {} } = params;
-    const found = this.#find(name);
+    const found = await this.#look(context, () => this.#find(name));
     if (!found) throw unknownName("tool", name);
     if (!isObject(args)) throw wrongParameter("arguments", "an object");
     const { server } = found;
@@ -177,7 +198,7 @@ export class GatewayMethods implements Methods {
 
   async #readResource(params: JsonObject, context: RequestContext): Promise<JsonObject> {
     const asked = readText(params, "uri");
-    const { server, uri } = this.#uris.find(asked);
+    const { server, uri } = await this.#look(context, () => this.#uris.find(asked));
     const read = (options: SessionRequestOptions): Promise<ReadResourceResult> =>
       this.#hub.readResource({ server, uri }, options);
     const result = await this.#pass(context, server, read);
@@ -189,7 +210,7 @@ export class GatewayMethods implements Methods {
   async #getPrompt(params: JsonObject, context: RequestContext): Promise<JsonObject> {
     const name = readText(params, "name");
     const { arguments: args = {} } = params;
-    const found = this.#prompt(name);
+    const found = await this.#look(context, () => this.#prompt(name));
     if (!isObject(args) || !isTexts(Object.values(args))) throw wrongParameter("arguments", "texts by their names");
     const { server, name: own } = found;
     const result = await this.#pass(
@@ -206,7 +227,7 @@ export class GatewayMethods implements Methods {
     const asked = { name: readText(argument as JsonObject, "name"), value: readText(argument as JsonObject, "value") };
     const known = isObject(given) && isObject(given.arguments) ? given.arguments : {};
     if (!isTexts(Object.values(known))) throw wrongParameter("context.arguments", "texts by their names");
-    const reference = this.#reference(ref as JsonObject);
+    const reference = await this.#look(context, () => this.#reference(ref as JsonObject));
     const { server } = reference.type === "ref/prompt" ? reference.name : reference;
     const result = await this.#pass(
       context,

@@ -6,8 +6,9 @@
 import { ChannelTransport, connect, createMemoryPair } from "../../../mod.ts";
 import type { Client, ClientOptions, ElicitRequest, Era } from "../../../mod.ts";
 import { createGateway, createRelay } from "../../../src/hub/gateway/mod.ts";
-import type { Gateway, GatewayOptions } from "../../../src/hub/gateway/mod.ts";
+import type { Gateway, GatewayHub, GatewayOptions } from "../../../src/hub/gateway/mod.ts";
 import type { Hub } from "../../../src/hub/hub.ts";
+import type { HubOptions } from "../../../src/hub/options.ts";
 import type { HubConfig } from "../../../src/hub/seam.ts";
 import { McpServer, serveChannel } from "../../../src/server/mod.ts";
 import { inMemory, openHub } from "../support.ts";
@@ -23,11 +24,15 @@ export interface Scene extends AsyncDisposable {
 }
 
 /** Puts a gateway in front of servers. */
-export async function open(config: HubConfig, options: GatewayOptions = {}): Promise<Scene> {
+export async function open(
+  config: HubConfig,
+  options: GatewayOptions = {},
+  { around = (hub) => hub, ...hubOptions }: HubOptions & { readonly around?: (hub: Hub) => GatewayHub } = {},
+): Promise<Scene> {
   const relay = createRelay();
   const { handlers, features } = relay;
-  const hub = await openHub(config, { handlers, features });
-  const gateway = createGateway(hub, { relay, ...options });
+  const hub = await openHub(config, { handlers, features, ...hubOptions });
+  const gateway = createGateway(around(hub), { relay, ...options });
   const clients: Client[] = [];
   return {
     hub,

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { allFeatures } from "../../client/features.ts";
-import type { Features } from "../../client/features.ts";
-import { Inputs } from "../../client/input/input.ts";
-import { LegacyServerRequests } from "../../client/input/legacy_input.ts";
+import { allFeatures } from "../../../client/features.ts";
+import type { Features } from "../../../client/features.ts";
+import { Inputs } from "../../../client/input/input.ts";
+import { LegacyServerRequests } from "../../../client/input/legacy_input.ts";
 import type {
   AskingCall,
   HandlerContext,
@@ -16,10 +16,10 @@ import type {
   LegacyInput,
   LegacyInputParts,
   Wait,
-} from "../../client/input/seam.ts";
-import type { ClientRequest } from "../../client/session/request.ts";
-import { InputRequiredError, MethodNotFoundError } from "../../protocol/errors.ts";
-import type { JsonObject } from "../../protocol/json_rpc.ts";
+} from "../../../client/input/seam.ts";
+import type { ClientRequest } from "../../../client/session/request.ts";
+import { InputRequiredError, MethodNotFoundError } from "../../../protocol/errors.ts";
+import type { JsonObject } from "../../../protocol/json_rpc.ts";
 import type {
   CreateMessageResult,
   ElicitRequest,
@@ -27,8 +27,8 @@ import type {
   InputRequest,
   LogMessage,
   Root,
-} from "../../protocol/types.ts";
-import type { SendOptions } from "../../transport/transport.ts";
+} from "../../../protocol/types.ts";
+import type { SendOptions } from "../../../transport/transport.ts";
 import { type Passage, refusal } from "./passage.ts";
 
 /** Options of a relay. */

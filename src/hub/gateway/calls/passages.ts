@@ -3,16 +3,16 @@
  *
  * @module
  */
-import type { PendingInput } from "../../client/input/seam.ts";
-import { resumed } from "../../client/extras/resumed.ts";
-import type { SessionRequestOptions } from "../../client/session/request.ts";
-import { randomHex } from "../../ports.ts";
-import type { Clock, Random } from "../../ports.ts";
-import { InputRequiredError, InvalidParamsError } from "../../protocol/errors.ts";
-import { isObject } from "../../protocol/json_rpc.ts";
-import type { JsonObject } from "../../protocol/json_rpc.ts";
-import { EraSignal } from "../../server/common/era_signal.ts";
-import type { RequestContext } from "../../server/definitions.ts";
+import type { PendingInput } from "../../../client/input/seam.ts";
+import { resumed } from "../../../client/extras/resumed.ts";
+import type { SessionRequestOptions } from "../../../client/session/request.ts";
+import { randomHex } from "../../../ports.ts";
+import type { Clock, Random } from "../../../ports.ts";
+import { InputRequiredError, InvalidParamsError } from "../../../protocol/errors.ts";
+import { isObject } from "../../../protocol/json_rpc.ts";
+import type { JsonObject } from "../../../protocol/json_rpc.ts";
+import { EraSignal } from "../../../server/common/era_signal.ts";
+import type { RequestContext } from "../../../server/definitions.ts";
 import { ask, Passage } from "./passage.ts";
 import type { Relay } from "./relay.ts";
 

@@ -3,11 +3,11 @@
  *
  * @module
  */
-import { InvalidParamsError, MissingCapabilityError, ProtocolViolationError } from "../../protocol/errors.ts";
-import type { JsonObject } from "../../protocol/json_rpc.ts";
-import type { CreateMessageRequest, ElicitRequest, InputRequest, Progress } from "../../protocol/types.ts";
-import { EraSignal } from "../../server/common/era_signal.ts";
-import type { RequestContext } from "../../server/definitions.ts";
+import { InvalidParamsError, MissingCapabilityError, ProtocolViolationError } from "../../../protocol/errors.ts";
+import type { JsonObject } from "../../../protocol/json_rpc.ts";
+import type { CreateMessageRequest, ElicitRequest, InputRequest, Progress } from "../../../protocol/types.ts";
+import { EraSignal } from "../../../server/common/era_signal.ts";
+import type { RequestContext } from "../../../server/definitions.ts";
 import { metaFor } from "./passing.ts";
 
 /** A question of a server that has no answer yet. */
