@@ -19,8 +19,8 @@ export { inMemory, textOf } from "../support.ts";
 export interface Scene extends AsyncDisposable {
   readonly hub: Hub;
   readonly gateway: Gateway;
-  /** One more client in front. */
-  join(era: Era, options?: ClientOptions): Promise<Client>;
+  /** One more client in front. `heard` gets each text that the gateway sends it. */
+  join(era: Era, options?: ClientOptions & { readonly heard?: string[] }): Promise<Client>;
 }
 
 /** Puts a gateway in front of servers. */
@@ -37,9 +37,14 @@ export async function open(
   return {
     hub,
     gateway,
-    async join(era, more = {}) {
+    async join(era, { heard, ...more } = {}) {
       const transport = new ChannelTransport(() => {
         const [near, far] = createMemoryPair();
+        const write = far.write.bind(far);
+        far.write = (texts) => {
+          heard?.push(...texts);
+          return write(texts);
+        };
         void serveChannel(gateway, far, { eras: [era] });
         return near;
       });
