@@ -8,6 +8,7 @@ import type { HttpHost, RequestHandler, WebSocketDoor } from "../../entry/local.
 import type { Gateway } from "../../hub/gateway/mod.ts";
 import type { AuthInfo } from "../../server/definitions.ts";
 import { createHandler, createSocketEndpoint } from "../../server/mod.ts";
+import type { TaskSupport } from "../../server/mod.ts";
 import { UsageError } from "../failure.ts";
 import { writeError } from "../terminal.ts";
 import { oneLine } from "../text/plain.ts";
@@ -20,6 +21,8 @@ export interface HttpPlace {
   readonly hostname: string;
   /** Lets callers in, for HTTP and for WebSockets; undefined: all that reach it from this machine. */
   readonly auth: ((request: Request) => AuthInfo | Response) | undefined;
+  /** The tasks of its callers: one and the same over HTTP and WebSockets. */
+  readonly tasks: TaskSupport;
 }
 
 /** What listens, and where it is reached. */
@@ -35,7 +38,8 @@ export interface ServedPlace extends AsyncDisposable {
  * @throws {UsageError} When it cannot listen there.
  */
 export async function serveAt(gateway: Gateway, place: HttpPlace): Promise<ServedPlace> {
-  const guard = { auth: place.auth, allowedHosts: hostsOf(place.hostname) };
+  const { auth, tasks, hostname } = place;
+  const guard = { auth, tasks, allowedHosts: hostsOf(hostname) };
   const handler = createHandler(gateway, guard);
   const answer = async (request: Request): Promise<Response> =>
     new URL(request.url).pathname === path ? await handler(request) : new Response(null, { status: 404 });

@@ -8,6 +8,8 @@ import { createGateway, createRelay } from "../../hub/gateway/mod.ts";
 import type { Gateway } from "../../hub/gateway/mod.ts";
 import type { Hub } from "../../hub/hub.ts";
 import type { ServerConfig } from "../../hub/seam.ts";
+import { createTasks } from "../../server/mod.ts";
+import type { TaskSupport } from "../../server/mod.ts";
 import type { AuthWorld } from "../auth/oauth.ts";
 import type { CommandLine } from "../command_line.ts";
 import { exitCodes, UsageError } from "../failure.ts";
@@ -56,8 +58,8 @@ async function run(servers: ReadonlyMap<string, ServerConfig>, { options, signal
   const { http } = options;
   const auth = http?.tokenFile === undefined ? undefined : await requireToken(http.tokenFile);
   const relay = createRelay();
-  const { handlers, features } = relay;
-  await using hub = await openHub({}, { handlers, features });
+  const { handlers, features, middleware, tasks: followed } = relay;
+  await using hub = await openHub({}, { handlers, features, middleware, tasks: followed });
   void report(hub);
   const connecting = Promise.all(Array.from(servers, ([name, config]) => hub.add(name, config)));
   await until(connecting, patience, signal);
@@ -65,16 +67,19 @@ async function run(servers: ReadonlyMap<string, ServerConfig>, { options, signal
   // There is one client at the other end of a pipe, whatever it says of itself.
   const caller = http ? undefined : () => "the client of this pipe";
   await using gateway = createGateway(hub, { name: "causeway", relay, names, caller });
-  if (!http) return await overStdio(gateway, signal);
-  await using place = await serveAt(gateway, { ...http, auth });
+  // What runs still is called off at the servers before they are left.
+  const tasks = createTasks();
+  await using _ = { [Symbol.asyncDispose]: () => tasks.close() };
+  if (!http) return await overStdio(gateway, tasks, signal);
+  await using place = await serveAt(gateway, { ...http, auth, tasks });
   const { length } = hub.tools();
   await writeError(`causeway: serves ${length} ${length === 1 ? "tool" : "tools"} at ${place.addresses}\n`);
   await ended(signal);
   throw signal.reason;
 }
 
-async function overStdio(gateway: Gateway, signal: AbortSignal): Promise<number> {
-  const served = await serveStdio(gateway);
+async function overStdio(gateway: Gateway, tasks: TaskSupport, signal: AbortSignal): Promise<number> {
+  const served = await serveStdio(gateway, { tasks });
   await Promise.race([served.closed, ended(signal)]);
   if (!signal.aborted) return exitCodes.ok;
   await served.close();

@@ -18,7 +18,7 @@ import type {
 import { InvalidParamsError } from "../../protocol/errors.ts";
 import { EraSignal } from "../../server/common/era_signal.ts";
 import type { RequestContext } from "../../server/definitions.ts";
-import type { Methods, ServerChange } from "../../server/seam.ts";
+import type { Methods, ServerChange, TaskTerms } from "../../server/seam.ts";
 import { failedResult } from "../failure.ts";
 import type { CatalogPrompt, CatalogTool } from "../seam.ts";
 import { Changes } from "./changes.ts";
@@ -30,6 +30,7 @@ import { Names } from "./lists/names.ts";
 import { type Entry, pageOf } from "./lists/pages.ts";
 import { isAnswer, passedError, readText, unknownName } from "./calls/passing.ts";
 import { type PassageParts, Passages } from "./calls/passages.ts";
+import { Servers } from "./lists/servers.ts";
 import { Uris } from "./lists/uris.ts";
 
 /** What the methods work with. */
@@ -59,6 +60,7 @@ export class GatewayMethods implements Methods {
   readonly #changes: Changes;
   readonly #follows: Follows;
   readonly #firstLists: FirstLists;
+  readonly #servers: Servers;
   readonly #tools: Names<CatalogTool>;
   readonly #prompts: Names<CatalogPrompt>;
 
@@ -72,6 +74,7 @@ export class GatewayMethods implements Methods {
     this.#passages = new Passages(parts);
     this.#changes = new Changes(hub, parts.logger);
     this.#firstLists = new FirstLists(hub);
+    this.#servers = new Servers(hub);
     this.#uris = new Uris({
       resources: () => hub.resources(),
       templates: () => hub.templates(),
@@ -101,6 +104,12 @@ export class GatewayMethods implements Methods {
   tool(name: string): Tool | undefined {
     const found = this.#find(name);
     return found && listedTool(name, found);
+  }
+
+  /** A task in front is one behind as well: it begins when the server's does. Nobody has to ask for one. */
+  task(name: string): TaskTerms | undefined {
+    const found = this.#parts.relay && this.#find(name);
+    return found && this.#servers.taskManner(found) && { support: "optional", later: true };
   }
 
   watch(listener: (change: ServerChange) => void): () => void {
@@ -159,7 +168,7 @@ export class GatewayMethods implements Methods {
   }
 
   #listedTools(): readonly Entry[] {
-    return [...this.#tools.all()].filter(([, found]) => !needsTask(found)).map(([name, found]) => {
+    return [...this.#tools.all()].filter(([, found]) => this.#isCallable(found)).map(([name, found]) => {
       return { server: found.server, key: found.name, listed: listedTool(name, found) };
     });
   }
@@ -172,7 +181,13 @@ export class GatewayMethods implements Methods {
 
   #find(name: string): CatalogTool | undefined {
     const found = this.#tools.find(name);
-    return found && !needsTask(found) ? found : undefined;
+    return found && this.#isCallable(found) ? found : undefined;
+  }
+
+  /** Without a relay nobody asks a server for a task. */
+  #isCallable(found: CatalogTool): boolean {
+    const manner = this.#parts.relay ? undefined : this.#servers.taskManner(found);
+    return manner?.by !== "asked" || !manner.isRequired;
   }
 
   async #callTool(params: JsonObject, context: RequestContext): Promise<JsonObject> {
@@ -183,7 +198,10 @@ export class GatewayMethods implements Methods {
     if (!isObject(args)) throw wrongParameter("arguments", "an object");
     const { server } = found;
     try {
-      const result = await this.#passages.run(context, server, (options) => {
+      const manner = this.#servers.taskManner(found);
+      // With a context that can go on as a task, the caller wants one, or can follow it.
+      const wantsTask = manner?.by === "asked" && (manner.isRequired || context.continueAsTask !== undefined);
+      const result = await this.#passages.run(context, { server, wantsTask }, (options) => {
         const asked = { ...options, throws: true };
         return this.#hub.callTool({ server, name: found.name }, args as JsonObject, asked);
       });
@@ -257,7 +275,7 @@ export class GatewayMethods implements Methods {
     send: (options: SessionRequestOptions) => Promise<Result>,
   ): Promise<Result> {
     try {
-      return await this.#passages.run(context, server, send);
+      return await this.#passages.run(context, { server }, send);
     } catch (error) {
       throw isForEra(error, context) ? error : passedError(error, server);
     }
@@ -275,15 +293,10 @@ export class GatewayMethods implements Methods {
   }
 }
 
-/** A tool as it is here. Nobody can begin a task here. */
+/** A tool as it is here: whether it can be a task is up to who serves it. */
 function listedTool(name: string, { tool }: CatalogTool): Tool {
   const { execution: _, ...rest } = tool as Tool & { readonly execution?: unknown };
   return { ...rest, name };
-}
-
-function needsTask({ tool }: CatalogTool): boolean {
-  const { execution } = tool as Tool & { readonly execution?: unknown };
-  return isObject(execution) && execution.taskSupport === "required";
 }
 
 /** Whether it goes on as it is: a question in front, or the caller's own end. */

@@ -11,6 +11,7 @@ import type { Hub } from "../../../src/hub/hub.ts";
 import type { HubOptions } from "../../../src/hub/options.ts";
 import type { HubConfig } from "../../../src/hub/seam.ts";
 import { McpServer, serveChannel } from "../../../src/server/mod.ts";
+import type { TaskSupport } from "../../../src/server/mod.ts";
 import { inMemory, openHub } from "../support.ts";
 
 export { inMemory, textOf } from "../support.ts";
@@ -23,15 +24,23 @@ export interface Scene extends AsyncDisposable {
   join(era: Era, options?: ClientOptions & { readonly heard?: string[] }): Promise<Client>;
 }
 
+/** What stands around the hub of a scene. */
+export interface SceneOptions {
+  /** Puts something around the hub. */
+  readonly around?: (hub: Hub) => GatewayHub;
+  /** The tasks that are served in front. */
+  readonly serves?: TaskSupport;
+}
+
 /** Puts a gateway in front of servers. */
 export async function open(
   config: HubConfig,
   options: GatewayOptions = {},
-  { around = (hub) => hub, ...hubOptions }: HubOptions & { readonly around?: (hub: Hub) => GatewayHub } = {},
+  { around = (hub) => hub, serves, ...hubOptions }: HubOptions & SceneOptions = {},
 ): Promise<Scene> {
   const relay = createRelay();
-  const { handlers, features } = relay;
-  const hub = await openHub(config, { handlers, features, ...hubOptions });
+  const { handlers, features, middleware, tasks } = relay;
+  const hub = await openHub(config, { handlers, features, middleware, tasks, ...hubOptions });
   const gateway = createGateway(around(hub), { relay, ...options });
   const clients: Client[] = [];
   return {
@@ -45,7 +54,7 @@ export async function open(
           heard?.push(...texts);
           return write(texts);
         };
-        void serveChannel(gateway, far, { eras: [era] });
+        void serveChannel(gateway, far, { eras: [era], tasks: serves });
         return near;
       });
       const client = await connect(transport, more);

@@ -13,7 +13,7 @@ import { isObject } from "../../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../../protocol/json_rpc.ts";
 import { EraSignal } from "../../../server/common/era_signal.ts";
 import type { RequestContext } from "../../../server/definitions.ts";
-import { ask, Passage } from "./passage.ts";
+import { ask, type Destination, Passage } from "./passage.ts";
 import type { Relay } from "./relay.ts";
 
 /** How many calls may wait for their caller's answers. */
@@ -64,7 +64,7 @@ export class Passages {
    *
    * @throws {EraSignal} When the caller has to be asked first (modern).
    */
-  async run<Result>(context: RequestContext, server: string, send: Send<Result>): Promise<Result> {
+  async run<Result>(context: RequestContext, to: Destination, send: Send<Result>): Promise<Result> {
     const carried = readCarried(context);
     if (carried && "parked" in carried) {
       const passage = this.#unpark(carried.parked);
@@ -74,7 +74,7 @@ export class Passages {
     for (let pending = carried?.pending;;) {
       const resume = pending && resumed(pending as PendingInput, await answersTo(context, pending));
       try {
-        const passage = new Passage(server, this.#parts.caller(context), context);
+        const passage = new Passage(to, this.#parts.caller(context), context);
         const { signal, meta, progress: onProgress } = passage;
         this.#parts.relay?.begin(passage);
         return await this.#serve(context, passage, send({ signal, meta, onProgress, ...(resume && { resume }) }));
