@@ -51,6 +51,7 @@ Serving
   --port <port>    --hostname <name>               over HTTP and WebSocket at /mcp: 8080, 127.0.0.1; for this machine alone
   --token-file <file>                              callers send this token as their bearer; needed for another hostname
   --servers <name,name>                            only these of the config
+  --take-turns                                     one caller at a time at older servers over stdio, so that they can ask
   --timeout <time>                                 how long each server may take until it is connected
 
 Sign-ins are kept in CAUSEWAY_HOME, else in causeway below XDG_CONFIG_HOME, ~/.config or %APPDATA%, for this user alone.

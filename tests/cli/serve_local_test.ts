@@ -162,6 +162,7 @@ describe("causeway serve and bridge", () => {
           [["bridge"], /Name one server: causeway bridge/],
           [["bridge", "a", "b"], /Name one server: causeway bridge/],
           [["bridge", peer("modern"), "--token-file", short], /Cannot use --token-file ".*short": expected one token/],
+          [["tools", "x", "--take-turns"], /--take-turns belongs to causeway serve and bridge/],
           [["tools", "x", "--hostname", "y"], /--hostname belongs to causeway serve and bridge/],
         ] as const
       ) assertFailure(await causeway(words), 2, says);

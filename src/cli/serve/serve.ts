@@ -55,7 +55,7 @@ function optionsOf({ serve }: CommandLine): ServeOptions {
 }
 
 async function run(servers: ReadonlyMap<string, ServerConfig>, { options, signal, names }: Run): Promise<number> {
-  const { http } = options;
+  const { http, takesTurns } = options;
   const auth = http?.tokenFile === undefined ? undefined : await requireToken(http.tokenFile);
   const relay = createRelay();
   const { handlers, features, middleware, tasks: followed } = relay;
@@ -66,7 +66,7 @@ async function run(servers: ReadonlyMap<string, ServerConfig>, { options, signal
   signal.throwIfAborted();
   // There is one client at the other end of a pipe, whatever it says of itself.
   const caller = http ? undefined : () => "the client of this pipe";
-  await using gateway = createGateway(hub, { name: "causeway", relay, names, caller });
+  await using gateway = createGateway(hub, { name: "causeway", relay, names, caller, takesTurns });
   // What runs still is called off at the servers before they are left.
   const tasks = createTasks();
   await using _ = { [Symbol.asyncDispose]: () => tasks.close() };

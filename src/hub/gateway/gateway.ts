@@ -66,6 +66,7 @@ export function createGateway(hub: GatewayHub, options: GatewayOptions = {}): Ga
     instructions: rest.instructions,
     relay: rest.relay,
     caller: rest.caller ?? ((context) => context.auth?.principal),
+    takesTurns: rest.takesTurns ?? false,
     names: rest.names ?? "qualified",
     pageSize: Math.floor(pageSize),
     parkTime: answerTime,

@@ -71,10 +71,10 @@ export class GatewayMethods implements Methods {
     const isOwn = parts.names === "own";
     this.#tools = new Names(() => hub.tools(), isOwn);
     this.#prompts = new Names(() => hub.prompts(), isOwn);
-    this.#passages = new Passages(parts);
     this.#changes = new Changes(hub, parts.logger);
     this.#firstLists = new FirstLists(hub);
-    this.#servers = new Servers(hub);
+    const servers = this.#servers = new Servers(hub);
+    this.#passages = new Passages(parts, (server) => servers.isVague(server));
     this.#uris = new Uris({
       resources: () => hub.resources(),
       templates: () => hub.templates(),

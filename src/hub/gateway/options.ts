@@ -32,6 +32,12 @@ export interface GatewayOptions extends Partial<Implementation> {
    */
   readonly caller?: ((context: RequestContext) => string | undefined) | undefined;
   /**
+   * Has callers take turns at servers of the older era that are no Streamable HTTP (false): these do not say whose call a
+   * question belongs to, and with calls of several callers under way it goes to nobody. Calls of one caller (`caller`) go side
+   * by side; others wait until they are over, and so does a call that an unknown caller makes before its own first one is over.
+   */
+  readonly takesTurns?: boolean | undefined;
+  /**
    * What tools and prompts are called: `<server>__<name>` ("qualified"), or "own": as their server calls them, wherever it is
    * the only one that has something of that name.
    */

@@ -15,6 +15,7 @@ import { EraSignal } from "../../../server/common/era_signal.ts";
 import type { RequestContext } from "../../../server/definitions.ts";
 import { ask, type Destination, Passage } from "./passage.ts";
 import type { Relay } from "./relay.ts";
+import { Turns } from "./turns.ts";
 
 /** How many calls may wait for their caller's answers. */
 const mostParked = 1_000;
@@ -28,6 +29,8 @@ export interface PassageParts {
   readonly parkTime: number;
   /** Names who calls. */
   caller(context: RequestContext): string | undefined;
+  /** Whether callers take turns at servers that do not say whose call a question belongs to. */
+  readonly takesTurns: boolean;
 }
 
 /** Sends one request to a server behind. */
@@ -50,10 +53,16 @@ interface Parked {
 /** The calls under way. */
 export class Passages {
   readonly #parts: PassageParts;
+  readonly #isVague: (server: string) => boolean;
   readonly #parked = new Map<string, Parked>();
+  readonly #turns = new Turns();
+  /** What ends the turns of the calls that have one. */
+  readonly #ends = new Map<Passage, () => void>();
 
-  constructor(parts: PassageParts) {
+  /** @param isVague Whether a server does not say whose call a question belongs to. */
+  constructor(parts: PassageParts, isVague: (server: string) => boolean) {
     this.#parts = parts;
+    this.#isVague = isVague;
   }
 
   /**
@@ -74,9 +83,8 @@ export class Passages {
     for (let pending = carried?.pending;;) {
       const resume = pending && resumed(pending as PendingInput, await answersTo(context, pending));
       try {
-        const passage = new Passage(to, this.#parts.caller(context), context);
+        const passage = await this.#begin(context, to);
         const { signal, meta, progress: onProgress } = passage;
-        this.#parts.relay?.begin(passage);
         return await this.#serve(context, passage, send({ signal, meta, onProgress, ...(resume && { resume }) }));
       } catch (error) {
         pending = pendingOf(error);
@@ -91,6 +99,23 @@ export class Passages {
     for (const { expire } of this.#parked.values()) expire();
   }
 
+  async #begin(context: RequestContext, to: Destination): Promise<Passage> {
+    const { caller: name, relay, takesTurns } = this.#parts;
+    const caller = name(context);
+    const passage = new Passage(to, caller, context);
+    if (takesTurns && this.#isVague(to.server)) {
+      this.#ends.set(passage, await this.#turns.take(to.server, caller, context.signal));
+    }
+    relay?.begin(passage);
+    return passage;
+  }
+
+  #end(passage: Passage): void {
+    this.#parts.relay?.end(passage);
+    this.#ends.get(passage)?.();
+    this.#ends.delete(passage);
+  }
+
   async #serve<Result>(context: RequestContext, passage: Passage, work: Promise<Result>): Promise<Result> {
     let isParked = false;
     try {
@@ -100,18 +125,18 @@ export class Passages {
       if (isParked) this.#park(context, passage, work);
       throw error;
     } finally {
-      if (!isParked) this.#parts.relay?.end(passage);
+      if (!isParked) this.#end(passage);
     }
   }
 
   #park(context: RequestContext, passage: Passage, work: Promise<unknown>): void {
-    const { clock, random, relay, parkTime } = this.#parts;
+    const { clock, random, parkTime } = this.#parts;
     const id = randomHex(random, 16);
     const stop = clock.schedule(() => expire(), parkTime, { background: true });
     const expire = (): void => {
       stop();
       this.#parked.delete(id);
-      relay?.end(passage);
+      this.#end(passage);
       passage.abort(new InvalidParamsError("The client in front gave no answer in time"));
     };
     // Whoever waits for it comes later, or not at all.

@@ -34,6 +34,21 @@ export class Servers {
     return { by: "asked", isRequired: support === "required" };
   }
 
+  /**
+   * Whether what a server asks does not come with the call that it belongs to: in the older era, on anything but Streamable
+   * HTTP. So it is taken to be as long as it is not known.
+   */
+  isVague(server: string): boolean {
+    let snapshot = this.#find(server)?.snapshot;
+    if (!snapshot) {
+      this.#of = undefined;
+      snapshot = this.#find(server)?.snapshot;
+    }
+    const { target = "", verdict } = snapshot ?? {};
+    if (verdict?.era === "modern") return false;
+    return verdict?.binding === "http+sse" || !/^https?:/.test(target);
+  }
+
   #find(server: string): CatalogServer | undefined {
     const of = this.#hub.tools();
     if (this.#of !== of) {
