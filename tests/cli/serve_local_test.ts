@@ -145,6 +145,29 @@ describe("causeway serve and bridge", () => {
     }
   });
 
+  test("Ctrl-C while a program is silent: it is ended, and none is started in its place", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "causeway-serve-"));
+    const pids = join(folder, "pids");
+    const read = () => existsSync(pids) ? readFileSync(pids, "utf8").trim().split("\n") : [];
+    try {
+      const run = causeway(["bridge", `sh -c ${quote(`echo $$ >> ${quote(pids)}; exec sleep 600`)}`, "--port", "0"], {
+        started: (child) => {
+          const timer = setInterval(() => {
+            if (!read().length) return;
+            clearInterval(timer);
+            child.kill("SIGINT");
+          }, 20);
+        },
+      });
+      const { code, err } = await run;
+      assertEquals([code, err], [130, "causeway: interrupted\n"]);
+      assertEquals(read().map((pid) => isAlive(Number(pid))), [false]);
+    } finally {
+      for (const pid of read()) if (isAlive(Number(pid))) process.kill(Number(pid), "SIGKILL");
+      rmSync(folder, { recursive: true });
+    }
+  });
+
   test("bad input is one line and an exit code", async () => {
     const folder = mkdtempSync(join(tmpdir(), "causeway-serve-"));
     const config = join(folder, "mcp.json");

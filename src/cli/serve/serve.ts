@@ -86,16 +86,19 @@ async function overStdio(gateway: Gateway, tasks: TaskSupport, signal: AbortSign
   throw signal.reason;
 }
 
-/** Tells what goes wrong with servers. */
+/** Tells what goes wrong with servers: what is tried again and fails in the same way is told once. */
 async function report(hub: Hub): Promise<void> {
+  const told = new Map<string, string>();
   for await (const event of hub.events()) {
     if (event.type === "error") {
       const { server, error: { message } } = event;
+      if (told.get(server) === message) continue;
+      told.set(server, message);
       const about = message.includes(`"${server}"`) ? "" : `"${server}": `;
       await writeError(`causeway: ${about}${oneLine(message)}\n`);
     } else if (event.type === "authorization") {
       await writeError(`causeway: "${event.server}" wants a sign-in: causeway login ${event.server}\n`);
-    }
+    } else if (event.type === "state" && event.to === "connected") told.delete(event.server);
   }
 }
 
