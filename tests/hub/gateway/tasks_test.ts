@@ -89,7 +89,12 @@ for (const [front, back] of pairs) {
       assertEquals((await handle.get()).status, "working");
       await until(() => one.seen.begun === 1, "the tool");
       one.open();
-      assertEquals(textOf(await handle.result()), "one is done");
+      const done = await handle.result();
+      assertEquals(textOf(done), "one is done");
+      // The server's own task is not named; a legacy result names the one in front.
+      const { taskId } = handle;
+      const related = done._meta?.["io.modelcontextprotocol/related-task"];
+      assertEquals<unknown>(related, front === "legacy" ? { taskId } : undefined);
       assertEquals((await handle.get()).status, "completed");
       const failing = await client.callToolTask("one__fails");
       const failed = await failing.result();

@@ -25,7 +25,7 @@ import type { SendOptions } from "../../../transport/transport.ts";
 import type { Passage } from "./passage.ts";
 
 /** Names the task that a message belongs to (2025-11-25). */
-const relatedTask = metaPrefix + "related-task";
+export const relatedTask: string = metaPrefix + "related-task";
 
 /** The call of a gateway that has this `_meta`. */
 export type FindPassage = (meta: JsonObject | undefined) => Passage | undefined;

@@ -11,7 +11,7 @@ import { taskSupport } from "../../../client/tasks/tasks.ts";
 import { isObject } from "../../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../../protocol/json_rpc.ts";
 import type { CallToolResult, Task } from "../../../protocol/types.ts";
-import { type FindPassage, RelayInputs } from "./relay_inputs.ts";
+import { type FindPassage, relatedTask, RelayInputs } from "./relay_inputs.ts";
 
 const { resultType } = taskSupport;
 
@@ -114,7 +114,7 @@ class RelayedTask implements TaskHandle {
     const letGo = inputs instanceof RelayInputs ? inputs.follow(this.taskId, passage) : undefined;
     try {
       await passage.goOnAsTask();
-      return await this.#handle.result(options);
+      return withoutTask(await this.#handle.result(options));
     } catch (error) {
       // Nobody else will ever ask for it. Who gives up while it is waited for has it cancelled there.
       const isOver = ["completed", "failed", "cancelled"].includes(this.task.status);
@@ -124,4 +124,12 @@ class RelayedTask implements TaskHandle {
       letGo?.();
     }
   }
+}
+
+/** A result that names no task (2025-11-25): the server's own is nobody's business in front. */
+function withoutTask(result: CallToolResult): CallToolResult {
+  const { _meta, ...rest } = result;
+  if (!isObject(_meta) || _meta[relatedTask] === undefined) return result;
+  const { [relatedTask]: _, ...others } = _meta as JsonObject;
+  return Object.keys(others).length ? { ...rest, _meta: others } : rest;
 }
