@@ -155,7 +155,7 @@ describe("causeway serve and bridge", () => {
           const timer = setInterval(() => {
             if (!read().length) return;
             clearInterval(timer);
-            child.kill("SIGINT");
+            process.kill(child.pid ?? 0, "SIGINT");
           }, 20);
         },
       });

@@ -22,8 +22,8 @@ export interface GatewayOptions extends Partial<Implementation> {
   /** Advice for models that comes before what the servers say. */
   readonly instructions?: string | undefined;
   /**
-   * Takes what the servers ask to the callers: the one whose `handlers` and `features` are the hub's options. Without one the
-   * hub's own handlers answer.
+   * Takes what the servers ask to the callers, and follows tasks for them: the one whose `handlers`, `features`, `middleware` and
+   * `tasks` are the hub's options. Without one the hub's own handlers answer.
    */
   readonly relay?: Relay | undefined;
   /**

@@ -8,14 +8,14 @@ async function settle(): Promise<void> {
 }
 
 describe("turns at a server", () => {
-  const { signal } = new AbortController();
+  const never = (): AbortSignal => new AbortController().signal;
 
   test("go round in order; calls of one caller go side by side", async () => {
     const turns = new Turns();
     const log: string[] = [];
     const ends = new Map<string, () => void>();
     const call = async (name: string, caller: string | undefined): Promise<void> => {
-      const end = await turns.take("one", caller, signal);
+      const end = await turns.take("one", caller, never());
       log.push(name);
       ends.set(name, end);
     };
@@ -39,10 +39,10 @@ describe("turns at a server", () => {
 
   test("are of one server each, and nobody that is known is the same as nobody", async () => {
     const turns = new Turns();
-    const end = await turns.take("one", undefined, signal);
-    (await turns.take("two", undefined, signal))();
+    const end = await turns.take("one", undefined, never());
+    (await turns.take("two", undefined, never()))();
     let isNext = false;
-    const next = turns.take("one", undefined, signal).then((own) => {
+    const next = turns.take("one", undefined, never()).then((own) => {
       isNext = true;
       return own;
     });
@@ -54,10 +54,10 @@ describe("turns at a server", () => {
 
   test("are left by who gives up", async () => {
     const turns = new Turns();
-    const end = await turns.take("one", "a", signal);
+    const end = await turns.take("one", "a", never());
     const controller = new AbortController();
     const waiting = turns.take("one", "b", controller.signal);
-    const last = turns.take("one", "c", signal);
+    const last = turns.take("one", "c", never());
     controller.abort(new Error("enough"));
     await assertRejects(() => waiting, Error, "enough");
     await assertRejects(() => turns.take("one", "a", controller.signal), Error, "enough");
