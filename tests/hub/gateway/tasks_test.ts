@@ -59,7 +59,7 @@ function createWorker(name: string, era: Era) {
   tool("fails", { task: "optional" }, () => ({ error: "it failed" }));
   tool("plain", {}, () => "no task");
   const { config } = inMemory(server, { eras: [era], serves: createTasks({ pollInterval }) });
-  return { config, seen, open: () => gates.splice(0).forEach((gate) => gate()) };
+  return { server, config, seen, open: () => gates.splice(0).forEach((gate) => gate()) };
 }
 
 function answering(): ClientOptions {
@@ -209,6 +209,30 @@ describe("tasks of a gateway", () => {
       }
       one.open();
       assertEquals(textOf(await ada.awaitTask(taskId)), "one is done");
+      handler.close();
+    }
+  });
+
+  test("over Streamable HTTP behind: what a task asks and tells reaches its caller", async () => {
+    for (const back of ["modern", "legacy"] as const) {
+      const { server } = createWorker("one", back);
+      const handler = createHandler(server, { eras: [back], tasks: createTasks({ pollInterval }) });
+      const fetch = (url: string, init: RequestInit) => handler(new Request(url, init));
+      const serves = createTasks({ pollInterval });
+      await using scene = await open({ one: { url: "http://localhost/mcp" } }, {}, { fetch, serves });
+      for (const front of ["modern", "legacy"] as const) {
+        const clients = [await scene.join(front, answering()), await scene.join(front, answering())];
+        const results = await Promise.all(clients.map(async (client) => {
+          await client.listTools();
+          return textOf(await (await client.callToolTask("one__asks")).result());
+        }));
+        assertEquals(results, ["answer 1, answer 2", "answer 1, answer 2"]);
+        const plain = await scene.join(front);
+        const seen: number[] = [];
+        const onProgress = ({ progress }: { progress: number }) => void seen.push(progress);
+        assertEquals(textOf(await plain.callTool("one__must", {}, { onProgress })), "it had to be one");
+        if (back === "legacy") assertEquals(seen.at(-1), 3);
+      }
       handler.close();
     }
   });
