@@ -1,7 +1,13 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import type { ClientOptions } from "../../../mod.ts";
 import { Turns } from "../../../src/hub/gateway/calls/turns.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
 import { all, open, textOf } from "./support.ts";
+
+const answering: ClientOptions = {
+  handlers: { elicitation: () => ({ action: "accept", content: { name: "somebody" } }) },
+};
 
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await undefined;
@@ -85,7 +91,8 @@ for (const front of ["modern", "legacy"] as const) {
 
     test("a call that is given up lets the next one go; a modern server is not held up", async () => {
       const [one, two] = [all("one", "legacy"), all("two", "modern")];
-      await using scene = await open({ one: one.config, two: two.config }, { takesTurns: true });
+      const clock = new VirtualClock();
+      await using scene = await open({ one: one.config, two: two.config }, { takesTurns: true, clock });
       const client = await scene.join(front);
       const controller = new AbortController();
       const hanging = client.callTool("one__hangs", {}, { signal: controller.signal });
@@ -100,7 +107,44 @@ for (const front of ["modern", "legacy"] as const) {
       controller.abort(new Error("enough"));
       await assertRejects(() => hanging, Error, "enough");
       await assertRejects(() => other, Error, "enough");
+      // Its tool may go on for a moment, and ask.
+      await clock.advance(4_999);
+      assertEquals(scene.hub.status()[0]?.active, 0);
+      await clock.advance(1);
       assertEquals((await held).structuredContent, { sum: 3 });
+    });
+
+    test("without turns, nobody is asked what may be for a call that was just given up", async () => {
+      const one = all("one", "legacy");
+      const clock = new VirtualClock();
+      await using scene = await open({ one: one.config }, { clock });
+      const [client, other] = [await scene.join(front), await scene.join(front, answering)];
+      const controller = new AbortController();
+      const hanging = client.callTool("one__hangs", {}, { signal: controller.signal });
+      for (let turn = 0; scene.hub.status()[0]?.active !== 1; turn++) {
+        assert(turn < 400, "it is called");
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      controller.abort(new Error("enough"));
+      await assertRejects(() => hanging, Error, "enough");
+      for (let turn = 0; one.runs.count !== -1; turn++) {
+        assert(turn < 400, "it is told");
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      assertEquals((await other.callTool("one__asks")).isError, true);
+      await clock.advance(5_000);
+      assertEquals(textOf(await other.callTool("one__asks")), "somebody, somebody");
+    });
+
+    test("a caller that is known is asked all the same, after a call of their own", async () => {
+      const one = all("one", "legacy");
+      await using scene = await open({ one: one.config }, { caller: () => "ada" });
+      const client = await scene.join(front, answering);
+      const controller = new AbortController();
+      const hanging = client.callTool("one__hangs", {}, { signal: controller.signal });
+      setTimeout(() => controller.abort(new Error("enough")), 20);
+      await assertRejects(() => hanging, Error, "enough");
+      assertEquals(textOf(await client.callTool("one__asks")), "somebody, somebody");
     });
   });
 }

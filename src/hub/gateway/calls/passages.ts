@@ -19,6 +19,8 @@ import { Turns } from "./turns.ts";
 
 /** How many calls may wait for their caller's answers. */
 const mostParked = 1_000;
+/** How long a server that does not say whose its questions are may still ask for a call that was given up, in milliseconds. */
+const doubt = 5_000;
 
 /** What the calls of one gateway need. */
 export interface PassageParts {
@@ -58,6 +60,8 @@ export class Passages {
   readonly #turns = new Turns();
   /** What ends the turns of the calls that have one. */
   readonly #ends = new Map<Passage, () => void>();
+  /** Calls that were given up: what calls their clocks off. */
+  readonly #left = new Map<Passage, () => void>();
 
   /** @param isVague Whether a server does not say whose call a question belongs to. */
   constructor(parts: PassageParts, isVague: (server: string) => boolean) {
@@ -97,6 +101,7 @@ export class Passages {
   /** Calls off what waits. */
   close(): void {
     for (const { expire } of this.#parked.values()) expire();
+    for (const passage of this.#left.keys()) this.#forget(passage);
   }
 
   async #begin(context: RequestContext, to: Destination): Promise<Passage> {
@@ -110,8 +115,18 @@ export class Passages {
     return passage;
   }
 
+  /** It is over, but for what a server may still ask that does not say for whom. */
   #end(passage: Passage): void {
+    const { relay, clock } = this.#parts;
+    if (!passage.signal.aborted || !this.#isVague(passage.server)) return this.#forget(passage);
+    relay?.leave(passage);
+    this.#left.set(passage, clock.schedule(() => this.#forget(passage), doubt, { background: true }));
+  }
+
+  #forget(passage: Passage): void {
     this.#parts.relay?.end(passage);
+    this.#left.get(passage)?.();
+    this.#left.delete(passage);
     this.#ends.get(passage)?.();
     this.#ends.delete(passage);
   }
@@ -136,8 +151,8 @@ export class Passages {
     const expire = (): void => {
       stop();
       this.#parked.delete(id);
-      this.#end(passage);
       passage.abort(new InvalidParamsError("The client in front gave no answer in time"));
+      this.#end(passage);
     };
     // Whoever waits for it comes later, or not at all.
     work.catch(() => {});

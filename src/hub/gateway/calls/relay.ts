@@ -43,6 +43,8 @@ export class Relay {
   readonly tasks: TaskSupport;
   readonly #own: Handlers;
   readonly #calls = new Map<JsonObject, Passage>();
+  /** Those that were given up, and for which a server may still ask. */
+  readonly #left = new Set<Passage>();
 
   /** Makes one. */
   constructor(options: RelayOptions) {
@@ -86,6 +88,12 @@ export class Relay {
   /** @internal It is over. */
   end(passage: Passage): void {
     this.#calls.delete(passage.meta);
+    this.#left.delete(passage);
+  }
+
+  /** @internal Its caller has given it up: nobody is asked for it any more, and nobody else in its place. */
+  leave(passage: Passage): void {
+    this.#left.add(passage);
   }
 
   /** @internal The call with this `_meta`. */
@@ -123,7 +131,7 @@ export class Relay {
   /** Whose it must be: nobody else has a call at this server now. */
   #onlyOne(server: string): Passage | undefined {
     const passages = this.#at(server);
-    const last = passages.at(-1);
+    const last = passages.findLast((passage) => !this.#left.has(passage));
     const isOne = passages.every(({ caller }) => caller !== undefined && caller === last?.caller);
     return passages.length === 1 || isOne ? last : undefined;
   }
