@@ -14,7 +14,7 @@ const help = `causeway ${version}: call the tools of an MCP server
   causeway login <target>                          sign in to a server; tools and call use it from then on
   causeway logout <target>                         revoke and forget a sign-in
   causeway whoami [target]                         who is signed in: issuer, client, scopes, until when
-  causeway serve [config …]                        serve the servers of configs as one: over stdio, or HTTP with --port
+  causeway serve [config …]                        serve the servers of configs as one: over stdio, or HTTP and WebSocket with --port
   causeway bridge <target>                         serve one server over another binding, with its own names
   causeway servers list                            the servers of the config, and where each is; nothing is started
   causeway servers discover                        what editors and assistants define here, and which file counts
@@ -50,9 +50,10 @@ Signing in
 
 Serving
   --stdio                                          to the program that started it, over stdin and stdout (the default)
-  --port <port>    --hostname <name>               over HTTP at /mcp: 8080, 127.0.0.1; for this machine alone
+  --port <port>    --hostname <name>               over HTTP and WebSocket at /mcp: 8080, 127.0.0.1; for this machine alone
   --token-file <file>                              callers send this token as their bearer; needed for another hostname
   --servers <name,name>                            only these of the config
+  --take-turns                                     one caller at a time at older servers over stdio, so that they can ask
   --timeout <time>                                 how long each server may take until it is connected
 
 Sign-ins are kept in CAUSEWAY_HOME, else in causeway below XDG_CONFIG_HOME, ~/.config or %APPDATA%, for this user alone.

@@ -44,8 +44,8 @@ export class CoreClient implements AsyncDisposable {
   declare protected readonly parts: SessionParts;
   /** @internal The open session. */
   declare protected session: Session | undefined;
-  /** Whether it was closed. */
-  protected closed = false;
+  /** @internal Whether it was closed. */
+  closed = false;
   readonly #closing = new AbortController();
   readonly #retries: Retries;
   readonly #handle: RequestHandler;

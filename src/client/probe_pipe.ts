@@ -15,12 +15,17 @@ import type { SessionParts } from "./session/session.ts";
  * the probe wins over `initialize`.
  */
 export async function probePipe(probe: ModernSession, parts: SessionParts): Promise<Found | LegacySession> {
+  const { transport } = parts;
   const discovered = discover(probe, parts.timeouts.start).then(judged).catch(async (error): Promise<Found> => {
     if (error instanceof PeerExitedError || error instanceof ConnectionClosedError) {
       // Unless the question was called off because there is an answer already.
-      if (parts.transport.ended) await restart(parts, error);
+      if (transport.ended) {
+        // Who has given up wants no other process.
+        if (!transport.restart || parts.client().closed) throw error;
+        await transport.restart();
+      }
     } // A pipe that did not open in time has ended with that; a server that stays silent leaves it open.
-    else if (!isLegacyAnswer(error) && !(error instanceof TimeoutError && !parts.transport.ended)) throw error;
+    else if (!isLegacyAnswer(error) && !(error instanceof TimeoutError && !transport.ended)) throw error;
     return undefined;
   });
   let stop = (): void => {};
@@ -39,9 +44,4 @@ export async function probePipe(probe: ModernSession, parts: SessionParts): Prom
   const winner = await Promise.race([refused, discovered.then((found) => found ?? refused)]);
   if (winner !== legacy) legacy.stop();
   return winner;
-}
-
-async function restart({ transport }: SessionParts, error: unknown): Promise<void> {
-  if (!transport.restart) throw error;
-  await transport.restart();
 }

@@ -94,4 +94,9 @@ export class HubLayer implements HubLike {
   catalog(): ReturnType<HubLike["catalog"]> {
     return this.hub.catalog();
   }
+
+  /** Has the hub inside connect a server now, where it can. */
+  async retry(server: string): Promise<void> {
+    await this.hub.retry?.(server);
+  }
 }

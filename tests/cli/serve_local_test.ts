@@ -6,6 +6,7 @@ import process from "node:process";
 import { describe, test } from "node:test";
 import { assert, assertEquals } from "@std/assert";
 import { connect } from "../../src/entry/local.ts";
+import { handshake, RawSocket } from "../server/websocket/raw_socket.ts";
 import { isAlive } from "../suites/spawn.ts";
 import { assertFailure, causeway, peer, program, quote } from "./support.ts";
 
@@ -80,15 +81,48 @@ describe("causeway serve and bridge", () => {
           assertEquals([refused.status, refused.headers.get("www-authenticate")], [401, "Bearer"]);
           await refused.body?.cancel();
         }
-        await using client = await connect(url, { headers: { authorization: `Bearer ${token}` } });
-        const result = await client.callTool("echo", { text: "with a token" });
-        assert(JSON.stringify(result).includes("with a token") && !JSON.stringify(result).includes(token));
+        const port = Number(new URL(url).port);
+        for (const authorization of [undefined, "Bearer another-token-0123456789"]) {
+          const raw = new RawSocket(port, handshake(port, { authorization }));
+          assert(/^HTTP\/1\.1 401 [^]*www-authenticate: Bearer/i.test(await raw.head), await raw.head);
+          raw.socket.destroy();
+        }
+        for (const address of [url, url.replace("http:", "ws:")]) {
+          await using client = await connect(address, { headers: { authorization: `Bearer ${token}` } });
+          const result = await client.callTool("echo", { text: "with a token" });
+          assert(JSON.stringify(result).includes("with a token") && !JSON.stringify(result).includes(token));
+        }
       });
       assertEquals([ended.code, ended.isLeft], [130, false]);
       assert(!ended.err.includes(token), ended.err);
     } finally {
       rmSync(folder, { recursive: true });
     }
+  });
+
+  test("a program here is reached over WebSocket, behind the same guards, and is gone after Ctrl-C", async () => {
+    const ended = await overHttp([], async (url) => {
+      await using client = await connect(url.replace("http:", "ws:"));
+      const result = await client.callTool("echo", { text: "over WebSocket" });
+      assert(JSON.stringify(result).includes("over WebSocket"), JSON.stringify(result));
+      const port = Number(new URL(url).port);
+      for (
+        const [status, headers, path] of [
+          [403, { origin: "https://evil.example" }, "/mcp"],
+          [403, { host: "evil.example" }, "/mcp"],
+          [404, {}, "/other"],
+          [101, {}, "/mcp"],
+        ] as const
+      ) {
+        const raw = new RawSocket(port, handshake(port, headers, path));
+        const head = await raw.head;
+        raw.socket.destroy();
+        assert(head.startsWith(`HTTP/1.1 ${status} `), `${status} was due: ${head}`);
+      }
+    });
+    assertEquals([ended.code, ended.isLeft], [130, false]);
+    assert(/at http:\S+\/mcp and ws:\S+\/mcp\n/.test(ended.err), ended.err);
+    assert(ended.err.endsWith("causeway: interrupted\n"), ended.err);
   });
 
   test("over stdio: the servers of a config, until the client is gone", async () => {
@@ -142,6 +176,29 @@ describe("causeway serve and bridge", () => {
     }
   });
 
+  test("Ctrl-C while a program is silent: it is ended, and none is started in its place", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "causeway-serve-"));
+    const pids = join(folder, "pids");
+    const read = () => existsSync(pids) ? readFileSync(pids, "utf8").trim().split("\n") : [];
+    try {
+      const run = causeway(["bridge", `sh -c ${quote(`echo $$ >> ${quote(pids)}; exec sleep 600`)}`, "--port", "0"], {
+        started: (child) => {
+          const timer = setInterval(() => {
+            if (!read().length) return;
+            clearInterval(timer);
+            process.kill(child.pid ?? 0, "SIGINT");
+          }, 20);
+        },
+      });
+      const { code, err } = await run;
+      assertEquals([code, err], [130, "causeway: interrupted\n"]);
+      assertEquals(read().map((pid) => isAlive(Number(pid))), [false]);
+    } finally {
+      for (const pid of read()) if (isAlive(Number(pid))) process.kill(Number(pid), "SIGKILL");
+      rmSync(folder, { recursive: true });
+    }
+  });
+
   test("bad input is one line and an exit code", async () => {
     const folder = mkdtempSync(join(tmpdir(), "causeway-serve-"));
     const config = join(folder, "mcp.json");
@@ -159,6 +216,7 @@ describe("causeway serve and bridge", () => {
           [["bridge"], /Name one server: causeway bridge/],
           [["bridge", "a", "b"], /Name one server: causeway bridge/],
           [["bridge", peer("modern"), "--token-file", short], /Cannot use --token-file ".*short": expected one token/],
+          [["tools", "x", "--take-turns"], /--take-turns belongs to causeway serve and bridge/],
           [["tools", "x", "--hostname", "y"], /--hostname belongs to causeway serve and bridge/],
         ] as const
       ) assertFailure(await causeway(words), 2, says);

@@ -3,18 +3,21 @@
  * era the server behind speaks (`modern` or `legacy`; both without it).
  */
 import process from "node:process";
-import { createHandler } from "../../src/server/mod.ts";
+import { createHandler, createTasks } from "../../src/server/mod.ts";
 import { inMemory } from "../hub/support.ts";
 import { open } from "../hub/gateway/support.ts";
 import { erasOf } from "../interop/server/eras.ts";
 import { listen } from "./host/listen.ts";
 import { createEverything } from "./server/everything.ts";
 
-const behind = inMemory(createEverything(), { eras: erasOf(process.env["BACK"] ?? "both") });
+const pollInterval = 100;
+const eras = erasOf(process.env["BACK"] ?? "both");
+const behind = inMemory(createEverything(), { eras, serves: createTasks({ pollInterval }) });
 // All callers are the suite: what a server asks on no request of its own may go to it.
 const options = { name: "causeway-conformance", names: "own", caller: () => "the suite" } as const;
 const { gateway } = await open({ everything: behind.config }, options);
 const serve = createHandler(gateway, {
+  tasks: createTasks({ pollInterval }),
   sessions: { hold: 200, retry: 50 },
   logger: ({ level, message, fields }) => console.error(level, message, fields ?? ""),
 });

@@ -10,6 +10,7 @@ import { createOpenHub } from "../../src/hub/open_hub.ts";
 import type { OpenHub } from "../../src/hub/open_hub.ts";
 import type { AttachedServer, HubEvent, ServerState } from "../../src/hub/seam.ts";
 import { McpServer, serveChannel } from "../../src/server/mod.ts";
+import type { TaskSupport } from "../../src/server/mod.ts";
 
 /** `openHub` of mod.ts. */
 export const openHub: OpenHub = createOpenHub(connect);
@@ -36,19 +37,22 @@ export interface MemoryServer {
   kill(): void;
 }
 
-/** Puts a server behind a pipe; a restart of the transport starts it anew. */
+/** Puts a server behind a pipe; a restart of the transport starts it anew. `serves` are the tasks that it serves. */
 export function inMemory(
   server: McpServer,
-  options: Omit<AttachedServer, "transport"> & { readonly eras?: readonly ("modern" | "legacy")[] } = {},
+  options: Omit<AttachedServer, "transport"> & {
+    readonly eras?: readonly ("modern" | "legacy")[];
+    readonly serves?: TaskSupport;
+  } = {},
 ): MemoryServer {
-  const { eras, ...config } = options;
+  const { eras, serves, ...config } = options;
   let starts = 0;
   let kill = () => {};
   const transport = () =>
     new ChannelTransport(() => {
       const [near, far] = createMemoryPair();
       starts++;
-      void serveChannel(server, far, { ...(eras && { eras }) });
+      void serveChannel(server, far, { ...(eras && { eras }), tasks: serves });
       kill = () => void far.close();
       return near;
     });

@@ -64,10 +64,7 @@ function official(mode: string, era: string): void {
 
   test("sees the same tools, resources, templates and prompts", async () => {
     const named = (items: readonly { name: string }[]) => items.map(({ name }) => name).sort();
-    // What can only run as a task is left out.
-    const mine = (await straight.listTools()).tools.filter(({ execution }) =>
-      (execution as { taskSupport?: string } | undefined)?.taskSupport !== "required"
-    );
+    const mine = (await straight.listTools()).tools;
     const { tools } = await client.listTools();
     assertEquals(named(tools), named(mine));
     for (const tool of tools) {
@@ -101,6 +98,12 @@ function official(mode: string, era: string): void {
     assert(seen.includes(3), seen.join());
     const wrong = await client.callTool({ name: "echo", arguments: {} });
     assertEquals(wrong.isError, true);
+  });
+
+  test("calls a tool that has to be a task: the gateway waits for it", async () => {
+    const research = { name: "simulate-research-query", arguments: { topic: "bridges" } };
+    const result = await client.callTool(research, { timeout: 60_000 });
+    assert(result.content.some(({ text }) => text?.includes("bridges")), JSON.stringify(result));
   });
 
   test("is asked by the server, and its answers arrive", async () => {

@@ -9,7 +9,11 @@ import { UsageError } from "../failure.ts";
 /** How it is served. */
 export type ServeOptions =
   /** The names of the servers that are wanted; undefined: all. */
-  & { readonly servers: readonly string[] | undefined }
+  & {
+    readonly servers: readonly string[] | undefined;
+    /** Callers take turns at servers that do not say whose call a question belongs to. */
+    readonly takesTurns?: boolean;
+  }
   & (
     | { readonly http?: undefined }
     | {
@@ -27,6 +31,7 @@ export const serveOptions = {
   stdio: { type: "boolean" },
   hostname: { type: "string" },
   servers: { type: "string" },
+  "take-turns": { type: "boolean" },
   "token-file": { type: "string" },
 } as const;
 
@@ -44,14 +49,15 @@ export function readServeOptions(given: Readonly<Record<string, readonly string[
   if (names?.length === 0) throw new UsageError("Cannot read --servers: write names, as in --servers github,files");
   const [port, hostname = "127.0.0.1", tokenFile] = [last("port"), last("hostname"), last("token-file")];
   const isHttp = given.port ?? given.hostname ?? given["token-file"];
-  if (!isHttp) return { servers: names };
+  const takesTurns = given["take-turns"] !== undefined;
+  if (!isHttp) return { servers: names, takesTurns };
   if (given.stdio) throw new UsageError("Cannot use --stdio with --port, --hostname or --token-file: leave one out");
   if (!isLoopbackHost(hostname) && tokenFile === undefined) {
     throw new UsageError(
       `Cannot serve at "${hostname}" to everybody who reaches it: add --token-file <file>, and callers send its token`,
     );
   }
-  return { servers: names, http: { port: readPort(port), hostname, tokenFile } };
+  return { servers: names, takesTurns, http: { port: readPort(port), hostname, tokenFile } };
 }
 
 function readPort(text: string | undefined): number {

@@ -1,9 +1,9 @@
 /**
- * `causeway serve` and `causeway bridge`: servers behind one, over the standard input and output or over HTTP.
+ * `causeway serve` and `causeway bridge`: servers behind one, over the standard input and output or over HTTP and WebSocket.
  *
  * @module
  */
-import { openHub, serveHttp, serveStdio } from "../../entry/local.ts";
+import { openHub, serveStdio } from "../../entry/local.ts";
 import { createGateway, createRelay } from "../../hub/gateway/mod.ts";
 import type { Gateway } from "../../hub/gateway/mod.ts";
 import { withConfig } from "../../hub/config/mod.ts";
@@ -11,12 +11,14 @@ import type { GatewayHub } from "../../hub/gateway/options.ts";
 import type { Hub } from "../../hub/hub.ts";
 import type { PinnedHub, PinReport } from "../../hub/pins/mod.ts";
 import type { HubLike } from "../../hub/seam.ts";
-import { createHandler } from "../../server/mod.ts";
+import { createTasks } from "../../server/mod.ts";
+import type { TaskSupport } from "../../server/mod.ts";
 import type { AuthWorld } from "../auth/oauth.ts";
 import type { CommandLine } from "../command_line.ts";
 import { exitCodes, UsageError } from "../failure.ts";
 import { writeError } from "../terminal.ts";
 import { oneLine } from "../text/plain.ts";
+import { serveAt } from "./http.ts";
 import type { ServeOptions } from "./options.ts";
 import { serverOfTarget, serversOfConfigs } from "./servers.ts";
 import type { Served } from "./servers.ts";
@@ -57,11 +59,11 @@ function optionsOf({ serve }: CommandLine): ServeOptions {
 }
 
 async function run(servers: ReadonlyMap<string, Served>, { options, signal, names }: Run): Promise<number> {
-  const { http } = options;
-  const check = http?.tokenFile === undefined ? undefined : await requireToken(http.tokenFile);
+  const { http, takesTurns } = options;
+  const auth = http?.tokenFile === undefined ? undefined : await requireToken(http.tokenFile);
   const relay = createRelay();
-  const { handlers, features } = relay;
-  await using hub = await openHub({}, { handlers, features });
+  const { handlers, features, middleware, tasks: followed } = relay;
+  await using hub = await openHub({}, { handlers, features, middleware, tasks: followed });
   const guarded = await guard(hub, servers);
   void report(guarded);
   const connecting = Promise.all(Array.from(servers, ([name, config]) => hub.add(name, config)));
@@ -70,31 +72,24 @@ async function run(servers: ReadonlyMap<string, Served>, { options, signal, name
   await guarded.check({ signal });
   // There is one client at the other end of a pipe, whatever it says of itself.
   const caller = http ? undefined : () => "the client of this pipe";
-  await using gateway = createGateway(guarded, { name: "causeway", relay, names, caller });
-  if (!http) return await overStdio(gateway, signal);
-  const handler = createHandler(gateway, { auth: check, allowedHosts: hostsOf(http.hostname) });
-  const answer = async (request: Request): Promise<Response> =>
-    new URL(request.url).pathname === "/mcp" ? await handler(request) : new Response(null, { status: 404 });
-  const host = await serveHttp(Object.assign(answer, { close: () => handler.close() }), http).catch((error) => {
-    throw new UsageError(`Cannot listen at "${http.hostname}", port ${http.port}: ${oneLine(String(error.message))}`);
-  });
-  await using _ = host;
-  await writeError(`causeway: serves ${guarded.tools().length} tools at ${host.url}/mcp\n`);
+  await using gateway = createGateway(guarded, { name: "causeway", relay, names, caller, takesTurns });
+  // What runs still is called off at the servers before they are left.
+  const tasks = createTasks();
+  await using _ = { [Symbol.asyncDispose]: () => tasks.close() };
+  if (!http) return await overStdio(gateway, tasks, signal);
+  await using place = await serveAt(gateway, { ...http, auth, tasks });
+  const { length } = guarded.tools();
+  await writeError(`causeway: serves ${length} ${length === 1 ? "tool" : "tools"} at ${place.addresses}\n`);
   await ended(signal);
   throw signal.reason;
 }
 
-async function overStdio(gateway: Gateway, signal: AbortSignal): Promise<number> {
-  const served = await serveStdio(gateway);
+async function overStdio(gateway: Gateway, tasks: TaskSupport, signal: AbortSignal): Promise<number> {
+  const served = await serveStdio(gateway, { tasks });
   await Promise.race([served.closed, ended(signal)]);
   if (!signal.aborted) return exitCodes.ok;
   await served.close();
   throw signal.reason;
-}
-
-/** Names of this machine, unless it is reached by another: then its callers have a token, and no page has it. */
-function hostsOf(hostname: string): readonly string[] | "*" | undefined {
-  return /^(127\.|localhost$|\[?::1\]?$)/.test(hostname) ? undefined : "*";
 }
 
 /**
@@ -118,16 +113,19 @@ async function tellBlocked({ server, name, status, digest }: PinReport): Promise
   );
 }
 
-/** Tells what goes wrong with servers. */
+/** Tells what goes wrong with servers: what is tried again and fails in the same way is told once. */
 async function report(hub: HubLike): Promise<void> {
+  const told = new Map<string, string>();
   for await (const event of hub.events()) {
     if (event.type === "error") {
       const { server, error: { message } } = event;
+      if (told.get(server) === message) continue;
+      told.set(server, message);
       const about = message.includes(`"${server}"`) ? "" : `"${server}": `;
       await writeError(`causeway: ${about}${oneLine(message)}\n`);
     } else if (event.type === "authorization") {
       await writeError(`causeway: "${event.server}" wants a sign-in: causeway login ${event.server}\n`);
-    }
+    } else if (event.type === "state" && event.to === "connected") told.delete(event.server);
   }
 }
 

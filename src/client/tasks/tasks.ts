@@ -16,7 +16,8 @@ import type { TaskHandle, TaskHost, TaskOptions, TaskRunner, TaskSupport } from 
 import { Handle, taskOf } from "./handle.ts";
 import type { HandleOptions } from "./handle.ts";
 
-const resultType = "task";
+/** The `resultType` of a call that became a task. */
+export const taskResult = "task";
 
 /** Tasks, for the option `tasks` of a client. With it the extension is declared, and any tool call may become a task. */
 export const taskSupport: TaskSupport = {
@@ -37,9 +38,9 @@ class Tasks implements TaskRunner {
   async call(name: string, args: JsonObject, given: RequestOptions): Promise<CallToolResult> {
     const method = "tools/call";
     const params: JsonObject = { name, arguments: args };
-    const options = { ...given, resultTypes: [resultType] };
+    const options = { ...given, resultTypes: [taskResult] };
     const result = await this.#host.request(method, params, options);
-    if (result.resultType !== resultType) return result as unknown as CallToolResult;
+    if (result.resultType !== taskResult) return result as unknown as CallToolResult;
     const ended = await this.#handle(result, { owned: true }).result(given);
     this.#host.accepted({ method, params, options }, ended as unknown as JsonObject, method);
     return ended;
@@ -51,7 +52,7 @@ class Tasks implements TaskRunner {
     const legacy = await this.#isLegacy(options);
     const params: JsonObject = { name, arguments: args };
     if (!legacy || !this.#augments(name)) {
-      const result = await this.#host.request("tools/call", params, { ...request, resultTypes: [resultType] });
+      const result = await this.#host.request("tools/call", params, { ...request, resultTypes: [taskResult] });
       return this.#handle(result, { onStatus });
     }
     params.task = ttl === undefined ? {} : { ttl };
@@ -71,7 +72,7 @@ class Tasks implements TaskRunner {
 
   async get(taskId: string, options: RequestOptions): Promise<TaskHandle> {
     await this.#isLegacy(options);
-    const raw = await this.#host.request("tasks/get", { taskId }, { ...options, resultTypes: [resultType] });
+    const raw = await this.#host.request("tasks/get", { taskId }, { ...options, resultTypes: [taskResult] });
     return new Handle(this.#host, { ...raw, taskId }, {});
   }
 
@@ -94,7 +95,7 @@ class Tasks implements TaskRunner {
 
   /** A handle on the task that a call was answered with, or on the result that came at once. */
   #handle(result: JsonObject, options: HandleOptions): Handle {
-    const raw = result.resultType === resultType ? result : result.content === undefined ? result.task : undefined;
+    const raw = result.resultType === taskResult ? result : result.content === undefined ? result.task : undefined;
     if (isObject(raw)) return new Handle(this.#host, raw as JsonObject, options);
     return new Handle(this.#host, { taskId: "", status: "completed", result }, options);
   }

@@ -6,7 +6,7 @@
 import type { Client } from "../../client/client.ts";
 import type { RequestOptions } from "../../client/session/request.ts";
 import type { Clock } from "../../ports.ts";
-import type { FoundResource } from "./uris.ts";
+import type { FoundResource } from "./lists/uris.ts";
 
 /** How long it waits before it tries again, in milliseconds: at first, and at most. */
 const pauses = { first: 1_000, most: 60_000 };

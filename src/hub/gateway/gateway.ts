@@ -25,8 +25,11 @@ export interface Gateway extends AsyncDisposable {
  *
  * Tools and prompts are called as the hub calls them (`<server>__<name>`), resources have the URIs that their servers gave
  * them (`hub://<server>/<URI>` where more than one server has it). Results go through as they are. The caller's credentials
- * stay here: servers behind are given the hub's own. Tasks are not offered: a task belongs to the one who began it, and behind
- * that is the hub for all callers. Tools that can only run as tasks are not listed.
+ * stay here: servers behind are given the hub's own.
+ *
+ * With a relay, a tool that can only run as a task is called by anybody: the gateway waits for it. Where tasks are served in front
+ * (the option `tasks` of what serves it), a call that becomes a task behind is one in front too, of either wire: its id is the
+ * gateway's own and belongs to the caller, and what cancels it cancels the server's.
  *
  * @param hub What it serves; it stays its owner's.
  * @throws {RangeError} When `pageSize` or `answerTime` is no positive number.
@@ -63,6 +66,7 @@ export function createGateway(hub: GatewayHub, options: GatewayOptions = {}): Ga
     instructions: rest.instructions,
     relay: rest.relay,
     caller: rest.caller ?? ((context) => context.auth?.principal),
+    takesTurns: rest.takesTurns ?? false,
     names: rest.names ?? "qualified",
     pageSize: Math.floor(pageSize),
     parkTime: answerTime,

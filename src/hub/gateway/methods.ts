@@ -18,18 +18,20 @@ import type {
 import { InvalidParamsError } from "../../protocol/errors.ts";
 import { EraSignal } from "../../server/common/era_signal.ts";
 import type { RequestContext } from "../../server/definitions.ts";
-import type { Methods, ServerChange } from "../../server/seam.ts";
+import type { Methods, ServerChange, TaskTerms } from "../../server/seam.ts";
 import { failedResult } from "../failure.ts";
 import type { CatalogPrompt, CatalogTool } from "../seam.ts";
 import { Changes } from "./changes.ts";
+import { FirstLists } from "./lists/first_lists.ts";
 import { Follows } from "./follows.ts";
 import type { GatewayHub } from "./options.ts";
-import { joinInstructions } from "./instructions.ts";
-import { Names } from "./names.ts";
-import { type Entry, pageOf } from "./pages.ts";
-import { isAnswer, passedError, readText, unknownName } from "./passing.ts";
-import { type PassageParts, Passages } from "./passages.ts";
-import { Uris } from "./uris.ts";
+import { joinInstructions } from "./lists/instructions.ts";
+import { Names } from "./lists/names.ts";
+import { type Entry, pageOf } from "./lists/pages.ts";
+import { isAnswer, passedError, readText, unknownName } from "./calls/passing.ts";
+import { type PassageParts, Passages } from "./calls/passages.ts";
+import { Servers } from "./lists/servers.ts";
+import { Uris } from "./lists/uris.ts";
 
 /** What the methods work with. */
 export interface GatewayParts extends PassageParts {
@@ -38,6 +40,12 @@ export interface GatewayParts extends PassageParts {
   readonly names: "qualified" | "own";
   readonly pageSize: number;
   readonly logger: Logger | undefined;
+}
+
+/** A request, and what it is answered with. */
+interface Asked {
+  readonly params: JsonObject;
+  readonly context: RequestContext;
 }
 
 /** The methods of a gateway. */
@@ -51,6 +59,8 @@ export class GatewayMethods implements Methods {
   readonly #uris: Uris;
   readonly #changes: Changes;
   readonly #follows: Follows;
+  readonly #firstLists: FirstLists;
+  readonly #servers: Servers;
   readonly #tools: Names<CatalogTool>;
   readonly #prompts: Names<CatalogPrompt>;
 
@@ -61,8 +71,10 @@ export class GatewayMethods implements Methods {
     const isOwn = parts.names === "own";
     this.#tools = new Names(() => hub.tools(), isOwn);
     this.#prompts = new Names(() => hub.prompts(), isOwn);
-    this.#passages = new Passages(parts);
     this.#changes = new Changes(hub, parts.logger);
+    this.#firstLists = new FirstLists(hub);
+    const servers = this.#servers = new Servers(hub);
+    this.#passages = new Passages(parts, (server) => servers.isVague(server));
     this.#uris = new Uris({
       resources: () => hub.resources(),
       templates: () => hub.templates(),
@@ -94,6 +106,12 @@ export class GatewayMethods implements Methods {
     return found && listedTool(name, found);
   }
 
+  /** A task in front is one behind as well: it begins when the server's does. Nobody has to ask for one. */
+  task(name: string): TaskTerms | undefined {
+    const found = this.#parts.relay && this.#find(name);
+    return found && this.#servers.taskManner(found) && { support: "optional", later: true };
+  }
+
   watch(listener: (change: ServerChange) => void): () => void {
     return this.#changes.watch(listener);
   }
@@ -112,17 +130,17 @@ export class GatewayMethods implements Methods {
   run(method: string, params: JsonObject, context: RequestContext): Promise<JsonObject> | undefined {
     switch (method) {
       case "tools/list":
-        return this.#list("tools", this.#listedTools(), params);
+        return this.#list("tools", () => this.#listedTools(), { params, context });
       case "tools/call":
         return this.#callTool(params, context);
       case "resources/list":
-        return this.#list("resources", this.#uris.resources(), params);
+        return this.#list("resources", () => this.#uris.resources(), { params, context });
       case "resources/templates/list":
-        return this.#list("resourceTemplates", this.#uris.templates(), params);
+        return this.#list("resourceTemplates", () => this.#uris.templates(), { params, context });
       case "resources/read":
         return this.#readResource(params, context);
       case "prompts/list":
-        return this.#list("prompts", this.#listedPrompts(), params);
+        return this.#list("prompts", () => this.#listedPrompts(), { params, context });
       case "prompts/get":
         return this.#getPrompt(params, context);
       case "completion/complete":
@@ -131,14 +149,26 @@ export class GatewayMethods implements Methods {
     return undefined;
   }
 
-  async #list(kind: string, entries: readonly Entry[], { cursor }: JsonObject): Promise<JsonObject> {
-    await undefined;
+  async #list(kind: string, entries: () => readonly Entry[], { params, context }: Asked): Promise<JsonObject> {
+    await this.#firstLists.wait(context.signal);
     const servers = this.#hub.status().map(({ name }) => name);
-    return pageOf(entries, cursor, { kind, size: this.#parts.pageSize, servers });
+    return pageOf(entries(), params.cursor, { kind, size: this.#parts.pageSize, servers });
+  }
+
+  /** Finds what a caller names. What is not there may be with a server that was never listed. */
+  async #look<Found>(context: RequestContext, find: () => Found): Promise<Found> {
+    try {
+      const found = find();
+      if (found !== undefined) return found;
+    } catch {
+      // It may come yet.
+    }
+    await this.#firstLists.wait(context.signal);
+    return find();
   }
 
   #listedTools(): readonly Entry[] {
-    return [...this.#tools.all()].filter(([, found]) => !needsTask(found)).map(([name, found]) => {
+    return [...this.#tools.all()].filter(([, found]) => this.#isCallable(found)).map(([name, found]) => {
       return { server: found.server, key: found.name, listed: listedTool(name, found) };
     });
   }
@@ -151,18 +181,27 @@ export class GatewayMethods implements Methods {
 
   #find(name: string): CatalogTool | undefined {
     const found = this.#tools.find(name);
-    return found && !needsTask(found) ? found : undefined;
+    return found && this.#isCallable(found) ? found : undefined;
+  }
+
+  /** Without a relay nobody asks a server for a task. */
+  #isCallable(found: CatalogTool): boolean {
+    const manner = this.#parts.relay ? undefined : this.#servers.taskManner(found);
+    return manner?.by !== "asked" || !manner.isRequired;
   }
 
   async #callTool(params: JsonObject, context: RequestContext): Promise<JsonObject> {
     const name = readText(params, "name");
     const { arguments: args = {} } = params;
-    const found = this.#find(name);
+    const found = await this.#look(context, () => this.#find(name));
     if (!found) throw unknownName("tool", name);
     if (!isObject(args)) throw wrongParameter("arguments", "an object");
     const { server } = found;
     try {
-      const result = await this.#passages.run(context, server, (options) => {
+      const manner = this.#servers.taskManner(found);
+      // With a context that can go on as a task, the caller wants one, or can follow it.
+      const wantsTask = manner?.by === "asked" && (manner.isRequired || context.continueAsTask !== undefined);
+      const result = await this.#passages.run(context, { server, wantsTask }, (options) => {
         const asked = { ...options, throws: true };
         return this.#hub.callTool({ server, name: found.name }, args as JsonObject, asked);
       });
@@ -177,7 +216,7 @@ export class GatewayMethods implements Methods {
 
   async #readResource(params: JsonObject, context: RequestContext): Promise<JsonObject> {
     const asked = readText(params, "uri");
-    const { server, uri } = this.#uris.find(asked);
+    const { server, uri } = await this.#look(context, () => this.#uris.find(asked));
     const read = (options: SessionRequestOptions): Promise<ReadResourceResult> =>
       this.#hub.readResource({ server, uri }, options);
     const result = await this.#pass(context, server, read);
@@ -189,7 +228,7 @@ export class GatewayMethods implements Methods {
   async #getPrompt(params: JsonObject, context: RequestContext): Promise<JsonObject> {
     const name = readText(params, "name");
     const { arguments: args = {} } = params;
-    const found = this.#prompt(name);
+    const found = await this.#look(context, () => this.#prompt(name));
     if (!isObject(args) || !isTexts(Object.values(args))) throw wrongParameter("arguments", "texts by their names");
     const { server, name: own } = found;
     const result = await this.#pass(
@@ -206,7 +245,7 @@ export class GatewayMethods implements Methods {
     const asked = { name: readText(argument as JsonObject, "name"), value: readText(argument as JsonObject, "value") };
     const known = isObject(given) && isObject(given.arguments) ? given.arguments : {};
     if (!isTexts(Object.values(known))) throw wrongParameter("context.arguments", "texts by their names");
-    const reference = this.#reference(ref as JsonObject);
+    const reference = await this.#look(context, () => this.#reference(ref as JsonObject));
     const { server } = reference.type === "ref/prompt" ? reference.name : reference;
     const result = await this.#pass(
       context,
@@ -236,7 +275,7 @@ export class GatewayMethods implements Methods {
     send: (options: SessionRequestOptions) => Promise<Result>,
   ): Promise<Result> {
     try {
-      return await this.#passages.run(context, server, send);
+      return await this.#passages.run(context, { server }, send);
     } catch (error) {
       throw isForEra(error, context) ? error : passedError(error, server);
     }
@@ -254,15 +293,10 @@ export class GatewayMethods implements Methods {
   }
 }
 
-/** A tool as it is here. Nobody can begin a task here. */
+/** A tool as it is here: whether it can be a task is up to who serves it. */
 function listedTool(name: string, { tool }: CatalogTool): Tool {
   const { execution: _, ...rest } = tool as Tool & { readonly execution?: unknown };
   return { ...rest, name };
-}
-
-function needsTask({ tool }: CatalogTool): boolean {
-  const { execution } = tool as Tool & { readonly execution?: unknown };
-  return isObject(execution) && execution.taskSupport === "required";
 }
 
 /** Whether it goes on as it is: a question in front, or the caller's own end. */

@@ -9,7 +9,7 @@ import type { Clock, Logger, Random } from "../../ports.ts";
 import type { Implementation } from "../../protocol/types.ts";
 import type { RequestContext } from "../../server/definitions.ts";
 import type { HubLike } from "../seam.ts";
-import type { Relay } from "./relay.ts";
+import type { Relay } from "./calls/relay.ts";
 
 /** What a gateway needs of a hub. */
 export interface GatewayHub extends HubLike {
@@ -22,8 +22,8 @@ export interface GatewayOptions extends Partial<Implementation> {
   /** Advice for models that comes before what the servers say. */
   readonly instructions?: string | undefined;
   /**
-   * Takes what the servers ask to the callers: the one whose `handlers` and `features` are the hub's options. Without one the
-   * hub's own handlers answer.
+   * Takes what the servers ask to the callers, and follows tasks for them: the one whose `handlers`, `features`, `middleware` and
+   * `tasks` are the hub's options. Without one the hub's own handlers answer.
    */
   readonly relay?: Relay | undefined;
   /**
@@ -31,6 +31,12 @@ export interface GatewayOptions extends Partial<Implementation> {
    * one. Default: the verified principal; a caller without one is nobody that is known.
    */
   readonly caller?: ((context: RequestContext) => string | undefined) | undefined;
+  /**
+   * Has callers take turns at servers of the older era that are no Streamable HTTP (false): these do not say whose call a
+   * question belongs to, and with calls of several callers under way it goes to nobody. Calls of one caller (`caller`) go side
+   * by side; others wait until they are over, and so does a call that an unknown caller makes before its own first one is over.
+   */
+  readonly takesTurns?: boolean | undefined;
   /**
    * What tools and prompts are called: `<server>__<name>` ("qualified"), or "own": as their server calls them, wherever it is
    * the only one that has something of that name.

@@ -73,6 +73,9 @@ export function switchingContext(
   };
   return {
     ...keptOfCall(call),
+    get rounds() {
+      return current === call ? call.rounds : undefined;
+    },
     signal: controller.signal,
     progress: (progress) => current.progress(progress),
     log: (level, data, logger) => current.log(level, data, logger),

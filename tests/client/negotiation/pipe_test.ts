@@ -1,6 +1,6 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { connect, TimeoutError, UnsupportedVersionError } from "../../../mod.ts";
+import { ChannelTransport, connect, createMemoryPair, TimeoutError, UnsupportedVersionError } from "../../../mod.ts";
 import { type JsonObject, objectAt } from "../../servers/core/wire.ts";
 import { played } from "../played.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
@@ -160,6 +160,30 @@ describe("finding out the era on a pipe", () => {
     const [initialize] = server.seen.filter(({ method }) => method === "initialize");
     const cancelled = server.seen.filter(({ method }) => method === "notifications/cancelled");
     for (const notice of cancelled) assert(objectAt(notice, "params").requestId !== initialize?.id);
+  });
+
+  test("given up while it is asked: no other process is started in its place", async () => {
+    for (const wait of [10, 5_000]) {
+      const clock = new VirtualClock();
+      let opened = 0;
+      const transport = new ChannelTransport(() => {
+        const [near] = createMemoryPair();
+        const open = near.open.bind(near);
+        near.open = (receiver) => {
+          opened++;
+          return open(receiver);
+        };
+        return near;
+      });
+      const controller = new AbortController();
+      const connecting = connect(transport, { clock, signal: controller.signal });
+      const refused = assertRejects(() => connecting, Error, "enough");
+      await clock.advance(wait);
+      controller.abort(new Error("enough"));
+      await refused;
+      await clock.advance(60_000);
+      assertEquals(opened, 1);
+    }
   });
 
   test("a verdict saves the question on a pipe too", () =>

@@ -6,10 +6,12 @@
 import { ChannelTransport, connect, createMemoryPair } from "../../../mod.ts";
 import type { Client, ClientOptions, ElicitRequest, Era } from "../../../mod.ts";
 import { createGateway, createRelay } from "../../../src/hub/gateway/mod.ts";
-import type { Gateway, GatewayOptions } from "../../../src/hub/gateway/mod.ts";
+import type { Gateway, GatewayHub, GatewayOptions } from "../../../src/hub/gateway/mod.ts";
 import type { Hub } from "../../../src/hub/hub.ts";
+import type { HubOptions } from "../../../src/hub/options.ts";
 import type { HubConfig } from "../../../src/hub/seam.ts";
 import { McpServer, serveChannel } from "../../../src/server/mod.ts";
+import type { TaskSupport } from "../../../src/server/mod.ts";
 import { inMemory, openHub } from "../support.ts";
 
 export { inMemory, textOf } from "../support.ts";
@@ -18,24 +20,41 @@ export { inMemory, textOf } from "../support.ts";
 export interface Scene extends AsyncDisposable {
   readonly hub: Hub;
   readonly gateway: Gateway;
-  /** One more client in front. */
-  join(era: Era, options?: ClientOptions): Promise<Client>;
+  /** One more client in front. `heard` gets each text that the gateway sends it. */
+  join(era: Era, options?: ClientOptions & { readonly heard?: string[] }): Promise<Client>;
+}
+
+/** What stands around the hub of a scene. */
+export interface SceneOptions {
+  /** Puts something around the hub. */
+  readonly around?: (hub: Hub) => GatewayHub;
+  /** The tasks that are served in front. */
+  readonly serves?: TaskSupport;
 }
 
 /** Puts a gateway in front of servers. */
-export async function open(config: HubConfig, options: GatewayOptions = {}): Promise<Scene> {
+export async function open(
+  config: HubConfig,
+  options: GatewayOptions = {},
+  { around = (hub) => hub, serves, ...hubOptions }: HubOptions & SceneOptions = {},
+): Promise<Scene> {
   const relay = createRelay();
-  const { handlers, features } = relay;
-  const hub = await openHub(config, { handlers, features });
-  const gateway = createGateway(hub, { relay, ...options });
+  const { handlers, features, middleware, tasks } = relay;
+  const hub = await openHub(config, { handlers, features, middleware, tasks, ...hubOptions });
+  const gateway = createGateway(around(hub), { relay, ...options });
   const clients: Client[] = [];
   return {
     hub,
     gateway,
-    async join(era, more = {}) {
+    async join(era, { heard, ...more } = {}) {
       const transport = new ChannelTransport(() => {
         const [near, far] = createMemoryPair();
-        void serveChannel(gateway, far, { eras: [era] });
+        const write = far.write.bind(far);
+        far.write = (texts) => {
+          heard?.push(...texts);
+          return write(texts);
+        };
+        void serveChannel(gateway, far, { eras: [era], tasks: serves });
         return near;
       });
       const client = await connect(transport, more);

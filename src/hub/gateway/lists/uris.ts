@@ -6,10 +6,10 @@
  *
  * @module
  */
-import { InvalidParamsError } from "../../protocol/errors.ts";
-import { excerpt } from "../../protocol/excerpt.ts";
-import { findTemplates } from "../catalog/templates.ts";
-import type { CatalogResource, CatalogTemplate } from "../seam.ts";
+import { InvalidParamsError } from "../../../protocol/errors.ts";
+import { excerpt } from "../../../protocol/excerpt.ts";
+import { findTemplates } from "../../catalog/templates.ts";
+import type { CatalogResource, CatalogTemplate } from "../../seam.ts";
 import type { Entry } from "./pages.ts";
 
 const scheme = "hub://";

@@ -3,21 +3,24 @@
  *
  * @module
  */
-import type { PendingInput } from "../../client/input/seam.ts";
-import { resumed } from "../../client/extras/resumed.ts";
-import type { SessionRequestOptions } from "../../client/session/request.ts";
-import { randomHex } from "../../ports.ts";
-import type { Clock, Random } from "../../ports.ts";
-import { InputRequiredError, InvalidParamsError } from "../../protocol/errors.ts";
-import { isObject } from "../../protocol/json_rpc.ts";
-import type { JsonObject } from "../../protocol/json_rpc.ts";
-import { EraSignal } from "../../server/common/era_signal.ts";
-import type { RequestContext } from "../../server/definitions.ts";
-import { ask, Passage } from "./passage.ts";
+import type { PendingInput } from "../../../client/input/seam.ts";
+import { resumed } from "../../../client/extras/resumed.ts";
+import type { SessionRequestOptions } from "../../../client/session/request.ts";
+import { randomHex } from "../../../ports.ts";
+import type { Clock, Random } from "../../../ports.ts";
+import { InputRequiredError, InvalidParamsError } from "../../../protocol/errors.ts";
+import { isObject } from "../../../protocol/json_rpc.ts";
+import type { JsonObject } from "../../../protocol/json_rpc.ts";
+import { EraSignal } from "../../../server/common/era_signal.ts";
+import type { RequestContext } from "../../../server/definitions.ts";
+import { ask, type Destination, Passage } from "./passage.ts";
 import type { Relay } from "./relay.ts";
+import { Turns } from "./turns.ts";
 
 /** How many calls may wait for their caller's answers. */
 const mostParked = 1_000;
+/** How long a server that does not say whose its questions are may still ask for a call that was given up, in milliseconds. */
+const doubt = 5_000;
 
 /** What the calls of one gateway need. */
 export interface PassageParts {
@@ -28,6 +31,8 @@ export interface PassageParts {
   readonly parkTime: number;
   /** Names who calls. */
   caller(context: RequestContext): string | undefined;
+  /** Whether callers take turns at servers that do not say whose call a question belongs to. */
+  readonly takesTurns: boolean;
 }
 
 /** Sends one request to a server behind. */
@@ -50,10 +55,18 @@ interface Parked {
 /** The calls under way. */
 export class Passages {
   readonly #parts: PassageParts;
+  readonly #isVague: (server: string) => boolean;
   readonly #parked = new Map<string, Parked>();
+  readonly #turns = new Turns();
+  /** What ends the turns of the calls that have one. */
+  readonly #ends = new Map<Passage, () => void>();
+  /** Calls that were given up: what calls their clocks off. */
+  readonly #left = new Map<Passage, () => void>();
 
-  constructor(parts: PassageParts) {
+  /** @param isVague Whether a server does not say whose call a question belongs to. */
+  constructor(parts: PassageParts, isVague: (server: string) => boolean) {
     this.#parts = parts;
+    this.#isVague = isVague;
   }
 
   /**
@@ -64,7 +77,7 @@ export class Passages {
    *
    * @throws {EraSignal} When the caller has to be asked first (modern).
    */
-  async run<Result>(context: RequestContext, server: string, send: Send<Result>): Promise<Result> {
+  async run<Result>(context: RequestContext, to: Destination, send: Send<Result>): Promise<Result> {
     const carried = readCarried(context);
     if (carried && "parked" in carried) {
       const passage = this.#unpark(carried.parked);
@@ -74,9 +87,8 @@ export class Passages {
     for (let pending = carried?.pending;;) {
       const resume = pending && resumed(pending as PendingInput, await answersTo(context, pending));
       try {
-        const passage = new Passage(server, this.#parts.caller(context), context);
+        const passage = await this.#begin(context, to);
         const { signal, meta, progress: onProgress } = passage;
-        this.#parts.relay?.begin(passage);
         return await this.#serve(context, passage, send({ signal, meta, onProgress, ...(resume && { resume }) }));
       } catch (error) {
         pending = pendingOf(error);
@@ -89,6 +101,34 @@ export class Passages {
   /** Calls off what waits. */
   close(): void {
     for (const { expire } of this.#parked.values()) expire();
+    for (const passage of this.#left.keys()) this.#forget(passage);
+  }
+
+  async #begin(context: RequestContext, to: Destination): Promise<Passage> {
+    const { caller: name, relay, takesTurns } = this.#parts;
+    const caller = name(context);
+    const passage = new Passage(to, caller, context);
+    if (takesTurns && this.#isVague(to.server)) {
+      this.#ends.set(passage, await this.#turns.take(to.server, caller, context.signal));
+    }
+    relay?.begin(passage);
+    return passage;
+  }
+
+  /** It is over, but for what a server may still ask that does not say for whom. */
+  #end(passage: Passage): void {
+    const { relay, clock } = this.#parts;
+    if (!passage.signal.aborted || !this.#isVague(passage.server)) return this.#forget(passage);
+    relay?.leave(passage);
+    this.#left.set(passage, clock.schedule(() => this.#forget(passage), doubt, { background: true }));
+  }
+
+  #forget(passage: Passage): void {
+    this.#parts.relay?.end(passage);
+    this.#left.get(passage)?.();
+    this.#left.delete(passage);
+    this.#ends.get(passage)?.();
+    this.#ends.delete(passage);
   }
 
   async #serve<Result>(context: RequestContext, passage: Passage, work: Promise<Result>): Promise<Result> {
@@ -100,19 +140,19 @@ export class Passages {
       if (isParked) this.#park(context, passage, work);
       throw error;
     } finally {
-      if (!isParked) this.#parts.relay?.end(passage);
+      if (!isParked) this.#end(passage);
     }
   }
 
   #park(context: RequestContext, passage: Passage, work: Promise<unknown>): void {
-    const { clock, random, relay, parkTime } = this.#parts;
+    const { clock, random, parkTime } = this.#parts;
     const id = randomHex(random, 16);
     const stop = clock.schedule(() => expire(), parkTime, { background: true });
     const expire = (): void => {
       stop();
       this.#parked.delete(id);
-      relay?.end(passage);
       passage.abort(new InvalidParamsError("The client in front gave no answer in time"));
+      this.#end(passage);
     };
     // Whoever waits for it comes later, or not at all.
     work.catch(() => {});

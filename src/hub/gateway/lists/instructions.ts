@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { excerpt } from "../../protocol/excerpt.ts";
-import type { CatalogServer } from "../seam.ts";
+import { excerpt } from "../../../protocol/excerpt.ts";
+import type { CatalogServer } from "../../seam.ts";
 
 /** The most characters of one server's words, and of all together. */
 const most = { one: 2_000, all: 16_000 };

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { InvalidParamsError } from "../../protocol/errors.ts";
-import type { JsonObject } from "../../protocol/json_rpc.ts";
+import { InvalidParamsError } from "../../../protocol/errors.ts";
+import type { JsonObject } from "../../../protocol/json_rpc.ts";
 
 /** One thing of a list: whose it is, what it is sorted by, and how it is listed. */
 export interface Entry {

@@ -3,23 +3,13 @@
  *
  * @module
  */
-import { allFeatures } from "../../client/features.ts";
-import type { Features } from "../../client/features.ts";
-import { Inputs } from "../../client/input/input.ts";
-import { LegacyServerRequests } from "../../client/input/legacy_input.ts";
-import type {
-  AskingCall,
-  HandlerContext,
-  Handlers,
-  InputAnswers,
-  InputOptions,
-  LegacyInput,
-  LegacyInputParts,
-  Wait,
-} from "../../client/input/seam.ts";
-import type { ClientRequest } from "../../client/session/request.ts";
-import { InputRequiredError, MethodNotFoundError } from "../../protocol/errors.ts";
-import type { JsonObject } from "../../protocol/json_rpc.ts";
+import { allFeatures } from "../../../client/features.ts";
+import type { Features } from "../../../client/features.ts";
+import type { HandlerContext, Handlers } from "../../../client/input/seam.ts";
+import type { Middleware } from "../../../client/options.ts";
+import type { TaskSupport } from "../../../client/task_support.ts";
+import { MethodNotFoundError } from "../../../protocol/errors.ts";
+import type { JsonObject } from "../../../protocol/json_rpc.ts";
 import type {
   CreateMessageResult,
   ElicitRequest,
@@ -27,9 +17,10 @@ import type {
   InputRequest,
   LogMessage,
   Root,
-} from "../../protocol/types.ts";
-import type { SendOptions } from "../../transport/transport.ts";
+} from "../../../protocol/types.ts";
 import { type Passage, refusal } from "./passage.ts";
+import { type AskedContext, RelayInputs } from "./relay_inputs.ts";
+import { askForTasks, createRelayTasks } from "./relay_tasks.ts";
 
 /** Options of a relay. */
 export interface RelayOptions {
@@ -37,22 +28,23 @@ export interface RelayOptions {
   readonly handlers?: Handlers | undefined;
 }
 
-/** A handler's context, with the request that the question came with, where the connection tells. */
-interface AskedContext extends HandlerContext {
-  readonly asking?: ClientRequest | undefined;
-}
-
 /**
- * Takes what servers ask to the callers of a gateway, and their answers back. It is made before the hub: its `handlers` and
- * `features` are the hub's options. See {@linkcode createRelay}.
+ * Takes what servers ask to the callers of a gateway, and their answers back, and has servers make tasks for them. It is made
+ * before the hub: its `handlers`, `features`, `middleware` and `tasks` are the hub's options. See {@linkcode createRelay}.
  */
 export class Relay {
   /** For the hub. Servers are told that everything can be asked; what a caller cannot be asked is refused then. */
   readonly handlers: Handlers;
   /** For the hub. */
   readonly features: Features;
+  /** For the hub: asks legacy servers for tasks, where the caller wants one or the tool has to be one. */
+  readonly middleware: readonly Middleware[];
+  /** For the hub: follows tasks to their end. */
+  readonly tasks: TaskSupport;
   readonly #own: Handlers;
   readonly #calls = new Map<JsonObject, Passage>();
+  /** Those that were given up, and for which a server may still ask. */
+  readonly #left = new Set<Passage>();
 
   /** Makes one. */
   constructor(options: RelayOptions) {
@@ -82,7 +74,10 @@ export class Relay {
       },
       log: (message, about) => this.#log(message, about?.server),
     };
-    this.features = { ...allFeatures, inputs: (inputs) => new RelayInputs(inputs, (meta) => this.find(meta)) };
+    const find = (meta: JsonObject | undefined): Passage | undefined => this.find(meta);
+    this.features = { ...allFeatures, inputs: (inputs) => new RelayInputs(inputs, find) };
+    this.middleware = [askForTasks(find)];
+    this.tasks = createRelayTasks(find);
   }
 
   /** @internal A call goes through from now on. */
@@ -93,6 +88,12 @@ export class Relay {
   /** @internal It is over. */
   end(passage: Passage): void {
     this.#calls.delete(passage.meta);
+    this.#left.delete(passage);
+  }
+
+  /** @internal Its caller has given it up: nobody is asked for it any more, and nobody else in its place. */
+  leave(passage: Passage): void {
+    this.#left.add(passage);
   }
 
   /** @internal The call with this `_meta`. */
@@ -106,7 +107,7 @@ export class Relay {
     own: (() => Answer | Promise<Answer>) | undefined,
   ): Promise<Answer> {
     const { asking, server, signal } = context;
-    const passage = asking ? this.find(asking.options.meta) : this.#onlyOne(server);
+    const passage = context.passage ?? (asking ? this.find(asking.options.meta) : this.#onlyOne(server));
     if (!passage) {
       if (own && (asking || !this.#at(server).length)) return await own();
       throw new MethodNotFoundError(`"${request.method}" cannot be answered: it is not known whom to ask`);
@@ -130,7 +131,7 @@ export class Relay {
   /** Whose it must be: nobody else has a call at this server now. */
   #onlyOne(server: string): Passage | undefined {
     const passages = this.#at(server);
-    const last = passages.at(-1);
+    const last = passages.findLast((passage) => !this.#left.has(passage));
     const isOne = passages.every(({ caller }) => caller !== undefined && caller === last?.caller);
     return passages.length === 1 || isOne ? last : undefined;
   }
@@ -145,65 +146,12 @@ export class Relay {
  * import { createGateway, createRelay } from "@causeway/mcp/gateway";
  *
  * const relay = createRelay();
- * const { handlers, features } = relay;
- * await using hub = await openHub({}, { handlers, features });
+ * const { handlers, features, middleware, tasks } = relay;
+ * await using hub = await openHub({}, { handlers, features, middleware, tasks });
  * const gateway = createGateway(hub, { relay });
  * console.assert(gateway.methods.capabilities().tools !== undefined);
  * ```
  */
 export function createRelay(options: RelayOptions = {}): Relay {
   return new Relay(options);
-}
-
-/** The answers of one client behind. */
-class RelayInputs extends Inputs {
-  readonly #find: (meta: JsonObject | undefined) => Passage | undefined;
-
-  constructor(options: InputOptions, find: (meta: JsonObject | undefined) => Passage | undefined) {
-    super(options);
-    this.#find = find;
-  }
-
-  /** A modern server's questions go to the caller with all that belongs to them: nothing of it is kept here. */
-  override answerRound(result: JsonObject, asking: AskingCall, server: string, wait: Wait): Promise<JsonObject> {
-    const { request: { method, params, options }, round } = asking;
-    if (!this.#find(options.meta)) return super.answerRound(result, asking, server, wait);
-    const { inputRequests, requestState } = result;
-    const pending = { method, params, inputRequests, requestState, round };
-    return wait(
-      Promise.reject(new InputRequiredError(`"${method}" waits for input of the client in front`, { pending })),
-    );
-  }
-
-  /** A legacy server's request may come with the call that it belongs to. */
-  override legacy(parts: LegacyInputParts, send: () => SendOptions): LegacyInput {
-    let asking: ClientRequest | undefined;
-    const answers: InputAnswers = {
-      handlers: this.handlers,
-      capabilities: this.capabilities,
-      answer: (method, params, context) => {
-        const asked: AskedContext = { ...context, asking };
-        return this.answer(method, params, asked);
-      },
-      answerAll: (requests, context) => this.answerAll(requests, context),
-      answerRound: (result, call, server, wait) => this.answerRound(result, call, server, wait),
-      notified: (method, params) => this.notified(method, params),
-      legacy: (...given) => this.legacy(...given),
-    };
-    const inner = new LegacyServerRequests(answers, parts, send);
-    return {
-      requested: (request, call) => {
-        // It is answered from here on without a pause before `answer`.
-        asking = (call as Partial<AskingCall> | undefined)?.request;
-        try {
-          return inner.requested(request, call);
-        } finally {
-          asking = undefined;
-        }
-      },
-      notified: (method, params) => inner.notified(method, params),
-      satisfy: (error, round, wait) => inner.satisfy(error, round, wait),
-      stop: () => inner.stop(),
-    };
-  }
 }

@@ -3,11 +3,11 @@
  *
  * @module
  */
-import { InternalError, InvalidParamsError, McpError, RpcError } from "../../protocol/errors.ts";
-import { excerpt } from "../../protocol/excerpt.ts";
-import type { JsonObject } from "../../protocol/json_rpc.ts";
-import { metaPrefix } from "../../protocol/modern.ts";
-import type { RequestContext } from "../../server/definitions.ts";
+import { InternalError, InvalidParamsError, McpError, RpcError } from "../../../protocol/errors.ts";
+import { excerpt } from "../../../protocol/excerpt.ts";
+import type { JsonObject } from "../../../protocol/json_rpc.ts";
+import { metaPrefix } from "../../../protocol/modern.ts";
+import type { RequestContext } from "../../../server/definitions.ts";
 
 /** What a caller's `_meta` may tell the servers behind, and how long it may be: the trace that a call belongs to. */
 const passed: ReadonlyMap<string, number> = new Map([["traceparent", 128], ["tracestate", 512], ["baggage", 8_192]]);

@@ -3,11 +3,11 @@
  *
  * @module
  */
-import { InvalidParamsError, MissingCapabilityError, ProtocolViolationError } from "../../protocol/errors.ts";
-import type { JsonObject } from "../../protocol/json_rpc.ts";
-import type { CreateMessageRequest, ElicitRequest, InputRequest, Progress } from "../../protocol/types.ts";
-import { EraSignal } from "../../server/common/era_signal.ts";
-import type { RequestContext } from "../../server/definitions.ts";
+import { InvalidParamsError, MissingCapabilityError, ProtocolViolationError } from "../../../protocol/errors.ts";
+import type { JsonObject } from "../../../protocol/json_rpc.ts";
+import type { CreateMessageRequest, ElicitRequest, InputRequest, Progress } from "../../../protocol/types.ts";
+import { EraSignal } from "../../../server/common/era_signal.ts";
+import type { RequestContext } from "../../../server/definitions.ts";
 import { metaFor } from "./passing.ts";
 
 /** A question of a server that has no answer yet. */
@@ -15,6 +15,12 @@ interface Question {
   readonly request: InputRequest;
   resolve(answer: JsonObject): void;
   reject(reason: unknown): void;
+}
+
+/** Where a call goes, and how. */
+export interface Destination {
+  readonly server: string;
+  readonly wantsTask?: boolean;
 }
 
 /** A call that goes through. In front it may take several requests (modern): between them nobody is there to be told anything. */
@@ -25,6 +31,8 @@ export class Passage {
   readonly caller: string | undefined;
   /** The `_meta` that the server is given: the call is known again by it. */
   readonly meta: JsonObject;
+  /** Whether a legacy server is asked for a task: by itself it makes none. */
+  readonly wantsTask: boolean;
   /** What it comes to, once it was begun. */
   work: Promise<unknown> | undefined;
   readonly #controller = new AbortController();
@@ -33,10 +41,11 @@ export class Passage {
   #context: RequestContext | undefined;
   #asked = (): void => {};
 
-  constructor(server: string, caller: string | undefined, context: RequestContext) {
+  constructor({ server, wantsTask = false }: Destination, caller: string | undefined, context: RequestContext) {
     this.server = server;
     this.caller = caller;
     this.meta = metaFor(context);
+    this.wantsTask = wantsTask;
     this.#context = context;
   }
 
@@ -52,6 +61,15 @@ export class Passage {
 
   /** Tells the caller how far it is. */
   readonly progress = (progress: Progress): void => this.#context?.progress(progress);
+
+  /**
+   * It goes on as a task behind, and in front too where the caller can follow one; any other caller waits.
+   *
+   * @throws {RpcError} When there are too many tasks in front.
+   */
+  async goOnAsTask(): Promise<void> {
+    await this.#context?.continueAsTask?.();
+  }
 
   /** Calls it off. */
   abort(reason?: unknown): void {

@@ -1,0 +1,129 @@
+/**
+ * What answers the servers behind a gateway: their questions are known by the call, or by the task, that they belong to.
+ *
+ * @module
+ */
+import { Inputs } from "../../../client/input/input.ts";
+import { LegacyServerRequests } from "../../../client/input/legacy_input.ts";
+import type {
+  AskingCall,
+  HandlerContext,
+  InputAnswers,
+  InputContext,
+  InputOptions,
+  LegacyInput,
+  LegacyInputParts,
+  Wait,
+} from "../../../client/input/seam.ts";
+import type { ClientRequest } from "../../../client/session/request.ts";
+import { InputRequiredError } from "../../../protocol/errors.ts";
+import { isObject } from "../../../protocol/json_rpc.ts";
+import type { JsonObject } from "../../../protocol/json_rpc.ts";
+import { metaPrefix } from "../../../protocol/modern.ts";
+import type { InputRequest } from "../../../protocol/types.ts";
+import type { SendOptions } from "../../../transport/transport.ts";
+import type { Passage } from "./passage.ts";
+
+/** Names the task that a message belongs to (2025-11-25). */
+export const relatedTask: string = metaPrefix + "related-task";
+
+/** The call of a gateway that has this `_meta`. */
+export type FindPassage = (meta: JsonObject | undefined) => Passage | undefined;
+
+/** A handler's context, with what the connection tells of the question. */
+export interface AskedContext extends HandlerContext {
+  /** The request that it came with. */
+  readonly asking?: ClientRequest | undefined;
+  /** The call whose task asks. */
+  readonly passage?: Passage | undefined;
+}
+
+/** The answers of one client behind. */
+export class RelayInputs extends Inputs {
+  readonly #find: FindPassage;
+  /** The tasks that are followed, by their ids at the server. */
+  readonly #tasks = new Map<unknown, Passage>();
+
+  constructor(options: InputOptions, find: FindPassage) {
+    super(options);
+    this.#find = find;
+  }
+
+  /** What a task asks and tells belongs to a call, until the returned function is called. */
+  follow(taskId: string, passage: Passage): () => void {
+    this.#tasks.set(taskId, passage);
+    return () => void this.#tasks.delete(taskId);
+  }
+
+  /** What a modern task asks goes to the caller, as it is. */
+  override async answerAll(requests: Record<string, InputRequest>, context: InputContext): Promise<JsonObject> {
+    const passage = context.method === "tasks/update" ? this.#tasks.get(context.params.taskId) : undefined;
+    if (!passage) return await super.answerAll(requests, context);
+    const answers = await Promise.all(
+      Object.entries(requests).map(async ([key, request]) => [key, await passage.ask(request, context.signal)]),
+    );
+    return { inputResponses: Object.fromEntries(answers) };
+  }
+
+  /** The progress of a task comes when its call is over. */
+  override notified(method: string, params: JsonObject | undefined): void {
+    const { progress, total, message } = params ?? {};
+    if (method !== "notifications/progress" || typeof progress !== "number") return super.notified(method, params);
+    this.#taskOf(params)?.progress({
+      progress,
+      ...(typeof total === "number" && { total }),
+      ...(typeof message === "string" && { message }),
+    });
+  }
+
+  /** A modern server's questions go to the caller with all that belongs to them: nothing of it is kept here. */
+  override answerRound(result: JsonObject, asking: AskingCall, server: string, wait: Wait): Promise<JsonObject> {
+    const { request: { method, params, options }, round } = asking;
+    if (!this.#find(options.meta)) return super.answerRound(result, asking, server, wait);
+    const { inputRequests, requestState } = result;
+    const pending = { method, params, inputRequests, requestState, round };
+    return wait(
+      Promise.reject(new InputRequiredError(`"${method}" waits for input of the client in front`, { pending })),
+    );
+  }
+
+  /** A legacy server's request may come with the call that it belongs to. */
+  override legacy(parts: LegacyInputParts, send: () => SendOptions): LegacyInput {
+    let asking: ClientRequest | undefined;
+    let passage: Passage | undefined;
+    const answers: InputAnswers = {
+      handlers: this.handlers,
+      capabilities: this.capabilities,
+      answer: (method, params, context) => {
+        const asked: AskedContext = { ...context, asking, passage };
+        return this.answer(method, params, asked);
+      },
+      answerAll: (requests, context) => this.answerAll(requests, context),
+      answerRound: (result, call, server, wait) => this.answerRound(result, call, server, wait),
+      notified: (method, params) => this.notified(method, params),
+      legacy: (...given) => this.legacy(...given),
+    };
+    const inner = new LegacyServerRequests(answers, parts, send);
+    return {
+      requested: (request, call) => {
+        // It is answered from here on without a pause before `answer`.
+        asking = (call as Partial<AskingCall> | undefined)?.request;
+        passage = this.#taskOf(request.params);
+        try {
+          return inner.requested(request, call);
+        } finally {
+          asking = passage = undefined;
+        }
+      },
+      notified: (method, params) => inner.notified(method, params),
+      satisfy: (error, round, wait) => inner.satisfy(error, round, wait),
+      stop: () => inner.stop(),
+    };
+  }
+
+  #taskOf(params: JsonObject | undefined): Passage | undefined {
+    const { _meta } = params ?? {};
+    const related = isObject(_meta) ? _meta[relatedTask] : undefined;
+    return isObject(related) ? this.#tasks.get(related.taskId) : undefined;
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * Servers that nothing is known of: a hub that is lazy connects them with their first call, but nobody calls what is not listed.
+ *
+ * @module
+ */
+import { unlessAborted } from "../../../client/core_client.ts";
+import type { HubLike } from "../../seam.ts";
+
+/** Has each such server connected and listed, once: what comes of it later is told of as a change. */
+export class FirstLists {
+  readonly #hub: HubLike;
+  /** Servers that need no look any more. */
+  readonly #seen = new Set<string>();
+  readonly #trying = new Map<string, Promise<void>>();
+
+  constructor(hub: HubLike) {
+    this.#hub = hub;
+  }
+
+  /**
+   * Waits for servers that were never listed: for each as long as it may take to connect (`timeout` of its config), and for
+   * those that are being connected by others not at all.
+   *
+   * @returns undefined when there is nothing to wait for.
+   * @throws {unknown} The reason of the signal.
+   */
+  wait(signal: AbortSignal): Promise<unknown> | undefined {
+    const status = this.#hub.status();
+    const names = new Set(status.map(({ name }) => name));
+    // One that was removed may come again.
+    for (const name of this.#seen) if (!names.has(name)) this.#seen.delete(name);
+    const fresh = status.filter(({ name, state }) => state === "disconnected" && !this.#seen.has(name));
+    if (fresh.length) this.#try(fresh.map(({ name }) => name));
+    return this.#trying.size ? unlessAborted(Promise.all(this.#trying.values()), signal) : undefined;
+  }
+
+  #try(names: readonly string[]): void {
+    const listed = new Set(this.#hub.catalog().servers.map(({ name }) => name));
+    for (const name of names) {
+      this.#seen.add(name);
+      const trying = listed.has(name) ? undefined : this.#hub.retry?.(name);
+      // Why it fails is told by the hub.
+      if (trying) this.#trying.set(name, trying.catch(() => {}).finally(() => this.#trying.delete(name)));
+    }
+  }
+}
