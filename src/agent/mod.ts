@@ -27,3 +27,25 @@ export type { BridgeOptions } from "./bridge.ts";
 export { createAgentHandler } from "./serve_agent.ts";
 export type { AgentHandlerOptions } from "./serve_agent.ts";
 export type { RouteOptions } from "./http/front.ts";
+export { Agent } from "./loop/agent.ts";
+export type { AgentOptions, AnswerQuestion, ApproveCall, RunOptions } from "./loop/options.ts";
+export { AgentRun, AgentRunError } from "./loop/run.ts";
+export type { AgentResult } from "./loop/run.ts";
+export { RunCancelledError } from "./loop/seam.ts";
+export type {
+  AgentAnswer,
+  AgentEnd,
+  AgentEvent,
+  AgentQuestion,
+  AgentTask,
+  Observation,
+  ObservationOutcome,
+  ProposedCall,
+  RunnableAgent,
+  RunWorld,
+} from "./loop/seam.ts";
+export type { AgentTool, AgentToolContext, AgentToolReturn } from "./loop/calls/own_tools.ts";
+export { samplingHandler } from "./loop/turns/sampling.ts";
+export type { SamplingPolicy } from "./loop/turns/sampling.ts";
+export { createRelay } from "../hub/relay.ts";
+export type { Relay, RelayedCall, RelayOptions } from "../hub/relay.ts";

@@ -12,7 +12,10 @@ import { inMemory, openHub, textOf } from "./support.ts";
 
 function asking(): McpServer {
   const server = new McpServer({ name: "asking", version: "1.0.0" });
-  const requestedSchema: ElicitRequest["requestedSchema"] = { type: "object", properties: { name: { type: "string" } } };
+  const requestedSchema: ElicitRequest["requestedSchema"] = {
+    type: "object",
+    properties: { name: { type: "string" } },
+  };
   server.tool("ask", {}, async (_, context) => {
     const { content } = await context.elicit({ message: "Who?", requestedSchema });
     return `it is ${content?.name}`;
