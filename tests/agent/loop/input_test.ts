@@ -187,7 +187,7 @@ describe("a run that waits", () => {
 });
 
 describe("a model that answers what servers sample", () => {
-  const context = { server: "one", signal: new AbortController().signal };
+  const context = () => ({ server: "one", signal: new AbortController().signal });
   const user = (
     content: CreateMessageRequest["messages"][number]["content"],
   ): CreateMessageRequest["messages"][number] => ({
@@ -210,7 +210,7 @@ describe("a model that answers what servers sample", () => {
       toolChoice: { mode: "required" },
       temperature: 0.5,
       stopSequences: ["."],
-    }, context);
+    }, context());
     assertEquals(answer, {
       role: "assistant",
       content: [{ type: "text", text: "so" }, { type: "tool_use", id: "look", name: "look", input: { at: 1 } }],
@@ -240,7 +240,7 @@ describe("a model that answers what servers sample", () => {
       const model = new ScriptedModel([{ text: "a", reason: reason as "stop" }]);
       const answer = await samplingHandler(model)(
         { messages: [user({ type: "text", text: "Hi" })], maxTokens: 1 },
-        context,
+        context(),
       );
       assertEquals(answer?.stopReason, expected);
     }

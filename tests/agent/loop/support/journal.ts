@@ -30,10 +30,10 @@ type Row = { state: "begun" } | { state: "done"; text: string | undefined } | {
 
 /** What of a run survives its processes. */
 export class TestJournal {
-  readonly rows = new Map<string, Row>();
-  readonly events = new Map<string, AgentEvent>();
-  readonly questions = new Map<string, AgentQuestion>();
-  readonly answers = new Map<string, AgentAnswer>();
+  readonly rows: Map<string, Row> = new Map();
+  readonly events: Map<string, AgentEvent> = new Map();
+  readonly questions: Map<string, AgentQuestion> = new Map();
+  readonly answers: Map<string, AgentAnswer> = new Map();
   /** How often work was done, by the names of steps. */
   readonly works: string[] = [];
   readonly clock: Clock;
@@ -45,7 +45,7 @@ export class TestJournal {
   }
 
   /** The world of one process. */
-  world(cut = Infinity, signal?: AbortSignal): RunWorld {
+  world(cut: number = Infinity, signal?: AbortSignal): RunWorld {
     return new TestWorld(this, cut, signal);
   }
 
