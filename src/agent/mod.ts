@@ -47,5 +47,5 @@ export type {
 export type { AgentTool, AgentToolContext, AgentToolReturn } from "./loop/calls/own_tools.ts";
 export { samplingHandler } from "./loop/turns/sampling.ts";
 export type { SamplingPolicy } from "./loop/turns/sampling.ts";
-export { createRelay } from "../hub/relay.ts";
-export type { Relay, RelayedCall, RelayOptions } from "../hub/relay.ts";
+export type { Relay, RelayOptions } from "../hub/gateway/mod.ts";
+export type { RelayedCall } from "../hub/relayed_call.ts";

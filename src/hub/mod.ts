@@ -11,8 +11,6 @@ export type { OpenHub } from "./open_hub.ts";
 export type { HubCallOptions, HubOptions, OpenHubOptions } from "./options.ts";
 export type { HubEvents } from "./events.ts";
 export type * from "./seam.ts";
-export { createRelay } from "./relay.ts";
-export type { Relay, RelayedCall, RelayOptions } from "./relay.ts";
 export { createCatalogView } from "./catalog/catalog.ts";
 export type { CatalogView } from "./catalog/catalog.ts";
 export { readCatalog } from "./catalog/read.ts";

@@ -5,7 +5,7 @@
  */
 import type { TraceContext } from "../../client/telemetry/trace_context.ts";
 import type { ApprovalAnswer, ApprovalRequest } from "../../hub/pins/approval.ts";
-import type { Relay } from "../../hub/relay.ts";
+import type { Relay } from "../../hub/gateway/mod.ts";
 import type { HubLike } from "../../hub/seam.ts";
 import type { Clock, Random } from "../../ports.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";

@@ -5,7 +5,7 @@
  */
 import { systemClock, systemRandom } from "../../ports.ts";
 import type { Clock, Random } from "../../ports.ts";
-import type { Relay } from "../../hub/relay.ts";
+import type { Relay } from "../../hub/gateway/mod.ts";
 import { createSchemaValidator } from "../../protocol/json_schema/mod.ts";
 import type { Root } from "../../protocol/types.ts";
 import type { SchemaValidator } from "../../protocol/validation.ts";

@@ -6,5 +6,5 @@
 export { createGateway } from "./gateway.ts";
 export type { Gateway } from "./gateway.ts";
 export type { GatewayHub, GatewayOptions } from "./options.ts";
-export { createRelay } from "../relay.ts";
-export type { Relay, RelayOptions } from "../relay.ts";
+export { createRelay } from "./relay.ts";
+export type { Relay, RelayOptions } from "./relay.ts";

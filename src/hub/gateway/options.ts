@@ -9,7 +9,7 @@ import type { Clock, Logger, Random } from "../../ports.ts";
 import type { Implementation } from "../../protocol/types.ts";
 import type { RequestContext } from "../../server/definitions.ts";
 import type { HubLike } from "../seam.ts";
-import type { Relay } from "../relay.ts";
+import type { Relay } from "./relay.ts";
 
 /** What a gateway needs of a hub. */
 export interface GatewayHub extends HubLike {

@@ -3,12 +3,11 @@
  *
  * @module
  */
-import { ProtocolViolationError } from "../../protocol/errors.ts";
-import type { JsonObject, JsonValue } from "../../protocol/json_rpc.ts";
-import type { CreateMessageRequest, ElicitRequest, InputRequest, LogMessage, Progress } from "../../protocol/types.ts";
+import { InvalidParamsError, MissingCapabilityError, ProtocolViolationError } from "../../protocol/errors.ts";
+import type { JsonObject } from "../../protocol/json_rpc.ts";
+import type { CreateMessageRequest, ElicitRequest, InputRequest, Progress } from "../../protocol/types.ts";
 import { EraSignal } from "../../server/common/era_signal.ts";
 import type { RequestContext } from "../../server/definitions.ts";
-import type { RelayedCall } from "../relay.ts";
 import { metaFor } from "./passing.ts";
 
 /** A question of a server that has no answer yet. */
@@ -19,7 +18,7 @@ interface Question {
 }
 
 /** A call that goes through. In front it may take several requests (modern): between them nobody is there to be told anything. */
-export class Passage implements RelayedCall {
+export class Passage {
   /** The server behind. */
   readonly server: string;
   /** Names who calls, where that is known. */
@@ -53,11 +52,6 @@ export class Passage implements RelayedCall {
 
   /** Tells the caller how far it is. */
   readonly progress = (progress: Progress): void => this.#context?.progress(progress);
-
-  /** Tells the caller what the server logs. */
-  log(level: LogMessage["level"], data: JsonValue, logger: string): void {
-    this.#context?.log(level, data, logger);
-  }
 
   /** Calls it off. */
   abort(reason?: unknown): void {
@@ -144,4 +138,11 @@ export async function ask(context: RequestContext, request: InputRequest, key?: 
     default:
       throw new ProtocolViolationError(`The server asks for "${method}", which nobody knows`);
   }
+}
+
+/** What a server is told of a question that its caller cannot be asked. */
+export function refusal(error: unknown, method: string): unknown {
+  return error instanceof MissingCapabilityError
+    ? new InvalidParamsError(`"${method}" cannot be answered: the client in front does not support it`)
+    : error;
 }

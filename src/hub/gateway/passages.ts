@@ -14,7 +14,7 @@ import type { JsonObject } from "../../protocol/json_rpc.ts";
 import { EraSignal } from "../../server/common/era_signal.ts";
 import type { RequestContext } from "../../server/definitions.ts";
 import { ask, Passage } from "./passage.ts";
-import type { Relay } from "../relay.ts";
+import type { Relay } from "./relay.ts";
 
 /** How many calls may wait for their caller's answers. */
 const mostParked = 1_000;

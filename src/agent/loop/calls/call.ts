@@ -7,7 +7,7 @@ import { resumed } from "../../../client/extras/resumed.ts";
 import { unlessAborted } from "../../../client/core_client.ts";
 import type { PendingInput } from "../../../client/input/seam.ts";
 import type { ResumedInput } from "../../../client/session/request.ts";
-import type { RelayedCall } from "../../../hub/relay.ts";
+import type { RelayedCall } from "../../../hub/relayed_call.ts";
 import { randomHex } from "../../../ports.ts";
 import { InputRequiredError, McpError } from "../../../protocol/errors.ts";
 import { isObject } from "../../../protocol/json_rpc.ts";

@@ -4,9 +4,9 @@
  * @module
  */
 import type { ElicitRequest, Era } from "../../../../mod.ts";
-import { createRelay } from "../../../../src/hub/relay.ts";
+import { createRelay } from "../../../../src/hub/gateway/mod.ts";
 import type { Hub } from "../../../../src/hub/hub.ts";
-import type { Relay } from "../../../../src/hub/relay.ts";
+import type { Relay } from "../../../../src/hub/gateway/mod.ts";
 import type { JsonObject } from "../../../../src/protocol/json_rpc.ts";
 import { McpServer } from "../../../../src/server/mod.ts";
 import { inMemory, openHub } from "../../../hub/support.ts";

@@ -1,12 +1,12 @@
 /**
- * Questions of servers, taken to whoever's call they belong to: a client in front of a gateway, or the run of an agent.
+ * Questions of the servers behind a gateway, taken to whoever's call they belong to.
  *
  * @module
  */
-import { allFeatures } from "../client/features.ts";
-import type { Features } from "../client/features.ts";
-import { Inputs } from "../client/input/input.ts";
-import { LegacyServerRequests } from "../client/input/legacy_input.ts";
+import { allFeatures } from "../../client/features.ts";
+import type { Features } from "../../client/features.ts";
+import { Inputs } from "../../client/input/input.ts";
+import { LegacyServerRequests } from "../../client/input/legacy_input.ts";
 import type {
   AskingCall,
   HandlerContext,
@@ -16,15 +16,10 @@ import type {
   LegacyInput,
   LegacyInputParts,
   Wait,
-} from "../client/input/seam.ts";
-import type { ClientRequest } from "../client/session/request.ts";
-import {
-  InputRequiredError,
-  InvalidParamsError,
-  MethodNotFoundError,
-  MissingCapabilityError,
-} from "../protocol/errors.ts";
-import type { JsonObject, JsonValue } from "../protocol/json_rpc.ts";
+} from "../../client/input/seam.ts";
+import type { ClientRequest } from "../../client/session/request.ts";
+import { InputRequiredError, MethodNotFoundError } from "../../protocol/errors.ts";
+import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type {
   CreateMessageResult,
   ElicitRequest,
@@ -32,32 +27,15 @@ import type {
   InputRequest,
   LogMessage,
   Root,
-} from "../protocol/types.ts";
-import type { SendOptions } from "../transport/transport.ts";
-
-/** A call that questions may belong to. */
-export interface RelayedCall {
-  /** The server behind. */
-  readonly server: string;
-  /** Names who calls, where that is known. */
-  readonly caller: string | undefined;
-  /** The `_meta` that the server is given: an object of this call alone, by which it is known again. */
-  readonly meta: JsonObject;
-  /**
-   * Asks whoever calls something for the server, while the call is open.
-   *
-   * @param signal Aborted when the server does not want to know any more.
-   * @returns The answer as it travels.
-   * @throws {MissingCapabilityError} When the caller cannot be asked this.
-   */
-  ask(request: InputRequest, signal: AbortSignal): Promise<JsonObject>;
-  /** Tells whoever calls what the server logs. */
-  log?(level: LogMessage["level"], data: JsonValue, logger: string): void;
-}
+} from "../../protocol/types.ts";
+import type { SendOptions } from "../../transport/transport.ts";
+import { RelayedCalls } from "../relayed_call.ts";
+import type { RelayedCall as Passage } from "../relayed_call.ts";
+import { refusal } from "./passage.ts";
 
 /** Options of a relay. */
 export interface RelayOptions {
-  /** Answer what the servers ask in calls of nobody that the relay knows. */
+  /** Answer what the servers ask in calls that do not come through a gateway. */
   readonly handlers?: Handlers | undefined;
 }
 
@@ -66,12 +44,9 @@ interface AskedContext extends HandlerContext {
   readonly asking?: ClientRequest | undefined;
 }
 
-/** By this a call's `_meta` is known again, also where a middleware has made another object of it. It never travels. */
-const callKey = Symbol("causeway.call");
-
 /**
- * Takes what servers ask to whoever calls (the clients of a gateway, the runs of an agent), and their answers back. It is made
- * before the hub: its `handlers` and `features` are the hub's options. See {@linkcode createRelay}.
+ * Takes what servers ask to the callers of a gateway, and their answers back. It is made before the hub: its `handlers` and
+ * `features` are the hub's options. See {@linkcode createRelay}.
  */
 export class Relay {
   /** For the hub. Servers are told that everything can be asked; what a caller cannot be asked is refused then. */
@@ -79,7 +54,7 @@ export class Relay {
   /** For the hub. */
   readonly features: Features;
   readonly #own: Handlers;
-  readonly #calls = new Set<RelayedCall>();
+  readonly #calls = new RelayedCalls();
 
   /** Makes one. */
   constructor(options: RelayOptions) {
@@ -113,20 +88,18 @@ export class Relay {
   }
 
   /** @internal A call goes through from now on. */
-  begin(call: RelayedCall): void {
-    Object.defineProperty(call.meta, callKey, { value: call, enumerable: true, configurable: true });
-    this.#calls.add(call);
+  begin(passage: Passage): void {
+    this.#calls.add(passage);
   }
 
   /** @internal It is over. */
-  end(call: RelayedCall): void {
-    this.#calls.delete(call);
+  end(passage: Passage): void {
+    this.#calls.delete(passage);
   }
 
   /** @internal The call with this `_meta`. */
-  find(meta: JsonObject | undefined): RelayedCall | undefined {
-    const call: RelayedCall | undefined = meta && Reflect.get(meta, callKey);
-    return call && this.#calls.has(call) ? call : undefined;
+  find(meta: JsonObject | undefined): Passage | undefined {
+    return this.#calls.find(meta);
   }
 
   async #ask<Answer>(
@@ -135,39 +108,38 @@ export class Relay {
     own: (() => Answer | Promise<Answer>) | undefined,
   ): Promise<Answer> {
     const { asking, server, signal } = context;
-    const call = asking ? this.find(asking.options.meta) : this.#onlyOne(server);
-    if (!call) {
+    const passage = asking ? this.find(asking.options.meta) : this.#onlyOne(server);
+    if (!passage) {
       if (own && (asking || !this.#at(server).length)) return await own();
       throw new MethodNotFoundError(`"${request.method}" cannot be answered: it is not known whom to ask`);
     }
     try {
       // The context in front has checked that it is one.
-      return await call.ask(request, signal) as Answer;
+      return await passage.ask(request, signal) as Answer;
     } catch (error) {
       throw refusal(error, request.method);
     }
   }
 
   #log({ level, data, logger }: LogMessage, server: string | undefined): void {
-    if (server !== undefined) this.#onlyOne(server)?.log?.(level, data, logger ?? server);
+    if (server !== undefined) this.#onlyOne(server)?.context?.log(level, data, logger ?? server);
   }
 
-  #at(server: string): RelayedCall[] {
-    return [...this.#calls].filter((call) => call.server === server);
+  #at(server: string): Passage[] {
+    return this.#calls.at(server);
   }
 
   /** Whose it must be: nobody else has a call at this server now. */
-  #onlyOne(server: string): RelayedCall | undefined {
-    const calls = this.#at(server);
-    const last = calls.at(-1);
-    const isOne = calls.every(({ caller }) => caller !== undefined && caller === last?.caller);
-    return calls.length === 1 || isOne ? last : undefined;
+  #onlyOne(server: string): Passage | undefined {
+    const passages = this.#at(server);
+    const last = passages.at(-1);
+    const isOne = passages.every(({ caller }) => caller !== undefined && caller === last?.caller);
+    return passages.length === 1 || isOne ? last : undefined;
   }
 }
 
 /**
- * Makes a relay: with it what servers ask (elicitation, sampling, roots) and log reaches the clients of a gateway, and the
- * runs of an agent.
+ * Makes a relay: with it what servers ask (elicitation, sampling, roots) and log reaches the clients of a gateway.
  *
  * @example A hub that may ask its gateway's clients
  * ```ts
@@ -187,9 +159,9 @@ export function createRelay(options: RelayOptions = {}): Relay {
 
 /** The answers of one client behind. */
 class RelayInputs extends Inputs {
-  readonly #find: (meta: JsonObject | undefined) => RelayedCall | undefined;
+  readonly #find: (meta: JsonObject | undefined) => Passage | undefined;
 
-  constructor(options: InputOptions, find: (meta: JsonObject | undefined) => RelayedCall | undefined) {
+  constructor(options: InputOptions, find: (meta: JsonObject | undefined) => Passage | undefined) {
     super(options);
     this.#find = find;
   }
@@ -201,7 +173,7 @@ class RelayInputs extends Inputs {
     const { inputRequests, requestState } = result;
     const pending = { method, params, inputRequests, requestState, round };
     return wait(
-      Promise.reject(new InputRequiredError(`"${method}" waits for input of whoever calls`, { pending })),
+      Promise.reject(new InputRequiredError(`"${method}" waits for input of the client in front`, { pending })),
     );
   }
 
@@ -236,11 +208,4 @@ class RelayInputs extends Inputs {
       stop: () => inner.stop(),
     };
   }
-}
-
-/** What a server is told of a question that its caller cannot be asked. */
-function refusal(error: unknown, method: string): unknown {
-  return error instanceof MissingCapabilityError
-    ? new InvalidParamsError(`"${method}" cannot be answered: the client in front does not support it`)
-    : error;
 }
