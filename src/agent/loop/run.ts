@@ -62,7 +62,7 @@ export class AgentRun implements AsyncIterable<AgentEvent>, AsyncDisposable {
     }).finally(() => world.close());
   }
 
-  /** What its tools gave so far: each one was here before the model read it. */
+  /** What its tools gave so far, as it came: each one was here before the model read it. */
   get observations(): readonly Observation[] {
     return this.#world.observations;
   }

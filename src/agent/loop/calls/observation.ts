@@ -81,6 +81,8 @@ export class ToolChecks {
 export class Observer {
   readonly #hub: HubLike;
   readonly #clock: Clock;
+  /** Who the servers say they are: found once in a run. */
+  readonly #infos = new Map<string, Observation["provenance"]["serverInfo"]>();
 
   constructor(hub: HubLike, clock: Clock) {
     this.#hub = hub;
@@ -112,7 +114,11 @@ export class Observer {
   }
 
   #info(server: string): Observation["provenance"]["serverInfo"] {
+    const found = this.#infos.get(server);
+    if (found) return found;
     const known = this.#hub.catalog().servers.find(({ name }) => name === server)?.snapshot?.verdict?.info?.server;
-    return known && { name: String(known.name), version: String(known.version) };
+    const info = known && { name: String(known.name), version: String(known.version) };
+    this.#infos.set(server, info);
+    return info;
   }
 }
