@@ -83,8 +83,9 @@ export class Agent implements RunnableAgent, ApiAgentShape {
     if (typeof input !== "string" && !(Array.isArray(input) && input.length > 0)) {
       throw new TypeError("Cannot run an agent: expected a text, or a conversation of one message or more");
     }
-    const { clock, random } = this.#parts;
-    const { output, deadline, trace, id = randomHex(random, 16) } = options;
+    const { clock, random, options: { trace: told } } = this.#parts;
+    // Now: the loop itself begins a turn later.
+    const { output, deadline, trace = told?.(), id = randomHex(random, 16) } = options;
     const task: AgentTask = {
       input,
       ...(output && { output }),

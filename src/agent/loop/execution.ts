@@ -4,11 +4,17 @@
  * @module
  */
 import { childTrace, type TraceContext } from "../../client/telemetry/trace_context.ts";
+import type { CatalogTool } from "../../hub/seam.ts";
 import { randomHex } from "../../ports.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { TokenUsage } from "../api_agent.ts";
 import { LanguageModelError } from "../model/seam.ts";
-import type { LanguageModelMessage, LanguageModelRequest, LanguageModelToolCall } from "../model/seam.ts";
+import type {
+  LanguageModelMessage,
+  LanguageModelRequest,
+  LanguageModelTool,
+  LanguageModelToolCall,
+} from "../model/seam.ts";
 import { RunCall } from "./calls/call.ts";
 import type { CallHost } from "./calls/call.ts";
 import { ServerInputs } from "./calls/inputs.ts";
@@ -33,6 +39,13 @@ type Turn =
     readonly planned: readonly PlannedCall[];
   });
 
+/** The tools of a hub as they were at one time. */
+interface Offered {
+  readonly all: readonly CatalogTool[];
+  readonly tools: readonly LanguageModelTool[];
+  cost(): number;
+}
+
 /** One run. */
 export class Execution {
   readonly #parts: AgentParts;
@@ -46,6 +59,7 @@ export class Execution {
   #usage: TokenUsage = { inputTokens: 0, outputTokens: 0 };
   #steps = 0;
   #trace: TraceContext = {};
+  #offer: Offered | undefined;
 
   constructor(parts: AgentParts, task: AgentTask, world: RunWorld) {
     this.#parts = parts;
@@ -84,10 +98,10 @@ export class Execution {
   /** What is decided once for all processes; the deadline. */
   async #begin(timed: (cancel: () => void) => void): Promise<number> {
     const { clock } = this.#world;
-    const { random, options: { timeout = Infinity } } = this.#parts;
+    const { random, options: { timeout = Infinity, trace: told } } = this.#parts;
     const { at, trace } = await this.#journal.begin(() => ({
       at: clock.now(),
-      trace: childTrace(this.#task.trace ?? {}, random).context,
+      trace: childTrace(this.#task.trace ?? told?.() ?? {}, random).context,
     }));
     this.#trace = trace;
     const deadline = Math.min(this.#task.deadline ?? Infinity, at + timeout);
@@ -187,14 +201,10 @@ export class Execution {
   }
 
   #request(shape: OutputShape | undefined): LanguageModelRequest {
-    const { hub, contextTokens, options: { maxOutputTokens, temperature } } = this.#parts;
-    const tools = hub.tools().map(({ qualifiedName: name, tool }) => ({
-      name,
-      description: tool.description ?? tool.title ?? tool.name,
-      inputSchema: tool.inputSchema,
-    }));
+    const { contextTokens, options: { maxOutputTokens, temperature } } = this.#parts;
+    const { tools, cost } = this.#offered();
     const messages = shape ? [{ role: "system" as const, content: shape.advice }, ...this.#messages] : this.#messages;
-    const room = contextTokens === Infinity ? Infinity : contextTokens - tokensOf(tools);
+    const room = contextTokens === Infinity ? Infinity : contextTokens - cost();
     return {
       messages: room === Infinity ? [...messages] : fitContext(messages, room, (id) => this.#calls.get(id) ?? false),
       ...(tools.length > 0 && { tools }),
@@ -202,6 +212,19 @@ export class Execution {
       ...(maxOutputTokens !== undefined && { maxOutputTokens }),
       ...(temperature !== undefined && { temperature }),
     };
+  }
+
+  /** The tools for the model, and what they cost in tokens: read anew when they have changed. */
+  #offered(): Offered {
+    const all = this.#parts.hub.tools();
+    if (this.#offer?.all === all) return this.#offer;
+    const tools = all.map(({ qualifiedName: name, tool }) => ({
+      name,
+      description: tool.description ?? tool.title ?? tool.name,
+      inputSchema: tool.inputSchema,
+    }));
+    let cost: number | undefined;
+    return this.#offer = { all, tools, cost: () => cost ??= tokensOf(tools) };
   }
 
   /** Calls under names of their own: a model may give none, or one twice. */

@@ -74,6 +74,8 @@ export interface AgentOptions {
   readonly maxOutputTokens?: number | undefined;
   /** 0 to 2 (the provider's own). */
   readonly temperature?: number | undefined;
+  /** Tells the trace that a run belongs to when it begins, such as `activeTrace` of `./otel`. Undefined: a new one. */
+  readonly trace?: (() => TraceContext | undefined) | undefined;
   /** Time (the system's); durable runs have their own. */
   readonly clock?: Clock | undefined;
   /** Chance (the system's). */
@@ -96,7 +98,7 @@ export interface RunOptions {
   readonly deadline?: number | undefined;
   /** Who answers its questions: a function, or whoever calls `run.answer` (`wait`). Default: nobody, so that each is a no. */
   readonly questions?: AnswerQuestion | "wait" | undefined;
-  /** The trace that it belongs to (a new one). */
+  /** The trace that it belongs to. Default: what the agent's `trace` tells. */
   readonly trace?: TraceContext | undefined;
   /** Its id (an unguessable one). */
   readonly id?: string | undefined;
