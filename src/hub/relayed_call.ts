@@ -4,7 +4,7 @@
  * @module
  */
 import type { JsonObject, JsonValue } from "../protocol/json_rpc.ts";
-import type { InputRequest, LogMessage } from "../protocol/types.ts";
+import type { InputRequest, LogMessage, Progress } from "../protocol/types.ts";
 
 /** A call that a relay knows: of a client in front of a gateway, or of the run of an agent. */
 export interface RelayedCall {
@@ -16,6 +16,8 @@ export interface RelayedCall {
   readonly meta: JsonObject;
   /** Takes what the server logs, while somebody is there to hear it. */
   readonly context?: { log(level: LogMessage["level"], data: JsonValue, logger?: string): void } | undefined;
+  /** Hears how far the server is, while somebody is there to hear it. */
+  readonly progress?: ((progress: Progress) => void) | undefined;
   /**
    * Asks whoever calls something for the server, while the call is open.
    *

@@ -29,13 +29,18 @@ function javascript(base: unknown, members: object = {}): new () => object {
 test("all of it can be imported from one place", async () => {
   const names = Object.keys(await import("../../src/agent/mod.ts")).sort();
   assertEquals(names, [
+    "Agent",
+    "AgentRun",
+    "AgentRunError",
     "ApiAgent",
     "McpAgent",
     "ModelError",
+    "RunCancelledError",
     "createAgentHandler",
     "createBridgeHandler",
     "createModelHandler",
     "isApiAgent",
+    "samplingHandler",
     "textOfMessage",
     "toMcpServer",
     "unknownTool",

@@ -303,3 +303,14 @@ describe("an output with a shape", () => {
     assertEquals([codeOf(wrong), model.asked.length], ["output_invalid", 3]);
   });
 });
+
+describe("a call that takes its time", () => {
+  test("tells how far it is, by the id of the call", async () => {
+    await using scene = await openScene();
+    const model = new ScriptedModel([{ calls: [call("data__walk", {}, "w")] }, { text: "done" }]);
+    const events = await gather(new Agent({ model, hub: scene.hub, approve }).run("Go"));
+    assertEquals(events.filter(({ type }) => type === "progress"), [
+      { type: "progress", step: 1, id: "w", progress: 1, total: 2, message: "half" },
+    ]);
+  });
+});

@@ -12,7 +12,7 @@ import { randomHex } from "../../../ports.ts";
 import { InputRequiredError, McpError } from "../../../protocol/errors.ts";
 import { isObject } from "../../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../../protocol/json_rpc.ts";
-import type { CallToolResult, InputRequest } from "../../../protocol/types.ts";
+import type { CallToolResult, InputRequest, Progress } from "../../../protocol/types.ts";
 import type { TokenUsage } from "../../api_agent.ts";
 import { LanguageModelError } from "../../model/seam.ts";
 import type { LanguageModelToolCall } from "../../model/seam.ts";
@@ -188,7 +188,7 @@ export class RunCall {
         signal,
         meta: relayed.meta,
         throws: true,
-        onProgress: this.#progress(proposal.id),
+        onProgress: relayed.progress,
         ...(timeout !== undefined && { timeout }),
         ...(repeatable && { idempotent: true }),
         ...(resume && { resume }),
@@ -205,7 +205,10 @@ export class RunCall {
   }
 
   /** What the relay knows the call by, and takes a legacy server's questions to. */
-  #relayed(proposal: ProposedCall, spend: Asking["spend"]): RelayedCall {
+  #relayed(
+    proposal: ProposedCall,
+    spend: Asking["spend"],
+  ): RelayedCall & { readonly progress: (progress: Progress) => void } {
     const { world, parts: { random }, inputs, meta } = this.#host;
     const attempt = randomHex(random, 6);
     let count = 0;
@@ -213,6 +216,7 @@ export class RunCall {
       server: proposal.server,
       caller: `run ${world.id}`,
       meta: { ...meta(), [idempotencyKey]: `${world.id}:${this.#name}` },
+      progress: this.#progress(proposal.id, attempt),
       ask: (request, signal) =>
         inputs.answer(request, {
           id: `${kindOf(request)}:${this.#name}.${attempt}.${++count}`,
@@ -295,9 +299,8 @@ export class RunCall {
     return observation;
   }
 
-  #progress(id: string): (progress: { progress: number; total?: number; message?: string }) => void {
-    const { world, parts: { random } } = this.#host;
-    const attempt = randomHex(random, 6);
+  #progress(id: string, attempt: string): (progress: Progress) => void {
+    const { world } = this.#host;
     let count = 0;
     return ({ progress, total, message }) =>
       world.emit(`progress:${this.#name}.${attempt}.${++count}`, {

@@ -87,6 +87,12 @@ function createData(ledger: string[], metas: JsonObject[]): McpServer {
       })
     );
   });
+  server.tool("walk", {}, async (_, { progress }) => {
+    progress({ progress: 1, total: 2, message: "half" });
+    // What is told on its way has to arrive before the answer.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    return "there";
+  });
   addQuestions(server, note);
   return server;
 }
