@@ -88,6 +88,7 @@ function sources(): string[] {
   return [
     ...files,
     "README.md",
+    "docs/AGENTS.md",
     "docs/AUTH.md",
     "docs/HUB.md",
     "docs/MODELS.md",

@@ -47,3 +47,25 @@ export type { WorkersAiBinding, WorkersAiModelOptions } from "./model/workers_ai
 export { directiveModel } from "./model/directive_model.ts";
 export type { ModelLimits } from "./model/wire/body.ts";
 export type { ModelTimeouts } from "./model/wire/patience.ts";
+export { Agent } from "./loop/agent.ts";
+export type { AgentOptions, AnswerQuestion, ApproveCall, RunOptions } from "./loop/options.ts";
+export { AgentRun, AgentRunError } from "./loop/run.ts";
+export type { AgentResult } from "./loop/run.ts";
+export { RunCancelledError } from "./loop/seam.ts";
+export type {
+  AgentAnswer,
+  AgentEnd,
+  AgentEvent,
+  AgentQuestion,
+  AgentTask,
+  Observation,
+  ObservationOutcome,
+  ProposedCall,
+  RunnableAgent,
+  RunWorld,
+} from "./loop/seam.ts";
+export type { AgentTool, AgentToolContext, AgentToolReturn } from "./loop/calls/own_tools.ts";
+export { samplingHandler } from "./loop/turns/sampling.ts";
+export type { SamplingPolicy } from "./loop/turns/sampling.ts";
+export type { Relay, RelayOptions } from "../hub/gateway/mod.ts";
+export type { RelayedCall } from "../hub/relayed_call.ts";

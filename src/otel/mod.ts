@@ -16,5 +16,6 @@ export type {
   TracerProvider,
   TransportName,
 } from "./options.ts";
+export { activeTrace } from "./propagation.ts";
 export { traceServer } from "./server.ts";
 export type { ServerTelemetryOptions } from "./server.ts";

@@ -13,6 +13,7 @@ import {
   trace,
 } from "@opentelemetry/api";
 import type { BaggageEntry } from "@opentelemetry/api";
+import type { TraceContext } from "../client/telemetry/trace_context.ts";
 import type { JsonObject } from "../protocol/json_rpc.ts";
 import { attempt } from "./attempt.ts";
 import type { Context, Propagator } from "./options.ts";
@@ -52,6 +53,27 @@ export function read(base: Context, carrier: JsonObject, given: Propagator | und
 /** The context that the program is in. */
 export function activeContext(): Context {
   return attempt(() => context.active()) ?? ROOT_CONTEXT;
+}
+
+/**
+ * The trace that the program is in, as it travels: the option `trace` of an agent, so that its calls belong to the span that
+ * it runs in.
+ *
+ * @param given Writes it. Default: the program's own propagator, else W3C Trace Context.
+ * @returns Undefined where there is no trace.
+ *
+ * @example An agent within the program's spans
+ * ```ts
+ * import { activeTrace } from "@causeway/mcp/otel";
+ *
+ * const trace = activeTrace();
+ * console.assert(trace === undefined, "there is no SDK here");
+ * ```
+ */
+export function activeTrace(given?: Propagator): TraceContext | undefined {
+  const { traceparent, tracestate, baggage } = write(activeContext(), given);
+  if (traceparent === undefined) return undefined;
+  return { traceparent, ...(tracestate !== undefined && { tracestate }), ...(baggage !== undefined && { baggage }) };
 }
 
 /** Runs `work` once in a context, and gives what it gives. */

@@ -29,10 +29,14 @@ function javascript(base: unknown, members: object = {}): new () => object {
 test("all of it can be imported from one place", async () => {
   const names = Object.keys(await import("../../src/agent/mod.ts")).sort();
   assertEquals(names, [
+    "Agent",
+    "AgentRun",
+    "AgentRunError",
     "ApiAgent",
     "LanguageModelError",
     "McpAgent",
     "ModelError",
+    "RunCancelledError",
     "aiSdkModel",
     "createAgentHandler",
     "createBridgeHandler",
@@ -40,6 +44,7 @@ test("all of it can be imported from one place", async () => {
     "directiveModel",
     "isApiAgent",
     "openAiModel",
+    "samplingHandler",
     "textOfMessage",
     "toMcpServer",
     "unknownTool",

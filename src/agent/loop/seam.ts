@@ -6,8 +6,9 @@
 import type { Clock } from "../../ports.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { CallToolResult, ElicitRequest } from "../../protocol/types.ts";
+import type { TraceContext } from "../../client/telemetry/trace_context.ts";
 import type { TokenUsage } from "../api_agent.ts";
-import type { LanguageModelMessage } from "../model/seam.ts";
+import type { LanguageModelEnd, LanguageModelMessage } from "../model/seam.ts";
 import type { Steps } from "../runs/steps.ts";
 
 /** What became of a tool call. */
@@ -100,6 +101,7 @@ export type AgentQuestion =
 export interface ProposedCall {
   /** The id of the call. */
   readonly id: string;
+  /** The server that it goes to; empty for tools of the agent itself. */
   readonly server: string;
   /** The tool's name at its server. */
   readonly tool: string;
@@ -139,6 +141,8 @@ export type AgentEnd =
     readonly usage: TokenUsage;
     /** How often the model was asked. */
     readonly steps: number;
+    /** Why the model stopped, where it was not done: `length`, for one. */
+    readonly finish?: LanguageModelEnd | undefined;
   }
   | {
     readonly type: "failed";
@@ -187,6 +191,19 @@ export interface AgentTask {
   readonly input: string | readonly LanguageModelMessage[];
   /** A JSON Schema of an object: then the run ends with an `output` that fits it. */
   readonly output?: JsonObject | undefined;
+  /** When it has to be over, in milliseconds since 1970 (the agent's `timeout`). */
+  readonly deadline?: number | undefined;
+  /** The trace that it belongs to: its tool calls carry it on (a new one). */
+  readonly trace?: TraceContext | undefined;
+}
+
+/** Somebody has cancelled the run: the reason of `RunWorld.signal` then, and the run ends as `cancelled`. Any other reason leaves it. */
+export class RunCancelledError extends Error {
+  /** Makes an error; the message is what the run's end gives as its reason. */
+  constructor(reason: string = "It was cancelled") {
+    super(reason);
+    this.name = "RunCancelledError";
+  }
 }
 
 /**
@@ -199,7 +216,8 @@ export interface RunWorld {
   /** Does what must not be done twice. */
   readonly steps: Steps;
   /**
-   * Tells an event. The same key of one run tells the same event: whoever keeps events keeps the first.
+   * Tells an event. The same key of one run tells the same event: whoever keeps events keeps the first. The loop itself tells all of
+   * them: also `question` and `answered`, and the end, with the key `end`.
    *
    * @param key Unique in the run; the same after a restart, except for pieces of what begins again.
    */
@@ -213,7 +231,7 @@ export interface RunWorld {
     question: AgentQuestion,
     options?: { readonly live?: boolean; readonly signal?: AbortSignal },
   ): Promise<AgentAnswer>;
-  /** Aborted when the run is cancelled or this process gives it up: pass it on. */
+  /** Aborted when the run is cancelled (with a {@linkcode RunCancelledError}) or this process gives it up: pass it on. */
   readonly signal: AbortSignal;
   /** Time. */
   readonly clock: Clock;

@@ -89,7 +89,7 @@ export function boundary(text: string, at: number): number {
  * What a text costs. A token is about four characters of plain English, and about one of most other scripts: an estimate
  * that rather is too high.
  */
-function costOf(text: string, unit: Budget["unit"]): number {
+export function costOf(text: string, unit: Budget["unit"]): number {
   if (unit === "characters") return text.length;
   let cost = 0;
   for (let at = 0; at < text.length; at++) cost += tokensOf(text.charCodeAt(at));

@@ -7,7 +7,7 @@ import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { CallToolResult, ToolAnnotations } from "../../protocol/types.ts";
 import { HubLayer } from "../layer.ts";
 import type { CatalogTool, HubLike } from "../seam.ts";
-import { createMatcher, type Matcher } from "./glob.ts";
+import { createMatcher } from "./glob.ts";
 
 /** A call that waits for a yes. */
 export interface ApprovalRequest {
@@ -60,20 +60,34 @@ export interface ApprovalOptions {
  */
 export function withApproval(hub: HubLike, approve: Approve, options: ApprovalOptions = {}): HubLike {
   if (typeof approve !== "function") throw new TypeError("Cannot ask for approval: expected a function");
-  const { readOnly = [], trustHintsOf = [] } = options;
-  return new ApprovedHub(hub, approve, toolMatcher(readOnly), createMatcher(trustHintsOf));
+  return new ApprovedHub(hub, approve, createReadOnlyRule(options));
+}
+
+/**
+ * Tells which tools only read: by the operator's word, or by the hints of servers that the operator believes.
+ *
+ * @throws {TypeError} When a pattern is no text, or empty.
+ */
+export function createReadOnlyRule(
+  { readOnly = [], trustHintsOf = [] }: ApprovalOptions,
+): (tool: CatalogTool) => boolean {
+  const isRead = toolMatcher(readOnly);
+  const isTrusted = createMatcher(trustHintsOf);
+  return (found) => {
+    const { server, tool } = found;
+    // Without types something else might be given than a plain yes.
+    return isRead(found) === true || (tool.annotations?.readOnlyHint === true && isTrusted([server]));
+  };
 }
 
 class ApprovedHub extends HubLayer {
   readonly #approve: Approve;
-  readonly #readOnly: (tool: CatalogTool) => boolean;
-  readonly #trusted: Matcher;
+  readonly #isReadOnly: (tool: CatalogTool) => boolean;
 
-  constructor(hub: HubLike, approve: Approve, readOnly: (tool: CatalogTool) => boolean, trusted: Matcher) {
+  constructor(hub: HubLike, approve: Approve, isReadOnly: (tool: CatalogTool) => boolean) {
     super(hub);
     this.#approve = approve;
-    this.#readOnly = readOnly;
-    this.#trusted = trusted;
+    this.#isReadOnly = isReadOnly;
   }
 
   override async callTool(...[name, args = {}, options]: Parameters<HubLike["callTool"]>): Promise<CallToolResult> {
@@ -101,12 +115,6 @@ class ApprovedHub extends HubLayer {
     const text = `The call of "${shown}" was denied${reason}. It was not made; do not try it again without asking`;
     return { content: [{ type: "text", text }], isError: true };
   }
-
-  #isReadOnly(found: CatalogTool): boolean {
-    const { server, tool } = found;
-    // Without types something else might be given than a plain yes.
-    return this.#readOnly(found) === true || (tool.annotations?.readOnlyHint === true && this.#trusted([server]));
-  }
 }
 
 function toolMatcher(readOnly: NonNullable<ApprovalOptions["readOnly"]>): (tool: CatalogTool) => boolean {
@@ -116,7 +124,7 @@ function toolMatcher(readOnly: NonNullable<ApprovalOptions["readOnly"]>): (tool:
 }
 
 /** Only true is a yes. */
-function isYes(answer: ApprovalAnswer): boolean {
+export function isYes(answer: ApprovalAnswer): boolean {
   return answer === true || (typeof answer === "object" && answer?.approved === true);
 }
 

@@ -18,7 +18,9 @@ import type {
   LogMessage,
   Root,
 } from "../../../protocol/types.ts";
-import { type Passage, refusal } from "./passage.ts";
+import { RelayedCalls } from "../../relayed_call.ts";
+import type { RelayedCall as Passage } from "../../relayed_call.ts";
+import { refusal } from "./passage.ts";
 import { type AskedContext, RelayInputs } from "./relay_inputs.ts";
 import { askForTasks, createRelayTasks } from "./relay_tasks.ts";
 
@@ -42,7 +44,7 @@ export class Relay {
   /** For the hub: follows tasks to their end. */
   readonly tasks: TaskSupport;
   readonly #own: Handlers;
-  readonly #calls = new Map<JsonObject, Passage>();
+  readonly #calls = new RelayedCalls();
   /** Those that were given up, and for which a server may still ask. */
   readonly #left = new Set<Passage>();
 
@@ -82,12 +84,12 @@ export class Relay {
 
   /** @internal A call goes through from now on. */
   begin(passage: Passage): void {
-    this.#calls.set(passage.meta, passage);
+    this.#calls.add(passage);
   }
 
   /** @internal It is over. */
   end(passage: Passage): void {
-    this.#calls.delete(passage.meta);
+    this.#calls.delete(passage);
     this.#left.delete(passage);
   }
 
@@ -98,7 +100,7 @@ export class Relay {
 
   /** @internal The call with this `_meta`. */
   find(meta: JsonObject | undefined): Passage | undefined {
-    return meta && this.#calls.get(meta);
+    return this.#calls.find(meta);
   }
 
   async #ask<Answer>(
@@ -125,7 +127,7 @@ export class Relay {
   }
 
   #at(server: string): Passage[] {
-    return [...this.#calls.values()].filter((passage) => passage.server === server);
+    return this.#calls.at(server);
   }
 
   /** Whose it must be: nobody else has a call at this server now. */

@@ -22,7 +22,7 @@ import type { JsonObject } from "../../../protocol/json_rpc.ts";
 import { metaPrefix } from "../../../protocol/modern.ts";
 import type { InputRequest } from "../../../protocol/types.ts";
 import type { SendOptions } from "../../../transport/transport.ts";
-import type { Passage } from "./passage.ts";
+import type { RelayedCall as Passage } from "../../relayed_call.ts";
 
 /** Names the task that a message belongs to (2025-11-25). */
 export const relatedTask: string = metaPrefix + "related-task";
@@ -69,7 +69,7 @@ export class RelayInputs extends Inputs {
   override notified(method: string, params: JsonObject | undefined): void {
     const { progress, total, message } = params ?? {};
     if (method !== "notifications/progress" || typeof progress !== "number") return super.notified(method, params);
-    this.#taskOf(params)?.progress({
+    this.#taskOf(params)?.progress?.({
       progress,
       ...(typeof total === "number" && { total }),
       ...(typeof message === "string" && { message }),

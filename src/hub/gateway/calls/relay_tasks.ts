@@ -120,7 +120,7 @@ class RelayedTask implements TaskHandle {
     if (!passage) return await this.#handle.result(options);
     const letGo = inputs instanceof RelayInputs ? inputs.follow(this.taskId, passage) : undefined;
     try {
-      await passage.goOnAsTask();
+      await passage.goOnAsTask?.();
       return withoutTask(await this.#handle.result(options));
     } catch (error) {
       // Nobody else will ever ask for it. Who gives up while it is waited for has it cancelled there.

@@ -101,7 +101,7 @@ export function failure(text: string): CallToolResult {
 }
 
 /** The arguments, or what is wrong with them. */
-function readArguments(given: unknown): { args: JsonObject } | string {
+export function readArguments(given: unknown): { args: JsonObject } | string {
   if (given === undefined || given === null) return { args: {} };
   if (typeof given !== "string") return isArguments(given) ? { args: given } : notAnObject(given);
   if (given.trim() === "") return { args: {} };
@@ -133,7 +133,8 @@ function notJson(text: string): string {
     `expected ${expected}, found ${found}`;
 }
 
-function unknownTool(hub: HubLike, name: string): string {
+/** What a model is told of a tool that is not there: it may have meant another one. */
+export function unknownTool(hub: HubLike, name: string): string {
   const near = nearestNames(name, hub.tools().map(({ qualifiedName }) => qualifiedName));
   const hint = near.length === 0 ? "" : `, did you mean ${near.map((one) => `"${one}"`).join(", ")}?`;
   return `Cannot call "${name.slice(0, 200).toWellFormed()}": there is no tool of this name${hint}`;

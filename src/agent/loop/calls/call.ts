@@ -1,0 +1,379 @@
+/**
+ * One tool call of a run: consent, the call itself, the server's questions, and what became of it.
+ *
+ * @module
+ */
+import { resumed } from "../../../client/extras/resumed.ts";
+import { unlessAborted } from "../../../client/core_client.ts";
+import type { PendingInput } from "../../../client/input/seam.ts";
+import type { ResumedInput } from "../../../client/session/request.ts";
+import type { RelayedCall } from "../../../hub/relayed_call.ts";
+import { randomHex } from "../../../ports.ts";
+import { InputRequiredError, McpError } from "../../../protocol/errors.ts";
+import { isObject } from "../../../protocol/json_rpc.ts";
+import type { JsonObject } from "../../../protocol/json_rpc.ts";
+import type { CallToolResult, InputRequest, Progress } from "../../../protocol/types.ts";
+import type { TokenUsage } from "../../api_agent.ts";
+import { LanguageModelError } from "../../model/seam.ts";
+import type { LanguageModelToolCall } from "../../model/seam.ts";
+import { StepUnknownError } from "../../runs/steps.ts";
+import { RunFailure, settleAll } from "../failures.ts";
+import type { Journal } from "../journal.ts";
+import type { AgentParts } from "../parts.ts";
+import type { Observation, ProposedCall, RunWorld } from "../seam.ts";
+import type { Asking, ServerInputs } from "./inputs.ts";
+import { type CallOutcome, type Observer, said } from "./observation.ts";
+import type { PlannedCall, SoundCall } from "./plan.ts";
+import type { Questions } from "./questions.ts";
+
+/** How often a tool may change under a call that waits for consent. */
+const mostChanges = 5;
+
+/** Under this key of `_meta` a call says which one it is: the same when it is made again. */
+export const idempotencyKey = "dev.causeway/idempotency-key";
+
+/** What all calls of one run share. */
+export interface CallHost {
+  readonly parts: AgentParts;
+  readonly world: RunWorld;
+  readonly journal: Journal;
+  readonly signal: AbortSignal;
+  readonly observer: Observer;
+  readonly questions: Questions;
+  readonly inputs: ServerInputs;
+  /** What of a trace a call carries on. */
+  meta(): JsonObject;
+  /** Counts what servers have used of the model. */
+  spend(usage: TokenUsage): void;
+}
+
+/** Where a call stands in its run. */
+export interface CallPlace {
+  /** Which question to the model wanted it. */
+  readonly step: number;
+  /** The how manieth call of that step. */
+  readonly index: number;
+  /** When it was wanted, in milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** What one step of a call came to. Plain JSON: it is kept in journals. */
+type CallStep =
+  | { readonly type: "done"; readonly observation: Observation; readonly usage?: TokenUsage | undefined }
+  /** A modern server wants input first. */
+  | { readonly type: "pending"; readonly at: number; readonly pending: PendingInput }
+  /** The tool is not what it was when it was looked at. */
+  | { readonly type: "changed" };
+
+/** One call. */
+export class RunCall {
+  readonly #host: CallHost;
+  readonly #wanted: LanguageModelToolCall;
+  readonly #place: CallPlace;
+  readonly #name: string;
+  readonly #samples = { count: 0 };
+  #steps = 0;
+
+  constructor(host: CallHost, wanted: LanguageModelToolCall, place: CallPlace) {
+    this.#host = host;
+    this.#wanted = wanted;
+    this.#place = place;
+    this.#name = `${place.step}.${place.index}`;
+  }
+
+  /** Makes it, unless it is refused, and tells what became of it. */
+  async run(first: PlannedCall): Promise<Observation> {
+    const { journal, parts, signal, world } = this.#host;
+    let planned = first;
+    let { at } = this.#place;
+    for (let turn = 1;; turn++) {
+      if ("refusal" in planned) return await this.#refuse(planned.refusal);
+      const { proposal } = planned;
+      const denial = await this.#denial(planned, turn, at);
+      if (denial) return await this.#settle(proposal, denial);
+      const observation = await this.#make(planned);
+      if (observation) return this.#tell(observation);
+      if (turn === mostChanges) {
+        return await this.#settle(
+          proposal,
+          said(`"${proposal.name}" changes all the time: it was not called`, "not_called"),
+        );
+      }
+      ({ planned, at } = await journal.do(`plan:${this.#name}.${turn + 1}`, { repeatable: true }, async () => ({
+        planned: await parts.planner.plan(this.#wanted, signal),
+        at: world.clock.now(),
+      })));
+    }
+  }
+
+  /** Why it is not to be made; undefined: it may. */
+  async #denial({ proposal, consent }: SoundCall, turn: number, at: number): Promise<CallOutcome | undefined> {
+    if (consent === "given") return undefined;
+    if (consent !== "ask") return denied(proposal, consent.denied);
+    const { server, tool } = proposal;
+    const from = server === "" ? "" : ` of the server "${server}"`;
+    const answer = await this.#host.questions.ask({
+      id: `approval:${this.#name}${turn === 1 ? "" : `.${turn}`}`,
+      kind: "approval",
+      server,
+      message: `May the tool "${tool}"${from} be called?`,
+      call: proposal,
+    }, { at });
+    if (answer.action === "accept") return undefined;
+    return denied(proposal, answer.action === "decline" ? answer.reason ?? "a person said no" : "nobody said yes");
+  }
+
+  /** Undefined: the tool has changed meanwhile. */
+  async #make(planned: SoundCall): Promise<Observation | undefined> {
+    let resume: ResumedInput | undefined;
+    for (;;) {
+      const step = await this.#once(planned, resume);
+      if (step.type === "changed") return undefined;
+      if (step.type === "done") {
+        if (step.usage) this.#host.spend(step.usage);
+        if (await this.#isOver(planned, step.observation)) return step.observation;
+        resume = undefined;
+        continue;
+      }
+      const { pending, at } = step;
+      try {
+        resume = resumed(pending, await this.#answers(planned.proposal, pending, at));
+      } catch (error) {
+        // Refused, or a question that makes no sense: the server gets no answer, and the call comes to nothing.
+        if (!(error instanceof McpError) && !(error instanceof LanguageModelError)) throw error;
+        const text = `The call of "${planned.proposal.name}" was given up: ${error.message}`;
+        return await this.#record(
+          planned.proposal,
+          said(text, error instanceof InputRequiredError ? "denied" : "tool_error"),
+        );
+      }
+    }
+  }
+
+  async #once(planned: SoundCall, resume: ResumedInput | undefined): Promise<CallStep> {
+    const { journal, parts: { options: { callTimeout } } } = this.#host;
+    const name = this.#nextName();
+    try {
+      const { repeatable } = planned;
+      return await journal.do(name, { repeatable }, () => this.#attempt(planned, resume, callTimeout));
+    } catch (error) {
+      if (!(error instanceof StepUnknownError)) throw error;
+      const outcome = unknown(planned.proposal, "the process that made it ended");
+      return { type: "done", observation: await this.#record(planned.proposal, outcome, `unknown:${name.slice(5)}`) };
+    }
+  }
+
+  /** Sends it, in this process. */
+  async #attempt(
+    { proposal, repeatable }: SoundCall,
+    resume: ResumedInput | undefined,
+    timeout: number | undefined,
+  ): Promise<CallStep> {
+    const { parts: { hub, planner, checks, relay }, world, signal, observer } = this.#host;
+    const { name, server, tool } = proposal;
+    const at = world.clock.now();
+    const spent: TokenUsage[] = [];
+    const done = (outcome: CallOutcome): CallStep => ({
+      type: "done",
+      observation: observer.observe(this.#observed(proposal), outcome, at),
+      ...(spent.length > 0 && { usage: sum(spent) }),
+    });
+    const entry = hub.findTool({ server, name: tool });
+    if (!entry) return done(said(`"${name}" is not there any more: it was not called`, "not_called"));
+    if (await planner.hashOf(entry) !== proposal.toolHash) return { type: "changed" };
+    const relayed = this.#relayed(proposal, (usage) => spent.push(usage));
+    relay?.begin(relayed);
+    try {
+      const options = {
+        signal,
+        meta: relayed.meta,
+        throws: true,
+        onProgress: relayed.progress,
+        ...(timeout !== undefined && { timeout }),
+        ...(repeatable && { idempotent: true }),
+        ...(resume && { resume }),
+      };
+      const called = hub.callTool({ server, name: tool }, structuredClone(proposal.arguments), options);
+      return done(checks.judge(entry.tool, asJson(await unlessAborted(called, signal))));
+    } catch (error) {
+      signal.throwIfAborted();
+      const pending = pendingOf(error);
+      return pending ? { type: "pending", at: world.clock.now(), pending } : done(failed(proposal, error));
+    } finally {
+      relay?.end(relayed);
+    }
+  }
+
+  /** What the relay knows the call by, and takes a legacy server's questions to. */
+  #relayed(
+    proposal: ProposedCall,
+    spend: Asking["spend"],
+  ): RelayedCall & { readonly progress: (progress: Progress) => void } {
+    const { world, parts: { random }, inputs, meta } = this.#host;
+    const attempt = randomHex(random, 6);
+    let count = 0;
+    return {
+      server: proposal.server,
+      caller: `run ${world.id}`,
+      meta: { ...meta(), [idempotencyKey]: `${world.id}:${this.#name}` },
+      progress: this.#progress(proposal.id, attempt),
+      ask: (request, signal) =>
+        inputs.answer(request, {
+          id: `${kindOf(request)}:${this.#name}.${attempt}.${++count}`,
+          call: proposal,
+          at: world.clock.now(),
+          live: true,
+          signal,
+          samples: this.#samples,
+          once: (_, work) => work(),
+          spend,
+        }),
+    };
+  }
+
+  /** What a modern server wants to know, side by side. */
+  async #answers(call: ProposedCall, pending: PendingInput, at: number): Promise<Record<string, JsonObject>> {
+    const { inputs, journal, spend } = this.#host;
+    const entries = Object.entries(pending.inputRequests ?? {});
+    const answers = await settleAll(entries.map(([, request], index) => {
+      const id = `${kindOf(request)}:${this.#name}.${this.#steps}.${index + 1}`;
+      return inputs.answer(request, {
+        id,
+        call,
+        at,
+        samples: this.#samples,
+        once: (name, work) => journal.do(name, { repeatable: true }, work),
+        spend,
+      });
+    }));
+    return Object.fromEntries(entries.map(([key], index) => [key, answers[index] ?? {}]));
+  }
+
+  /** What becomes of a call that may have run. False: it is made again. */
+  async #isOver({ proposal, repeatable }: SoundCall, { outcome }: Observation): Promise<boolean> {
+    const { parts: { onUnknown }, questions, world } = this.#host;
+    if (outcome !== "unknown" || repeatable || onUnknown === "tell") return true;
+    const failure = new RunFailure("unknown_outcome", `The call of "${proposal.name}" may have run: nobody knows`);
+    if (onUnknown === "fail") throw failure;
+    const id = `decision:${this.#name}.${this.#steps}`;
+    const at = await this.#host.journal.do(id, { repeatable: true }, () => Promise.resolve(world.clock.now()));
+    const message = `The call of "${proposal.tool}" may have run, or not. What now?`;
+    const answer = await questions.ask({ id, kind: "decision", server: proposal.server, message, call: proposal }, {
+      at,
+    });
+    if (answer.action === "fail") throw failure;
+    return answer.action !== "retry";
+  }
+
+  async #refuse(
+    { text, outcome, ...refused }: Extract<PlannedCall, { refusal: unknown }>["refusal"],
+  ): Promise<Observation> {
+    const { journal, observer } = this.#host;
+    const observed = { ...refused, step: this.#place.step };
+    return this.#tell(
+      await journal.do(
+        this.#nextName(),
+        { repeatable: true },
+        () => Promise.resolve(observer.observe(observed, said(text, outcome))),
+      ),
+    );
+  }
+
+  /** Ends it without a call. */
+  async #settle(proposal: ProposedCall, outcome: CallOutcome): Promise<Observation> {
+    return this.#tell(await this.#record(proposal, outcome));
+  }
+
+  #record(proposal: ProposedCall, outcome: CallOutcome, name = this.#nextName()): Promise<Observation> {
+    const { journal, observer } = this.#host;
+    return journal.do(
+      name,
+      { repeatable: true },
+      () => Promise.resolve(observer.observe(this.#observed(proposal), outcome)),
+    );
+  }
+
+  /** It is part of the agent's state from here on; the model reads it later. */
+  #tell(observation: Observation): Observation {
+    this.#host.world.emit(`observation:${this.#name}`, { type: "observation", observation });
+    return observation;
+  }
+
+  #progress(id: string, attempt: string): (progress: Progress) => void {
+    const { world } = this.#host;
+    let count = 0;
+    return ({ progress, total, message }) =>
+      world.emit(`progress:${this.#name}.${attempt}.${++count}`, {
+        type: "progress",
+        step: this.#place.step,
+        id,
+        progress,
+        ...(total !== undefined && { total }),
+        ...(message !== undefined && { message }),
+      });
+  }
+
+  #observed({ id, server, tool, name, argumentsHash, toolHash }: ProposedCall) {
+    return {
+      id,
+      step: this.#place.step,
+      server,
+      tool,
+      name,
+      argumentsHash,
+      ...(toolHash !== undefined && { toolHash }),
+    };
+  }
+
+  /** `call:<step>.<index>`, and a number more for each time that it goes on. */
+  #nextName(): string {
+    const count = ++this.#steps;
+    return `call:${this.#name}${count === 1 ? "" : `.${count}`}`;
+  }
+}
+
+function denied({ name }: ProposedCall, reason: string): CallOutcome {
+  return said(
+    `The call of "${name}" was denied: ${reason}. It was not made; do not try it again without asking`,
+    "denied",
+  );
+}
+
+function unknown({ name }: ProposedCall, why: string): CallOutcome {
+  return said(
+    `The call of "${name}" may have run, or not: ${why}. It is not made again by itself; find out what it did first`,
+    "unknown",
+  );
+}
+
+function failed(proposal: ProposedCall, error: unknown): CallOutcome {
+  const { message } = error instanceof Error ? error : { message: String(error) };
+  const delivery = error instanceof McpError ? error.delivery : "answered";
+  if (delivery === "unknown") return unknown(proposal, message);
+  return delivery === "not-sent"
+    ? said(`"${proposal.name}" was not called: ${message}`, "not_called")
+    : said(`"${proposal.name}" failed: ${message}`, "tool_error");
+}
+
+function pendingOf(error: unknown): PendingInput | undefined {
+  const pending = error instanceof InputRequiredError ? error.pending : undefined;
+  if (!isObject(pending)) return undefined;
+  // Made by our own client; a copy without what is no JSON.
+  return JSON.parse(JSON.stringify(pending)) as PendingInput;
+}
+
+/** What is kept, told and given to the model is one and the same. */
+function asJson(result: CallToolResult): CallToolResult {
+  return JSON.parse(JSON.stringify(result)) as CallToolResult;
+}
+
+function kindOf({ method }: InputRequest): string {
+  return method === "elicitation/create" ? "elicitation" : method === "sampling/createMessage" ? "sampling" : "input";
+}
+
+function sum(usages: readonly TokenUsage[]): TokenUsage {
+  return usages.reduce((all, { inputTokens, outputTokens }) => ({
+    inputTokens: all.inputTokens + inputTokens,
+    outputTokens: all.outputTokens + outputTokens,
+  }), { inputTokens: 0, outputTokens: 0 });
+}

@@ -1,0 +1,170 @@
+/**
+ * Functions as tools, beside those of a hub.
+ *
+ * @module
+ */
+import type { RequestOptions } from "../../../client/session/request.ts";
+import { unlessAborted } from "../../../client/core_client.ts";
+import { HubLayer } from "../../../hub/layer.ts";
+import type { CatalogTool, HubLike, QualifiedName } from "../../../hub/seam.ts";
+import { InvalidParamsError } from "../../../protocol/errors.ts";
+import { isObject } from "../../../protocol/json_rpc.ts";
+import type { JsonObject, JsonValue } from "../../../protocol/json_rpc.ts";
+import type { CallToolResult } from "../../../protocol/types.ts";
+
+/** What a function is told beside its arguments. */
+export interface AgentToolContext {
+  /** Aborted when nobody waits for it any more. */
+  readonly signal: AbortSignal | undefined;
+}
+
+/** A function that an agent can call. */
+export interface AgentTool {
+  /** `[a-zA-Z0-9_-]`, at most 64 characters, and none that a tool of the hub has. */
+  readonly name: string;
+  /** What it does, for the model. */
+  readonly description: string;
+  /** The JSON Schema of its arguments, an object (any). They are checked first. */
+  readonly input?: JsonObject | undefined;
+  /** The JSON Schema of what it gives, an object. It is checked. */
+  readonly output?: JsonObject | undefined;
+  /** It changes nothing: nobody is asked before it is called (false). */
+  readonly readOnly?: boolean | undefined;
+  /** Calling it twice is the same as calling it once (false). */
+  readonly idempotent?: boolean | undefined;
+  /** Does it: gives a text, a JSON value, or a whole result. What it throws, the model reads. */
+  run(args: JsonObject, context: AgentToolContext): AgentToolReturn | Promise<AgentToolReturn>;
+}
+
+/** What a function may give. */
+export type AgentToolReturn = JsonValue | CallToolResult | undefined | void;
+
+/** A hub with functions of its own. */
+export class OwnTools extends HubLayer {
+  readonly #own: ReadonlyMap<string, { readonly entry: CatalogTool; readonly tool: AgentTool }>;
+  #shown: { readonly all: readonly CatalogTool[]; readonly tools: readonly CatalogTool[] } | undefined;
+
+  /** @throws {TypeError} When a tool has no sound name, no `run`, or the name of another one. */
+  constructor(hub: HubLike | undefined, tools: readonly AgentTool[]) {
+    super(hub ?? new NoHub());
+    const own = new Map<string, { entry: CatalogTool; tool: AgentTool }>();
+    for (const tool of tools) {
+      const { name } = tool;
+      if (typeof name !== "string" || !/^[\w-]{1,64}$/.test(name) || own.has(name) || this.hub.findTool(name)) {
+        throw new TypeError(
+          `Cannot use the tool ${
+            JSON.stringify(name)
+          }: expected a name of its own, of [a-zA-Z0-9_-], at most 64 characters`,
+        );
+      }
+      if (typeof tool.run !== "function") throw new TypeError(`Cannot use the tool "${name}": it has no "run"`);
+      own.set(name, { entry: entryOf(tool), tool });
+    }
+    this.#own = own;
+  }
+
+  /** Whether a tool is one of the functions. */
+  isOwn(entry: CatalogTool): boolean {
+    return this.#own.get(entry.name)?.entry === entry;
+  }
+
+  override tools(): readonly CatalogTool[] {
+    const all = this.hub.tools();
+    if (this.#own.size === 0) return all;
+    if (this.#shown?.all !== all) {
+      this.#shown = { all, tools: [...all, ...Array.from(this.#own.values(), ({ entry }) => entry)] };
+    }
+    return this.#shown.tools;
+  }
+
+  override findTool(name: QualifiedName): CatalogTool | undefined {
+    return this.#find(name)?.entry ?? this.hub.findTool(name);
+  }
+
+  override async callTool(...[name, args = {}, options]: Parameters<HubLike["callTool"]>): Promise<CallToolResult> {
+    const own = this.#find(name);
+    if (!own) return await this.hub.callTool(name, args, options);
+    const signal = options?.signal;
+    signal?.throwIfAborted();
+    try {
+      return toResult(await unlessAborted(Promise.resolve().then(() => own.tool.run(args, { signal })), signal));
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      return {
+        content: [{ type: "text", text: error instanceof Error ? error.message : String(error) }],
+        isError: true,
+      };
+    }
+  }
+
+  #find(name: QualifiedName): { readonly entry: CatalogTool; readonly tool: AgentTool } | undefined {
+    if (typeof name === "string") return this.#own.get(name);
+    return name.server === "" ? this.#own.get(name.name) : undefined;
+  }
+}
+
+function entryOf(tool: AgentTool): CatalogTool {
+  const { name, description, input = { type: "object" }, output, readOnly, idempotent } = tool;
+  return {
+    server: "",
+    name,
+    qualifiedName: name,
+    tool: {
+      name,
+      description,
+      inputSchema: input,
+      ...(output && { outputSchema: output }),
+      annotations: { readOnlyHint: readOnly === true, idempotentHint: readOnly === true || idempotent === true },
+    },
+  };
+}
+
+function toResult(given: AgentToolReturn): CallToolResult {
+  if (given === undefined) return { content: [] };
+  if (typeof given === "string") return { content: [{ type: "text", text: given }] };
+  if (isObject(given) && Array.isArray(given.content)) return given as unknown as CallToolResult;
+  const text = JSON.stringify(given);
+  return { content: [{ type: "text", text }], structuredContent: JSON.parse(text) as JsonValue };
+}
+
+/** A hub without servers. */
+class NoHub implements HubLike {
+  tools(): readonly [] {
+    return [];
+  }
+  resources(): readonly [] {
+    return [];
+  }
+  templates(): readonly [] {
+    return [];
+  }
+  prompts(): readonly [] {
+    return [];
+  }
+  findTool(): undefined {
+    return undefined;
+  }
+  callTool(name: QualifiedName, _args?: JsonObject, _options?: RequestOptions): Promise<CallToolResult> {
+    return Promise.reject(nothing(JSON.stringify(name)));
+  }
+  readResource(): Promise<never> {
+    return Promise.reject(nothing("a resource"));
+  }
+  getPrompt(): Promise<never> {
+    return Promise.reject(nothing("a prompt"));
+  }
+  complete(): Promise<never> {
+    return Promise.reject(nothing("an argument"));
+  }
+  status(): readonly [] {
+    return [];
+  }
+  async *events(): AsyncIterable<never> {}
+  catalog(): ReturnType<HubLike["catalog"]> {
+    return { kind: "causeway.catalog", version: 1, servers: [] };
+  }
+}
+
+function nothing(what: string): InvalidParamsError {
+  return new InvalidParamsError(`Cannot find ${what}: the agent has no hub`, { delivery: "not-sent" });
+}

@@ -1,0 +1,29 @@
+/**
+ * Forms that ask for what must not go through a form (specification: Elicitation, security: passwords, keys and the like need a
+ * page of the server's own).
+ *
+ * @module
+ */
+import { isObject } from "../../../protocol/json_rpc.ts";
+import type { ElicitRequest } from "../../../protocol/types.ts";
+
+const words =
+  /\b(?:pass ?(?:word|phrase|code)s?|passwd|pwd|kennwort|passwort|secrets?|credentials?|(?:api|access|secret|private|ssh|encryption|signing|license) ?keys?|(?:access|auth|bearer|refresh|session|api|id|personal access) ?tokens?|credit ?cards?|card ?numbers?|cvv|cvc|ssn|social security(?: number)?|pin(?: code| number)?|otp|mfa code|one ?time (?:code|password)|2fa(?: code)?|totp|iban)\b/;
+
+/** Whether a form has a field for something that nobody should type into one. */
+export function isSensitive({ mode = "form", requestedSchema }: ElicitRequest): boolean {
+  const properties = requestedSchema?.properties;
+  if (mode !== "form" || !isObject(properties)) return false;
+  return Object.entries(properties).some(([name, field]) => {
+    if (!isObject(field)) return isNamedSo(name);
+    if ((field.format as unknown) === "password" || field.writeOnly === true) return true;
+    if (field.type === "boolean") return false;
+    return isNamedSo(name) || isNamedSo(field.title);
+  });
+}
+
+function isNamedSo(name: unknown): boolean {
+  if (typeof name !== "string") return false;
+  const plain = name.replace(/([a-z0-9])([A-Z])/g, "$1 $2").replace(/[^\p{L}\p{N}]+/gu, " ").toLowerCase();
+  return words.test(plain.trim());
+}

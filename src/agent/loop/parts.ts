@@ -1,0 +1,87 @@
+/**
+ * The options of an agent, checked and filled in.
+ *
+ * @module
+ */
+import { systemClock, systemRandom } from "../../ports.ts";
+import type { Clock, Random } from "../../ports.ts";
+import type { Relay } from "../../hub/gateway/mod.ts";
+import { createSchemaValidator } from "../../protocol/json_schema/mod.ts";
+import type { Root } from "../../protocol/types.ts";
+import type { SchemaValidator } from "../../protocol/validation.ts";
+import type { LanguageModel } from "../model/seam.ts";
+import { ToolChecks } from "./calls/observation.ts";
+import { OwnTools } from "./calls/own_tools.ts";
+import { Planner } from "./calls/plan.ts";
+import { CallPolicy } from "./calls/policy.ts";
+import type { AgentOptions } from "./options.ts";
+import { readSampling, type SamplingRules } from "./turns/sampling.ts";
+
+/** What all runs of one agent share. */
+export interface AgentParts {
+  readonly model: LanguageModel;
+  readonly hub: OwnTools;
+  readonly relay: Relay | undefined;
+  readonly validator: SchemaValidator;
+  readonly checks: ToolChecks;
+  readonly planner: Planner;
+  readonly sampling: SamplingRules;
+  readonly roots: readonly Root[];
+  readonly onUnknown: "ask" | "tell" | "fail";
+  readonly steps: number;
+  readonly tokens: number;
+  readonly maxParallel: number;
+  readonly contextTokens: number;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly options: AgentOptions;
+}
+
+/**
+ * Reads the options of an agent.
+ *
+ * @throws {TypeError} When one makes no sense.
+ * @throws {RangeError} When one is no number of its kind.
+ */
+export function readParts(options: AgentOptions): AgentParts {
+  const { model, hub, tools = [], roots = [], onUnknown = "ask", clock = systemClock, random = systemRandom } = options;
+  if (typeof model?.stream !== "function") throw new TypeError('Cannot make an agent: "model" has no "stream"');
+  if (hub !== undefined && typeof hub?.callTool !== "function") {
+    throw new TypeError('Cannot make an agent: "hub" has no "callTool"');
+  }
+  if (onUnknown !== "ask" && onUnknown !== "tell" && onUnknown !== "fail") {
+    throw new TypeError(`"onUnknown" is ${JSON.stringify(onUnknown)}, expected "ask", "tell" or "fail"`);
+  }
+  const wrong = roots.find(({ uri }) => !uri.startsWith("file://"));
+  if (wrong) throw new TypeError(`Cannot tell the root "${wrong.uri}": expected a file:// URI`);
+  for (const name of ["timeout", "callTimeout", "questionTimeout", "maxOutputTokens"] as const) {
+    if (options[name] !== undefined) amount(name, options[name]);
+  }
+  const validator = createSchemaValidator();
+  const own = new OwnTools(hub, tools);
+  const checks = new ToolChecks(validator);
+  const policy = new CallPolicy(options, own);
+  return {
+    model,
+    hub: own,
+    relay: options.relay,
+    validator,
+    checks,
+    planner: new Planner({ hub: own, policy, checks }),
+    sampling: readSampling(options.sampling),
+    roots,
+    onUnknown,
+    steps: Math.floor(amount("steps", options.steps ?? 20)),
+    tokens: amount("tokens", options.tokens ?? Infinity),
+    maxParallel: Math.floor(amount("maxParallel", options.maxParallel ?? 8)),
+    contextTokens: amount("contextTokens", options.contextTokens ?? model.maxInputTokens ?? Infinity),
+    clock,
+    random,
+    options,
+  };
+}
+
+function amount(name: string, value: number): number {
+  if (typeof value === "number" && value >= 1) return value;
+  throw new RangeError(`Cannot make an agent: "${name}" is ${value}, expected a number of 1 or more`);
+}

@@ -1,0 +1,100 @@
+/**
+ * An agent that is asked like a model: conversations in, texts out.
+ *
+ * @module
+ */
+import { isObject } from "../../protocol/json_rpc.ts";
+import type { JsonObject } from "../../protocol/json_rpc.ts";
+import type { CallToolResult, ContentBlock } from "../../protocol/types.ts";
+import { type ChatMessage, ModelError, type ReplyEnd, textOfMessage } from "../api_agent.ts";
+import type { LanguageModelMessage, LanguageModelToolCall } from "../model/seam.ts";
+import type { AgentRun } from "./run.ts";
+import type { AgentEnd } from "./seam.ts";
+
+const statuses: Readonly<Record<string, number>> = { deadline: 504, model_error: 502, output_invalid: 502 };
+
+/**
+ * The texts of a run as they come, those of different steps apart.
+ *
+ * @throws {ModelError} When it fails, or begins a text again that was given out already.
+ */
+export async function* piecesOf(run: AgentRun): AsyncGenerator<string, ReplyEnd, undefined> {
+  let told = 0;
+  let isOver = false;
+  try {
+    for await (const event of run) {
+      if (event.type === "text") {
+        if (told !== 0 && told !== event.step) yield "\n\n";
+        told = event.step;
+        yield event.text;
+      } else if (event.type === "restarted" && event.step === told) {
+        throw new ModelError("The model broke off in the middle of its answer", { status: 502, code: "model_error" });
+      }
+    }
+    isOver = true;
+    return endOf(await run.end);
+  } finally {
+    if (!isOver) run.cancel("The caller is gone");
+  }
+}
+
+function endOf(end: AgentEnd): ReplyEnd {
+  const { usage } = end;
+  if (end.type === "succeeded") return { usage, finishReason: end.finish === "length" ? "length" : "stop" };
+  if (end.type === "cancelled") throw new ModelError(end.reason, { status: 499, code: "cancelled" });
+  const { code, message } = end.error;
+  if (code === "step_budget" || code === "token_budget") return { usage, finishReason: "length" };
+  // What went wrong inside is not the caller's to read.
+  throw new ModelError(code === "internal" ? "The agent failed" : message, { status: statuses[code] ?? 500, code });
+}
+
+/**
+ * A conversation in OpenAI's form as one for a language model.
+ *
+ * @throws {ModelError} When a part of it cannot be read.
+ */
+export function readConversation(messages: readonly ChatMessage[]): LanguageModelMessage[] {
+  const names = new Map<string, string>();
+  return messages.map((message, at): LanguageModelMessage => {
+    switch (message.role) {
+      case "system":
+      case "developer":
+        return { role: "system", content: textOfMessage(message) };
+      case "user":
+        return { role: "user", content: readContent(message, at) };
+      case "assistant": {
+        const toolCalls = (message.tool_calls ?? []).map((call, index) =>
+          readCall(call, `messages[${at}].tool_calls[${index}]`)
+        );
+        for (const { id, name } of toolCalls) names.set(id, name);
+        return { role: "assistant", content: textOfMessage(message), ...(toolCalls.length > 0 && { toolCalls }) };
+      }
+      case "tool": {
+        const id = message.tool_call_id ?? "";
+        const result: CallToolResult = { content: [{ type: "text", text: textOfMessage(message) }] };
+        return { role: "tool", id, name: names.get(id) ?? message.name ?? id, result };
+      }
+    }
+  });
+}
+
+function readContent(message: ChatMessage, at: number): string | ContentBlock[] {
+  const { content } = message;
+  if (!Array.isArray(content)) return textOfMessage(message);
+  return content.map((part: JsonObject, index): ContentBlock => {
+    const { type, text, image_url: image } = part;
+    if (type === "text" && typeof text === "string") return { type: "text", text };
+    const url = type === "image_url" && isObject(image) ? image.url : undefined;
+    const [, mimeType, data] = /^data:(image\/[\w.+-]+);base64,([A-Za-z\d+/=]+)$/.exec(String(url)) ?? [];
+    if (mimeType !== undefined && data !== undefined) return { type: "image", mimeType, data };
+    const param = `messages[${at}].content[${index}]`;
+    throw new ModelError(`Invalid "${param}": expected a text, or a picture as a data: URL`, { status: 400, param });
+  });
+}
+
+function readCall({ id, function: given }: JsonObject, param: string): LanguageModelToolCall {
+  if (typeof id === "string" && isObject(given) && typeof given.name === "string") {
+    return { id, name: given.name, arguments: String(given.arguments ?? "") };
+  }
+  throw new ModelError(`Invalid "${param}": expected "id" and "function" with "name"`, { status: 400, param });
+}

@@ -1,0 +1,130 @@
+/**
+ * One question to a model: its answer as a whole, told piece by piece, and asked again where that may help.
+ *
+ * @module
+ */
+import { unlessAborted } from "../../../client/core_client.ts";
+import type { Clock, Random } from "../../../ports.ts";
+import { randomHex } from "../../../ports.ts";
+import type { JsonObject } from "../../../protocol/json_rpc.ts";
+import type { TokenUsage } from "../../api_agent.ts";
+import { LanguageModelError } from "../../model/seam.ts";
+import type {
+  LanguageModel,
+  LanguageModelEnd,
+  LanguageModelPart,
+  LanguageModelRequest,
+  LanguageModelToolCall,
+} from "../../model/seam.ts";
+import { tokensOf } from "./context.ts";
+
+const attempts = 3;
+const firstPause = 500;
+const longestPause = 20_000;
+/** The most milliseconds that a provider can make a run wait. */
+const longestAsked = 300_000;
+
+/** A model's answer. */
+export interface ModelAnswer {
+  readonly text: string;
+  readonly calls: readonly LanguageModelToolCall[];
+  readonly reason: LanguageModelEnd;
+  /** An estimate, where the provider does not tell. */
+  readonly usage: TokenUsage;
+  readonly provider?: JsonObject | undefined;
+}
+
+/** What asking needs. */
+export interface AskParts {
+  readonly model: LanguageModel;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly signal: AbortSignal;
+  /** Hears of pieces: of which attempt, and the how manieth of it. */
+  piece?(part: Extract<LanguageModelPart, { type: "text" | "reasoning" }>, attempt: string, index: number): void;
+  /** Hears that what came so far is void. */
+  again?(reason: string, attempt: string): void;
+}
+
+/**
+ * Asks a model, three times at most where its failure may pass.
+ *
+ * @throws {LanguageModelError} When it cannot be asked.
+ * @throws The signal's own reason.
+ */
+export async function askModel(request: LanguageModelRequest, parts: AskParts): Promise<ModelAnswer> {
+  for (let attempt = 1;; attempt++) {
+    try {
+      return await once(request, parts);
+    } catch (error) {
+      parts.signal.throwIfAborted();
+      const failure = error instanceof LanguageModelError ? error : unexpected(error);
+      if (!failure.retryable || attempt === attempts) throw failure;
+      await pause(failure, attempt, parts);
+      parts.again?.(failure.message, randomHex(parts.random, 6));
+    }
+  }
+}
+
+async function once(request: LanguageModelRequest, { model, random, signal, piece }: AskParts): Promise<ModelAnswer> {
+  const attempt = randomHex(random, 6);
+  const calls: LanguageModelToolCall[] = [];
+  const pieces: string[] = [];
+  let index = 0;
+  const controller = new AbortController();
+  const stop = (): void => controller.abort(signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
+  const parts = model.stream(request, { signal: controller.signal })[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      const { done, value: part } = await unlessAborted(parts.next(), signal);
+      if (done) break;
+      if (part.type === "end") return answer(request, { pieces, calls }, part);
+      if (part.type === "tool_call") calls.push(part.call);
+      else {
+        if (part.type === "text") pieces.push(part.text);
+        if (part.text !== "") piece?.(part, attempt, ++index);
+      }
+    }
+    throw new LanguageModelError(`The model "${model.id}" broke off its answer`, { retryable: true });
+  } finally {
+    signal.removeEventListener("abort", stop);
+    // It need not listen: nobody waits for it.
+    void parts.return?.()?.then(undefined, () => {});
+    controller.abort();
+  }
+}
+
+function answer(
+  request: LanguageModelRequest,
+  { pieces, calls }: { readonly pieces: readonly string[]; readonly calls: readonly LanguageModelToolCall[] },
+  { reason, usage, provider }: Extract<LanguageModelPart, { type: "end" }>,
+): ModelAnswer {
+  const text = pieces.join("");
+  const estimate = (): TokenUsage => ({
+    inputTokens: request.messages.reduce((sum, message) => sum + tokensOf(message), 0),
+    outputTokens: Math.ceil(text.length / 4) + calls.reduce((sum, call) => sum + tokensOf(call), 0),
+  });
+  return { text, calls, reason, usage: usage ?? estimate(), ...(provider && { provider }) };
+}
+
+/** Full jitter, unless the provider says how long. */
+async function pause({ retryAfter }: LanguageModelError, attempt: number, parts: AskParts): Promise<void> {
+  const { clock, random, signal } = parts;
+  const milliseconds = retryAfter === undefined
+    ? random.fraction() * Math.min(longestPause, firstPause * 2 ** attempt)
+    : Math.min(longestAsked, retryAfter);
+  let stop = (): void => {};
+  const slept = new Promise<void>((resolve) => stop = clock.schedule(resolve, milliseconds));
+  try {
+    await unlessAborted(slept, signal);
+  } finally {
+    stop();
+  }
+}
+
+function unexpected(error: unknown): LanguageModelError {
+  const message = error instanceof Error ? error.message : String(error);
+  return new LanguageModelError(`The model failed: ${message}`, { cause: error });
+}

@@ -1,0 +1,89 @@
+/**
+ * A conversation that fits what a model can read: old results make room for what is new.
+ *
+ * @module
+ */
+import { costOf, cutResult } from "../../../hub/budget/cut.ts";
+import { resultsUri } from "../../../hub/budget/result_resource.ts";
+import type { CallToolResult } from "../../../protocol/types.ts";
+import type { LanguageModelMessage } from "../../model/seam.ts";
+
+/** What a picture or a sound is counted as, in tokens. */
+const mediaTokens = 1_000;
+
+type ToolMessage = Extract<LanguageModelMessage, { role: "tool" }>;
+
+/** About how many tokens a value is as JSON: rather too many than too few. */
+export function tokensOf(value: unknown): number {
+  let media = 0;
+  const text = JSON.stringify(value, (key, inner: unknown) => {
+    if ((key !== "data" && key !== "blob") || typeof inner !== "string" || inner.length < 4 * mediaTokens) return inner;
+    media++;
+    return "";
+  });
+  return Math.ceil(costOf(text ?? "", "tokens")) + media * mediaTokens;
+}
+
+/**
+ * Fits a conversation into so many tokens. The oldest tool results give way first, each to one line that says what was there and
+ * how it is read again; those of the last turn are only cut, and system and user messages stay. Each call keeps its answer.
+ *
+ * @param isRepeatable Whether the call of this id may be made again.
+ */
+export function fitContext(
+  messages: readonly LanguageModelMessage[],
+  limit: number,
+  isRepeatable: (id: string) => boolean,
+): readonly LanguageModelMessage[] {
+  const costs = messages.map(tokensOf);
+  let total = costs.reduce((sum, cost) => sum + cost, 0);
+  if (total <= limit) return messages;
+  const fitted = [...messages];
+  const lastTurn = fitted.findLastIndex(({ role }) => role === "assistant");
+  for (let at = 0; at < lastTurn && total > limit; at++) {
+    const message = fitted[at];
+    if (message?.role !== "tool") continue;
+    const cut: ToolMessage = { ...message, result: lineFor(message, isRepeatable(message.id)) };
+    const cost = tokensOf(cut);
+    const before = costs[at] ?? 0;
+    if (cost >= before) continue;
+    fitted[at] = cut;
+    total -= before - cost;
+  }
+  if (total > limit) shorten(fitted, { from: lastTurn + 1, costs, over: total - limit });
+  return fitted;
+}
+
+/** Cuts the results of the last turn: each to its share of the room that they have together. */
+function shorten(
+  messages: LanguageModelMessage[],
+  { from, costs, over }: { readonly from: number; readonly costs: readonly number[]; readonly over: number },
+): void {
+  const places = messages.flatMap(({ role }, at) => at >= from && role === "tool" ? [at] : []);
+  const all = places.reduce((sum, at) => sum + (costs[at] ?? 0), 0);
+  // What says that it was cut needs room too.
+  const share = Math.max(50, (all - over) / Math.max(1, places.length) - 100);
+  for (const at of places) {
+    const message = messages[at];
+    if (message?.role !== "tool") continue;
+    const cut = cutResult(message.result, { limit: share, unit: "tokens", mediaLimit: 0 });
+    if (!cut) continue;
+    const note = `(cut to fit: ${cut.shown} of ${cut.total} characters are shown${
+      cut.media ? ", media are left out" : ""
+    })`;
+    const content = [...cut.result.content, { type: "text" as const, text: note }];
+    messages[at] = { ...message, result: { ...cut.result, content } };
+  }
+}
+
+function lineFor({ name, result }: ToolMessage, isRepeatable: boolean): CallToolResult {
+  const json = JSON.stringify(result);
+  const kept = json.split(resultsUri)[1]?.match(/^[\w-]+/)?.[0];
+  const how = kept !== undefined
+    ? `read ${resultsUri}${kept} to see it again`
+    : isRepeatable
+    ? `call ${name} again with the same arguments to see it again`
+    : `${name} was called and is not to be called again for it`;
+  const text = `(the result of ${name}, ${json.length} characters, was cut to make room: ${how})`;
+  return { content: [{ type: "text", text }], ...(result.isError && { isError: true }) };
+}

@@ -1,0 +1,138 @@
+import { describe, test } from "node:test";
+import { assert, assertEquals } from "@std/assert";
+import { Agent } from "../../../src/agent/mod.ts";
+import type { AgentOptions, AgentQuestion, AnswerQuestion } from "../../../src/agent/mod.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
+import { FakeHub } from "../../hub/support/fake_hub.ts";
+import { gather, openScene } from "./support/scene.ts";
+import { call, ScriptedModel } from "./support/scripted.ts";
+
+const wanted = { calls: [call("data__write", { text: "A" }), call("data__fetch_data", { city: "Bonn" })] };
+
+/** What became of a call that writes and one that reads, who was asked, and what the server did. */
+async function decide(options: Partial<AgentOptions>, questions?: AnswerQuestion) {
+  await using scene = await openScene();
+  const asked: AgentQuestion[] = [];
+  const model = new ScriptedModel([wanted, { text: "done" }]);
+  const run = new Agent({ model, hub: scene.hub, ...options }).run("Go", {
+    questions: questions && ((question, context) => {
+      asked.push(question);
+      return questions(question, context);
+    }),
+  });
+  await run.result;
+  return {
+    outcomes: run.observations.map(({ tool, outcome }) => `${tool} ${outcome}`).sort(),
+    asked,
+    run,
+    model,
+    scene,
+  };
+}
+
+describe("approval", () => {
+  test("where nobody can be asked, nothing that may change something is called; hints of servers count for nothing", async () => {
+    const { outcomes, scene } = await decide({});
+    assertEquals(outcomes, ["fetch_data denied", "write denied"]);
+    assertEquals(scene.ledger, []);
+  });
+
+  test("the operator's word and trusted hints say what only reads", async () => {
+    const trusted = await decide({ trustHintsOf: ["data"] });
+    assertEquals([trusted.outcomes, trusted.scene.ledger.length], [["fetch_data ok", "write denied"], 1]);
+    assertEquals((await decide({ readOnly: ["data.fetch_*"] })).outcomes, ["fetch_data ok", "write denied"]);
+    assertEquals((await decide({ readOnly: ["other"] })).outcomes, ["fetch_data denied", "write denied"]);
+  });
+
+  test("a person sees exactly what would be sent, and the reason of a no reaches the model", async () => {
+    const { outcomes, asked, model, scene } = await decide({ readOnly: ["data.fetch_*"] }, () => ({
+      action: "decline",
+      reason: "not on a Friday",
+    }));
+    assertEquals([outcomes, scene.ledger], [["fetch_data ok", "write denied"], ['fetch_data {"city":"Bonn"}']]);
+    const [question] = asked;
+    assert(question?.kind === "approval");
+    assertEquals([question.id, question.server, question.call.arguments], ["approval:1.1", "data", { text: "A" }]);
+    assertEquals([question.call.argumentsHash.length, question.call.toolHash?.length], [64, 64]);
+    assert(JSON.stringify(model.asked[1]).includes("not on a Friday"));
+  });
+
+  test("only an accept is a yes", async () => {
+    assertEquals((await decide({}, () => ({ action: "accept" }))).outcomes, ["fetch_data ok", "write ok"]);
+    for (const action of ["cancel", "retry", "skip", "fail"] as const) {
+      assertEquals((await decide({}, () => ({ action }))).outcomes, ["fetch_data denied", "write denied"]);
+    }
+  });
+
+  test("a function decides first; undefined leaves it to a person", async () => {
+    const seen: string[] = [];
+    const { outcomes, asked } = await decide({
+      approve: ({ server, name, args, tool }) => {
+        seen.push(`${server} ${name} ${JSON.stringify(args)} ${tool?.qualifiedName}`);
+        return name === "write" ? { approved: false, reason: "never" } : undefined;
+      },
+    }, () => ({ action: "accept" }));
+    assertEquals(outcomes, ["fetch_data ok", "write denied"]);
+    assertEquals(asked.length, 1);
+    assertEquals(seen.sort(), [
+      'data fetch_data {"city":"Bonn"} data__fetch_data',
+      'data write {"text":"A"} data__write',
+    ]);
+    assertEquals((await decide({ approve: "deny" }, () => ({ action: "accept" }))).outcomes, [
+      "fetch_data denied",
+      "write denied",
+    ]);
+    const odd = (() => "yes") as unknown as NonNullable<AgentOptions["approve"]>;
+    assertEquals((await decide({ approve: odd })).outcomes, ["fetch_data denied", "write denied"]);
+    const whole = await decide({ approve: () => true });
+    assertEquals(whole.outcomes, ["fetch_data ok", "write ok"]);
+  });
+
+  test("whoever reads the events can answer; an expired question is a no", async () => {
+    await using scene = await openScene();
+    const clock = new VirtualClock();
+    const model = new ScriptedModel([wanted, { text: "done" }]);
+    const agent = new Agent({ model, hub: scene.hub, clock, questionTimeout: 9_000 });
+    const run = agent.run("Go", { questions: "wait" });
+    const events = gather(run);
+    while (run.questions.length < 2) await clock.settle();
+    assertEquals(run.answer("approval:1.1", { action: "accept" }), true);
+    assertEquals(run.answer("approval:1.1", { action: "accept" }), false);
+    assertEquals(run.answer("approval:9.9", { action: "accept" }), false);
+    assertEquals(run.questions.map(({ id, expiresAt, askedAt }) => [id, (expiresAt ?? 0) - askedAt]), [[
+      "approval:1.2",
+      9_000,
+    ]]);
+    await clock.advance(9_000);
+    await run.result;
+    const told = (await events).flatMap((event) => event.type === "answered" ? [`${event.id} ${event.action}`] : []);
+    assertEquals(told, ["approval:1.1 accept", "approval:1.2 cancel"]);
+    assertEquals(scene.ledger, ['write {"text":"A"}']);
+  });
+
+  test("what no screen shows is pointed out, in the definition and in the arguments", async () => {
+    const hub = new FakeHub({ one: { tools: { odd: { description: "Adds\u200b numbers" } } } });
+    const model = new ScriptedModel([{ calls: [call("one__odd", { to: "bob\u202eecila", "k\u2060": [1] })] }, {
+      text: "",
+    }]);
+    let hidden: readonly string[] | undefined;
+    await new Agent({ model, hub }).run("Go", {
+      questions: (question) => {
+        if (question.kind === "approval") hidden = question.call.hidden;
+        return { action: "cancel" };
+      },
+    }).result;
+    assertEquals(hidden?.slice(0, 2), ["tool.description: U+200B", "arguments.to: U+202E"]);
+    assert(hidden?.[2]?.endsWith(": in the name"), String(hidden));
+  });
+
+  test("a person who fails to answer fails the run, and nothing is called", async () => {
+    await using scene = await openScene();
+    const run = new Agent({ model: new ScriptedModel([wanted]), hub: scene.hub }).run("Go", {
+      questions: () => Promise.reject(new Error("the phone is off")),
+    });
+    const end = await run.end;
+    assertEquals(end.type === "failed" && [end.error.code, end.error.message], ["internal", "the phone is off"]);
+    assertEquals(scene.ledger, []);
+  });
+});

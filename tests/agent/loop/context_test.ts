@@ -1,0 +1,109 @@
+import { describe, test } from "node:test";
+import { assert, assertEquals, assertStrictEquals } from "@std/assert";
+import { Agent } from "../../../src/agent/mod.ts";
+import { fitContext, tokensOf } from "../../../src/agent/loop/turns/context.ts";
+import type { LanguageModelMessage } from "../../../src/agent/model/seam.ts";
+import type { JsonObject } from "../../../src/protocol/json_rpc.ts";
+import { call, ScriptedModel } from "./support/scripted.ts";
+
+type ToolMessage = Extract<LanguageModelMessage, { role: "tool" }>;
+
+function turn(id: string, text: string, more: Partial<ToolMessage["result"]> = {}): LanguageModelMessage[] {
+  return [
+    { role: "assistant", content: "", toolCalls: [{ id, name: `tool_${id}`, arguments: {} }] },
+    { role: "tool", id, name: `tool_${id}`, result: { content: [{ type: "text", text }], ...more } },
+  ];
+}
+
+const long = "word ".repeat(400);
+const start: LanguageModelMessage[] = [{ role: "system", content: "Be good" }, { role: "user", content: "Go" }];
+const conversation = [...start, ...turn("a", long), ...turn("b", long, { isError: true }), ...turn("c", long)];
+const cost = (messages: readonly LanguageModelMessage[]): number =>
+  messages.reduce((sum, one) => sum + tokensOf(one), 0);
+const textAt = (messages: readonly LanguageModelMessage[], at: number): string => {
+  const message = messages[at];
+  const [block] = message?.role === "tool" ? message.result.content : [];
+  return block?.type === "text" ? block.text : "";
+};
+
+describe("a conversation that is too long", () => {
+  test("what fits stays as it is", () => {
+    assertStrictEquals(fitContext(conversation, cost(conversation), () => true), conversation);
+  });
+
+  test("the oldest results give way first, each to a line that says how it is read again", () => {
+    const one = fitContext(conversation, cost(conversation) - 1, (id) => id === "a");
+    const json = JSON.stringify({ content: [{ type: "text", text: long }] });
+    assertEquals(
+      textAt(one, 3),
+      `(the result of tool_a, ${json.length} characters, was cut to make room: ` +
+        "call tool_a again with the same arguments to see it again)",
+    );
+    assertEquals([textAt(one, 5), textAt(one, 7)], [long, long]);
+    const two = fitContext(conversation, cost(conversation) - 500, () => false);
+    assert(textAt(two, 3).includes("is not to be called again for it"), textAt(two, 3));
+    const second = two[5];
+    assertEquals(second?.role === "tool" && second.result.isError, true);
+    assertEquals(textAt(two, 7), long);
+    assertEquals(two.slice(0, 2), start);
+  });
+
+  test("a result that is kept as a resource names it", () => {
+    const kept = [...start, ...turn("a", `${long} The rest: causeway://results/abc-123/0`), ...turn("b", "short")];
+    assert(textAt(fitContext(kept, 300, () => true), 3).includes("read causeway://results/abc-123 to"));
+  });
+
+  test("the last results are cut only where nothing else is left, and say so", () => {
+    const wide: LanguageModelMessage[] = [
+      ...start,
+      {
+        role: "assistant",
+        content: "",
+        toolCalls: [{ id: "a", name: "t", arguments: {} }, { id: "b", name: "t", arguments: {} }],
+      },
+      ...["a", "b"].map((id): ToolMessage => ({
+        role: "tool",
+        id,
+        name: "t",
+        result: { content: [{ type: "text", text: long }, { type: "image", data: "aGk=", mimeType: "image/png" }] },
+      })),
+    ];
+    const fitted = fitContext(wide, 700, () => true);
+    assert(cost(fitted) <= 700, String(cost(fitted)));
+    assertEquals(fitted.length, wide.length);
+    assert(JSON.stringify(fitted[3]).includes("cut to fit: "), JSON.stringify(fitted[3]));
+  });
+
+  test("pictures count as much each, whatever their bytes", () => {
+    const data = "A".repeat(4_000_000);
+    assert(tokensOf({ type: "image", data, mimeType: "image/png" }) < 1_100);
+    assert(tokensOf("漢".repeat(100)) >= 100);
+  });
+
+  test("calls and answers stay in pairs at every limit", () => {
+    for (let limit = 1; limit < cost(conversation); limit += 37) {
+      const fitted = fitContext(conversation, limit, () => true);
+      assertEquals(fitted.map(({ role }) => role), conversation.map(({ role }) => role));
+      assertEquals(fitted.slice(0, 2), start);
+    }
+  });
+
+  test("an agent's model is never given more than it can read, and its observations stay whole", async () => {
+    const read = { name: "read", description: "Reads", readOnly: true, run: ({ at }: JsonObject) => `${at} ${long}` };
+    const model = new ScriptedModel(
+      (_, count) => count < 8 ? { calls: [call("read", { at: count }, `c${count}`)] } : { text: "done" },
+      2_000,
+    );
+    const run = new Agent({ model, tools: [read] }).run("Go");
+    await run.result;
+    for (const { messages, tools } of model.asked) assert(cost(messages) + tokensOf(tools) <= 2_000);
+    assertEquals(run.observations.length, 7);
+    for (const [index, { result }] of run.observations.entries()) {
+      const [block] = result.content;
+      assertEquals(block?.type === "text" && block.text, `${index + 1} ${long}`);
+    }
+    const last = model.asked.at(-1)?.messages ?? [];
+    assert(textAt(last, 2).includes("was cut to make room"), textAt(last, 2));
+    assertEquals(textAt(last, last.length - 1), `7 ${long}`);
+  });
+});
