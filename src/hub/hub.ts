@@ -232,7 +232,11 @@ export class Hub implements HubLike, AsyncDisposable {
    * @throws {McpError} When it cannot be reached.
    */
   async client(server: string, options: RequestOptions = {}): Promise<Client> {
-    return await this.#use(this.#connection(server), (client) => Promise.resolve(client), options);
+    const connection = this.#connection(server);
+    return await this.#use(connection, async (client, rest) => {
+      if (connection.state !== "connected") await client.ping(rest);
+      return client;
+    }, options);
   }
 
   /**
