@@ -67,9 +67,9 @@ const budgets: readonly Budget[] = [
     from: "./src/client/mod.ts",
     program: oneCall,
     most: 10_240,
-    today: 12_268,
+    today: 12_262,
   },
-  { name: "connect and one tool call, from mod.ts", from: "./mod.ts", program: oneCall, most: 18_432, today: 28_928 },
+  { name: "connect and one tool call, from mod.ts", from: "./mod.ts", program: oneCall, most: 18_432, today: 28_924 },
   {
     name: "openHub and one tool call",
     from: "./mod.ts",

@@ -22,7 +22,7 @@ export class LegacySession extends Caller {
   revision: Revision = legacyRevisions[0] as Revision;
   #opening: Promise<void> | undefined;
   /** Whether the server has forgotten it, and it could not be opened anew yet: until then nothing else is sent. */
-  #lost = false;
+  #lost: boolean | undefined;
 
   constructor(parts: SessionParts) {
     super(parts);
@@ -91,8 +91,8 @@ export class LegacySession extends Caller {
   }
 
   protected dress(method?: string): SendOptions & { headers: Record<string, string> } {
-    if (this.#lost && method && !/initialize/.test(method)) throw new SessionLostError("The session is lost");
-    return { legacy: true, headers: method === "initialize" ? {} : { "MCP-Protocol-Version": this.revision } };
+    if (method && this.#lost && !/initialize/.test(method)) throw new SessionLostError("The session is lost");
+    return { legacy: true, headers: method !== "initialize" ? { "MCP-Protocol-Version": this.revision } : {} };
   }
 
   override meta(): undefined {}
@@ -114,7 +114,7 @@ export class LegacySession extends Caller {
       await transport.restart?.();
       await this.open();
     } catch (cause) {
-      throw new SessionLostError("Cannot open the session again", { cause });
+      throw new SessionLostError("The session is lost", { cause });
     }
     this.#lost = false;
     await this.parts.client().opened(this);
