@@ -34,6 +34,10 @@ export function createOpenHub(connect: ConnectServer, defaults: HubOptions = {})
     try {
       const servers = Object.entries(serversOf(config)) as [string, ServerConfig][];
       await Promise.all(servers.map(([name, server]) => hub.add(name, server)));
+    } catch (error) {
+      // Of what one config says wrong the servers of the others are not left behind.
+      await hub.close();
+      throw error;
     } finally {
       signal?.removeEventListener("abort", close);
     }

@@ -1,5 +1,5 @@
 /**
- * A client that is closed while it connects: nothing is started anew behind it.
+ * A client that is closed while it connects: nothing is started anew behind it. And a pipe that is closed before anybody asks.
  */
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
@@ -62,4 +62,17 @@ describe("a client on a pipe that is closed", () => {
     await clock.advance(1_000);
     assertEquals([program.open, clock.waiting], [0, 0]);
   });
+});
+
+test("a pipe whose other end was closed before is told to be broken at once", async () => {
+  const clock = new VirtualClock();
+  const dead = () => {
+    const [near, far] = createMemoryPair();
+    void far.close();
+    return near;
+  };
+  const error = await assertRejects(() => clock.until(connect(new ChannelTransport(dead), { clock })), McpError);
+  assertEquals([error.code, clock.monotonic()], ["connection_closed", 0]);
+  await clock.advance(1_000);
+  assertEquals(clock.waiting, 0);
 });

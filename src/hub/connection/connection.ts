@@ -100,9 +100,10 @@ export class Connection {
       breaker: this.#breaker,
       failed: (error) => this.#note(error),
       broke: (error) => this.#broke(error, undefined),
-      emit: (event) => host.emit({ ...event, server: name }),
+      emit: (event) => this.#closing.signal.aborted || host.emit({ ...event, server: name }),
       known: () => this.known,
-      learned: (server) => host.listed(this.known = server),
+      // What was listed when it was closed belongs to nobody: another one may have its name by now.
+      learned: (server) => this.#closing.signal.aborted || host.listed(this.known = server),
     });
   }
 
