@@ -100,11 +100,17 @@ export class Hub implements HubLike, AsyncDisposable {
   /**
    * Adds a server and tries to connect to it. That it cannot be reached is no error here: `status()` and `errors` tell.
    *
-   * @throws {TypeError} When there is a server of that name already, the hub is closed, or its `catalog` is none.
+   * @throws {TypeError} When there is a server of that name already, the hub is closed, its `catalog` is none, or it is not said how to
+   * reach the server.
+   * @throws {RangeError} When `concurrency` is less than 1.
    */
   async add(name: string, config: ServerConfig): Promise<void> {
     if (this.#isOver) throw new TypeError(`Cannot add the server "${name}": the hub is closed`);
     if (this.#connections.has(name)) throw new TypeError(`Cannot add the server "${name}": it is there already`);
+    const { url, command, transport }: Partial<Record<string, unknown>> = { ...config };
+    if (!(url || command || transport)) {
+      throw new TypeError(`Cannot add the server "${name}": expected "url", "command" or "transport"`);
+    }
     const { catalog, lazy } = this.#options;
     if (catalog && catalog.kind !== "causeway.catalog") {
       throw new TypeError('Cannot use "catalog": expected one of readCatalog');
@@ -233,7 +239,11 @@ export class Hub implements HubLike, AsyncDisposable {
    * @throws {McpError} When it cannot be reached.
    */
   async client(server: string, options: RequestOptions = {}): Promise<Client> {
-    return await this.#use(this.#connection(server), (client) => Promise.resolve(client), options);
+    const connection = this.#connection(server);
+    return await this.#use(connection, async (client, rest) => {
+      if (connection.state !== "connected") await client.ping(rest);
+      return client;
+    }, options);
   }
 
   /**
@@ -291,7 +301,9 @@ export class Hub implements HubLike, AsyncDisposable {
     if (this.#calls) {
       await new Promise<void>((resolve) => {
         const stop = this.#clock.schedule(resolve, timeout);
+        const before = this.#drained;
         this.#drained = () => {
+          before?.();
           stop();
           resolve();
         };

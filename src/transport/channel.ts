@@ -80,11 +80,12 @@ export class ChannelTransport implements Transport {
   #outbox: string[] = [];
   /** Of what is in the outbox or being written. */
   #outboxSize = 0;
-  #opened = false;
-  #writing = false;
+  #opened: boolean | undefined;
+  #writing: boolean | undefined;
   /** Why it has ended. */
   #reason: McpError | undefined;
   #cancelled = 0;
+  #closed: boolean | undefined;
 
   /**
    * Makes a transport over a channel.
@@ -103,7 +104,7 @@ export class ChannelTransport implements Transport {
     return this.#channel.label;
   }
 
-  /** True once it has broken or was closed: only `restart` brings it back. */
+  /** True once it has broken or was closed: what has broken `restart` brings back. */
   get ended(): boolean {
     return !!this.#reason;
   }
@@ -137,10 +138,11 @@ export class ChannelTransport implements Transport {
     };
   }
 
-  /** Gives the wire back to its first state. */
+  /** Gives the wire back to its first state, unless it was closed meanwhile: then nothing is started any more. */
   async restart(): Promise<void> {
-    this.#finish(new ConnectionClosedError("The connection was restarted"));
+    this.#finish(new ConnectionClosedError("The session is closed"));
     await this.#channel.close();
+    if (this.#closed) return;
     this.#channel = this.#make();
     this.#reason = undefined;
     this.#opened = this.#writing = false;
@@ -149,7 +151,8 @@ export class ChannelTransport implements Transport {
 
   /** Ends it, and every exchange on it. Idempotent. */
   async close(reason?: McpError): Promise<void> {
-    this.#finish(reason ?? new ConnectionClosedError("The client closed the connection"));
+    this.#closed = true;
+    this.#finish(reason ?? new ConnectionClosedError("The client is closed"));
     await this.#channel.close();
   }
 

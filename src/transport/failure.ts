@@ -4,7 +4,7 @@
  * @module
  */
 import { ConnectionClosedError, McpError, ProtocolViolationError } from "../protocol/errors.ts";
-import type { JsonRpcMessage, JsonRpcResponse } from "../protocol/json_rpc.ts";
+import type { JsonRpcError, JsonRpcMessage, JsonRpcRequest, JsonRpcResponse } from "../protocol/json_rpc.ts";
 
 /** The reason of a failure or a cancellation as others may be told it: an error's words, or a text; nothing else is shown. */
 export function reasonText(reason: unknown): string {
@@ -23,13 +23,17 @@ export function asMcpError(error: unknown): McpError {
   });
 }
 
-/** A message, where it is an error without the secrets in its texts. What it asks a person to visit stays as it is. */
+/**
+ * A message, where it is an error, or tells of a task that failed of one, without the secrets in its texts. What it asks a
+ * person to visit stays as it is.
+ */
 export function withoutSecrets(
   message: JsonRpcMessage,
   keeper: { redact(text: string): string } | undefined,
 ): JsonRpcMessage {
-  const { error } = message as JsonRpcResponse;
-  return error && keeper && error.code !== -32042
+  const { error, result, params = result } = message as Partial<JsonRpcResponse & JsonRpcRequest>;
+  const failed = error ?? params?.error as JsonRpcError | undefined;
+  return failed && keeper && failed.code !== -32042
     ? JSON.parse(JSON.stringify(message), (_, item) => typeof item === "string" ? keeper.redact(item) : item)
     : message;
 }

@@ -38,7 +38,8 @@ class MemoryChannel implements Channel {
   open(receiver: ChannelReceiver): Promise<void> {
     this.#receiver = receiver;
     if (this.#waiting.length > 0) queueMicrotask(() => this.#deliver());
-    if (this.#closed) receiver.end();
+    // Later, as everything else here: who opens it is not ready to hear of anything yet.
+    if (this.#closed) queueMicrotask(() => receiver.end());
     return Promise.resolve();
   }
 

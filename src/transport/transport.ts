@@ -48,7 +48,7 @@ export interface Transport {
   send(message: JsonRpcMessage, exchange?: Exchange, options?: SendOptions): Cancel;
   /** Legacy: opens the stream that belongs to no request (HTTP: GET; a channel: the channel itself). */
   open?(exchange: Exchange, options?: SendOptions): Cancel;
-  /** True once it has broken or was closed: only {@linkcode restart} brings it back. */
+  /** True once it has broken or was closed: what has broken {@linkcode restart} brings back. */
   readonly ended?: boolean | undefined;
   /** Legacy 2025-03-26: arrays of messages are taken apart. Set by the session. */
   batches?: boolean;

@@ -1,6 +1,6 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { InvalidParamsError, OverloadedError } from "../../mod.ts";
+import { InvalidParamsError, McpError, OverloadedError } from "../../mod.ts";
 import type { LogRecord } from "../../src/ports.ts";
 import { VirtualClock } from "../support/virtual_clock.ts";
 import { asks, counted, healthy, urlOf } from "./faulty.ts";
@@ -209,6 +209,82 @@ describe("calls", () => {
     assertEquals(stateOf(hub, "one"), "reconnecting");
     isUp = true;
     assertEquals(textOf(await clock.until(hub.callTool("one__echo", { text: "a" }))), "one: a");
+    assertEquals(stateOf(hub, "one"), "connected");
+    await clock.until(hub.close());
+    assertEquals(clock.waiting, 0);
+  });
+});
+
+describe("a server that was given up", () => {
+  /** A server that is gone, and has been for a while. */
+  async function setUp() {
+    const clock = new VirtualClock();
+    let isUp = true;
+    const sent: string[] = [];
+    const refused = () => Promise.reject(Object.assign(new TypeError("no"), { code: "ECONNREFUSED" }));
+    const one = counted("one", clock, (url, init) => {
+      sent.push(new Headers(init.headers).get("mcp-method") ?? "");
+      return isUp ? healthy("one")(url, init) : refused();
+    });
+    const hub = await clock.until(openHub({ one: one.config }, { clock }));
+    isUp = false;
+    for (let count = 0; count < 10; count++) {
+      await clock.until(hub.callTool("one__echo", { text: "a" }));
+      await clock.advance(5_000);
+    }
+    assertEquals(stateOf(hub, "one"), "failed");
+    await clock.advance(400_000);
+    sent.length = 0;
+    return { clock, hub, sent, comeBack: () => void (isUp = true) };
+  }
+
+  test("is asked by the next call itself, which is all that it is sent while it is gone", async () => {
+    const { clock, hub, sent, comeBack } = await setUp();
+    const events = record(hub);
+    const gone = hub.callTool("one__echo", { text: "a" });
+    await Promise.resolve();
+    assertEquals(stateOf(hub, "one"), "connecting");
+    assertEquals((await clock.until(gone)).isError, true);
+    assertEquals(stateOf(hub, "one"), "failed");
+    assertEquals(sent.filter((method) => method !== "tools/call"), []);
+    assertEquals(events.flatMap((event) => event.type === "state" ? [event.to] : []), ["connecting", "failed"]);
+    comeBack();
+    await clock.advance(400_000);
+    sent.length = 0;
+    // The others wait for the first one.
+    const texts = ["b", "c", "d"];
+    const back = await clock.until(Promise.all(texts.map((text) => hub.callTool("one__echo", { text }))));
+    assertEquals([back.map(textOf), stateOf(hub, "one")], [["one: b", "one: c", "one: d"], "connected"]);
+    assertEquals([sent[0], sent.filter((method) => method === "tools/call").length], ["tools/call", 3]);
+    assertEquals(sent.includes("server/discover"), false);
+    // What it has may have changed meanwhile.
+    await clock.advance(120_000);
+    assert(["tools/list", "prompts/list", "subscriptions/listen"].every((method) => sent.includes(method)), `${sent}`);
+    await clock.until(hub.close());
+    assertEquals(clock.waiting, 0);
+  });
+
+  test("gives its client only once it has answered", async () => {
+    const { clock, hub, sent, comeBack } = await setUp();
+    const error = await assertRejects(() => clock.until(hub.client("one")), McpError);
+    assertEquals([error.server, stateOf(hub, "one"), sent.length > 0], ["one", "failed", true]);
+    comeBack();
+    await clock.advance(400_000);
+    const client = await clock.until(hub.client("one"));
+    assertEquals(textOf(await clock.until(client.callTool("echo", { text: "e" }))), "one: e");
+    assertEquals(stateOf(hub, "one"), "connected");
+    await clock.until(hub.close());
+  });
+
+  test("a call that is given up says nothing of it: the next one is let through", async () => {
+    const { clock, hub, comeBack } = await setUp();
+    comeBack();
+    const controller = new AbortController();
+    const reason = new Error("not wanted any more");
+    const given = hub.callTool("one__echo", { text: "a" }, { signal: controller.signal });
+    controller.abort(reason);
+    assertEquals(await assertRejects(() => clock.until(given)), reason);
+    assertEquals(textOf(await clock.until(hub.callTool("one__echo", { text: "b" }))), "one: b");
     assertEquals(stateOf(hub, "one"), "connected");
     await clock.until(hub.close());
     assertEquals(clock.waiting, 0);

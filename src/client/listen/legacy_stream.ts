@@ -74,14 +74,22 @@ export class LegacyStream implements LegacyListening {
 
   /** After the session was opened anew: subscribes again and says that something may have been missed. */
   async reopened(): Promise<void> {
-    for (const uri of this.#watched.keys()) await this.#ask("subscribe", uri);
+    for (const uri of this.#watched.keys()) {
+      await this.#ask("subscribe", uri).catch((error) => {
+        this.#watched.delete(uri);
+        this.lost(error, uri);
+      });
+    }
     this.#tellOpen();
   }
 
-  /** The channel that everything came over is gone. */
-  lost(reason: McpError | undefined): void {
-    for (const { sink } of this.#listeners) sink.end(reason, false);
-    this.#listeners.clear();
+  /** The channel that everything came over is gone, or one resource cannot be watched any more. */
+  lost(reason: McpError | undefined, uri?: string): void {
+    for (const listener of this.#listeners) {
+      if (uri && !listener.filter.resourceUris?.includes(uri)) continue;
+      this.#listeners.delete(listener);
+      listener.sink.end(reason, false);
+    }
   }
 
   /** Ends the stream. */

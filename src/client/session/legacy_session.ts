@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { McpError, SessionLostError } from "../../protocol/errors.ts";
+import { SessionLostError } from "../../protocol/errors.ts";
 import type { JsonObject, JsonRpcRequest } from "../../protocol/json_rpc.ts";
 import { checked } from "../../protocol/modern.ts";
 import { commonRevision, legacyRevisions, nothingInCommon } from "../../protocol/revisions.ts";
@@ -20,8 +20,9 @@ import type { SessionParts } from "./session.ts";
 export class LegacySession extends Caller {
   readonly era = "legacy";
   revision: Revision = legacyRevisions[0] as Revision;
-  #agreed: Record<string, string> | undefined;
   #opening: Promise<void> | undefined;
+  /** Whether the server has forgotten it, and it could not be opened anew yet: until then nothing else is sent. */
+  #lost: boolean | undefined;
 
   constructor(parts: SessionParts) {
     super(parts);
@@ -39,15 +40,13 @@ export class LegacySession extends Caller {
    */
   async open(): Promise<this> {
     const { capabilities, clientInfo, timeouts, logger } = this.parts;
-    this.#agreed = undefined;
-    const method = "initialize";
     const params: JsonObject = {
       protocolVersion: legacyRevisions[0],
       capabilities: capabilities as JsonObject,
       clientInfo: clientInfo as unknown as JsonObject,
     };
-    const opening = { method, params, options: { timeout: timeouts.start, named: "start" } } as const;
-    const result: unknown = checked(method, await this.start(opening).result);
+    const opening = { method: "initialize", params, options: { timeout: timeouts.start, named: "start" } } as const;
+    const result: unknown = checked(opening.method, await this.start(opening).result);
     const { protocolVersion, serverInfo: server, capabilities: offered, instructions } = result as InitializeResult;
     const revision = commonRevision(legacyRevisions, [protocolVersion]);
     if (!revision) throw nothingInCommon([protocolVersion]);
@@ -65,21 +64,19 @@ export class LegacySession extends Caller {
     this.revision = revision;
     this.info = info;
     this.parts.transport.batches = revision === "2025-03-26";
-    this.#agreed = { "MCP-Protocol-Version": revision };
   }
 
   /** What was asked for as a task may be answered by one: its shape is for those to judge who know tasks. */
   accept(result: JsonObject, { request }: Call): JsonObject {
-    this.parts.client().accepted(request, result, request.params.task === undefined ? request.method : "");
+    this.parts.client().accepted(request, result, request.params.task ? "" : request.method);
     return result;
   }
 
   /** A session that the server has forgotten is opened anew, once, and the request repeated: it was not run. */
   recover(error: unknown, call: Call): Promise<JsonObject> | undefined {
-    if (error instanceof SessionLostError && !call.repeats) return this.#mended(call);
-    const { round } = call;
-    const satisfied = this.input?.satisfy(error, round, (work) => this.wait(work, call));
-    return satisfied?.then(() => this.next(call, { round: round + 1 }));
+    if (error instanceof SessionLostError && !call.repeats) return this.#mended(error, call);
+    return this.input?.satisfy(error, call.round, (work) => this.wait(work, call))
+      .then(() => this.next(call, { round: call.round + 1 }));
   }
 
   protected requested(request: JsonRpcRequest, call?: Call): void {
@@ -93,15 +90,18 @@ export class LegacySession extends Caller {
     this.parts.transport.send({ jsonrpc: "2.0", id, ...body }, undefined, this.dress());
   }
 
-  protected dress(): SendOptions & { headers: Record<string, string> } {
-    return { legacy: true, headers: { ...this.#agreed } };
+  protected dress(method?: string): SendOptions & { headers: Record<string, string> } {
+    if (method && this.#lost && !/initialize/.test(method)) throw new SessionLostError("The session is lost");
+    return { legacy: true, headers: method !== "initialize" ? { "MCP-Protocol-Version": this.revision } : {} };
   }
 
   override meta(): undefined {}
 
-  async #mended(call: Call): Promise<JsonObject> {
+  async #mended(error: unknown, call: Call): Promise<JsonObject> {
     // Once, however many requests found the session lost.
     if (call.known === this.info) {
+      // What a new session begins with does not wait for its own end.
+      if (this.#opening && !this.#lost) throw error;
       await this.wait(this.#opening ??= this.#reopen().finally(() => this.#opening = undefined), call);
     }
     return this.next(call, { repeats: true });
@@ -109,13 +109,14 @@ export class LegacySession extends Caller {
 
   async #reopen(): Promise<void> {
     const { transport } = this.parts;
+    this.#lost = true;
     try {
       await transport.restart?.();
       await this.open();
     } catch (cause) {
-      if (!(cause instanceof McpError)) throw cause;
-      throw new SessionLostError("Cannot open the session again", { cause });
+      throw new SessionLostError("The session is lost", { cause });
     }
+    this.#lost = false;
     await this.parts.client().opened(this);
   }
 }

@@ -1,6 +1,7 @@
 /**
  * Gives a server peace that fails again and again: five failures in a row, and nothing is sent for 30 s · 2ⁿ ± 20 %, at most
- * 300 s; then one probe decides.
+ * 300 s; then one probe decides. A server that works in between is not refused its calls, but gets little that nobody asked
+ * for.
  *
  * @module
  */
@@ -13,6 +14,12 @@ const jitter = 0.2;
 const calm = 60_000;
 /** What fails within this time of another failure, and was begun before that one, is the same failure. */
 const together = 1_000;
+/** How much may be sent at once that nobody asked for, once something has failed; from then on one each half minute. */
+const mostUnasked = 4;
+/** How much of that is left for asking whether the server is back. */
+const forProbes = 2;
+/** What a call that works adds to it. */
+const perCall = 0.1;
 
 /** Counts the failures of one server. What fails together counts once. */
 export class Breaker {
@@ -24,6 +31,9 @@ export class Breaker {
   #failures = 0;
   #failedAt = -Infinity;
   #opened = 0;
+  #troubledAt = -Infinity;
+  #unasked = mostUnasked;
+  #countedAt = 0;
 
   constructor(parts: { readonly clock: Clock; readonly random: Random }) {
     this.#parts = parts;
@@ -37,6 +47,33 @@ export class Breaker {
   /** Something worked. */
   worked(): void {
     this.#failures = 0;
+    this.#unasked += perCall;
+  }
+
+  /** Whether nothing has failed for five minutes. */
+  get isCalm(): boolean {
+    return this.#parts.clock.monotonic() - this.#troubledAt > longest;
+  }
+
+  /** A request failed: whether it may be sent again. That there is enough left to ask whether the server is back matters more. */
+  mayRepeat(): boolean {
+    this.#troubledAt = this.#parts.clock.monotonic();
+    return this.may(forProbes);
+  }
+
+  /**
+   * Whether something may be sent that nobody asked for; then it counts. What worked in between does not make it all right.
+   *
+   * @param rest How much of it has to be left for what matters more.
+   */
+  may(rest: number = 0): boolean {
+    const now = this.#parts.clock.monotonic();
+    this.#unasked = Math.min(mostUnasked, this.#unasked + (now - this.#countedAt) / first);
+    this.#countedAt = now;
+    if (this.isCalm) return true;
+    const may = this.#unasked >= 1 + rest;
+    if (may) this.#unasked--;
+    return may;
   }
 
   /**
@@ -50,7 +87,7 @@ export class Breaker {
     const now = clock.monotonic();
     if (turn !== this.turn && now - this.#failedAt < together) return false;
     this.turn++;
-    this.#failedAt = now;
+    this.#failedAt = this.#troubledAt = now;
     if (++this.#failures < mostFailures) return false;
     // A server that has worked in between, and had peace for a minute, starts over.
     if (this.#failures === mostFailures && now - this.until >= calm) this.#opened = 0;

@@ -62,6 +62,8 @@ export class Connection {
   #connectedAt = 0;
   /** Whether it did not last when it was connected last, and no call worked: that it can be connected means little then. */
   #isBrief = false;
+  /** Whether only the next call shows that it is back. */
+  #isUnproved = false;
   #notBefore = -Infinity;
   #attempt: Promise<void> | undefined;
   #closing = new AbortController();
@@ -89,16 +91,19 @@ export class Connection {
       ended: (reason) => {
         if (this.#isPipe && isBroken(reason)) this.#lost(reason);
       },
+      breaker: this.#breaker,
     }, host);
     this.#watch = new Watch({
       clock,
       timeout: this.#timeout,
       keeps,
+      breaker: this.#breaker,
       failed: (error) => this.#note(error),
       broke: (error) => this.#broke(error, undefined),
-      emit: (event) => host.emit({ ...event, server: name }),
+      emit: (event) => this.#closing.signal.aborted || host.emit({ ...event, server: name }),
       known: () => this.known,
-      learned: (server) => host.listed(this.known = server),
+      // What was listed when it was closed belongs to nobody: another one may have its name by now.
+      learned: (server) => this.#closing.signal.aborted || host.listed(this.known = server),
     });
   }
 
@@ -202,7 +207,16 @@ export class Connection {
     const rests = state === "failed" && this.#host.clock.monotonic() < Math.max(this.#notBefore, this.#breaker.until);
     const isOver = this.config.disabled || this.#closing.signal.aborted;
     if (rests || isOver || state === "authorizing") throw this.#unavailable();
-    if (state === "failed" || state === "disconnected") void this.open();
+    if (state === "failed" && this.#client && !this.#isPipe) this.#resume();
+    else if (state === "failed" || state === "disconnected") void this.open();
+  }
+
+  /** Where each request goes on its own, the next call shows by itself whether the server is back. */
+  #resume(): void {
+    this.#attempts++;
+    this.#go("connect");
+    this.#isUnproved = true;
+    this.#limiter.resume(true);
   }
 
   async #try(): Promise<void> {
@@ -213,6 +227,7 @@ export class Connection {
     if (signal.aborted) return;
     this.#attempts++;
     this.#go("connect");
+    this.#isUnproved = false;
     const abort = (): void => controller.abort(signal.reason);
     const stop = clock.schedule(
       () => controller.abort(new TimeoutError("call", timeout, { server: this.name })),
@@ -232,14 +247,18 @@ export class Connection {
 
   #opened(client: Client): void {
     this.#client = client;
+    const { isDoubtful } = this.#breaker;
+    if (!isDoubtful && !this.#isBrief) this.#breaker.worked();
+    // After a pause one call decides.
+    this.#limiter.resume(isDoubtful);
+    this.#isThere(client);
+  }
+
+  #isThere(client: Client): void {
     this.#connectedAt = this.#host.clock.monotonic();
     this.#authorizationUrl = undefined;
     this.#attempts = 0;
-    const { isDoubtful } = this.#breaker;
-    if (!isDoubtful && !this.#isBrief) this.#breaker.worked();
     this.#go("opened");
-    // After a pause one call decides.
-    this.#limiter.resume(isDoubtful);
     if (this.#host.listen) this.#watch.start(client, this.#isPipe);
   }
 
@@ -265,7 +284,8 @@ export class Connection {
     const { clock, random } = this.#host;
     const { maxRetries = 3, retryDelay = 1_000 } = this.config;
     const delay = Math.max(backoff(++this.#tries, retryDelay, random), least);
-    if (isOver || this.#tries > maxRetries) {
+    // What is on a pipe is not there at all before it is started again.
+    if (isOver || this.#tries > maxRetries || !(this.#isPipe || this.#breaker.may())) {
       this.#notBefore = clock.monotonic() + delay;
       return this.#pause("refused");
     }
@@ -276,7 +296,7 @@ export class Connection {
 
   /** The connection broke. */
   #lost(error: unknown): void {
-    if (this.#state !== "connected") return;
+    if (this.#state !== "connected" && !this.#isUnproved) return;
     this.#note(error);
     this.#watch.stop();
     this.#isBrief = this.#host.clock.monotonic() - this.#connectedAt < calm;
@@ -288,6 +308,7 @@ export class Connection {
     this.#tries = 0;
     this.#isBrief = false;
     this.#breaker.worked();
+    if (this.#isUnproved && this.#client) this.#isThere(this.#client);
     if (this.#limiter.narrow && this.#state === "connected") this.#limiter.resume();
   }
 
@@ -297,7 +318,7 @@ export class Connection {
    * @param turn That of the breaker when the call began.
    */
   #broke(error: unknown, turn: number | undefined): void {
-    if (!(error instanceof McpError) || this.#state !== "connected") return;
+    if (!(error instanceof McpError) || (this.#state !== "connected" && !this.#isUnproved)) return;
     const cause = origin(error);
     if (error instanceof AuthorizationRequiredError) this.#authorize(error);
     else if (error.delivery === "answered") this.#worked();
@@ -327,6 +348,7 @@ export class Connection {
   #go(event: StateEvent): void {
     const from = this.#state;
     const to = this.#state = nextState(from, event);
+    this.#isUnproved &&= to === "connecting";
     if (from !== to) this.#host.emit({ type: "state", server: this.name, from, to });
   }
 

@@ -10,6 +10,7 @@ import { isSnapshot } from "../../client/snapshot.ts";
 import { RpcError } from "../../protocol/errors.ts";
 import type { Authorizer } from "../../ports.ts";
 import type { CatalogServer, ServerConfig } from "../seam.ts";
+import type { Breaker } from "./breaker.ts";
 import type { ConnectionHost } from "./host.ts";
 import { argumentsOf } from "./settings.ts";
 
@@ -24,6 +25,8 @@ export interface OpenerParts {
   list(client: Client, timeout: number): Promise<void>;
   /** Hears that a stream of changes has broken. */
   ended(reason: unknown): void;
+  /** Says whether a request that failed may be sent again. */
+  readonly breaker: Breaker;
 }
 
 /** Opens the clients of one server. */
@@ -32,8 +35,7 @@ export class Opener {
   left: Promise<unknown> | undefined;
   readonly #parts: OpenerParts;
   readonly #host: ConnectionHost;
-  /** Told to clients: while one connects, trying again is up to the hub. */
-  readonly #retry: { attempts: number | undefined } = { attempts: 1 };
+  #isOpening = true;
   #verdict: Verdict | undefined;
   #auth: Authorizer | undefined;
 
@@ -42,23 +44,29 @@ export class Opener {
     this.#host = host;
   }
 
+  /** Told to clients, each time that a request failed: while one connects, trying again is up to the hub. */
+  get attempts(): number | undefined {
+    const { config, breaker } = this.#parts;
+    return this.#isOpening || !breaker.mayRepeat() ? 1 : (config.retry ?? this.#host.shared.retry)?.attempts;
+  }
+
   /**
    * Makes a client, or asks whether the server of the one that there is has come back.
    *
    * @param known What is known of the server: it is listed where that is nothing.
    */
   async open(client: Client | undefined, known: CatalogServer, signal: AbortSignal): Promise<Client> {
-    const { connecting, clock, shared } = this.#host;
-    const { timeout, config, isPipe } = this.#parts;
+    const { connecting, clock } = this.#host;
+    const { timeout, isPipe } = this.#parts;
     const endsAt = clock.monotonic() + timeout;
     const left = (): number => endsAt - clock.monotonic();
     if (!connecting.take()) await connecting.wait({ milliseconds: timeout, signal });
     try {
       await this.left;
-      this.#retry.attempts = 1;
+      this.#isOpening = true;
       if (client) await prove(client, isPipe, { signal, timeout: left() });
       const opened = client ?? await this.#connect(known, signal, left);
-      this.#retry.attempts = config.retry?.attempts ?? shared.retry?.attempts;
+      this.#isOpening = false;
       return opened;
     } finally {
       connecting.release();
@@ -86,7 +94,7 @@ export class Opener {
       auth: this.#auth,
       log: (level, data) => emit({ type: "log", server: name, level, data }),
     });
-    const opened = connect(target, { ...options, retry: this.#retry, signal }).then(async (client) => {
+    const opened = connect(target, { ...options, retry: this, signal }).then(async (client) => {
       try {
         signal.throwIfAborted();
         if (!known.listedAt || !isSnapshot(target)) await list(client, left());

@@ -8,6 +8,7 @@ import type { Subscription } from "../../client/listen/seam.ts";
 import type { Clock } from "../../ports.ts";
 import type { Change, ListenFilter, Tool } from "../../protocol/types.ts";
 import type { CatalogPart, CatalogServer } from "../seam.ts";
+import type { Breaker } from "./breaker.ts";
 import { allParts, list } from "./listing.ts";
 
 /** How long changes are gathered, in milliseconds. */
@@ -34,6 +35,8 @@ export interface WatchParts {
   readonly timeout: number;
   /** Whether a tool belongs into the catalog. */
   keeps(tool: Tool): boolean;
+  /** Says how much the server may be asked. */
+  readonly breaker: Breaker;
   /** Something could not be listed. */
   failed(error: unknown): void;
   /** The way to the server may be broken. */
@@ -74,13 +77,17 @@ export class Watch {
     for (const name of lists) if (capabilities?.[name]?.listChanged) filter[name] = true;
     if (isSecond) this.#touch(allParts);
     if (!always && !Object.keys(filter).length) return;
-    const { clock } = this.#parts;
+    const { clock, breaker } = this.#parts;
     const now = clock.monotonic();
     if (now - this.#startedAt >= calm) this.#starts = 0;
     this.#startedAt = now;
     const listen = (): void => void this.#listen(client.listen(filter));
-    if (++this.#starts <= mostStarts) listen();
-    else this.#cancelStart = clock.schedule(listen, calm, { background: true });
+    const later = (): void => {
+      this.#touch(allParts);
+      listen();
+    };
+    if (++this.#starts <= mostStarts && (always || breaker.isCalm)) listen();
+    else this.#cancelStart = clock.schedule(later, calm, { background: true });
   }
 
   /** Ends it. */
@@ -127,19 +134,21 @@ export class Watch {
     if (type !== "task" && type !== "resource") this.#touch(type === "resources" ? ["resources", "templates"] : [type]);
   }
 
-  #touch(parts: readonly CatalogPart[]): void {
+  #touch(parts: readonly CatalogPart[], least: number = debounce): void {
     for (const part of parts) this.#changed.add(part);
     const { clock } = this.#parts;
-    const delay = Math.max(debounce, this.#listedAt + this.#pause - clock.monotonic());
+    const delay = Math.max(least, this.#listedAt + this.#pause - clock.monotonic());
     this.#cancel ??= clock.schedule(() => void this.#refresh(), delay, { background: true });
   }
 
   async #refresh(): Promise<void> {
     this.#cancel = undefined;
-    const changed = [...this.#changed];
-    this.#changed.clear();
+    const changed = [...this.#changed].filter(() => this.#parts.breaker.may());
+    for (const part of changed) this.#changed.delete(part);
+    // For the rest the server has not been well for long enough.
+    if (this.#changed.size) this.#touch([], longestPause);
     try {
-      if (this.#client) await this.#list(this.#client, this.#parts.timeout, changed);
+      if (this.#client && changed.length) await this.#list(this.#client, this.#parts.timeout, changed);
     } catch (error) {
       for (const part of changed) this.#changed.add(part);
       this.#parts.failed(error);

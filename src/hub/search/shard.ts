@@ -35,11 +35,12 @@ export class Shard {
     this.lengths = new Float32Array(tools.length);
     // For each word: place, weight, place, weight, …
     const found = new Map<string, number[]>();
+    const known = new Map<string, readonly string[]>();
     let size = 0;
     let total = 0;
     for (const [place, tool] of tools.entries()) {
       let length = 0;
-      for (const [word, weight] of weigh(tool)) {
+      for (const [word, weight] of weigh(tool, known)) {
         const postings = found.get(word);
         if (postings) postings.push(place, weight);
         else found.set(word, [place, weight]);
@@ -101,11 +102,11 @@ export class Shard {
 }
 
 /** The words of a tool and what each weighs. */
-function weigh({ server, name, tool }: CatalogTool): Map<string, number> {
+function weigh({ server, name, tool }: CatalogTool, known: Map<string, readonly string[]>): Map<string, number> {
   const sums = new Map<string, number>();
   const add = (text: unknown, weight: number, characters: number): void => {
     if (typeof text !== "string") return;
-    for (const word of wordsOf(text, characters)) sums.set(word, (sums.get(word) ?? 0) + weight);
+    for (const word of wordsOf(text, characters, known)) sums.set(word, (sums.get(word) ?? 0) + weight);
   };
   add(name, weights.name, most.name);
   add(tool.title ?? tool.annotations?.title, weights.title, most.title);

@@ -48,8 +48,8 @@ const tuning = { saturation: 1.2, length: 0.75 };
 const most = { characters: 1_000, words: 32 };
 
 /**
- * Makes a search over what a source has. Its index is made with the first query; later ones index the servers anew whose
- * tools have changed since, and only those.
+ * Makes a search over what a source has. A server's index is made with the first query that looks at its tools; later ones
+ * index the servers anew whose tools have changed since, and only those.
  *
  * @example Looking for a tool
  * ```ts
@@ -77,8 +77,12 @@ interface Section {
   readonly server: string;
   readonly start: number;
   readonly tools: readonly CatalogTool[];
-  readonly shard: Shard;
+  /** Made when it is looked at first. */
+  shard?: Shard | undefined;
 }
+
+/** One that is looked at. */
+type Indexed = Section & { readonly shard: Shard };
 
 class Search implements ToolSearch {
   readonly #source: ToolSource;
@@ -96,7 +100,7 @@ class Search implements ToolSearch {
     const words = [...new Set(wordsOf(query, most.characters))].slice(0, most.words);
     if (words.length === 0) return [];
     this.#update();
-    const sections = this.#sections.filter((section) => server === undefined || section.server === server);
+    const sections = this.#sections.filter((section) => server === undefined || section.server === server).map(indexed);
     const scores = score(words, sections, this.#tools.length);
     return pick(scores, { tools: this.#tools, sections, limit, filter });
   }
@@ -113,13 +117,21 @@ class Search implements ToolSearch {
       while (end < tools.length && tools[end]?.server === server && end - start < mostPlaces) end++;
       const own = tools.slice(start, end);
       const before = known.get(server);
-      const shard = before && isSame(before.tools, own) ? before.shard : new Shard(own);
-      sections.push({ server, start, tools: own, shard });
+      sections.push({
+        server,
+        start,
+        tools: own,
+        shard: before && isSame(before.tools, own) ? before.shard : undefined,
+      });
       start = end;
     }
     this.#sections = sections;
     this.#tools = tools;
   }
+}
+
+function indexed(section: Section): Indexed {
+  return Object.assign(section, { shard: section.shard ?? new Shard(section.tools) });
 }
 
 /** True when the same words are in both: then they have the same index. */
@@ -128,7 +140,7 @@ function isSame(before: readonly CatalogTool[], now: readonly CatalogTool[]): bo
 }
 
 /** What each tool scores; 0 where no word stands. */
-function score(words: readonly string[], sections: readonly Section[], count: number): Float64Array {
+function score(words: readonly string[], sections: readonly Indexed[], count: number): Float64Array {
   const scores = new Float64Array(count);
   const indexed = sections.reduce((sum, { shard }) => sum + shard.count, 0);
   const average = sections.reduce((sum, { shard }) => sum + shard.total, 0) / indexed;
@@ -157,7 +169,7 @@ function score(words: readonly string[], sections: readonly Section[], count: nu
 /** What to pick from. */
 interface Choice {
   readonly tools: readonly CatalogTool[];
-  readonly sections: readonly Section[];
+  readonly sections: readonly Indexed[];
   readonly limit: number;
   readonly filter: SearchOptions["filter"];
 }

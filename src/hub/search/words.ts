@@ -17,22 +17,25 @@ const unspaced =
  * without spaces, as in Chinese, gives each two neighbours. The plural of an English word is its singular.
  *
  * @param most How many characters are looked at.
+ * @param known What runs came to before: many texts have most of them in common.
  */
-export function wordsOf(text: string, most: number): string[] {
+export function wordsOf(text: string, most: number, known: Map<string, readonly string[]> = new Map()): string[] {
   const words: string[] = [];
   const short = text.slice(0, most);
   // NFKC makes full-width letters usual ones, and a letter and its accent one.
-  for (const run of (isAscii(short) ? short : short.normalize("NFKC")).match(runs) ?? []) addRun(run, words);
+  for (const run of (isAscii(short) ? short : short.normalize("NFKC")).match(runs) ?? []) {
+    let found = known.get(run);
+    if (!found) known.set(run, found = wordsOfRun(run));
+    for (const word of found) words.push(word);
+  }
   return words;
 }
 
-function addRun(run: string, words: string[]): void {
+function wordsOfRun(run: string): string[] {
   const lower = run.toLowerCase();
   // Most runs are one word in lower case.
-  if (/^[a-z]+$/.test(run)) {
-    words.push(singular(run));
-    return;
-  }
+  if (/^[a-z]+$/.test(run)) return [singular(run)];
+  const words: string[] = [];
   let count = 0;
   for (const part of run.match(parts) ?? []) {
     count++;
@@ -40,6 +43,7 @@ function addRun(run: string, words: string[]): void {
     else words.push(singular(part.toLowerCase()));
   }
   if (count > 1) words.push(singular(lower));
+  return words;
 }
 
 function addNeighbours(part: string, words: string[]): void {

@@ -1,6 +1,7 @@
 /** The real authorization server, the browser and our protected servers do together what the tests of signing in count on. */
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertNotEquals, assertStringIncludes } from "@std/assert";
+import { callAt } from "../world/by_hand.ts";
 import { createSigner, isJson, type Json, sha256, type Signer } from "../world/jwt.ts";
 import { Browser } from "./browser.ts";
 import { introspector, startResources } from "./resource.ts";
@@ -82,28 +83,7 @@ function codeForm(code: string, resource: string): Record<string, string> {
 }
 
 async function callTool(url: string, headers: Record<string, string>, name = "whoami"): Promise<Response> {
-  const clientMeta = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientInfo": { name: "hand", version: "1.0.0" },
-    "io.modelcontextprotocol/clientCapabilities": {},
-  };
-  const response = await fetch(url, {
-    method: "POST",
-    headers: {
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-      "mcp-protocol-version": "2026-07-28",
-      "mcp-method": "tools/call",
-      "mcp-name": name,
-      ...headers,
-    },
-    body: JSON.stringify({
-      jsonrpc: "2.0",
-      id: 1,
-      method: "tools/call",
-      params: { name, arguments: {}, _meta: clientMeta },
-    }),
-  });
+  const response = await callAt(url, headers, { name, arguments: {}, fetch });
   // Read here, so that no connection stays busy.
   return new Response(await response.text(), response);
 }

@@ -84,26 +84,38 @@ export async function signIn(world: World, headers?: Record<string, string>): Pr
 
 /** Calls a tool of the resource. */
 export function call(world: World, headers: Record<string, string>, name: string = "echo"): Promise<Response> {
-  const params = {
-    name,
-    arguments: { text: "hello" },
-    _meta: {
-      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-      "io.modelcontextprotocol/clientInfo": { name: "hand", version: "1.0.0" },
-      "io.modelcontextprotocol/clientCapabilities": {},
-    },
+  return callAt(world.resource.url, headers, { name, arguments: { text: "hello" }, fetch: world.fetch });
+}
+
+/** What is called, and what sends it. */
+export interface CalledTool {
+  readonly name: string;
+  readonly arguments: Json;
+  readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
+}
+
+/** Calls a tool, wherever it is. */
+export function callAt(
+  url: string,
+  headers: Record<string, string>,
+  { fetch, ...tool }: CalledTool,
+): Promise<Response> {
+  const _meta = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": { name: "hand", version: "1.0.0" },
+    "io.modelcontextprotocol/clientCapabilities": {},
   };
-  return world.fetch(world.resource.url, {
+  return fetch(url, {
     method: "POST",
     headers: {
       "content-type": "application/json",
       accept: "application/json, text/event-stream",
       "mcp-protocol-version": "2026-07-28",
       "mcp-method": "tools/call",
-      "mcp-name": name,
+      "mcp-name": tool.name,
       ...headers,
     },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { ...tool, _meta } }),
   });
 }
 

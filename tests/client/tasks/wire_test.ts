@@ -140,6 +140,20 @@ describe("how a task ends", () => {
     await client.close();
   });
 
+  test("the words of a task that failed are without secrets; what one gave is left as it is", async () => {
+    const secret = "s3cret-of-the-operator";
+    const headers = { "x-key": secret };
+    const error = { code: -32000, message: `no luck with ${secret}`, data: { why: secret } };
+    const failed = await scripted({ "tasks/get": () => task({ status: "failed", error }) }, { headers });
+    const thrown = await assertRejects(() => failed.clock.until(failed.client.callTool("any")), RpcError);
+    assertEquals([thrown.message, thrown.data], ["no luck with [redacted]", { why: "[redacted]" }]);
+    await failed.client.close();
+    const result = { content: [{ type: "text", text: secret }] };
+    const { clock, client } = await scripted({ "tasks/get": () => task({ status: "completed", result }) }, { headers });
+    assertEquals((await clock.until(client.callTool("any"))).content, [{ type: "text", text: secret }]);
+    await client.close();
+  });
+
   const violations: [string, JsonObject][] = [
     ["failed without an error", { status: "failed" }],
     ["failed with a shapeless error", { status: "failed", error: { code: "x" } }],

@@ -1,10 +1,13 @@
 # server.sh <fault> <ledger> <modern|legacy>: an MCP server in a shell, because it starts in no time, can close its own
-# pipes (Deno cannot) and can kill itself. The first tools/call is spoilt by the fault; the ledger says what happened: a line
-# "started <pid>" for each start, "ran" for each execution, "grandchild <pid>" for each process that is left behind.
+# pipes (Deno cannot) and can kill itself. The first tools/call is spoilt by the fault, and the tool "hold" is never answered;
+# the ledger says what happened: a line "started <pid>" for each start, "ran" for each execution, "grandchild <pid>" for each
+# process that is left behind.
 fault=$1
 ledger=$2
 era=$3
 echo "started $$" >> "$ledger"
+
+list='"tools":[{"name":"hold","inputSchema":{"type":"object"}},{"name":"echo","inputSchema":{"type":"object"}}]'
 
 answer() { printf '{"jsonrpc":"2.0","id":"%s","result":%s}\n' "$id" "$1"; }
 leave_grandchild() {
@@ -59,6 +62,8 @@ while IFS= read -r line; do
       fi ;;
     *'"method":"initialize"'*)
       answer '{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"sh","version":"1"}}' ;;
+    *'"method":"tools/list"'*) answer "{\"resultType\":\"complete\",$list,\"ttlMs\":0,\"cacheScope\":\"private\"}" ;;
+    *'"method":"tools/call"'*'"name":"hold"'*) echo ran >> "$ledger" ;;
     *'"method":"tools/call"'*)
       text=${line#*\"text\":\"}
       text=${text%%\"*}

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Fetch } from "../../../src/ports.ts";
+import type { Clock, Fetch } from "../../../src/ports.ts";
 import type { ServerConfig } from "../../../src/hub/seam.ts";
 import { coarse, trackFetch } from "../../faults/support/harness.ts";
 import { createHostileServer, type FaultName } from "../../servers/hostile.ts";
@@ -24,6 +24,28 @@ export interface Actor {
   readonly starts: readonly number[];
   /** What is open at its side: requests without an end, pipes, sessions, subscriptions. */
   open(): number;
+}
+
+/** A clock that knows which of its timers wait: those of a hub, and not those of the servers. */
+export function countedClock(clock: VirtualClock): Clock & { timers(): number } {
+  const timers = new Set<object>();
+  return {
+    now: () => clock.now(),
+    monotonic: () => clock.monotonic(),
+    timers: () => timers.size,
+    schedule(callback, milliseconds) {
+      const timer = {};
+      timers.add(timer);
+      const stop = clock.schedule(() => {
+        timers.delete(timer);
+        callback();
+      }, milliseconds);
+      return () => {
+        timers.delete(timer);
+        stop();
+      };
+    },
+  };
 }
 
 /** Ways in which a server is reached. */

@@ -8,7 +8,7 @@ import { type Clock, systemRandom } from "../../../src/ports.ts";
 import { turn, watchStrays } from "../../faults/support/harness.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 import { openHub, stateOf, textOf } from "../support.ts";
-import { type Actor, faultyActors, goodActors } from "./cast.ts";
+import { type Actor, countedClock, faultyActors, goodActors } from "./cast.ts";
 
 const timeout = 20_000;
 const [mostEarly, most] = [10, 40];
@@ -33,28 +33,6 @@ interface Scene extends Figures {
 }
 
 const strays = watchStrays();
-
-/** A clock that knows which of its timers wait: those of a hub, and not those of the servers. */
-function countedClock(clock: VirtualClock): Clock & { timers(): number } {
-  const timers = new Set<object>();
-  return {
-    now: () => clock.now(),
-    monotonic: () => clock.monotonic(),
-    timers: () => timers.size,
-    schedule(callback, milliseconds) {
-      const timer = {};
-      timers.add(timer);
-      const stop = clock.schedule(() => {
-        timers.delete(timer);
-        callback();
-      }, milliseconds);
-      return () => {
-        timers.delete(timer);
-        stop();
-      };
-    },
-  };
-}
 
 /** A signal that knows who listens to it. */
 function countedSignal(): { readonly signal: AbortSignal; listeners(): number } {

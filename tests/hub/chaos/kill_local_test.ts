@@ -3,16 +3,14 @@
  *
  *     CAUSEWAY_CHAOS=full bun tools/run.ts test --filter tests/hub/chaos/kill --only bun
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import process from "node:process";
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { McpError } from "../../../mod.ts";
 import { openHub } from "../../../src/entry/local.ts";
 import { watchStrays } from "../../faults/support/harness.ts";
-import { isAlive, until } from "../../suites/spawn.ts";
+import { hostileProgram } from "../../faults/support/processes.ts";
+import { until } from "../../suites/spawn.ts";
 import { stateOf, textOf } from "../support.ts";
 
 const rounds = process.env.CAUSEWAY_CHAOS === "full" ? 100 : 10;
@@ -20,27 +18,17 @@ const slowly = { timeout: 600_000 };
 
 const strays = watchStrays();
 
-/** The shell's server, and its books. */
-function createProgram(era: "modern" | "legacy") {
-  const folder = mkdtempSync(join(tmpdir(), "causeway-chaos-"));
-  const ledger = join(folder, "ledger");
-  const lines = () => existsSync(ledger) ? readFileSync(ledger, "utf8").split("\n") : [];
-  const pids = () => lines().flatMap((line) => line.startsWith("started ") ? [Number(line.slice(8))] : []);
-  const args = [join(process.cwd(), "tests/hub/child.sh"), ledger, era];
-  return {
-    config: { command: "/bin/sh", args, timeouts: { close: 150 }, retryDelay: 50 },
-    starts: () => pids().length,
-    alive: () => pids().filter(isAlive),
-    ran: () => lines().filter((line) => line === "ran").length,
-    remove: () => rmSync(folder, { recursive: true, force: true }),
-  };
+/** The shell's server without a fault, and how a hub is told of it. */
+function createProgram(era: "modern" | "legacy", fault = "none") {
+  const program = hostileProgram(fault, era);
+  return { ...program, config: { ...program.command, timeouts: { close: 150 }, retryDelay: 50 } };
 }
 
 describe("a program that is killed in the middle of calls", () => {
   for (const era of ["modern", "legacy"] as const) {
     test(`${rounds} times: each call settles with what is known of it, and it is back (${era})`, slowly, async () => {
-      const program = createProgram(era);
-      const hub = await openHub({ one: program.config });
+      const [program, other] = [createProgram(era), createProgram(era)];
+      const hub = await openHub({ one: program.config, other: other.config });
       let [slowest, ran] = [0, 0];
       for (let round = 0; round < rounds; round++) {
         const client = await hub.client("one");
@@ -50,39 +38,61 @@ describe("a program that is killed in the middle of calls", () => {
           client.callTool("hold"),
         ].map((call) => assertRejects(() => call, McpError));
         await until(() => program.ran() === ran + 5, "the calls to arrive");
+        assertEquals(textOf(await hub.callTool("one.echo", { text: "beside" })), "beside");
         const killedAt = performance.now();
         for (const pid of program.alive()) process.kill(pid, "SIGKILL");
         // What is asked while it is away waits for the next one.
         const waiting = hub.callTool("one.echo", { text: "after" });
         for (const { isError, _meta } of await Promise.all(told)) {
-          const error = _meta?.["dev.causeway/error"];
-          assert(typeof error === "object" && error && "delivery" in error && "server" in error);
-          assertEquals([isError, error.delivery, error.server], [true, "unknown", "one"]);
+          const known = { server: "one", code: "peer_exited", delivery: "unknown", retryable: true };
+          assertEquals([isError, _meta?.["dev.causeway/error"]], [true, known]);
         }
         for (const { delivery, server } of await Promise.all(thrown)) {
           assertEquals([delivery, server === undefined], ["unknown", false]);
         }
         const { isError, _meta, ...late } = await waiting;
         const known = _meta?.["dev.causeway/error"];
+        assertEquals(textOf(await hub.callTool("other.echo", { text: "not disturbed" })), "not disturbed");
         // It was written into the pipe before anybody knew, or it was answered: not both, and never "not-sent" but run.
         if (isError) assertEquals((known as { delivery?: unknown }).delivery, "unknown");
         else assertEquals(textOf(late), "after");
         await until(() => stateOf(hub, "one") === "connected", "the server to be back");
         assertEquals(textOf(await hub.callTool("one.echo", { text: "back" })), "back");
         slowest = Math.max(slowest, performance.now() - killedAt);
-        ran += isError ? 6 : 7;
-        assertEquals([program.ran(), program.alive().length, program.starts()], [ran, 1, round + 2]);
+        ran += isError ? 7 : 8;
+        assertEquals([program.ran(), program.alive().length, program.started()], [ran, 1, round + 2]);
       }
-      const { starts } = program;
+      assertEquals([other.started(), other.ran()], [1, rounds]);
       await hub.close();
-      await until(() => program.alive().length === 0, "the end of all processes");
+      await until(() => program.alive().length + other.alive().length === 0, "the end of all processes");
       console.log(
-        `kill -9 ${era}: ${rounds} rounds, ${5 * rounds} calls unknown, ${starts()} starts, 0 left, ` +
+        `kill -9 ${era}: ${rounds} rounds, ${5 * rounds} calls unknown, ${program.started()} starts, 0 left, ` +
           `back after ${Math.ceil(slowest)} ms at most`,
       );
       program.remove();
+      other.remove();
     });
   }
+
+  test("what is not there, or ends at once, is told, and is not started again and again", async () => {
+    const [bad, good] = [createProgram("modern", "exit-at-start"), createProgram("modern")];
+    const { retryDelay: _, ...config } = bad.config;
+    const hub = await openHub({ nowhere: { command: "causeway-no-such-program" }, bad: config, good: good.config });
+    assertEquals([...hub.errors].map(([name, error]) => `${name} ${error.name}`), [
+      "nowhere SpawnError",
+      "bad PeerExitedError",
+    ]);
+    const results = await Promise.all(
+      Array.from({ length: 50 }, () => hub.callTool("bad.echo", { text: "a" }, { timeout: 300 })),
+    );
+    assertEquals(results.filter(({ isError }) => !isError), []);
+    assertEquals(textOf(await hub.callTool("good.echo", { text: "a" })), "a");
+    assert(bad.started() <= 10, `${bad.started()} starts`);
+    await hub.close();
+    await until(() => bad.alive().length + good.alive().length === 0, "the end of all processes");
+    bad.remove();
+    good.remove();
+  });
 
   test("nothing was rejected unheard", () => strays.none());
 });

@@ -65,6 +65,32 @@ describe("the breaker", () => {
     breaker.worked();
     assertEquals(open(), 30_000);
   });
+
+  test("what nobody asked for: as one likes while nothing failed, then four and one each half minute, whatever works", async () => {
+    const clock = new VirtualClock();
+    const breaker = new Breaker({ clock, random: random(0.5) });
+    const granted = (count: number) => Array.from({ length: count }, () => breaker.may()).filter(Boolean).length;
+    assertEquals([breaker.isCalm, granted(20)], [true, 20]);
+    breaker.failed();
+    breaker.worked();
+    assertEquals([breaker.isCalm, granted(20)], [false, 4]);
+    await clock.advance(29_000);
+    assertEquals(granted(20), 0);
+    await clock.advance(1_000);
+    assertEquals(granted(20), 1);
+    // A server that is called often, and works mostly, gets more.
+    for (let count = 0; count < 25; count++) breaker.worked();
+    assertEquals(granted(20), 2);
+    await clock.advance(600_000);
+    assertEquals([breaker.isCalm, granted(20)], [true, 20]);
+  });
+
+  test("a request is not sent again at the expense of the question whether the server is back", () => {
+    const breaker = new Breaker({ clock: new VirtualClock(), random: random(0.5) });
+    const repeats = Array.from({ length: 50 }, () => breaker.mayRepeat());
+    assertEquals(repeats.filter(Boolean).length, 2);
+    assertEquals([breaker.isCalm, ...[1, 2, 3].map(() => breaker.may())], [false, true, true, false]);
+  });
 });
 
 test("a retry waits for anything up to a second, doubled each time, up to five minutes", () => {

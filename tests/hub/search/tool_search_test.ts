@@ -147,6 +147,9 @@ describe("search over a catalog that changes", () => {
     let now = createCatalogView([watched("a"), watched("b"), watched("c")]);
     const search = createToolSearch({ tools: () => now.tools() });
     assertEquals(reads, 0);
+    // A query for one server looks at that one alone.
+    search.search("run", { server: "b" });
+    assertEquals(reads, 1);
     search.search("run");
     search.search("run");
     assertEquals(reads, 3);
