@@ -27,3 +27,24 @@ export type { BridgeOptions } from "./bridge.ts";
 export { createAgentHandler } from "./serve_agent.ts";
 export type { AgentHandlerOptions } from "./serve_agent.ts";
 export type { RouteOptions } from "./http/front.ts";
+export { createRuns } from "./runs/durable_runs.ts";
+export type { DurableRuns, FindAgent, RunLimits, RunsOptions } from "./runs/options.ts";
+export { createObjectRuns } from "./runs/object_runs.ts";
+export type { ObjectAlarm, ObjectRuns, ObjectRunsOptions } from "./runs/object_runs.ts";
+export { RunLeftError, StepUnknownError } from "./runs/steps.ts";
+export type { LeaveReason, StepOptions, Steps } from "./runs/steps.ts";
+export type { AnswerOutcome, RunEvent, RunRecord, Runs, RunState, StartRun } from "./runs/seam.ts";
+export type {
+  AgentAnswer,
+  AgentEnd,
+  AgentEvent,
+  AgentQuestion,
+  AgentTask,
+  Observation,
+  ObservationOutcome,
+  ProposedCall,
+  RunnableAgent,
+  RunWorld,
+} from "./loop/seam.ts";
+export type * from "./model/seam.ts";
+export type { SqlDatabase, SqlRow, SqlValue } from "../ports.ts";
