@@ -29,7 +29,11 @@ const options = { skip, timeout: isFull ? 900_000 : 60_000 };
 /** How each runtime starts a program. */
 async function commandsOf(): Promise<Readonly<Record<string, readonly string[] | undefined>>> {
   const [bun, deno, node] = [bunPath(), denoPath(), await newerNodePath()];
-  return { bun: bun && [bun], deno: deno && [deno, "run", "-A", "--no-check"], node: node && [node, "--no-warnings"] };
+  return {
+    bun: bun === undefined ? undefined : [bun],
+    deno: deno === undefined ? undefined : [deno, "run", "-A", "--no-check"],
+    node: node === undefined ? undefined : [node, "--no-warnings"],
+  };
 }
 
 /** A place for one test: a file, a ledger, and processes over them. */
