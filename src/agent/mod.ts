@@ -48,3 +48,5 @@ export type {
 } from "./loop/seam.ts";
 export type * from "./model/seam.ts";
 export type { SqlDatabase, SqlRow, SqlValue } from "../ports.ts";
+export { callOnce, createStoreMarker, workflowSteps } from "./runs/workflow_steps.ts";
+export type { IntentMarker, WorkflowStepLike } from "./runs/workflow_steps.ts";
