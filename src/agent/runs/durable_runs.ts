@@ -14,7 +14,17 @@ import { type DurableRuns, readSettings, type RunsOptions, type RunsSettings } f
 import type { AnswerOutcome, RunEvent, RunRecord, Runs, StartRun } from "./seam.ts";
 import { isOver, isRunState } from "./states.ts";
 import { findQuestion, insertSignal } from "./tables/questions.ts";
-import { countOpen, deleteRun, findRun, insertRun, listRuns, type RunRow, saveRun, toRecord } from "./tables/runs.ts";
+import {
+  confirmRun,
+  countOpen,
+  deleteRun,
+  findRun,
+  insertRun,
+  listRuns,
+  type RunRow,
+  saveRun,
+  toRecord,
+} from "./tables/runs.ts";
 import { migrate } from "./tables/schema.ts";
 import { tailEvents, Wakers } from "./tail.ts";
 import { Watch } from "./watch.ts";
@@ -61,6 +71,8 @@ class KeptRuns implements DurableRuns {
   readonly #random: Random;
   readonly #wakers = new Wakers();
   readonly #watch: Watch;
+  /** Whether what was written is kept, and nobody has to be told. */
+  readonly #isAtOnce: boolean;
 
   constructor(options: RunsOptions, settings: RunsSettings) {
     this.#settings = settings;
@@ -75,6 +87,7 @@ class KeptRuns implements DurableRuns {
       changed: (id) => this.#wakers.wake(id),
     };
     const { agents, onAlarm } = options;
+    this.#isAtOnce = onAlarm === undefined && options.database.sync === undefined;
     const findAgent = typeof agents === "function"
       ? agents
       : (name: string) => Object.hasOwn(agents, name) ? agents[name] : undefined;
@@ -95,7 +108,9 @@ class KeptRuns implements DurableRuns {
       }
       const open = countOpen(database);
       if (open >= limits.open) throw new LimitExceededError("limits.open", limits.open, open + 1);
-      insertRun(database, { id, agent, principal, task, deadline, now: this.#clock.now() });
+      const now = this.#clock.now();
+      const wakeAt = this.#isAtOnce ? now : now + this.#settings.watchdog;
+      insertRun(database, { id, agent, principal, task, deadline, now, wakeAt });
       // Within the transaction: without an alarm there is no run.
       return { alarm: this.#watch.armNow() };
     });
@@ -217,8 +232,10 @@ class KeptRuns implements DurableRuns {
   async #confirm(id: string, alarm: Promise<void> | undefined): Promise<void> {
     const { database } = this.#keeping;
     try {
+      if (this.#isAtOnce) return;
       await alarm;
       await database.sync?.();
+      confirmRun(database, id, this.#clock.now());
     } catch (error) {
       database.transaction(() => deleteRun(database, id));
       throw error;

@@ -12,7 +12,7 @@ import { waitingState } from "./states.ts";
 import { type LeaveReason, RunLeftError } from "./steps.ts";
 import { appendEvents, isEnd, type Told } from "./tables/events.ts";
 import { openQuestions } from "./tables/questions.ts";
-import { findRun, type RunRow, saveRun } from "./tables/runs.ts";
+import { findRun, type RunRow, saveProgress } from "./tables/runs.ts";
 
 /** What all runs of one process share. */
 export interface Keeping {
@@ -122,7 +122,7 @@ export class Holding {
       const now = clock.now();
       database.transaction(() => {
         const run = this.#own();
-        saveRun(database, { ...work(appendEvents(database, run, told, limits), now), updatedAt: now });
+        saveProgress(database, run, { ...work(appendEvents(database, run, told, limits), now), updatedAt: now });
       });
       if (told.length > 0) this.keeping.changed(this.id);
     });

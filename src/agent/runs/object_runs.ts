@@ -30,8 +30,8 @@ export interface ObjectRuns extends DurableRuns {
 
 /**
  * Keeps runs of agents in a Durable Object with SQLite. Its alarm is set before a run is accepted and is never further ahead than
- * `watchdog` while something runs: when the object is evicted or its machine dies, the alarm wakes it up again. Requests and
- * events of the object that come first do that as well, as soon as they use the runs.
+ * `watchdog` while something runs: when the object is evicted or its machine dies, the alarm wakes it up again. Whatever else wakes
+ * it up first does that as well.
  *
  * @param options Those of `createRuns`; the `database` is that of `createObjectDatabase`.
  *
@@ -68,5 +68,9 @@ export function createObjectRuns({ storage, ...options }: ObjectRunsOptions): Ob
       logger?.({ level: "error", message: "Runs cannot go on", fields: { reason: String(error) } });
     }
   };
+  // Whatever woke the object up: what it held before goes on, and has an alarm.
+  runs.resume().catch((error: unknown) => {
+    logger?.({ level: "error", message: "Runs cannot go on", fields: { reason: String(error) } });
+  });
   return Object.assign(runs, { alarm });
 }

@@ -51,6 +51,8 @@ export interface NewRun {
   readonly task: AgentTask;
   readonly deadline: number | undefined;
   readonly now: number;
+  /** When it may be begun: at once, or when it is certain that it is kept. */
+  readonly wakeAt: number;
 }
 
 /** One run; undefined where there is none. */
@@ -60,7 +62,10 @@ export function findRun(database: SqlDatabase, id: string): RunRow | undefined {
 }
 
 /** Makes a run. `now` is moved on where another one was made in the same millisecond: times tell runs apart. */
-export function insertRun(database: SqlDatabase, { id, agent, principal, task, deadline, now }: NewRun): void {
+export function insertRun(
+  database: SqlDatabase,
+  { id, agent, principal, task, deadline, now, wakeAt }: NewRun,
+): void {
   const text = JSON.stringify(task);
   const last = database.all(
     "select max(created_at) as last from agent_runs where created_at >= ? and created_at < ?",
@@ -78,9 +83,14 @@ export function insertRun(database: SqlDatabase, { id, agent, principal, task, d
     createdAt,
     deadline ?? null,
     text.length,
-    now,
+    wakeAt,
   );
   writeText(database, { run: id, kind: "task", name: "" }, text);
+}
+
+/** From now on a run that was accepted can be begun. */
+export function confirmRun(database: SqlDatabase, id: string, now: number): void {
+  database.run("update agent_runs set wake_at = ? where id = ? and state = 'accepted' and owner is null", now, id);
 }
 
 /** What the run was started with. */
@@ -176,6 +186,26 @@ export function saveRun(database: SqlDatabase, run: RunRow): void {
     run.owner ?? null,
     run.epoch,
     run.wakeAt ?? null,
+    run.resumes,
+    run.id,
+  );
+}
+
+/** Keeps what has changed of a run while it goes on. Where that is not more than how far it is, no index is touched. */
+export function saveProgress(database: SqlDatabase, before: RunRow, run: RunRow): void {
+  const isSame = before.state === run.state && before.owner === run.owner && before.epoch === run.epoch &&
+    before.wakeAt === run.wakeAt && before.endedAt === run.endedAt;
+  if (!isSame) return saveRun(database, run);
+  database.run(
+    `update agent_runs set updated_at = ?, steps = ?, input_tokens = ?, output_tokens = ?, sequence = ?, keys = ?, bytes = ?,
+     resumes = ? where id = ?`,
+    run.updatedAt,
+    run.steps,
+    run.inputTokens,
+    run.outputTokens,
+    run.sequence,
+    run.keys,
+    run.bytes,
     run.resumes,
     run.id,
   );
