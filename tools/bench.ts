@@ -22,7 +22,7 @@ import type { Runtime } from "../bench/clients/client.ts";
 import { writeHubReport } from "../bench/hub/report.ts";
 import { writeRunsReport } from "../bench/runs/report.ts";
 import { measureDurableRuns } from "../bench/runs/run.ts";
-import { newerNodePath } from "./newer_node.ts";
+import { newerNodePath } from "./test/newer_node.ts";
 import { measureHub } from "../bench/hub/run.ts";
 import { planCells, type PlannedCell } from "../bench/plan.ts";
 import { writeReport } from "../bench/report.ts";

@@ -100,6 +100,7 @@ export type AgentQuestion =
 export interface ProposedCall {
   /** The id of the call. */
   readonly id: string;
+  /** The server in the hub; empty where there is none. */
   readonly server: string;
   /** The tool's name at its server. */
   readonly tool: string;

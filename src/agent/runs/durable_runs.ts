@@ -9,7 +9,7 @@ import { LimitExceededError } from "../../protocol/errors.ts";
 import type { AgentAnswer } from "../loop/seam.ts";
 import { answerQuestion, endFrom, endRun } from "./changes.ts";
 import { checkAnswer, checkStart } from "./check.ts";
-import type { Keeping } from "./holding.ts";
+import type { Keeping } from "./held/holding.ts";
 import { type DurableRuns, readSettings, type RunsOptions, type RunsSettings } from "./options.ts";
 import type { AnswerOutcome, RunEvent, RunRecord, Runs, StartRun } from "./seam.ts";
 import { isOver, isRunState } from "./states.ts";

@@ -5,8 +5,8 @@
  */
 import type { SqlDatabase } from "../../ports.ts";
 import { endFrom, endRun, expireQuestions } from "./changes.ts";
-import { execute } from "./execution.ts";
-import { Holding, type Keeping } from "./holding.ts";
+import { execute } from "./held/execution.ts";
+import { Holding, type Keeping } from "./held/holding.ts";
 import type { FindAgent, RunsOptions, RunsSettings } from "./options.ts";
 import { nextRunState } from "./states.ts";
 import { forgetLiveQuestions } from "./tables/questions.ts";

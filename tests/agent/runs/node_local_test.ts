@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import process from "node:process";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { newerNodePath } from "../../../tools/newer_node.ts";
+import { newerNodePath } from "../../../tools/test/newer_node.ts";
 import { runProcess } from "../../../tools/process.ts";
 import { root } from "../../../tools/programs.ts";
 

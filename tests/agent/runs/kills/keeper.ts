@@ -30,6 +30,8 @@ const runs = createRuns({
   database,
   agents: { agent },
   watchdog: 1_000,
+  // More processes die here than in a run of anybody's.
+  limits: { resumes: 1_000 },
   logger: ({ level, message, fields }) => console.error(level, message, JSON.stringify(fields)),
 });
 console.log("ready");

@@ -12,7 +12,7 @@ import { createInterface } from "node:readline";
 import { describe, test } from "node:test";
 import { createRuns } from "../../../../src/agent/mod.ts";
 import type { RunEvent, Runs } from "../../../../src/agent/mod.ts";
-import { newerNodePath } from "../../../../tools/newer_node.ts";
+import { newerNodePath } from "../../../../tools/test/newer_node.ts";
 import { endProcess, startProcess } from "../../../../tools/process.ts";
 import { bunPath, denoPath, root } from "../../../../tools/programs.ts";
 import { openAnyDatabase } from "../support/database.ts";

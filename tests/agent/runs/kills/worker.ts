@@ -70,6 +70,8 @@ export class RunsObject {
       },
       agents: { agent },
       watchdog: 1_000,
+      // More processes die here than in a run of anybody's.
+      limits: { resumes: 1_000 },
       logger: ({ message, fields }) => console.log(message, JSON.stringify(fields)),
     });
   }

@@ -2,8 +2,8 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { runProcess } from "./process.ts";
-import { bunPath, nodePath, root } from "./programs.ts";
+import { runProcess } from "../process.ts";
+import { bunPath, nodePath, root } from "../programs.ts";
 
 const version = "22.19.0";
 

@@ -3,16 +3,16 @@
  *
  * @module
  */
-import type { Clock, Logger, SqlDatabase } from "../../ports.ts";
-import { LimitExceededError } from "../../protocol/errors.ts";
-import type { AgentEnd, AgentEvent } from "../loop/seam.ts";
-import { answerKey, endFrom, endRun, questionKey, wakeOf } from "./changes.ts";
-import type { RunLimits } from "./options.ts";
-import { waitingState } from "./states.ts";
-import { type LeaveReason, RunLeftError } from "./steps.ts";
-import { appendEvents, isEnd, type Told } from "./tables/events.ts";
-import { openQuestions } from "./tables/questions.ts";
-import { findRun, type RunRow, saveProgress } from "./tables/runs.ts";
+import type { Clock, Logger, SqlDatabase } from "../../../ports.ts";
+import { LimitExceededError } from "../../../protocol/errors.ts";
+import type { AgentEnd, AgentEvent } from "../../loop/seam.ts";
+import { answerKey, endFrom, endRun, questionKey, wakeOf } from "../changes.ts";
+import type { RunLimits } from "../options.ts";
+import { waitingState } from "../states.ts";
+import { type LeaveReason, RunLeftError } from "../steps.ts";
+import { appendEvents, isEnd, type Told } from "../tables/events.ts";
+import { openQuestions } from "../tables/questions.ts";
+import { findRun, type RunRow, saveProgress } from "../tables/runs.ts";
 
 /** What all runs of one process share. */
 export interface Keeping {

@@ -3,16 +3,16 @@
  *
  * @module
  */
-import type { Clock } from "../../ports.ts";
-import { LimitExceededError } from "../../protocol/errors.ts";
-import type { AgentAnswer, AgentEvent, AgentQuestion, RunWorld } from "../loop/seam.ts";
-import { answerQuestion, expireQuestions, questionKey } from "./changes.ts";
-import { HeldSteps } from "./held_steps.ts";
+import type { Clock } from "../../../ports.ts";
+import { LimitExceededError } from "../../../protocol/errors.ts";
+import type { AgentAnswer, AgentEvent, AgentQuestion, RunWorld } from "../../loop/seam.ts";
+import { answerQuestion, expireQuestions, questionKey } from "../changes.ts";
+import { HeldSteps } from "./steps.ts";
 import type { Holding, Wait } from "./holding.ts";
-import { nextRunState } from "./states.ts";
-import type { Steps } from "./steps.ts";
-import { appendEvents } from "./tables/events.ts";
-import { findQuestion, insertQuestion, readAnswer } from "./tables/questions.ts";
+import { nextRunState } from "../states.ts";
+import type { Steps } from "../steps.ts";
+import { appendEvents } from "../tables/events.ts";
+import { findQuestion, insertQuestion, readAnswer } from "../tables/questions.ts";
 
 /** The world of one run. */
 export class HeldWorld implements RunWorld {

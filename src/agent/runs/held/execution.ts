@@ -3,14 +3,14 @@
  *
  * @module
  */
-import { isObject } from "../../protocol/json_rpc.ts";
-import type { AgentEnd } from "../loop/seam.ts";
-import { endFrom } from "./changes.ts";
-import { HeldWorld } from "./held_world.ts";
+import { isObject } from "../../../protocol/json_rpc.ts";
+import type { AgentEnd } from "../../loop/seam.ts";
+import { endFrom } from "../changes.ts";
+import { HeldWorld } from "./world.ts";
 import type { Holding } from "./holding.ts";
-import type { FindAgent } from "./options.ts";
-import { RunLeftError, StepUnknownError } from "./steps.ts";
-import { readTask, type RunRow } from "./tables/runs.ts";
+import type { FindAgent } from "../options.ts";
+import { RunLeftError, StepUnknownError } from "../steps.ts";
+import { readTask, type RunRow } from "../tables/runs.ts";
 
 /** Runs a run that this process holds. Never rejects: afterwards the run has ended, or was left. */
 export async function execute(holding: Holding, run: RunRow, findAgent: FindAgent): Promise<void> {

@@ -3,11 +3,11 @@
  *
  * @module
  */
-import { LimitExceededError, TimeoutError } from "../../protocol/errors.ts";
+import { LimitExceededError, TimeoutError } from "../../../protocol/errors.ts";
 import type { Holding, Wait } from "./holding.ts";
-import { RunLeftError, type StepOptions, type Steps, StepUnknownError } from "./steps.ts";
-import { hasSignal, takeSignal } from "./tables/questions.ts";
-import type { RunRow } from "./tables/runs.ts";
+import { RunLeftError, type StepOptions, type Steps, StepUnknownError } from "../steps.ts";
+import { hasSignal, takeSignal } from "../tables/questions.ts";
+import type { RunRow } from "../tables/runs.ts";
 import {
   describeFailure,
   findStep,
@@ -16,8 +16,8 @@ import {
   type StepRow,
   writeIntent,
   writeOutcome,
-} from "./tables/steps.ts";
-import { writeText } from "./tables/texts.ts";
+} from "../tables/steps.ts";
+import { writeText } from "../tables/texts.ts";
 
 /** Waits that are shorter than this keep the run in memory, in milliseconds. */
 const shortSleep = 10_000;
