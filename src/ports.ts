@@ -151,6 +151,30 @@ export interface Store {
   compareAndSet?(key: string, expected: string | undefined, value: string | undefined): Promise<boolean>;
 }
 
+/** What a cell of a database holds. */
+export type SqlValue = string | number | null | Uint8Array;
+
+/** One row, by the names of its columns. */
+export type SqlRow = Readonly<Record<string, SqlValue>>;
+
+/** An SQLite database that answers at once: a file, the storage of a Durable Object, memory. */
+export interface SqlDatabase {
+  /** The rows that a statement gives. Parameters stand where it has a `?`. */
+  all(sql: string, ...parameters: readonly SqlValue[]): readonly SqlRow[];
+  /** Runs a statement that gives nothing. */
+  run(sql: string, ...parameters: readonly SqlValue[]): void;
+  /**
+   * Does all of it or, when it throws, nothing. One within another belongs to the outer one.
+   *
+   * @param work What it does, at once: it may give no promise.
+   */
+  transaction<Value>(work: () => Value): Value;
+  /** Resolves when what was written would outlive the machine's loss of power. A database that writes before it answers leaves it out. */
+  sync?(): Promise<void>;
+  /** Lets go of it. Idempotent. */
+  close?(): void;
+}
+
 /** Puts credentials on the requests to one server: the `auth` of `connect`. */
 export interface Authorizer {
   /**

@@ -2,7 +2,8 @@
  * `bun run bench`: our client against the floor and its peers on one server, each cell in fresh processes whose order is
  * turned round by round, with the verdict on each target. `--quick` for a minute's look, `--full` for a million calls in
  * memory, `--only <cell, runtime or client, …>` narrows it, `--strict` makes a missed target a failure. `--serving` measures
- * our server alone, `--hub` a hub's catalog and search; a run without `--only` and `--quick` does both in the end.
+ * our server alone, `--hub` a hub's catalog and search, `--runs` durable runs; a run without `--only` and `--quick` does these in
+ * the end.
  */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
@@ -19,6 +20,9 @@ import {
 } from "../bench/build.ts";
 import type { Runtime } from "../bench/clients/client.ts";
 import { writeHubReport } from "../bench/hub/report.ts";
+import { writeRunsReport } from "../bench/runs/report.ts";
+import { measureDurableRuns } from "../bench/runs/run.ts";
+import { newerNodePath } from "./test/newer_node.ts";
 import { measureHub } from "../bench/hub/run.ts";
 import { planCells, type PlannedCell } from "../bench/plan.ts";
 import { writeReport } from "../bench/report.ts";
@@ -70,6 +74,7 @@ export async function main(parameters: readonly string[]): Promise<number> {
       strict: { type: "boolean", default: false },
       serving: { type: "boolean", default: false },
       hub: { type: "boolean", default: false },
+      runs: { type: "boolean", default: false },
       only: { type: "string", default: "" },
     },
   });
@@ -81,6 +86,7 @@ export async function main(parameters: readonly string[]): Promise<number> {
   mkdirSync(folder, { recursive: true });
   if (values.serving) return await runServing(bun, values);
   if (values.hub) return await runHub(bun, values);
+  if (values.runs) return await runRuns(bun, values);
   if (!(await installPeers(bun))) return 1;
   const started = performance.now();
   const commands = findRuntimes(bun);
@@ -95,7 +101,7 @@ export async function main(parameters: readonly string[]): Promise<number> {
   const runtimes = runtimeNames.filter((name) => jobs.some(({ runtime }) => runtime === name));
   const code = conclude(new Results(samples), runtimes, { strict: values.strict, seconds });
   if (values.only || values.quick) return code;
-  return Math.max(code, await runServing(bun, values), await runHub(bun, values));
+  return Math.max(code, await runServing(bun, values), await runHub(bun, values), await runRuns(bun, values));
 }
 
 /** Measures our server; 1 when, with `--strict`, a target was missed. */
@@ -113,16 +119,30 @@ async function runServing(
 
 /** Measures a hub's catalog and search; 1 when, with `--strict`, a target was missed. */
 async function runHub(bun: string, { quick, strict }: { quick: boolean; strict: boolean }): Promise<number> {
-  const commands = Object.fromEntries(
-    Object.entries(findRuntimes(bun)).map((
-      [runtime, command],
-    ) => [runtime, [...command, ...collectors[runtime] ?? []]]),
-  );
-  const samples = await measureHub({ commands, folder, quick });
+  const samples = await measureHub({ commands: collecting(findRuntimes(bun)), folder, quick });
   writeFileSync(join(folder, "hub.json"), JSON.stringify(samples, undefined, 1));
   const { text, met, missed } = writeHubReport(samples);
   console.log(`${text}\n${met} targets met, ${missed} missed`);
   return strict && missed > 0 ? 1 : 0;
+}
+
+/** Measures durable runs; 1 when, with `--strict`, a target was missed. */
+async function runRuns(bun: string, { quick, strict }: { quick: boolean; strict: boolean }): Promise<number> {
+  const node = await newerNodePath();
+  const { node: _older, ...others } = findRuntimes(bun);
+  const commands = collecting(node === undefined ? others : { ...others, node: [node, "--no-warnings"] });
+  const samples = await measureDurableRuns({ commands, folder, quick });
+  writeFileSync(join(folder, "runs.json"), JSON.stringify(samples, undefined, 1));
+  const { text, met, missed } = writeRunsReport(samples);
+  console.log(`${text}\n${met} targets met, ${missed} missed`);
+  return strict && missed > 0 ? 1 : 0;
+}
+
+/** The commands, with the collector callable. */
+function collecting(commands: Stage["commands"]): Stage["commands"] {
+  return Object.fromEntries(
+    Object.entries(commands).map(([runtime, command]) => [runtime, [...command, ...collectors[runtime] ?? []]]),
+  );
 }
 
 /** Starts the server, builds the programs and runs every job; the server is ended in any case. */

@@ -5,7 +5,7 @@ import { median } from "../results.ts";
 import type { HubSample } from "./run.ts";
 
 /** One row: a figure, how it is written, and the most that it may be; without `most` nothing is demanded. */
-interface Row {
+export interface Row {
   readonly figure: string;
   readonly title: string;
   readonly unit: "ms" | "µs" | "MB";
@@ -27,11 +27,20 @@ const rows: readonly Row[] = [
 
 /** Writes the table, and counts the verdicts. */
 export function writeHubReport(samples: readonly HubSample[]): { text: string; met: number; missed: number } {
+  return writeTable("200 servers with 50 tools each", rows, samples);
+}
+
+/** Writes a table with a column for each runtime, and counts the verdicts. */
+export function writeTable(
+  title: string,
+  rows: readonly Row[],
+  samples: readonly HubSample[],
+): { text: string; met: number; missed: number } {
   const runtimes = [...new Set(samples.map(({ runtime }) => runtime))].sort();
   const counts = { met: 0, missed: 0 };
   const lines = rows.map((row) => writeRow(row, samples, runtimes, counts));
   const heads = runtimes.map((name) => name.padStart(10)).join("");
-  const head = `${"200 servers with 50 tools each".padEnd(40)}${heads}${"target".padStart(12)}  verdict`;
+  const head = `${title.padEnd(40)}${heads}${"target".padStart(12)}  verdict`;
   const load = `Medians over fresh processes (load ${loadavg()[0]?.toFixed(1)} in the end)`;
   return { text: ["", head, ...lines, "", load].join("\n"), ...counts };
 }

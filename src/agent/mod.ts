@@ -52,6 +52,13 @@ export type { AgentOptions, AnswerQuestion, ApproveCall, RunOptions } from "./lo
 export { AgentRun, AgentRunError } from "./loop/run.ts";
 export type { AgentResult } from "./loop/run.ts";
 export { RunCancelledError } from "./loop/seam.ts";
+export { createRuns } from "./runs/durable_runs.ts";
+export type { DurableRuns, FindAgent, RunLimits, RunsOptions } from "./runs/options.ts";
+export { createObjectRuns } from "./runs/object_runs.ts";
+export type { ObjectAlarm, ObjectRuns, ObjectRunsOptions } from "./runs/object_runs.ts";
+export { RunLeftError, StepUnknownError } from "./runs/steps.ts";
+export type { LeaveReason, StepOptions, Steps } from "./runs/steps.ts";
+export type { AnswerOutcome, RunEvent, RunRecord, Runs, RunState, StartRun } from "./runs/seam.ts";
 export type {
   AgentAnswer,
   AgentEnd,
@@ -69,3 +76,6 @@ export { samplingHandler } from "./loop/turns/sampling.ts";
 export type { SamplingPolicy } from "./loop/turns/sampling.ts";
 export type { Relay, RelayOptions } from "../hub/gateway/mod.ts";
 export type { RelayedCall } from "../hub/relayed_call.ts";
+export type { SqlDatabase, SqlRow, SqlValue } from "../ports.ts";
+export { callOnce, createStoreMarker, workflowSteps } from "./runs/workflow_steps.ts";
+export type { IntentMarker, WorkflowStepLike } from "./runs/workflow_steps.ts";

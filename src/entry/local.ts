@@ -4,7 +4,8 @@
  * @module
  */
 import type { Client } from "../client/client.ts";
-import type { Resolve } from "../ports.ts";
+import type { Resolve, SqlDatabase } from "../ports.ts";
+import type { OpenDatabaseOptions } from "../runtime/sql/file_database.ts";
 import type { Connect } from "./connect.ts";
 import { createOpenHub } from "./hub.ts";
 import type { OpenHub } from "./hub.ts";
@@ -19,6 +20,8 @@ export { authorizeInBrowser } from "./sign_in/authorize_in_browser.ts";
 export type { BrowserSignInOptions } from "./sign_in/authorize_in_browser.ts";
 export { createFileStore } from "../runtime/stores/file_store.ts";
 export type { FileStore, FileStoreOptions } from "../runtime/stores/file_store.ts";
+export type { OpenDatabaseOptions } from "../runtime/sql/file_database.ts";
+export type { SqlDatabase, SqlRow, SqlValue } from "../ports.ts";
 
 /**
  * Connects to one MCP server: a URL, a command, a transport or a snapshot. The runtime's ports are loaded with the first call.
@@ -79,3 +82,22 @@ export const resolve: Resolve = async (hostname): Promise<string[]> => {
   const { systemResolve } = await import("../runtime/child.ts");
   return await systemResolve(hostname);
 };
+
+/**
+ * Opens an SQLite database, for `createRuns`: as `openDatabase` of `./bun`, `./deno` and `./node`.
+ *
+ * @param path A file, which is made where there is none, for this user alone; `:memory:` for one that ends with the process.
+ * @throws {TypeError} When the path or an option makes no sense.
+ * @throws {McpError} When it cannot be opened, is no database, or Node is older than 22.13.
+ *
+ * @example A place for runs
+ * ```ts ignore
+ * const runs = createRuns({ database: await openDatabase("runs.db"), agents: { helper } });
+ * ```
+ */
+export async function openDatabase(path: string, options?: OpenDatabaseOptions): Promise<SqlDatabase> {
+  const { openDatabase } = "Bun" in globalThis
+    ? await import("../runtime/sql/bun_database.ts")
+    : await import("../runtime/sql/node_database.ts");
+  return await openDatabase(path, options);
+}

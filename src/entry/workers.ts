@@ -21,6 +21,9 @@ export { createObjectStore } from "../runtime/stores/object_store.ts";
 export type { ObjectStorage, ObjectStorageSteps } from "../runtime/stores/object_store.ts";
 export { createStubStore, StoreObject } from "../runtime/stores/store_object.ts";
 export type { StoreObjectState, StoreStub } from "../runtime/stores/store_object.ts";
+export { createObjectDatabase } from "../runtime/sql/object_database.ts";
+export type { ObjectSqlStorage } from "../runtime/sql/object_database.ts";
+export type { SqlDatabase, SqlRow, SqlValue } from "../ports.ts";
 export { createKvStore } from "../runtime/stores/kv_store.ts";
 export type { KvNamespace, KvStoreOptions } from "../runtime/stores/kv_store.ts";
 

@@ -37,10 +37,16 @@ test("all of it can be imported from one place", async () => {
     "McpAgent",
     "ModelError",
     "RunCancelledError",
+    "RunLeftError",
+    "StepUnknownError",
     "aiSdkModel",
+    "callOnce",
     "createAgentHandler",
     "createBridgeHandler",
     "createModelHandler",
+    "createObjectRuns",
+    "createRuns",
+    "createStoreMarker",
     "directiveModel",
     "isApiAgent",
     "openAiModel",
@@ -50,6 +56,7 @@ test("all of it can be imported from one place", async () => {
     "unknownTool",
     "withApiAgent",
     "workersAiModel",
+    "workflowSteps",
   ]);
 });
 

@@ -45,7 +45,11 @@ async function bundleTests(files: readonly string[], outfile: string): Promise<v
       `await collect(${JSON.stringify(file)}, () => import(${JSON.stringify(join(root, file))}));`
     ),
     ...(existsSync(more) ? [`export * from ${JSON.stringify(more)};`] : []),
-    `export default { fetch: handleRequest };`,
+    // Tests of what is kept in an object run in one.
+    `export default { fetch(request, { CAUSEWAY_OBJECT: objects }) {`,
+    `  if (!request.url.includes("agent%2Fruns%2F")) return handleRequest(request);`,
+    `  return objects.get(objects.idFromName("tests")).fetch(request);`,
+    `} };`,
   ].join("\n");
   await build({
     stdin: { contents, resolveDir: root, sourcefile: "workerd_tests.js" },

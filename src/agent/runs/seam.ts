@@ -30,16 +30,23 @@ export interface StartRun extends AgentTask {
 
 /** A run, as it is shown. */
 export interface RunRecord {
+  /** Names it. */
   readonly id: string;
+  /** Which agent. */
   readonly agent: string;
+  /** Whose it is. */
   readonly principal: string;
+  /** Where it stands. */
   readonly state: RunState;
-  /** In milliseconds since 1970. */
+  /** When it was started, in milliseconds since 1970. */
   readonly createdAt: number;
+  /** When something of it changed, in milliseconds since 1970. */
   readonly updatedAt: number;
+  /** When it ended, in milliseconds since 1970. */
   readonly endedAt?: number | undefined;
   /** How often the model was asked. */
   readonly steps: number;
+  /** How many tokens it has used. */
   readonly usage: TokenUsage;
   /** Questions that wait for an answer. */
   readonly questions: readonly AgentQuestion[];
@@ -51,9 +58,11 @@ export interface RunRecord {
 
 /** An event with its place in the run: 1 is the first, and none is missing. */
 export interface RunEvent {
+  /** Its place. */
   readonly sequence: number;
   /** When it happened, in milliseconds since 1970. */
   readonly at: number;
+  /** What happened. */
   readonly event: AgentEvent;
 }
 

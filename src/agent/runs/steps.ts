@@ -11,7 +11,9 @@ export interface StepOptions {
    * begun and has no result is `unknown`.
    */
   readonly repeatable?: boolean | undefined;
-  /** Milliseconds that it may take (as long as it likes). */
+  /** SHA-256 of what it is done with, where that matters: after a restart, a step of the same name with another one is refused. */
+  readonly argumentsHash?: string | undefined;
+  /** Milliseconds that it may take (as long as it likes). One that is not `repeatable` is `unknown` then. */
   readonly timeout?: number | undefined;
 }
 
@@ -49,5 +51,31 @@ export class StepUnknownError extends Error {
     super(`The step "${step}" was begun and did not end: it may have been done`);
     this.name = "StepUnknownError";
     this.step = step;
+  }
+}
+
+/** Why a run was left: it waits, was ended from outside, or goes on somewhere else. */
+export type LeaveReason =
+  /** It waits for a person, an event or a time, and begins again then. */
+  | "waiting"
+  /** It was cancelled, or its deadline has passed. */
+  | "ended"
+  /** Another process has it now. */
+  | "lost"
+  /** This process gives it up. */
+  | "closed"
+  /** What it did could not be kept. */
+  | "failed";
+
+/** A run was left in the middle. Let it pass: what the run would do now is done by nobody, or by another process. */
+export class RunLeftError extends Error {
+  /** Why. */
+  readonly reason: LeaveReason;
+
+  /** Makes an error. */
+  constructor(reason: LeaveReason, options?: { cause?: unknown }) {
+    super(`The run was left (${reason})`, options);
+    this.name = "RunLeftError";
+    this.reason = reason;
   }
 }

@@ -1,0 +1,76 @@
+/**
+ * Runs in a Durable Object, kept going by its alarm.
+ *
+ * @module
+ */
+import { createRuns } from "./durable_runs.ts";
+import type { DurableRuns, RunsOptions } from "./options.ts";
+
+/** The part of a Durable Object's storage that keeps an alarm. */
+export interface ObjectAlarm {
+  /** When it rings, or null. */
+  getAlarm(): Promise<number | null>;
+  /** Sets it, in place of the one before. */
+  setAlarm(time: number): Promise<void>;
+  /** Takes it back. */
+  deleteAlarm(): Promise<void>;
+}
+
+/** Options of {@linkcode createObjectRuns}. */
+export interface ObjectRunsOptions extends Omit<RunsOptions, "onAlarm" | "alone"> {
+  /** `state.storage` of the object. */
+  readonly storage: ObjectAlarm;
+}
+
+/** Runs in a Durable Object. */
+export interface ObjectRuns extends DurableRuns {
+  /** Goes on: call it from the `alarm()` of the object. Never rejects, so that the platform's six tries are not used up. */
+  alarm(): Promise<void>;
+}
+
+/**
+ * Keeps runs of agents in a Durable Object with SQLite. Its alarm is set before a run is accepted and is never further ahead than
+ * `watchdog` while something runs: when the object is evicted or its machine dies, the alarm wakes it up again. Whatever else wakes
+ * it up first does that as well.
+ *
+ * @param options Those of `createRuns`; the `database` is that of `createObjectDatabase`.
+ *
+ * @example The object
+ * ```ts ignore
+ * import { createObjectRuns } from "@causeway/mcp/agent";
+ * import { createObjectDatabase } from "@causeway/mcp/workers";
+ *
+ * export class RunsObject {
+ *   runs;
+ *   constructor(state) {
+ *     const { storage } = state;
+ *     this.runs = createObjectRuns({ database: createObjectDatabase(storage), storage, agents: { helper } });
+ *   }
+ *   alarm() {
+ *     return this.runs.alarm();
+ *   }
+ * }
+ * ```
+ */
+export function createObjectRuns({ storage, ...options }: ObjectRunsOptions): ObjectRuns {
+  const runs = createRuns({
+    ...options,
+    alone: true,
+    onAlarm: (at) => at === undefined ? storage.deleteAlarm() : storage.setAlarm(at),
+  });
+  const { clock = { now: () => Date.now() }, watchdog = 5_000, logger } = options;
+  const alarm = async (): Promise<void> => {
+    try {
+      // Before all else: whatever goes wrong now, it rings again.
+      await storage.setAlarm(clock.now() + watchdog);
+      await runs.resume();
+    } catch (error) {
+      logger?.({ level: "error", message: "Runs cannot go on", fields: { reason: String(error) } });
+    }
+  };
+  // Whatever woke the object up: what it held before goes on, and has an alarm.
+  runs.resume().catch((error: unknown) => {
+    logger?.({ level: "error", message: "Runs cannot go on", fields: { reason: String(error) } });
+  });
+  return Object.assign(runs, { alarm });
+}

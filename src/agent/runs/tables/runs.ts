@@ -1,0 +1,272 @@
+/**
+ * The rows of runs: made, taken, given back, ended.
+ *
+ * @module
+ */
+import type { SqlDatabase, SqlRow } from "../../../ports.ts";
+import { McpError } from "../../../protocol/errors.ts";
+import type { AgentEnd, AgentQuestion, AgentTask } from "../../loop/seam.ts";
+import type { RunRecord, RunState } from "../seam.ts";
+import { isRunState } from "../states.ts";
+import { numberOf, optionalNumber, optionalText, textOf } from "./cells.ts";
+import { openQuestions } from "./questions.ts";
+import { tables } from "./schema.ts";
+import { unknownSteps } from "./steps.ts";
+import { readJson, writeText } from "./texts.ts";
+
+/** What is kept of a run beside what it shows. */
+export interface RunRow {
+  readonly id: string;
+  readonly agent: string;
+  readonly principal: string;
+  readonly state: RunState;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly endedAt: number | undefined;
+  readonly deadline: number | undefined;
+  readonly steps: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** The place of its last event. */
+  readonly sequence: number;
+  /** How many keys of events are kept. */
+  readonly keys: number;
+  /** What is kept of it, in characters. */
+  readonly bytes: number;
+  /** The process that runs it. */
+  readonly owner: string | undefined;
+  /** How often it was taken: who has an older number may write nothing. */
+  readonly epoch: number;
+  /** When somebody has to look at it; for one that is run, when its lease ends. */
+  readonly wakeAt: number | undefined;
+  /** How often it was taken over from a dead process since a step of it was done. */
+  readonly resumes: number;
+}
+
+/** What a run is made of. */
+export interface NewRun {
+  readonly id: string;
+  readonly agent: string;
+  readonly principal: string;
+  readonly task: AgentTask;
+  readonly deadline: number | undefined;
+  readonly now: number;
+  /** When it may be begun: at once, or when it is certain that it is kept. */
+  readonly wakeAt: number;
+}
+
+/** One run; undefined where there is none. */
+export function findRun(database: SqlDatabase, id: string): RunRow | undefined {
+  const row = database.all("select * from agent_runs where id = ?", id)[0];
+  return row && toRun(row);
+}
+
+/** Makes a run. `now` is moved on where another one was made in the same millisecond: times tell runs apart. */
+export function insertRun(
+  database: SqlDatabase,
+  { id, agent, principal, task, deadline, now, wakeAt }: NewRun,
+): void {
+  const text = JSON.stringify(task);
+  const last = database.all(
+    "select max(created_at) as last from agent_runs where created_at >= ? and created_at < ?",
+    now,
+    now + 60_000,
+  )[0];
+  const createdAt = Math.max(now, (last && optionalNumber(last, "last") || 0) + 1);
+  database.run(
+    `insert into agent_runs (id, agent, principal, state, created_at, updated_at, deadline, bytes, wake_at)
+     values (?, ?, ?, 'accepted', ?, ?, ?, ?, ?)`,
+    id,
+    agent,
+    principal,
+    createdAt,
+    createdAt,
+    deadline ?? null,
+    text.length,
+    wakeAt,
+  );
+  writeText(database, { run: id, kind: "task", name: "" }, text);
+}
+
+/** From now on a run that was accepted can be begun. */
+export function confirmRun(database: SqlDatabase, id: string, now: number): void {
+  database.run("update agent_runs set wake_at = ? where id = ? and state = 'accepted' and owner is null", now, id);
+}
+
+/** What the run was started with. */
+export function readTask(database: SqlDatabase, id: string): AgentTask {
+  return readJson(database, id, "task", "");
+}
+
+/** A run, as it is shown. */
+export function toRecord(database: SqlDatabase, run: RunRow): RunRecord {
+  const { id, agent, principal, state, createdAt, updatedAt, endedAt, steps, inputTokens, outputTokens } = run;
+  const questions: readonly AgentQuestion[] = endedAt === undefined ? openQuestions(database, id) : [];
+  const end: AgentEnd | undefined = endedAt === undefined ? undefined : readJson(database, id, "end", "");
+  return {
+    id,
+    agent,
+    principal,
+    state,
+    createdAt,
+    updatedAt,
+    ...endedAt === undefined ? {} : { endedAt },
+    steps,
+    usage: { inputTokens, outputTokens },
+    questions,
+    unknown: unknownSteps(database, id),
+    ...end === undefined ? {} : { end },
+  };
+}
+
+/** Runs, newest first. */
+export function listRuns(
+  database: SqlDatabase,
+  options: { principal?: string | undefined; state?: RunState | undefined; limit: number; before?: number | undefined },
+): RunRow[] {
+  const { principal, state, limit, before } = options;
+  const conditions: string[] = ["created_at < ?"];
+  const parameters: (string | number)[] = [before ?? Number.MAX_SAFE_INTEGER];
+  if (principal !== undefined) {
+    conditions.push("principal = ?");
+    parameters.push(principal);
+  }
+  if (state !== undefined) {
+    conditions.push("state = ?");
+    parameters.push(state);
+  }
+  const sql = `select * from agent_runs where ${conditions.join(" and ")} order by created_at desc limit ?`;
+  return database.all(sql, ...parameters, limit).map(toRun);
+}
+
+/** How many runs have not ended. */
+export function countOpen(database: SqlDatabase): number {
+  return countOf(database, "select count(*) as count from agent_runs where ended_at is null");
+}
+
+/**
+ * Runs that somebody has to look at: their time has come, or their lease is longer than any lease is (a clock was turned back).
+ */
+export function dueRuns(
+  database: SqlDatabase,
+  now: number,
+  options: { readonly longest: number; readonly most: number; readonly owner: string },
+): RunRow[] {
+  const { longest, most, owner } = options;
+  return database.all(
+    `select * from agent_runs where ended_at is null and (owner is null or owner <> ?)
+     and (wake_at <= ? or (wake_at > ? and owner is not null)) order by wake_at limit ?`,
+    owner,
+    now,
+    now + longest,
+    most,
+  ).map(toRun);
+}
+
+/** When somebody has to look at one of them next; undefined: never by themselves. */
+export function nextWake(database: SqlDatabase): number | undefined {
+  const row = database.all("select min(wake_at) as next from agent_runs where ended_at is null")[0];
+  return row && optionalNumber(row, "next");
+}
+
+/** Keeps what has changed of a run. */
+export function saveRun(database: SqlDatabase, run: RunRow): void {
+  database.run(
+    `update agent_runs set state = ?, updated_at = ?, ended_at = ?, steps = ?, input_tokens = ?, output_tokens = ?,
+     sequence = ?, keys = ?, bytes = ?, owner = ?, epoch = ?, wake_at = ?, resumes = ? where id = ?`,
+    run.state,
+    run.updatedAt,
+    run.endedAt ?? null,
+    run.steps,
+    run.inputTokens,
+    run.outputTokens,
+    run.sequence,
+    run.keys,
+    run.bytes,
+    run.owner ?? null,
+    run.epoch,
+    run.wakeAt ?? null,
+    run.resumes,
+    run.id,
+  );
+}
+
+/** Keeps what has changed of a run while it goes on. Where that is not more than how far it is, no index is touched. */
+export function saveProgress(database: SqlDatabase, before: RunRow, run: RunRow): void {
+  const isSame = before.state === run.state && before.owner === run.owner && before.epoch === run.epoch &&
+    before.wakeAt === run.wakeAt && before.endedAt === run.endedAt;
+  if (!isSame) return saveRun(database, run);
+  database.run(
+    `update agent_runs set updated_at = ?, steps = ?, input_tokens = ?, output_tokens = ?, sequence = ?, keys = ?, bytes = ?,
+     resumes = ? where id = ?`,
+    run.updatedAt,
+    run.steps,
+    run.inputTokens,
+    run.outputTokens,
+    run.sequence,
+    run.keys,
+    run.bytes,
+    run.resumes,
+    run.id,
+  );
+}
+
+/** The runs that a process holds, with their epochs. */
+export function ownedRuns(database: SqlDatabase, owner: string): ReadonlyMap<string, number> {
+  const rows = database.all("select id, epoch from agent_runs where owner = ?", owner);
+  return new Map(rows.map((row) => [textOf(row, "id"), numberOf(row, "epoch")]));
+}
+
+/** Puts the end of all leases of a process off. */
+export function renewLeases(database: SqlDatabase, owner: string, until: number): void {
+  database.run("update agent_runs set wake_at = ? where owner = ?", until, owner);
+}
+
+/** Deletes all that is kept of a run. */
+export function deleteRun(database: SqlDatabase, id: string): void {
+  for (const table of tables) database.run(`delete from ${table} where run = ?`, id);
+  database.run("delete from agent_runs where id = ?", id);
+}
+
+/** Runs that ended before, or that are more than are kept: oldest first. */
+export function outdatedRuns(database: SqlDatabase, options: { before: number; kept: number; most: number }): string[] {
+  const { before, kept, most } = options;
+  const superfluous = countOf(database, "select count(*) as count from agent_runs where ended_at is not null") - kept;
+  const rows = database.all(
+    "select id, ended_at from agent_runs where ended_at is not null order by ended_at, created_at limit ?",
+    most,
+  );
+  return rows.filter((row, at) => at < superfluous || numberOf(row, "ended_at") < before).map((row) =>
+    textOf(row, "id")
+  );
+}
+
+function countOf(database: SqlDatabase, sql: string): number {
+  const row = database.all(sql)[0];
+  return row ? numberOf(row, "count") : 0;
+}
+
+function toRun(row: SqlRow): RunRow {
+  const state = row["state"];
+  if (!isRunState(state)) throw new McpError(`Cannot read the database of runs: there is no state ${String(state)}`);
+  return {
+    id: textOf(row, "id"),
+    agent: textOf(row, "agent"),
+    principal: textOf(row, "principal"),
+    state,
+    createdAt: numberOf(row, "created_at"),
+    updatedAt: numberOf(row, "updated_at"),
+    endedAt: optionalNumber(row, "ended_at"),
+    deadline: optionalNumber(row, "deadline"),
+    steps: numberOf(row, "steps"),
+    inputTokens: numberOf(row, "input_tokens"),
+    outputTokens: numberOf(row, "output_tokens"),
+    sequence: numberOf(row, "sequence"),
+    keys: numberOf(row, "keys"),
+    bytes: numberOf(row, "bytes"),
+    owner: optionalText(row, "owner"),
+    epoch: numberOf(row, "epoch"),
+    wakeAt: optionalNumber(row, "wake_at"),
+    resumes: numberOf(row, "resumes"),
+  };
+}

@@ -1,0 +1,69 @@
+/**
+ * Long texts, in parts.
+ *
+ * @module
+ */
+import type { SqlDatabase } from "../../../ports.ts";
+import { McpError } from "../../../protocol/errors.ts";
+import { textOf } from "./cells.ts";
+
+/** What a text is of. */
+export type TextKind = "task" | "end" | "step" | "event" | "question" | "answer" | "signal";
+
+/** Characters of one part: at most 768 KiB in UTF-8. */
+const partLength = 262_144;
+
+/** Keeps a text in the place of the one before. */
+export function writeText(
+  database: SqlDatabase,
+  place: { readonly run: string; readonly kind: TextKind; readonly name: string },
+  text: string,
+): void {
+  const { run, kind, name } = place;
+  let part = 0;
+  for (let start = 0; start < text.length || part === 0; part++) {
+    let end = Math.min(start + partLength, text.length);
+    // The two halves of one character stay together.
+    if (end < text.length && isHighSurrogate(text.charCodeAt(end - 1))) end--;
+    database.run(
+      "insert or replace into agent_texts (run, kind, name, part, text) values (?, ?, ?, ?, ?)",
+      run,
+      kind,
+      name,
+      part,
+      text.slice(start, end),
+    );
+    start = end;
+  }
+}
+
+/**
+ * A text that was kept; undefined where there is none.
+ */
+export function readText(database: SqlDatabase, run: string, kind: TextKind, name: string): string | undefined {
+  const rows = database.all(
+    "select text from agent_texts where run = ? and kind = ? and name = ? order by part",
+    run,
+    kind,
+    name,
+  );
+  return rows.length === 0 ? undefined : rows.map((row) => textOf(row, "text")).join("");
+}
+
+/**
+ * What was kept as JSON.
+ *
+ * @throws {McpError} When it is not there, or is no JSON.
+ */
+export function readJson<Value>(database: SqlDatabase, run: string, kind: TextKind, name: string): Value {
+  const text = readText(database, run, kind, name);
+  try {
+    return JSON.parse(text ?? "");
+  } catch (cause) {
+    throw new McpError(`Cannot read the database of runs: the ${kind} of the run ${run} is damaged`, { cause });
+  }
+}
+
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff;
+}

@@ -1,0 +1,307 @@
+/**
+ * What looks after runs in one process: takes them, runs them, keeps them, and notices what others have left.
+ *
+ * @module
+ */
+import type { SqlDatabase } from "../../ports.ts";
+import { endFrom, endRun, expireQuestions } from "./changes.ts";
+import { execute } from "./held/execution.ts";
+import { Holding, type Keeping } from "./held/holding.ts";
+import type { FindAgent, RunsOptions, RunsSettings } from "./options.ts";
+import { nextRunState } from "./states.ts";
+import { forgetLiveQuestions } from "./tables/questions.ts";
+import {
+  deleteRun,
+  dueRuns,
+  findRun,
+  nextWake,
+  outdatedRuns,
+  ownedRuns,
+  renewLeases,
+  type RunRow,
+  saveRun,
+} from "./tables/runs.ts";
+import { loseIntents } from "./tables/steps.ts";
+
+/** What a watch is told. */
+export interface WatchOptions {
+  readonly settings: RunsSettings;
+  readonly findAgent: FindAgent;
+  readonly onAlarm: RunsOptions["onAlarm"];
+  /** Whether somebody waits for events. */
+  hasReaders(): boolean;
+}
+
+/** Of the watchdog's interval: how long a lease is, and how often all is looked at. Together they are less than the whole. */
+const parts = { lease: 2 / 3, look: 1 / 5 } as const;
+/** How often old runs are looked for, in milliseconds, and how many are deleted at once. */
+const tidying = { pause: 60_000, most: 100 } as const;
+
+/** Looks after runs. */
+export class Watch {
+  readonly #keeping: Keeping;
+  readonly #options: WatchOptions;
+  readonly #lease: number;
+  readonly #look: number;
+  readonly #holdings = new Map<string, Holding>();
+  #isWatching = false;
+  #callOff: (() => void) | undefined;
+  /** When it is looked around next, by the monotonic clock. */
+  #lookAt = 0;
+  #closing: Promise<void> | undefined;
+  /** When the alarm rings; null: not at all; undefined: nobody knows. */
+  #armed: number | null | undefined;
+  #tidied = -Infinity;
+
+  constructor(keeping: Keeping, options: WatchOptions) {
+    this.#keeping = keeping;
+    this.#options = options;
+    const { watchdog } = options.settings;
+    this.#lease = Math.floor(watchdog * parts.lease);
+    this.#look = Math.max(10, Math.floor(watchdog * parts.look));
+  }
+
+  /** Whether it was closed. */
+  get isClosed(): boolean {
+    return this.#closing !== undefined;
+  }
+
+  /** What finds agents. */
+  get findAgent(): FindAgent {
+    return this.#options.findAgent;
+  }
+
+  /** Whether a run is in the hands of this process. */
+  holds(id: string): boolean {
+    return this.#holdings.has(id);
+  }
+
+  /** A run in the hands of this process. */
+  holding(id: string): Holding | undefined {
+    return this.#holdings.get(id);
+  }
+
+  /** Takes what is due, at once. */
+  async resume(): Promise<number | undefined> {
+    this.#isWatching = true;
+    const { clock, database } = this.#keeping;
+    // Whoever calls has heard the alarm.
+    this.#armed = undefined;
+    this.#lookAround();
+    await this.arm();
+    const next = nextWake(database);
+    if (next === undefined) return undefined;
+    return this.#alarmTime(next, clock.now());
+  }
+
+  /** Takes what is due, at once. What fails there is tried again with the next look. */
+  takeSoon(): void {
+    this.#safely("Runs cannot be taken", () => this.#takeDue());
+    void this.arm();
+    this.#schedule();
+  }
+
+  /** Sees that the alarm rings in time. What goes wrong is logged. */
+  async arm(): Promise<void> {
+    const { onAlarm } = this.#options;
+    if (!onAlarm) return;
+    const { database, clock, logger } = this.#keeping;
+    try {
+      const next = nextWake(database);
+      const at = next === undefined ? undefined : this.#alarmTime(next, clock.now());
+      if (at === undefined ? this.#armed === null : this.#ringsBefore(at)) return;
+      this.#armed = at ?? null;
+      await onAlarm(at);
+    } catch (error) {
+      this.#armed = undefined;
+      logger?.({ level: "error", message: "The alarm cannot be set", fields: { reason: String(error) } });
+    }
+  }
+
+  /** Sees that the alarm rings within the watchdog's interval. Throws when it cannot be set. */
+  armNow(): Promise<void> | undefined {
+    const { onAlarm, settings } = this.#options;
+    const at = this.#keeping.clock.now() + settings.watchdog;
+    if (!onAlarm || this.#ringsBefore(at)) return undefined;
+    this.#armed = undefined;
+    const done = Promise.resolve(onAlarm(at));
+    this.#armed = at;
+    // Whoever starts the run waits for it, unless the run could not be kept.
+    done.catch(() => this.#armed = undefined);
+    return done;
+  }
+
+  /** Gives everything back. */
+  close(): Promise<void> {
+    return this.#closing ??= this.#close();
+  }
+
+  async #close(): Promise<void> {
+    this.#callOff?.();
+    const left = [...this.#holdings.values()].map((holding) => {
+      holding.close(this.#options.settings.drain);
+      return holding.left;
+    });
+    await Promise.all(left);
+    await this.arm();
+  }
+
+  #ringsBefore(at: number): boolean {
+    const armed = this.#armed;
+    return armed !== undefined && armed !== null && armed > this.#keeping.clock.now() && armed <= at;
+  }
+
+  /** An alarm for what is due already would ring all the time: what is not taken now waits for a free place. */
+  #alarmTime(next: number, now: number): number {
+    const latest = now + this.#options.settings.watchdog;
+    if (this.#holdings.size === 0) return Math.max(next, now);
+    return Math.min(latest, Math.max(next, now + this.#look));
+  }
+
+  #schedule(): void {
+    const { clock } = this.#keeping;
+    const isNeeded = this.#holdings.size > 0 || (this.#isWatching && !this.#options.onAlarm);
+    if (!isNeeded || this.isClosed) return;
+    const delay = this.#nextLook();
+    const at = clock.monotonic() + delay;
+    if (this.#callOff && this.#lookAt <= at) return;
+    this.#callOff?.();
+    this.#lookAt = at;
+    const background = this.#holdings.size === 0 && !this.#options.hasReaders();
+    this.#callOff = clock.schedule(
+      () => {
+        this.#callOff = undefined;
+        this.#lookAround();
+        void this.arm();
+      },
+      delay,
+      { background },
+    );
+  }
+
+  /** Milliseconds until the next look: as often as leases want it, and when something is due. */
+  #nextLook(): number {
+    const now = this.#keeping.clock.now();
+    const times = [...this.#holdings.values()].map(({ deadline }) => deadline);
+    this.#safely("Runs cannot be read", () => void times.push(nextWake(this.#keeping.database)));
+    // What is due and was not taken has no place yet.
+    const ahead = times.filter((time) => time !== undefined).map((time) => time - now).filter((left) => left > 0);
+    return Math.min(this.#look, ...ahead);
+  }
+
+  #lookAround(): void {
+    if (this.isClosed) return;
+    this.#safely("Runs cannot be kept", () => this.#keepHoldings());
+    for (const holding of [...this.#holdings.values()]) holding.poll();
+    this.#safely("Runs cannot be taken", () => this.#takeDue());
+    this.#safely("Old runs cannot be deleted", () => this.#tidy());
+    this.#schedule();
+  }
+
+  /** Puts leases off, leaves what others have taken, and ends what takes too long. */
+  #keepHoldings(): void {
+    const { database, clock, owner } = this.#keeping;
+    const now = clock.now();
+    const owned = database.transaction(() => {
+      const owned = ownedRuns(database, owner);
+      if (owned.size > 0) renewLeases(database, owner, now + this.#lease);
+      for (const [id, epoch] of owned) if (this.#holdings.get(id)?.epoch !== epoch) this.#release(id, now);
+      return owned;
+    });
+    for (const holding of [...this.#holdings.values()]) {
+      if (owned.get(holding.id) !== holding.epoch) holding.leave("lost");
+      else if (holding.deadline !== undefined && holding.deadline <= now) holding.end((run) => endFrom(run, late));
+    }
+  }
+
+  /** What could not be kept, and was left for that, is anybody's. */
+  #release(id: string, now: number): void {
+    const { database } = this.#keeping;
+    const run = findRun(database, id);
+    if (run) saveRun(database, { ...run, owner: undefined, wakeAt: now, resumes: run.resumes + 1 });
+  }
+
+  #takeDue(): void {
+    if (this.isClosed) return;
+    const { database, clock, limits, owner } = this.#keeping;
+    const working = [...this.#holdings.values()].filter(({ isWaiting }) => !isWaiting).length;
+    const most = limits.parallel - working;
+    if (most <= 0) return;
+    const now = clock.now();
+    // Alone, whatever another one held is free: it is dead. Longer leases than there are come from a clock that was turned back.
+    const longest = this.#options.settings.alone ? -Infinity : this.#lease * 2;
+    const due = dueRuns(database, now, { longest: Math.max(-now, longest), most, owner });
+    for (const { id } of due) {
+      const taken = database.transaction(() => this.#take(id, now, longest));
+      if (taken) this.#hold(taken);
+      else this.#keeping.changed(id);
+    }
+  }
+
+  /** Takes one run; undefined where that was not to be done any more, or it was its end. */
+  #take(id: string, now: number, longest: number): RunRow | undefined {
+    const { database, owner, limits } = this.#keeping;
+    const found = findRun(database, id);
+    const wakeAt = found?.wakeAt;
+    if (!found || wakeAt === undefined || this.#holdings.has(id)) return undefined;
+    const isDue = wakeAt <= now || (found.owner !== undefined && wakeAt > now + longest);
+    if (!isDue) return undefined;
+    const run = expireQuestions(database, found, now);
+    const resumes = run.resumes + (run.owner === undefined ? 0 : 1);
+    if (run.deadline !== undefined && run.deadline <= now) return void endRun(database, run, endFrom(run, late), now);
+    if (resumes > limits.resumes) return void endRun(database, run, endFrom(run, tooOften(limits.resumes)), now);
+    forgetLiveQuestions(database, id);
+    loseIntents(database, id, now);
+    const state = nextRunState(run.state, "take") ?? run.state;
+    const taken: RunRow = {
+      ...run,
+      state,
+      resumes,
+      owner,
+      epoch: run.epoch + 1,
+      wakeAt: now + this.#lease,
+      updatedAt: now,
+    };
+    saveRun(database, taken);
+    return taken;
+  }
+
+  #hold(run: RunRow): void {
+    const holding = new Holding(this.#keeping, run);
+    this.#holdings.set(run.id, holding);
+    void execute(holding, run, this.#options.findAgent);
+    void holding.left.then(() => {
+      this.#holdings.delete(run.id);
+      this.#keeping.changed(run.id);
+      // There is a place for another one.
+      this.takeSoon();
+    });
+  }
+
+  #tidy(): void {
+    const { database, clock, limits } = this.#keeping;
+    if (clock.monotonic() - this.#tidied < tidying.pause) return;
+    this.#tidied = clock.monotonic();
+    const before = clock.now() - this.#options.settings.retention;
+    deleteOld(database, { before, kept: limits.kept, most: tidying.most });
+  }
+
+  #safely(message: string, work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#keeping.logger?.({ level: "error", message, fields: { reason } });
+    }
+  }
+}
+
+const late = { code: "deadline", message: "The run took longer than its deadline allows" } as const;
+
+function tooOften(most: number): { code: string; message: string } {
+  return { code: "internal", message: `${most} processes ended in the middle of the run: "limits.resumes" is ${most}` };
+}
+
+function deleteOld(database: SqlDatabase, options: { before: number; kept: number; most: number }): void {
+  for (const id of outdatedRuns(database, options)) database.transaction(() => deleteRun(database, id));
+}

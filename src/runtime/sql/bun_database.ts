@@ -1,0 +1,48 @@
+/**
+ * SQLite files by `bun:sqlite`.
+ *
+ * @module
+ */
+import process from "node:process";
+import type { SqlDatabase, SqlRow, SqlValue } from "../../ports.ts";
+import { type OpenDatabaseOptions, openFileDatabase } from "./file_database.ts";
+
+/** The part of `bun:sqlite` that is used, so that no other runtime needs Bun's types. */
+interface BunSqlite {
+  readonly Database: new (path: string, options: { create: boolean; readwrite: boolean }) => {
+    query(sql: string): {
+      all(...parameters: readonly SqlValue[]): SqlRow[];
+      run(...parameters: readonly SqlValue[]): unknown;
+    };
+    close(): void;
+  };
+}
+
+/**
+ * Opens an SQLite database, for `createRuns`: processes may share the file. What it was told is on the disk before it answers.
+ *
+ * @param path A file, which is made where there is none, for this user alone; `:memory:` for one that ends with the process.
+ * @throws {TypeError} When the path or an option makes no sense.
+ * @throws {McpError} When it cannot be opened, or is no database.
+ *
+ * @example A place for runs
+ * ```ts ignore
+ * import { openDatabase } from "@causeway/mcp/bun";
+ * import { createRuns } from "@causeway/mcp/agent";
+ *
+ * const runs = createRuns({ database: await openDatabase("runs.db"), agents: { helper } });
+ * ```
+ */
+export async function openDatabase(path: string, options: OpenDatabaseOptions = {}): Promise<SqlDatabase> {
+  // Not imported: bundlers and type checkers of others would look for it.
+  const find: (name: string) => unknown = process.getBuiltinModule;
+  const { Database } = find("bun:sqlite") as BunSqlite;
+  return await openFileDatabase(path, options, (path) => {
+    const database = new Database(path, { create: true, readwrite: true });
+    return {
+      all: (sql, parameters) => database.query(sql).all(...parameters),
+      run: (sql, parameters) => void database.query(sql).run(...parameters),
+      close: () => database.close(),
+    };
+  });
+}

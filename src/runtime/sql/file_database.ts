@@ -1,0 +1,139 @@
+/**
+ * What SQLite files have in common, whichever library opens them.
+ *
+ * @module
+ */
+import { chmod, open } from "node:fs/promises";
+import process from "node:process";
+import type { SqlDatabase, SqlRow, SqlValue } from "../../ports.ts";
+import { McpError } from "../../protocol/errors.ts";
+import { fileError } from "../stores/file_access.ts";
+import { checkValue } from "./transaction_value.ts";
+
+/** Options of `openDatabase`. */
+export interface OpenDatabaseOptions {
+  /** How long a statement waits for another process that writes, in milliseconds (5,000). */
+  readonly busyTimeout?: number | undefined;
+}
+
+/** What a library for SQLite has to be able to do. */
+export interface SqlEngine {
+  all(sql: string, parameters: readonly SqlValue[]): readonly SqlRow[];
+  run(sql: string, parameters: readonly SqlValue[]): void;
+  close(): void;
+}
+
+/** How often the change to a write-ahead log is tried: processes that open a new file at once are in each other's way. */
+const tries = 100;
+const triesPause = 20;
+
+/**
+ * Opens a file: for its owner alone, with a write-ahead log that is on the disk before a statement has ended.
+ *
+ * @param path The file, or `:memory:`.
+ * @param create Opens it by a library.
+ * @throws {TypeError} When the path or an option makes no sense.
+ * @throws {McpError} When it cannot be opened, or is no database.
+ */
+export async function openFileDatabase(
+  path: string,
+  { busyTimeout = 5_000 }: OpenDatabaseOptions,
+  create: (path: string) => SqlEngine,
+): Promise<SqlDatabase> {
+  if (typeof path !== "string" || path === "" || path.includes("\0")) {
+    throw new TypeError(`Cannot open the database ${JSON.stringify(path)}: expected the path of a file, or ":memory:"`);
+  }
+  if (!Number.isInteger(busyTimeout) || busyTimeout < 0 || busyTimeout > 2 ** 31 - 1) {
+    throw new TypeError(`"busyTimeout" is ${busyTimeout}, expected milliseconds, 0 or more`);
+  }
+  const inMemory = path === ":memory:";
+  if (!inMemory) await makePrivate(path);
+  let engine: SqlEngine | undefined;
+  try {
+    engine = create(path);
+    engine.run(`pragma busy_timeout = ${busyTimeout}`, []);
+    if (!inMemory) await useLog(engine);
+    engine.run("pragma synchronous = full", []);
+    return new EngineDatabase(engine);
+  } catch (cause) {
+    engine?.close();
+    throw new McpError(`Cannot open the database "${path}": ${textOf(cause)}`, { cause });
+  }
+}
+
+/** A database over an engine. */
+class EngineDatabase implements SqlDatabase {
+  readonly #engine: SqlEngine;
+  #depth = 0;
+  #isOpen = true;
+
+  constructor(engine: SqlEngine) {
+    this.#engine = engine;
+  }
+
+  all(sql: string, ...parameters: readonly SqlValue[]): readonly SqlRow[] {
+    return this.#engine.all(sql, parameters);
+  }
+
+  run(sql: string, ...parameters: readonly SqlValue[]): void {
+    this.#engine.run(sql, parameters);
+  }
+
+  transaction<Value>(work: () => Value): Value {
+    if (this.#depth > 0) return checkValue(work());
+    // At once as a writer: who only becomes one in the middle can be refused.
+    this.#engine.run("begin immediate", []);
+    this.#depth++;
+    try {
+      const value = checkValue(work());
+      this.#engine.run("commit", []);
+      return value;
+    } catch (error) {
+      this.#rollBack();
+      throw error;
+    } finally {
+      this.#depth--;
+    }
+  }
+
+  close(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#engine.close();
+  }
+
+  #rollBack(): void {
+    try {
+      this.#engine.run("rollback", []);
+    } catch {
+      // SQLite has rolled back by itself: the disk is full, for one.
+    }
+  }
+}
+
+async function makePrivate(path: string): Promise<void> {
+  try {
+    // Files beside it (the log) get the permissions of this one.
+    const handle = await open(path, "a", 0o600);
+    await handle.close();
+    if (process.platform !== "win32") await chmod(path, 0o600);
+  } catch (error) {
+    throw fileError("open the database", path, error);
+  }
+}
+
+async function useLog(engine: SqlEngine): Promise<void> {
+  for (let left = tries; engine.all("pragma journal_mode", [])[0]?.["journal_mode"] !== "wal"; left--) {
+    try {
+      const mode = engine.all("pragma journal_mode = wal", [])[0]?.["journal_mode"];
+      if (mode !== "wal") throw new McpError(`it keeps no write-ahead log (journal_mode is ${String(mode)})`);
+    } catch (error) {
+      if (left === 0 || !/locked|busy/i.test(textOf(error))) throw error;
+      await new Promise<void>((resolve) => void setTimeout(resolve, triesPause));
+    }
+  }
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

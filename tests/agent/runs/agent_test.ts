@@ -1,0 +1,105 @@
+/** Agents that use tools, in runs that are kept. */
+import { describe, test } from "node:test";
+import { assert, assertEquals } from "@std/assert";
+import { Agent, createRuns } from "../../../src/agent/mod.ts";
+import type { AgentQuestion, Runs } from "../../../src/agent/mod.ts";
+import { call, ScriptedModel } from "../loop/support/scripted.ts";
+import { openScene } from "../loop/support/scene.ts";
+import { emptyDatabase, skip } from "./support/database.ts";
+
+async function until<Value>(look: () => Promise<Value | undefined>): Promise<Value> {
+  for (let turn = 0; turn < 1_000; turn++) {
+    const found = await look();
+    if (found !== undefined) return found;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  throw new Error("It does not come");
+}
+
+const waiting = (runs: Runs, id: string) =>
+  until(async () => {
+    const record = await runs.get(id);
+    return record?.questions.length ? record.questions : record?.end ? [] : undefined;
+  });
+
+const answerTo = ({ kind, message }: AgentQuestion) =>
+  kind === "elicitation"
+    ? { action: "accept", content: message.includes("town") ? { town: "York" } : { name: "Ada" } } as const
+    : { action: "accept" } as const;
+
+describe("an agent in runs that are kept", () => {
+  for (const era of ["modern", "legacy"] as const) {
+    test(`waits for people, goes on in another process, and does nothing twice (${era})`, { skip }, async () => {
+      await using scene = await openScene(era);
+      const model = new ScriptedModel(({ messages }) => {
+        const turns = messages.filter(({ role }) => role === "assistant").length;
+        if (turns === 0) {
+          return {
+            text: ["a", "b"],
+            calls: [call("data__write", { text: "A" }, "a"), call("data__register", {}, "c")],
+          };
+        }
+        if (turns === 1) return { calls: [call("data__write", { text: "B" }, "e")] };
+        return { text: "done" };
+      });
+      const agent = new Agent({ model, hub: scene.hub, relay: scene.relay });
+      const database = await emptyDatabase();
+      let runs = createRuns({ database, agents: { agent } });
+      const { id } = await runs.start({ agent: "agent", principal: "ada", input: "Go" });
+      for (let turn = 0; turn < 20; turn++) {
+        const [question] = await waiting(runs, id);
+        if (!question) break;
+        const isLive = era === "legacy" && question.kind === "elicitation";
+        if (!isLive) {
+          await new Promise((resolve) => setTimeout(resolve, 60));
+          await runs.close();
+          runs = createRuns({ database, agents: { agent } });
+        }
+        assertEquals(await runs.answer(id, question.id, answerTo(question)), "taken");
+        await until(async () =>
+          (await runs.get(id))?.questions.some((one) => one.id === question.id) ? undefined : true
+        );
+      }
+      const { end, unknown, steps } = await until(async () => {
+        const record = await runs.get(id);
+        return record?.end && record;
+      });
+      assertEquals([end?.type, unknown, steps, model.asked.length], ["succeeded", [], 3, 3]);
+      assertEquals([...scene.ledger].sort(), [
+        'register {"name":"Ada","town":"York"}',
+        'write {"text":"A"}',
+        'write {"text":"B"}',
+      ]);
+      const events = [];
+      for await (const event of runs.events(id)) events.push(event);
+      assertEquals(events.map(({ sequence }) => sequence), events.map((_, index) => index + 1));
+      const types = events.map(({ event }) => event.type);
+      assertEquals(types.filter((type) => type === "observation").length, 3);
+      assertEquals(
+        types.filter((type) => type === "question").length,
+        types.filter((type) => type === "answered").length,
+      );
+      assertEquals([types.at(-1), types.filter((type) => type === "restarted").length], ["succeeded", 0]);
+      assert(!JSON.stringify(events.filter(({ event }) => event.type === "answered")).includes("Ada"));
+      await runs.close();
+    });
+  }
+
+  test("is cancelled from outside, in the middle of a call", { skip }, async () => {
+    await using scene = await openScene();
+    const model = new ScriptedModel([{ calls: [call("data__hang")] }]);
+    const agent = new Agent({ model, hub: scene.hub, approve: "allow" });
+    const runs = createRuns({ database: await emptyDatabase(), agents: { agent } });
+    const { id } = await runs.start({ agent: "agent", principal: "ada", input: "Go" });
+    await until(() => Promise.resolve(scene.ledger[0]));
+    await runs.cancel(id, "enough");
+    const { end } = await until(async () => {
+      const record = await runs.get(id);
+      return record?.end && record;
+    });
+    assertEquals(end?.type === "cancelled" && end.reason, "enough");
+    await until(() => Promise.resolve(scene.ledger[1]));
+    assertEquals(scene.ledger[1], "hang stopped");
+    await runs.close();
+  });
+});

@@ -1,0 +1,280 @@
+/** Processes that die in the middle, played in memory: at each labelled point, at each operation of the storage, with other clocks. */
+import { describe, test } from "node:test";
+import { assert, assertEquals } from "@std/assert";
+import { createRuns } from "../../../src/agent/mod.ts";
+import type { DurableRuns, RunRecord } from "../../../src/agent/mod.ts";
+import type { SqlDatabase } from "../../../src/ports.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
+import { emptyDatabase, meddleWith, skip } from "./support/database.ts";
+import { checkEvents, eventsOf, Ledger, reach, start } from "./support/runs.ts";
+import { agentOf, createScriptedAgent } from "./support/scripted_agent.ts";
+import { findPoints, type Point, points } from "./support/points.ts";
+
+const rounds = 3;
+
+/** Sees that nothing is lost, nothing was done twice, and every doubt is reported. */
+function checkRun(run: RunRecord | undefined, ledger: Ledger): void {
+  assert(run?.end?.type === "succeeded", JSON.stringify(run));
+  const outcomes: string[] = JSON.parse(run.end.text).filter((text: string) => text !== "accept");
+  assertEquals(outcomes.length, rounds);
+  for (const [at, outcome] of outcomes.entries()) {
+    const seen = ledger.counts.get(`${run.id}/${at + 1}`) ?? 0;
+    assert(seen <= 1, `call ${at + 1} was made ${seen} times`);
+    if (outcome === "ok") assertEquals(seen, 1);
+    assertEquals(run.unknown.includes(`tool:${at + 1}`), outcome === "unknown");
+  }
+}
+
+/** A process that can die: from then on nothing that it does reaches the database. */
+function mortal(database: SqlDatabase): { database: SqlDatabase; die(): void; isDead: boolean } {
+  const process = {
+    isDead: false,
+    die: () => void (process.isDead = true),
+    database: meddleWith(database, {
+      before() {
+        if (process.isDead) throw new Error("the process is dead");
+      },
+    }),
+  };
+  return process;
+}
+
+describe("a process that dies", () => {
+  for (const point of points) {
+    test(`${point}: nothing is lost, and nothing is done twice`, { skip }, async () => {
+      for (let nth = 1; nth <= 3; nth++) await dieAt(point, nth);
+    });
+  }
+
+  test(
+    "at the n-th operation of a storage that fails once, for each n: a run is refused, or it ends",
+    { skip },
+    async () => {
+      for (const spoiled of ["once", "for good"] as const) {
+        const operations = await failAt(Infinity, spoiled);
+        assert(operations > 60, `${operations} operations`);
+        for (let nth = 1; nth <= operations; nth += spoiled === "once" ? 1 : 7) await failAt(nth, spoiled);
+      }
+    },
+  );
+
+  test("a clock that jumps an hour ahead or back neither loses a run nor doubles a call", { skip }, async () => {
+    for (const jump of [3_600_000, -3_600_000]) {
+      const database = await emptyDatabase();
+      const ledger = new Ledger();
+      const agent = createScriptedAgent({ rounds, call: ledger.call, askAfter: 2 });
+      let shift = 0;
+      const virtual = new VirtualClock();
+      const clock = {
+        now: () => virtual.now() + shift,
+        monotonic: () => virtual.monotonic(),
+        schedule: virtual.schedule.bind(virtual),
+      };
+      const dead = mortal(database);
+      const one = createRuns({ database: dead.database, agents: { agent }, clock, watchdog: 6_000 });
+      const { id } = await one.start(start);
+      await virtual.settle();
+      dead.die();
+      shift = jump;
+      const two = createRuns({ database, agents: { agent }, clock, watchdog: 6_000 });
+      await two.resume();
+      await virtual.advance(6_000);
+      assertEquals((await two.get(id))?.state, "needs_input", `a jump of ${jump}`);
+      shift = -jump;
+      await two.answer(id, "go on after 2?", { action: "accept" });
+      await virtual.advance(6_000);
+      checkRun(await two.get(id), ledger);
+      checkEvents(await eventsOf(two, id));
+      await Promise.all([one.close(), two.close()]);
+      database.close?.();
+    }
+  });
+
+  test("who stood still for too long can write nothing any more", { skip }, async () => {
+    const database = await emptyDatabase();
+    const clock = new VirtualClock();
+    const release: (() => void)[] = [];
+    const ends: unknown[] = [];
+    const agent = agentOf(async ({ steps, emit }) => {
+      try {
+        const result = await steps.do(
+          "call",
+          {},
+          () => new Promise<string>((resolve) => release.push(() => resolve("late"))),
+        );
+        emit("late", { type: "step", step: 7 });
+        return result;
+      } catch (error) {
+        ends.push(error instanceof Error && error.name);
+        if (error instanceof Error && error.name === "StepUnknownError") return "unknown";
+        throw error;
+      }
+    });
+    // A process whose timers do not come.
+    const still = { now: () => clock.now(), monotonic: () => clock.monotonic(), schedule: () => () => {} };
+    const one = createRuns({ database, agents: { agent }, clock: still, watchdog: 5_000 });
+    const { id } = await one.start(start);
+    await clock.settle();
+    assertEquals(release.length, 1);
+    const two = createRuns({ database, agents: { agent }, clock, watchdog: 5_000 });
+    await two.resume();
+    await clock.advance(5_000);
+    release[0]?.();
+    await clock.settle();
+    const run = await two.get(id);
+    assertEquals([run?.end?.type === "succeeded" && run.end.text, run?.unknown], ["unknown", ["call"]]);
+    assertEquals(ends, ["StepUnknownError", "RunLeftError"]);
+    const events = await eventsOf(two, id);
+    assertEquals(events.map(({ event: { type } }) => type), ["succeeded"]);
+    await Promise.all([one.close(), two.close()]);
+    database.close?.();
+  });
+
+  test("closing lets what is under way end, and the next process goes on at once", { skip }, async () => {
+    const database = await emptyDatabase();
+    const ledger = new Ledger();
+    const slow = (key: string) => new Promise<string>((resolve) => setTimeout(() => resolve(ledger.call(key)), 30));
+    const agent = createScriptedAgent({ rounds, call: slow });
+    const options = { database, agents: { agent }, watchdog: 600_000 };
+    let runs: DurableRuns = createRuns(options);
+    const { id } = await runs.start(start);
+    for (let times = 0; times < 3; times++) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      await runs.close();
+      runs = createRuns(options);
+      await runs.resume();
+    }
+    await reach(runs, id, "succeeded");
+    const run = await runs.get(id);
+    checkRun(run, ledger);
+    assertEquals(run?.unknown, []);
+    await runs.close();
+    database.close?.();
+  });
+
+  test("a run that kills each process that takes it is given up in the end", { skip }, async () => {
+    const database = await emptyDatabase();
+    const clock = new VirtualClock();
+    let begun = 0;
+    let current: { die(): void } | undefined;
+    const agent = agentOf(() => {
+      begun++;
+      current?.die();
+      return new Promise(() => {});
+    });
+    const all: DurableRuns[] = [];
+    const begin = async (): Promise<DurableRuns> => {
+      const process = current = mortal(database);
+      const runs = createRuns({
+        database: process.database,
+        agents: { agent },
+        clock,
+        watchdog: 1_000,
+        limits: { resumes: 4 },
+      });
+      all.push(runs);
+      await runs.resume().catch(() => {});
+      return runs;
+    };
+    const { id } = await (await begin()).start(start);
+    for (let times = 0; times < 6; times++) {
+      await clock.advance(1_000);
+      await begin();
+    }
+    const run = await createRuns({ database, agents: {} }).get(id);
+    assertEquals([begun, run?.end?.type === "failed" && run.end.error.code], [5, "internal"]);
+    await Promise.all(all.map((runs) => runs.close().catch(() => {})));
+    database.close?.();
+  });
+});
+
+/** Dies when a point is reached for the n-th time; another process goes on. */
+async function dieAt(point: Point, nth: number): Promise<void> {
+  const database = await emptyDatabase();
+  const clock = new VirtualClock();
+  const ledger = new Ledger();
+  const process = mortal(database);
+  let left = nth;
+  const reached = (now: Point): void => {
+    if (now === point && --left === 0) process.die();
+    if (process.isDead) throw new Error("the process is dead");
+  };
+  const watched = meddleWith(process.database, findPoints(reached));
+  const call = async (key: string): Promise<string> => {
+    const answer = await ledger.call(key);
+    if (!process.isDead) reached("during the call");
+    return answer;
+  };
+  const script = { rounds, askAfter: 2 };
+  const one = createRuns({
+    database: watched,
+    agents: { agent: createScriptedAgent({ ...script, call }) },
+    clock,
+    watchdog: 5_000,
+    onAlarm: () => reached("alarm arm"),
+  });
+  const id = "a_run_that_is_cut_somewhere";
+  const accepted = await one.start({ ...start, id }).then(() => true, () => false);
+  await clock.advance(100);
+  if (!process.isDead) await one.answer(id, "go on after 2?", { action: "accept" }).catch(() => {});
+  await clock.advance(100);
+  process.die();
+  const two = createRuns({
+    database,
+    agents: { agent: createScriptedAgent({ ...script, call: ledger.call }) },
+    clock,
+    watchdog: 5_000,
+  });
+  await two.resume();
+  await clock.advance(5_000);
+  await two.answer(id, "go on after 2?", { action: "accept" });
+  await clock.advance(5_000);
+  const run = await two.get(id);
+  if (run || accepted) {
+    checkRun(run, ledger);
+    checkEvents(await eventsOf(two, id));
+    if (point === "after the intent" || point === "after the answer") assert((run?.unknown.length ?? 0) <= 1);
+  } else assertEquals(ledger.counts.size, 0);
+  await Promise.all([one.close().catch(() => {}), two.close()]);
+  database.close?.();
+}
+
+/** Lets the n-th operation of the storage fail, alone or with all that follow; gives how many there were. */
+async function failAt(nth: number, spoiled: "once" | "for good"): Promise<number> {
+  const database = await emptyDatabase();
+  const clock = new VirtualClock();
+  const ledger = new Ledger();
+  let operations = 0;
+  let isWell = false;
+  const failing = meddleWith(database, {
+    before() {
+      operations++;
+      const isBad = spoiled === "once" ? operations === nth : operations >= nth;
+      if (isBad && !isWell) throw new Error("the disk is on fire");
+    },
+  });
+  const agent = createScriptedAgent({ rounds, call: ledger.call });
+  const id = "a_run_on_a_bad_disk";
+  let runs: DurableRuns | undefined;
+  try {
+    runs = createRuns({ database: failing, agents: { agent }, clock, watchdog: 5_000 });
+    await runs.resume();
+    await runs.start({ ...start, id });
+    await clock.advance(1_000);
+  } catch {
+    // The run was refused, or the program could not start.
+  }
+  isWell = true;
+  const needed = operations;
+  runs ??= createRuns({ database, agents: { agent }, clock, watchdog: 5_000 });
+  await runs.resume();
+  for (let seconds = 0; seconds < 10 && !(await runs.get(id))?.end; seconds++) await clock.advance(1_000);
+  const run = await runs.get(id);
+  if (run) {
+    checkRun(run, ledger);
+    checkEvents(await eventsOf(runs, id));
+  } else assertEquals(ledger.counts.size, 0, "a run that was refused calls nothing");
+  await runs.close();
+  database.close?.();
+  return needed;
+}

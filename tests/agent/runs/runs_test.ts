@@ -1,0 +1,173 @@
+/** Runs that are kept: started, asked, answered, cancelled, ended. */
+import { describe, test } from "node:test";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { createRuns } from "../../../src/agent/mod.ts";
+import type { RunnableAgent } from "../../../src/agent/mod.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
+import { emptyDatabase, skip } from "./support/database.ts";
+import { checkEvents, eventsOf, Ledger, reach, start, withRuns } from "./support/runs.ts";
+import { agentOf, ask, createScriptedAgent } from "./support/scripted_agent.ts";
+
+const usage = { inputTokens: 0, outputTokens: 0 };
+
+describe("runs that are kept", () => {
+  test("a run goes to its end, and its events tell all of it", { skip }, async () => {
+    const ledger = new Ledger();
+    const agent = createScriptedAgent({ rounds: 3, call: ledger.call });
+    await withRuns({ agents: { agent } }, async (runs) => {
+      const { id, state, principal } = await runs.start(start);
+      assert(["accepted", "running"].includes(state));
+      assertEquals(principal, "ada");
+      const events = await eventsOf(runs, id);
+      checkEvents(events);
+      const types = events.map(({ event: { type } }) => type);
+      const round = ["step", "text", "progress", "usage"];
+      assertEquals(types, [...round, ...round, ...round, "succeeded"]);
+      assertEquals(events[1]?.event, { type: "text", step: 1, text: "I think" });
+      const run = await runs.get(id);
+      assertEquals([run?.state, run?.steps, run?.usage, run?.unknown], [
+        "succeeded",
+        3,
+        { inputTokens: 9, outputTokens: 3 },
+        [],
+      ]);
+      assertEquals(run?.end?.type === "succeeded" && run.end.text, `["ok","ok","ok"]`);
+      assertEquals([...ledger.counts.values()], [1, 1, 1]);
+      assertEquals((await eventsOf(runs, id, 11)).map(({ sequence }) => sequence), [12, 13]);
+      assertEquals(await eventsOf(runs, id, 13), []);
+      assertEquals(await eventsOf(runs, "no_such_run_here"), []);
+      assertEquals(await runs.get("no_such_run_here"), undefined);
+    });
+  });
+
+  test("a question leaves the run, and its answer goes on with it", { skip }, async () => {
+    const ledger = new Ledger();
+    let begun = 0;
+    const scripted = createScriptedAgent({ rounds: 2, call: ledger.call, askAfter: 1 });
+    const agent: RunnableAgent = { execute: (task, world) => (begun++, scripted.execute(task, world)) };
+    await withRuns({ agents: { agent } }, async (runs) => {
+      const { id } = await runs.start(start);
+      const waiting = await reach(runs, id, "needs_input");
+      assertEquals(waiting.questions.map(({ id, kind }) => [id, kind]), [["go on after 1?", "approval"]]);
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      assertEquals(await runs.answer(id, "another question", { action: "accept" }), "unknown");
+      assertEquals(await runs.answer("no_such_run_here", "go on after 1?", { action: "accept" }), "unknown");
+      const retry = { action: "retry" } as const;
+      const wrong = await assertRejects(() => runs.answer(id, "go on after 1?", retry), TypeError);
+      assert(wrong.message.includes("accept, decline, cancel"));
+      assertEquals(await runs.answer(id, "go on after 1?", { action: "decline" }), "taken");
+      assertEquals(await runs.answer(id, "go on after 1?", { action: "accept" }), "stale");
+      const events = await eventsOf(runs, id);
+      checkEvents(events);
+      const end = events.at(-1)?.event;
+      assertEquals(end?.type === "succeeded" && end.text, `["ok","decline","ok"]`);
+      assertEquals([...ledger.counts.values(), begun], [1, 1, 2]);
+      const told = events.filter(({ event: { type } }) => type === "question" || type === "answered");
+      assertEquals(told.map(({ event }) => event.type), ["question", "answered"]);
+    });
+  });
+
+  test(
+    "questions that are asked side by side are all stored, and what runs beside them ends first",
+    { skip },
+    async () => {
+      const agent = agentOf(async (world) => {
+        const late = world.steps.do("slow", {}, async () => {
+          await new Promise((resolve) => setTimeout(resolve, 80));
+          return "done";
+        });
+        const [one, two, three] = await Promise.all([ask(world, "one?"), ask(world, "two?"), late]);
+        return `${one.action} ${two.action} ${three}`;
+      });
+      await withRuns({ agents: { agent } }, async (runs) => {
+        const { id } = await runs.start(start);
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        const { questions, unknown } = await reach(runs, id, "needs_input");
+        assertEquals([questions.map(({ id }) => id), unknown], [["one?", "two?"], []]);
+        await runs.answer(id, "two?", { action: "accept" });
+        await new Promise((resolve) => setTimeout(resolve, 60));
+        assertEquals((await reach(runs, id, "needs_input")).questions.length, 1);
+        await runs.answer(id, "one?", { action: "cancel" });
+        const end = (await eventsOf(runs, id)).at(-1)?.event;
+        assertEquals(end?.type === "succeeded" && end.text, "cancel accept done");
+      });
+    },
+  );
+
+  test("a live question waits in place, and takes an answer that another process has stored", { skip }, async () => {
+    const database = await emptyDatabase();
+    let begun = 0;
+    const agent = agentOf((world) => {
+      begun++;
+      return world.steps.do("call", {}, async () => (await ask(world, "live?", { live: true })).action);
+    });
+    const here = createRuns({ database, agents: { agent }, watchdog: 500 });
+    const there = createRuns({ database, agents: { agent }, watchdog: 500 });
+    const { id } = await here.start(start);
+    await reach(there, id, "needs_input");
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    await there.resume();
+    assertEquals(await there.answer(id, "live?", { action: "accept" }), "taken");
+    const end = (await eventsOf(there, id)).at(-1)?.event;
+    assertEquals([begun, end?.type === "succeeded" && end.text], [1, "accept"]);
+    await Promise.all([here.close(), there.close()]);
+    database.close?.();
+  });
+
+  test("a question that nobody answers ends as a no, and a run has a deadline", { skip }, async () => {
+    const clock = new VirtualClock();
+    const expiresAt = clock.now() + 60_000;
+    const agents = {
+      patient: agentOf(async (world) => (await ask(world, "well?", { expiresAt })).action),
+      slow: agentOf((world) => world.steps.sleep("long", 3_600_000).then(() => "slept")),
+    };
+    await withRuns({ agents, clock, watchdog: 600_000 }, async (runs) => {
+      await runs.resume();
+      const { id } = await runs.start({ ...start, agent: "patient" });
+      const late = await runs.start({ ...start, agent: "slow", deadline: clock.now() + 30_000 });
+      const slow = await runs.start({ ...start, agent: "slow" });
+      await clock.advance(59_000);
+      assertEquals((await runs.get(id))?.state, "needs_input");
+      const failed = await runs.get(late.id);
+      assertEquals(failed?.end?.type === "failed" && failed.end.error.code, "deadline");
+      await clock.advance(3_000);
+      assertEquals(await runs.answer(id, "well?", { action: "accept" }), "stale");
+      const run = await runs.get(id);
+      assertEquals(run?.end?.type === "succeeded" && run.end.text, "cancel");
+      assertEquals((await runs.get(slow.id))?.state, "running");
+      await clock.advance(3_600_000);
+      const slept = (await runs.get(slow.id))?.end;
+      assertEquals(slept?.type === "succeeded" && slept.text, "slept");
+    });
+  });
+
+  test("a run is cancelled wherever it is, once, and nothing of it goes on", { skip }, async () => {
+    let aborted = 0;
+    const hanging = agentOf(({ steps, signal }) =>
+      steps.do("hang", {}, () =>
+        new Promise((_, reject) => {
+          signal.addEventListener("abort", () => {
+            aborted++;
+            reject(signal.reason);
+          });
+        }))
+    );
+    const asking = agentOf(async (world) => (await ask(world, "well?")).action);
+    await withRuns({ agents: { hanging, asking }, limits: { parallel: 1 } }, async (runs) => {
+      const one = await runs.start({ ...start, agent: "hanging" });
+      const waiting = await runs.start({ ...start, agent: "asking" });
+      assertEquals((await runs.get(waiting.id))?.state, "accepted", "there is one place");
+      const before = await runs.cancel(waiting.id, "not needed");
+      assertEquals(before?.end, { type: "cancelled", reason: "not needed", usage, steps: 0 });
+      const other = await runs.cancel(one.id);
+      assertEquals([other?.state, other?.unknown, aborted], ["cancelled", ["hang"], 1]);
+      assertEquals((await runs.cancel(one.id, "again"))?.end, other?.end);
+      const asked = await runs.start({ ...start, agent: "asking" });
+      await reach(runs, asked.id, "needs_input");
+      assertEquals((await runs.cancel(asked.id))?.state, "cancelled");
+      assertEquals(await runs.answer(asked.id, "well?", { action: "accept" }), "stale");
+      assertEquals(await runs.cancel("no_such_run_here"), undefined);
+      for (const { id } of [one, waiting, asked]) checkEvents(await eventsOf(runs, id));
+    });
+  });
+});

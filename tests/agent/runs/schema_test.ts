@@ -1,0 +1,76 @@
+/** The tables of runs: made once, brought forward, and refused where a newer program wrote them. */
+import { describe, test } from "node:test";
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { McpError } from "../../../mod.ts";
+import { createRuns } from "../../../src/agent/mod.ts";
+import { migrate } from "../../../src/agent/runs/tables/schema.ts";
+import { emptyDatabase, skip } from "./support/database.ts";
+import { eventsOf, reach, start } from "./support/runs.ts";
+import { agentOf, ask } from "./support/scripted_agent.ts";
+
+describe("the tables of runs", () => {
+  test("are brought forward one version after another, each once", { skip }, async () => {
+    const database = await emptyDatabase();
+    const first = ["create table agent_one (number integer)"];
+    const second = ["create table agent_two (number integer)", "insert into agent_two values (1)"];
+    const third = ["update agent_two set number = number + 1"];
+    const version = () => database.all("select version from agent_schema")[0]?.["version"];
+    migrate(database, [first]);
+    assertEquals(version(), 1);
+    migrate(database, [first, second, third]);
+    migrate(database, [first, second, third]);
+    assertEquals([version(), database.all("select number from agent_two")[0]?.["number"]], [3, 2]);
+    assertThrows(() =>
+      migrate(database, [first, second, third, ["insert into agent_two values (9)", "no such words"]])
+    );
+    assertEquals(
+      [version(), database.all("select number from agent_two").length],
+      [3, 1],
+      "a version is whole or not there",
+    );
+    database.close?.();
+  });
+
+  test("a run that waits goes on with a newer version of the program", { skip }, async () => {
+    const database = await emptyDatabase();
+    const agent = agentOf(async (world) => {
+      const kept = await world.steps.do("first", {}, () => Promise.resolve("kept"));
+      return `${kept} ${(await ask(world, "well?")).action}`;
+    });
+    const old = createRuns({ database, agents: { agent } });
+    const { id } = await old.start(start);
+    await reach(old, id, "needs_input");
+    await old.close();
+    const version = Number(database.all("select version from agent_schema")[0]?.["version"]);
+    const steps = Array.from({ length: version }, () => ["select 1"]);
+    migrate(database, [...steps, ["alter table agent_runs add column note text"]]);
+    const refused = assertThrows(() => createRuns({ database, agents: { agent } }), McpError);
+    assert(refused.message.includes("newer program"), refused.message);
+    database.run("update agent_schema set version = ?", version);
+    const next = createRuns({ database, agents: { agent } });
+    assertEquals(await next.answer(id, "well?", { action: "accept" }), "taken");
+    const end = (await eventsOf(next, id)).at(-1)?.event;
+    assertEquals(end?.type === "succeeded" && end.text, "kept accept");
+    await next.close();
+    database.close?.();
+  });
+
+  test("options that make no sense are named", { skip }, async () => {
+    const database = await emptyDatabase();
+    const wrong: readonly [object, string][] = [
+      [{ watchdog: 99 }, `"watchdog"`],
+      [{ watchdog: NaN }, `"watchdog"`],
+      [{ retention: -1 }, `"retention"`],
+      [{ drain: 0.5 }, `"drain"`],
+      [{ limits: { open: 0 } }, `"limits.open"`],
+      [{ limits: { everything: 1 } }, `"everything"`],
+      [{ agents: undefined }, `"agents"`],
+      [{ database: {} }, `"database"`],
+    ];
+    for (const [option, words] of wrong) {
+      const error = assertThrows(() => createRuns({ database, agents: {}, ...option }), TypeError);
+      assert(error.message.includes(words), error.message);
+    }
+    database.close?.();
+  });
+});

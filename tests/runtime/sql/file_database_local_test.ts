@@ -1,0 +1,108 @@
+/** SQLite files: their options, permissions, transactions, and what several connections see. */
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { describe, test } from "node:test";
+import { McpError } from "../../../mod.ts";
+import { openDatabase } from "../../../src/entry/local.ts";
+import type { SqlDatabase } from "../../../src/ports.ts";
+
+const isOld = !("Bun" in globalThis) && !("Deno" in globalThis) &&
+  process.getBuiltinModule?.("node:sqlite") === undefined;
+const skip = isOld ? "Node has SQLite since 22.13" : false;
+
+async function inFolder(use: (path: string) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "causeway-sql-"));
+  try {
+    await use(join(folder, "test.db"));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const pragma = (database: SqlDatabase, name: string): unknown =>
+  Object.values(database.all(`pragma ${name}`)[0] ?? {})[0];
+
+describe("an SQLite file", () => {
+  test("is its owner's alone, keeps a log, and has written before it answers", { skip }, async () => {
+    await inFolder(async (path) => {
+      const database = await openDatabase(path, { busyTimeout: 1_234 });
+      assertEquals([pragma(database, "journal_mode"), pragma(database, "synchronous")], ["wal", 2]);
+      assertEquals(pragma(database, "busy_timeout"), 1_234);
+      database.run("create table cells (text text, number real, bytes blob, missing text)");
+      database.run("insert into cells values (?, ?, ?, ?)", "ä😀", 1.5, new Uint8Array([0, 255]), null);
+      const [row] = database.all("select * from cells where number > ?", 1);
+      assertEquals([row?.["text"], row?.["number"], row?.["missing"]], ["ä😀", 1.5, null]);
+      assert(row?.["bytes"] instanceof Uint8Array);
+      assertEquals([...row["bytes"]], [0, 255]);
+      if (process.platform !== "win32") {
+        for (const file of [path, `${path}-wal`]) assertEquals(statSync(file).mode & 0o777, 0o600, file);
+      }
+      database.close?.();
+      database.close?.();
+      if (process.platform !== "win32") chmodSync(path, 0o644);
+      const again = await openDatabase(path);
+      assertEquals(again.all("select count(*) as count from cells")[0]?.["count"], 1);
+      if (process.platform !== "win32") assertEquals(statSync(path).mode & 0o777, 0o600);
+      again.close?.();
+    });
+  });
+
+  test("does all of a transaction or nothing, one within another too, and takes no promise", { skip }, async () => {
+    await inFolder(async (path) => {
+      const [one, other] = [await openDatabase(path), await openDatabase(path, { busyTimeout: 0 })];
+      one.run("create table numbers (number integer)");
+      const count = () => other.all("select count(*) as count from numbers")[0]?.["count"];
+      assertEquals(
+        one.transaction(() => one.transaction(() => (one.run("insert into numbers values (1)"), "done"))),
+        "done",
+      );
+      assertEquals(count(), 1);
+      assertThrows(() =>
+        one.transaction(() => {
+          one.run("insert into numbers values (2)");
+          one.transaction(() => one.run("insert into numbers values (3)"));
+          assertEquals(count(), 1);
+          throw new RangeError("no");
+        }), RangeError);
+      assertThrows(() => one.transaction(() => Promise.reject(new Error("late"))), TypeError);
+      one.transaction(() => {
+        one.run("insert into numbers values (4)");
+        const locked = assertThrows(() => other.run("insert into numbers values (5)"), Error);
+        assert(locked instanceof Error && /locked|busy/i.test(locked.message));
+      });
+      assertEquals(count(), 2);
+      one.close?.();
+      other.close?.();
+    });
+  });
+
+  test("many that open a new file at once do not stand in each other's way", { skip }, async () => {
+    await inFolder(async (path) => {
+      const all = await Promise.all(Array.from({ length: 8 }, () => openDatabase(path)));
+      for (const [at, database] of all.entries()) database.run(`create table table${at} (number integer)`);
+      for (const database of all) database.close?.();
+    });
+  });
+
+  test("says what is wrong", { skip }, async () => {
+    await inFolder(async (path) => {
+      for (const wrong of ["", "a\0b"]) await assertRejects(() => openDatabase(wrong), TypeError);
+      for (const busyTimeout of [-1, 0.5, NaN]) {
+        await assertRejects(() => openDatabase(path, { busyTimeout }), TypeError);
+      }
+      const missing = await assertRejects(() => openDatabase(join(path, "no", "folder.db")), McpError);
+      assert(missing.message.includes("folder.db"), missing.message);
+      writeFileSync(path, "this is not a database, it is a text of more than a hundred characters ".repeat(9));
+      const broken = await assertRejects(() => openDatabase(path), McpError);
+      assert(broken.message.includes("test.db"), broken.message);
+    });
+  });
+
+  test("an older Node says which one is needed", { skip: isOld ? false : "this one has SQLite" }, async () => {
+    const error = await assertRejects(() => openDatabase(":memory:"), McpError);
+    assert(error.message.includes("22.13"), error.message);
+  });
+});
