@@ -151,6 +151,7 @@ export function refusalOf(error: unknown, logger: Logger | undefined): Refusal {
 function modelRefusal({ status, message, type, param, code }: ModelError): Refusal {
   const sound = Number.isInteger(status) && status >= 400 && status < 600 ? status : 500;
   return new Refusal(sound, code ?? "invalid_request", message, {
+    headers: sound === 503 || sound === 429 ? { "retry-after": "5" } : {},
     more: { error: { message, type, param, code } },
   });
 }

@@ -4,8 +4,11 @@
  * @module
  */
 import type { Hub } from "../../../src/hub/hub.ts";
+import { createMemoryStore } from "../../../src/auth/stores/memory.ts";
+import { systemRandom } from "../../../src/ports.ts";
 import type { Clock } from "../../../src/ports.ts";
 import type { JsonObject } from "../../../src/protocol/json_rpc.ts";
+import { Approvals } from "../../../src/runner/access/approvals.ts";
 import { createApiKey, createKeyList, createPolicy, createRunner } from "../../../src/runner/mod.ts";
 import type { AccessRule, ApiKeyRecord, AuditRow, Policy, Runner, RunnerOptions } from "../../../src/runner/mod.ts";
 import { McpServer } from "../../../src/server/mod.ts";
@@ -46,6 +49,10 @@ export interface World extends AsyncDisposable {
   /** The text of a principal's key. */
   key(name: string): string;
   runs(tenant: string): MemoryRuns;
+  /** The hub of a tenant, whole. */
+  hub(tenant: string): Promise<Hub>;
+  /** Puts a call of Ada's there that waits for an approval; gives its id. */
+  propose(tenant: string, tool: { readonly server: string; readonly name: string }): Promise<string>;
   /** Sends a request; `as` is whose key goes along. */
   ask(path: string, options?: AskOptions): Promise<Response>;
 }
@@ -69,6 +76,9 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const ledger: Entry[] = [];
   const audit: AuditRow[] = [];
   const runs = new Map<string, MemoryRuns>();
+  const hubs = new Map<string, Promise<Hub>>();
+  const records = createMemoryStore();
+  const approvals = new Approvals({ store: records, clock, random: systemRandom, logger: undefined });
   const keys = new Map<string, { key: string; hash: string; record: ApiKeyRecord }>();
   for (const [name, record] of Object.entries(principals)) keys.set(name, { ...await createApiKey(), record });
   const runsOf = (tenant: string): MemoryRuns => {
@@ -89,7 +99,12 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       audit: { write: (row) => void audit.push(row) },
       ...access,
     },
-    hubs: (tenant) => openTenant(tenant, { servers, tools, ledger, onCall }),
+    stores: { records, ...given.stores },
+    hubs: (tenant) => {
+      const hub = openTenant(tenant, { servers, tools, ledger, onCall });
+      hubs.set(tenant, hub);
+      return hub;
+    },
     runs: runsOf,
   });
   const key = (name: string): string => keys.get(name)?.key ?? `causeway_${"0".repeat(64)}`;
@@ -100,6 +115,18 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     clock,
     key,
     runs: runsOf,
+    hub: (tenant) => hubs.get(tenant) ?? openTenant(tenant, { servers, tools, ledger, onCall }),
+    async propose(tenant, { server, name }) {
+      const found = {
+        server,
+        name,
+        qualifiedName: `${server}__${name}`,
+        tool: { name, inputSchema: { type: "object" } },
+      };
+      const principal = { id: "ada", tenant: "red" };
+      const { more } = await approvals.request({ tenant, principal, tool: found, arguments: {} });
+      return (more.approval as { id: string }).id;
+    },
     ask: (path, { as = "ada", method, body, headers, signal } = {}) =>
       runner.fetch(
         new Request(`http://localhost${path}`, {
