@@ -53,7 +53,7 @@ export interface World extends AsyncDisposable {
   hub(tenant: string): Promise<Hub>;
   /** Puts a call of Ada's there that waits for an approval; gives its id. */
   propose(tenant: string, tool: { readonly server: string; readonly name: string }): Promise<string>;
-  /** Sends a request; `as` is whose key goes along. */
+  /** Sends a request; `as` is whose key goes along (Ada's), undefined: none. */
   ask(path: string, options?: AskOptions): Promise<Response>;
 }
 
@@ -127,8 +127,9 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       const { more } = await approvals.request({ tenant, principal, tool: found, arguments: {} });
       return (more.approval as { id: string }).id;
     },
-    ask: (path, { as = "ada", method, body, headers, signal } = {}) =>
-      runner.fetch(
+    ask: (path, { method, body, headers, signal, ...rest } = {}) => {
+      const as = "as" in rest ? rest.as : "ada";
+      return runner.fetch(
         new Request(`http://localhost${path}`, {
           method: method ?? (body === undefined ? "GET" : "POST"),
           headers: {
@@ -139,7 +140,8 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
           ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
           ...(signal && { signal }),
         }),
-      ),
+      );
+    },
     [Symbol.asyncDispose]: () => runner.close(),
   };
 }
