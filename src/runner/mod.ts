@@ -5,7 +5,7 @@
  * @module
  */
 export { createRunner } from "./runner.ts";
-export type { Runner } from "./runner.ts";
+export type { Runner, RunnerApp } from "./runner.ts";
 export type { RunnerOptions } from "./options.ts";
 export type { OfferedAgent } from "./parts.ts";
 export { createMcpApp } from "./mcp_app.ts";

@@ -40,10 +40,18 @@ import { Starts } from "./tenants/starts.ts";
 const messageBytes = 4 * 2 ** 20;
 const jsonNodes = 250_000;
 
+/** The part of a Hono application that is used; it is one. */
+export interface RunnerApp {
+  /** Its routes, in the order in which they are looked for. */
+  readonly routes: readonly { readonly method: string; readonly path: string }[];
+  /** Answers one request. */
+  fetch(request: Request, env?: object): Response | Promise<Response>;
+}
+
 /** A runner: what a Worker exports, and what `serveHttp` serves. */
 export interface Runner extends AsyncDisposable {
-  /** The Hono application. */
-  readonly app: HonoBase;
+  /** The Hono application: what serves, and the routes that it has. */
+  readonly app: RunnerApp;
   /** The table that serves: each route with its policy. */
   readonly routes: readonly Route[];
   /** WebSockets at `/mcp`: the `webSocket` of `serveHttp`, or what `withWebSocket` takes. */

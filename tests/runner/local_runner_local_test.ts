@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { connect } from "../../src/entry/local.ts";
-import { startLocalRunner } from "../../src/entry/local_runner.ts";
+import { startLocalRunner } from "../../src/entry/runner/local_runner.ts";
 import { endProcess, startProcess } from "../../tools/process.ts";
 import { root, scriptCommand } from "../../tools/programs.ts";
 import { createServer, inMemory, textOf } from "../hub/support.ts";

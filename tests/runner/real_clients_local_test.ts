@@ -3,8 +3,8 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { after, before, describe, test } from "node:test";
 import OpenAI from "openai";
 import { createMemoryStore } from "../../src/auth/stores/memory.ts";
-import { startLocalRunner } from "../../src/entry/local_runner.ts";
-import type { LocalRunner } from "../../src/entry/local_runner.ts";
+import { startLocalRunner } from "../../src/entry/runner/local_runner.ts";
+import type { LocalRunner } from "../../src/entry/runner/local_runner.ts";
 import { systemClock } from "../../src/ports.ts";
 import { createServer, inMemory } from "../hub/support.ts";
 import { loadSdk, skipSdk } from "../interop/server/official.ts";
@@ -71,10 +71,11 @@ describe("the openai package at /v1", () => {
 });
 
 for (const [mode, era] of [["auto", "modern"], ["legacy", "legacy"]] as const) {
-  describe(`the official client at /mcp, ${era}`, { skip: skipSdk }, () => {
+  describe(`the official client at /mcp, ${era}`, () => {
     let client: SdkClient;
 
     before(async () => {
+      if (skipSdk) return;
       const { Client, StreamableHTTPClientTransport } = await loadSdk();
       const Transport = StreamableHTTPClientTransport as unknown as new (
         url: URL,
@@ -86,9 +87,9 @@ for (const [mode, era] of [["auto", "modern"], ["legacy", "legacy"]] as const) {
     });
     after(() => client?.close());
 
-    test("speaks its era", () => assertEquals(client.getProtocolEra(), era));
+    test("speaks its era", { skip: skipSdk }, () => assertEquals(client.getProtocolEra(), era));
 
-    test("lists, calls, reads and fills in", async () => {
+    test("lists, calls, reads and fills in", { skip: skipSdk }, async () => {
       const { tools } = await client.listTools();
       assertEquals(tools.map(({ name }) => name), ["alpha__echo", "alpha__fail"]);
       const called = await client.callTool({ name: "alpha__echo", arguments: { text: "hi" } });

@@ -43,15 +43,21 @@ export interface AccessParts {
 
 /** A caller, and how it showed who it is. */
 export interface Caller {
+  /** Who it is. */
   readonly principal: Principal;
+  /** By an API key, an access token, or the cookie of a session. */
   readonly way: "key" | "token" | "session";
 }
 
 /** What is written down. */
 export interface Decision {
+  /** The server; empty where there is none. */
   readonly server: string;
+  /** The tool, prompt, agent or URI. */
   readonly tool: string;
+  /** What it was about. */
   readonly action: Action;
+  /** What was decided. */
   readonly outcome: AuditOutcome;
   /** What would be sent: only its hash is kept. */
   readonly arguments?: JsonObject | undefined;
@@ -59,7 +65,9 @@ export interface Decision {
 
 /** Who decides, for one principal in one tenant. */
 export interface Judge {
+  /** Who asks. */
   readonly principal: Principal;
+  /** Whose things are asked for. */
   readonly tenant: string;
   /** Opens the policy: as it is now. */
   open(): Promise<Can>;

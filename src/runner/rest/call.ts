@@ -37,10 +37,19 @@ export interface CallHub {
 
 /** One request. */
 export class Call {
+  /** The request. */
   readonly request: Request;
+  /** The parameters of its path. */
   readonly params: Readonly<Record<string, string>>;
+  /** Its `X-Request-Id`. */
   readonly requestId: string;
+  /** Whose servers and runs are meant. */
   readonly tenant: string;
+  /**
+   * What all routes work with.
+   *
+   * @internal
+   */
   readonly parts: RunnerParts;
   /** The parameters of the query. */
   readonly query: Readonly<Record<string, string>>;
@@ -50,7 +59,11 @@ export class Call {
   #leaving: Leaving | undefined;
   #wasAsked = false;
 
-  /** @throws {Refusal} 400 when the query is wrong. */
+  /**
+   * Made by the runner.
+   *
+   * @internal
+   */
   constructor(options: CallOptions) {
     this.#options = options;
     this.request = options.request;
@@ -71,7 +84,11 @@ export class Call {
     return this.#options.caller?.way;
   }
 
-  /** Who decides. */
+  /**
+   * Who decides.
+   *
+   * @internal
+   */
   get judge(): Judge {
     const { judge } = this.#options;
     if (!judge) throw new TypeError("Nobody is signed in on a public route");
@@ -83,7 +100,11 @@ export class Call {
     return this.#wasAsked;
   }
 
-  /** Tells that the caller is gone. */
+  /**
+   * Tells that the caller is gone.
+   *
+   * @internal
+   */
   get leaving(): Leaving {
     return this.#leaving ??= watchCaller(this.request);
   }
@@ -110,7 +131,11 @@ export class Call {
     return outcome;
   }
 
-  /** The hub of the tenant; it is held until the call is over. */
+  /**
+   * The hub of the tenant; it is held until the call is over.
+   *
+   * @internal
+   */
   async hub(): Promise<CallHub> {
     this.#wasAsked = true;
     return await (this.#hub ??= this.#lease());
@@ -141,7 +166,11 @@ export class Call {
     return new Response(text, { status, headers: { "content-type": "application/json", ...headers } });
   }
 
-  /** Lets go of what was held. */
+  /**
+   * Lets go of what was held.
+   *
+   * @internal
+   */
   finish(): void {
     this.#leaving?.done();
     void this.#hub?.then(({ lease }) => lease.release()).catch(() => {});

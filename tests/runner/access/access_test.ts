@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
 import { describe, it } from "node:test";
-import { createMemoryStore } from "../../src/auth/stores/memory.ts";
-import { protectResource } from "../../src/server/mod.ts";
+import { createMemoryStore } from "../../../src/auth/stores/memory.ts";
+import { protectResource } from "../../../src/server/mod.ts";
 import {
   createAccessCheck,
   createApiKey,
@@ -11,9 +11,9 @@ import {
   hashApiKey,
   objectName,
   signAccess,
-} from "../../src/runner/mod.ts";
-import { VirtualClock } from "../support/virtual_clock.ts";
-import { createWorld, problemOf } from "./support/world.ts";
+} from "../../../src/runner/mod.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
+import { createWorld, problemOf } from "../support/world.ts";
 
 const secret = "a secret of 16 bytes or more";
 const ada = { id: "ada", tenant: "acme" };

@@ -1,11 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "node:test";
-import { createPolicy, scopeHub } from "../../src/runner/mod.ts";
-import { createAccessCheck, signAccess } from "../../src/runner/mod.ts";
-import { cells, expected, principals, rules, servers, tenants, tools } from "./support/matrix.ts";
-import type { Cell } from "./support/matrix.ts";
-import { createWorld, problemOf } from "./support/world.ts";
-import type { World } from "./support/world.ts";
+import { createPolicy, scopeHub } from "../../../src/runner/mod.ts";
+import { createAccessCheck, signAccess } from "../../../src/runner/mod.ts";
+import { cells, expected, principals, rules, servers, tenants, tools } from "../support/matrix.ts";
+import type { Cell } from "../support/matrix.ts";
+import { createWorld, problemOf } from "../support/world.ts";
+import type { World } from "../support/world.ts";
 
 const name = ({ principal, tenant, server, tool, action }: Cell) =>
   `${principal} in ${tenant}: ${action} ${server}.${tool}`;

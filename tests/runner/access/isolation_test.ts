@@ -2,15 +2,15 @@
  * Operations of many tenants in between each other, each with a canary of its own: none is ever seen by another tenant. 2,000 of them;
  * 100,000 with `CAUSEWAY_TENANTS=full` in the environment:
  *
- *     CAUSEWAY_TENANTS=full bun tools/run.ts test --filter tests/runner/isolation --only bun
+ *     CAUSEWAY_TENANTS=full bun tools/run.ts test --filter tests/runner/access/isolation --only bun
  */
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "node:test";
-import { createMemoryStore } from "../../src/auth/stores/memory.ts";
-import type { ApiKeyRecord } from "../../src/runner/mod.ts";
-import { isFull, Seeded } from "./support/seeded.ts";
-import { createWorld } from "./support/world.ts";
-import type { AskOptions, World } from "./support/world.ts";
+import { createMemoryStore } from "../../../src/auth/stores/memory.ts";
+import type { ApiKeyRecord } from "../../../src/runner/mod.ts";
+import { isFull, Seeded } from "../support/seeded.ts";
+import { createWorld } from "../support/world.ts";
+import type { AskOptions, World } from "../support/world.ts";
 
 const count = isFull("CAUSEWAY_TENANTS") ? 100_000 : 2_000;
 const tenants = ["ant", "bee", "cat", "dog", "elk"].map((animal) => `canary-${animal}-1f0e`);

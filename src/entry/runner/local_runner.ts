@@ -3,14 +3,14 @@
  *
  * @module
  */
-import { createOAuth } from "../auth/mod.ts";
-import type { Hub } from "../hub/hub.ts";
-import type { HubConfig, ServerConfig } from "../hub/seam.ts";
-import type { Store } from "../ports.ts";
-import { createApiKey, createKeyList, createPolicy, createRunner, createSessions } from "../runner/mod.ts";
-import type { Principal, Runner, RunnerOptions } from "../runner/mod.ts";
-import { openHub, resolve, serveHttp } from "./local.ts";
-import type { HttpHost, WebSocketDoor } from "./serve_http.ts";
+import { createOAuth } from "../../auth/mod.ts";
+import type { Hub } from "../../hub/hub.ts";
+import type { HubConfig, ServerConfig } from "../../hub/seam.ts";
+import type { Store } from "../../ports.ts";
+import { createApiKey, createKeyList, createPolicy, createRunner, createSessions } from "../../runner/mod.ts";
+import type { Principal, Runner, RunnerOptions } from "../../runner/mod.ts";
+import { openHub, resolve, serveHttp } from "../local.ts";
+import type { HttpHost, WebSocketDoor } from "../serve_http.ts";
 
 /** Options of {@linkcode startLocalRunner}. */
 export interface LocalRunnerOptions

@@ -2,11 +2,11 @@
 import { existsSync } from "node:fs";
 import process from "node:process";
 import { parseArgs } from "node:util";
-import { hideSecrets, readHubConfig } from "../src/hub/mod.ts";
-import type { ReadServer } from "../src/hub/mod.ts";
-import { startLocalRunner } from "../src/entry/local_runner.ts";
-import { createFileStore } from "../src/entry/local.ts";
-import { readConfigFile } from "../src/runtime/config_file.ts";
+import { hideSecrets, readHubConfig } from "../../src/hub/mod.ts";
+import type { ReadServer } from "../../src/hub/mod.ts";
+import { startLocalRunner } from "../../src/entry/runner/local_runner.ts";
+import { createFileStore } from "../../src/entry/local.ts";
+import { readConfigFile } from "../../src/runtime/config_file.ts";
 
 const usage = `Serves the runner on this machine, for the person in front of it.
 
@@ -41,7 +41,11 @@ export async function main(parameters: readonly string[]): Promise<number> {
   const servers = await readServers(values.config);
   if (!servers) return 2;
   const interrupted = new Promise<void>((resolve) => {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve());
+    for (const signal of ["SIGINT", "SIGTERM"] as const) {
+      // What had installed packages would end the process at once.
+      process.removeAllListeners(signal);
+      process.once(signal, () => resolve());
+    }
   });
   await using local = await startLocalRunner({
     servers: hideSecrets(servers),
