@@ -19,8 +19,10 @@ import type { StrictFetchOptions } from "./tenants/strict_fetch.ts";
 export interface RunnerOptions extends Omit<RouteOptions, "auth"> {
   /** Who may come in, and what they may do. */
   readonly access: AccessOptions;
-  /** One hub for all tenants; it stays its owner's, and servers that are added are everybody's. */
+  /** One hub for all tenants; it stays its owner's. */
   readonly hub?: TenantHub | undefined;
+  /** Lets those who may `manage` add servers to the one `hub`, where they are everybody's (false). With `hubs` each tenant adds its own. */
+  readonly addToHub?: boolean | undefined;
   /** Makes the hub of a tenant, of what the operator gives it; the runner keeps and closes it. */
   readonly hubs?: ((tenant: string) => Promise<TenantHub>) | undefined;
   /** `most` hubs of tenants at one time (100), each `idle` for so many milliseconds at most (600,000). */

@@ -12,7 +12,7 @@ import type { Validation } from "../protocol/validation.ts";
 import type { HttpOptions } from "../server/http/options.ts";
 import type { Access } from "./access/access.ts";
 import type { Approvals } from "./access/approvals.ts";
-import type { HubPool } from "./tenants/hub_pool.ts";
+import type { HubPool, TenantHub } from "./tenants/hub_pool.ts";
 import type { Quotas } from "./tenants/quotas.ts";
 import type { TenantServers } from "./tenants/servers.ts";
 import type { SignIns } from "./tenants/sign_ins.ts";
@@ -32,6 +32,10 @@ export interface RunnerParts extends RouteParts {
   readonly pool: HubPool;
   readonly quotas: Quotas;
   readonly servers: TenantServers;
+  /** The one hub of all tenants, where there is one. */
+  readonly sharedHub: TenantHub | undefined;
+  /** Whether servers can be added. */
+  readonly canAdd: boolean;
   readonly approvals: Approvals;
   readonly starts: Starts;
   readonly signIns: SignIns;

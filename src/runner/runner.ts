@@ -29,6 +29,7 @@ import { runRoutes } from "./routes/runs.ts";
 import { serverRoutes } from "./routes/servers.ts";
 import { sessionRoutes } from "./routes/session.ts";
 import { toolRoutes } from "./routes/tools.ts";
+import { forgetTenant } from "./tenants/forget.ts";
 import { HubPool } from "./tenants/hub_pool.ts";
 import type { TenantHub } from "./tenants/hub_pool.ts";
 import { Quotas } from "./tenants/quotas.ts";
@@ -58,6 +59,12 @@ export interface Runner extends AsyncDisposable {
   readonly webSocket: RunnerSockets;
   /** Answers one request. */
   fetch(request: Request, env?: unknown, context?: unknown): Promise<Response>;
+  /**
+   * Ends a tenant: its runs are cancelled, tokens of the servers that it added withdrawn, and all that is kept of it here is gone.
+   *
+   * @throws {Refusal} When a store is down: call it again.
+   */
+  forget(tenant: string): Promise<void>;
   /** Takes no further requests, and closes the hubs. Idempotent. */
   close(): Promise<void>;
 }
@@ -120,6 +127,7 @@ export function createRunner(options: RunnerOptions): Runner {
       request.method === "HEAD"
         ? await front.answer(undefined, request)
         : await app.fetch(request, env as object, context as Parameters<typeof app.fetch>[2]),
+    forget: (tenant) => forgetTenant(parts, tenant),
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -144,6 +152,8 @@ function createParts(options: RunnerOptions): RunnerParts {
     pool: createPool(options, { added, clock, logger }),
     quotas: new Quotas(quotas, clock),
     servers: added,
+    sharedHub: options.hub,
+    canAdd: canAdd(options),
     approvals: new Approvals(kept),
     starts: new Starts(kept),
     signIns: new SignIns(kept),
@@ -172,15 +182,16 @@ function checkAgents(agents: NonNullable<RunnerOptions["agents"]>): void {
 
 /** One hub for all, or one for each tenant. */
 function createPool(
-  { hub, hubs, pool = {} }: RunnerOptions,
+  options: RunnerOptions,
   { added, clock, logger }: { readonly added: TenantServers } & Pick<RunnerParts, "clock" | "logger">,
 ): HubPool {
+  const { hub, hubs, pool = {} } = options;
   if ((hub === undefined) === (hubs === undefined)) {
     throw new TypeError('Cannot make a runner: expected "hub" or "hubs", and not both');
   }
   const open = async (tenant: string): Promise<TenantHub> => {
     if (hub) {
-      await added.restore(tenant, hub);
+      if (canAdd(options)) await added.restore(tenant, hub);
       // It is its owner's.
       return new Proxy(hub, {
         get: (target, name) => name === "close" ? () => Promise.resolve() : bound(target, name),
@@ -196,6 +207,11 @@ function createPool(
     return own;
   };
   return new HubPool({ ...pool, open, clock, logger });
+}
+
+/** What a tenant adds to a hub that it shares would be there for the others too. */
+function canAdd({ hub, addToHub = false }: RunnerOptions): boolean {
+  return !hub || addToHub;
 }
 
 function bound(target: object, name: string | symbol): unknown {

@@ -4,7 +4,8 @@ import { createMemoryStore } from "../../src/auth/stores/memory.ts";
 import { createOAuth } from "../../src/auth/mod.ts";
 import type { Fetch } from "../../src/ports.ts";
 import { createHandler, McpServer } from "../../src/server/mod.ts";
-import { createSessions } from "../../src/runner/mod.ts";
+import { createApiKey, createKeyList, createPolicy, createRunner, createSessions } from "../../src/runner/mod.ts";
+import { createServer, inMemory, openHub } from "../hub/support.ts";
 import { createWorld as createWeb, resourceUrl } from "../auth/world/world.ts";
 import { createWorld, problemOf } from "./support/world.ts";
 
@@ -151,6 +152,38 @@ describe("servers of a tenant", () => {
     assertEquals([adding.status, (await problemOf(adding)).code], [403, "forbidden"]);
     for (const [method, path] of [["DELETE", "/api/servers/alpha"], ["POST", "/api/servers/alpha/connect"]] as const) {
       assertEquals((await world.ask(path, { method })).status, 404);
+    }
+  });
+});
+
+describe("a hub that tenants share", () => {
+  it("takes no servers of theirs, unless the operator says that they are everybody's", async () => {
+    const { fetch } = createSite();
+    const { key, hash } = await createApiKey();
+    for (const addToHub of [undefined, true]) {
+      await using hub = await openHub({});
+      await using runner = createRunner({
+        hub,
+        addToHub,
+        egress: { fetch },
+        access: {
+          keys: createKeyList([{ hash, principal: "ada", tenant: "acme" }]),
+          policy: createPolicy([{ effect: "allow" }]),
+        },
+      });
+      const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+      const body = JSON.stringify({ name: "web", url });
+      const response = await runner.fetch(
+        new Request("http://localhost/api/servers", { method: "POST", headers, body }),
+      );
+      assertEquals(response.status, addToHub ? 201 : 404);
+      assertEquals(hub.status().length, addToHub ? 1 : 0);
+      await response.body?.cancel();
+      await runner.forget("acme");
+      assertEquals(hub.status().length, 0);
+      await runner.close();
+      await hub.add("after", inMemory(createServer("after")).config);
+      assertEquals(hub.tools().length, 2);
     }
   });
 });

@@ -68,7 +68,7 @@ export async function startLocalRunner(options: LocalRunnerOptions = {}): Promis
   const stores = store && { servers: store, records: store };
   const runner = createRunner({
     ...rest,
-    ...{ hub, clock, random, logger, stores },
+    ...{ hub, addToHub: true, clock, random, logger, stores },
     access: {
       sessions,
       keys: createKeyList([{ hash, principal: owner.id, tenant: owner.tenant }]),

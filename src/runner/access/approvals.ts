@@ -133,6 +133,11 @@ export class Approvals {
     });
   }
 
+  /** Forgets all calls of a tenant. */
+  async clear(tenant: string): Promise<void> {
+    await this.#list.clear(tenant);
+  }
+
   #alive(records: readonly ApprovalRecord[]): readonly ApprovalRecord[] {
     const now = this.#parts.clock.now();
     return records.filter(({ expiresAt }) => expiresAt > now);

@@ -98,7 +98,8 @@ function shown({ authorizationUrl: _, ...status }: ServerStatus, added: Readonly
 
 async function add(call: Call): Promise<Response> {
   const { name, url, headers } = await call.body() as Pick<AddedServer, "name" | "url" | "headers">;
-  const { servers, quotas, clock } = call.parts;
+  const { servers, quotas, clock, canAdd } = call.parts;
+  if (!canAdd) throw new Refusal(404, "not_offered", "No servers can be added to this runner");
   const outcome = await call.decide("manage", { server: name });
   if (outcome !== "allow") throw new Refusal(403, "forbidden", "You may not add this server");
   for (const field of Object.keys(headers ?? {})) {
