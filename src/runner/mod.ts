@@ -20,7 +20,8 @@ export { createAccessCheck, objectName, signAccess } from "./access/envelope.ts"
 export type { AccessCheck, AccessEnvelope, EnvelopeOptions } from "./access/envelope.ts";
 export { scopeHub } from "./access/access_hub.ts";
 export type { ScopedHub } from "./access/access_hub.ts";
-export type { AccessOptions, Caller, Decision, Judge } from "./access/access.ts";
+export { createJudge } from "./access/access.ts";
+export type { AccessOptions, Caller, Decision, Judge, JudgeOptions } from "./access/access.ts";
 export type * from "./access/types.ts";
 export { createStrictFetch } from "./tenants/strict_fetch.ts";
 export type { StrictFetchOptions } from "./tenants/strict_fetch.ts";
