@@ -22,6 +22,8 @@ export { scopeHub } from "./access/access_hub.ts";
 export type { ScopedHub } from "./access/access_hub.ts";
 export { createJudge } from "./access/access.ts";
 export type { AccessOptions, Caller, Decision, Judge, JudgeOptions } from "./access/access.ts";
+export { denyAll } from "./access/policy.ts";
+export { nameIn } from "./access/types.ts";
 export type * from "./access/types.ts";
 export { createStrictFetch } from "./tenants/strict_fetch.ts";
 export type { StrictFetchOptions } from "./tenants/strict_fetch.ts";

@@ -15,6 +15,7 @@ import { Approvals } from "./access/approvals.ts";
 import type { RunnerOptions } from "./options.ts";
 import type { RunnerParts } from "./parts.ts";
 import { Front } from "./rest/front.ts";
+import { ask } from "./rest/problem.ts";
 import { matchPath } from "./rest/route.ts";
 import type { Route } from "./rest/route.ts";
 import { aboutRoutes, resourceRoutes } from "./routes/about.ts";
@@ -25,6 +26,7 @@ import { modelRoutes } from "./routes/models.ts";
 import { readingRoutes } from "./routes/reading.ts";
 import { runEventRoutes } from "./routes/run_events.ts";
 import { createRunModel } from "./routes/run_model.ts";
+import type { ModelRuns } from "./routes/run_model.ts";
 import { runRoutes } from "./routes/runs.ts";
 import { serverRoutes } from "./routes/servers.ts";
 import { sessionRoutes } from "./routes/session.ts";
@@ -33,6 +35,7 @@ import { forgetTenant } from "./tenants/forget.ts";
 import { HubPool } from "./tenants/hub_pool.ts";
 import type { TenantHub } from "./tenants/hub_pool.ts";
 import { Quotas } from "./tenants/quotas.ts";
+import { beginRun } from "./tenants/run_starts.ts";
 import { TenantServers } from "./tenants/servers.ts";
 import { SignIns } from "./tenants/sign_ins.ts";
 import { Starts } from "./tenants/starts.ts";
@@ -142,11 +145,7 @@ function createParts(options: RunnerOptions): RunnerParts {
   const { fetch, resolve } = options.egress ?? {};
   const added = new TenantServers({ store: servers, fetch, resolve, oauth, clock, logger });
   const kept = { store: records, clock, random, logger };
-  const models_ = (tenant: string) => [
-    ...models,
-    ...(runs ? agents.map((agent) => createRunModel(agent, () => runs(tenant))) : []),
-  ];
-  return {
+  const parts: RunnerParts = {
     ...shared,
     access: new Access(access, { clock, logger }),
     pool: createPool(options, { added, clock, logger }),
@@ -158,7 +157,7 @@ function createParts(options: RunnerOptions): RunnerParts {
     starts: new Starts(kept),
     signIns: new SignIns(kept),
     agents,
-    models: models_,
+    models: (tenant) => [...models, ...(runs ? agents.map((agent) => createRunModel(agent, runsOf(tenant))) : [])],
     runs,
     oauth,
     stored,
@@ -166,6 +165,11 @@ function createParts(options: RunnerOptions): RunnerParts {
     secret,
     check: createCheck(),
   };
+  const runsOf = (tenant: string): ModelRuns => ({
+    open: () => ask("What keeps runs", () => runs!(tenant), logger),
+    start: (kept, run) => parts.quotas.inTurn(tenant, () => beginRun(parts, { tenant, runs: kept }, run)),
+  });
+  return parts;
 }
 
 function checkAgents(agents: NonNullable<RunnerOptions["agents"]>): void {

@@ -56,6 +56,17 @@ describe("agents as models", () => {
     assertEquals([refused.status, (refused.error as { code: string }).code], [401, "not_signed_in"]);
   });
 
+  it("are within the tenant's quota of runs, and need what keeps them", async () => {
+    await using world = await createWorld({ quotas: { runs: 1 }, logger: () => {} });
+    await world.ask("/api/runs", { body: { agent: "helper", input: "hang" } });
+    const full = await world.ask(path, { body: ask("hello") });
+    const problem = await problemOf(full);
+    assertEquals([problem.status, problem.code, full.headers.get("retry-after")], [429, "too_many_runs", "5"]);
+    world.runs("acme").broken = new Error("the disk is on fire");
+    const down = await problemOf(await world.ask(path, { body: ask("hello") }));
+    assertEquals([down.status, down.code], [503, "unavailable"]);
+  });
+
   it("that may not be run are not there", async () => {
     const models = [{ getModelId: () => "secret", respond: () => "never" }];
     const policy = [{ tools: ["helper"], actions: ["run" as const], effect: "allow" as const }];

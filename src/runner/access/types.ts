@@ -51,6 +51,15 @@ export interface AccessQuestion {
   readonly action: Action;
 }
 
+/**
+ * What a principal is called in a tenant: by its id where it is its own; visitors have their tenant before theirs, so that no two are
+ * called the same.
+ */
+export function nameIn({ id, tenant: own }: Principal, tenant: string): string {
+  if (own !== tenant) return `@${own.length}:${own}/${id}`;
+  return id.startsWith("@") ? `@${id}` : id;
+}
+
 /** Decides for one principal in one tenant. It needs nothing more, so it answers at once. */
 export type Can = (server: string, tool: string, action: Action) => Effect;
 

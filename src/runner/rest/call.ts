@@ -9,6 +9,7 @@ import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { Caller, Judge } from "../access/access.ts";
 import { scopeHub } from "../access/access_hub.ts";
 import type { ScopedHub } from "../access/access_hub.ts";
+import { denyAll } from "../access/policy.ts";
 import type { Action, Can, DecisionOptions, Effect, Principal } from "../access/types.ts";
 import type { RunnerParts } from "../parts.ts";
 import type { Lease } from "../tenants/hub_pool.ts";
@@ -179,10 +180,10 @@ export class Call {
   async #lease(): Promise<CallHub> {
     const { parts, judge } = this.#options;
     if (!judge) throw new TypeError("Nobody is signed in on a public route");
-    // A tenant that one may do nothing in is not even looked for.
     const can = await this.can();
     const own: Judge = { ...judge, open: () => Promise.resolve(can) };
-    const lease = await parts.pool.lease(this.tenant);
+    // A tenant that one has no business in is not even looked for.
+    const lease = can === denyAll ? parts.pool.nothing() : await parts.pool.lease(this.tenant);
     try {
       return { lease, scoped: await scopeHub(lease.hub, own) };
     } catch (error) {

@@ -12,6 +12,7 @@ import { createSocketEndpoint } from "../../server/websocket/endpoint.ts";
 import type { SocketEndpoint } from "../../server/websocket/endpoint.ts";
 import { scopeHub } from "../access/access_hub.ts";
 import type { ScopedHub } from "../access/access_hub.ts";
+import { denyAll } from "../access/policy.ts";
 import type { Principal } from "../access/types.ts";
 import type { RunnerParts } from "../parts.ts";
 import type { Call } from "../rest/call.ts";
@@ -139,6 +140,8 @@ async function admit(
   const { caller: { principal }, tenant, leave } = await front.admit(request);
   let release = leave;
   try {
+    const can = await parts.access.judge(principal, tenant).open();
+    if (can === denyAll) throw new Refusal(404, "not_found", "There is nothing here");
     const lease = await parts.pool.lease(tenant);
     release = () => {
       lease.release();

@@ -3,11 +3,10 @@
  *
  * @module
  */
-import type { RunState } from "../../agent/runs/seam.ts";
 import type { RunnerParts } from "../parts.ts";
 import { ask } from "../rest/problem.ts";
+import { activeStates } from "./run_starts.ts";
 
-const active: readonly RunState[] = ["accepted", "running", "needs_input", "needs_decision"];
 /** How many runs are cancelled at a time. */
 const batch = 100;
 
@@ -37,7 +36,7 @@ export async function forgetTenant(parts: RunnerParts, tenant: string): Promise<
 async function cancelRuns({ runs: open, logger }: RunnerParts, tenant: string): Promise<void> {
   if (!open) return;
   const runs = await ask("What keeps runs", () => open(tenant), logger);
-  for (const state of active) {
+  for (const state of activeStates) {
     // Whoever is cancelled is in this state no more.
     let last = "";
     for (;;) {
