@@ -92,6 +92,7 @@ function sources(): string[] {
     "docs/AUTH.md",
     "docs/HUB.md",
     "docs/MODELS.md",
+    "docs/RUNNER.md",
     "docs/RUNS.md",
     "docs/SIGN_IN.md",
     "docs/TELEMETRY.md",

@@ -1,0 +1,233 @@
+/**
+ * Who asks, and whether they may: finds the caller of a request, opens the policy, and writes down each decision.
+ *
+ * @module
+ */
+import { canonicalJson } from "../../hub/pins/canonical.ts";
+import { systemClock } from "../../ports.ts";
+import type { Clock, Logger } from "../../ports.ts";
+import type { JsonObject } from "../../protocol/json_rpc.ts";
+import { sha256 } from "../../protocol/web_crypto.ts";
+import { readBearer } from "../../server/auth/bearer.ts";
+import type { ProtectedResource } from "../../server/auth/options.ts";
+import type { AuthInfo } from "../../server/definitions.ts";
+import { ask, Refusal } from "../rest/problem.ts";
+import { hashApiKey, isApiKey } from "./keys.ts";
+import type { KeyStore } from "./keys.ts";
+import type { BrowserSessions } from "./sessions.ts";
+import type { Action, AuditLog, AuditOutcome, Can, Policy, Principal } from "./types.ts";
+
+/** Who may come in, and what they may do then. */
+export interface AccessOptions {
+  /** Finds API keys by their hashes (none). */
+  readonly keys?: KeyStore | undefined;
+  /** Signed access tokens (none are taken). */
+  readonly tokens?: {
+    /** Verifies them, their audience too: of `protectResource`. */
+    readonly resource: ProtectedResource;
+    /** Whose principal a verified caller is; undefined: it is nobody's, and not let in. */
+    tenantOf(auth: AuthInfo): string | undefined;
+  } | undefined;
+  /** Sessions of browsers, of `createSessions` (none). */
+  readonly sessions?: BrowserSessions | undefined;
+  /** Who may do what: of `createPolicy`, or your own. */
+  readonly policy: Policy;
+  /** Keeps a row for each decision (none). */
+  readonly audit?: AuditLog | undefined;
+}
+
+/** What access needs beside its options. */
+export interface AccessParts {
+  readonly clock: Clock;
+  readonly logger: Logger | undefined;
+}
+
+/** A caller, and how it showed who it is. */
+export interface Caller {
+  /** Who it is. */
+  readonly principal: Principal;
+  /** By an API key, an access token, or the cookie of a session. */
+  readonly way: "key" | "token" | "session";
+}
+
+/** What is written down. */
+export interface Decision {
+  /** The server; empty where there is none. */
+  readonly server: string;
+  /** The tool, prompt, agent or URI. */
+  readonly tool: string;
+  /** What it was about. */
+  readonly action: Action;
+  /** What was decided. */
+  readonly outcome: AuditOutcome;
+  /** What would be sent: only its hash is kept. */
+  readonly arguments?: JsonObject | undefined;
+}
+
+/** Who decides, for one principal in one tenant. */
+export interface Judge {
+  /** Who asks. */
+  readonly principal: Principal;
+  /** Whose things are asked for. */
+  readonly tenant: string;
+  /** Opens the policy: as it is now. */
+  open(): Promise<Can>;
+  /** Writes a decision down. */
+  record(decision: Decision): Promise<void>;
+}
+
+/** What {@linkcode createJudge} is made of. */
+export interface JudgeOptions {
+  /** Who may do what. */
+  readonly policy: Policy;
+  /** Who asks. */
+  readonly principal: Principal;
+  /** Whose things are asked for. */
+  readonly tenant: string;
+  /** Keeps a row for each decision (none). */
+  readonly audit?: AuditLog | undefined;
+  /** The id of the request, for the rows (none). */
+  readonly requestId?: string | undefined;
+  /** Time (the system's). */
+  readonly clock?: Clock | undefined;
+  /** Hears of what is down (nobody). */
+  readonly logger?: Logger | undefined;
+}
+
+/** Makes what decides for one principal in one tenant, and writes it down: for `scopeHub`, where an agent runs. */
+export function createJudge(options: JudgeOptions): Judge {
+  const { policy, principal, tenant, audit, requestId, clock = systemClock, logger } = options;
+  return {
+    principal,
+    tenant,
+    open: () => ask("The policy", () => policy.open(principal, tenant), logger),
+    async record({ arguments: given, ...decision }) {
+      if (!audit) return;
+      const argumentsHash = given && await hashOf(given);
+      const row = {
+        at: clock.now(),
+        ...(requestId !== undefined && { requestId }),
+        principal: principal.id,
+        from: principal.tenant,
+        tenant,
+        ...decision,
+        ...(argumentsHash !== undefined && { argumentsHash }),
+      };
+      await ask("The audit log", () => audit.write(row), logger);
+    },
+  };
+}
+
+/** The door of a runner. */
+export class Access {
+  readonly #options: AccessOptions;
+  readonly #parts: AccessParts;
+
+  /** @throws {TypeError} When there is no policy, or no way in. */
+  constructor(options: AccessOptions, parts: AccessParts) {
+    if (typeof options?.policy?.open !== "function") {
+      throw new TypeError('Cannot make a runner: "access.policy" is missing, expected what createPolicy gives');
+    }
+    if (!options.keys && !options.tokens && !options.sessions) {
+      throw new TypeError('Cannot make a runner: nobody could come in, expected "access.keys", "tokens" or "sessions"');
+    }
+    this.#options = options;
+    this.#parts = parts;
+  }
+
+  /** Sessions of browsers, where there are some. */
+  get sessions(): BrowserSessions | undefined {
+    return this.#options.sessions;
+  }
+
+  /** What protects the runner as a resource, where there is something. */
+  get resource(): ProtectedResource | undefined {
+    return this.#options.tokens?.resource;
+  }
+
+  /**
+   * Finds who asks.
+   *
+   * @throws {Refusal} 401 when nobody known does, 503 when that cannot be found out.
+   */
+  async identify(request: Request): Promise<Caller> {
+    const bearer = readBearer(request);
+    if (bearer.token !== undefined && isApiKey(bearer.token)) return await this.#byKey(bearer.token);
+    if (bearer.token !== undefined || bearer.wrong !== undefined) return await this.#byToken(request);
+    const id = cookieOf(request);
+    const principal = id === undefined ? undefined : await this.#options.sessions?.find(id);
+    return principal ? { principal, way: "session" } : await this.#byToken(request);
+  }
+
+  /** Decides for a principal in a tenant. */
+  judge(principal: Principal, tenant: string, requestId?: string): Judge {
+    const { policy, audit } = this.#options;
+    return createJudge({ policy, audit, principal, tenant, requestId, ...this.#parts });
+  }
+
+  async #byKey(key: string): Promise<Caller> {
+    const { keys } = this.#options;
+    const hash = await hashApiKey(key);
+    const record = keys && hash !== undefined
+      ? await ask("The store of keys", () => keys.find(hash), this.#parts.logger)
+      : undefined;
+    const { clock } = this.#parts;
+    if (!record || (record.expiresAt !== undefined && record.expiresAt <= clock.now())) {
+      throw notSignedIn("The API key is not known, was withdrawn or has ended");
+    }
+    const { principal: id, tenant, scopes, expiresAt } = record;
+    return { principal: { id, tenant, scopes, expiresAt }, way: "key" };
+  }
+
+  async #byToken(request: Request): Promise<Caller> {
+    const { tokens } = this.#options;
+    if (!tokens) throw notSignedIn("Send an API key as bearer");
+    const auth = await tokens.resource(request);
+    if (auth instanceof Response) throw await refusedToken(auth);
+    const tenant = tokens.tenantOf(auth);
+    if (typeof tenant !== "string" || tenant === "") {
+      throw new Refusal(403, "no_tenant", "The token belongs to no tenant of this runner");
+    }
+    const { principal: id, scopes, clientId, expiresAt } = auth;
+    return { principal: { id, tenant, scopes, clientId, expiresAt }, way: "token" };
+  }
+}
+
+/** SHA-256 of the canonical JSON of arguments, in hexadecimal digits. */
+export async function hashOf(given: JsonObject): Promise<string> {
+  return await sha256(canonicalJson(given));
+}
+
+/** The name of the cookie: over plain http no browser keeps the one that is bound to its host. */
+export function cookieName(request: Request): string {
+  return new URL(request.url).protocol === "https:" ? "__Host-causeway" : "causeway-session";
+}
+
+/** What the cookie of a request holds. */
+export function cookieOf(request: Request): string | undefined {
+  const name = cookieName(request);
+  const found = (request.headers.get("cookie") ?? "").split(";").map((part) => part.trim().split("="))
+    .filter(([given]) => given === name);
+  // Two of one name: somebody has put one beside ours.
+  return found.length === 1 ? found[0]?.[1] : undefined;
+}
+
+/** 401, with what the caller can do about it. */
+export function notSignedIn(detail: string): Refusal {
+  return new Refusal(401, "not_signed_in", detail, { headers: { "www-authenticate": "Bearer" } });
+}
+
+/** What verifies tokens answers in the form of MCP: its status and challenge are kept. */
+async function refusedToken(response: Response): Promise<Refusal> {
+  await response.body?.cancel();
+  const headers: Record<string, string> = {};
+  for (const name of ["www-authenticate", "retry-after"]) {
+    const value = response.headers.get(name);
+    if (value !== null) headers[name] = value;
+  }
+  const { status } = response;
+  if (status === 401) return new Refusal(401, "not_signed_in", "The token is missing or not valid", { headers });
+  if (status === 403) return new Refusal(403, "insufficient_scope", "The token allows too little", { headers });
+  if (status >= 500) return new Refusal(503, "unavailable", "Tokens cannot be verified now", { headers });
+  return new Refusal(status >= 400 ? status : 401, "invalid_token", "The token cannot be taken", { headers });
+}

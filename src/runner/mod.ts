@@ -1,0 +1,37 @@
+/**
+ * The runner: MCP servers of tenants by plain HTTP, agents as runs and as models, the gateway, and who may do what, in one Hono
+ * application that a Worker exports and `serveHttp` serves.
+ *
+ * @module
+ */
+export { createRunner } from "./runner.ts";
+export type { Runner, RunnerApp } from "./runner.ts";
+export type { RunnerOptions } from "./options.ts";
+export type { OfferedAgent } from "./parts.ts";
+export { createMcpApp } from "./mcp_app.ts";
+export type { McpApp, McpAppOptions } from "./mcp_app.ts";
+export { createPolicy } from "./access/policy.ts";
+export type { AccessRule } from "./access/policy.ts";
+export { createApiKey, createKeyList, createKeyStore, hashApiKey } from "./access/keys.ts";
+export type { ApiKeyRecord, KeyStore, NewApiKey, StoredKeys } from "./access/keys.ts";
+export { createSessions } from "./access/sessions.ts";
+export type { BrowserSession, BrowserSessionOptions, BrowserSessions } from "./access/sessions.ts";
+export { createAccessCheck, objectName, signAccess } from "./access/envelope.ts";
+export type { AccessCheck, AccessEnvelope, EnvelopeOptions } from "./access/envelope.ts";
+export { scopeHub } from "./access/access_hub.ts";
+export type { ScopedHub } from "./access/access_hub.ts";
+export { createJudge } from "./access/access.ts";
+export type { AccessOptions, Caller, Decision, Judge, JudgeOptions } from "./access/access.ts";
+export { denyAll } from "./access/policy.ts";
+export { nameIn } from "./access/types.ts";
+export type * from "./access/types.ts";
+export { createStrictFetch } from "./tenants/strict_fetch.ts";
+export type { StrictFetchOptions } from "./tenants/strict_fetch.ts";
+export type { TenantHub } from "./tenants/hub_pool.ts";
+export type { QuotaOptions, TenantQuotas } from "./tenants/quotas.ts";
+export type { RunnerSockets } from "./routes/gateway.ts";
+export { Refusal } from "./rest/problem.ts";
+export type { RefusalOptions } from "./rest/problem.ts";
+export type { Route, RoutePolicy, RouteReply } from "./rest/route.ts";
+export type { QueryParameter, RouteInput } from "./rest/route_input.ts";
+export type { Call } from "./rest/call.ts";

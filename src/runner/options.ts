@@ -1,0 +1,55 @@
+/**
+ * The options of a runner.
+ *
+ * @module
+ */
+import type { ApiAgentShape } from "../agent/api_agent.ts";
+import type { RouteOptions } from "../agent/http/front.ts";
+import type { Runs } from "../agent/runs/seam.ts";
+import type { OAuth } from "../auth/oauth.ts";
+import type { Store } from "../ports.ts";
+import type { AccessOptions } from "./access/access.ts";
+import type { OfferedAgent } from "./parts.ts";
+import type { Route } from "./rest/route.ts";
+import type { TenantHub } from "./tenants/hub_pool.ts";
+import type { QuotaOptions } from "./tenants/quotas.ts";
+import type { StrictFetchOptions } from "./tenants/strict_fetch.ts";
+
+/** Options of `createRunner`. */
+export interface RunnerOptions extends Omit<RouteOptions, "auth"> {
+  /** Who may come in, and what they may do. */
+  readonly access: AccessOptions;
+  /** One hub for all tenants; it stays its owner's. */
+  readonly hub?: TenantHub | undefined;
+  /** Lets those who may `manage` add servers to the one `hub`, where they are everybody's (false). With `hubs` each tenant adds its own. */
+  readonly addToHub?: boolean | undefined;
+  /** Makes the hub of a tenant, of what the operator gives it; the runner keeps and closes it. */
+  readonly hubs?: ((tenant: string) => Promise<TenantHub>) | undefined;
+  /** `most` hubs of tenants at one time (100), each `idle` for so many milliseconds at most (600,000). */
+  readonly pool?: { readonly most?: number | undefined; readonly idle?: number | undefined } | undefined;
+  /** Agents that runs can be started of, and that can be asked as models (none). */
+  readonly agents?: readonly OfferedAgent[] | undefined;
+  /** Further models (none). `context.auth.extra.tenant` is whose caller asks. */
+  readonly models?: readonly ApiAgentShape[] | undefined;
+  /** Keeps the runs of a tenant (none are kept). */
+  readonly runs?: ((tenant: string) => Runs | Promise<Runs>) | undefined;
+  /** Where things are kept (in memory). */
+  readonly stores?: {
+    /** Servers that tenants have added, their headers too: of `createSealedStore` where others can read it. */
+    readonly servers?: Store | undefined;
+    /** Approvals, keys of starts, sign-ins under way. */
+    readonly records?: Store | undefined;
+  } | undefined;
+  /** Signs in to servers for a tenant: `createOAuth` with its `tenant`, and `/oauth/callback` here as `redirectUri` (not offered). */
+  readonly oauth?: ((tenant: string) => OAuth) | undefined;
+  /** How servers that tenants have added are reached: always public https alone. */
+  readonly egress?: StrictFetchOptions | undefined;
+  /** What each tenant may use. */
+  readonly quotas?: QuotaOptions | undefined;
+  /** How many bytes are kept for a tenant elsewhere, for its runs: counts against `quotas.storedBytes` (0). */
+  readonly stored?: ((tenant: string) => number | Promise<number>) | undefined;
+  /** Seals what travels through callers of `/mcp`: 16 bytes or more, the same in each process (chance). */
+  readonly secret?: string | Uint8Array | undefined;
+  /** Further routes, with their policies: a dashboard's (none). */
+  readonly routes?: readonly Route[] | undefined;
+}

@@ -1,0 +1,56 @@
+/**
+ * What all routes work with.
+ *
+ * @module
+ */
+import type { ApiAgentShape } from "../agent/api_agent.ts";
+import type { RouteParts } from "../agent/http/front.ts";
+import type { Runs } from "../agent/runs/seam.ts";
+import type { OAuth } from "../auth/oauth.ts";
+import type { JsonSchema } from "../protocol/types.ts";
+import type { Validation } from "../protocol/validation.ts";
+import type { HttpOptions } from "../server/http/options.ts";
+import type { Access } from "./access/access.ts";
+import type { Approvals } from "./access/approvals.ts";
+import type { HubPool, TenantHub } from "./tenants/hub_pool.ts";
+import type { Quotas } from "./tenants/quotas.ts";
+import type { TenantServers } from "./tenants/servers.ts";
+import type { SignIns } from "./tenants/sign_ins.ts";
+import type { Starts } from "./tenants/starts.ts";
+
+/** An agent that runs can be started of. */
+export interface OfferedAgent {
+  /** What it is started by: letters, digits, `.`, `_` and `-`. */
+  readonly name: string;
+  /** What it is good for. */
+  readonly description?: string | undefined;
+}
+
+/** What all routes work with. */
+export interface RunnerParts extends RouteParts {
+  readonly access: Access;
+  readonly pool: HubPool;
+  readonly quotas: Quotas;
+  readonly servers: TenantServers;
+  /** The one hub of all tenants, where there is one. */
+  readonly sharedHub: TenantHub | undefined;
+  /** Whether servers can be added. */
+  readonly canAdd: boolean;
+  readonly approvals: Approvals;
+  readonly starts: Starts;
+  readonly signIns: SignIns;
+  readonly agents: readonly OfferedAgent[];
+  /** Agents as models, by their ids: those that were given, and those that runs are started of. */
+  models(tenant: string): readonly ApiAgentShape[];
+  /** The runs of a tenant; undefined where none are kept. */
+  readonly runs: ((tenant: string) => Runs | Promise<Runs>) | undefined;
+  /** Signs in to servers for a tenant; undefined where that is not offered. */
+  readonly oauth: ((tenant: string) => OAuth) | undefined;
+  /** Bytes that are kept for a tenant elsewhere: of its runs. */
+  readonly stored: ((tenant: string) => number | Promise<number>) | undefined;
+  /** Host and Origin, as they were given. */
+  readonly guards: Pick<HttpOptions, "allowedHosts" | "allowedOrigins">;
+  readonly secret: string | Uint8Array | undefined;
+  /** Holds a value against a schema. */
+  check(schema: JsonSchema, value: unknown): Validation;
+}

@@ -1,0 +1,220 @@
+/**
+ * One request on its way through a route: who asks, for what, and what they may.
+ *
+ * @module
+ */
+import { readObject, watchCaller } from "../../agent/http/front.ts";
+import type { Leaving } from "../../agent/http/front.ts";
+import type { JsonObject } from "../../protocol/json_rpc.ts";
+import type { Caller, Judge } from "../access/access.ts";
+import { scopeHub } from "../access/access_hub.ts";
+import type { ScopedHub } from "../access/access_hub.ts";
+import { denyAll } from "../access/policy.ts";
+import type { Action, Can, DecisionOptions, Effect, Principal } from "../access/types.ts";
+import type { RunnerParts } from "../parts.ts";
+import type { Lease } from "../tenants/hub_pool.ts";
+import { Refusal, wrongField } from "./problem.ts";
+import type { RouteInput } from "./route_input.ts";
+
+/** What a call is made of. */
+export interface CallOptions {
+  readonly parts: RunnerParts;
+  readonly route: RouteInput;
+  readonly request: Request;
+  readonly params: Readonly<Record<string, string>>;
+  readonly requestId: string;
+  /** Who asks; undefined on public routes. */
+  readonly caller: Caller | undefined;
+  /** Whose servers and runs are meant. */
+  readonly tenant: string;
+  readonly judge: Judge | undefined;
+}
+
+/** The hub of the tenant, whole and as the caller may use it. */
+export interface CallHub {
+  readonly lease: Lease;
+  readonly scoped: ScopedHub;
+}
+
+/** One request. */
+export class Call {
+  /** The request. */
+  readonly request: Request;
+  /** The parameters of its path. */
+  readonly params: Readonly<Record<string, string>>;
+  /** Its `X-Request-Id`. */
+  readonly requestId: string;
+  /** Whose servers and runs are meant. */
+  readonly tenant: string;
+  /**
+   * What all routes work with.
+   *
+   * @internal
+   */
+  readonly parts: RunnerParts;
+  /** The parameters of the query. */
+  readonly query: Readonly<Record<string, string>>;
+  readonly #options: CallOptions;
+  #can: Promise<Can> | undefined;
+  #hub: Promise<CallHub> | undefined;
+  #leaving: Leaving | undefined;
+  #wasAsked = false;
+
+  /**
+   * Made by the runner.
+   *
+   * @internal
+   */
+  constructor(options: CallOptions) {
+    this.#options = options;
+    this.request = options.request;
+    this.params = options.params;
+    this.requestId = options.requestId;
+    this.tenant = options.tenant;
+    this.parts = options.parts;
+    this.query = readQuery(options.route, new URL(options.request.url));
+  }
+
+  /** Who asks. */
+  get principal(): Principal {
+    return this.judge.principal;
+  }
+
+  /** How the caller showed who it is; undefined on public routes. */
+  get way(): Caller["way"] | undefined {
+    return this.#options.caller?.way;
+  }
+
+  /**
+   * Who decides.
+   *
+   * @internal
+   */
+  get judge(): Judge {
+    const { judge } = this.#options;
+    if (!judge) throw new TypeError("Nobody is signed in on a public route");
+    return judge;
+  }
+
+  /** Whether the policy was asked. */
+  get wasAsked(): boolean {
+    return this.#wasAsked;
+  }
+
+  /**
+   * Tells that the caller is gone.
+   *
+   * @internal
+   */
+  get leaving(): Leaving {
+    return this.#leaving ??= watchCaller(this.request);
+  }
+
+  /** A whole number of the query. */
+  number(name: string, otherwise: number): number {
+    const text = this.query[name];
+    return text === undefined ? otherwise : Number(text);
+  }
+
+  /** What the caller may do, as the policy says now. */
+  async can(): Promise<Can> {
+    this.#wasAsked = true;
+    return await (this.#can ??= this.judge.open());
+  }
+
+  /** Decides, and writes it down. */
+  async decide(
+    action: Action,
+    { server = "", tool = "", ...rest }: { readonly server?: string; readonly tool?: string } & DecisionOptions,
+  ): Promise<Effect> {
+    const outcome = (await this.can())(server, tool, action);
+    await this.judge.record({ server, tool, action, outcome, ...rest });
+    return outcome;
+  }
+
+  /**
+   * The hub of the tenant; it is held until the call is over.
+   *
+   * @internal
+   */
+  async hub(): Promise<CallHub> {
+    this.#wasAsked = true;
+    return await (this.#hub ??= this.#lease());
+  }
+
+  /**
+   * The body, held against the schema of the route.
+   *
+   * @throws {Refusal} When it does not fit.
+   */
+  async body(): Promise<JsonObject> {
+    const { parts, route, request } = this.#options;
+    const value = await readObject(request, parts);
+    const length = Number(request.headers.get("content-length")) || JSON.stringify(value).length;
+    parts.quotas.count(this.#options.caller?.principal.tenant ?? this.tenant, length);
+    const checked = route.body && parts.check(route.body, value);
+    if (!checked || checked.valid) return value;
+    const [first] = checked.issues;
+    const errors = checked.issues.slice(0, 20).map(({ path, message }) => ({ pointer: path, detail: message }));
+    const where = first?.path ? `"${first.path}"` : "The body";
+    throw new Refusal(400, "invalid_request", `${where}: ${first?.message ?? "it does not fit"}`, { more: { errors } });
+  }
+
+  /** A reply with JSON for its body. */
+  json(body: object, status = 200, headers: Readonly<Record<string, string>> = {}): Response {
+    const text = JSON.stringify(body);
+    this.parts.quotas.count(this.#options.caller?.principal.tenant ?? this.tenant, text.length);
+    return new Response(text, { status, headers: { "content-type": "application/json", ...headers } });
+  }
+
+  /**
+   * Lets go of what was held.
+   *
+   * @internal
+   */
+  finish(): void {
+    this.#leaving?.done();
+    void this.#hub?.then(({ lease }) => lease.release()).catch(() => {});
+  }
+
+  async #lease(): Promise<CallHub> {
+    const { parts, judge } = this.#options;
+    if (!judge) throw new TypeError("Nobody is signed in on a public route");
+    const can = await this.can();
+    const own: Judge = { ...judge, open: () => Promise.resolve(can) };
+    // A tenant that one has no business in is not even looked for.
+    const lease = can === denyAll ? parts.pool.nothing() : await parts.pool.lease(this.tenant);
+    try {
+      return { lease, scoped: await scopeHub(lease.hub, own) };
+    } catch (error) {
+      lease.release();
+      throw error;
+    }
+  }
+}
+
+function readQuery({ query }: RouteInput, { searchParams }: URL): Readonly<Record<string, string>> {
+  const read: Record<string, string> = {};
+  if (!query) return read;
+  for (const [name, value] of searchParams) {
+    const schema = Object.hasOwn(query, name) ? query[name]?.schema : undefined;
+    if (!schema) throw wrongField(name.slice(0, 100), `it is not known, expected ${listed(Object.keys(query))}`);
+    if (Object.hasOwn(read, name)) throw wrongField(name, "it is there twice");
+    if (schema.type === "integer") {
+      const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = schema;
+      if (!/^\d{1,16}$/.test(value) || Number(value) < minimum || Number(value) > maximum) {
+        throw wrongField(name, `expected a whole number from ${minimum} to ${maximum}`);
+      }
+    } else if (value.length > (schema.maxLength ?? 1_000)) {
+      throw wrongField(name, `it has more than ${schema.maxLength ?? 1_000} characters`);
+    } else if (schema.enum && !schema.enum.includes(value)) {
+      throw wrongField(name, `expected ${listed(schema.enum)}`);
+    }
+    read[name] = value;
+  }
+  return read;
+}
+
+function listed(names: readonly string[]): string {
+  return names.length ? names.map((name) => `"${name}"`).join(", ") : "no parameters";
+}

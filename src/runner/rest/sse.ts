@@ -1,0 +1,117 @@
+/**
+ * Server-sent events: pulled by who reads, with comments while nothing happens.
+ *
+ * @module
+ */
+import type { Clock } from "../../ports.ts";
+
+// It keeps nothing between two calls.
+const encoder = new TextEncoder();
+
+/** One event. */
+export interface SentEvent {
+  /** What the reader names when it comes back. */
+  readonly id?: number | undefined;
+  readonly event: string;
+  readonly data: object;
+}
+
+/** What a stream needs. */
+export interface EventStreamOptions {
+  readonly clock: Clock;
+  /** Silence before a comment is sent, in milliseconds. */
+  readonly keepAlive: number;
+  /** When a reader whose stream broke off shall come back, in milliseconds. */
+  readonly retry?: number | undefined;
+  /** Hears how many bytes went. */
+  count?(bytes: number): void;
+  /** Called once: the stream has ended, or nobody reads it any more. */
+  done(): void;
+}
+
+/**
+ * Streams events. It begins at once with a comment, so that no proxy waits for the first event. An iterator that throws breaks
+ * the stream off: whoever reads it comes back, or takes it for not whole.
+ */
+export function eventStream(events: AsyncIterator<SentEvent>, options: EventStreamOptions): Response {
+  return new Response(new EventStream(events, options).body, {
+    headers: {
+      "content-type": "text/event-stream",
+      "cache-control": "no-cache, no-store",
+      // nginx would hold events back.
+      "x-accel-buffering": "no",
+    },
+  });
+}
+
+class EventStream {
+  readonly body: ReadableStream<Uint8Array>;
+  readonly #events: AsyncIterator<SentEvent>;
+  readonly #options: EventStreamOptions;
+  #isDone = false;
+
+  constructor(events: AsyncIterator<SentEvent>, options: EventStreamOptions) {
+    this.#events = events;
+    this.#options = options;
+    const { retry } = options;
+    this.body = new ReadableStream<Uint8Array>({
+      start: (controller) => this.#send(controller, retry === undefined ? ": open\n\n" : `: open\nretry: ${retry}\n\n`),
+      pull: (controller) => this.#pull(controller),
+      cancel: () => this.#finish(),
+    });
+  }
+
+  async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    const quiet = this.#keepAlive(controller);
+    try {
+      const { done, value } = await this.#events.next();
+      if (this.#isDone) return;
+      if (done) {
+        this.#finish();
+        controller.close();
+      } else this.#send(controller, written(value));
+    } catch (error) {
+      if (this.#isDone) return;
+      this.#finish();
+      controller.error(error);
+    } finally {
+      quiet();
+    }
+  }
+
+  #send(controller: ReadableStreamDefaultController<Uint8Array>, text: string): void {
+    const bytes = encoder.encode(text);
+    this.#options.count?.(bytes.length);
+    controller.enqueue(bytes);
+  }
+
+  /** Comments until the returned function is called. */
+  #keepAlive(controller: ReadableStreamDefaultController<Uint8Array>): () => void {
+    const { clock, keepAlive } = this.#options;
+    let stop = (): void => {};
+    const begin = (): void => {
+      stop = clock.schedule(
+        () => {
+          if (this.#isDone) return;
+          if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(": keep-alive\n\n"));
+          begin();
+        },
+        keepAlive,
+        { background: true },
+      );
+    };
+    begin();
+    return () => stop();
+  }
+
+  #finish(): void {
+    if (this.#isDone) return;
+    this.#isDone = true;
+    this.#options.done();
+    void Promise.resolve(this.#events.return?.()).catch(() => {});
+  }
+}
+
+function written({ id, event, data }: SentEvent): string {
+  return `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+}

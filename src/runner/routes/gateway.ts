@@ -1,0 +1,168 @@
+/**
+ * The tenant's servers as one MCP server, for each principal as it may use them.
+ *
+ * @module
+ */
+import { createGateway } from "../../hub/gateway/gateway.ts";
+import type { WebSocketLike } from "../../ports.ts";
+import { createHandler } from "../../server/http/mod.ts";
+import type { Handler } from "../../server/http/mod.ts";
+import type { AuthInfo } from "../../server/definitions.ts";
+import { createSocketEndpoint } from "../../server/websocket/endpoint.ts";
+import type { SocketEndpoint } from "../../server/websocket/endpoint.ts";
+import { scopeHub } from "../access/access_hub.ts";
+import type { ScopedHub } from "../access/access_hub.ts";
+import { denyAll } from "../access/policy.ts";
+import type { Principal } from "../access/types.ts";
+import type { RunnerParts } from "../parts.ts";
+import type { Call } from "../rest/call.ts";
+import type { Front } from "../rest/front.ts";
+import { problemReply, Refusal, refusalOf } from "../rest/problem.ts";
+import type { Route } from "../rest/route.ts";
+import type { Lease } from "../tenants/hub_pool.ts";
+
+const path = "/mcp";
+/** How long an admitted socket may take to be there, in milliseconds. */
+const patience = 30_000;
+
+/** The route of the gateway. */
+export const gatewayRoutes: readonly Route[] = [{
+  method: "ALL",
+  path,
+  summary:
+    "The tenant's servers as one MCP server (Streamable HTTP, every revision; WebSocket where the host upgrades). " +
+    "Once a caller is let in, errors are JSON-RPC's.",
+  policy: { kind: "decided", actions: ["call", "read"], about: "each tool, resource and prompt" },
+  replies: { 200: { description: "As MCP has it", type: "application/json" } },
+  isForeign: true,
+  async answer(call) {
+    const { lease } = await call.hub();
+    const door = await doorOf(lease, call.principal, call);
+    return await door.http(call.request);
+  },
+}];
+
+/** One principal's way to the gateway of a tenant. */
+class Door {
+  readonly scoped: ScopedHub;
+  readonly #handler: Handler;
+  readonly #endpoint: SocketEndpoint;
+  readonly #closeGateway: () => void;
+  /** Who sends: the proof of one request may end sooner than that of another. */
+  readonly #callers = new WeakMap<Request, AuthInfo>();
+
+  constructor(scoped: ScopedHub, parts: RunnerParts) {
+    const { clock, random, logger, limits, keepAlive, secret } = parts;
+    const gateway = createGateway(scoped, { name: "causeway-runner", clock, random, logger });
+    const options = {
+      // Host and Origin were looked at before.
+      allowedHosts: "*" as const,
+      allowedOrigins: "*" as const,
+      auth: (request: Request) => this.#callers.get(request),
+      clock,
+      random,
+      logger,
+      limits,
+      secret,
+    };
+    this.scoped = scoped;
+    this.#closeGateway = () => gateway.close();
+    this.#handler = createHandler(gateway, { ...options, keepAlive });
+    this.#endpoint = createSocketEndpoint(gateway, options);
+  }
+
+  async http(request: Request): Promise<Response> {
+    return await this.#handler(request);
+  }
+
+  socket(request: Request): ReturnType<SocketEndpoint["admit"]> {
+    return this.#endpoint.admit(request);
+  }
+
+  /** Says whose request it is: nobody else is let in. */
+  isOf(request: Request, { id: principal, scopes, clientId, expiresAt }: Principal): void {
+    this.#callers.set(request, { principal, scopes, clientId, expiresAt });
+  }
+
+  close(): void {
+    this.#handler.close();
+    void this.#endpoint.close();
+    this.#closeGateway();
+  }
+}
+
+/** The door of a principal, made once for as long as the hub is there. Its lists are by the policy as it is now. */
+async function doorOf(
+  lease: Lease,
+  principal: Principal,
+  { tenant, parts, request }: Pick<Call, "tenant" | "parts" | "request">,
+): Promise<Door> {
+  const { id, tenant: from, scopes = [] } = principal;
+  const scoped = await scopeHub(lease.hub, parts.access.judge(principal, tenant));
+  const door = lease.part(`mcp:${JSON.stringify([from, id, scopes])}`, () => new Door(scoped, parts));
+  if (door.scoped !== scoped) await door.scoped.renew();
+  door.isOf(request, principal);
+  return door;
+}
+
+/** What a host asks before it upgrades a request to a WebSocket. */
+export interface RunnerSockets {
+  /** Judges a request: gives what takes the socket, or the reply that sends it away. Never rejects. */
+  admit(request: Request): Promise<((socket: WebSocketLike) => unknown) | Response>;
+  /** The most that one frame may have, in characters. */
+  readonly messageBytes: number | undefined;
+  /** Ends all sockets. */
+  close(): Promise<void>;
+}
+
+/** Makes what serves WebSockets at `/mcp`. */
+export function createSockets(front: Front, parts: RunnerParts): RunnerSockets {
+  return {
+    messageBytes: parts.limits.messageBytes,
+    async admit(request) {
+      try {
+        if (new URL(request.url).pathname !== path) throw new Refusal(404, "not_found", "There is nothing here");
+        return await admit(request, front, parts);
+      } catch (error) {
+        return problemReply(refusalOf(error, parts.logger), undefined);
+      }
+    },
+    // They end with the hubs that they belong to.
+    close: () => Promise.resolve(),
+  };
+}
+
+async function admit(
+  request: Request,
+  front: Front,
+  parts: RunnerParts,
+): Promise<((socket: WebSocketLike) => unknown) | Response> {
+  const { caller: { principal }, tenant, leave } = await front.admit(request);
+  let release = leave;
+  try {
+    const can = await parts.access.judge(principal, tenant).open();
+    if (can === denyAll) throw new Refusal(404, "not_found", "There is nothing here");
+    const lease = await parts.pool.lease(tenant);
+    release = () => {
+      lease.release();
+      leave();
+    };
+    const door = await doorOf(lease, principal, { tenant, parts, request });
+    const accept = await door.socket(request);
+    if (accept instanceof Response) {
+      release();
+      return accept;
+    }
+    // A host that never comes with the socket must not hold the hub.
+    const stop = parts.clock.schedule(release, patience, { background: true });
+    return (socket) => {
+      stop();
+      const server = accept(socket);
+      void server.closed.then(release, release);
+      return server;
+    };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}

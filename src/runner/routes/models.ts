@@ -1,0 +1,90 @@
+/**
+ * Agents as models, in OpenAI's form.
+ *
+ * @module
+ */
+import { defaultModelId, ModelError } from "../../agent/api_agent.ts";
+import type { ApiAgentShape } from "../../agent/api_agent.ts";
+import { ModelRoutes } from "../../agent/http/model_routes.ts";
+import type { JsonSchema } from "../../protocol/types.ts";
+import { nameIn } from "../access/types.ts";
+import type { Call } from "../rest/call.ts";
+import type { Route } from "../rest/route.ts";
+
+const policy = { kind: "decided", actions: ["run"], about: "the model" } as const;
+const completion: JsonSchema = { type: "object", required: ["id", "object", "choices"] };
+
+/** The routes of models. Errors have OpenAI's `error` beside the members of a problem. */
+export const modelRoutes: readonly Route[] = [
+  {
+    method: "POST",
+    path: "/v1/chat/completions",
+    summary: "Asks an agent as a model (OpenAI's chat completions), whole or as a stream.",
+    policy,
+    body: {
+      type: "object",
+      required: ["model", "messages"],
+      properties: {
+        model: { type: "string" },
+        messages: { type: "array", items: { type: "object" } },
+        stream: { type: "boolean" },
+      },
+    },
+    replies: {
+      200: {
+        description: "The completion; a stream of chunks where `stream` is true",
+        type: "application/json",
+        schema: completion,
+      },
+    },
+    answer,
+  },
+  {
+    method: "GET",
+    path: "/v1/models",
+    summary: "The models that the caller may ask.",
+    policy,
+    replies: { 200: { description: "The models", type: "application/json", schema: { type: "object" } } },
+    answer,
+  },
+  {
+    method: "GET",
+    path: "/v1/models/:id",
+    summary: "One model.",
+    policy,
+    replies: { 200: { description: "The model", type: "application/json", schema: { type: "object" } } },
+    answer,
+  },
+];
+
+async function answer(call: Call): Promise<Response> {
+  const can = await call.can();
+  const { principal, tenant, parts, request } = call;
+  const allowed = parts.models(tenant).filter((model) => can("", idOf(model), "run") === "allow");
+  const routes = new ModelRoutes(allowed.map((model) => recorded(model, call)), parts);
+  const { scopes, clientId, expiresAt } = principal;
+  const auth = { principal: nameIn(principal, tenant), scopes, clientId, expiresAt, extra: { tenant } };
+  const { pathname: path } = new URL(request.url);
+  return await routes.answer({ request, path, auth });
+}
+
+function idOf(model: ApiAgentShape): string {
+  return model.getModelId?.() ?? defaultModelId(model);
+}
+
+/** The same model: that it is asked is written down first. */
+function recorded(model: ApiAgentShape, { judge }: Call): ApiAgentShape {
+  const id = idOf(model);
+  return {
+    getModelId: () => id,
+    getModelInfo: () => model.getModelInfo?.() ?? {},
+    async respond(messages, context) {
+      try {
+        await judge.record({ server: "", tool: id, action: "run", outcome: "allow", arguments: context.request });
+      } catch (cause) {
+        throw new ModelError("The audit log cannot be reached", { status: 503, code: "unavailable", cause });
+      }
+      return await model.respond(messages, context);
+    },
+  };
+}

@@ -1,0 +1,100 @@
+/**
+ * An agent that runs are started of, as a model: asking it is a run.
+ *
+ * @module
+ */
+import { ModelError } from "../../agent/api_agent.ts";
+import type { ApiAgentShape, ChatMessage, ModelContext, ReplyEnd } from "../../agent/api_agent.ts";
+import { textOfMessage } from "../../agent/api_agent.ts";
+import type { AgentTask } from "../../agent/loop/seam.ts";
+import type { RunRecord, Runs, StartRun } from "../../agent/runs/seam.ts";
+import type { OfferedAgent } from "../parts.ts";
+import { Refusal } from "../rest/problem.ts";
+
+const refusal = "There is nobody to ask here: start it as a run (POST /api/runs) to be asked";
+
+/** The runs of a tenant, as a model uses them. */
+export interface ModelRuns {
+  /** Opens what keeps them. */
+  open(): Promise<Runs>;
+  /** Starts one, within what the tenant may use. */
+  start(runs: Runs, run: StartRun): Promise<RunRecord>;
+}
+
+/**
+ * Makes a model of an agent. What a run would ask a person is declined: a caller of a model cannot be asked.
+ *
+ * @param runs The runs of the caller's tenant.
+ */
+export function createRunModel(agent: OfferedAgent, runs: ModelRuns): ApiAgentShape {
+  return {
+    getModelId: () => agent.name,
+    getModelInfo: () => ({ ...(agent.description !== undefined && { description: agent.description }) }),
+    respond: (messages, context) => respond(agent.name, messages, { context, runs }),
+  };
+}
+
+async function* respond(
+  agent: string,
+  messages: readonly ChatMessage[],
+  { context, runs: kept }: { readonly context: ModelContext; readonly runs: ModelRuns },
+): AsyncGenerator<string, ReplyEnd, undefined> {
+  const principal = context.auth?.principal ?? "";
+  const [runs, { id }] = await begun(kept, { agent, principal, input: inputOf(messages) });
+  let isOver = false;
+  const told = new Set<number>();
+  try {
+    for await (const { event } of runs.events(id, { signal: context.signal })) {
+      if (event.type === "text") {
+        told.add(event.step);
+        yield event.text;
+      } else if (event.type === "restarted" && told.has(event.step)) {
+        throw new ModelError("The agent had to begin its answer anew: ask again", { status: 503, code: "restarted" });
+      } else if (event.type === "question") {
+        const { id: question, kind } = event.question;
+        const answer = kind === "decision"
+          ? { action: "skip" as const }
+          : { action: "decline" as const, reason: refusal };
+        await runs.answer(id, question, answer);
+      } else if (event.type === "succeeded") {
+        isOver = true;
+        // What was not streamed piece by piece is still the answer.
+        if (!told.size && event.text) yield event.text;
+        return { usage: event.usage };
+      } else if (event.type === "failed") {
+        isOver = true;
+        const isLength = event.error.code === "token_budget" || event.error.code === "step_budget";
+        if (isLength && told.size) return { usage: event.usage, finishReason: "length" };
+        throw new ModelError(event.error.message, { status: 502, code: event.error.code });
+      } else if (event.type === "cancelled") {
+        isOver = true;
+        throw new ModelError("The run was cancelled", { status: 409, code: "cancelled" });
+      }
+    }
+    throw new ModelError("The run goes on elsewhere", { status: 503, code: "moved" });
+  } finally {
+    if (!isOver) await runs.cancel(id, "The caller of the model is gone");
+  }
+}
+
+/** What is refused to who starts a run is refused to who asks a model. */
+async function begun(kept: ModelRuns, run: StartRun): Promise<readonly [Runs, RunRecord]> {
+  try {
+    const runs = await kept.open();
+    return [runs, await kept.start(runs, run)];
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const { message, status, code, cause } = error;
+    throw new ModelError(message, { status, code, cause });
+  }
+}
+
+/** The conversation in the words of agents. Tools of the caller's own are not the agent's: what they gave is told as text. */
+function inputOf(messages: readonly ChatMessage[]): AgentTask["input"] {
+  return messages.map((message) => {
+    const content = textOfMessage(message);
+    if (message.role === "system" || message.role === "developer") return { role: "system", content };
+    if (message.role === "assistant") return { role: "assistant", content };
+    return { role: "user", content: message.role === "tool" ? `A tool gave: ${content}` : content };
+  });
+}

@@ -1,0 +1,250 @@
+/**
+ * The runner: servers of tenants, agents as runs and as models, and the gateway, in one Hono application.
+ *
+ * @module
+ */
+import { HonoBase } from "hono/hono-base";
+import type { Result, Router } from "hono/router";
+import { createRouteParts } from "../agent/http/front.ts";
+import { createSchemaValidator } from "../protocol/json_schema/mod.ts";
+import type { JsonSchema } from "../protocol/types.ts";
+import type { ValidateFunction } from "../protocol/validation.ts";
+import { createMemoryStore } from "../auth/stores/memory.ts";
+import { Access } from "./access/access.ts";
+import { Approvals } from "./access/approvals.ts";
+import type { RunnerOptions } from "./options.ts";
+import type { RunnerParts } from "./parts.ts";
+import { Front } from "./rest/front.ts";
+import { ask } from "./rest/problem.ts";
+import { matchPath } from "./rest/route.ts";
+import type { Route } from "./rest/route.ts";
+import { aboutRoutes, resourceRoutes } from "./routes/about.ts";
+import { approvalRoutes } from "./routes/approvals.ts";
+import { createSockets, gatewayRoutes } from "./routes/gateway.ts";
+import type { RunnerSockets } from "./routes/gateway.ts";
+import { modelRoutes } from "./routes/models.ts";
+import { readingRoutes } from "./routes/reading.ts";
+import { runEventRoutes } from "./routes/run_events.ts";
+import { createRunModel } from "./routes/run_model.ts";
+import type { ModelRuns } from "./routes/run_model.ts";
+import { runRoutes } from "./routes/runs.ts";
+import { serverRoutes } from "./routes/servers.ts";
+import { sessionRoutes } from "./routes/session.ts";
+import { toolRoutes } from "./routes/tools.ts";
+import { forgetTenant } from "./tenants/forget.ts";
+import { HubPool } from "./tenants/hub_pool.ts";
+import type { TenantHub } from "./tenants/hub_pool.ts";
+import { Quotas } from "./tenants/quotas.ts";
+import { beginRun } from "./tenants/run_starts.ts";
+import { TenantServers } from "./tenants/servers.ts";
+import { SignIns } from "./tenants/sign_ins.ts";
+import { Starts } from "./tenants/starts.ts";
+
+/** The bodies that are taken: an API for people and programs needs no more. */
+const messageBytes = 4 * 2 ** 20;
+const jsonNodes = 250_000;
+
+/** The part of a Hono application that is used; it is one. */
+export interface RunnerApp {
+  /** Its routes, in the order in which they are looked for. */
+  readonly routes: readonly { readonly method: string; readonly path: string }[];
+  /** Answers one request. */
+  fetch(request: Request, env?: object): Response | Promise<Response>;
+}
+
+/** A runner: what a Worker exports, and what `serveHttp` serves. */
+export interface Runner extends AsyncDisposable {
+  /** The Hono application: what serves, and the routes that it has. */
+  readonly app: RunnerApp;
+  /** The table that serves: each route with its policy. */
+  readonly routes: readonly Route[];
+  /** WebSockets at `/mcp`: the `webSocket` of `serveHttp`, or what `withWebSocket` takes. */
+  readonly webSocket: RunnerSockets;
+  /** Answers one request. */
+  fetch(request: Request, env?: unknown, context?: unknown): Promise<Response>;
+  /**
+   * Ends a tenant: its runs are cancelled, tokens of the servers that it added withdrawn, and all that is kept of it here is gone.
+   *
+   * @throws {Refusal} When a store is down: call it again.
+   */
+  forget(tenant: string): Promise<void>;
+  /** Takes no further requests, and closes the hubs. Idempotent. */
+  close(): Promise<void>;
+}
+
+/**
+ * Makes a runner. All that it does is done for a principal that was verified, in a tenant, as the policy says; what keeps
+ * policies, keys or records being down means 503 and nothing done.
+ *
+ * @throws {TypeError} When an option is missing or makes no sense.
+ * @throws {RangeError} When a quota is no number from 0 on.
+ *
+ * @example One tool for one key
+ * ```ts
+ * import { openHub } from "@causeway/mcp";
+ * import { createApiKey, createKeyList, createPolicy, createRunner } from "@causeway/mcp/runner";
+ *
+ * const { key, hash } = await createApiKey();
+ * await using runner = createRunner({
+ *   hub: await openHub({}),
+ *   access: {
+ *     keys: createKeyList([{ hash, principal: "ada", tenant: "acme" }]),
+ *     policy: createPolicy([{ actions: ["see", "call"], effect: "allow" }]),
+ *   },
+ * });
+ * const headers = { authorization: `Bearer ${key}` };
+ * const response = await runner.fetch(new Request("http://localhost/api/tools", { headers }));
+ * console.assert((await response.json()).tools.length === 0);
+ * ```
+ */
+export function createRunner(options: RunnerOptions): Runner {
+  const parts = createParts(options);
+  const routes: Route[] = [
+    ...runRoutes,
+    ...runEventRoutes,
+    ...serverRoutes,
+    ...toolRoutes,
+    ...readingRoutes,
+    ...approvalRoutes,
+    ...sessionRoutes,
+    ...gatewayRoutes,
+    ...modelRoutes,
+    ...aboutRoutes(() => routes),
+    ...resourceRoutes(parts.access.resource),
+    ...options.routes ?? [],
+  ];
+  const front = new Front(parts, routes);
+  const app = new HonoBase({ router: new TableRouter(), getPath: (request) => new URL(request.url).pathname });
+  for (const route of routes) app.on(route.method, route.path, (context) => front.answer(route, context.req.raw));
+  app.notFound((context) => front.answer(undefined, context.req.raw));
+  const close = async (): Promise<void> => {
+    front.close();
+    await parts.pool.close();
+  };
+  return {
+    app,
+    routes,
+    webSocket: createSockets(front, parts),
+    // A HEAD would begin streams that nobody reads.
+    fetch: async (request, env, context) =>
+      request.method === "HEAD"
+        ? await front.answer(undefined, request)
+        : await app.fetch(request, env as object, context as Parameters<typeof app.fetch>[2]),
+    forget: (tenant) => forgetTenant(parts, tenant),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function createParts(options: RunnerOptions): RunnerParts {
+  const { access, stores = {}, agents = [], models = [], runs, oauth, quotas, stored, secret } = options;
+  const shared = createRouteParts({ ...options, limits: { messageBytes, jsonNodes, ...options.limits } });
+  const { clock, random, logger } = shared;
+  const { servers = createMemoryStore(), records = createMemoryStore() } = stores;
+  checkAgents(agents);
+  const { fetch, resolve } = options.egress ?? {};
+  const added = new TenantServers({ store: servers, fetch, resolve, oauth, clock, logger });
+  const kept = { store: records, clock, random, logger };
+  const parts: RunnerParts = {
+    ...shared,
+    access: new Access(access, { clock, logger }),
+    pool: createPool(options, { added, clock, logger }),
+    quotas: new Quotas(quotas, clock),
+    servers: added,
+    sharedHub: options.hub,
+    canAdd: canAdd(options),
+    approvals: new Approvals(kept),
+    starts: new Starts(kept),
+    signIns: new SignIns(kept),
+    agents,
+    models: (tenant) => [...models, ...(runs ? agents.map((agent) => createRunModel(agent, runsOf(tenant))) : [])],
+    runs,
+    oauth,
+    stored,
+    guards: options,
+    secret,
+    check: createCheck(),
+  };
+  const runsOf = (tenant: string): ModelRuns => ({
+    open: () => ask("What keeps runs", () => runs!(tenant), logger),
+    start: (kept, run) => parts.quotas.inTurn(tenant, () => beginRun(parts, { tenant, runs: kept }, run)),
+  });
+  return parts;
+}
+
+function checkAgents(agents: NonNullable<RunnerOptions["agents"]>): void {
+  const names = new Set<string>();
+  for (const { name } of agents) {
+    if (!/^[\w.-]{1,128}$/.test(name) || names.has(name)) {
+      throw new TypeError(
+        `Cannot offer the agent "${name}": expected a name of its own of letters, digits, ".", "_", "-"`,
+      );
+    }
+    names.add(name);
+  }
+}
+
+/** One hub for all, or one for each tenant. */
+function createPool(
+  options: RunnerOptions,
+  { added, clock, logger }: { readonly added: TenantServers } & Pick<RunnerParts, "clock" | "logger">,
+): HubPool {
+  const { hub, hubs, pool = {} } = options;
+  if ((hub === undefined) === (hubs === undefined)) {
+    throw new TypeError('Cannot make a runner: expected "hub" or "hubs", and not both');
+  }
+  const open = async (tenant: string): Promise<TenantHub> => {
+    if (hub) {
+      if (canAdd(options)) await added.restore(tenant, hub);
+      // It is its owner's.
+      return new Proxy(hub, {
+        get: (target, name) => name === "close" ? () => Promise.resolve() : bound(target, name),
+      });
+    }
+    const own = await hubs!(tenant);
+    try {
+      await added.restore(tenant, own);
+    } catch (error) {
+      await own.close();
+      throw error;
+    }
+    return own;
+  };
+  return new HubPool({ ...pool, open, clock, logger });
+}
+
+/** What a tenant adds to a hub that it shares would be there for the others too. */
+function canAdd({ hub, addToHub = false }: RunnerOptions): boolean {
+  return !hub || addToHub;
+}
+
+function bound(target: object, name: string | symbol): unknown {
+  const value: unknown = Reflect.get(target, name, target);
+  return typeof value === "function" ? value.bind(target) : value;
+}
+
+/** Checks values against schemas; each schema is made ready once. */
+function createCheck(): RunnerParts["check"] {
+  const validator = createSchemaValidator();
+  const ready = new Map<JsonSchema, ValidateFunction>();
+  return (schema, value) => {
+    const check = ready.get(schema) ?? validator(schema);
+    ready.set(schema, check);
+    return check(value);
+  };
+}
+
+/** Finds routes by the table, without regular expressions: an isolate pays for those when it starts. */
+class TableRouter<Served> implements Router<Served> {
+  readonly name = "TableRouter";
+  readonly #rows: { readonly method: string; readonly path: string; readonly served: Served }[] = [];
+
+  add(method: string, path: string, served: Served): void {
+    this.#rows.push({ method, path, served });
+  }
+
+  match(method: string, path: string): Result<Served> {
+    const row = this.#rows.find((row) => (row.method === method || row.method === "ALL") && matchPath(row.path, path));
+    return [row ? [[row.served, {}]] : []];
+  }
+}

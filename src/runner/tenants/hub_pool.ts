@@ -1,0 +1,184 @@
+/**
+ * A hub for each tenant: made when it is asked for, shared while it is used, closed when it is idle.
+ *
+ * @module
+ */
+import type { GatewayHub } from "../../hub/gateway/options.ts";
+import { Hub } from "../../hub/hub.ts";
+import type { HubCallOptions } from "../../hub/options.ts";
+import type { QualifiedName, ServerConfig } from "../../hub/seam.ts";
+import type { Clock, Logger } from "../../ports.ts";
+import type { JsonObject } from "../../protocol/json_rpc.ts";
+import type { CallToolResult } from "../../protocol/types.ts";
+import { ask, Refusal } from "../rest/problem.ts";
+
+/** What the runner needs of a hub: `openHub` gives it. */
+export interface TenantHub extends GatewayHub {
+  /** Calls a tool; `throws` rejects with what went wrong. */
+  callTool(name: QualifiedName, args?: JsonObject, options?: HubCallOptions): Promise<CallToolResult>;
+  /** Adds a server and tries to connect to it. */
+  add(name: string, config: ServerConfig): Promise<void>;
+  /** Removes a server. */
+  remove(name: string): Promise<boolean>;
+  /** Connects to a server again now. */
+  retry(server: string): Promise<void>;
+  /** Ends everything. */
+  close(): Promise<void>;
+}
+
+/** Options of a pool. */
+export interface HubPoolOptions {
+  /** Makes the hub of a tenant. */
+  open(tenant: string): Promise<TenantHub>;
+  /** How many hubs there are at most (100): with one more, the one that was idle for longest is closed. */
+  readonly most?: number | undefined;
+  /** How long a hub may be idle, in milliseconds (600,000). */
+  readonly idle?: number | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger | undefined;
+}
+
+/** A hub that is held open. */
+export interface Lease {
+  readonly hub: TenantHub;
+  /** What belongs to this hub and ends with it: made once for each key. */
+  part<Part extends { close(): void }>(key: string, make: () => Part): Part;
+  /** Lets go of it. Idempotent. */
+  release(): void;
+}
+
+/** How many parts one hub has at most: those that were not asked for the longest time are closed. */
+const mostParts = 1_000;
+
+interface Entry {
+  readonly hub: Promise<TenantHub>;
+  readonly parts: Map<string, { close(): void }>;
+  users: number;
+  idleSince: number;
+}
+
+/** Hubs of tenants. */
+export class HubPool {
+  readonly #options: HubPoolOptions;
+  readonly #entries = new Map<string, Entry>();
+  #nothing: Hub | undefined;
+  #stop: (() => void) | undefined;
+  #isClosed = false;
+
+  constructor(options: HubPoolOptions) {
+    this.#options = options;
+  }
+
+  /** How many hubs there are. */
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /**
+   * Holds the hub of a tenant open.
+   *
+   * @throws {Refusal} 503 when it cannot be made, or too many are in use.
+   */
+  async lease(tenant: string): Promise<Lease> {
+    if (this.#isClosed) throw new Refusal(503, "closing", "The runner is closing");
+    const entry = this.#entries.get(tenant) ?? this.#open(tenant);
+    // What was used last stands last.
+    this.#entries.delete(tenant);
+    this.#entries.set(tenant, entry);
+    entry.users++;
+    let isHeld = true;
+    const release = (): void => {
+      if (!isHeld) return;
+      isHeld = false;
+      entry.users--;
+      entry.idleSince = this.#options.clock.monotonic();
+      if (!entry.users) this.#watch();
+    };
+    try {
+      const hub = await ask("The servers of this tenant", () => entry.hub, this.#options.logger);
+      return { hub, release, part: (key, make) => partOf(entry, key, make) };
+    } catch (error) {
+      release();
+      if (this.#entries.get(tenant) === entry) this.#entries.delete(tenant);
+      throw error;
+    }
+  }
+
+  /** A hub without servers, which is nobody's. */
+  nothing(): Lease {
+    const hub = this.#nothing ??= new Hub(() => Promise.reject(new TypeError("Nothing is connected here")));
+    const entry: Entry = { hub: Promise.resolve(hub), parts: new Map(), users: 1, idleSince: 0 };
+    const release = (): void => {
+      for (const part of entry.parts.values()) part.close();
+    };
+    return { hub, release, part: (key, make) => partOf(entry, key, make) };
+  }
+
+  /** Closes the hub of a tenant, also when it is in use: the next one who asks gets another. */
+  async drop(tenant: string): Promise<void> {
+    const entry = this.#entries.get(tenant);
+    this.#entries.delete(tenant);
+    if (entry) await end(entry);
+  }
+
+  /** Closes all of them. Idempotent. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#stop?.();
+    const entries = [...this.#entries.values()];
+    this.#entries.clear();
+    await Promise.all(entries.map(end));
+  }
+
+  #open(tenant: string): Entry {
+    const { most = 100, open, clock } = this.#options;
+    if (this.#entries.size >= most) {
+      const idle = [...this.#entries].find(([, { users }]) => users === 0);
+      if (!idle) {
+        throw new Refusal(503, "overloaded", "Too many tenants are at work at once", {
+          headers: { "retry-after": "5" },
+        });
+      }
+      void this.drop(idle[0]);
+    }
+    const hub = (async () => await open(tenant))();
+    // It is answered where it is waited for.
+    hub.catch(() => {});
+    return { hub, parts: new Map(), users: 0, idleSince: clock.monotonic() };
+  }
+
+  /** Looks for idle hubs as long as there are some. */
+  #watch(): void {
+    const { clock, idle = 600_000 } = this.#options;
+    this.#stop ??= clock.schedule(
+      () => {
+        this.#stop = undefined;
+        const before = clock.monotonic() - idle;
+        for (const [tenant, { users, idleSince }] of this.#entries) {
+          if (users === 0 && idleSince <= before) void this.drop(tenant);
+        }
+        if (this.#entries.size && !this.#isClosed) this.#watch();
+      },
+      idle,
+      { background: true },
+    );
+  }
+}
+
+function partOf<Part extends { close(): void }>({ parts }: Entry, key: string, make: () => Part): Part {
+  // The key says what it is.
+  const part = parts.get(key) as Part | undefined ?? make();
+  parts.delete(key);
+  parts.set(key, part);
+  const [oldest] = parts;
+  if (parts.size > mostParts && oldest) {
+    parts.delete(oldest[0]);
+    oldest[1].close();
+  }
+  return part;
+}
+
+async function end({ hub, parts }: Entry): Promise<void> {
+  for (const part of parts.values()) part.close();
+  await hub.then((hub) => hub.close()).catch(() => {});
+}

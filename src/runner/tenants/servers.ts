@@ -1,0 +1,81 @@
+/**
+ * The servers that a tenant has added: URLs alone, public https, kept in a store.
+ *
+ * @module
+ */
+import type { RemoteServer } from "../../hub/seam.ts";
+import type { Authorizer, Clock, Fetch, Logger, Resolve, Store } from "../../ports.ts";
+import { createStrictFetch, judgeTenantUrl } from "./strict_fetch.ts";
+import type { TenantHub } from "./hub_pool.ts";
+import { TenantList } from "./tenant_list.ts";
+
+/** How long the servers of a tenant may hold up its first request, in milliseconds: those that take longer come later. */
+const patience = 5_000;
+
+/** A server that a tenant has added, as it is kept. */
+export interface AddedServer {
+  readonly name: string;
+  readonly url: string;
+  /** Headers of its requests. Secret. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Who has added it. */
+  readonly addedBy: string;
+  /** In milliseconds since 1970. */
+  readonly addedAt: number;
+}
+
+/** What servers of tenants need. */
+export interface TenantServerParts {
+  readonly store: Store;
+  readonly fetch?: Fetch | undefined;
+  readonly resolve?: Resolve | undefined;
+  /** Signs in to them, for a tenant. */
+  readonly oauth?: ((tenant: string) => Authorizer) | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger | undefined;
+}
+
+/** Servers that tenants have added. */
+export class TenantServers {
+  readonly list: TenantList<AddedServer>;
+  readonly #parts: TenantServerParts;
+  readonly #fetch: Fetch;
+
+  constructor(parts: TenantServerParts) {
+    this.#parts = parts;
+    this.list = new TenantList({ store: parts.store, name: "servers", logger: parts.logger });
+    this.#fetch = createStrictFetch(parts);
+  }
+
+  /**
+   * Judges where a server is said to be.
+   *
+   * @throws {EgressDeniedError} When a tenant may not name it.
+   */
+  async judge(url: string): Promise<void> {
+    await judgeTenantUrl(url, this.#parts.resolve);
+  }
+
+  /** What a hub is told of it. */
+  configOf(tenant: string, { url, headers }: AddedServer): RemoteServer {
+    const auth = this.#parts.oauth?.(tenant);
+    return { url, fetch: this.#fetch, ...(headers && { headers: { ...headers } }), ...(auth && { auth }) };
+  }
+
+  /** Adds what is kept to the hub of a tenant. What a server does wrong is its status, and holds nobody up for long. */
+  async restore(tenant: string, hub: TenantHub): Promise<void> {
+    const added = await this.list.read(tenant);
+    const taken = new Set(hub.status().map(({ name }) => name));
+    const adding = added.filter(({ name }) => !taken.has(name)).map((server) =>
+      hub.add(server.name, this.configOf(tenant, server))
+    );
+    if (!adding.length) return;
+    let stop = (): void => {};
+    const late = new Promise<void>((resolve) => stop = this.#parts.clock.schedule(resolve, patience));
+    try {
+      await Promise.race([Promise.all(adding), late]);
+    } finally {
+      stop();
+    }
+  }
+}

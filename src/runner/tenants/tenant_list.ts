@@ -1,0 +1,86 @@
+/**
+ * A short list of each tenant in a store: one record, changed in one step.
+ *
+ * @module
+ */
+import type { Logger, Store } from "../../ports.ts";
+import { sha256 } from "../../protocol/web_crypto.ts";
+import { ask, Refusal } from "../rest/problem.ts";
+
+/** How often a change is tried when somebody else was faster. */
+const mostTries = 20;
+
+/** What a list needs. */
+export interface TenantListOptions {
+  readonly store: Store;
+  /** What it is called in keys and errors: `servers`. */
+  readonly name: string;
+  readonly logger: Logger | undefined;
+}
+
+/** A list of each tenant. Whatever fails in the store is 503, and nothing was changed. */
+export class TenantList<Item> {
+  readonly #options: TenantListOptions;
+
+  constructor(options: TenantListOptions) {
+    this.#options = options;
+  }
+
+  /** What a tenant has. */
+  async read(tenant: string): Promise<readonly Item[]> {
+    const { store, name, logger } = this.#options;
+    const key = await keyOf(name, tenant);
+    return await ask(`The store of ${name}`, async () => read<Item>(await store.get(key)), logger);
+  }
+
+  /**
+   * Changes what a tenant has.
+   *
+   * @param change Gives the list as it shall be, or undefined to leave it. Called again when somebody else was faster.
+   * @returns Whether it was changed.
+   */
+  async change(tenant: string, change: (items: readonly Item[]) => readonly Item[] | undefined): Promise<boolean> {
+    const { store, name, logger } = this.#options;
+    const key = await keyOf(name, tenant);
+    return await ask(`The store of ${name}`, async () => {
+      for (let tries = 0; tries < mostTries; tries++) {
+        const text = await store.get(key);
+        const items = change(read<Item>(text));
+        if (items === undefined) return false;
+        const next = items.length ? JSON.stringify(items) : undefined;
+        if (store.compareAndSet) {
+          if (await store.compareAndSet(key, text, next)) return true;
+        } else {
+          await (next === undefined ? store.delete(key) : store.set(key, next));
+          return true;
+        }
+      }
+      throw new Refusal(503, "unavailable", `The ${name} are changed by too many at once`, {
+        headers: { "retry-after": "1" },
+      });
+    }, logger);
+  }
+
+  /** How many characters the list of a tenant takes. */
+  async size(tenant: string): Promise<number> {
+    const { store, name, logger } = this.#options;
+    const key = await keyOf(name, tenant);
+    return await ask(`The store of ${name}`, async () => (await store.get(key))?.length ?? 0, logger);
+  }
+
+  /** Forgets what a tenant has. */
+  async clear(tenant: string): Promise<void> {
+    await this.change(tenant, () => []);
+  }
+}
+
+function read<Item>(text: string | undefined): readonly Item[] {
+  if (text === undefined) return [];
+  const items: unknown = JSON.parse(text);
+  if (!Array.isArray(items)) throw new TypeError("Cannot read what is stored: expected a list");
+  return items as readonly Item[];
+}
+
+async function keyOf(name: string, tenant: string): Promise<string> {
+  return `${name}/${await sha256(`${tenant.length}:${tenant}`)}`;
+}

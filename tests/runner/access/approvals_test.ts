@@ -1,0 +1,91 @@
+import { assert, assertEquals } from "@std/assert";
+import { describe, it } from "node:test";
+import { VirtualClock } from "../../support/virtual_clock.ts";
+import { createWorld, problemOf } from "../support/world.ts";
+import type { World } from "../support/world.ts";
+
+const principals = {
+  ada: { principal: "ada", tenant: "acme" },
+  bob: { principal: "bob", tenant: "acme" },
+  eve: { principal: "ada", tenant: "other" },
+};
+const policy = [
+  { actions: ["see", "call"] as const, effect: "allow" as const },
+  { tools: ["send"], actions: ["call"] as const, effect: "ask" as const },
+  { principals: ["bob"], actions: ["answer"] as const, effect: "allow" as const },
+];
+const path = "/api/tools/alpha__send";
+
+async function propose(world: World, body: object = { to: "you" }): Promise<string> {
+  const response = await world.ask(path, { body });
+  const { status, code, approval } = await problemOf(response);
+  assertEquals([status, code], [428, "approval_required"]);
+  return (approval as { id: string }).id;
+}
+
+const answer = (world: World, id: string, action: string, as = "bob") =>
+  world.ask(`/api/approvals/${id}`, { as, body: { action } });
+
+describe("calls that want an approval", () => {
+  it("are made once somebody has said yes, and once alone", async () => {
+    await using world = await createWorld({ principals, policy });
+    const id = await propose(world);
+    const { approvals } = await (await world.ask("/api/approvals", { as: "bob" })).json();
+    assertEquals([approvals.length, approvals[0].arguments, approvals[0].principal], [1, { to: "you" }, "ada"]);
+    const early = await world.ask(path, { body: { to: "you" }, headers: { "causeway-approval": id } });
+    assertEquals(early.status, 403);
+    assertEquals((await answer(world, id, "accept")).status, 200);
+    assertEquals((await answer(world, id, "accept")).status, 409);
+    const call = () => world.ask(path, { body: { to: "you" }, headers: { "causeway-approval": id } });
+    const statuses = (await Promise.all([call(), call(), call()])).map(({ status }) => status).sort();
+    assertEquals(statuses, [200, 403, 403]);
+    assertEquals(world.ledger.length, 1);
+    assert(world.audit.some(({ outcome, tool }) => outcome === "approved" && tool === "send"));
+  });
+
+  it("are bound to principal, tenant, tool and arguments", async () => {
+    await using world = await createWorld({ principals, policy });
+    const id = await propose(world);
+    await answer(world, id, "accept");
+    const headers = { "causeway-approval": id };
+    for (
+      const [where, options] of [
+        [path, { body: { to: "somebody else" } }],
+        [path, { as: "bob", body: { to: "you" } }],
+        [path, { as: "eve", body: { to: "you" } }],
+      ] as const
+    ) {
+      const response = await world.ask(where, { ...options, headers });
+      assertEquals([response.status, (await problemOf(response)).code], [403, "approval_refused"]);
+    }
+    assertEquals(world.ledger, []);
+    assertEquals((await world.ask(path, { body: { to: "you" }, headers })).status, 200);
+  });
+
+  it("are answered only by those who may", async () => {
+    await using world = await createWorld({ principals, policy });
+    const id = await propose(world);
+    for (const as of ["ada", "eve"]) {
+      assertEquals((await answer(world, id, "accept", as)).status, 404);
+      assertEquals((await (await world.ask("/api/approvals", { as })).json()).approvals, []);
+    }
+    assertEquals((await answer(world, "0".repeat(32), "accept")).status, 404);
+    assertEquals((await answer(world, id, "perhaps")).status, 400);
+    assertEquals((await answer(world, id, "decline")).status, 200);
+    const response = await world.ask(path, { body: { to: "you" }, headers: { "causeway-approval": id } });
+    assertEquals(response.status, 403);
+  });
+
+  it("wait for ten minutes, and fifty at a time", async () => {
+    const clock = new VirtualClock();
+    await using world = await createWorld({ principals, policy, clock });
+    const first = await propose(world);
+    await clock.advance(600_001);
+    assertEquals((await answer(world, first, "accept")).status, 404);
+    for (let count = 0; count < 60; count++) await propose(world, { count });
+    const { approvals } = await (await world.ask("/api/approvals", { as: "bob" })).json();
+    assertEquals(approvals.length, 50);
+    const long = await world.ask(path, { body: { text: "x".repeat(65_537) } });
+    assertEquals([long.status, (await problemOf(long)).code], [413, "too_large"]);
+  });
+});

@@ -1,0 +1,102 @@
+import { assert, assertEquals } from "@std/assert";
+import { describe, it } from "node:test";
+import { createMemoryStore } from "../../../src/auth/stores/memory.ts";
+import type { Store } from "../../../src/ports.ts";
+import { createApiKey, createKeyStore, createPolicy } from "../../../src/runner/mod.ts";
+import type { Policy } from "../../../src/runner/mod.ts";
+import { createWorld, problemOf } from "../support/world.ts";
+import type { AskOptions, World } from "../support/world.ts";
+
+/** What asks for something that is kept somewhere, and what it does when all is well. */
+const operations: readonly (readonly [string, AskOptions, number])[] = [
+  ["/api/tools", {}, 200],
+  ["/api/tools/alpha__echo", { body: {} }, 200],
+  ["/api/tools/alpha__send", { body: {} }, 428],
+  ["/api/resources/read", { body: { uri: "note://alpha/echo" } }, 200],
+  ["/api/prompts/alpha__greet", { body: {} }, 200],
+  ["/api/servers", {}, 200],
+  ["/api/runs", { body: { agent: "helper", input: "hello" }, headers: { "idempotency-key": "one" } }, 202],
+  ["/api/runs", {}, 200],
+  ["/api/approvals", {}, 200],
+  ["/v1/chat/completions", { body: { model: "helper", messages: [{ role: "user", content: "hello" }] } }, 200],
+];
+
+/** Counts every operation of every store, and lets one of them fail. */
+class Faults {
+  count = 0;
+  failing: number = Infinity;
+
+  check(): void {
+    if (++this.count === this.failing) throw new Error("the disk is on fire");
+  }
+
+  store(inside: Required<Store>): Required<Store> {
+    return {
+      get: async (key) => (this.check(), await inside.get(key)),
+      set: async (key, value) => (this.check(), await inside.set(key, value)),
+      delete: async (key) => (this.check(), await inside.delete(key)),
+      compareAndSet: async (key, expected, value) => (this.check(), await inside.compareAndSet(key, expected, value)),
+    };
+  }
+
+  policy(inside: Policy): Policy {
+    return { open: (principal, tenant) => (this.check(), inside.open(principal, tenant)) };
+  }
+}
+
+async function createFaulty(faults: Faults): Promise<{ world: World; key: string }> {
+  const keys = createKeyStore(faults.store(createMemoryStore()));
+  const { key, hash } = await createApiKey();
+  await keys.add(hash, { principal: "ada", tenant: "acme" });
+  const rules = [{ effect: "allow" as const }, { tools: ["send"], actions: ["call" as const], effect: "ask" as const }];
+  const world = await createWorld({
+    policy: faults.policy(createPolicy(rules)),
+    access: { keys, audit: { write: () => faults.check() } },
+    stores: { servers: faults.store(createMemoryStore()), records: faults.store(createMemoryStore()) },
+    logger: () => {},
+  });
+  return { world, key };
+}
+
+describe("what cannot be found out is not allowed", () => {
+  for (const [path, options, status] of operations) {
+    it(`${options.body === undefined ? "GET" : "POST"} ${path}: each storage operation that fails is 503, and nothing is done`, async () => {
+      let tried = 0;
+      for (let failing = 1; failing < 100; failing++) {
+        const faults = new Faults();
+        const { world, key } = await createFaulty(faults);
+        await using _ = world;
+        const headers = { authorization: `Bearer ${key}`, ...options.headers };
+        faults.count = 0;
+        faults.failing = failing;
+        const response = await world.ask(path, { ...options, as: undefined, headers });
+        if (faults.count < failing) {
+          assertEquals(response.status, status);
+          break;
+        }
+        tried++;
+        const problem = await problemOf(response);
+        assertEquals([problem.status, problem.code], [503, "unavailable"], `operation ${failing}: ${problem.detail}`);
+        assert(Number(response.headers.get("retry-after")) > 0);
+        assert(!JSON.stringify(problem).includes("on fire"));
+        assertEquals(world.ledger, [], `operation ${failing}`);
+        assertEquals(world.runs("acme").started, 0, `operation ${failing}`);
+        // And when it is back, all is well.
+        faults.failing = Infinity;
+        const again = await world.ask(path, { ...options, as: undefined, headers });
+        assertEquals(again.status, status, `after operation ${failing}`);
+      }
+      assert(tried >= 2, `${tried} operations`);
+    });
+  }
+
+  it("runs that cannot be kept are 503", async () => {
+    await using world = await createWorld({ logger: () => {} });
+    world.runs("acme").broken = new Error("the disk is on fire");
+    const start = { body: { agent: "helper", input: "hello" } };
+    for (const [path, options] of [["/api/runs", start], ["/api/runs", {}], ["/api/runs/run-1", {}]] as const) {
+      const problem = await problemOf(await world.ask(path, options));
+      assertEquals([problem.status, problem.detail], [503, "What keeps runs cannot be reached: nothing was done"]);
+    }
+  });
+});

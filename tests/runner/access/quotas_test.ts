@@ -1,0 +1,94 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { describe, it } from "node:test";
+import { createRunner } from "../../../src/runner/mod.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
+import { createWorld, problemOf } from "../support/world.ts";
+
+const principals = {
+  ada: { principal: "ada", tenant: "acme" },
+  eve: { principal: "eve", tenant: "other" },
+};
+
+describe("quotas", () => {
+  it("of requests: 429 with the time to wait, and others are not touched at ten times the limit", async () => {
+    const clock = new VirtualClock();
+    await using world = await createWorld({ principals, clock, quotas: { requestsPerMinute: 60 } });
+    const statuses: number[] = [];
+    for (let count = 0; count < 600; count++) {
+      statuses.push((await world.ask("/api/tools/alpha__echo", { body: {} })).status);
+      if (count % 20 === 0) {
+        assertEquals((await world.ask("/api/tools/alpha__echo", { as: "eve", body: {} })).status, 200);
+      }
+    }
+    assertEquals(statuses.filter((status) => status === 200).length, 60);
+    assertEquals(statuses.filter((status) => status === 429).length, 540);
+    assertEquals(world.ledger.filter(({ tenant }) => tenant === "acme").length, 60);
+    const refused = await world.ask("/api/tools");
+    assertEquals([refused.headers.get("retry-after"), (await problemOf(refused)).code], ["1", "too_many_requests"]);
+    await clock.advance(1_000);
+    assertEquals((await world.ask("/api/tools")).status, 200);
+    assertEquals((await world.ask("/api/tools")).status, 429);
+  });
+
+  it("of what another tenant is asked for are paid by who asks", async () => {
+    const policy = [{ tenants: ["*"], effect: "allow" as const }];
+    await using world = await createWorld({ principals, policy, quotas: { requestsPerMinute: 5 } });
+    const headers = { "causeway-tenant": "acme" };
+    for (let count = 0; count < 10; count++) await world.ask("/api/tools", { as: "eve", headers });
+    assertEquals((await world.ask("/api/tools")).status, 200);
+  });
+
+  it("of runs: what is over is not begun, also when many come at once", async () => {
+    await using world = await createWorld({ principals, quotas: { runs: 3 } });
+    const start = (as: string) => world.ask("/api/runs", { as, body: { agent: "helper", input: "hang" } });
+    const responses = await Promise.all(Array.from({ length: 30 }, () => start("ada")));
+    assertEquals(responses.filter(({ status }) => status === 202).length, 3);
+    const refused = responses.find(({ status }) => status === 429)!;
+    assert(Number(refused.headers.get("retry-after")) > 0);
+    assertEquals((await problemOf(refused)).code, "too_many_runs");
+    assertEquals(world.runs("acme").started, 3);
+    assertEquals((await start("eve")).status, 202);
+    const { runs } = await (await world.ask("/api/runs")).json();
+    await world.ask(`/api/runs/${runs[0].id}`, { method: "DELETE" });
+    assertEquals((await start("ada")).status, 202);
+  });
+
+  it("of runs that are full elsewhere too", async () => {
+    await using world = await createWorld();
+    world.runs("acme").most = 0;
+    const refused = await world.ask("/api/runs", { body: { agent: "helper", input: "hang" } });
+    assertEquals([refused.status, (await problemOf(refused)).code], [429, "too_many_runs"]);
+  });
+
+  it("of bytes, and of what is stored", async () => {
+    await using world = await createWorld({ quotas: { bytesPerMinute: 5_000 }, stored: () => 70_000_000 });
+    const body = { text: "x".repeat(6_000) };
+    assertEquals((await world.ask("/api/tools/alpha__echo", { body })).status, 200);
+    const refused = await world.ask("/api/tools/alpha__echo", { body });
+    assertEquals([refused.status, (await problemOf(refused)).code], [429, "too_many_bytes"]);
+    await using full = await createWorld({ stored: () => 70_000_000 });
+    const run = await full.ask("/api/runs", { body: { agent: "helper", input: "hello" } });
+    assertEquals([run.status, (await problemOf(run)).code], [429, "too_much_stored"]);
+    assertEquals(full.runs("acme").started, 0);
+  });
+
+  it("of what is under way: a stream holds its place until it ends", async () => {
+    await using world = await createWorld({ quotas: { concurrent: 2 } });
+    const { id } = await (await world.ask("/api/runs", { body: { agent: "helper", input: "hang" } })).json();
+    const one = await world.ask(`/api/runs/${id}/events`);
+    const two = await world.ask(`/api/runs/${id}/events`);
+    const refused = await world.ask(`/api/runs/${id}/events`);
+    assertEquals([refused.status, (await problemOf(refused)).code], [429, "too_many_at_once"]);
+    await one.body?.cancel();
+    assertEquals((await world.ask("/api/tools")).status, 200);
+    await two.body?.cancel();
+  });
+
+  it("that make no sense are refused", () => {
+    const access = { keys: { find: () => undefined }, policy: { open: () => () => "allow" as const } };
+    const hubs = () => Promise.reject(new Error("nobody asked"));
+    assertThrows(() => createRunner({ hubs, access, quotas: { runs: -1 } }), RangeError, '"runs"');
+    assertThrows(() => createRunner({ access }), TypeError, 'expected "hub" or "hubs"');
+    assertThrows(() => createRunner({ hubs, access: { policy: access.policy } }), TypeError, "nobody could come in");
+  });
+});

@@ -1,0 +1,119 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { describe, it } from "node:test";
+import { createSessions } from "../../../src/runner/mod.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
+import { createWorld, problemOf } from "../support/world.ts";
+import type { World } from "../support/world.ts";
+
+const page = { origin: "http://localhost", "sec-fetch-site": "same-origin" };
+const ada = { id: "ada", tenant: "acme" };
+
+async function signIn(world: World, token: string): Promise<string> {
+  const response = await world.ask("/api/session", { as: undefined, body: { token }, headers: page });
+  assertEquals(response.status, 204);
+  const [cookie = ""] = (response.headers.get("set-cookie") ?? "").split(";");
+  return cookie;
+}
+
+describe("sessions of browsers", () => {
+  it("begin with a token that is good once, and are a strict cookie", async () => {
+    const sessions = createSessions();
+    await using world = await createWorld({ access: { sessions } });
+    const token = await sessions.invite(ada);
+    const response = await world.ask("/api/session", { as: undefined, body: { token }, headers: page });
+    assertMatch(
+      response.headers.get("set-cookie") ?? "",
+      /^causeway-session=[0-9a-f]{64}; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Strict$/,
+    );
+    const cookie = (response.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+    const who = await (await world.ask("/api/session", { as: undefined, headers: { cookie } })).json();
+    assertEquals(who, { principal: "ada", tenant: "acme", way: "session" });
+    const again = await world.ask("/api/session", { as: undefined, body: { token }, headers: page });
+    assertEquals([again.status, (await problemOf(again)).code], [401, "not_signed_in"]);
+    assert(!JSON.stringify(world.audit).includes(token));
+  });
+
+  it("are bound to their host over https", async () => {
+    const sessions = createSessions();
+    await using world = await createWorld({ access: { sessions }, allowedHosts: ["runner.example"] });
+    const request = new Request("https://runner.example/api/session", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ token: await sessions.invite(ada) }),
+    });
+    const response = await world.runner.fetch(request);
+    assertMatch(response.headers.get("set-cookie") ?? "", /^__Host-causeway=.*; Path=\/;.*SameSite=Strict; Secure$/);
+    assertEquals(response.headers.get("strict-transport-security"), "max-age=31536000");
+  });
+
+  it("change something only for our own page: cookie, Origin and Sec-Fetch-Site", async () => {
+    const sessions = createSessions();
+    await using world = await createWorld({ access: { sessions }, allowedOrigins: "*" });
+    const cookie = await signIn(world, await sessions.invite(ada));
+    const changing = world.runner.routes.filter(({ method, policy }) => method !== "GET" && policy.kind !== "public");
+    for (const { method, path } of changing) {
+      const filled = path.replace(/:\w+/g, "alpha__echo");
+      for (
+        const headers of [
+          { cookie },
+          { cookie, origin: "http://localhost" },
+          { cookie, "sec-fetch-site": "same-origin" },
+          { cookie, ...page, origin: "http://localhost:8081" },
+          { cookie, ...page, origin: "https://attacker.test" },
+          { cookie, ...page, "sec-fetch-site": "cross-site" },
+          { cookie, ...page, "sec-fetch-site": "same-site" },
+        ]
+      ) {
+        const body = method === "DELETE" ? {} : { body: {} };
+        const response = await world.ask(filled, {
+          as: undefined,
+          method: method === "ALL" ? "POST" : method,
+          headers,
+          ...body,
+        });
+        assertEquals([response.status, (await problemOf(response)).code], [403, "forbidden"], `${method} ${filled}`);
+      }
+    }
+    assertEquals(world.ledger, []);
+    const own = await world.ask("/api/tools/alpha__echo", { as: undefined, body: {}, headers: { cookie, ...page } });
+    assertEquals(own.status, 200);
+  });
+
+  it("end when one says so, with time, and with the process", async () => {
+    const clock = new VirtualClock();
+    const sessions = createSessions({ clock, lifetime: 1_000 });
+    await using world = await createWorld({ clock, access: { sessions } });
+    const status = async (cookie: string) =>
+      (await world.ask("/api/session", { as: undefined, headers: { cookie } })).status;
+    const one = await signIn(world, await sessions.invite(ada));
+    assertEquals(await status(one), 200);
+    const out = await world.ask("/api/session", { as: undefined, method: "DELETE", headers: { cookie: one, ...page } });
+    assertMatch(out.headers.get("set-cookie") ?? "", /^causeway-session=; .*Max-Age=0/);
+    assertEquals(await status(one), 401);
+    const two = await signIn(world, await sessions.invite(ada));
+    await clock.advance(1_001);
+    assertEquals(await status(two), 401);
+    const three = await signIn(world, await sessions.invite(ada));
+    await using other = await createWorld({ access: { sessions: createSessions() } });
+    assertEquals((await other.ask("/api/session", { as: undefined, headers: { cookie: three } })).status, 401);
+    assertEquals(await status(`${three}; causeway-session=x`), 401);
+  });
+
+  it("begin with an API key too, and not from foreign pages", async () => {
+    await using world = await createWorld({ access: { sessions: createSessions() } });
+    const cookie = await signIn(world, world.key("ada"));
+    assertEquals((await world.ask("/api/tools", { as: undefined, headers: { cookie } })).status, 200);
+    for (const token of [world.key("none"), "x"]) {
+      assertEquals((await world.ask("/api/session", { as: undefined, body: { token }, headers: page })).status, 401);
+    }
+    const body = { token: world.key("ada") };
+    const foreign = await world.ask("/api/session", {
+      as: undefined,
+      body,
+      headers: { "sec-fetch-site": "cross-site" },
+    });
+    assertEquals(foreign.status, 403);
+    await using none = await createWorld();
+    assertEquals((await none.ask("/api/session", { as: undefined, body, headers: page })).status, 404);
+  });
+});

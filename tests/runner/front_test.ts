@@ -1,0 +1,235 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { describe, it } from "node:test";
+import { createSchemaValidator } from "../../src/protocol/json_schema/mod.ts";
+import type { Route } from "../../src/runner/mod.ts";
+import { actions } from "../../src/runner/access/types.ts";
+import { createWorld, problemOf } from "./support/world.ts";
+
+const own: Route = {
+  method: "GET",
+  path: "/api/own",
+  summary: "A route that forgets to ask the policy.",
+  policy: { kind: "decided", actions: ["see"], about: "nothing" },
+  replies: { 200: { description: "It should not" } },
+  answer: () => Response.json({ secret: true }),
+};
+
+describe("the table of routes", () => {
+  it("is what Hono serves, and each row has its policy", async () => {
+    await using world = await createWorld();
+    const { routes, app } = world.runner;
+    assertEquals(
+      app.routes.map(({ method, path }) => [method, path]),
+      routes.map(({ method, path }) => [method, path]),
+    );
+    for (const { method, path, policy, summary, replies } of routes) {
+      const row = `${method} ${path}`;
+      assert(policy, `${row} has no policy`);
+      if (policy.kind === "decided") {
+        assert(policy.actions.length > 0 && policy.actions.every((action) => actions.includes(action)), row);
+        assert(policy.about, row);
+      } else assert(policy.why.length > 10, `${row} does not say why`);
+      assert(summary.endsWith("."), row);
+      assert(Object.keys(replies).length > 0, row);
+    }
+    const keys = routes.map(({ method, path }) => `${method} ${path}`);
+    assertEquals(new Set(keys).size, keys.length);
+    assertEquals(routes.filter(({ policy }) => policy.kind === "public").map(({ path }) => path).sort(), [
+      ...["/api/session", "/healthz", "/oauth/callback", "/openapi.json"],
+    ]);
+  });
+
+  it("lets nobody in who is not known, on any route that is not public", async () => {
+    await using world = await createWorld();
+    for (const { method, path, policy } of world.runner.routes) {
+      if (policy.kind === "public") continue;
+      const filled = path.replace(/:\w+/g, "x");
+      for (
+        const headers of [{}, { authorization: "Bearer causeway_x" }, { authorization: `Bearer ${world.key("none")}` }]
+      ) {
+        const given = method === "ALL" ? "POST" : method;
+        const body = given === "POST" ? { body: {} } : {};
+        const response = await world.ask(filled, { as: undefined, method: given, headers, ...body });
+        const problem = await problemOf(response);
+        assertEquals([problem.status, problem.code], [401, "not_signed_in"], `${given} ${filled}`);
+        assertEquals(response.headers.get("www-authenticate"), "Bearer");
+      }
+    }
+    assertEquals([world.ledger, world.audit], [[], []]);
+  });
+
+  it("shows nothing of a decided route that did not ask the policy", async () => {
+    await using world = await createWorld({ routes: [own], logger: () => {} });
+    const response = await world.ask("/api/own");
+    assertEquals([response.status, (await problemOf(response)).code], [500, "internal_error"]);
+  });
+
+  it("refuses other methods with those that there are, and other paths", async () => {
+    await using world = await createWorld();
+    for (
+      const [method, path, allow] of [
+        ["PUT", "/api/runs", "POST, GET"],
+        ["HEAD", "/api/runs/x/events", "GET"],
+        ["GET", "/api/tools/x", "POST"],
+        ["DELETE", "/healthz", "GET"],
+        ["PATCH", "/v1/models", "GET"],
+      ] as const
+    ) {
+      const response = await world.ask(path, { method });
+      assertEquals([response.status, response.headers.get("allow")], [405, allow], `${method} ${path}`);
+      if (method !== "HEAD") await problemOf(response);
+    }
+    for (const path of ["/", "/api", "/api/", "/api/runs/", "/api//runs", "/api/runs/x/y", "/API/runs", "/__proto__"]) {
+      const response = await world.ask(path);
+      assertEquals([response.status, (await problemOf(response)).code], [404, "not_found"], path);
+    }
+  });
+
+  it("is described as OpenAPI, with the schemas that are checked", async () => {
+    await using world = await createWorld();
+    const response = await world.ask("/openapi.json", { as: undefined });
+    const document = await response.json();
+    assertEquals(document.openapi, "3.1.0");
+    const described = Object.entries<Record<string, object>>(document.paths).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`)
+    );
+    const served = world.runner.routes.flatMap(({ method, path }) =>
+      (method === "ALL" ? ["GET", "POST", "DELETE"] : [method]).map((one) =>
+        `${one} ${path.replace(/:(\w+)/g, "{$1}")}`
+      )
+    );
+    assertEquals(described.sort(), served.sort());
+    const start = document.paths["/api/runs"].post.requestBody.content["application/json"].schema;
+    const check = createSchemaValidator()(start);
+    assertEquals([check({ agent: "a", input: "b" }).valid, check({ agent: "a" }).valid], [true, false]);
+    const ids = Object.values<Record<string, { operationId: string }>>(document.paths)
+      .flatMap((item) => Object.values(item).map(({ operationId }) => operationId));
+    assertEquals(new Set(ids).size, ids.length);
+  });
+
+  it("answers what is there with what was described", async () => {
+    await using world = await createWorld();
+    const { paths } = await (await world.ask("/openapi.json")).json();
+    const run = await (await world.ask("/api/runs", { body: { agent: "helper", input: "hello" } })).json();
+    for (
+      const [path, described, status] of [
+        [`/api/runs/${run.id}`, "/api/runs/{id}", 200],
+        ["/api/runs", "/api/runs", 200],
+        ["/api/tools", "/api/tools", 200],
+        ["/api/servers", "/api/servers", 200],
+        ["/api/resources", "/api/resources", 200],
+        ["/api/session", "/api/session", 200],
+        ["/api/approvals", "/api/approvals", 200],
+      ] as const
+    ) {
+      const { schema } = paths[described].get.responses[status].content["application/json"];
+      const checked = createSchemaValidator()(schema)(await (await world.ask(path)).json());
+      assertEquals(checked.valid, true, `${path}: ${JSON.stringify(checked)}`);
+    }
+  });
+});
+
+describe("what stands before each route", () => {
+  it("refuses foreign hosts and origins before anything is looked at", async () => {
+    await using world = await createWorld();
+    const hosts = ["attacker.test", "127.0.0.1.attacker.test", "localhost.", "[::1].attacker.test"];
+    for (
+      const headers of [...hosts.map((host) => ({ host })), { origin: "https://attacker.test" }, { origin: "null" }]
+    ) {
+      for (const path of ["/api/tools", "/healthz", "/mcp", "/none"]) {
+        const response = await world.ask(path, { headers });
+        assertEquals([response.status, (await problemOf(response)).code], [403, "forbidden"], JSON.stringify(headers));
+        assertEquals(response.headers.get("access-control-allow-origin"), null);
+      }
+    }
+    assertEquals(world.audit, []);
+  });
+
+  it("opens replies to pages that are allowed, never with credentials", async () => {
+    const origin = "https://app.example.com";
+    for (const allowedOrigins of [[origin], "*" as const]) {
+      await using world = await createWorld({ allowedOrigins });
+      const response = await world.ask("/api/tools", { headers: { origin } });
+      assertEquals(response.headers.get("access-control-allow-origin"), origin);
+      assertEquals(response.headers.get("access-control-allow-credentials"), null);
+      assertMatch(response.headers.get("vary") ?? "", /Origin/);
+      const refused = await world.ask("/api/tools", { as: "nobody", headers: { origin } });
+      assertEquals([refused.status, refused.headers.get("access-control-allow-origin")], [401, origin]);
+      const preflight = await world.ask("/api/runs", {
+        as: undefined,
+        method: "OPTIONS",
+        headers: {
+          origin,
+          "access-control-request-method": "POST",
+          "access-control-request-headers": "x-stainless-os",
+        },
+      });
+      assertEquals(preflight.status, 204);
+      assertMatch(preflight.headers.get("access-control-allow-headers") ?? "", /Idempotency-Key.*x-stainless-os/);
+      assertEquals(preflight.headers.get("access-control-allow-credentials"), null);
+    }
+  });
+
+  it("takes its own pages for its own, wherever it is", async () => {
+    await using world = await createWorld({ allowedHosts: ["runner.example"] });
+    const send = async (origin: string) =>
+      (await world.ask("/healthz", { headers: { host: "runner.example", origin } })).status;
+    assertEquals([await send("https://runner.example"), await send("https://runner.example.org")], [200, 403]);
+    assertEquals([await send("https://attacker.test"), await send("https://runner.example:444")], [403, 403]);
+  });
+
+  it("names each request, by the caller's name where that is sound", async () => {
+    await using world = await createWorld();
+    const id = async (given?: string) => {
+      const response = await world.ask("/none", { headers: given === undefined ? {} : { "x-request-id": given } });
+      const { requestId } = await problemOf(response);
+      assertEquals(response.headers.get("x-request-id"), requestId);
+      return String(requestId);
+    };
+    assertEquals(await id("abc-123.4:5_6"), "abc-123.4:5_6");
+    for (const wrong of [undefined, "", "a b", "a".repeat(129), "<script>"]) {
+      assertMatch(await id(wrong), /^[0-9a-f]{32}$/);
+    }
+  });
+
+  it("puts the same headers on whatever it answers", async () => {
+    await using world = await createWorld();
+    for (const path of ["/healthz", "/api/tools", "/none", "/v1/models"]) {
+      const { headers } = await world.ask(path);
+      assertEquals(headers.get("x-content-type-options"), "nosniff", path);
+      assertEquals(headers.get("referrer-policy"), "no-referrer");
+      assertEquals(headers.get("cross-origin-resource-policy"), "same-origin");
+      assertMatch(headers.get("content-security-policy") ?? "", /^default-src 'none'; frame-ancestors 'none'/);
+      assertEquals(headers.get("cache-control"), "no-store");
+    }
+  });
+
+  it("refuses parameters that it does not know, or that make no sense", async () => {
+    await using world = await createWorld();
+    for (
+      const [query, pointer] of [
+        ["limit=0", "limit"],
+        ["limit=1001", "limit"],
+        ["limit=x", "limit"],
+        ["limit=1&limit=2", "limit"],
+        ["__proto__=1", "__proto__"],
+        ["nothing=1", "nothing"],
+        [`query=${"x".repeat(1_001)}`, "query"],
+      ] as const
+    ) {
+      const problem = await problemOf(await world.ask(`/api/tools?${query}`));
+      assertEquals([problem.status, (problem.errors as { pointer: string }[])[0]?.pointer], [400, pointer], query);
+    }
+    const tenant = await world.ask("/api/tools", { headers: { "causeway-tenant": "a b" } });
+    assertEquals([tenant.status, (await problemOf(tenant)).code], [400, "invalid_request"]);
+  });
+
+  it("is over when it is closed", async () => {
+    const world = await createWorld();
+    await world.ask("/api/tools");
+    await world.runner.close();
+    await world.runner.close();
+    const response = await world.ask("/api/tools");
+    assertEquals([response.status, (await problemOf(response)).code], [503, "closing"]);
+  });
+});

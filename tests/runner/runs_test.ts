@@ -1,0 +1,211 @@
+import { assert, assertEquals, assertNotEquals } from "@std/assert";
+import { describe, it } from "node:test";
+import { VirtualClock } from "../support/virtual_clock.ts";
+import { createWorld, problemOf } from "./support/world.ts";
+import type { World } from "./support/world.ts";
+
+const principals = {
+  ada: { principal: "ada", tenant: "acme" },
+  bob: { principal: "bob", tenant: "acme" },
+  eve: { principal: "eve", tenant: "other" },
+};
+
+async function start(world: World, input: string, headers: Record<string, string> = {}, as = "ada") {
+  const response = await world.ask("/api/runs", { as, body: { agent: "helper", input }, headers });
+  assertEquals(response.status, 202);
+  const run = await response.json();
+  assertEquals(response.headers.get("location"), `/api/runs/${run.id}`);
+  return run;
+}
+
+/** The events of a stream, until it ends. */
+async function eventsOf(response: Response): Promise<{ id: number; event: string; data: Record<string, unknown> }[]> {
+  const text = await response.text();
+  return [...text.matchAll(/id: (\d+)\nevent: (\w+)\ndata: (.*)\n/g)].map(([, id, event = "", data = ""]) => ({
+    id: Number(id),
+    event,
+    data: JSON.parse(data),
+  }));
+}
+
+describe("runs", () => {
+  it("start, are shown, and tell their events once", async () => {
+    await using world = await createWorld();
+    const { id } = await start(world, "hello");
+    const run = await (await world.ask(`/api/runs/${id}`)).json();
+    assertEquals([run.state, run.end.text, run.principal], ["succeeded", "You said: hello", "ada"]);
+    const response = await world.ask(`/api/runs/${id}/events`);
+    assertEquals(response.headers.get("x-accel-buffering"), "no");
+    const events = await eventsOf(response);
+    assertEquals(events.map(({ event }) => event), ["step", "text", "text", "succeeded"]);
+    assertEquals(events.map((event) => event.id), [1, 2, 3, 4]);
+    assertEquals(events[3]?.data.sequence, 4);
+  });
+
+  it("are taken up behind the event that was named", async () => {
+    await using world = await createWorld();
+    const { id } = await start(world, "hello");
+    const after = async (path: string, headers = {}) =>
+      (await eventsOf(await world.ask(path, { headers }))).map((event) => event.id);
+    const path = `/api/runs/${id}/events`;
+    assertEquals(await after(`${path}?after=2`), [3, 4]);
+    assertEquals(await after(path, { "last-event-id": "3" }), [4]);
+    assertEquals(await after(`${path}?after=1`, { "last-event-id": "2" }), [3, 4]);
+    const over = await world.ask(`${path}?after=4`);
+    assertEquals([over.status, await over.text()], [204, ""]);
+    for (const [wrong, headers] of [["?after=-1", {}], ["?after=x", {}], ["", { "last-event-id": "1.5" }]] as const) {
+      assertEquals((await world.ask(path + wrong, { headers })).status, 400);
+    }
+  });
+
+  it("tell what happens while one listens, with comments in the silence", async () => {
+    const clock = new VirtualClock();
+    await using world = await createWorld({ clock });
+    const { id } = await start(world, "hang");
+    const response = await world.ask(`/api/runs/${id}/events?after=1`);
+    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+    const next = async () => (await reader.read()).value ?? "";
+    assertEquals(await next(), ": open\nretry: 1000\n\n");
+    const silent = next();
+    await clock.advance(15_000);
+    assertEquals(await silent, ": keep-alive\n\n");
+    world.runs("acme").tell(id, { type: "text", step: 1, text: "now" });
+    assert((await next()).includes('"text":"now"'));
+    await world.ask(`/api/runs/${id}`, { method: "DELETE" });
+    assert((await next()).includes("event: cancelled"));
+    assertEquals((await reader.read()).done, true);
+    assertEquals(clock.waiting <= 1, true, "timers are left");
+  });
+
+  it("start once for one key, and refuse the key for another body", async () => {
+    await using world = await createWorld({ principals });
+    const key = { "idempotency-key": "order-17" };
+    const [one, two] = await Promise.all([start(world, "hello", key), start(world, "hello", key)]);
+    assertEquals(one.id, two.id);
+    assertEquals(world.runs("acme").started, 1);
+    assertNotEquals((await start(world, "hello", key, "bob")).id, one.id);
+    const other = await world.ask("/api/runs", { body: { agent: "helper", input: "else" }, headers: key });
+    assertEquals([other.status, (await problemOf(other)).code], [422, "key_reused"]);
+    assertEquals(world.runs("acme").started, 2);
+    const bad = await world.ask("/api/runs", {
+      body: { agent: "helper", input: "x" },
+      headers: { "idempotency-key": "a b" },
+    });
+    assertEquals(bad.status, 400);
+  });
+
+  it("are answered: 200, 404 for no such question, 409 for one that was answered", async () => {
+    await using world = await createWorld();
+    const { id } = await start(world, "ask");
+    const answer = (question: string, action: string) =>
+      world.ask(`/api/runs/${id}/input`, { body: { question, answer: { action } } });
+    assertEquals((await answer("q-2", "accept")).status, 404);
+    const wrong = await answer("q-1", "retry");
+    assertEquals([wrong.status, (await problemOf(wrong)).detail], [
+      400,
+      '"/answer/action": expected accept, decline, cancel',
+    ]);
+    const taken = await answer("q-1", "accept");
+    assertEquals([taken.status, (await taken.json()).state], [200, "succeeded"]);
+    const stale = await answer("q-1", "accept");
+    assertEquals([stale.status, (await problemOf(stale)).code], [409, "stale"]);
+    assertEquals(
+      (await world.ask("/api/runs/none/input", { body: { question: "q", answer: { action: "accept" } } })).status,
+      404,
+    );
+  });
+
+  it("are cancelled, as often as one likes", async () => {
+    await using world = await createWorld();
+    const { id } = await start(world, "hang");
+    for (let times = 0; times < 2; times++) {
+      const response = await world.ask(`/api/runs/${id}`, { method: "DELETE" });
+      assertEquals([response.status, (await response.json()).state], [200, "cancelled"]);
+    }
+  });
+
+  it("are listed in pages, all of them once, also those of one millisecond", async () => {
+    const clock = new VirtualClock();
+    await using world = await createWorld({ clock });
+    const started: string[] = [];
+    for (let count = 0; count < 23; count++) {
+      started.unshift((await start(world, "hello")).id);
+      if (count % 9 === 8) await clock.advance(1);
+    }
+    for (const limit of [1, 4, 5, 50]) {
+      const seen: string[] = [];
+      let after = "";
+      do {
+        const page = await (await world.ask(`/api/runs?limit=${limit}${after && `&after=${after}`}`)).json();
+        assert(page.runs.length <= limit);
+        seen.push(...page.runs.map(({ id }: { id: string }) => id));
+        after = page.next ?? "";
+      } while (after);
+      assertEquals(seen, started, `pages of ${limit}`);
+    }
+    const none = await (await world.ask("/api/runs?state=failed")).json();
+    assertEquals(none.runs, []);
+    assertEquals((await world.ask("/api/runs?after=x")).status, 400);
+  });
+
+  it("belong to who has started them: to others they are not there", async () => {
+    const policy = [{ actions: ["run", "answer"] as const, effect: "allow" as const }];
+    await using world = await createWorld({ principals, policy });
+    const { id } = await start(world, "ask");
+    const missing = await problemOf(await world.ask("/api/runs/run-none", { as: "bob" }));
+    for (const as of ["bob", "eve"]) {
+      for (
+        const [path, options] of [
+          [`/api/runs/${id}`, {}],
+          [`/api/runs/${id}`, { method: "DELETE" }],
+          [`/api/runs/${id}/events`, {}],
+          [`/api/runs/${id}/input`, { body: { question: "q-1", answer: { action: "accept" } } }],
+        ] as const
+      ) {
+        const response = await world.ask(path, { as, ...options });
+        const problem = await problemOf(response);
+        assertEquals(response.status, 404);
+        assertEquals({ ...problem, requestId: "", detail: "" }, { ...missing, requestId: "", detail: "" });
+        assertEquals(problem.detail, `There is no run "${id}"`);
+      }
+      assertEquals((await (await world.ask("/api/runs", { as })).json()).runs, []);
+    }
+    assertEquals((await (await world.ask(`/api/runs/${id}`)).json()).state, "needs_input");
+  });
+
+  it("of others are for those who manage the agent", async () => {
+    const policy = [
+      { actions: ["run"] as const, effect: "allow" as const },
+      { principals: ["bob"], actions: ["manage"] as const, effect: "allow" as const },
+    ];
+    await using world = await createWorld({ principals, policy });
+    const { id } = await start(world, "hang");
+    assertEquals((await world.ask(`/api/runs/${id}`, { as: "bob" })).status, 200);
+    assertEquals((await (await world.ask("/api/runs", { as: "bob" })).json()).runs.length, 1);
+  });
+
+  it("refuse what is wrong, and start nothing", async () => {
+    await using world = await createWorld();
+    const cases: [unknown, number, string][] = [
+      [{}, 400, "invalid_request"],
+      [{ agent: "helper" }, 400, "invalid_request"],
+      [{ agent: "helper", input: "" }, 400, "invalid_request"],
+      [{ agent: "helper", input: "x", more: 1 }, 400, "invalid_request"],
+      [{ agent: "helper", input: [{ role: "god", content: "x" }] }, 400, "invalid_request"],
+      [{ agent: "helper", input: "x", deadline: 1 }, 400, "invalid_request"],
+      [{ agent: "nobody", input: "x" }, 404, "not_found"],
+      ["[]", 400, "invalid_json"],
+      ["{", 400, "invalid_json"],
+    ];
+    for (const [body, status, code] of cases) {
+      const response = await world.ask("/api/runs", { body });
+      const problem = await problemOf(response);
+      assertEquals([response.status, problem.code], [status, code], JSON.stringify(body));
+    }
+    const plain = await world.ask("/api/runs", { body: "{}", headers: { "content-type": "text/plain" } });
+    assertEquals([plain.status, (await problemOf(plain)).code], [415, "wrong_content_type"]);
+    const long = await world.ask("/api/runs", { body: { agent: "helper", input: "x".repeat(4 * 2 ** 20) } });
+    assertEquals([long.status, (await problemOf(long)).code], [413, "body_too_long"]);
+    assertEquals(world.runs("acme").started, 0);
+  });
+});

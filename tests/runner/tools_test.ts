@@ -1,0 +1,120 @@
+import { assert, assertEquals } from "@std/assert";
+import { describe, it } from "node:test";
+import { createWorld, problemOf } from "./support/world.ts";
+
+describe("tools by plain HTTP", () => {
+  it("lists them, in pages", async () => {
+    await using world = await createWorld({ servers: ["alpha", "beta"] });
+    const all = await (await world.ask("/api/tools")).json();
+    assertEquals(all.tools.map(({ name }: { name: string }) => name), [
+      ...["alpha__echo", "alpha__send", "beta__echo", "beta__send"],
+    ]);
+    assertEquals([all.tools[0].server, all.tools[0].tool.name, all.tools[0].approval, all.next], [
+      ...["alpha", "echo", false, undefined],
+    ]);
+    const seen: string[] = [];
+    let after = "";
+    do {
+      const page = await (await world.ask(`/api/tools?limit=3${after && `&after=${after}`}`)).json();
+      seen.push(...page.tools.map(({ name }: { name: string }) => name));
+      after = page.next ?? "";
+    } while (after);
+    assertEquals(seen, ["alpha__echo", "alpha__send", "beta__echo", "beta__send"]);
+    const own = await (await world.ask("/api/tools?server=beta")).json();
+    assertEquals(own.tools.length, 2);
+  });
+
+  it("finds them", async () => {
+    await using world = await createWorld({ servers: ["alpha", "beta"] });
+    const { tools } = await (await world.ask("/api/tools?query=send%20at%20beta&limit=2")).json();
+    assertEquals(tools[0].name, "beta__send");
+    assert(tools[0].score > 0);
+  });
+
+  it("calls one, and gives what it gave", async () => {
+    await using world = await createWorld();
+    const response = await world.ask("/api/tools/alpha__echo", { body: { text: "hello" } });
+    assertEquals(response.status, 200);
+    const { content } = await response.json();
+    assertEquals(content[0].text, 'acme/alpha/echo: {"text":"hello"}');
+    assertEquals((await world.ask("/api/tools/alpha.echo", { body: {} })).status, 200);
+    assertEquals(world.ledger.length, 2);
+    const [row] = world.audit;
+    assertEquals([row?.principal, row?.tenant, row?.server, row?.tool, row?.action, row?.outcome], [
+      ...["ada", "acme", "alpha", "echo", "call", "allow"],
+    ]);
+    assertEquals(row?.argumentsHash?.length, 64);
+    assert(!JSON.stringify(world.audit).includes("hello"), "arguments are in the audit log");
+  });
+
+  it("tells progress first, as events", async () => {
+    await using world = await createWorld();
+    const response = await world.ask("/api/tools/alpha__echo", { body: {}, headers: { accept: "text/event-stream" } });
+    assertEquals(response.headers.get("content-type"), "text/event-stream");
+    assertEquals(response.headers.get("x-accel-buffering"), "no");
+    const events = [...(await response.text()).matchAll(/event: (\w+)\ndata: (.*)\n/g)].map(([, type, data]) => ({
+      type,
+      data: JSON.parse(data ?? ""),
+    }));
+    assertEquals(events.map(({ type }) => type), ["progress", "result"]);
+    assertEquals(events[0]?.data.message, "half of it");
+    assertEquals(events[1]?.data.content[0].text, "acme/alpha/echo: {}");
+  });
+
+  it("tells a tool that failed, and one that is not there", async () => {
+    await using world = await createWorld({ onCall: () => ({ error: "no paper" }) });
+    const failed = await (await world.ask("/api/tools/alpha__echo", { body: {} })).json();
+    assertEquals(failed.isError, true);
+    const response = await world.ask("/api/tools/alpha__nothing", { body: {} });
+    assertEquals(response.status, 404);
+    assertEquals((await problemOf(response)).detail, 'There is no tool "alpha__nothing"');
+    const stream = await world.ask("/api/tools/alpha__nothing", { body: {}, headers: { accept: "text/event-stream" } });
+    assertEquals(stream.status, 404);
+    await problemOf(stream);
+  });
+
+  for (const accept of ["application/json", "text/event-stream"]) {
+    it(`calls it off when the caller leaves (${accept})`, async () => {
+      let gone: () => void = () => {};
+      const left = new Promise<void>((resolve) => gone = resolve);
+      let begun: () => void = () => {};
+      const started = new Promise<void>((resolve) => begun = resolve);
+      await using world = await createWorld({
+        onCall: async (_, signal) => {
+          begun();
+          await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+          gone();
+        },
+      });
+      const controller = new AbortController();
+      const asking = world.ask("/api/tools/alpha__echo", { body: {}, headers: { accept }, signal: controller.signal });
+      if (accept === "text/event-stream") {
+        const response = await asking;
+        await started;
+        await response.body?.cancel();
+      } else {
+        await started;
+        controller.abort();
+        assertEquals((await asking).status, 499);
+      }
+      await left;
+    });
+  }
+
+  it("reads resources and prompts", async () => {
+    await using world = await createWorld();
+    const { resources } = await (await world.ask("/api/resources")).json();
+    assertEquals(resources.length, 2);
+    const read = await (await world.ask("/api/resources/read", { body: { uri: "note://alpha/echo" } })).json();
+    assertEquals(read.contents[0].text, "the note echo of alpha in acme");
+    const { prompts } = await (await world.ask("/api/prompts")).json();
+    assertEquals(prompts[0].name, "alpha__greet");
+    const filled = await (await world.ask("/api/prompts/alpha__greet", { body: { arguments: { who: "you" } } })).json();
+    assertEquals(filled.messages[0].content.text, "hello you from alpha in acme");
+    for (const uri of ["note://alpha/none", "note://alpha/../echo"]) {
+      const wrong = await world.ask("/api/resources/read", { body: { uri } });
+      assertEquals([wrong.status, (await problemOf(wrong)).detail], [404, `There is no resource "${uri}"`]);
+    }
+    assertEquals((await world.ask("/api/prompts/none", { body: {} })).status, 404);
+  });
+});
