@@ -159,6 +159,7 @@ function createParts(options: RunnerOptions): RunnerParts {
     agents,
     models: (tenant) => [...models, ...(runs ? agents.map((agent) => createRunModel(agent, runsOf(tenant))) : [])],
     runs,
+    relay: options.relay,
     oauth,
     stored,
     guards: options,

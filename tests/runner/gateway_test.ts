@@ -2,9 +2,11 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { describe, it } from "node:test";
 import { ChannelTransport, connect, createWebSocketChannel, InvalidParamsError, UnauthorizedError } from "../../mod.ts";
 import type { Client, Verdict } from "../../mod.ts";
-import { createPolicy } from "../../src/runner/mod.ts";
+import { createRelay } from "../../src/hub/gateway/mod.ts";
+import { createApiKey, createKeyList, createPolicy, createRunner } from "../../src/runner/mod.ts";
 import type { Policy } from "../../src/runner/mod.ts";
-import { textOf } from "../hub/support.ts";
+import { McpServer } from "../../src/server/mod.ts";
+import { inMemory, openHub, textOf } from "../hub/support.ts";
 import { joinedSockets } from "./support/joined_sockets.ts";
 import { createWorld, problemOf } from "./support/world.ts";
 import type { World } from "./support/world.ts";
@@ -123,6 +125,37 @@ describe("the gateway of a runner", () => {
       );
       assert(reply instanceof Response);
       assertEquals((await problemOf(reply)).status, status);
+    }
+  });
+
+  it("takes what servers ask to who has called", async () => {
+    const server = new McpServer({ name: "asker", version: "1.0.0" });
+    server.tool("ask", {}, async (_, { elicit }) => {
+      const { action, content } = await elicit({
+        message: "Which one?",
+        requestedSchema: { type: "object", properties: { one: { type: "string" } } },
+      });
+      return `${action} ${content?.one}`;
+    });
+    const { key, hash } = await createApiKey();
+    const relay = createRelay();
+    const { handlers, features } = relay;
+    await using runner = createRunner({
+      relay: () => relay,
+      hubs: () => openHub({ asker: inMemory(server).config }, { handlers, features }),
+      access: {
+        keys: createKeyList([{ hash, principal: "ada", tenant: "acme" }]),
+        policy: createPolicy([{ effect: "allow" }]),
+      },
+    });
+    for (const era of ["modern", "legacy"] as const) {
+      await using client = await connect("http://localhost/mcp", {
+        fetch: (url, init) => runner.fetch(new Request(url, init)),
+        headers: { authorization: `Bearer ${key}` },
+        handlers: { elicitation: () => ({ action: "accept", content: { one: "this" } }) },
+        verdict: { era },
+      });
+      assertEquals(textOf(await client.callTool("asker__ask", {})), "accept this", era);
     }
   });
 

@@ -62,7 +62,10 @@ export class Front {
       response = problemReply(isModel ? asModelError(refusal) : refusal, requestId);
     }
     if (response.status === 101) return response;
-    return this.#dress(await readRest(request, response, this.#parts.clock), request, { requestId, isOpened });
+    // What was read to its end leaves no rest.
+    const left = request.method !== "GET" && !request.bodyUsed;
+    const reply = left ? await readRest(request, response, this.#parts.clock) : response;
+    return this.#dress(reply, request, { requestId, isOpened });
   }
 
   /** Who asks: as a route does, for what is no route (a WebSocket). */

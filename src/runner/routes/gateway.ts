@@ -51,9 +51,15 @@ class Door {
   /** Who sends: the proof of one request may end sooner than that of another. */
   readonly #callers = new WeakMap<Request, AuthInfo>();
 
-  constructor(scoped: ScopedHub, parts: RunnerParts) {
+  constructor(scoped: ScopedHub, tenant: string, parts: RunnerParts) {
     const { clock, random, logger, limits, keepAlive, secret } = parts;
-    const gateway = createGateway(scoped, { name: "causeway-runner", clock, random, logger });
+    const gateway = createGateway(scoped, {
+      name: "causeway-runner",
+      relay: parts.relay?.(tenant),
+      clock,
+      random,
+      logger,
+    });
     const options = {
       // Host and Origin were looked at before.
       allowedHosts: "*" as const,
@@ -99,7 +105,7 @@ async function doorOf(
 ): Promise<Door> {
   const { id, tenant: from, scopes = [] } = principal;
   const scoped = await scopeHub(lease.hub, parts.access.judge(principal, tenant));
-  const door = lease.part(`mcp:${JSON.stringify([from, id, scopes])}`, () => new Door(scoped, parts));
+  const door = lease.part(`mcp:${JSON.stringify([from, id, scopes])}`, () => new Door(scoped, tenant, parts));
   if (door.scoped !== scoped) await door.scoped.renew();
   door.isOf(request, principal);
   return door;
