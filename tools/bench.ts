@@ -131,7 +131,7 @@ async function runRuns(bun: string, { quick, strict }: { quick: boolean; strict:
   const node = await newerNodePath();
   const { node: _older, ...others } = findRuntimes(bun);
   const commands = collecting(node === undefined ? others : { ...others, node: [node, "--no-warnings"] });
-  const samples = await measureDurableRuns({ commands, folder, quick });
+  const samples = await measureDurableRuns({ commands, folder, hasObject: existsSync(workerdPath()), quick });
   writeFileSync(join(folder, "runs.json"), JSON.stringify(samples, undefined, 1));
   const { text, met, missed } = writeRunsReport(samples);
   console.log(`${text}\n${met} targets met, ${missed} missed`);

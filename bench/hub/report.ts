@@ -1,6 +1,5 @@
 /** The table of the hub bench: medians over the rounds, and the verdict on each target. */
 import { loadavg } from "node:os";
-import type { Runtime } from "../clients/client.ts";
 import { median } from "../results.ts";
 import type { HubSample } from "./run.ts";
 
@@ -10,6 +9,8 @@ export interface Row {
   readonly title: string;
   readonly unit: "ms" | "µs" | "MB";
   readonly most?: number;
+  /** A runtime in which it cannot be measured. */
+  readonly without?: HubSample["runtime"];
 }
 
 const rows: readonly Row[] = [
@@ -46,20 +47,23 @@ export function writeTable(
 }
 
 function writeRow(
-  { figure, title, unit, most }: Row,
+  { figure, title, unit, most, without }: Row,
   samples: readonly HubSample[],
-  runtimes: readonly Runtime[],
+  runtimes: readonly HubSample["runtime"][],
   counts: { met: number; missed: number },
 ): string {
   const values = runtimes.map((runtime) => {
     const value = median(samples.filter((sample) => sample.runtime === runtime).map(({ figures }) => figures[figure]));
     return (value ?? NaN) / (unit === "MB" ? 1e6 : 1);
   });
-  const cells = values.map((value) => `${value.toFixed(2)} ${unit}`.padStart(10)).join("");
+  const cells = values.map((value, at) => {
+    return ` ${runtimes[at] === without ? "–" : `${value.toFixed(value < 100 ? 2 : 0)} ${unit}`}`.padStart(10);
+  }).join("");
   const line = title.padEnd(40) + cells;
   if (most === undefined) return line;
-  const missed = runtimes.filter((_, at) => !((values[at] ?? NaN) <= most));
-  counts.met += runtimes.length - missed.length;
+  const judged = runtimes.filter((runtime) => runtime !== without);
+  const missed = judged.filter((runtime) => !((values[runtimes.indexOf(runtime)] ?? NaN) <= most));
+  counts.met += judged.length - missed.length;
   counts.missed += missed.length;
   const verdict = missed.length === 0 ? "met" : `MISSED on ${missed.join(", ")}`;
   return `${line}${`≤ ${most} ${unit}`.padStart(12)}  ${verdict}`;

@@ -17,7 +17,7 @@ export interface HubBenchOptions {
 
 /** The figures of one process. */
 export interface HubSample {
-  readonly runtime: Runtime;
+  readonly runtime: Runtime | "workerd";
   readonly figures: Figures;
 }
 

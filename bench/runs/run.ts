@@ -4,6 +4,7 @@ import { runProcess } from "../../tools/process.ts";
 import { build } from "../build.ts";
 import type { Runtime } from "../clients/client.ts";
 import type { HubSample } from "../hub/run.ts";
+import { measureObject } from "./workerd.ts";
 
 /** What the bench of runs works with. */
 export interface RunsBenchOptions {
@@ -11,6 +12,8 @@ export interface RunsBenchOptions {
   readonly commands: Readonly<Partial<Record<Runtime, readonly string[]>>>;
   /** Where bundles are kept. */
   readonly folder: string;
+  /** Whether workerd is there. */
+  readonly hasObject: boolean;
   /** One round instead of three. */
   readonly quick: boolean;
 }
@@ -20,7 +23,9 @@ export interface RunsBenchOptions {
  *
  * @throws {Error} When a process fails: it is ours.
  */
-export async function measureDurableRuns({ commands, folder, quick }: RunsBenchOptions): Promise<HubSample[]> {
+export async function measureDurableRuns(
+  { commands, folder, hasObject, quick }: RunsBenchOptions,
+): Promise<HubSample[]> {
   const program = join(folder, "runs.mjs");
   await build(`import { measureRuns } from "./runs/measure.ts"; await measureRuns();`, {
     outfile: program,
@@ -37,6 +42,9 @@ export async function measureDurableRuns({ commands, folder, quick }: RunsBenchO
       if (code !== 0 || line === undefined) throw new Error(`The bench of runs failed on ${runtime}: ${output}`);
       samples.push({ runtime, figures: JSON.parse(line) });
     }
+    if (!hasObject) continue;
+    console.error(`runs, round ${round + 1}: workerd`);
+    samples.push({ runtime: "workerd", figures: await measureObject(folder) });
   }
   return samples;
 }

@@ -81,6 +81,7 @@ class KeptRuns implements DurableRuns {
     this.#keeping = {
       database: options.database,
       clock: this.#clock,
+      random: this.#random,
       limits: settings.limits,
       owner: randomHex(this.#random, 12),
       logger: options.logger,

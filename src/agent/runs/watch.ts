@@ -34,6 +34,8 @@ export interface WatchOptions {
 
 /** Of the watchdog's interval: how long a lease is, and how often all is looked at. Together they are less than the whole. */
 const parts = { lease: 2 / 3, look: 1 / 5 } as const;
+/** From how many deaths in a row on a run is kept apart, and for how many watchdog's intervals at most. */
+const suspicion = { deaths: 5, longest: 10 } as const;
 /** How often old runs are looked for, in milliseconds, and how many are deleted at once. */
 const tidying = { pause: 60_000, most: 100 } as const;
 
@@ -250,6 +252,7 @@ export class Watch {
     const resumes = run.resumes + (run.owner === undefined ? 0 : 1);
     if (run.deadline !== undefined && run.deadline <= now) return void endRun(database, run, endFrom(run, late), now);
     if (resumes > limits.resumes) return void endRun(database, run, endFrom(run, tooOften(limits.resumes)), now);
+    if (run.owner !== undefined && resumes >= suspicion.deaths) return void this.#keepApart(run, resumes, now);
     forgetLiveQuestions(database, id);
     loseIntents(database, id, now);
     const state = nextRunState(run.state, "take") ?? run.state;
@@ -264,6 +267,16 @@ export class Watch {
     };
     saveRun(database, taken);
     return taken;
+  }
+
+  /**
+   * A run whose processes die again and again may be what kills them, or may only have been beside one that does: each of them
+   * waits for a time of its own, so that they come apart.
+   */
+  #keepApart(run: RunRow, resumes: number, now: number): void {
+    const { database, random } = this.#keeping;
+    const most = Math.min(2 ** (resumes - suspicion.deaths), suspicion.longest) * this.#options.settings.watchdog;
+    saveRun(database, { ...run, resumes, owner: undefined, wakeAt: Math.ceil(now + random.fraction() * most) });
   }
 
   #hold(run: RunRow): void {

@@ -5,15 +5,17 @@
  */
 import process from "node:process";
 import type { SqlDatabase, SqlRow, SqlValue } from "../../ports.ts";
-import { type OpenDatabaseOptions, openFileDatabase } from "./file_database.ts";
+import { keepStatements, type OpenDatabaseOptions, openFileDatabase } from "./file_database.ts";
+
+interface Statement {
+  all(...parameters: readonly SqlValue[]): SqlRow[];
+  run(...parameters: readonly SqlValue[]): unknown;
+}
 
 /** The part of `bun:sqlite` that is used, so that no other runtime needs Bun's types. */
 interface BunSqlite {
   readonly Database: new (path: string, options: { create: boolean; readwrite: boolean }) => {
-    query(sql: string): {
-      all(...parameters: readonly SqlValue[]): SqlRow[];
-      run(...parameters: readonly SqlValue[]): unknown;
-    };
+    prepare(sql: string): Statement;
     close(): void;
   };
 }
@@ -39,9 +41,11 @@ export async function openDatabase(path: string, options: OpenDatabaseOptions = 
   const { Database } = find("bun:sqlite") as BunSqlite;
   return await openFileDatabase(path, options, (path) => {
     const database = new Database(path, { create: true, readwrite: true });
+    // `query` would keep 20 statements.
+    const prepare = keepStatements((sql) => database.prepare(sql));
     return {
-      all: (sql, parameters) => database.query(sql).all(...parameters),
-      run: (sql, parameters) => void database.query(sql).run(...parameters),
+      all: (sql, parameters) => prepare(sql).all(...parameters),
+      run: (sql, parameters) => void prepare(sql).run(...parameters),
       close: () => database.close(),
     };
   });

@@ -111,6 +111,19 @@ class EngineDatabase implements SqlDatabase {
   }
 }
 
+/** Prepares each statement once. Those without values of their own are few; others must not stay for ever. */
+export function keepStatements<Statement>(prepare: (sql: string) => Statement): (sql: string) => Statement {
+  const kept = new Map<string, Statement>();
+  return (sql) => {
+    let statement = kept.get(sql);
+    if (statement === undefined) {
+      statement = prepare(sql);
+      if (kept.size < 200) kept.set(sql, statement);
+    }
+    return statement;
+  };
+}
+
 async function makePrivate(path: string): Promise<void> {
   try {
     // Files beside it (the log) get the permissions of this one.

@@ -6,7 +6,7 @@
 import process from "node:process";
 import type { SqlDatabase, SqlRow, SqlValue } from "../../ports.ts";
 import { McpError } from "../../protocol/errors.ts";
-import { type OpenDatabaseOptions, openFileDatabase } from "./file_database.ts";
+import { keepStatements, type OpenDatabaseOptions, openFileDatabase } from "./file_database.ts";
 
 interface Statement {
   all(...parameters: readonly SqlValue[]): unknown[];
@@ -38,16 +38,7 @@ export async function openDatabase(path: string, options: OpenDatabaseOptions = 
   const { DatabaseSync } = load();
   return await openFileDatabase(path, options, (path) => {
     const database = new DatabaseSync(path);
-    const statements = new Map<string, Statement>();
-    const prepare = (sql: string): Statement => {
-      let statement = statements.get(sql);
-      if (!statement) {
-        statement = database.prepare(sql);
-        // Statements without values of their own are few; others must not stay for ever.
-        if (statements.size < 200) statements.set(sql, statement);
-      }
-      return statement;
-    };
+    const prepare = keepStatements((sql) => database.prepare(sql));
     return {
       all: (sql, parameters) => prepare(sql).all(...parameters) as SqlRow[],
       run: (sql, parameters) => void prepare(sql).run(...parameters),

@@ -16,14 +16,13 @@ export interface ObjectSqlStorage {
   };
   /** Does all of it, or nothing. */
   transactionSync<Value>(work: () => Value): Value;
-  /** Resolves when all that was written is kept. */
-  sync(): Promise<void>;
 }
 
 /**
  * Makes a database of the storage of a Durable Object, for `createRuns` in the object itself.
  *
- * What leaves the object (an answer, a fetch) waits for what was written before it: the runtime sees to that. `sync` waits too.
+ * What leaves the object (an answer, a fetch, a message) waits for what was written before it: the runtime's output gate sees to
+ * that. So nothing here waits for the disk, and many writes go there together.
  *
  * @param storage `state.storage`, of a class that `wrangler.toml` names under `new_sqlite_classes`.
  * @throws {TypeError} When the object has no SQLite.
@@ -52,7 +51,6 @@ export function createObjectDatabase(storage: ObjectSqlStorage): SqlDatabase {
         depth--;
       }
     },
-    sync: () => storage.sync(),
   };
 }
 

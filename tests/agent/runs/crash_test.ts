@@ -186,6 +186,49 @@ describe("a process that dies", () => {
     await Promise.all(all.map((runs) => runs.close().catch(() => {})));
     database.close?.();
   });
+
+  test("a run that kills its processes does not take the others with it", { skip }, async () => {
+    const database = await emptyDatabase();
+    const clock = new VirtualClock();
+    let current: { die(): void; isDead: boolean } | undefined;
+    const agents = {
+      poison: agentOf(() => {
+        current?.die();
+        return new Promise(() => {});
+      }),
+      innocent: agentOf(({ steps }) =>
+        steps.do(
+          "slow",
+          { repeatable: true },
+          () => new Promise<string>((resolve) => void clock.schedule(() => resolve("done"), 300)),
+        )
+      ),
+    };
+    const options = { agents, clock, watchdog: 1_000, limits: { resumes: 20 } };
+    const reader = createRuns({ database, agents: {} });
+    const ids = ["innocent_run_number_1", "innocent_run_number_2", "the_run_that_is_poison"];
+    const closing: Promise<void>[] = [];
+    const statesNow = async (): Promise<unknown[]> => {
+      return await Promise.all(ids.map(async (id) => (await reader.get(id))?.state));
+    };
+    for (let times = 0; times < 150; times++) {
+      const process = current = mortal(database);
+      const runs = createRuns({ ...options, database: process.database });
+      for (const id of times === 0 ? ids : []) {
+        await runs.start({ ...start, id, agent: id.startsWith("innocent") ? "innocent" : "poison" }).catch(() => {});
+      }
+      await runs.resume().catch(() => {});
+      for (let looks = 0; looks < 12 && !process.isDead; looks++) await clock.advance(1_000);
+      process.die();
+      closing.push(runs.close().catch(() => {}));
+      await clock.advance(1_000);
+      if (!(await statesNow()).includes("running")) break;
+    }
+    assertEquals(await statesNow(), ["succeeded", "succeeded", "failed"]);
+    await clock.until(Promise.all(closing));
+    await reader.close();
+    database.close?.();
+  });
 });
 
 /** Dies when a point is reached for the n-th time; another process goes on. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Clock, Logger, SqlDatabase } from "../../../ports.ts";
+import type { Clock, Logger, Random, SqlDatabase } from "../../../ports.ts";
 import { LimitExceededError } from "../../../protocol/errors.ts";
 import type { AgentEnd, AgentEvent } from "../../loop/seam.ts";
 import { answerKey, endFrom, endRun, questionKey, wakeOf } from "../changes.ts";
@@ -18,6 +18,7 @@ import { findRun, type RunRow, saveProgress } from "../tables/runs.ts";
 export interface Keeping {
   readonly database: SqlDatabase;
   readonly clock: Clock;
+  readonly random: Random;
   readonly limits: RunLimits;
   /** Names this process among those that share the database. */
   readonly owner: string;

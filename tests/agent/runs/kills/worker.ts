@@ -21,7 +21,7 @@ interface Env {
 }
 
 interface State {
-  readonly storage: ObjectSqlStorage & ObjectAlarm;
+  readonly storage: ObjectSqlStorage & ObjectAlarm & { sync(): Promise<void> };
   abort(reason: string): void;
 }
 
@@ -41,17 +41,15 @@ export class RunsObject {
     };
     const database = createObjectDatabase(state.storage);
     const finder = findPoints((point) => {
-      // What is written is on the disk after `sync` alone: the others are seen there.
+      // Written, and not on the disk yet: the call and the alarm see to these two.
       if (point !== "after the intent" && point !== "alarm arm") reached(point);
     });
-    const watched = {
-      ...meddleWith(database, finder),
-      async sync() {
-        await database.sync?.();
-        reached("after the intent");
-      },
-    };
+    const watched = meddleWith(database, finder);
     const call = async (key: string, signal: AbortSignal): Promise<string> => {
+      if (POINT === "after the intent") {
+        await state.storage.sync();
+        reached("after the intent");
+      }
       const answer = callLedger(LEDGER, key, signal);
       if (POINT === "during the call") setTimeout(() => reached("during the call"), 4);
       return await answer;

@@ -14,6 +14,7 @@ import { root, workerdPath } from "../../../../tools/programs.ts";
 /** A workerd that runs. */
 export interface RunningWorkerd {
   readonly url: string;
+  readonly pid: number;
   /** Resolves when it has said that it stands at its point. */
   readonly stands: Promise<void>;
   /** What it has written. */
@@ -22,10 +23,12 @@ export interface RunningWorkerd {
   kill(): Promise<void>;
 }
 
-/** Bundles the Worker into a folder. */
-export async function buildWorker(folder: string): Promise<void> {
+/** Bundles a Worker with the class `RunsObject` into a folder. Default: the one that is killed. */
+export async function buildWorker(
+  folder: string,
+  entry: string = join(root, "tests", "agent", "runs", "kills", "worker.ts"),
+): Promise<void> {
   const { build } = await import("esbuild");
-  const entry = join(root, "tests", "agent", "runs", "kills", "worker.ts");
   await build({
     ...workerBuild,
     entryPoints: [entry],
@@ -67,6 +70,7 @@ export async function startWorkerd(
   });
   return {
     url: `http://127.0.0.1:${port}`,
+    pid: child.pid ?? 0,
     stands,
     output: () => output,
     async kill() {
