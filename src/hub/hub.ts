@@ -100,17 +100,11 @@ export class Hub implements HubLike, AsyncDisposable {
   /**
    * Adds a server and tries to connect to it. That it cannot be reached is no error here: `status()` and `errors` tell.
    *
-   * @throws {TypeError} When there is a server of that name already, the hub is closed, its `catalog` is none, or it is not said how to
-   * reach the server.
-   * @throws {RangeError} When `concurrency` is less than 1.
+   * @throws {TypeError} When there is a server of that name already, the hub is closed, or its `catalog` is none.
    */
   async add(name: string, config: ServerConfig): Promise<void> {
     if (this.#isOver) throw new TypeError(`Cannot add the server "${name}": the hub is closed`);
     if (this.#connections.has(name)) throw new TypeError(`Cannot add the server "${name}": it is there already`);
-    const { url, command, transport }: Partial<Record<string, unknown>> = { ...config };
-    if (!(url || command || transport)) {
-      throw new TypeError(`Cannot add the server "${name}": expected "url", "command" or "transport"`);
-    }
     const { catalog, lazy } = this.#options;
     if (catalog && catalog.kind !== "causeway.catalog") {
       throw new TypeError('Cannot use "catalog": expected one of readCatalog');

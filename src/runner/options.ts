@@ -7,7 +7,7 @@ import type { ApiAgentShape } from "../agent/api_agent.ts";
 import type { RouteOptions } from "../agent/http/front.ts";
 import type { Runs } from "../agent/runs/seam.ts";
 import type { OAuth } from "../auth/oauth.ts";
-import type { Relay } from "../hub/gateway/relay.ts";
+import type { Relay } from "../hub/gateway/calls/relay.ts";
 import type { Store } from "../ports.ts";
 import type { AccessOptions } from "./access/access.ts";
 import type { OfferedAgent } from "./parts.ts";

@@ -7,7 +7,7 @@ import type { ApiAgentShape } from "../agent/api_agent.ts";
 import type { RouteParts } from "../agent/http/front.ts";
 import type { Runs } from "../agent/runs/seam.ts";
 import type { OAuth } from "../auth/oauth.ts";
-import type { Relay } from "../hub/gateway/relay.ts";
+import type { Relay } from "../hub/gateway/calls/relay.ts";
 import type { JsonSchema } from "../protocol/types.ts";
 import type { Validation } from "../protocol/validation.ts";
 import type { HttpOptions } from "../server/http/options.ts";

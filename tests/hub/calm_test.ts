@@ -70,14 +70,17 @@ describe("servers that do not work are left in peace: at most 10 requests in 5 s
       const { servers, asked, worked, answers } = await play(fraction, true);
       assertEquals(answers.map(textOf), answers.map(() => "good: a"));
       const isEarly = (at: number): boolean => at <= 5_000;
+      const figures: string[] = [];
       for (const [kind, { requests }] of servers) {
         if (kind === "good") continue;
         // What a caller asked for counts once; whatever else is sent is the hub's own doing.
         const calls = asked.get(kind) ?? [];
         const early = requests.filter(isEarly).length - calls.filter(isEarly).length;
         const all = requests.length - calls.length;
+        figures.push(`${kind} ${early}/${all}+${calls.length}`);
         assert(early <= mostEarly && all <= most, `${kind}: ${early}, ${all} (${requests.length})`);
       }
+      console.log(`calm, jitter ${fraction}: ${figures.join(", ")}`);
       // That one refuses every second request: it is not sent much that nobody asked for, and its callers are served.
       const [sent = 0, served = 0] = [servers.get("flapping")?.requests.length, worked.get("flapping")];
       assert(sent <= 60 + most && served >= 25, `${sent} requests, ${served} of 60 calls`);

@@ -18,8 +18,8 @@ const together = 1_000;
 const mostUnasked = 4;
 /** How much of that is left for asking whether the server is back. */
 const forProbes = 2;
-/** What a call that works adds to it. */
-const perCall = 0.1;
+/** By how many milliseconds a call that works makes the next one due earlier. */
+const perCall = 3_000;
 
 /** Counts the failures of one server. What fails together counts once. */
 export class Breaker {
@@ -32,8 +32,8 @@ export class Breaker {
   #failedAt = -Infinity;
   #opened = 0;
   #troubledAt = -Infinity;
-  #unasked = mostUnasked;
-  #countedAt = 0;
+  /** Up to when it is spent what may be sent unasked: all since then is left. */
+  #spentAt = -Infinity;
 
   constructor(parts: { readonly clock: Clock; readonly random: Random }) {
     this.#parts = parts;
@@ -47,7 +47,7 @@ export class Breaker {
   /** Something worked. */
   worked(): void {
     this.#failures = 0;
-    this.#unasked += perCall;
+    this.#spentAt -= perCall;
   }
 
   /** Whether nothing has failed for five minutes. */
@@ -68,11 +68,10 @@ export class Breaker {
    */
   may(rest: number = 0): boolean {
     const now = this.#parts.clock.monotonic();
-    this.#unasked = Math.min(mostUnasked, this.#unasked + (now - this.#countedAt) / first);
-    this.#countedAt = now;
     if (this.isCalm) return true;
-    const may = this.#unasked >= 1 + rest;
-    if (may) this.#unasked--;
+    const spentAt = Math.max(this.#spentAt, now - mostUnasked * first) + first;
+    const may = spentAt + rest * first <= now;
+    if (may) this.#spentAt = spentAt;
     return may;
   }
 

@@ -62,8 +62,6 @@ export class Connection {
   #connectedAt = 0;
   /** Whether it did not last when it was connected last, and no call worked: that it can be connected means little then. */
   #isBrief = false;
-  /** Whether only the next call shows that it is back. */
-  #isUnproved = false;
   #notBefore = -Infinity;
   #attempt: Promise<void> | undefined;
   #closing = new AbortController();
@@ -100,10 +98,13 @@ export class Connection {
       breaker: this.#breaker,
       failed: (error) => this.#note(error),
       broke: (error) => this.#broke(error, undefined),
-      emit: (event) => this.#closing.signal.aborted || host.emit({ ...event, server: name }),
+      emit: (event) => host.emit({ ...event, server: name }),
       known: () => this.known,
       // What was listed when it was closed belongs to nobody: another one may have its name by now.
-      learned: (server) => this.#closing.signal.aborted || host.listed(this.known = server),
+      learned: (server) => {
+        this.#closing.signal.throwIfAborted();
+        host.listed(this.known = server);
+      },
     });
   }
 
@@ -207,16 +208,16 @@ export class Connection {
     const rests = state === "failed" && this.#host.clock.monotonic() < Math.max(this.#notBefore, this.#breaker.until);
     const isOver = this.config.disabled || this.#closing.signal.aborted;
     if (rests || isOver || state === "authorizing") throw this.#unavailable();
-    if (state === "failed" && this.#client && !this.#isPipe) this.#resume();
-    else if (state === "failed" || state === "disconnected") void this.open();
+    if (state === "failed" && this.#client && !this.#isPipe) {
+      // Where each request goes on its own, the next call shows by itself whether the server is back.
+      this.#go("connect");
+      this.#limiter.resume(true);
+    } else if (state === "failed" || state === "disconnected") void this.open();
   }
 
-  /** Where each request goes on its own, the next call shows by itself whether the server is back. */
-  #resume(): void {
-    this.#attempts++;
-    this.#go("connect");
-    this.#isUnproved = true;
-    this.#limiter.resume(true);
+  /** Whether calls are made: it is connected, or one of them shows whether it is back. */
+  get #isInUse(): boolean {
+    return this.#state === "connected" || (this.#state === "connecting" && !this.#attempt);
   }
 
   async #try(): Promise<void> {
@@ -227,7 +228,6 @@ export class Connection {
     if (signal.aborted) return;
     this.#attempts++;
     this.#go("connect");
-    this.#isUnproved = false;
     const abort = (): void => controller.abort(signal.reason);
     const stop = clock.schedule(
       () => controller.abort(new TimeoutError("call", timeout, { server: this.name })),
@@ -296,7 +296,7 @@ export class Connection {
 
   /** The connection broke. */
   #lost(error: unknown): void {
-    if (this.#state !== "connected" && !this.#isUnproved) return;
+    if (!this.#isInUse) return;
     this.#note(error);
     this.#watch.stop();
     this.#isBrief = this.#host.clock.monotonic() - this.#connectedAt < calm;
@@ -308,7 +308,7 @@ export class Connection {
     this.#tries = 0;
     this.#isBrief = false;
     this.#breaker.worked();
-    if (this.#isUnproved && this.#client) this.#isThere(this.#client);
+    if (this.#state === "connecting" && this.#client) this.#isThere(this.#client);
     if (this.#limiter.narrow && this.#state === "connected") this.#limiter.resume();
   }
 
@@ -318,7 +318,7 @@ export class Connection {
    * @param turn That of the breaker when the call began.
    */
   #broke(error: unknown, turn: number | undefined): void {
-    if (!(error instanceof McpError) || (this.#state !== "connected" && !this.#isUnproved)) return;
+    if (!(error instanceof McpError) || !this.#isInUse) return;
     const cause = origin(error);
     if (error instanceof AuthorizationRequiredError) this.#authorize(error);
     else if (error.delivery === "answered") this.#worked();
@@ -348,7 +348,6 @@ export class Connection {
   #go(event: StateEvent): void {
     const from = this.#state;
     const to = this.#state = nextState(from, event);
-    this.#isUnproved &&= to === "connecting";
     if (from !== to) this.#host.emit({ type: "state", server: this.name, from, to });
   }
 

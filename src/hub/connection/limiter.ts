@@ -35,10 +35,7 @@ export class Limiter {
   readonly #options: LimiterOptions;
   readonly #waiting = new Map<Settle, { readonly resolve: () => void; readonly reject: (error: Error) => void }>();
 
-  /** @throws {RangeError} When nobody could ever work. */
   constructor(options: LimiterOptions) {
-    const { most } = options;
-    if (!(most >= 1)) throw new RangeError(`Cannot use ${most} for "concurrency" or "parallel": expected 1 or more`);
     this.#options = options;
   }
 

@@ -143,8 +143,8 @@ export class Watch {
 
   async #refresh(): Promise<void> {
     this.#cancel = undefined;
-    const changed = [...this.#changed].filter(() => this.#parts.breaker.may());
-    for (const part of changed) this.#changed.delete(part);
+    const { breaker } = this.#parts;
+    const changed = [...this.#changed].filter((part) => breaker.may() && this.#changed.delete(part));
     // For the rest the server has not been well for long enough.
     if (this.#changed.size) this.#touch([], longestPause);
     try {
