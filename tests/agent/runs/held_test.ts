@@ -2,7 +2,7 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createRuns, StepUnknownError } from "../../../src/agent/mod.ts";
-import type { RunEvent } from "../../../src/agent/mod.ts";
+import type { RunEvent, RunnableAgent } from "../../../src/agent/mod.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 import { emptyDatabase, skip } from "./support/database.ts";
 import { checkEvents, eventsOf, reach, start, withRuns } from "./support/runs.ts";
@@ -11,6 +11,25 @@ import { agentOf, ask } from "./support/scripted_agent.ts";
 const usage = { inputTokens: 0, outputTokens: 0 };
 
 describe("the world of a run", () => {
+  test("its functions can be taken out of it", { skip }, async () => {
+    const agent: RunnableAgent = {
+      async execute(_, { steps, emit, ask }) {
+        const text = await steps.do("step", { repeatable: true }, () => Promise.resolve("a question"));
+        emit("step:1", { type: "step", step: 1 });
+        const call = { id: "c", server: "", tool: "t", name: "t", arguments: {}, argumentsHash: "00" };
+        const { action } = await ask({ id: "q", kind: "decision", server: "", message: text, askedAt: 0, call });
+        return { type: "succeeded", text: action, usage, steps: 1 };
+      },
+    };
+    await withRuns({ agents: { agent } }, async (runs) => {
+      const { id } = await runs.start(start);
+      await reach(runs, id, "needs_decision");
+      assertEquals(await runs.answer(id, "q", { action: "skip" }), "taken");
+      const types = (await eventsOf(runs, id)).map(({ event }) => event.type === "succeeded" ? event.text : event.type);
+      assertEquals(types, ["step", "question", "answered", "skip"]);
+    });
+  });
+
   test("steps: kept once with what they gave or threw; names are good once", { skip }, async () => {
     const database = await emptyDatabase();
     const seen: unknown[] = [];

@@ -5,7 +5,7 @@
  */
 import type { Clock } from "../../../ports.ts";
 import { LimitExceededError } from "../../../protocol/errors.ts";
-import type { AgentAnswer, AgentEvent, AgentQuestion, RunWorld } from "../../loop/seam.ts";
+import type { AgentAnswer, AgentQuestion, RunWorld } from "../../loop/seam.ts";
 import { answerQuestion, expireQuestions, questionKey } from "../changes.ts";
 import { HeldSteps } from "./steps.ts";
 import type { Holding, Wait } from "./holding.ts";
@@ -20,6 +20,9 @@ export class HeldWorld implements RunWorld {
   readonly steps: Steps;
   readonly signal: AbortSignal;
   readonly clock: Clock;
+  /** Not methods: agents take them out of their world. */
+  readonly emit: RunWorld["emit"];
+  readonly ask: RunWorld["ask"];
   readonly #held: Holding;
 
   constructor(held: Holding) {
@@ -28,13 +31,11 @@ export class HeldWorld implements RunWorld {
     this.steps = new HeldSteps(held);
     this.signal = held.signal;
     this.clock = held.keeping.clock;
+    this.emit = (key, event) => held.tell(key, event);
+    this.ask = (question, options) => this.#ask(question, options);
   }
 
-  emit(key: string, event: AgentEvent): void {
-    this.#held.tell(key, event);
-  }
-
-  async ask(
+  async #ask(
     question: AgentQuestion,
     { live: isLive = false, signal }: { readonly live?: boolean; readonly signal?: AbortSignal } = {},
   ): Promise<AgentAnswer> {
