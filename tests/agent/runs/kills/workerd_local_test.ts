@@ -122,18 +122,21 @@ describe("a Durable Object whose workerd is killed", () => {
   test(`${killsAtPoint} kills at each of ${points.length} labelled points`, options, async () => {
     await withPlace(async (place) => {
       let stood = 0;
+      const missed: string[] = [];
       for (const point of points) {
         for (let nth = 1; nth <= killsAtPoint; nth++) {
-          const workerd = await place.boot(point, 1 + nth % 3);
+          // Only the first alarm is certain to be set: afterwards there is one.
+          const workerd = await place.boot(point, point === "alarm arm" ? 1 : 1 + nth % 3);
           const started = place.startRun().then(() => place.startRun());
           const isThere = await Promise.race([workerd.stands.then(() => true), pause(5_000).then(() => false)]);
           if (isThere) stood++;
+          else missed.push(`${point} ${nth}`);
           await workerd.kill();
           await started;
         }
       }
       await place.boot();
-      assert(stood >= points.length * killsAtPoint * 0.9, `only ${stood} stood at their points`);
+      assert(stood >= points.length * killsAtPoint * 0.9, `${stood} stood at their points, not ${missed.join(", ")}`);
       await place.judge(`workerd, ${points.length * killsAtPoint} kills at points`);
     });
   });
