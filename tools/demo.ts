@@ -10,6 +10,7 @@ import { connect, McpError, OutcomeUnknownError, PeerExitedError } from "../src/
 import type { CallToolResult, Client, ElicitRequest, ElicitResult, Spawn, StdioCommand } from "../src/entry/local.ts";
 import { denoPath, nodePath, packagesInstalled, root, scriptCommand } from "./programs.ts";
 import { workerBuild } from "./build/worker.ts";
+import { hubAndAgent } from "./demo/agents.ts";
 import { signInAndOut } from "./demo/sign_in.ts";
 
 /** One server of the demo, and what its tools have to answer. */
@@ -67,6 +68,7 @@ export async function main(): Promise<number> {
   await worker(show);
   await denoServer(show);
   await signInAndOut(show);
+  await manyServers(show);
   await killedServer(show);
   show.heading("Afterwards");
   await show.step("nothing is left", async () => {
@@ -231,6 +233,12 @@ async function cancellation(client: Client, { slow, echo, calledOff }: Tour): Pr
   }
   const there = calledOff === undefined ? "" : " (at the server too)";
   return `${slow.tool} called off after ${took.toFixed(0)} ms${there}, and the connection still serves`;
+}
+
+async function manyServers(show: Show): Promise<void> {
+  const [command, ...args] = scriptCommand() ?? [];
+  if (command === undefined) return show.skip("many servers", "there is neither Bun nor Deno to run them");
+  await hubAndAgent(show, { command, args: [...args, ownServer] });
 }
 
 /** A server that dies in the middle of a call: the call ends at once and says what is known of it; the next one works. */
