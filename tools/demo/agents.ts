@@ -49,7 +49,12 @@ export async function hubAndAgent({ step, heading, skip, spawn }: AgentStage, co
     expect(isError === true && block?.type === "text", "its result is no error");
     return block?.type === "text" ? block.text : "";
   });
-  const agent = new Agent({ model: directiveModel(), hub: open, readOnly: ["*.progress"] });
+  await keptRun({ step, skip }, open);
+}
+
+/** A run that waits for a person, and goes on when what keeps it is opened anew. */
+async function keptRun({ step, skip }: Pick<Stage, "step" | "skip">, hub: Hub): Promise<void> {
+  const agent = new Agent({ model: directiveModel(), hub, readOnly: ["*.progress"] });
   const folder = mkdtempSync(join(tmpdir(), "causeway-demo-"));
   const openRuns = async (): Promise<DurableRuns> =>
     createRuns({ database: await openFile(folder), agents: { worker: agent } });
