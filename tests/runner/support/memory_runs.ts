@@ -65,6 +65,7 @@ export class MemoryRuns implements Runs {
   async list(options: Parameters<Runs["list"]>[0] = {}): Promise<readonly RunRecord[]> {
     this.#check();
     const { principal, state, limit = 50, before = Infinity } = options;
+    if (!Number.isInteger(limit) || limit < 1 || limit > 1_000) throw new TypeError(`"limit" is ${limit}`);
     return [...this.#kept.values()].reverse().map(({ record }) => record).filter((record) =>
       (principal === undefined || record.principal === principal) && (state === undefined || record.state === state) &&
       record.createdAt < before
