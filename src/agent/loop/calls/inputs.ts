@@ -9,6 +9,7 @@ import { isObject } from "../../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../../protocol/json_rpc.ts";
 import type { CreateMessageRequest, ElicitRequest, InputRequest } from "../../../protocol/types.ts";
 import type { TokenUsage } from "../../api_agent.ts";
+import { LanguageModelError } from "../../model/seam.ts";
 import type { AgentParts } from "../parts.ts";
 import type { AgentAnswer, ProposedCall, RunWorld } from "../seam.ts";
 import { sample } from "../turns/sampling.ts";
@@ -30,6 +31,11 @@ export interface Asking extends QuestionOptions {
   /** How many samples were taken in the call. */
   readonly samples: { count: number };
 }
+
+/** What came of one question to the model. Plain JSON: it is kept in journals. */
+type Sample =
+  | { readonly result: JsonObject; readonly usage: TokenUsage }
+  | { readonly failure: string; readonly isModel: boolean };
 
 /** Answers what servers ask. */
 export class ServerInputs {
@@ -111,12 +117,22 @@ export class ServerInputs {
       const { action } = await this.#questions.ask({ id, server, message, kind: "sampling", request: params }, asking);
       if (action !== "accept") throw new InputRequiredError("The user rejected the sampling request");
     }
-    const { result, usage } = await asking.once(id, async () => {
+    // What failed is kept as a value: an error of a journal is of no class.
+    const taken = await asking.once(id, async (): Promise<Sample> => {
       const parts = { model, random, clock: this.#world.clock, signal: this.#signal };
-      const taken = await sample(params as unknown as CreateMessageRequest, parts, sampling.maxTokens);
-      return { result: taken.result as unknown as JsonObject, usage: taken.answer.usage };
+      try {
+        const { result, answer } = await sample(params as unknown as CreateMessageRequest, parts, sampling.maxTokens);
+        return { result: result as unknown as JsonObject, usage: answer.usage };
+      } catch (error) {
+        this.#signal.throwIfAborted();
+        const isModel = error instanceof LanguageModelError;
+        return { failure: error instanceof Error ? error.message : String(error), isModel };
+      }
     });
-    asking.spend(usage);
-    return result;
+    if ("failure" in taken) {
+      throw taken.isModel ? new LanguageModelError(taken.failure) : new InvalidParamsError(taken.failure);
+    }
+    asking.spend(taken.usage);
+    return taken.result;
   }
 }
