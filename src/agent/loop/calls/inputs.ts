@@ -4,7 +4,7 @@
  * @module
  */
 import { answerElicitation } from "../../../client/input/elicitation.ts";
-import { InputRequiredError, InvalidParamsError } from "../../../protocol/errors.ts";
+import { InputRequiredError, InvalidParamsError, McpError } from "../../../protocol/errors.ts";
 import { isObject } from "../../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../../protocol/json_rpc.ts";
 import type { CreateMessageRequest, ElicitRequest, InputRequest } from "../../../protocol/types.ts";
@@ -58,7 +58,9 @@ export class ServerInputs {
    * @throws {InputRequiredError} When it is refused, and there is no answer that says so.
    * @throws {InvalidParamsError} When it makes no sense.
    */
-  async answer({ method, params = {} }: InputRequest, asking: Asking): Promise<JsonObject> {
+  async answer({ method, params: given }: InputRequest, asking: Asking): Promise<JsonObject> {
+    const params = given ?? {};
+    if (!isObject(params)) throw new InvalidParamsError(`"params" of "${method}" must be an object`);
     switch (method) {
       case "elicitation/create":
         return await this.#elicit(params as ElicitRequest, asking);
@@ -125,8 +127,9 @@ export class ServerInputs {
         return { result: result as unknown as JsonObject, usage: answer.usage };
       } catch (error) {
         this.#signal.throwIfAborted();
-        const isModel = error instanceof LanguageModelError;
-        return { failure: error instanceof Error ? error.message : String(error), isModel };
+        if (error instanceof LanguageModelError) return { failure: error.message, isModel: true };
+        const failure = error instanceof McpError ? error.message : "The server's question to the model makes no sense";
+        return { failure, isModel: false };
       }
     });
     if ("failure" in taken) {
