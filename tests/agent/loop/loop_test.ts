@@ -295,6 +295,20 @@ describe("an output with a shape", () => {
     assert(words[0]?.includes("not JSON") && words[1]?.includes("/n"), String(words));
   });
 
+  test("is read in a time that grows as the text does, whatever blank lines a model writes", async () => {
+    const blank = "\n".repeat(200_000);
+    for (
+      const [text, isOutput] of [[`${blank}\`\`\`json${blank}{"n":7}${blank}\`\`\`${blank}`, true], [
+        "```json" + blank,
+        false,
+      ]] as const
+    ) {
+      const model = new ScriptedModel(() => ({ text }));
+      const end = await new Agent({ model, output }).run("Go").end;
+      assertEquals(end.type, isOutput ? "succeeded" : "failed");
+    }
+  });
+
   test("is output_invalid after two corrections, or where the schema is none", async () => {
     const model = new ScriptedModel(() => ({ text: "no" }));
     assertEquals(codeOf(await new Agent({ model, output }).run("Go").end), "output_invalid");
