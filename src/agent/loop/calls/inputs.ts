@@ -28,6 +28,8 @@ export interface Asking extends QuestionOptions {
   once<Value>(id: string, work: () => Promise<Value>): Promise<Value>;
   /** Counts what was used. */
   spend(usage: TokenUsage): void;
+  /** How many tokens the run has used so far. */
+  used(): number;
   /** How many samples were taken in the call. */
   readonly samples: { count: number };
 }
@@ -35,7 +37,9 @@ export interface Asking extends QuestionOptions {
 /** What came of one question to the model. Plain JSON: it is kept in journals. */
 type Sample =
   | { readonly result: JsonObject; readonly usage: TokenUsage }
-  | { readonly failure: string; readonly isModel: boolean };
+  | { readonly failure: string; readonly kind: keyof typeof failures };
+
+const failures = { model: LanguageModelError, question: InvalidParamsError, refused: InputRequiredError } as const;
 
 /** Answers what servers ask. */
 export class ServerInputs {
@@ -107,7 +111,7 @@ export class ServerInputs {
   }
 
   async #sample(params: JsonObject, asking: Asking): Promise<JsonObject> {
-    const { sampling, model, random } = this.#parts;
+    const { sampling, model, random, tokens } = this.#parts;
     const { call: { server }, samples, id } = asking;
     if (!sampling.allows(server)) throw new InputRequiredError("The agent's model is not for servers to ask");
     if (++samples.count > sampling.most) {
@@ -121,19 +125,20 @@ export class ServerInputs {
     }
     // What failed is kept as a value: an error of a journal is of no class.
     const taken = await asking.once(id, async (): Promise<Sample> => {
+      if (asking.used() >= tokens) return { failure: "The run has used up its tokens", kind: "refused" };
       const parts = { model, random, clock: this.#world.clock, signal: this.#signal };
       try {
         const { result, answer } = await sample(params as unknown as CreateMessageRequest, parts, sampling.maxTokens);
         return { result: result as unknown as JsonObject, usage: answer.usage };
       } catch (error) {
         this.#signal.throwIfAborted();
-        if (error instanceof LanguageModelError) return { failure: error.message, isModel: true };
+        if (error instanceof LanguageModelError) return { failure: error.message, kind: "model" };
         const failure = error instanceof McpError ? error.message : "The server's question to the model makes no sense";
-        return { failure, isModel: false };
+        return { failure, kind: "question" };
       }
     });
     if ("failure" in taken) {
-      throw taken.isModel ? new LanguageModelError(taken.failure) : new InvalidParamsError(taken.failure);
+      throw new failures[taken.kind](taken.failure);
     }
     asking.spend(taken.usage);
     return taken.result;
