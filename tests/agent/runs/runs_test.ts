@@ -173,4 +173,33 @@ describe("runs that are kept", () => {
       for (const { id } of [one, waiting, asked]) checkEvents(await eventsOf(runs, id));
     });
   });
+
+  test("runs that were left leave no timers", { skip }, async () => {
+    const clock = new VirtualClock();
+    let end = (): void => {};
+    const napping = agentOf(async ({ steps }) => {
+      await steps.sleep("nap", 9_000);
+      return "slept";
+    });
+    const asking = agentOf(async (world) =>
+      (await ask(world, "well?", { live: true, expiresAt: clock.now() + 3_600_000 })).action
+    );
+    const busy = agentOf(({ steps }) =>
+      steps.do("work", {}, () => new Promise<string>((resolve) => end = () => resolve("done")))
+    );
+    const runs = createRuns({
+      database: await emptyDatabase(),
+      clock,
+      agents: { napping, asking, busy },
+      drain: 60_000,
+    });
+    const ids: string[] = [];
+    for (const agent of ["napping", "asking", "busy"]) ids.push((await runs.start({ ...start, agent })).id);
+    await clock.settle();
+    for (const id of ids.slice(0, 2)) await runs.cancel(id);
+    const closed = runs.close();
+    end();
+    await closed;
+    assertEquals(clock.waiting, 0);
+  });
 });
