@@ -2,10 +2,11 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { describe, it } from "node:test";
 import { ChannelTransport, connect, createWebSocketChannel, InvalidParamsError, UnauthorizedError } from "../../mod.ts";
 import type { Client, Verdict } from "../../mod.ts";
+import { Relay } from "../../src/hub/gateway/calls/relay.ts";
 import { createRelay } from "../../src/hub/gateway/mod.ts";
 import { createApiKey, createKeyList, createPolicy, createRunner } from "../../src/runner/mod.ts";
 import type { Policy } from "../../src/runner/mod.ts";
-import { McpServer } from "../../src/server/mod.ts";
+import { McpServer, protectResource } from "../../src/server/mod.ts";
 import { inMemory, openHub, textOf } from "../hub/support.ts";
 import { joinedSockets } from "./support/joined_sockets.ts";
 import { createWorld, problemOf } from "./support/world.ts";
@@ -157,6 +158,60 @@ describe("the gateway of a runner", () => {
       });
       assertEquals(textOf(await client.callTool("asker__ask", {})), "accept this", era);
     }
+  });
+
+  it("judges each program that speaks for a principal by itself", async () => {
+    const resource = protectResource({
+      resource: "https://runner.example/mcp",
+      authorizationServers: ["https://auth.example.com"],
+      verify: (clientId) => ({
+        subject: "ada",
+        clientId,
+        audience: "https://runner.example/mcp",
+        issuer: "https://auth.example.com",
+      }),
+    });
+    const policy = createPolicy(({ principal }) => principal.clientId === "trusted" ? "allow" : "deny");
+    await using world = await createWorld({ policy, access: { tokens: { resource, tenantOf: () => "acme" } } });
+    const toolsOf = async (program: string) => {
+      await using client = await connect("http://localhost/mcp", {
+        fetch: (url, init) => world.runner.fetch(new Request(url, init)),
+        headers: { authorization: `Bearer ${program}` },
+      });
+      return (await client.listTools()).tools.length;
+    };
+    assertEquals([await toolsOf("trusted"), await toolsOf("other"), await toolsOf("trusted")], [2, 0, 2]);
+  });
+
+  it("calls visitors what nobody else is called", async () => {
+    const server = new McpServer({ name: "asker", version: "1.0.0" });
+    server.tool("ask", {}, () => "asked");
+    const callers: (string | undefined)[] = [];
+    const relay = new (class extends Relay {
+      override begin(call: Parameters<Relay["begin"]>[0]): void {
+        callers.push(call.caller);
+        super.begin(call);
+      }
+    })({});
+    const { handlers, features } = relay;
+    const keys = [await createApiKey(), await createApiKey()] as const;
+    const tenants = ["acme", "other"] as const;
+    await using runner = createRunner({
+      relay: () => relay,
+      hubs: () => openHub({ asker: inMemory(server).config }, { handlers, features }),
+      access: {
+        keys: createKeyList(keys.map(({ hash }, at) => ({ hash, principal: "ada", tenant: tenants[at] ?? "" }))),
+        policy: createPolicy([{ tenants: ["*"], effect: "allow" }]),
+      },
+    });
+    for (const { key } of keys) {
+      await using client = await connect("http://localhost/mcp", {
+        fetch: (url, init) => runner.fetch(new Request(url, init)),
+        headers: { authorization: `Bearer ${key}`, "causeway-tenant": "acme" },
+      });
+      await client.callTool("asker__ask", {});
+    }
+    assertEquals(callers, ["ada", "@5:other/ada"]);
   });
 
   it("a session belongs to its principal", async () => {

@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "node:test";
 import { ModelError } from "../../src/agent/mod.ts";
+import type { OfferedAgent } from "../../src/runner/mod.ts";
 import { createWorld, problemOf } from "./support/world.ts";
 
 const ask = (content: string, more = {}) => ({ model: "helper", messages: [{ role: "user", content }], ...more });
@@ -70,15 +71,17 @@ describe("agents as models", () => {
   it("that may not be run are not there", async () => {
     const models = [{ getModelId: () => "secret", respond: () => "never" }];
     const policy = [{ tools: ["helper"], actions: ["run" as const], effect: "allow" as const }];
-    await using world = await createWorld({ models, policy });
+    const helper: OfferedAgent = { name: "helper", description: "Says it again" };
+    const agents = [Object.assign(helper, { key: "of the operator alone" })];
+    await using world = await createWorld({ models, policy, agents });
     const { data } = await (await world.ask("/v1/models")).json();
     assertEquals(data.map(({ id }: { id: string }) => id), ["helper"]);
     const one = await problemOf(await world.ask("/v1/models/secret"));
     const other = await problemOf(await world.ask("/v1/models/nobody"));
     const level = (problem: object) => JSON.stringify({ ...problem, requestId: "" }).replaceAll(/secret|nobody/g, "x");
     assertEquals([one.status, level(one)], [404, level(other)]);
-    const { agents } = await (await world.ask("/api/agents")).json();
-    assertEquals(agents, [{ name: "helper", description: "Says it again" }]);
+    const offered = await (await world.ask("/api/agents")).json();
+    assertEquals(offered.agents, [{ name: "helper", description: "Says it again" }]);
   });
 
   it("are told whose caller it is, and a run ends with its caller", async () => {

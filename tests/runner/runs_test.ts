@@ -109,10 +109,59 @@ describe("runs", () => {
     assertEquals([taken.status, (await taken.json()).state], [200, "succeeded"]);
     const stale = await answer("q-1", "accept");
     assertEquals([stale.status, (await problemOf(stale)).code], [409, "stale"]);
+    const left = await start(world, "ask");
+    await world.ask(`/api/runs/${left.id}`, { method: "DELETE" });
+    const body = { question: "q-1", answer: { action: "accept" } };
+    assertEquals((await world.ask(`/api/runs/${left.id}/input`, { body })).status, 409);
     assertEquals(
       (await world.ask("/api/runs/none/input", { body: { question: "q", answer: { action: "accept" } } })).status,
       404,
     );
+  });
+
+  it("are not answered by who may not, whenever the body comes", async () => {
+    const policy = [{ actions: ["run"] as const, effect: "allow" as const }];
+    await using world = await createWorld({ policy });
+    const { id } = await start(world, "hang");
+    const body = JSON.stringify({ question: "q-1", answer: { action: "accept" } });
+    let send = (): void => {};
+    const late = new ReadableStream<Uint8Array>({
+      start: (controller) =>
+        void (send = () => {
+          controller.enqueue(new TextEncoder().encode(body));
+          controller.close();
+        }),
+    });
+    const answered = world.runner.fetch(
+      new Request(`http://localhost/api/runs/${id}/input`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${world.key("ada")}`, "content-type": "application/json" },
+        body: late,
+        duplex: "half",
+      } as RequestInit),
+    );
+    // The run is looked at before there is a question; the body comes when there is one.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    world.runs("acme").ask(id);
+    send();
+    assertEquals((await answered).status, 404);
+    assertEquals((await world.runs("acme").get(id))?.state, "needs_input");
+  });
+
+  it("are not answered when the question comes right after it was looked for", async () => {
+    const policy = [{ actions: ["run"] as const, effect: "allow" as const }];
+    await using world = await createWorld({ policy });
+    const { id } = await start(world, "hang");
+    const runs = world.runs("acme");
+    const get = runs.get.bind(runs);
+    runs.get = async (id) => {
+      const record = await get(id);
+      if (record?.state === "running") runs.ask(id);
+      return record;
+    };
+    const body = { question: "q-1", answer: { action: "accept" } };
+    assertEquals((await world.ask(`/api/runs/${id}/input`, { body })).status, 404);
+    assertEquals((await get(id))?.state, "needs_input");
   });
 
   it("are cancelled, as often as one likes", async () => {

@@ -56,6 +56,8 @@ export class Execution {
   readonly #messages: LanguageModelMessage[];
   /** The ids of the calls so far, and whether each may be made again. */
   readonly #calls = new Map<string, boolean>();
+  /** The ids of the calls in the conversation that it was given. */
+  readonly #given: readonly string[];
   #usage: TokenUsage = { inputTokens: 0, outputTokens: 0 };
   #steps = 0;
   #trace: TraceContext = {};
@@ -71,6 +73,9 @@ export class Execution {
       ...(instructions ? [{ role: "system" as const, content: instructions }] : []),
       ...(typeof task.input === "string" ? [{ role: "user" as const, content: task.input }] : task.input),
     ];
+    this.#given = this.#messages.flatMap((message) =>
+      message.role === "assistant" ? message.toolCalls?.map(({ id }) => id) ?? [] : []
+    );
   }
 
   /** Runs it to its end, which it tells. What the world throws to leave it is passed on. */
@@ -117,7 +122,7 @@ export class Execution {
   }
 
   async #loop(deadline: number): Promise<AgentEnd> {
-    const { validator, steps, tokens, options } = this.#parts;
+    const { validator, steps, options } = this.#parts;
     const schema = this.#task.output ?? options.output;
     const shape = schema && new OutputShape(schema, validator);
     const host = this.#host(deadline);
@@ -125,6 +130,8 @@ export class Execution {
       if (this.#steps >= steps) {
         throw new RunFailure("step_budget", `The model was asked ${steps} times and is not done: raise "steps"`);
       }
+      // Servers may have used up the rest.
+      this.#checkTokens();
       const turn = await this.#ask(++this.#steps, shape);
       const { text, calls, reason, provider } = turn;
       this.#messages.push({
@@ -150,16 +157,21 @@ export class Execution {
         }
         this.#messages.push({ role: "user", content: correction(read.problem) });
       }
-      const used = this.#usage.inputTokens + this.#usage.outputTokens;
-      if (used >= tokens) {
-        throw new RunFailure(
-          "token_budget",
-          `${used} tokens of ${tokens} are used, and it is not done: raise "tokens"`,
-        );
-      }
+      this.#checkTokens();
       // What the model would never read is not done.
       if (calls.length > 0 && this.#steps < steps) await this.#call(host, turn);
     }
+  }
+
+  #checkTokens(): void {
+    const [used, { tokens }] = [this.#used(), this.#parts];
+    if (used < tokens) return;
+    throw new RunFailure("token_budget", `${used} tokens of ${tokens} are used, and it is not done: raise "tokens"`);
+  }
+
+  /** How many tokens were used so far. */
+  #used(): number {
+    return this.#usage.inputTokens + this.#usage.outputTokens;
   }
 
   /** Asks the model, once for all processes. */
@@ -229,10 +241,11 @@ export class Execution {
 
   /** Calls under names of their own: a model may give none, or one twice. */
   #named(calls: readonly LanguageModelToolCall[], step: number): LanguageModelToolCall[] {
-    const taken = new Set(this.#calls.keys());
+    const taken = new Set([...this.#given, ...this.#calls.keys()]);
     return calls.map((call, index) => {
       const isGood = typeof call.id === "string" && call.id !== "" && !taken.has(call.id);
-      const id = isGood ? call.id : `call_${step}_${index + 1}`;
+      let id = isGood ? call.id : `call_${step}_${index + 1}`;
+      while (taken.has(id)) id += "_";
       taken.add(id);
       return { ...call, id };
     });
@@ -279,6 +292,7 @@ export class Execution {
       inputs: new ServerInputs(parts, world, questions, signal),
       meta: (): JsonObject => ({ ...childTrace(this.#trace, parts.random).context }),
       spend: (usage) => this.#spend(usage),
+      used: () => this.#used(),
     };
   }
 

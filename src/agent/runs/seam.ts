@@ -50,6 +50,8 @@ export interface RunRecord {
   readonly usage: TokenUsage;
   /** Questions that wait for an answer. */
   readonly questions: readonly AgentQuestion[];
+  /** The ids of questions that wait no more: they were answered, or their time or the run is over (unknown). */
+  readonly closed?: readonly string[] | undefined;
   /** Steps that may have been done: reported, never repeated by themselves. */
   readonly unknown: readonly string[];
   /** How it ended. */

@@ -25,7 +25,8 @@ export interface Steps {
    * @param name Unique in the run, and the same in each process.
    * @returns What `work` gave, as JSON gives it back.
    * @throws {StepUnknownError} When it was begun by a process that died, and is not `repeatable`.
-   * @throws What `work` threw. It is kept too: as an `Error` with the same name and message after a restart.
+   * @throws What `work` threw. It is kept too: as an `Error` with the same name and message after a restart. With a
+   * `StepUnknownError` it says that the step may have been done.
    */
   do<Value>(name: string, options: StepOptions, work: () => Promise<Value>): Promise<Value>;
   /** Waits; after a restart only for what is left. */

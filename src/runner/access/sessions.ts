@@ -10,11 +10,11 @@ import type { Principal } from "./types.ts";
 
 /** Options of {@linkcode createSessions}. */
 export interface BrowserSessionOptions {
-  /** How long a session lasts, in milliseconds (12 hours). */
+  /** How long a session lasts, in milliseconds (12 hours); never longer than what its principal has shown. */
   readonly lifetime?: number | undefined;
   /** How long a token waits to be used, in milliseconds (10 minutes). */
   readonly tokenLifetime?: number | undefined;
-  /** How many sessions there are at most, and how many tokens wait (1,000): the oldest go first. */
+  /** How many sessions there are at most, and how many tokens wait (1,000): the oldest of the tenant that has most go first. */
   readonly most?: number | undefined;
   /** Time (the system's). */
   readonly clock?: Clock | undefined;
@@ -75,7 +75,9 @@ export class BrowserSessions {
     if (!invited || invited.expiresAt <= clock.now()) return undefined;
     const id = randomHex(random, 32);
     const { principal } = invited;
-    const expiresAt = clock.now() + lifetime;
+    // What one has shown may end sooner.
+    const expiresAt = Math.min(clock.now() + lifetime, principal.expiresAt ?? Infinity);
+    if (expiresAt <= clock.now()) return undefined;
     this.#keep(this.#sessions, await sha256(id), { principal: { ...principal, expiresAt }, expiresAt });
     return { id, principal, expiresAt };
   }
@@ -97,9 +99,18 @@ export class BrowserSessions {
 
   #keep(place: Map<string, Kept>, hash: string, kept: Kept): void {
     place.set(hash, kept);
-    const [oldest] = place.keys();
-    if (place.size > this.#options.most && oldest !== undefined) place.delete(oldest);
+    const gone = place.size > this.#options.most ? superfluous(place) : undefined;
+    if (gone !== undefined) place.delete(gone);
   }
+}
+
+/** The oldest one of the tenant that has most of them: nobody is put out by others. */
+function superfluous(place: ReadonlyMap<string, Kept>): string | undefined {
+  const counts = new Map<string, number>();
+  for (const { principal: { tenant } } of place.values()) counts.set(tenant, (counts.get(tenant) ?? 0) + 1);
+  const most = Math.max(...counts.values());
+  for (const [hash, { principal: { tenant } }] of place) if (counts.get(tenant) === most) return hash;
+  return undefined;
 }
 
 /**

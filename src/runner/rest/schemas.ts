@@ -79,6 +79,7 @@ export const runSchema: JsonSchema = {
     steps: { type: "integer" },
     usage: { type: "object", properties: { inputTokens: { type: "integer" }, outputTokens: { type: "integer" } } },
     questions: { type: "array", items: anything },
+    closed: { type: "array", items: text, description: "The ids of questions that wait no more" },
     unknown: { type: "array", items: text },
     end: anything,
   },

@@ -48,7 +48,9 @@ export function aboutRoutes(routes: () => readonly Route[]): readonly Route[] {
       replies: { 200: { description: "The agents", type: json, schema: { type: "object" } } },
       async answer(call) {
         const can = await call.can();
-        return call.json({ agents: call.parts.agents.filter(({ name }) => can("", name, "run") === "allow") });
+        const allowed = call.parts.agents.filter(({ name }) => can("", name, "run") === "allow");
+        // Nothing else that an operator may have put there.
+        return call.json({ agents: allowed.map(({ name, description }) => ({ name, description })) });
       },
     },
   ];

@@ -13,6 +13,7 @@ import type { SocketEndpoint } from "../../server/websocket/endpoint.ts";
 import { scopeHub } from "../access/access_hub.ts";
 import type { ScopedHub } from "../access/access_hub.ts";
 import { denyAll } from "../access/policy.ts";
+import { nameIn } from "../access/types.ts";
 import type { Principal } from "../access/types.ts";
 import type { RunnerParts } from "../parts.ts";
 import type { Call } from "../rest/call.ts";
@@ -48,10 +49,12 @@ class Door {
   readonly #handler: Handler;
   readonly #endpoint: SocketEndpoint;
   readonly #closeGateway: () => void;
+  readonly #tenant: string;
   /** Who sends: the proof of one request may end sooner than that of another. */
   readonly #callers = new WeakMap<Request, AuthInfo>();
 
   constructor(scoped: ScopedHub, tenant: string, parts: RunnerParts) {
+    this.#tenant = tenant;
     const { clock, random, logger, limits, keepAlive, secret } = parts;
     const gateway = createGateway(scoped, {
       name: "causeway-runner",
@@ -86,8 +89,9 @@ class Door {
   }
 
   /** Says whose request it is: nobody else is let in. */
-  isOf(request: Request, { id: principal, scopes, clientId, expiresAt }: Principal): void {
-    this.#callers.set(request, { principal, scopes, clientId, expiresAt });
+  isOf(request: Request, principal: Principal): void {
+    const { scopes, clientId, expiresAt } = principal;
+    this.#callers.set(request, { principal: nameIn(principal, this.#tenant), scopes, clientId, expiresAt });
   }
 
   close(): void {
@@ -103,9 +107,11 @@ async function doorOf(
   principal: Principal,
   { tenant, parts, request }: Pick<Call, "tenant" | "parts" | "request">,
 ): Promise<Door> {
-  const { id, tenant: from, scopes = [] } = principal;
+  const { id, tenant: from, scopes = [], clientId = "" } = principal;
   const scoped = await scopeHub(lease.hub, parts.access.judge(principal, tenant));
-  const door = lease.part(`mcp:${JSON.stringify([from, id, scopes])}`, () => new Door(scoped, tenant, parts));
+  // All that a policy may look at: what one program may do is not what another one may.
+  const key = JSON.stringify([from, id, scopes, clientId]);
+  const door = lease.part(`mcp:${key}`, () => new Door(scoped, tenant, parts));
   if (door.scoped !== scoped) await door.scoped.renew();
   door.isOf(request, principal);
   return door;

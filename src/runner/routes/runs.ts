@@ -178,25 +178,31 @@ function afterRun(
 }
 
 async function answer(call: Call): Promise<Response> {
-  const { runs, record } = await ownRun(call);
   const body = await call.body() as { question: string; answer: AgentAnswer };
+  const { runs, record } = await ownRun(call);
   const question = record.questions.find(({ id }) => id === body.question);
-  if (question) {
-    checkAnswer(question, body.answer);
-    const about = { server: question.server, tool: "call" in question ? question.call?.tool ?? "" : "" };
-    const outcome = await call.decide("answer", { ...about, arguments: body.answer as unknown as JsonObject });
-    if (outcome !== "allow") throw missing("question", body.question);
+  if (!question) {
+    // Nothing is answered that was not decided on: it may be asked in this very moment.
+    if (record.closed?.includes(body.question)) throw stale();
+    throw missing("question", body.question);
   }
-  // What is not open any more was answered, or never asked: only what keeps it knows.
+  checkAnswer(question, body.answer);
+  const about = { server: question.server, tool: "call" in question ? question.call?.tool ?? "" : "" };
+  const outcome = await call.decide("answer", { ...about, arguments: body.answer as unknown as JsonObject });
+  if (outcome !== "allow") throw missing("question", body.question);
   const taken = await ask(
     "What keeps runs",
     () => runs.answer(record.id, body.question, body.answer),
     call.parts.logger,
   );
-  if (taken === "stale") throw new Refusal(409, "stale", "It was answered already, or is over");
+  if (taken === "stale") throw stale();
   if (taken === "unknown") throw missing("question", body.question);
   const now = await ask("What keeps runs", () => runs.get(record.id), call.parts.logger);
   return call.json(now ?? record);
+}
+
+function stale(): Refusal {
+  return new Refusal(409, "stale", "It was answered already, or is over");
 }
 
 function checkAnswer({ kind }: AgentQuestion, { action }: AgentAnswer): void {

@@ -4,12 +4,16 @@
  * @module
  */
 import type { RunRecord, Runs, RunState, StartRun } from "../../agent/runs/seam.ts";
+import type { Logger } from "../../ports.ts";
 import { LimitExceededError } from "../../protocol/errors.ts";
 import type { RunnerParts } from "../parts.ts";
 import { ask, Refusal, tooMuch } from "../rest/problem.ts";
 
 /** The states of runs that have not ended. */
 export const activeStates: readonly RunState[] = ["accepted", "running", "needs_input", "needs_decision"];
+
+/** Runs that are asked for at once. */
+const page = 1_000;
 
 /**
  * Starts a run. To be called in the tenant's turn (`Quotas.inTurn`), so that what was counted still holds.
@@ -23,11 +27,8 @@ export async function beginRun(
 ): Promise<RunRecord> {
   const { quotas, logger } = parts;
   const most = quotas.of(tenant).runs;
-  let count = 0;
-  for (const state of activeStates) {
-    const found = await ask("What keeps runs", () => runs.list({ state, limit: most + 1 }), logger);
-    count += found.length;
-    if (count >= most) throw tooMuch("too_many_runs", `This tenant has ${most} runs that have not ended`, 5);
+  if (await hasActive(runs, most, logger)) {
+    throw tooMuch("too_many_runs", `This tenant has ${most} runs that have not ended`, 5);
   }
   await checkStored(parts, tenant, 0);
   return await ask("What keeps runs", async () => {
@@ -39,6 +40,24 @@ export async function beginRun(
       throw error;
     }
   }, logger);
+}
+
+/** Whether so many runs have not ended. */
+async function hasActive(runs: Runs, most: number, logger: Logger | undefined): Promise<boolean> {
+  if (most === Infinity) return false;
+  let left = most;
+  for (const state of activeStates) {
+    let before: number | undefined;
+    do {
+      if (left <= 0) return true;
+      const limit = Math.min(page, Math.ceil(left));
+      const options = { state, limit, before };
+      const found = await ask("What keeps runs", () => runs.list(options), logger);
+      left -= found.length;
+      before = found.length < limit ? undefined : found.at(-1)?.createdAt;
+    } while (before !== undefined);
+  }
+  return left <= 0;
 }
 
 /**

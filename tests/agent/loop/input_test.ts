@@ -1,6 +1,6 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals } from "@std/assert";
-import { Agent, samplingHandler } from "../../../src/agent/mod.ts";
+import { Agent, LanguageModelError, samplingHandler } from "../../../src/agent/mod.ts";
 import type { AgentAnswer, AgentOptions, AgentQuestion } from "../../../src/agent/mod.ts";
 import type { CreateMessageRequest } from "../../../mod.ts";
 import { TestJournal } from "./support/journal.ts";
@@ -165,6 +165,31 @@ describe("a run that waits", () => {
       event.type === "observation" ? [event.observation] : []
     );
     assertEquals(seen.map(({ tool, outcome }) => `${tool} ${outcome}`).sort(), ["register ok", "summarize denied"]);
+  });
+
+  test("what the model did not answer stays so in another process, and the run goes on", async () => {
+    for (const failure of ["the model", "the question"]) {
+      await using scene = await openScene("modern");
+      const script = new ScriptedModel(({ messages }) => {
+        if (messages[0]?.role === "system") {
+          if (failure === "the model") return { error: new LanguageModelError("It is out of order") };
+          return { calls: [call("odd", "no object")] };
+        }
+        const turns = messages.filter(({ role }) => role === "assistant").length;
+        return [{ calls: [call("data__summarize")] }, { calls: [call("data__write", { text: "A" })] }][turns] ??
+          { text: "done" };
+      });
+      const readOnly = ["*.summarize"];
+      const agent = new Agent({ model: script, hub: scene.hub, relay: scene.relay, sampling: "allow", readOnly });
+      const journal = new TestJournal();
+      const { end } = await journal.run(agent, { input: "Go" }, { answer: () => ({ action: "accept" }) });
+      assertEquals([end.type, scene.ledger], ["succeeded", ['write {"text":"A"}']], failure);
+      assertEquals(script.asked.length, 4);
+      const seen = [...journal.events.values()].flatMap((event) =>
+        event.type === "observation" ? [event.observation] : []
+      );
+      assertEquals(seen.map(({ tool, outcome }) => `${tool} ${outcome}`), ["summarize tool_error", "write ok"]);
+    }
   });
 
   test("a legacy server's question waits in the process that has the call open", async () => {

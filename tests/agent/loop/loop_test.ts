@@ -3,8 +3,11 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { Agent } from "../../../src/agent/mod.ts";
 import type { AgentEnd, AgentOptions } from "../../../src/agent/mod.ts";
 import { LanguageModelError } from "../../../src/agent/model/seam.ts";
+import type { LanguageModelMessage } from "../../../src/agent/model/seam.ts";
+import type { RequestOptions } from "../../../src/client/session/request.ts";
 import { createDiscoveryTools } from "../../../src/hub/search/discovery.ts";
 import { ConnectError, OutcomeUnknownError } from "../../../src/protocol/errors.ts";
+import type { JsonObject } from "../../../src/protocol/json_rpc.ts";
 import type { CallToolResult } from "../../../src/protocol/types.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 import { FakeHub } from "../../hub/support/fake_hub.ts";
@@ -102,6 +105,21 @@ describe("calls of a model", () => {
     ]);
   });
 
+  test("ids that stand in the conversation before, or that others have already, are not given again", async () => {
+    await using scene = await openScene();
+    const before = [
+      { role: "user", content: "Say it" },
+      { role: "assistant", content: "", toolCalls: [call("data__say", {}, "call_0")] },
+      { role: "tool", id: "call_0", name: "data__say", result: { content: [] } },
+      { role: "user", content: "Again" },
+    ] satisfies LanguageModelMessage[];
+    const calls = [call("data__say", {}, "call_0"), call("data__say", {}, "call_1_3"), call("data__say", {}, "")];
+    const model = new ScriptedModel([{ calls }, { text: "done" }]);
+    const run = new Agent({ model, hub: scene.hub, approve }).run(before);
+    await run.result;
+    assertEquals(run.observations.map(({ id }) => id), ["call_1_1", "call_1_3", "call_1_3_"]);
+  });
+
   test("behind call_tool of progressive discovery is the tool that is asked about and observed", async () => {
     await using scene = await openScene();
     const hub = createDiscoveryTools(scene.hub, { threshold: 0 });
@@ -170,6 +188,47 @@ describe("bounds of a run", () => {
       { inputTokens: 20, outputTokens: 10 },
       1,
     ]);
+  });
+
+  test("tokens: servers are not given what is used up", async () => {
+    for (const era of ["modern", "legacy"] as const) {
+      await using scene = await openScene(era);
+      const usage = { inputTokens: 20, outputTokens: 10 };
+      const calls = [1, 2, 3].map((count) => call("data__summarize", {}, `s${count}`));
+      const model = new ScriptedModel(({ messages }) =>
+        messages[0]?.role === "system" ? { text: "short", usage } : { calls }
+      );
+      const { hub, relay } = scene;
+      const agent = new Agent({ model, hub, relay, approve, sampling: "allow", tokens: 50, maxParallel: 1 });
+      const run = agent.run("Go");
+      const end = await run.end;
+      // 15 for the calls, then 30 for each of two samples: the third one is over.
+      assertEquals([codeOf(end), end.usage, model.asked.length], [
+        "token_budget",
+        { inputTokens: 50, outputTokens: 25 },
+        3,
+      ]);
+      assertEquals(run.observations.map(({ result }) => result.isError === true), [false, false, true], era);
+    }
+  });
+
+  test("time: what was under way then may have run, and is told so", async () => {
+    await using scene = await openScene();
+    const clock = new VirtualClock();
+    const model = new ScriptedModel([{ calls: [call("data__hang", {}, "h"), call("think", {}, "t")] }]);
+    const think = {
+      name: "think",
+      description: "Thinks",
+      readOnly: true,
+      run: () => new Promise<string>(() => {}),
+    };
+    const run = new Agent({ model, hub: scene.hub, tools: [think], approve, clock, timeout: 5_000 }).run("Go");
+    const events = gather(run);
+    for (let turn = 0; turn < 50; turn++) await clock.settle();
+    await clock.advance(5_000);
+    assertEquals(codeOf(await run.end), "deadline");
+    assertEquals(run.observations.map(({ id, outcome }) => [id, outcome]), [["h", "unknown"]]);
+    assertEquals((await events).at(-1)?.type, "failed");
   });
 
   test("time: by the agent's timeout and by the run's own deadline, in the middle of a call and of an answer", async () => {
@@ -280,31 +339,24 @@ describe("a model that fails", () => {
   });
 });
 
-describe("an output with a shape", () => {
-  const output = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };
-
-  test("is checked; the model is asked again with what is wrong", async () => {
-    const model = new ScriptedModel([{ text: "seven" }, { text: '{"n":"7"}' }, { text: '```json\n{"n":7}\n```' }]);
-    const { output: got, steps } = await new Agent({ model, instructions: "Count" }).run("Go", { output }).result;
-    assertEquals([got, steps], [{ n: 7 }, 3]);
-    assertEquals(model.asked[0]?.output, { name: "output", schema: output });
-    const [advice, instructions] = model.asked[0]?.messages ?? [];
-    assert(advice?.role === "system" && advice.content.includes('"integer"'));
-    assertEquals(instructions, { role: "system", content: "Count" });
-    const words = model.asked.slice(1).map(({ messages }) => JSON.stringify(messages.at(-1)));
-    assert(words[0]?.includes("not JSON") && words[1]?.includes("/n"), String(words));
-  });
-
-  test("is output_invalid after two corrections, or where the schema is none", async () => {
-    const model = new ScriptedModel(() => ({ text: "no" }));
-    assertEquals(codeOf(await new Agent({ model, output }).run("Go").end), "output_invalid");
-    assertEquals(model.asked.length, 3);
-    const wrong = await new Agent({ model, output: { $ref: "https://elsewhere/schema" } }).run("Go").end;
-    assertEquals([codeOf(wrong), model.asked.length], ["output_invalid", 3]);
-  });
-});
-
 describe("a call that takes its time", () => {
+  test("tells not more of it than anybody can read", async () => {
+    const clock = new VirtualClock();
+    const run = async (_: JsonObject, { onProgress }: RequestOptions): Promise<CallToolResult> => {
+      for (let count = 1; count <= 5_000; count++) {
+        if (count % 1_000 === 0) await clock.advance(1_000);
+        onProgress?.({ progress: count, message: "x".repeat(2_000) });
+      }
+      return { content: [] };
+    };
+    const hub = new FakeHub({ data: { tools: { chat: { run } } } });
+    const model = new ScriptedModel([{ calls: [call("data__chat")] }, { text: "done" }]);
+    const events = await gather(new Agent({ model, hub, approve, clock }).run("Go"));
+    const told = events.flatMap((event) => event.type === "progress" ? [event] : []);
+    assertEquals(told.map(({ progress }) => progress).slice(98), [99, 100, 1_000, 2_000, 3_000, 4_000, 5_000]);
+    assertEquals(told.map(({ message }) => message?.length), told.map(() => 1_001));
+  });
+
   test("tells how far it is, by the id of the call", async () => {
     await using scene = await openScene();
     const model = new ScriptedModel([{ calls: [call("data__walk", {}, "w")] }, { text: "done" }]);

@@ -102,4 +102,23 @@ describe("an agent in runs that are kept", () => {
     assertEquals(scene.ledger[1], "hang stopped");
     await runs.close();
   });
+
+  test("whose time is over in the middle of a call: it may have run, and the record says so", { skip }, async () => {
+    await using scene = await openScene();
+    const model = new ScriptedModel([{ calls: [call("data__hang")] }]);
+    const agent = new Agent({ model, hub: scene.hub, approve: "allow", timeout: 100 });
+    const database = await emptyDatabase();
+    await using runs = createRuns({ database, agents: { agent } });
+    const { id } = await runs.start({ agent: "agent", principal: "ada", input: "Go" });
+    const { end, unknown } = await until(async () => {
+      const record = await runs.get(id);
+      return record?.end && record;
+    });
+    assertEquals([end?.type === "failed" && end.error.code, unknown], ["deadline", ["call:1.1"]]);
+    const outcomes: string[] = [];
+    for await (const { event } of runs.events(id)) {
+      if (event.type === "observation") outcomes.push(event.observation.outcome);
+    }
+    assertEquals(outcomes, ["unknown"]);
+  });
 });

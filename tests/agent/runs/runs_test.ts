@@ -49,6 +49,7 @@ describe("runs that are kept", () => {
       const { id } = await runs.start(start);
       const waiting = await reach(runs, id, "needs_input");
       assertEquals(waiting.questions.map(({ id, kind }) => [id, kind]), [["go on after 1?", "approval"]]);
+      assertEquals(waiting.closed, []);
       await new Promise((resolve) => setTimeout(resolve, 60));
       assertEquals(await runs.answer(id, "another question", { action: "accept" }), "unknown");
       assertEquals(await runs.answer("no_such_run_here", "go on after 1?", { action: "accept" }), "unknown");
@@ -57,6 +58,7 @@ describe("runs that are kept", () => {
       assert(wrong.message.includes("accept, decline, cancel"));
       assertEquals(await runs.answer(id, "go on after 1?", { action: "decline" }), "taken");
       assertEquals(await runs.answer(id, "go on after 1?", { action: "accept" }), "stale");
+      assertEquals((await runs.get(id))?.closed, ["go on after 1?"]);
       const events = await eventsOf(runs, id);
       checkEvents(events);
       const end = events.at(-1)?.event;
@@ -164,10 +166,40 @@ describe("runs that are kept", () => {
       assertEquals((await runs.cancel(one.id, "again"))?.end, other?.end);
       const asked = await runs.start({ ...start, agent: "asking" });
       await reach(runs, asked.id, "needs_input");
-      assertEquals((await runs.cancel(asked.id))?.state, "cancelled");
+      const over = await runs.cancel(asked.id);
+      assertEquals([over?.state, over?.questions, over?.closed], ["cancelled", [], ["well?"]]);
       assertEquals(await runs.answer(asked.id, "well?", { action: "accept" }), "stale");
       assertEquals(await runs.cancel("no_such_run_here"), undefined);
       for (const { id } of [one, waiting, asked]) checkEvents(await eventsOf(runs, id));
     });
+  });
+
+  test("runs that were left leave no timers", { skip }, async () => {
+    const clock = new VirtualClock();
+    let end = (): void => {};
+    const napping = agentOf(async ({ steps }) => {
+      await steps.sleep("nap", 9_000);
+      return "slept";
+    });
+    const asking = agentOf(async (world) =>
+      (await ask(world, "well?", { live: true, expiresAt: clock.now() + 3_600_000 })).action
+    );
+    const busy = agentOf(({ steps }) =>
+      steps.do("work", {}, () => new Promise<string>((resolve) => end = () => resolve("done")))
+    );
+    const runs = createRuns({
+      database: await emptyDatabase(),
+      clock,
+      agents: { napping, asking, busy },
+      drain: 60_000,
+    });
+    const ids: string[] = [];
+    for (const agent of ["napping", "asking", "busy"]) ids.push((await runs.start({ ...start, agent })).id);
+    await clock.settle();
+    for (const id of ids.slice(0, 2)) await runs.cancel(id);
+    const closed = runs.close();
+    end();
+    await closed;
+    assertEquals(clock.waiting, 0);
   });
 });

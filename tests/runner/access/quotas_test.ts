@@ -38,6 +38,20 @@ describe("quotas", () => {
     assertEquals((await world.ask("/api/tools")).status, 200);
   });
 
+  it("of runs: as many as one likes, more than one page of them", async () => {
+    for (const runs of [1_000, 1_050, 1_101.5, Infinity]) {
+      const clock = new VirtualClock();
+      await using world = await createWorld({ clock, quotas: { runs } });
+      const start = () => world.ask("/api/runs", { body: { agent: "helper", input: "hang" } });
+      assertEquals((await start()).status, 202);
+      for (let count = 1; count < 1_100; count++) {
+        if (count % 10 === 0) await clock.advance(1);
+        await world.runs("acme").start({ agent: "helper", principal: "ada", input: "hang" });
+      }
+      assertEquals((await start()).status, runs < 1_100 ? 429 : 202, `${runs}`);
+    }
+  });
+
   it("of runs: what is over is not begun, also when many come at once", async () => {
     await using world = await createWorld({ principals, quotas: { runs: 3 } });
     const start = (as: string) => world.ask("/api/runs", { as, body: { agent: "helper", input: "hang" } });

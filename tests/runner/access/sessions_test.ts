@@ -33,6 +33,37 @@ describe("sessions of browsers", () => {
     assert(!JSON.stringify(world.audit).includes(token));
   });
 
+  it("end with what their principal has shown, and with the lifetime of sessions at the latest", async () => {
+    const clock = new VirtualClock();
+    const sessions = createSessions({ clock, lifetime: 60_000 });
+    const principals = { ada: { principal: "ada", tenant: "acme", expiresAt: clock.now() + 5_000 } };
+    await using world = await createWorld({ clock, principals, access: { sessions } });
+    const response = await world.ask("/api/session", {
+      as: undefined,
+      body: { token: world.key("ada") },
+      headers: page,
+    });
+    assertMatch(response.headers.get("set-cookie") ?? "", /; Max-Age=5;/);
+    const cookie = (response.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+    const status = async () => (await world.ask("/api/session", { as: undefined, headers: { cookie } })).status;
+    assertEquals(await status(), 200);
+    await clock.advance(5_000);
+    assertEquals(await status(), 401);
+    const long = await sessions.begin(await sessions.invite(ada));
+    assertEquals(long?.expiresAt, clock.now() + 60_000);
+  });
+
+  it("of one tenant do not put an end to those of others", async () => {
+    const sessions = createSessions({ most: 10 });
+    const begin = async (tenant: string) => await sessions.begin(await sessions.invite({ id: "ada", tenant }));
+    const [first, other] = [await begin("acme"), await begin("other")];
+    for (let count = 0; count < 30; count++) await begin("other");
+    assertEquals((await sessions.find(first?.id ?? ""))?.tenant, "acme");
+    assertEquals(await sessions.find(other?.id ?? ""), undefined);
+    const last = await begin("acme");
+    assertEquals((await sessions.find(last?.id ?? ""))?.tenant, "acme");
+  });
+
   it("are bound to their host over https", async () => {
     const sessions = createSessions();
     await using world = await createWorld({ access: { sessions }, allowedHosts: ["runner.example"] });

@@ -46,6 +46,7 @@ export class MemoryRuns implements Runs {
     const record: RunRecord = {
       ...{ id, agent, principal, state: "running", createdAt: now, updatedAt: now, steps: 0, usage: none },
       questions: [],
+      closed: [],
       unknown: [],
     };
     const kept: Kept = { record, task, events: [], answered: new Set(), wake: [] };
@@ -64,6 +65,7 @@ export class MemoryRuns implements Runs {
   async list(options: Parameters<Runs["list"]>[0] = {}): Promise<readonly RunRecord[]> {
     this.#check();
     const { principal, state, limit = 50, before = Infinity } = options;
+    if (!Number.isInteger(limit) || limit < 1 || limit > 1_000) throw new TypeError(`"limit" is ${limit}`);
     return [...this.#kept.values()].reverse().map(({ record }) => record).filter((record) =>
       (principal === undefined || record.principal === principal) && (state === undefined || record.state === state) &&
       record.createdAt < before
@@ -98,7 +100,7 @@ export class MemoryRuns implements Runs {
     if (kept?.answered.has(question)) return "stale";
     if (!kept?.record.questions.some((open) => open.id === question)) return "unknown";
     kept.answered.add(question);
-    this.#set(kept, { questions: [], state: "running" });
+    this.#set(kept, { questions: [], closed: [...kept.answered], state: "running" });
     this.#emit(kept, { type: "answered", id: question, action: answer.action });
     this.#end(kept, `the answer was ${answer.action}`);
     return "taken";
@@ -124,6 +126,12 @@ export class MemoryRuns implements Runs {
   tell(id: string, event: AgentEvent): void {
     const kept = this.#kept.get(id);
     if (kept) this.#emit(kept, event);
+  }
+
+  /** Asks in a run that hangs. */
+  ask(id: string): void {
+    const kept = this.#kept.get(id);
+    if (kept) this.#ask(kept);
   }
 
   #check(): void {
@@ -167,7 +175,8 @@ export class MemoryRuns implements Runs {
   }
 
   #finish(kept: Kept, end: NonNullable<RunRecord["end"]>, state: RunRecord["state"]): void {
-    this.#set(kept, { end, state, endedAt: this.#clock.now(), usage: used, steps: 1, questions: [] });
+    const closed = [...kept.record.closed ?? [], ...kept.record.questions.map(({ id }) => id)];
+    this.#set(kept, { end, state, endedAt: this.#clock.now(), usage: used, steps: 1, questions: [], closed });
     this.#emit(kept, end);
   }
 

@@ -10,6 +10,7 @@ import type { ResumedInput } from "../../../client/session/request.ts";
 import type { RelayedCall } from "../../../hub/relayed_call.ts";
 import { randomHex } from "../../../ports.ts";
 import { InputRequiredError, McpError } from "../../../protocol/errors.ts";
+import { excerpt } from "../../../protocol/excerpt.ts";
 import { isObject } from "../../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../../protocol/json_rpc.ts";
 import type { CallToolResult, InputRequest, Progress } from "../../../protocol/types.ts";
@@ -23,11 +24,15 @@ import type { AgentParts } from "../parts.ts";
 import type { Observation, ProposedCall, RunWorld } from "../seam.ts";
 import type { Asking, ServerInputs } from "./inputs.ts";
 import { type CallOutcome, type Observer, said } from "./observation.ts";
+import { denied, failed, unknown } from "./outcomes.ts";
 import type { PlannedCall, SoundCall } from "./plan.ts";
 import type { Questions } from "./questions.ts";
 
 /** How often a tool may change under a call that waits for consent. */
 const mostChanges = 5;
+
+/** Signs of progress of one call: after so many, one in so many milliseconds; characters of each text. */
+const signs = { most: 100, pause: 1_000, longest: 1_000 } as const;
 
 /** Under this key of `_meta` a call says which one it is: the same when it is made again. */
 export const idempotencyKey = "dev.causeway/idempotency-key";
@@ -45,6 +50,8 @@ export interface CallHost {
   meta(): JsonObject;
   /** Counts what servers have used of the model. */
   spend(usage: TokenUsage): void;
+  /** How many tokens the run has used so far. */
+  used(): number;
 }
 
 /** Where a call stands in its run. */
@@ -151,15 +158,26 @@ export class RunCall {
   }
 
   async #once(planned: SoundCall, resume: ResumedInput | undefined): Promise<CallStep> {
-    const { journal, parts: { options: { callTimeout } } } = this.#host;
+    const { journal, signal, observer, parts: { options: { callTimeout } } } = this.#host;
+    const { proposal, repeatable } = planned;
     const name = this.#nextName();
     try {
-      const { repeatable } = planned;
-      return await journal.do(name, { repeatable }, () => this.#attempt(planned, resume, callTimeout));
+      return await journal.do(name, { repeatable }, async () => {
+        try {
+          return await this.#attempt(planned, resume, callTimeout);
+        } catch (error) {
+          // It is given up in the middle: nobody knows whether it runs.
+          throw signal.aborted && !repeatable ? new StepUnknownError(name) : error;
+        }
+      });
     } catch (error) {
       if (!(error instanceof StepUnknownError)) throw error;
-      const outcome = unknown(planned.proposal, "the process that made it ended");
-      return { type: "done", observation: await this.#record(planned.proposal, outcome, `unknown:${name.slice(5)}`) };
+      if (signal.aborted) {
+        this.#tell(observer.observe(this.#observed(proposal), unknown(proposal, "the run ended in the middle of it")));
+        throw signal.reason;
+      }
+      const outcome = unknown(proposal, "the process that made it ended");
+      return { type: "done", observation: await this.#record(proposal, outcome, `unknown:${name.slice(5)}`) };
     }
   }
 
@@ -181,7 +199,10 @@ export class RunCall {
     const entry = hub.findTool({ server, name: tool });
     if (!entry) return done(said(`"${name}" is not there any more: it was not called`, "not_called"));
     if (await planner.hashOf(entry) !== proposal.toolHash) return { type: "changed" };
-    const relayed = this.#relayed(proposal, (usage) => spent.push(usage));
+    const relayed = this.#relayed(proposal, {
+      spend: (usage) => spent.push(usage),
+      spent: () => tokensOf(sum(spent)),
+    });
     relay?.begin(relayed);
     try {
       const options = {
@@ -207,9 +228,9 @@ export class RunCall {
   /** What the relay knows the call by, and takes a legacy server's questions to. */
   #relayed(
     proposal: ProposedCall,
-    spend: Asking["spend"],
+    { spend, spent }: { readonly spend: Asking["spend"]; readonly spent: () => number },
   ): RelayedCall & { readonly progress: (progress: Progress) => void } {
-    const { world, parts: { random }, inputs, meta } = this.#host;
+    const { world, parts: { random }, inputs, meta, used } = this.#host;
     const attempt = randomHex(random, 6);
     let count = 0;
     return {
@@ -227,13 +248,14 @@ export class RunCall {
           samples: this.#samples,
           once: (_, work) => work(),
           spend,
+          used: () => used() + spent(),
         }),
     };
   }
 
   /** What a modern server wants to know, side by side. */
   async #answers(call: ProposedCall, pending: PendingInput, at: number): Promise<Record<string, JsonObject>> {
-    const { inputs, journal, spend } = this.#host;
+    const { inputs, journal, spend, used } = this.#host;
     const entries = Object.entries(pending.inputRequests ?? {});
     const answers = await settleAll(entries.map(([, request], index) => {
       const id = `${kindOf(request)}:${this.#name}.${this.#steps}.${index + 1}`;
@@ -244,6 +266,7 @@ export class RunCall {
         samples: this.#samples,
         once: (name, work) => journal.do(name, { repeatable: true }, work),
         spend,
+        used,
       });
     }));
     return Object.fromEntries(entries.map(([key], index) => [key, answers[index] ?? {}]));
@@ -302,15 +325,21 @@ export class RunCall {
   #progress(id: string, attempt: string): (progress: Progress) => void {
     const { world } = this.#host;
     let count = 0;
-    return ({ progress, total, message }) =>
+    let told = -Infinity;
+    return ({ progress, total, message }) => {
+      const now = world.clock.monotonic();
+      // Events of a run are kept, and a server may send as many as it likes.
+      if (count >= signs.most && now - told < signs.pause) return;
+      told = now;
       world.emit(`progress:${this.#name}.${attempt}.${++count}`, {
         type: "progress",
         step: this.#place.step,
         id,
         progress,
         ...(total !== undefined && { total }),
-        ...(message !== undefined && { message }),
+        ...(message !== undefined && { message: excerpt(message, signs.longest) }),
       });
+    };
   }
 
   #observed({ id, server, tool, name, argumentsHash, toolHash }: ProposedCall) {
@@ -332,29 +361,6 @@ export class RunCall {
   }
 }
 
-function denied({ name }: ProposedCall, reason: string): CallOutcome {
-  return said(
-    `The call of "${name}" was denied: ${reason}. It was not made; do not try it again without asking`,
-    "denied",
-  );
-}
-
-function unknown({ name }: ProposedCall, why: string): CallOutcome {
-  return said(
-    `The call of "${name}" may have run, or not: ${why}. It is not made again by itself; find out what it did first`,
-    "unknown",
-  );
-}
-
-function failed(proposal: ProposedCall, error: unknown): CallOutcome {
-  const { message } = error instanceof Error ? error : { message: String(error) };
-  const delivery = error instanceof McpError ? error.delivery : "answered";
-  if (delivery === "unknown") return unknown(proposal, message);
-  return delivery === "not-sent"
-    ? said(`"${proposal.name}" was not called: ${message}`, "not_called")
-    : said(`"${proposal.name}" failed: ${message}`, "tool_error");
-}
-
 function pendingOf(error: unknown): PendingInput | undefined {
   const pending = error instanceof InputRequiredError ? error.pending : undefined;
   if (!isObject(pending)) return undefined;
@@ -369,6 +375,10 @@ function asJson(result: CallToolResult): CallToolResult {
 
 function kindOf({ method }: InputRequest): string {
   return method === "elicitation/create" ? "elicitation" : method === "sampling/createMessage" ? "sampling" : "input";
+}
+
+function tokensOf({ inputTokens, outputTokens }: TokenUsage): number {
+  return inputTokens + outputTokens;
 }
 
 function sum(usages: readonly TokenUsage[]): TokenUsage {

@@ -4,11 +4,12 @@
  * @module
  */
 import { answerElicitation } from "../../../client/input/elicitation.ts";
-import { InputRequiredError, InvalidParamsError } from "../../../protocol/errors.ts";
+import { InputRequiredError, InvalidParamsError, McpError } from "../../../protocol/errors.ts";
 import { isObject } from "../../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../../protocol/json_rpc.ts";
 import type { CreateMessageRequest, ElicitRequest, InputRequest } from "../../../protocol/types.ts";
 import type { TokenUsage } from "../../api_agent.ts";
+import { LanguageModelError } from "../../model/seam.ts";
 import type { AgentParts } from "../parts.ts";
 import type { AgentAnswer, ProposedCall, RunWorld } from "../seam.ts";
 import { sample } from "../turns/sampling.ts";
@@ -27,9 +28,18 @@ export interface Asking extends QuestionOptions {
   once<Value>(id: string, work: () => Promise<Value>): Promise<Value>;
   /** Counts what was used. */
   spend(usage: TokenUsage): void;
+  /** How many tokens the run has used so far. */
+  used(): number;
   /** How many samples were taken in the call. */
   readonly samples: { count: number };
 }
+
+/** What came of one question to the model. Plain JSON: it is kept in journals. */
+type Sample =
+  | { readonly result: JsonObject; readonly usage: TokenUsage }
+  | { readonly failure: string; readonly kind: keyof typeof failures };
+
+const failures = { model: LanguageModelError, question: InvalidParamsError, refused: InputRequiredError } as const;
 
 /** Answers what servers ask. */
 export class ServerInputs {
@@ -52,7 +62,9 @@ export class ServerInputs {
    * @throws {InputRequiredError} When it is refused, and there is no answer that says so.
    * @throws {InvalidParamsError} When it makes no sense.
    */
-  async answer({ method, params = {} }: InputRequest, asking: Asking): Promise<JsonObject> {
+  async answer({ method, params: given }: InputRequest, asking: Asking): Promise<JsonObject> {
+    const params = given ?? {};
+    if (!isObject(params)) throw new InvalidParamsError(`"params" of "${method}" must be an object`);
     switch (method) {
       case "elicitation/create":
         return await this.#elicit(params as ElicitRequest, asking);
@@ -99,7 +111,7 @@ export class ServerInputs {
   }
 
   async #sample(params: JsonObject, asking: Asking): Promise<JsonObject> {
-    const { sampling, model, random } = this.#parts;
+    const { sampling, model, random, tokens } = this.#parts;
     const { call: { server }, samples, id } = asking;
     if (!sampling.allows(server)) throw new InputRequiredError("The agent's model is not for servers to ask");
     if (++samples.count > sampling.most) {
@@ -111,12 +123,24 @@ export class ServerInputs {
       const { action } = await this.#questions.ask({ id, server, message, kind: "sampling", request: params }, asking);
       if (action !== "accept") throw new InputRequiredError("The user rejected the sampling request");
     }
-    const { result, usage } = await asking.once(id, async () => {
+    // What failed is kept as a value: an error of a journal is of no class.
+    const taken = await asking.once(id, async (): Promise<Sample> => {
+      if (asking.used() >= tokens) return { failure: "The run has used up its tokens", kind: "refused" };
       const parts = { model, random, clock: this.#world.clock, signal: this.#signal };
-      const taken = await sample(params as unknown as CreateMessageRequest, parts, sampling.maxTokens);
-      return { result: taken.result as unknown as JsonObject, usage: taken.answer.usage };
+      try {
+        const { result, answer } = await sample(params as unknown as CreateMessageRequest, parts, sampling.maxTokens);
+        return { result: result as unknown as JsonObject, usage: answer.usage };
+      } catch (error) {
+        this.#signal.throwIfAborted();
+        if (error instanceof LanguageModelError) return { failure: error.message, kind: "model" };
+        const failure = error instanceof McpError ? error.message : "The server's question to the model makes no sense";
+        return { failure, kind: "question" };
+      }
     });
-    asking.spend(usage);
-    return result;
+    if ("failure" in taken) {
+      throw new failures[taken.kind](taken.failure);
+    }
+    asking.spend(taken.usage);
+    return taken.result;
   }
 }

@@ -32,7 +32,7 @@ export class OutputShape {
 
   /** Reads a text: JSON, also in a block of Markdown. */
   read(text: string): ReadOutput {
-    const json = /^\s*```(?:json)?\s*\n([^]*?)\n\s*```\s*$/.exec(text)?.[1] ?? text;
+    const json = unfenced(text);
     let value: unknown;
     try {
       value = JSON.parse(json);
@@ -52,6 +52,14 @@ export class OutputShape {
       JSON.stringify(this.request.schema)
     }`;
   }
+}
+
+/** What stands in a block of Markdown, where that is all there is. */
+function unfenced(text: string): string {
+  const whole = text.trim();
+  const lineEnd = whole.indexOf("\n");
+  const isBlock = /^```(?:json)?\s*$/.test(whole.slice(0, Math.max(0, lineEnd))) && whole.endsWith("```");
+  return isBlock ? whole.slice(lineEnd, -3) : text;
 }
 
 /** What a model is told of an answer that does not fit. */

@@ -63,7 +63,9 @@ export class Holding {
   #told: Told[] = [];
   #characters = 0;
   #callOffFlush: (() => void) | undefined;
-  #callOffLeave: (() => void) | undefined;
+  /** What calls its timers off. */
+  readonly #timers = new Set<() => void>();
+  #isPatient = false;
   /** Steps under way. */
   #busy = 0;
   #isClosing = false;
@@ -172,7 +174,12 @@ export class Holding {
     this.#considerLeaving();
     const { until } = wait;
     if (until === undefined || !wait.isLive || wait.kind !== "time") return;
-    this.keeping.clock.schedule(() => this.poll(), Math.max(0, until - this.keeping.clock.now()));
+    this.pollAt(until);
+  }
+
+  /** Looks for what is waited for at a time, unless the run was left. */
+  pollAt(time: number, options?: { readonly background: boolean }): void {
+    this.#later(() => this.poll(), Math.max(0, time - this.keeping.clock.now()), options);
   }
 
   /** Takes something back that was waited for. */
@@ -207,7 +214,7 @@ export class Holding {
   close(drain: number): void {
     this.#isClosing = true;
     if (this.#busy === 0) return this.giveBack();
-    this.keeping.clock.schedule(() => this.giveBack(), drain);
+    this.#later(() => this.giveBack(), drain);
   }
 
   /** Gives the run back, so that another process can take it at once. */
@@ -221,7 +228,8 @@ export class Holding {
     if (this.#reason) return this.#reason;
     const error = this.#reason = new RunLeftError(reason, cause === undefined ? undefined : { cause });
     this.#forgetTold();
-    this.#callOffLeave?.();
+    for (const callOff of this.#timers) callOff();
+    this.#timers.clear();
     for (const wait of this.#waits) wait.give(error);
     this.#waits.clear();
     this.#controller.abort(error);
@@ -253,11 +261,26 @@ export class Holding {
   #considerLeaving(): void {
     if (this.#isClosing && this.#busy === 0 && !this.#reason) return this.giveBack();
     const isIdle = this.#busy === 0 && this.#waits.size > 0 && ![...this.#waits].some(({ isLive }) => isLive);
-    if (this.#reason || !isIdle || this.#callOffLeave) return;
-    this.#callOffLeave = this.keeping.clock.schedule(() => {
-      this.#callOffLeave = undefined;
+    if (this.#reason || !isIdle || this.#isPatient) return;
+    this.#isPatient = true;
+    this.#later(() => {
+      this.#isPatient = false;
       this.#leaveWaiting();
     }, patience);
+  }
+
+  /** Does something later, unless the run was left. */
+  #later(work: () => void, milliseconds: number, options?: { readonly background: boolean }): void {
+    const callOff = this.keeping.clock.schedule(
+      () => {
+        this.#timers.delete(callOff);
+        work();
+      },
+      milliseconds,
+      options,
+    );
+    if (!this.#reason) this.#timers.add(callOff);
+    else callOff();
   }
 
   #leaveWaiting(): void {

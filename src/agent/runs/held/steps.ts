@@ -156,7 +156,9 @@ export class HeldSteps implements Steps {
   #fail(name: string, options: StepOptions, { error, kept }: { error: unknown; kept: StepRow | undefined }): unknown {
     // What breaks off because the run was left says nothing of the step.
     if (this.#held.isLeft || error instanceof RunLeftError) return this.#held.leave("lost");
-    if (error instanceof StepTimeout && !options.repeatable) {
+    // Work may say of itself that nobody knows.
+    const isUnknown = error instanceof StepTimeout || error instanceof StepUnknownError;
+    if (isUnknown && !options.repeatable) {
       this.#keep(name, "lose", undefined);
       return new StepUnknownError(name);
     }

@@ -65,7 +65,7 @@ export class HeldWorld implements RunWorld {
 
   #wait({ id, expiresAt }: AgentQuestion, isLive: boolean, signal: AbortSignal | undefined): Promise<AgentAnswer> {
     const held = this.#held;
-    const { keeping: { database, clock, changed }, id: run } = held;
+    const { keeping: { database, changed }, id: run } = held;
     return new Promise((resolve, reject) => {
       const settle = (now: number): boolean => {
         if (expiresAt !== undefined && now >= expiresAt && !readAnswer(database, run, id)) {
@@ -96,9 +96,7 @@ export class HeldWorld implements RunWorld {
       };
       signal?.addEventListener("abort", abort, { once: true });
       held.wait(wait);
-      if (expiresAt !== undefined && isLive) {
-        clock.schedule(() => held.poll(), Math.max(0, expiresAt - clock.now()), { background: true });
-      }
+      if (expiresAt !== undefined && isLive) held.pollAt(expiresAt, { background: true });
     });
   }
 }

@@ -61,6 +61,16 @@ export function openQuestions(database: SqlDatabase, run: string): AgentQuestion
   return rows.map((row) => readJson(database, run, "question", textOf(row, "id")));
 }
 
+/** The ids of questions that wait no more, oldest first: those with an answer, all of them where the run is over. */
+export function closedQuestions(database: SqlDatabase, run: string, isOver: boolean): string[] {
+  const rows = database.all(
+    "select id from agent_questions where run = ? and (answered_at is not null or ? = 1) order by asked",
+    run,
+    isOver ? 1 : 0,
+  );
+  return rows.map((row) => textOf(row, "id"));
+}
+
 /** Forgets the open questions of calls that died with their process: a call that is made again asks again. */
 export function forgetLiveQuestions(database: SqlDatabase, run: string): void {
   const rows = database.all("select id from agent_questions where run = ? and answered_at is null and live = 1", run);

@@ -9,7 +9,7 @@ import type { AgentEnd, AgentQuestion, AgentTask } from "../../loop/seam.ts";
 import type { RunRecord, RunState } from "../seam.ts";
 import { isRunState } from "../states.ts";
 import { numberOf, optionalNumber, optionalText, textOf } from "./cells.ts";
-import { openQuestions } from "./questions.ts";
+import { closedQuestions, openQuestions } from "./questions.ts";
 import { tables } from "./schema.ts";
 import { unknownSteps } from "./steps.ts";
 import { readJson, writeText } from "./texts.ts";
@@ -114,6 +114,7 @@ export function toRecord(database: SqlDatabase, run: RunRow): RunRecord {
     steps,
     usage: { inputTokens, outputTokens },
     questions,
+    closed: closedQuestions(database, id, endedAt !== undefined),
     unknown: unknownSteps(database, id),
     ...end === undefined ? {} : { end },
   };

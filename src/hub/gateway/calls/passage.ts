@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { unlessAborted } from "../../../client/core_client.ts";
 import { InvalidParamsError, MissingCapabilityError, ProtocolViolationError } from "../../../protocol/errors.ts";
 import type { JsonObject } from "../../../protocol/json_rpc.ts";
 import type { CreateMessageRequest, ElicitRequest, InputRequest, Progress } from "../../../protocol/types.ts";
@@ -87,15 +88,14 @@ export class Passage {
   ask(request: InputRequest, signal: AbortSignal): Promise<JsonObject> {
     const context = this.#context;
     if (context && !context.rounds) return ask(context, request);
-    return new Promise((resolve, reject) => {
-      const key = `question_${++this.#count}`;
+    const over = [signal, this.signal].find(({ aborted }) => aborted);
+    if (over) return Promise.reject(over.reason);
+    const key = `question_${++this.#count}`;
+    const answered = new Promise<JsonObject>((resolve, reject) => {
       this.#questions.set(key, { request, resolve, reject });
-      signal.addEventListener("abort", () => {
-        this.#questions.delete(key);
-        reject(signal.reason);
-      }, { once: true });
       this.#asked();
     });
+    return unlessAborted(answered, signal).finally(() => this.#questions.delete(key));
   }
 
   /**

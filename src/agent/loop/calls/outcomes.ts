@@ -1,0 +1,34 @@
+/**
+ * What is said of calls that gave nothing.
+ *
+ * @module
+ */
+import { McpError } from "../../../protocol/errors.ts";
+import type { ProposedCall } from "../seam.ts";
+import { type CallOutcome, said } from "./observation.ts";
+
+/** It was not made, since nobody said yes. */
+export function denied({ name }: ProposedCall, reason: string): CallOutcome {
+  return said(
+    `The call of "${name}" was denied: ${reason}. It was not made; do not try it again without asking`,
+    "denied",
+  );
+}
+
+/** It may have run. */
+export function unknown({ name }: ProposedCall, why: string): CallOutcome {
+  return said(
+    `The call of "${name}" may have run, or not: ${why}. It is not made again by itself; find out what it did first`,
+    "unknown",
+  );
+}
+
+/** What a failure says of whether it ran. */
+export function failed(proposal: ProposedCall, error: unknown): CallOutcome {
+  const { message } = error instanceof Error ? error : { message: String(error) };
+  const delivery = error instanceof McpError ? error.delivery : "answered";
+  if (delivery === "unknown") return unknown(proposal, message);
+  return delivery === "not-sent"
+    ? said(`"${proposal.name}" was not called: ${message}`, "not_called")
+    : said(`"${proposal.name}" failed: ${message}`, "tool_error");
+}

@@ -1,0 +1,61 @@
+import { describe, test } from "node:test";
+import { assert, assertEquals } from "@std/assert";
+import { Agent } from "../../../src/agent/mod.ts";
+import { createRelay } from "../../../src/hub/gateway/mod.ts";
+import type { JsonObject } from "../../../src/protocol/json_rpc.ts";
+import { openHub } from "../../hub/support.ts";
+import { call, ScriptedModel } from "./support/scripted.ts";
+
+/** A server that wants this input before it gives anything. */
+function asking(inputRequests: JsonObject): (url: unknown, init?: RequestInit) => Promise<Response> {
+  const complete = { resultType: "complete", ttlMs: 0, cacheScope: "private" };
+  const results: Record<string, JsonObject> = {
+    "server/discover": {
+      ...complete,
+      supportedVersions: ["2026-07-28"],
+      capabilities: { tools: {} },
+      serverInfo: { name: "strange", version: "1" },
+    },
+    "tools/list": { ...complete, tools: [{ name: "ask", inputSchema: { type: "object" } }] },
+    "tools/call": { resultType: "input_required", inputRequests, requestState: "once" },
+  };
+  return async (_, init) => {
+    const { id, method, params } = JSON.parse(await new Response(init?.body).text());
+    const result = params?.requestState === "once" ? { resultType: "complete", content: [] } : results[method] ?? {};
+    return Response.json({ jsonrpc: "2.0", id, result });
+  };
+}
+
+const message = { role: "user", content: { type: "text", text: "Hi" } };
+const questions: readonly (readonly [string, JsonObject | null, "ok" | "tool_error"])[] = [
+  ["elicitation/create", null, "ok"],
+  ["elicitation/create", { message: 5, requestedSchema: null }, "ok"],
+  ["elicitation/create", { message: "x", requestedSchema: { type: "object", properties: { a: null } } }, "ok"],
+  ["elicitation/create", { message: "x", mode: 5 }, "tool_error"],
+  ["sampling/createMessage", null, "tool_error"],
+  ["sampling/createMessage", { messages: [null], maxTokens: 5 }, "tool_error"],
+  ["sampling/createMessage", { messages: [{ role: "user", content: null }], maxTokens: 5 }, "tool_error"],
+  ["sampling/createMessage", { messages: [message], maxTokens: 5, tools: [null] }, "tool_error"],
+  ["roots/list", null, "ok"],
+  ["nothing/known", {}, "tool_error"],
+];
+
+describe("questions of servers that make no sense", () => {
+  for (const [method, params, outcome] of questions) {
+    test(`end their call, and not the run: ${method} ${JSON.stringify(params)}`, async () => {
+      const relay = createRelay();
+      const { handlers, features } = relay;
+      const fetch = asking({ one: { method, params } });
+      await using hub = await openHub({ data: { url: "http://localhost/mcp", fetch } }, { handlers, features });
+      const model = new ScriptedModel(({ messages }) =>
+        messages.at(-1)?.role === "tool" ? { text: "done" } : { calls: [call("data__ask")] }
+      );
+      const agent = new Agent({ model, hub, relay, approve: "allow", sampling: "allow" });
+      const run = agent.run("Go", { questions: () => ({ action: "accept", content: {} }) });
+      assertEquals((await run.end).type, "succeeded");
+      const [observation] = run.observations;
+      assertEquals(observation?.outcome, outcome);
+      assert(!/null|undefined|destructur/.test(JSON.stringify(observation?.result)), "the runtime's own words");
+    });
+  }
+});
