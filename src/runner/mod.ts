@@ -18,7 +18,7 @@ export { createSessions } from "./access/sessions.ts";
 export type { BrowserSession, BrowserSessionOptions, BrowserSessions } from "./access/sessions.ts";
 export { createAccessCheck, objectName, signAccess } from "./access/envelope.ts";
 export type { AccessCheck, AccessEnvelope, EnvelopeOptions } from "./access/envelope.ts";
-export { createHandedOver, handOver } from "./access/handoff.ts";
+export { createHandedOver, handOver, tenantOfHandedOver } from "./access/handoff.ts";
 export type { HandedOverCall } from "./access/handoff.ts";
 export type { ForwardCall } from "./tenants/forwarding.ts";
 export { scopeHub } from "./access/access_hub.ts";

@@ -117,7 +117,9 @@ class Scoped extends HubLayer implements ScopedHub {
     // What a result budget inside has kept: whoever knows its name was told it with a result of theirs.
     if (uri.startsWith(resultsUri)) {
       await this.#record("", uri, "allow");
-      return await this.hub.readResource(uri, options);
+      return await this.hub.readResource(uri, options).catch((error: unknown) => {
+        throw error instanceof InvalidParamsError ? hidden(`There is no resource "${uri}"`) : error;
+      });
     }
     const owners = typeof name === "object"
       ? [name.server]

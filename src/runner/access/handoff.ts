@@ -54,6 +54,11 @@ export async function handOver(call: HandedOverCall, options: EnvelopeOptions): 
   return new Request(request, { headers });
 }
 
+/** For which tenant a request was handed over; undefined when it was not, or too late. */
+export async function tenantOfHandedOver({ headers }: Request, options: EnvelopeOptions): Promise<string | undefined> {
+  return (await readAccess(headers.get(accessHeader), options))?.tenant;
+}
+
 /**
  * Finds who asks in requests of {@linkcode handOver}: the `handedOver` of a runner's `access`. Requests for another tenant, from
  * elsewhere or of more than a minute ago are nobody's.

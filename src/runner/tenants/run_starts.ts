@@ -8,6 +8,9 @@ import { LimitExceededError } from "../../protocol/errors.ts";
 import type { RunnerParts } from "../parts.ts";
 import { ask, Refusal, tooMuch } from "../rest/problem.ts";
 
+/** How many runs one list gives. */
+const mostListed = 10_000;
+
 /** The states of runs that have not ended. */
 export const activeStates: readonly RunState[] = ["accepted", "running", "needs_input", "needs_decision"];
 
@@ -23,12 +26,8 @@ export async function beginRun(
 ): Promise<RunRecord> {
   const { quotas, logger } = parts;
   const most = quotas.of(tenant).runs;
-  let count = 0;
-  for (const state of activeStates) {
-    const found = await ask("What keeps runs", () => runs.list({ state, limit: most + 1 }), logger);
-    count += found.length;
-    if (count >= most) throw tooMuch("too_many_runs", `This tenant has ${most} runs that have not ended`, 5);
-  }
+  const count = await ask("What keeps runs", () => runs.countOpen?.() ?? countListed(runs, most), logger);
+  if (count >= most) throw tooMuch("too_many_runs", `This tenant has ${most} runs that have not ended`, 5);
   await checkStored(parts, tenant, 0);
   return await ask("What keeps runs", async () => {
     try {
@@ -39,6 +38,16 @@ export async function beginRun(
       throw error;
     }
   }, logger);
+}
+
+/** Counts runs that have not ended, up to a number. */
+async function countListed(runs: Runs, most: number): Promise<number> {
+  let count = 0;
+  for (const state of activeStates) {
+    count += (await runs.list({ state, limit: Math.min(Math.max(most, 1), mostListed) })).length;
+    if (count >= most) break;
+  }
+  return count;
 }
 
 /**
