@@ -4,7 +4,6 @@
  * @module
  */
 import type { AgentEnd, RunnableAgent, RunWorld } from "../src/agent/loop/seam.ts";
-import { createObjectRuns } from "../src/agent/runs/object_runs.ts";
 import type { ObjectAlarm, ObjectRuns } from "../src/agent/runs/object_runs.ts";
 import { objectName, principalOf, Refusal, tenantOfHandedOver } from "../src/runner/mod.ts";
 import { createObjectDatabase } from "../src/runtime/sql/object_database.ts";
@@ -14,8 +13,7 @@ import type { RunnerEnv } from "./env.ts";
 import { logger } from "./operator/log.ts";
 import { offered } from "./offered.ts";
 import { Operator } from "./operator/operator.ts";
-import { TenantRoom } from "./tenant/room.ts";
-import type { RoomStorage } from "./tenant/room.ts";
+import type { RoomParts, RoomStorage, TenantRoom } from "./tenant/room.ts";
 
 /** The part of a Durable Object's state that is used. */
 export interface TenantState {
@@ -47,7 +45,7 @@ export class TenantObject {
     this.#operator = new Operator(env, logger);
     void state.blockConcurrencyWhile(async () => {
       const tenant = await state.storage.get(tenantKey);
-      if (typeof tenant === "string") this.#begin(tenant);
+      if (typeof tenant === "string") await this.#begin(tenant);
     });
   }
 
@@ -72,10 +70,13 @@ export class TenantObject {
     const id = TENANTS.idFromName(await objectName(secretOf(this.#env), tenant, "tenant"));
     if (id.toString() !== this.#state.id.toString()) return;
     await this.#state.storage.put(tenantKey, tenant);
-    if (this.#tenant === undefined) this.#begin(tenant);
+    if (this.#tenant === undefined) await this.#begin(tenant);
   }
 
-  #begin(tenant: string): void {
+  /** What only an object needs is loaded here: an isolate that lets callers in does not read it. */
+  async #begin(tenant: string): Promise<void> {
+    const { createObjectRuns } = await import("../src/agent/runs/object_runs.ts");
+    if (this.#tenant !== undefined) return;
     this.#tenant = tenant;
     const { storage } = this.#state;
     const watchdog = Number(this.#env.WATCHDOG) || undefined;
@@ -98,12 +99,12 @@ export class TenantObject {
     const current = this.#room;
     if (current?.text === settings.text) return await current.opened;
     const parts = { env: this.#env, operator: this.#operator, storage: this.#state.storage, tenant, settings, runs };
-    const opened = TenantRoom.open({ ...parts, forget: () => this.#forget() });
+    const opened = openRoom({ ...parts, forget: () => this.#forget() });
     const room = this.#room = { text: settings.text, opened };
     opened.catch(() => {
       if (this.#room === room) this.#room = undefined;
     });
-    void current?.opened.then((old) => old.close()).catch(() => {});
+    void current?.opened.then((old) => old.retire()).catch(() => {});
     return await opened;
   }
 
@@ -111,11 +112,16 @@ export class TenantObject {
   #agent(name: string, owner: string): RunnableAgent {
     return {
       execute: async (task, world) => {
-        const agent = await patiently(world, async () => {
+        const { agent, leave } = await patiently(world, async () => {
           const principal = principalOf(owner, this.#tenant ?? "");
-          return await (await this.#open()).agent(name, principal);
+          const room = await this.#open();
+          return { agent: await room.agent(name, principal), leave: room.enter() };
         });
-        return agent ? await agent.execute(task, world) : forbidden(name);
+        try {
+          return agent ? await agent.execute(task, world) : forbidden(name);
+        } finally {
+          leave();
+        }
       },
     };
   }
@@ -133,6 +139,11 @@ export class TenantObject {
     await storage.deleteAlarm();
     await storage.deleteAll();
   }
+}
+
+async function openRoom(parts: RoomParts): Promise<TenantRoom> {
+  const { TenantRoom } = await import("./tenant/room.ts");
+  return await TenantRoom.open(parts);
 }
 
 /** Does what needs the config; while that cannot be read, it is tried again. */

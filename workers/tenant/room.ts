@@ -65,6 +65,8 @@ export class TenantRoom {
   readonly #handler: WebSocketHandler;
 
   readonly #catalogs: CatalogKeeper;
+  #users = 0;
+  #isRetired = false;
 
   private constructor(
     parts: RoomParts,
@@ -137,6 +139,27 @@ export class TenantRoom {
     const hub = withResultBudget(scoped, { store: this.#results, readTool: true, onError: told });
     const { createAgent } = await import("../agents.ts");
     return await createAgent(name, { env, hub, relay: this.#relay, settings: settings.agents });
+  }
+
+  /** Stays in it: for a run, which goes on with the servers that it began with. Gives what ends that. */
+  enter(): () => void {
+    this.#users++;
+    let isHere = true;
+    return () => {
+      if (isHere) this.#users--;
+      isHere = false;
+      if (this.#isRetired && !this.#users) void this.close();
+    };
+  }
+
+  /** Another one has taken its place: it ends when its calls and runs are over. */
+  async retire(): Promise<void> {
+    await this.#catalogs.close();
+    if (this.#users) this.#isRetired = true;
+    else {
+      await this.#hub.drain();
+      await this.close();
+    }
   }
 
   /** Cancels runs, withdraws tokens, forgets records and large results. Nothing is written any more when it resolves. */
