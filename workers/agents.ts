@@ -11,7 +11,8 @@ import type { HubLike } from "../src/hub/seam.ts";
 import type { RunnerEnv } from "./env.ts";
 
 /** What the operator says of agents, for all tenants or for one. */
-export interface AgentSettings extends Pick<AgentOptions, "readOnly" | "trustHintsOf" | "idempotent" | "instructions"> {
+export interface AgentSettings
+  extends Pick<AgentOptions, "readOnly" | "trustHintsOf" | "idempotent" | "instructions" | "onUnknown"> {
   /** What becomes of calls that may change something (a person is asked). */
   readonly approve?: "ask" | "deny" | "allow" | undefined;
 }

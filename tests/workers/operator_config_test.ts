@@ -51,6 +51,7 @@ describe("the operator's config", () => {
       [{ quotas: { runs: "many" } }, '"quotas.runs"'],
       [{ quotas: { walks: 1 } }, '"walks"'],
       [{ agents: { approve: "yes" } }, '"agents.approve"'],
+      [{ agents: { onUnknown: "retry" } }, '"agents.onUnknown"'],
       [{ agents: { readOnly: "all" } }, '"agents.readOnly"'],
       [{ tenants: { acme: { server: {} } } }, '"server"'],
       [{ tenants: { acme: { servers: { one: {} } } } }, '"tenants.acme.servers.one.url"'],

@@ -44,7 +44,14 @@ export interface OperatorConfig {
 
 const fields: readonly string[] = ["keys", "rules", "servers", "agents", "quotas", "tenants", "schedules"];
 const tenantFields: readonly string[] = ["servers", "agents", "quotas"];
-const agentFields: readonly string[] = ["readOnly", "trustHintsOf", "idempotent", "approve", "instructions"];
+const agentFields: readonly string[] = [
+  "readOnly",
+  "trustHintsOf",
+  "idempotent",
+  "approve",
+  "onUnknown",
+  "instructions",
+];
 const quotaFields: readonly string[] = [
   "runs",
   "requestsPerMinute",
@@ -102,9 +109,12 @@ function readPart(given: Record<string, unknown>, at: string, variables: Variabl
     if (typeof value !== "number" || !(value >= 0)) throw wrong(`${at}quotas.${name}`, "a number from 0 on");
   }
   const agents = objectOf(given.agents ?? {}, `"${at}agents"`, agentFields);
-  const { approve, instructions, ...lists } = agents;
+  const { approve, onUnknown, instructions, ...lists } = agents;
   if (approve !== undefined && approve !== "ask" && approve !== "deny" && approve !== "allow") {
     throw wrong(`${at}agents.approve`, '"ask", "deny" or "allow"');
+  }
+  if (onUnknown !== undefined && onUnknown !== "ask" && onUnknown !== "tell" && onUnknown !== "fail") {
+    throw wrong(`${at}agents.onUnknown`, '"ask", "tell" or "fail"');
   }
   if (instructions !== undefined && typeof instructions !== "string") throw wrong(`${at}agents.instructions`, "a text");
   for (const [name, value] of Object.entries(lists)) {
