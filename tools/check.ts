@@ -1,4 +1,4 @@
-/** `bun run check`: types, lint, format, floors, docs, publish dry run and bundle budgets; `--only <step>` runs one. */
+/** `bun run check`: types, lint, format, floors, docs, dry runs of publishing and deploying, bundle budgets; `--only <step>` runs one. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -50,6 +50,7 @@ function listSteps(deno: string, script: readonly string[]): Step[] {
     { name: "examples in docs", inputs: [...entries(), ...sources()], command: docTests(deno) },
     { name: "publish", inputs: ["mod.ts"], command: () => [deno, "publish", "--dry-run", "--allow-dirty"] },
     { name: "publish, import", inputs: ["mod.ts"], command: tool("publish_local") },
+    { name: "deploy", inputs: ["wrangler.toml"], command: tool("check_deploy") },
     { name: "sizes", inputs: ["src/client/mod.ts"], command: tool("check_sizes") },
   ];
 }

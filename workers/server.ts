@@ -18,9 +18,10 @@ import { internalError, json, refuse } from "../src/server/http/replies.ts";
 import { createModernHandler } from "../src/server/mod.ts";
 import type { Authenticate } from "../src/server/mod.ts";
 import { createAuth } from "./auth.ts";
-import { peek } from "./peek.ts";
+import { peek } from "./session/peek.ts";
 import { createSample } from "./sample.ts";
-import { namesOf, SessionObject } from "./session_object.ts";
+import { namesOf } from "./names.ts";
+import { SessionObject } from "./session_object.ts";
 import type { ServerEnv, SessionNamespace } from "./session_object.ts";
 import { SocketObject } from "./socket_object.ts";
 

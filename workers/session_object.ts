@@ -8,16 +8,14 @@ import { workersLimits } from "../src/protocol/limits.ts";
 import { createObjectStore } from "../src/runtime/stores/object_store.ts";
 import type { ObjectStorage } from "../src/runtime/stores/object_store.ts";
 import { createHandler, createSessionStore } from "../src/server/mod.ts";
-import type { Handler, HttpOptions, SessionStore } from "../src/server/mod.ts";
+import type { Handler, SessionStore } from "../src/server/mod.ts";
 import { createSample } from "./sample.ts";
 import { createAuth } from "./auth.ts";
+import { namesOf } from "./names.ts";
+import type { NamesEnv } from "./names.ts";
 
 /** What the operator sets. */
-export interface ServerEnv {
-  /** The names that the Worker is reached by, with commas between: `mcp.example.com`. Without them, this machine's alone. */
-  readonly ALLOWED_HOSTS?: string;
-  /** The origins whose pages may use it, with commas between: `https://app.example.com`. */
-  readonly ALLOWED_ORIGINS?: string;
+export interface ServerEnv extends NamesEnv {
   /** Seals what modern clients carry between the rounds of one call, at least 16 characters: a secret. */
   readonly STATE_SECRET?: string;
   /** The objects of the legacy sessions. */
@@ -48,20 +46,7 @@ const idle = 1_800_000;
 /** How often the alarm is put off at most, in milliseconds: each time is a write. */
 const alarmPause = 60_000;
 
-/** The names that the environment allows, as options of an endpoint. */
-export function namesOf({ ALLOWED_HOSTS, ALLOWED_ORIGINS }: ServerEnv): Pick<
-  HttpOptions,
-  "allowedHosts" | "allowedOrigins"
-> {
-  return { allowedHosts: listOf(ALLOWED_HOSTS), allowedOrigins: listOf(ALLOWED_ORIGINS) };
-}
-
-function listOf(text: string | undefined): string[] | undefined {
-  const names = text?.split(",").map((name) => name.trim()).filter((name) => name !== "");
-  return names?.length ? names : undefined;
-}
-
-/** The object: the class that `wrangler.toml` names. */
+/** The object: the class that `workers/server.toml` names. */
 export class SessionObject {
   readonly #state: ObjectState;
   readonly #env: ServerEnv;

@@ -11,9 +11,9 @@ import { workersLimits } from "../src/protocol/limits.ts";
 import { subprotocol } from "../src/protocol/web_socket.ts";
 import { createSocketEndpoint } from "../src/server/mod.ts";
 import type { SocketEndpoint } from "../src/server/mod.ts";
-import { lasting, withMessage } from "./lasting.ts";
+import { lasting, withMessage } from "./session/lasting.ts";
 import { createSample } from "./sample.ts";
-import { namesOf } from "./session_object.ts";
+import { namesOf } from "./names.ts";
 import type { ServerEnv } from "./session_object.ts";
 import { createAuth } from "./auth.ts";
 
@@ -47,7 +47,7 @@ const mostKept = 12_000;
 /** The object is about to lose what it cannot keep: the client shall connect again (RFC 6455: 1012, service restart). */
 const restart = 1012;
 
-/** The object: the class that `wrangler.toml` names. */
+/** The object: the class that `workers/server.toml` names. */
 export class SocketObject {
   readonly #state: SocketState;
   readonly #endpoint: SocketEndpoint;

@@ -1,13 +1,16 @@
 /** The programs of the serving bench: the same tool behind each server, bundled by one step for all. */
 import { join } from "node:path";
-import type { BuildOptions } from "esbuild";
+import type { BuildOptions, Plugin } from "esbuild";
 import { build, forWorkers as usual, gzipped } from "../build.ts";
 
 /** The servers: a route of `Bun.serve` (down a pipe: a loop of lines), one of Hono, ours, and the official SDK's. */
 export type ServerName = "bare" | "hono" | "ours" | "sdk";
 
-/** What a Worker holds: nothing, Hono with one route, one tool of ours, that tool in Hono, or it with all that a server can offer. */
-export type WorkerName = "empty" | "hono" | "tool" | "toolInHono" | "whole";
+/**
+ * What a Worker holds: nothing, Hono with one route, one tool of ours, that tool in Hono, it with all that a server can offer, or the
+ * runner as it is deployed.
+ */
+export type WorkerName = "empty" | "hono" | "tool" | "toolInHono" | "whole" | "runner";
 
 const host = `import { listen } from "./serving/host.ts";
   const isStdio = process.argv[2] === "stdio";
@@ -93,9 +96,27 @@ const workers: Readonly<Record<WorkerName, string>> = {
   whole: `import { createHandler, McpServer } from "../src/server/mod.ts";
     ${withTool("McpServer")}
     ${serve("createHandler(server)")}`,
+  // With its first answer: until then it is not set up.
+  runner: `import worker, { TenantObject } from "../workers/runner.ts";
+    export { TenantObject };
+    const env = { RUNNER_SECRET: "of this bench alone, and long enough", CONFIG: { get: () => Promise.resolve(null) } };
+    export default {
+      async fetch() {
+        const { status } = await worker.fetch(new Request("http://localhost/healthz"), env);
+        return new Response(status === 200 ? "ok" : "failed");
+      },
+    };`,
 };
 
-const forWorkers: BuildOptions = { ...usual, target: "es2022" };
+/** What is loaded when it is wanted is a module of its own where it is deployed: an isolate that starts does not read it. */
+const lazily: Plugin = {
+  name: "lazily",
+  setup({ onResolve }) {
+    onResolve({ filter: /^\./ }, ({ kind, path }) => kind === "dynamic-import" ? { path, external: true } : undefined);
+  },
+};
+
+const forWorkers: BuildOptions = { ...usual, target: "es2022", plugins: [lazily] };
 
 /** Builds the program of one server and answers its path. */
 export async function buildServing(name: ServerName, folder: string): Promise<string> {

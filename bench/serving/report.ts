@@ -68,6 +68,7 @@ function isolateLines(isolates: ServingFigures["isolates"]): string[] {
     ["tool", "ToolServer, modern era"],
     ["toolInHono", "the same in Hono"],
     ["whole", "McpServer, both eras"],
+    ["runner", "the runner, deployed"],
   ];
   const cells = (each: StartTimes | undefined, first: StartTimes | undefined): string =>
     [each?.start, each?.cpu, first?.start, first?.cpu].map((value) => value?.toFixed(1).padStart(10)).join("");
@@ -96,6 +97,7 @@ function judge({ loads, streams, isolates, sizes }: ServingFigures): Verdict[] {
   const ratio = (cell: LoadRow["cell"], era: ServingEra, other: ServerName, figure: "rate" | "cpu") =>
     ratioOf(loads.filter((row) => row.cell === cell && row.era === era), other, figure);
   const isolate = over(isolates, "toolInHono", "each");
+  const runner = over(isolates, "runner", "each");
   const [many, few] = [{ unit: " ×", least: true }, { unit: " ×", least: false }];
   return [
     { what: "http modern: throughput ÷ SDK", value: ratio("http", "modern", "sdk", "rate"), target: 2, ...many },
@@ -117,6 +119,13 @@ function judge({ loads, streams, isolates, sizes }: ServingFigures): Verdict[] {
       value: isolate?.cpu || isolate?.start,
       unit: " ms",
       target: 5,
+      least: false,
+    },
+    {
+      what: `Worker of the runner: start over an empty one, ${runner?.cpu ? "CPU" : "clock"}`,
+      value: runner?.cpu || runner?.start,
+      unit: " ms",
+      target: 15,
       least: false,
     },
     {

@@ -137,7 +137,7 @@ async function measureStreams(bun: string, program: string): Promise<ServingFigu
 /** Starts each Worker again and again, in turn, alone and in a crowd: noise only adds, and it comes and goes. */
 async function measureIsolates({ workerd, folder, quick }: ServingOptions): Promise<ServingFigures["isolates"]> {
   if (workerd === undefined) return {};
-  const names: readonly WorkerName[] = ["empty", "hono", "tool", "toolInHono", "whole"];
+  const names: readonly WorkerName[] = ["empty", "hono", "tool", "toolInHono", "whole", "runner"];
   const workers: { name: WorkerName; path: string }[] = [];
   for (const name of names) workers.push({ name, path: (await buildServingWorker(name, folder)).path });
   const least: Partial<Record<WorkerName, IsolateStart>> = {};

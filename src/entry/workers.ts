@@ -26,6 +26,8 @@ export type { ObjectSqlStorage } from "../runtime/sql/object_database.ts";
 export type { SqlDatabase, SqlRow, SqlValue } from "../ports.ts";
 export { createKvStore } from "../runtime/stores/kv_store.ts";
 export type { KvNamespace, KvStoreOptions } from "../runtime/stores/kv_store.ts";
+export { createR2Store } from "../runtime/stores/r2_store.ts";
+export type { R2Bucket, R2Store, R2StoreOptions } from "../runtime/stores/r2_store.ts";
 
 /**
  * Connects to one MCP server from a Worker. As `connect` of `@causeway/mcp`.

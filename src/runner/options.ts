@@ -12,6 +12,7 @@ import type { Store } from "../ports.ts";
 import type { AccessOptions } from "./access/access.ts";
 import type { OfferedAgent } from "./parts.ts";
 import type { Route } from "./rest/route.ts";
+import type { ForwardCall } from "./tenants/forwarding.ts";
 import type { TenantHub } from "./tenants/hub_pool.ts";
 import type { QuotaOptions } from "./tenants/quotas.ts";
 import type { StrictFetchOptions } from "./tenants/strict_fetch.ts";
@@ -31,6 +32,11 @@ export interface RunnerOptions extends Omit<RouteOptions, "auth"> {
    * server asks on no call of its own goes to the only principal that has calls there by `/mcp` (nobody is asked).
    */
   readonly relay?: ((tenant: string) => Relay | undefined) | undefined;
+  /**
+   * Answers what is about a tenant, in the place of this runner: sends the call, with `handOver`, to a runner that has the tenant's hub
+   * and runs, and takes `handedOver` callers. This one lets callers in, and needs no `hub`, `hubs` or `runs` then.
+   */
+  readonly forward?: ForwardCall | undefined;
   /** `most` hubs of tenants at one time (100), each `idle` for so many milliseconds at most (600,000). */
   readonly pool?: { readonly most?: number | undefined; readonly idle?: number | undefined } | undefined;
   /** Agents that runs can be started of, and that can be asked as models (none). */
@@ -46,8 +52,11 @@ export interface RunnerOptions extends Omit<RouteOptions, "auth"> {
     /** Approvals, keys of starts, sign-ins under way. */
     readonly records?: Store | undefined;
   } | undefined;
-  /** Signs in to servers for a tenant: `createOAuth` with its `tenant`, and `/oauth/callback` here as `redirectUri` (not offered). */
-  readonly oauth?: ((tenant: string) => OAuth) | undefined;
+  /**
+   * Signs in to a server for a tenant: `createOAuth` with its `tenant`, and `/oauth/callback` here as `redirectUri` (not offered). It has
+   * to be what the hub signs in to this server with.
+   */
+  readonly oauth?: ((tenant: string, server: string) => OAuth) | undefined;
   /** How servers that tenants have added are reached: always public https alone. */
   readonly egress?: StrictFetchOptions | undefined;
   /** What each tenant may use. */

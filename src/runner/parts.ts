@@ -48,7 +48,7 @@ export interface RunnerParts extends RouteParts {
   /** Takes what servers ask to callers. */
   readonly relay: ((tenant: string) => Relay | undefined) | undefined;
   /** Signs in to servers for a tenant; undefined where that is not offered. */
-  readonly oauth: ((tenant: string) => OAuth) | undefined;
+  readonly oauth: ((tenant: string, server: string) => OAuth) | undefined;
   /** Bytes that are kept for a tenant elsewhere: of its runs. */
   readonly stored: ((tenant: string) => number | Promise<number>) | undefined;
   /** Host and Origin, as they were given. */

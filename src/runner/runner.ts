@@ -32,6 +32,7 @@ import { serverRoutes } from "./routes/servers.ts";
 import { sessionRoutes } from "./routes/session.ts";
 import { toolRoutes } from "./routes/tools.ts";
 import { forgetTenant } from "./tenants/forget.ts";
+import { forwarded, noRuns } from "./tenants/forwarding.ts";
 import { HubPool } from "./tenants/hub_pool.ts";
 import type { TenantHub } from "./tenants/hub_pool.ts";
 import { Quotas } from "./tenants/quotas.ts";
@@ -99,7 +100,8 @@ export interface Runner extends AsyncDisposable {
  */
 export function createRunner(options: RunnerOptions): Runner {
   const parts = createParts(options);
-  const routes: Route[] = [
+  const { forward, logger } = options;
+  const own: readonly Route[] = [
     ...runRoutes,
     ...runEventRoutes,
     ...serverRoutes,
@@ -113,6 +115,7 @@ export function createRunner(options: RunnerOptions): Runner {
     ...resourceRoutes(parts.access.resource),
     ...options.routes ?? [],
   ];
+  const routes = forward ? own.map((route) => forwarded(route, { forward, logger })) : own;
   const front = new Front(parts, routes);
   const app = new HonoBase({ router: new TableRouter(), getPath: (request) => new URL(request.url).pathname });
   for (const route of routes) app.on(route.method, route.path, (context) => front.answer(route, context.req.raw));
@@ -137,7 +140,8 @@ export function createRunner(options: RunnerOptions): Runner {
 }
 
 function createParts(options: RunnerOptions): RunnerParts {
-  const { access, stores = {}, agents = [], models = [], runs, oauth, quotas, stored, secret } = options;
+  const { access, stores = {}, agents = [], models = [], oauth, quotas, stored, secret } = options;
+  const runs = options.forward ? () => noRuns : options.runs;
   const shared = createRouteParts({ ...options, limits: { messageBytes, jsonNodes, ...options.limits } });
   const { clock, random, logger } = shared;
   const { servers = createMemoryStore(), records = createMemoryStore() } = stores;
@@ -190,7 +194,7 @@ function createPool(
   options: RunnerOptions,
   { added, clock, logger }: { readonly added: TenantServers } & Pick<RunnerParts, "clock" | "logger">,
 ): HubPool {
-  const { hub, hubs, pool = {} } = options;
+  const { hub, forward, hubs = forward && noHub, pool = {} } = options;
   if ((hub === undefined) === (hubs === undefined)) {
     throw new TypeError('Cannot make a runner: expected "hub" or "hubs", and not both');
   }
@@ -212,6 +216,11 @@ function createPool(
     return own;
   };
   return new HubPool({ ...pool, open, clock, logger });
+}
+
+/** Those who would use it are answered elsewhere. */
+function noHub(): Promise<TenantHub> {
+  return Promise.reject(new TypeError("There are no hubs here"));
 }
 
 /** What a tenant adds to a hub that it shares would be there for the others too. */

@@ -127,11 +127,15 @@ class KeptRuns implements DurableRuns {
     });
   }
 
+  countOpen(): Promise<number> {
+    return promise(() => countOpen(this.#keeping.database));
+  }
+
   list(options: Parameters<Runs["list"]>[0] = {}): Promise<readonly RunRecord[]> {
     return promise(() => {
       const { principal, state, limit = 50, before } = options;
-      if (!Number.isInteger(limit) || limit < 1 || limit > 1_000) {
-        throw new TypeError(`"limit" is ${limit}, expected a whole number from 1 to 1,000`);
+      if (!Number.isInteger(limit) || limit < 1 || limit > 10_000) {
+        throw new TypeError(`"limit" is ${limit}, expected a whole number from 1 to 10,000`);
       }
       if (state !== undefined && !isRunState(state)) throw new TypeError(`"state" is ${JSON.stringify(state)}`);
       const { database } = this.#keeping;

@@ -82,11 +82,13 @@ export interface Runs {
   start(run: StartRun): Promise<RunRecord>;
   /** One run. */
   get(id: string): Promise<RunRecord | undefined>;
+  /** How many have not ended; without it they are listed to be counted. */
+  countOpen?(): Promise<number>;
   /** Runs, newest first. */
   list(options?: {
     readonly principal?: string | undefined;
     readonly state?: RunState | undefined;
-    /** At most so many (50). */
+    /** At most so many (50), 10,000 at most. */
     readonly limit?: number | undefined;
     /** Only those that were created before, in milliseconds since 1970. */
     readonly before?: number | undefined;

@@ -28,6 +28,8 @@ export interface AccessOptions {
     /** Whose principal a verified caller is; undefined: it is nobody's, and not let in. */
     tenantOf(auth: AuthInfo): string | undefined;
   } | undefined;
+  /** Callers that another runner has let in and hands over: of `createHandedOver`. Then nobody else is let in. */
+  readonly handedOver?: { find(request: Request): Promise<Caller | undefined> } | undefined;
   /** Sessions of browsers, of `createSessions` (none). */
   readonly sessions?: BrowserSessions | undefined;
   /** Who may do what: of `createPolicy`, or your own. */
@@ -128,7 +130,7 @@ export class Access {
     if (typeof options?.policy?.open !== "function") {
       throw new TypeError('Cannot make a runner: "access.policy" is missing, expected what createPolicy gives');
     }
-    if (!options.keys && !options.tokens && !options.sessions) {
+    if (!options.keys && !options.tokens && !options.sessions && !options.handedOver) {
       throw new TypeError('Cannot make a runner: nobody could come in, expected "access.keys", "tokens" or "sessions"');
     }
     this.#options = options;
@@ -151,6 +153,12 @@ export class Access {
    * @throws {Refusal} 401 when nobody known does, 503 when that cannot be found out.
    */
   async identify(request: Request): Promise<Caller> {
+    const { handedOver } = this.#options;
+    if (handedOver) {
+      const caller = await handedOver.find(request);
+      if (caller) return caller;
+      throw notSignedIn("This request was not handed over by the runner, or too late");
+    }
     const bearer = readBearer(request);
     if (bearer.token !== undefined && isApiKey(bearer.token)) return await this.#byKey(bearer.token);
     if (bearer.token !== undefined || bearer.wrong !== undefined) return await this.#byToken(request);

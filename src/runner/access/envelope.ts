@@ -17,6 +17,8 @@ export interface AccessEnvelope {
   readonly principal: Principal;
   /** For whose tenant. */
   readonly tenant: string;
+  /** How it showed who it is (`key`). */
+  readonly way?: "key" | "token" | "session" | undefined;
 }
 
 /** Options of {@linkcode signAccess} and {@linkcode createAccessCheck}. */
@@ -37,10 +39,24 @@ export async function signAccess(
   envelope: AccessEnvelope,
   { secret, clock = systemClock, lifetime = 60_000 }: EnvelopeOptions & { readonly lifetime?: number | undefined },
 ): Promise<string> {
-  const { principal: { id, tenant: from, scopes, clientId, expiresAt }, tenant } = envelope;
+  const { principal: { id, tenant: from, scopes, clientId, expiresAt }, tenant, way = "key" } = envelope;
   const until = Math.min(clock.now() + lifetime, expiresAt ?? Infinity);
-  const text = JSON.stringify([id, from, scopes ?? null, clientId ?? null, expiresAt ?? null, tenant, until]);
+  const json = JSON.stringify([id, from, scopes ?? null, clientId ?? null, expiresAt ?? null, tenant, until, way]);
+  // It travels as a header, which takes ASCII alone.
+  const text = json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
   return `${await hmac(secret, text)}.${text}`;
+}
+
+/**
+ * Reads what {@linkcode signAccess} has made; undefined when it was not made with this secret, or its time is over.
+ *
+ * @throws {RangeError} When the secret is shorter than 16 bytes.
+ */
+export async function readAccess(
+  given: unknown,
+  { secret, clock = systemClock }: EnvelopeOptions,
+): Promise<AccessEnvelope | undefined> {
+  return await readSigned(given, { secret, clock });
 }
 
 /**
@@ -111,7 +127,7 @@ async function readSigned(
   if (typeof given !== "string") return undefined;
   const text = given.slice(65);
   if (given[64] !== "." || !isSameText(given.slice(0, 64), await hmac(secret, text))) return undefined;
-  const [id, from, scopes, clientId, expiresAt, tenant, until] = JSON.parse(text);
+  const [id, from, scopes, clientId, expiresAt, tenant, until, way] = JSON.parse(text);
   if (until <= clock.now()) return undefined;
   return {
     principal: {
@@ -122,6 +138,7 @@ async function readSigned(
       expiresAt: expiresAt ?? undefined,
     },
     tenant,
+    way,
   };
 }
 

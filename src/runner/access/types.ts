@@ -60,6 +60,16 @@ export function nameIn({ id, tenant: own }: Principal, tenant: string): string {
   return id.startsWith("@") ? `@${id}` : id;
 }
 
+/** Whom a name of {@linkcode nameIn} stands for: without scopes, since those belong to a proof and not to a name. */
+export function principalOf(name: string, tenant: string): Principal {
+  const [head = "", digits = ""] = /^@(\d{1,9}):/.exec(name) ?? [];
+  if (head !== "" && name[head.length + Number(digits)] === "/") {
+    const from = name.slice(head.length, head.length + Number(digits));
+    return { id: name.slice(head.length + from.length + 1), tenant: from };
+  }
+  return { id: name.startsWith("@@") ? name.slice(1) : name, tenant };
+}
+
 /** Decides for one principal in one tenant. It needs nothing more, so it answers at once. */
 export type Can = (server: string, tool: string, action: Action) => Effect;
 

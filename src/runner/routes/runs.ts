@@ -156,9 +156,9 @@ async function list(call: Call): Promise<Response> {
     const fresh = afterRun(found, behind);
     page.push(...fresh.filter((record) => isSeen(record, call, can)));
     const last = found.at(-1);
-    if (!last || found.length < size || size > mostOfOneTime) break;
+    if (!last || found.length < size || (!fresh.length && size >= mostOfOneTime)) break;
     // All of them are of one time, which holds more than were asked for.
-    if (!fresh.length) size *= 2;
+    if (!fresh.length) size = Math.min(size * 2, mostOfOneTime);
     else behind = last;
   }
   const shown = page.slice(0, limit);

@@ -179,7 +179,7 @@ async function remove(call: Call): Promise<Response> {
   await servers.list.change(call.tenant, (known) => known.filter((server) => server.name !== name));
   await hub.remove(name);
   try {
-    await oauth?.(call.tenant).signOut(added.url);
+    await oauth?.(call.tenant, name).signOut(added.url);
   } catch (error) {
     logger?.({ level: "warning", message: "Tokens could not be withdrawn", fields: { server: name, error } });
   }
@@ -228,7 +228,7 @@ async function callback(call: Call): Promise<Response> {
     throw new Refusal(403, "forbidden", "This sign-in was begun in another browser: finish it there");
   }
   try {
-    await oauth(tenant).finishAuth(url);
+    await oauth(tenant, server).finishAuth(url);
   } catch (error) {
     if (error instanceof AuthorizationError) throw new Refusal(400, "sign_in_failed", error.message);
     throw error;

@@ -21,7 +21,7 @@ export async function forgetTenant(parts: RunnerParts, tenant: string): Promise<
   for (const { name, url } of await servers.list.read(tenant)) {
     await parts.sharedHub?.remove(name);
     try {
-      await oauth?.(tenant).signOut(url);
+      await oauth?.(tenant, name).signOut(url);
     } catch (error) {
       logger?.({ level: "warning", message: "Tokens could not be withdrawn", fields: { server: name, error } });
     }

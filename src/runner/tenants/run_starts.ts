@@ -4,7 +4,6 @@
  * @module
  */
 import type { RunRecord, Runs, RunState, StartRun } from "../../agent/runs/seam.ts";
-import type { Logger } from "../../ports.ts";
 import { LimitExceededError } from "../../protocol/errors.ts";
 import type { RunnerParts } from "../parts.ts";
 import { ask, Refusal, tooMuch } from "../rest/problem.ts";
@@ -12,8 +11,8 @@ import { ask, Refusal, tooMuch } from "../rest/problem.ts";
 /** The states of runs that have not ended. */
 export const activeStates: readonly RunState[] = ["accepted", "running", "needs_input", "needs_decision"];
 
-/** Runs that are asked for at once. */
-const page = 1_000;
+/** How many runs one list holds at most. */
+export const mostListed = 1_000;
 
 /**
  * Starts a run. To be called in the tenant's turn (`Quotas.inTurn`), so that what was counted still holds.
@@ -27,9 +26,8 @@ export async function beginRun(
 ): Promise<RunRecord> {
   const { quotas, logger } = parts;
   const most = quotas.of(tenant).runs;
-  if (await hasActive(runs, most, logger)) {
-    throw tooMuch("too_many_runs", `This tenant has ${most} runs that have not ended`, 5);
-  }
+  const open = await ask("What keeps runs", () => runs.countOpen?.() ?? countOpen(runs, most), logger);
+  if (open >= most) throw tooMuch("too_many_runs", `This tenant has ${most} runs that have not ended`, 5);
   await checkStored(parts, tenant, 0);
   return await ask("What keeps runs", async () => {
     try {
@@ -42,22 +40,23 @@ export async function beginRun(
   }, logger);
 }
 
-/** Whether so many runs have not ended. */
-async function hasActive(runs: Runs, most: number, logger: Logger | undefined): Promise<boolean> {
-  if (most === Infinity) return false;
-  let left = most;
+/** Counts runs that have not ended by listing them, until there are `most`. */
+async function countOpen(runs: Runs, most: number): Promise<number> {
+  const ids = new Set<string>();
+  const limit = Math.min(Math.ceil(most), mostListed);
   for (const state of activeStates) {
     let before: number | undefined;
-    do {
-      if (left <= 0) return true;
-      const limit = Math.min(page, Math.ceil(left));
-      const options = { state, limit, before };
-      const found = await ask("What keeps runs", () => runs.list(options), logger);
-      left -= found.length;
-      before = found.length < limit ? undefined : found.at(-1)?.createdAt;
-    } while (before !== undefined);
+    while (ids.size < most) {
+      const found = await runs.list({ state, limit, before });
+      const size = ids.size;
+      for (const { id } of found) ids.add(id);
+      const last = found.at(-1);
+      if (!last || found.length < limit) break;
+      // Others of that very time may be left: they are looked at again, unless all were of it.
+      before = ids.size === size ? last.createdAt : last.createdAt + 1;
+    }
   }
-  return left <= 0;
+  return ids.size;
 }
 
 /**

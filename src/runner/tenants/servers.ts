@@ -33,7 +33,7 @@ export interface TenantServerParts {
   readonly fetch?: Fetch | undefined;
   readonly resolve?: Resolve | undefined;
   /** Signs in to them, for a tenant. */
-  readonly oauth?: ((tenant: string) => Authorizer) | undefined;
+  readonly oauth?: ((tenant: string, server: string) => Authorizer) | undefined;
   readonly clock: Clock;
   readonly logger: Logger | undefined;
 }
@@ -60,8 +60,8 @@ export class TenantServers {
   }
 
   /** What a hub is told of it. */
-  configOf(tenant: string, { url, headers }: AddedServer): RemoteServer {
-    const auth = this.#parts.oauth?.(tenant);
+  configOf(tenant: string, { name, url, headers }: AddedServer): RemoteServer {
+    const auth = this.#parts.oauth?.(tenant, name);
     return {
       url,
       fetch: this.#fetch,

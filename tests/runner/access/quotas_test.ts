@@ -67,6 +67,12 @@ describe("quotas", () => {
     assertEquals((await start("ada")).status, 202);
   });
 
+  it("of runs: as many as one likes", async () => {
+    await using world = await createWorld({ principals, quotas: { runs: 1_000_000 } });
+    const started = await world.ask("/api/runs", { as: "ada", body: { agent: "helper", input: "hello" } });
+    assertEquals(started.status, 202);
+  });
+
   it("of runs that are full elsewhere too", async () => {
     await using world = await createWorld();
     world.runs("acme").most = 0;

@@ -46,6 +46,11 @@ export async function startWorkerd(
 ): Promise<RunningWorkerd> {
   const config = join(folder, "config.capnp");
   writeFileSync(config, configOf(folder, { LEDGER: ledger, POINT: point, NTH: String(nth) }));
+  return await serveWorkerd(config);
+}
+
+/** Starts workerd with a config; its first socket is what is asked. */
+export async function serveWorkerd(config: string): Promise<RunningWorkerd> {
   const child: ChildProcess = spawn(workerdPath(), ["serve", "--control-fd=3", config], {
     stdio: ["ignore", "pipe", "pipe", "pipe"],
     detached: true,

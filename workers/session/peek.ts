@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { systemClock } from "../src/ports.ts";
-import { defaultLimits, workersLimits } from "../src/protocol/limits.ts";
-import { readBody } from "../src/server/http/body.ts";
+import { systemClock } from "../../src/ports.ts";
+import { defaultLimits, workersLimits } from "../../src/protocol/limits.ts";
+import { readBody } from "../../src/server/http/body.ts";
 
 /** The most that is looked at, in bytes: a handshake is short. */
 const limits = { ...defaultLimits, ...workersLimits, messageBytes: 65_536 };

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { parseObject } from "../src/auth/parse.ts";
-import { isObject } from "../src/protocol/json_rpc.ts";
-import { loggingLevels } from "../src/server/common/logging_levels.ts";
-import { longestUri } from "../src/server/legacy/changes.ts";
+import { parseObject } from "../../src/auth/parse.ts";
+import { isObject } from "../../src/protocol/json_rpc.ts";
+import { loggingLevels } from "../../src/server/common/logging_levels.ts";
+import { longestUri } from "../../src/server/legacy/changes.ts";
 
 /** A message as it was read. */
 type Message = Readonly<Record<string, unknown>>;

@@ -1,0 +1,273 @@
+/**
+ * The runner's Worker in real workerd, with MCP servers in the place of the network, and a ledger of what reached them.
+ *
+ * @module
+ */
+import type { Miniflare, MiniflareOptions } from "miniflare";
+import { buildRunnerWorker } from "../../../tools/build/runner_worker.ts";
+import type { BuiltWorker } from "../../../tools/build/runner_worker.ts";
+import { packagesInstalled } from "../../../tools/programs.ts";
+import { createApiKey } from "../../../src/runner/mod.ts";
+import type { R2Bucket } from "../../../src/runtime/stores/r2_store.ts";
+import { createHandler, McpServer } from "../../../src/server/mod.ts";
+
+/** Why these tests cannot run, or false: it is the same workerd from each runtime, so once is enough. */
+export const skip: string | false = !packagesInstalled()
+  ? "miniflare and esbuild are not installed"
+  : "Bun" in globalThis
+  ? false
+  : "it is the same workerd from each runtime: once is enough, on Bun";
+
+/** The Worker with a way to forget what an object has in memory, and one to look at what is in its storage. */
+const program = `
+import worker, { TenantObject } from "./workers/runner.ts";
+import { objectName } from "./src/runner/mod.ts";
+class Evictable extends TenantObject {
+  constructor(state, env) {
+    super(state, env);
+    this.state = state;
+  }
+  async fetch(request) {
+    const { pathname } = new URL(request.url);
+    if (pathname === "/test/evict") this.state.abort("evicted");
+    if (pathname === "/test/rows") {
+      const tables = this.state.storage.sql.exec("SELECT name FROM sqlite_master WHERE type = 'table'").toArray();
+      const keys = [...(await this.state.storage.list()).keys()];
+      return Response.json({ tables: tables.map(({ name }) => name), keys, alarm: await this.state.storage.getAlarm() });
+    }
+    return super.fetch(request);
+  }
+}
+export { Evictable as TenantObject };
+export default {
+  ...worker,
+  async queue(batch, env) {
+    if (batch.queue !== "dead") return await worker.queue(batch, env);
+    for (const { body } of batch.messages) await env.CONFIG.put("dead", JSON.stringify(body));
+  },
+  async fetch(request, env) {
+    const { pathname, searchParams } = new URL(request.url);
+    if (!pathname.startsWith("/test/")) return worker.fetch(request, env);
+    const name = await objectName(env.RUNNER_SECRET, searchParams.get("tenant"), "tenant");
+    return env.TENANTS.get(env.TENANTS.idFromName(name)).fetch(request);
+  },
+};`;
+
+let built: Promise<BuiltWorker> | undefined;
+
+/** The options of Miniflare for the Worker: each module as it is deployed. */
+export async function workerOptions(): Promise<Pick<MiniflareOptions, "modules"> & { readonly modulesRoot: string }> {
+  const { modules } = await (built ??= buildRunnerWorker(program));
+  return {
+    modulesRoot: "/",
+    modules: modules.map(({ name, text }) => ({ type: "ESModule", path: `/${name}`, contents: text })),
+  };
+}
+
+/** Something that reached a server. */
+export interface Entry {
+  readonly server: string;
+  readonly tool: string;
+  readonly given: Readonly<Record<string, unknown>>;
+}
+
+/** What a world is made of. */
+export interface WorldOptions {
+  /** The operator's config, without keys: two tenants with a server `data` each, and everything allowed. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  /** By the names of their keys (`ada` of `acme`, `eve` of `other`). */
+  readonly principals?: Readonly<Record<string, { readonly principal: string; readonly tenant: string }>>;
+  /** Further bindings and variables. */
+  readonly bindings?: Readonly<Record<string, string>>;
+  /** Further options of Miniflare. */
+  readonly more?: Partial<MiniflareOptions>;
+}
+
+/** What is sent. */
+export interface AskOptions {
+  /** Whose key goes along (Ada's). */
+  readonly as?: string;
+  readonly method?: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A Worker at work. */
+export interface WorkerWorld extends AsyncDisposable {
+  readonly flare: Miniflare;
+  readonly url: string;
+  readonly ledger: Entry[];
+  key(name: string): string;
+  /** Writes the operator's config, with the keys. */
+  configure(config: Readonly<Record<string, unknown>>): Promise<void>;
+  /** Writes any text in its place. */
+  spoil(text: string): Promise<void>;
+  ask(path: string, options?: AskOptions): Promise<Response>;
+  /** Asks, and reads the JSON of an answer that has to have this status. */
+  json<Value>(path: string, options?: AskOptions, status?: number): Promise<Value>;
+  /** Forgets what the object of a tenant has in memory. */
+  evict(tenant: string): Promise<void>;
+  /** What is in the storage of a tenant's object. */
+  rows(tenant: string): Promise<{ readonly tables: string[]; readonly keys: string[]; readonly alarm: number | null }>;
+}
+
+/** A secret of the tests alone. */
+export const secret = "a secret of the tests, of 32 characters or more";
+
+/** Servers of tenants as the config names them: `data` at a host of the tenant's own. */
+export function serversOf(tenant: string): object {
+  return { data: { url: `https://${tenant}.example/mcp` } };
+}
+
+/** Two tenants, all of it allowed, reading without a question. */
+export const usualConfig: Readonly<Record<string, unknown>> = {
+  rules: [{ effect: "allow" }],
+  agents: { readOnly: ["data.fetch_*", "data.big", "data.greet"] },
+  tenants: { acme: { servers: serversOf("acme") }, other: { servers: serversOf("other") } },
+};
+
+/** Starts the Worker. */
+export async function startWorld(options: WorldOptions = {}): Promise<WorkerWorld> {
+  const { principals = { ada: { principal: "ada", tenant: "acme" }, eve: { principal: "eve", tenant: "other" } } } =
+    options;
+  const { config = usualConfig, bindings = {}, more = {} } = options;
+  const keys = new Map<string, { readonly key: string; readonly row: object }>();
+  for (const [name, record] of Object.entries(principals)) {
+    const { key, hash } = await createApiKey();
+    keys.set(name, { key, row: { hash, ...record } });
+  }
+  const ledger: Entry[] = [];
+  const { Miniflare, Response: FlareResponse } = await import("miniflare");
+  const handlers = new Map<string, ReturnType<typeof createHandler>>();
+  const flare = new Miniflare({
+    ...await workerOptions(),
+    compatibilityDate: "2026-05-03",
+    compatibilityFlags: ["enable_request_signal", "request_signal_passthrough"],
+    durableObjects: { TENANTS: { className: "TenantObject", useSQLite: true } },
+    kvNamespaces: ["CONFIG"],
+    r2Buckets: ["RESULTS"],
+    bindings: { RUNNER_SECRET: secret, ALLOWED_HOSTS: "", WATCHDOG: "1000", ...bindings },
+    outboundService: async (request: Request) => {
+      const { hostname } = new URL(request.url);
+      const handler = handlers.get(hostname) ?? createHandler(createTools(hostname, ledger), { allowedHosts: "*" });
+      handlers.set(hostname, handler);
+      const body = request.method === "GET" || request.method === "HEAD" ? null : await request.arrayBuffer();
+      const headers = new Headers([...request.headers]);
+      const reply = await handler(new Request(request.url, { method: request.method, headers, body }));
+      return new FlareResponse(reply.body as never, { status: reply.status, headers: [...reply.headers] });
+    },
+    ...more,
+  } as MiniflareOptions);
+  const url = (await flare.ready).href.replace(/\/$/, "");
+  const kv = await flare.getKVNamespace("CONFIG") as unknown as { put(key: string, value: string): Promise<void> };
+  const world: WorkerWorld = {
+    ...{ flare, url, ledger },
+    key: (name) => keys.get(name)?.key ?? `causeway_${"0".repeat(64)}`,
+    configure: (next) => world.spoil(JSON.stringify({ keys: [...keys.values()].map(({ row }) => row), ...next })),
+    spoil: (text) => kv.put("config", text),
+    ask: (path, { as = "ada", method, body, headers } = {}) =>
+      fetch(`${url}${path}`, {
+        method: method ?? (body === undefined ? "GET" : "POST"),
+        headers: {
+          authorization: `Bearer ${world.key(as)}`,
+          ...(body !== undefined && { "content-type": "application/json" }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      }),
+    async json(path, asked, status = 200) {
+      const response = await world.ask(path, asked);
+      const text = await response.text();
+      if (response.status !== status) throw new Error(`${path} gave ${response.status}: ${text}`);
+      return JSON.parse(text);
+    },
+    async evict(tenant) {
+      const response = await fetch(`${url}/test/evict?tenant=${tenant}`);
+      await response.body?.cancel();
+    },
+    rows: async (tenant) => await (await fetch(`${url}/test/rows?tenant=${tenant}`)).json(),
+    [Symbol.asyncDispose]: () => flare.dispose(),
+  };
+  await world.configure(config);
+  return world;
+}
+
+/** The bucket of large results. */
+export async function resultsOf({ flare }: WorkerWorld): Promise<R2Bucket> {
+  return await flare.getR2Bucket("RESULTS") as unknown as R2Bucket;
+}
+
+/** The tools at one host: each says whose they are. */
+function createTools(hostname: string, ledger: Entry[]): McpServer {
+  const server = new McpServer({ name: hostname, version: "1.0.0" });
+  const note = (tool: string, given: Entry["given"]): void => void ledger.push({ server: hostname, tool, given });
+  const city = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
+  const degrees = { type: "object", properties: { degrees: { type: "number" }, city: { type: "string" } } };
+  server.tool("fetch_data", { description: "The weather of a city", input: city, output: degrees }, (given) => {
+    note("fetch_data", given);
+    return { degrees: 21, city: `${given.city} as ${hostname} knows it` };
+  });
+  server.tool("send", { description: "Sends a text", input: { type: "object" } }, (given) => {
+    note("send", given);
+    return `${hostname} has sent it`;
+  });
+  server.tool("big", { description: "Gives much" }, () => {
+    note("big", {});
+    return "0123456789".repeat(60_000);
+  });
+  server.tool("greet", { description: "Asks for a name and greets it" }, async (given, { elicit }) => {
+    const { action, content } = await elicit({
+      message: "What is your name?",
+      requestedSchema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
+    });
+    note("greet", given);
+    return action === "accept" ? `Hello, ${content?.name}` : "Hello, whoever you are";
+  });
+  server.resource("note://one", { name: "one" }, () => `the note of ${hostname}`);
+  return server;
+}
+
+/** An event of a run, as it came. */
+export interface SeenEvent {
+  readonly id: number;
+  readonly event: string;
+  readonly data: { readonly sequence: number; readonly event: Readonly<Record<string, unknown>> };
+}
+
+/** The events in the text of a stream. */
+export function eventsIn(text: string): SeenEvent[] {
+  return [...text.matchAll(/id: (\d+)\nevent: (\w+)\ndata: (.*)\n/g)].map(([, id, event = "", data = ""]) => ({
+    id: Number(id),
+    event,
+    data: JSON.parse(data),
+  }));
+}
+
+/** A run, as far as tests look at it. */
+export interface SeenRun {
+  readonly id: string;
+  readonly state: string;
+  readonly questions: readonly { readonly id: string; readonly kind: string }[];
+  readonly unknown: readonly string[];
+  readonly end?: { readonly type: string; readonly text?: string; readonly error?: { readonly code: string } };
+}
+
+/** Starts a run. */
+export async function startRun(world: WorkerWorld, input: string, asked: AskOptions = {}): Promise<SeenRun> {
+  return await world.json<SeenRun>("/api/runs", { body: { agent: "helper", input }, ...asked }, 202);
+}
+
+/** Waits until a run is in one of these states. */
+export async function runUntil(
+  world: WorkerWorld,
+  id: string,
+  states: readonly string[],
+  as = "ada",
+): Promise<SeenRun> {
+  for (let turns = 0; turns < 400; turns++) {
+    const run = await world.json<SeenRun>(`/api/runs/${id}`, { as });
+    if (states.includes(run.state)) return run;
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  throw new Error(`The run ${id} came to none of ${states.join(", ")}`);
+}

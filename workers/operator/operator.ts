@@ -1,0 +1,61 @@
+/**
+ * The operator's config as it is now: read from KV every few seconds, in each isolate.
+ *
+ * @module
+ */
+import type { Logger } from "../../src/ports.ts";
+import { createKeyStore } from "../../src/runner/access/keys.ts";
+import type { KeyStore, Policy, TenantQuotas } from "../../src/runner/mod.ts";
+import { ask } from "../../src/runner/rest/problem.ts";
+import { createKvStore } from "../../src/runtime/stores/kv_store.ts";
+import type { RunnerEnv } from "../env.ts";
+import { readOperatorConfig } from "./config.ts";
+import type { OperatorConfig } from "./config.ts";
+
+/** How long what was read is good, in milliseconds: KV itself may take a minute. */
+const fresh = 5_000;
+/** Under this name it is in KV. */
+const name = "config";
+
+/** Who decides here. Whatever cannot be read is 503: nothing is done by an old config for longer than its time. */
+export class Operator {
+  /** Keys of the config, and those that are in KV under `causeway:key/<hash>`. */
+  readonly keys: KeyStore;
+  /** The rules of the config, as they are when it is opened. */
+  readonly policy: Policy;
+  readonly #env: RunnerEnv;
+  readonly #logger: Logger | undefined;
+  #kept: { readonly at: number; readonly text: string; readonly config: OperatorConfig } | undefined;
+
+  constructor(env: RunnerEnv, logger?: Logger) {
+    this.#env = env;
+    this.#logger = logger;
+    const stored = createKeyStore(createKvStore(env.CONFIG));
+    this.keys = { find: async (hash) => await (await this.config()).keys.find(hash) ?? await stored.find(hash) };
+    this.policy = { open: async (principal, tenant) => await (await this.config()).policy.open(principal, tenant) };
+  }
+
+  /** The config. @throws {Refusal} 503 when it cannot be read, or makes no sense. */
+  async config(): Promise<OperatorConfig> {
+    const kept = this.#kept;
+    if (kept && Date.now() - kept.at < fresh) return kept.config;
+    return await ask("The config", () => this.#read(), this.#logger);
+  }
+
+  /** The quotas of a tenant, by what was read last. */
+  quotas(tenant: string): Partial<TenantQuotas> {
+    return this.#kept?.config.quotas(tenant) ?? {};
+  }
+
+  async #read(): Promise<OperatorConfig> {
+    const { CONFIG, CONFIG_JSON, RUNNER_SECRET: _, ...rest } = this.#env;
+    const text = await CONFIG.get(name) ?? (CONFIG_JSON || "{}");
+    const kept = this.#kept;
+    const variables = Object.fromEntries(
+      Object.entries(rest).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
+    );
+    const config = kept?.text === text ? kept.config : readOperatorConfig(text, variables);
+    this.#kept = { at: Date.now(), text, config };
+    return config;
+  }
+}

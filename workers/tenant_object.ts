@@ -1,0 +1,169 @@
+/**
+ * A tenant as a Durable Object: its servers, its runs and all that is kept of it. Nothing of one tenant is in another's object.
+ *
+ * @module
+ */
+import type { AgentEnd, RunnableAgent, RunWorld } from "../src/agent/loop/seam.ts";
+import type { ObjectAlarm, ObjectRuns } from "../src/agent/runs/object_runs.ts";
+import { objectName, principalOf, Refusal, tenantOfHandedOver } from "../src/runner/mod.ts";
+import { createObjectDatabase } from "../src/runtime/sql/object_database.ts";
+import type { ObjectSqlStorage } from "../src/runtime/sql/object_database.ts";
+import { secretOf } from "./env.ts";
+import type { RunnerEnv } from "./env.ts";
+import { logger } from "./operator/log.ts";
+import { offered } from "./offered.ts";
+import { Operator } from "./operator/operator.ts";
+import type { RoomParts, RoomStorage, TenantRoom } from "./tenant/room.ts";
+
+/** The part of a Durable Object's state that is used. */
+export interface TenantState {
+  readonly id: { toString(): string };
+  readonly storage: RoomStorage & ObjectSqlStorage & ObjectAlarm & {
+    readonly sql: { readonly databaseSize: number };
+    deleteAll(): Promise<void>;
+  };
+  blockConcurrencyWhile<Value>(work: () => Promise<Value>): Promise<Value>;
+}
+
+/** Under this name the object knows whose it is. */
+const tenantKey = "tenant";
+/** How long a run waits before it looks again whether the config can be read, in milliseconds: at first, and at most. */
+const patience = { first: 250, most: 10_000 } as const;
+
+/** The object: the class that `wrangler.toml` names. */
+export class TenantObject {
+  readonly #state: TenantState;
+  readonly #env: RunnerEnv;
+  readonly #operator: Operator;
+  #tenant: string | undefined;
+  #runs: ObjectRuns | undefined;
+  #room: { readonly text: string; readonly opened: Promise<TenantRoom> } | undefined;
+
+  constructor(state: TenantState, env: RunnerEnv) {
+    this.#state = state;
+    this.#env = env;
+    this.#operator = new Operator(env, logger);
+    void state.blockConcurrencyWhile(async () => {
+      const tenant = await state.storage.get(tenantKey);
+      if (typeof tenant === "string") await this.#begin(tenant);
+    });
+  }
+
+  /** Answers one request of the tenant's: signed by the Worker, or of a person who comes back from signing in. */
+  async fetch(request: Request): Promise<Response> {
+    const tenant = await tenantOfHandedOver(request, { secret: secretOf(this.#env) });
+    if (tenant !== undefined && this.#tenant === undefined) await this.#settle(tenant);
+    const isOwn = tenant === undefined ? new URL(request.url).pathname === "/oauth/callback" : tenant === this.#tenant;
+    if (this.#tenant === undefined || !isOwn) return new Response(null, { status: 404 });
+    const room = await this.#open();
+    return await room.fetch(request);
+  }
+
+  /** Goes on with the runs. */
+  async alarm(): Promise<void> {
+    await this.#runs?.alarm();
+  }
+
+  /** Takes a tenant in whose name it is: only the holder of the secret can name one. */
+  async #settle(tenant: string): Promise<void> {
+    const { TENANTS } = this.#env;
+    const id = TENANTS.idFromName(await objectName(secretOf(this.#env), tenant, "tenant"));
+    if (id.toString() !== this.#state.id.toString()) return;
+    await this.#state.storage.put(tenantKey, tenant);
+    if (this.#tenant === undefined) await this.#begin(tenant);
+  }
+
+  /** What only an object needs is loaded here: an isolate that lets callers in does not read it. */
+  async #begin(tenant: string): Promise<void> {
+    const { createObjectRuns } = await import("../src/agent/runs/object_runs.ts");
+    if (this.#tenant !== undefined) return;
+    this.#tenant = tenant;
+    const { storage } = this.#state;
+    const watchdog = Number(this.#env.WATCHDOG) || undefined;
+    this.#runs = createObjectRuns({
+      database: createObjectDatabase(storage),
+      storage,
+      agents: (name, { principal }) =>
+        offered.some((agent) => agent.name === name) ? this.#agent(name, principal) : undefined,
+      logger,
+      ...(watchdog !== undefined && { watchdog }),
+    });
+  }
+
+  /** The room, by the config as it is now: when its servers are others, it is made anew. */
+  async #open(): Promise<TenantRoom> {
+    const tenant = this.#tenant;
+    const runs = this.#runs;
+    if (tenant === undefined || !runs) throw new Refusal(404, "not_found", "There is no such tenant");
+    const settings = (await this.#operator.config()).tenant(tenant);
+    const current = this.#room;
+    if (current?.text === settings.text) return await current.opened;
+    const parts = { env: this.#env, operator: this.#operator, storage: this.#state.storage, tenant, settings, runs };
+    const opened = openRoom({ ...parts, forget: () => this.#forget() });
+    const room = this.#room = { text: settings.text, opened };
+    opened.catch(() => {
+      if (this.#room === room) this.#room = undefined;
+    });
+    void current?.opened.then((old) => old.retire()).catch(() => {});
+    return await opened;
+  }
+
+  /** An agent that is made when its run begins: while the config cannot be read the run waits. */
+  #agent(name: string, owner: string): RunnableAgent {
+    return {
+      execute: async (task, world) => {
+        const { agent, leave } = await patiently(world, async () => {
+          const principal = principalOf(owner, this.#tenant ?? "");
+          const room = await this.#open();
+          return { agent: await room.agent(name, principal), leave: room.enter() };
+        });
+        try {
+          return agent ? await agent.execute(task, world) : forbidden(name);
+        } finally {
+          leave();
+        }
+      },
+    };
+  }
+
+  /** Ends the tenant. When it fails, it is asked for again. */
+  async #forget(): Promise<void> {
+    const { storage } = this.#state;
+    const room = await this.#room?.opened;
+    await room?.forget();
+    await this.#runs?.close();
+    this.#room = undefined;
+    this.#runs = undefined;
+    this.#tenant = undefined;
+    await room?.close();
+    await storage.deleteAlarm();
+    await storage.deleteAll();
+  }
+}
+
+async function openRoom(parts: RoomParts): Promise<TenantRoom> {
+  const { TenantRoom } = await import("./tenant/room.ts");
+  return await TenantRoom.open(parts);
+}
+
+/** Does what needs the config; while that cannot be read, it is tried again. */
+async function patiently<Value>({ clock, signal }: RunWorld, work: () => Promise<Value>): Promise<Value> {
+  for (let pause: number = patience.first;; pause = Math.min(pause * 2, patience.most)) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.status !== 503) throw error;
+    }
+    signal.throwIfAborted();
+    await new Promise<void>((resolve) => {
+      const stop = clock.schedule(resolve, pause);
+      signal.addEventListener("abort", () => (stop(), resolve()), { once: true });
+    });
+    signal.throwIfAborted();
+  }
+}
+
+function forbidden(agent: string): AgentEnd {
+  const error = { code: "forbidden", message: `Whose run it is may not run the agent "${agent}" any more` };
+  return { type: "failed", error, usage: { inputTokens: 0, outputTokens: 0 }, steps: 0 };
+}
