@@ -138,6 +138,10 @@ class KeptRuns implements DurableRuns {
     });
   }
 
+  countOpen(): Promise<number> {
+    return promise(() => countOpen(this.#keeping.database));
+  }
+
   events(
     id: string,
     { after = 0, signal }: { readonly after?: number | undefined; readonly signal?: AbortSignal | undefined } = {},

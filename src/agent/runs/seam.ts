@@ -84,11 +84,13 @@ export interface Runs {
   list(options?: {
     readonly principal?: string | undefined;
     readonly state?: RunState | undefined;
-    /** At most so many (50). */
+    /** At most so many (50), 1 to 1,000. */
     readonly limit?: number | undefined;
     /** Only those that were created before, in milliseconds since 1970. */
     readonly before?: number | undefined;
   }): Promise<readonly RunRecord[]>;
+  /** How many runs have not ended. Left out where only listing them can tell. */
+  countOpen?(): Promise<number>;
   /**
    * The events of a run, those that were and those that come. It ends after the last one of the run.
    *

@@ -11,6 +11,9 @@ import { ask, Refusal, tooMuch } from "../rest/problem.ts";
 /** The states of runs that have not ended. */
 export const activeStates: readonly RunState[] = ["accepted", "running", "needs_input", "needs_decision"];
 
+/** How many runs one list holds at most. */
+export const mostListed = 1_000;
+
 /**
  * Starts a run. To be called in the tenant's turn (`Quotas.inTurn`), so that what was counted still holds.
  *
@@ -23,12 +26,8 @@ export async function beginRun(
 ): Promise<RunRecord> {
   const { quotas, logger } = parts;
   const most = quotas.of(tenant).runs;
-  let count = 0;
-  for (const state of activeStates) {
-    const found = await ask("What keeps runs", () => runs.list({ state, limit: most + 1 }), logger);
-    count += found.length;
-    if (count >= most) throw tooMuch("too_many_runs", `This tenant has ${most} runs that have not ended`, 5);
-  }
+  const open = await ask("What keeps runs", () => runs.countOpen?.() ?? countOpen(runs, most), logger);
+  if (open >= most) throw tooMuch("too_many_runs", `This tenant has ${most} runs that have not ended`, 5);
   await checkStored(parts, tenant, 0);
   return await ask("What keeps runs", async () => {
     try {
@@ -39,6 +38,25 @@ export async function beginRun(
       throw error;
     }
   }, logger);
+}
+
+/** Counts runs that have not ended by listing them, until there are `most`. */
+async function countOpen(runs: Runs, most: number): Promise<number> {
+  const ids = new Set<string>();
+  const limit = Math.min(Math.ceil(most), mostListed);
+  for (const state of activeStates) {
+    let before: number | undefined;
+    while (ids.size < most) {
+      const found = await runs.list({ state, limit, before });
+      const size = ids.size;
+      for (const { id } of found) ids.add(id);
+      const last = found.at(-1);
+      if (!last || found.length < limit) break;
+      // Others of that very time may be left: they are looked at again, unless all were of it.
+      before = ids.size === size ? last.createdAt : last.createdAt + 1;
+    }
+  }
+  return ids.size;
 }
 
 /**

@@ -64,6 +64,7 @@ export class MemoryRuns implements Runs {
   async list(options: Parameters<Runs["list"]>[0] = {}): Promise<readonly RunRecord[]> {
     this.#check();
     const { principal, state, limit = 50, before = Infinity } = options;
+    if (limit > 1_000) throw new TypeError(`"limit" is ${limit}, expected 1,000 at most`);
     return [...this.#kept.values()].reverse().map(({ record }) => record).filter((record) =>
       (principal === undefined || record.principal === principal) && (state === undefined || record.state === state) &&
       record.createdAt < before
