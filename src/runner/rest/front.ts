@@ -62,7 +62,8 @@ export class Front {
       response = problemReply(isModel ? asModelError(refusal) : refusal, requestId);
     }
     if (response.status === 101) return response;
-    return this.#dress(await readRest(request, response, this.#parts.clock), request, { requestId, isOpened });
+    if (!request.bodyUsed) await readRest(request, response, this.#parts.clock);
+    return this.#dress(response, request, { requestId, isOpened });
   }
 
   /** Who asks: as a route does, for what is no route (a WebSocket). */
@@ -138,12 +139,11 @@ export class Front {
     { requestId, isOpened }: { readonly requestId: string; readonly isOpened: boolean },
   ): Response {
     const origin = request.headers.get("origin");
-    const response = new Response(given.body, given);
+    const response = withHeaders(given, always);
     const { headers } = response;
-    for (const [name, value] of always) headers.set(name, value);
     for (const [name, value] of otherwise) if (!headers.has(name)) headers.set(name, value);
     headers.set("x-request-id", requestId);
-    if (new URL(request.url).protocol === "https:") headers.set("strict-transport-security", "max-age=31536000");
+    if (request.url.startsWith("https:")) headers.set("strict-transport-security", "max-age=31536000");
     // Never with credentials: a cookie is good for our own pages alone.
     headers.delete("access-control-allow-credentials");
     if (isOpened && origin !== null) {
@@ -152,6 +152,16 @@ export class Front {
       headers.append("vary", "Origin");
     }
     return response;
+  }
+}
+
+/** The same reply with headers: what came of a fetch has some that cannot be changed, and is copied. */
+function withHeaders(given: Response, added: typeof always): Response {
+  try {
+    for (const [name, value] of added) given.headers.set(name, value);
+    return given;
+  } catch {
+    return withHeaders(new Response(given.body, given), added);
   }
 }
 
@@ -212,8 +222,9 @@ export function checkPage(request: Request): void {
 
 /** Whether a page of this very host asks. Its scheme is the browser's business: a proxy may have taken TLS off. */
 function isOwnOrigin({ headers, url }: Request): boolean {
-  const host = headers.get("host") ?? new URL(url).host;
   const origin = headers.get("origin");
+  if (origin === null) return false;
+  const host = headers.get("host") ?? new URL(url).host;
   return origin === `https://${host}` || origin === `http://${host}`;
 }
 
