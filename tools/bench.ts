@@ -2,8 +2,8 @@
  * `bun run bench`: our client against the floor and its peers on one server, each cell in fresh processes whose order is
  * turned round by round, with the verdict on each target. `--quick` for a minute's look, `--full` for a million calls in
  * memory, `--only <cell, runtime or client, …>` narrows it, `--strict` makes a missed target a failure. `--serving` measures
- * our server alone, `--hub` a hub's catalog and search, `--runs` durable runs; a run without `--only` and `--quick` does these in
- * the end.
+ * our server alone, `--hub` a hub's catalog and search, `--runs` durable runs, `--runner` the runner under workerd; a run without
+ * `--only` and `--quick` does these in the end.
  */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
@@ -20,6 +20,8 @@ import {
 } from "../bench/build.ts";
 import type { Runtime } from "../bench/clients/client.ts";
 import { writeHubReport } from "../bench/hub/report.ts";
+import { writeRunnerReport } from "../bench/runner/report.ts";
+import { measureRunner } from "../bench/runner/run.ts";
 import { writeRunsReport } from "../bench/runs/report.ts";
 import { measureDurableRuns } from "../bench/runs/run.ts";
 import { newerNodePath } from "./test/newer_node.ts";
@@ -75,6 +77,7 @@ export async function main(parameters: readonly string[]): Promise<number> {
       serving: { type: "boolean", default: false },
       hub: { type: "boolean", default: false },
       runs: { type: "boolean", default: false },
+      runner: { type: "boolean", default: false },
       only: { type: "string", default: "" },
     },
   });
@@ -87,6 +90,7 @@ export async function main(parameters: readonly string[]): Promise<number> {
   if (values.serving) return await runServing(bun, values);
   if (values.hub) return await runHub(bun, values);
   if (values.runs) return await runRuns(bun, values);
+  if (values.runner) return await runRunner(bun, values);
   if (!(await installPeers(bun))) return 1;
   const started = performance.now();
   const commands = findRuntimes(bun);
@@ -101,7 +105,8 @@ export async function main(parameters: readonly string[]): Promise<number> {
   const runtimes = runtimeNames.filter((name) => jobs.some(({ runtime }) => runtime === name));
   const code = conclude(new Results(samples), runtimes, { strict: values.strict, seconds });
   if (values.only || values.quick) return code;
-  return Math.max(code, await runServing(bun, values), await runHub(bun, values), await runRuns(bun, values));
+  const others = [await runServing(bun, values), await runHub(bun, values), await runRuns(bun, values)];
+  return Math.max(code, ...others, await runRunner(bun, values));
 }
 
 /** Measures our server; 1 when, with `--strict`, a target was missed. */
@@ -134,6 +139,23 @@ async function runRuns(bun: string, { quick, strict }: { quick: boolean; strict:
   const samples = await measureDurableRuns({ commands, folder, hasObject: existsSync(workerdPath()), quick });
   writeFileSync(join(folder, "runs.json"), JSON.stringify(samples, undefined, 1));
   const { text, met, missed } = writeRunsReport(samples);
+  console.log(`${text}\n${met} targets met, ${missed} missed`);
+  return strict && missed > 0 ? 1 : 0;
+}
+
+/** Measures the runner under workerd; 1 when, with `--strict`, a target was missed. */
+async function runRunner(
+  bun: string,
+  { quick, strict, only }: { quick: boolean; strict: boolean; only: string },
+): Promise<number> {
+  const workerd = workerdPath();
+  if (workerd === undefined) {
+    console.log("skipped: the runner (workerd is not installed)");
+    return 0;
+  }
+  const figures = await measureRunner({ bun, workerd, folder, quick, only: only.split(",").filter(Boolean) });
+  writeFileSync(join(folder, "runner.json"), JSON.stringify(figures, undefined, 1));
+  const { text, met, missed } = writeRunnerReport(figures);
   console.log(`${text}\n${met} targets met, ${missed} missed`);
   return strict && missed > 0 ? 1 : 0;
 }

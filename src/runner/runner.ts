@@ -16,7 +16,7 @@ import type { RunnerOptions } from "./options.ts";
 import type { RunnerParts } from "./parts.ts";
 import { Front } from "./rest/front.ts";
 import { ask } from "./rest/problem.ts";
-import { matchPath } from "./rest/route.ts";
+import { fits } from "./rest/route.ts";
 import type { Route } from "./rest/route.ts";
 import { aboutRoutes, resourceRoutes } from "./routes/about.ts";
 import { approvalRoutes } from "./routes/approvals.ts";
@@ -247,14 +247,15 @@ function createCheck(): RunnerParts["check"] {
 /** Finds routes by the table, without regular expressions: an isolate pays for those when it starts. */
 class TableRouter<Served> implements Router<Served> {
   readonly name = "TableRouter";
-  readonly #rows: { readonly method: string; readonly path: string; readonly served: Served }[] = [];
+  readonly #rows: { readonly method: string; readonly parts: readonly string[]; readonly served: Served }[] = [];
 
   add(method: string, path: string, served: Served): void {
-    this.#rows.push({ method, path, served });
+    this.#rows.push({ method, parts: path.split("/"), served });
   }
 
   match(method: string, path: string): Result<Served> {
-    const row = this.#rows.find((row) => (row.method === method || row.method === "ALL") && matchPath(row.path, path));
+    const parts = path.split("/");
+    const row = this.#rows.find((row) => (row.method === method || row.method === "ALL") && fits(row.parts, parts));
     return [row ? [[row.served, {}]] : []];
   }
 }

@@ -27,7 +27,7 @@ import type { AgentParts } from "./parts.ts";
 import { RunCancelledError } from "./seam.ts";
 import type { AgentEnd, AgentTask, Observation, RunWorld } from "./seam.ts";
 import { askModel, type ModelAnswer } from "./turns/ask.ts";
-import { fitContext, tokensOf } from "./turns/context.ts";
+import { fitContext, TokenCounter, tokensOf } from "./turns/context.ts";
 import { correction, mostCorrections, OutputShape } from "./turns/output.ts";
 
 /** What one question to the model came to. Plain JSON: it is kept in journals. */
@@ -61,6 +61,7 @@ export class Execution {
   #usage: TokenUsage = { inputTokens: 0, outputTokens: 0 };
   #steps = 0;
   #trace: TraceContext = {};
+  readonly #counter = new TokenCounter();
   #offer: Offered | undefined;
 
   constructor(parts: AgentParts, task: AgentTask, world: RunWorld) {
@@ -191,6 +192,7 @@ export class Execution {
           clock: world.clock,
           signal,
           again,
+          counter: this.#counter,
           piece: ({ type, text }, attempt, index) => emit(`text:${step}.${attempt}.${index}`, { type, step, text }),
         });
         const calls = this.#named(answer.calls, step);
@@ -217,8 +219,9 @@ export class Execution {
     const { tools, cost } = this.#offered();
     const messages = shape ? [{ role: "system" as const, content: shape.advice }, ...this.#messages] : this.#messages;
     const room = contextTokens === Infinity ? Infinity : contextTokens - cost();
+    const isRepeatable = (id: string): boolean => this.#calls.get(id) ?? false;
     return {
-      messages: room === Infinity ? [...messages] : fitContext(messages, room, (id) => this.#calls.get(id) ?? false),
+      messages: room === Infinity ? [...messages] : fitContext(messages, room, isRepeatable, this.#counter),
       ...(tools.length > 0 && { tools }),
       ...(shape && { output: shape.request }),
       ...(maxOutputTokens !== undefined && { maxOutputTokens }),

@@ -93,6 +93,8 @@ export interface Runs {
     /** Only those that were created before, in milliseconds since 1970. */
     readonly before?: number | undefined;
   }): Promise<readonly RunRecord[]>;
+  /** How many runs have not ended. Left out where only listing them can tell. */
+  countOpen?(): Promise<number>;
   /**
    * The events of a run, those that were and those that come. It ends after the last one of the run.
    *

@@ -17,6 +17,9 @@ import type { KeyStore } from "./keys.ts";
 import type { BrowserSessions } from "./sessions.ts";
 import type { Action, AuditLog, AuditOutcome, Can, Policy, Principal } from "./types.ts";
 
+/** How many hashes are remembered, so that each key is hashed once and not with each request. */
+const mostHashes = 1_000;
+
 /** Who may come in, and what they may do then. */
 export interface AccessOptions {
   /** Finds API keys by their hashes (none). */
@@ -124,6 +127,8 @@ export function createJudge(options: JudgeOptions): Judge {
 export class Access {
   readonly #options: AccessOptions;
   readonly #parts: AccessParts;
+  /** The hashes of keys that were good when they were sent last: whether they still are is looked up each time. */
+  readonly #hashes = new Map<string, string>();
 
   /** @throws {TypeError} When there is no policy, or no way in. */
   constructor(options: AccessOptions, parts: AccessParts) {
@@ -175,16 +180,24 @@ export class Access {
 
   async #byKey(key: string): Promise<Caller> {
     const { keys } = this.#options;
-    const hash = await hashApiKey(key);
+    const hash = this.#hashes.get(key) ?? await hashApiKey(key);
     const record = keys && hash !== undefined
       ? await ask("The store of keys", () => keys.find(hash), this.#parts.logger)
       : undefined;
     const { clock } = this.#parts;
-    if (!record || (record.expiresAt !== undefined && record.expiresAt <= clock.now())) {
+    if (!record || hash === undefined || (record.expiresAt !== undefined && record.expiresAt <= clock.now())) {
+      this.#hashes.delete(key);
       throw notSignedIn("The API key is not known, was withdrawn or has ended");
     }
+    this.#remember(key, hash);
     const { principal: id, tenant, scopes, expiresAt } = record;
     return { principal: { id, tenant, scopes, expiresAt }, way: "key" };
+  }
+
+  #remember(key: string, hash: string): void {
+    if (this.#hashes.has(key)) return;
+    if (this.#hashes.size >= mostHashes) this.#hashes.clear();
+    this.#hashes.set(key, hash);
   }
 
   async #byToken(request: Request): Promise<Caller> {

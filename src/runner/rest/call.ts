@@ -72,7 +72,7 @@ export class Call {
     this.requestId = options.requestId;
     this.tenant = options.tenant;
     this.parts = options.parts;
-    this.query = readQuery(options.route, new URL(options.request.url));
+    this.query = readQuery(options.route, options.request.url);
   }
 
   /** Who asks. */
@@ -193,10 +193,10 @@ export class Call {
   }
 }
 
-function readQuery({ query }: RouteInput, { searchParams }: URL): Readonly<Record<string, string>> {
+function readQuery({ query }: RouteInput, url: string): Readonly<Record<string, string>> {
   const read: Record<string, string> = {};
-  if (!query) return read;
-  for (const [name, value] of searchParams) {
+  if (!query || !url.includes("?")) return read;
+  for (const [name, value] of new URL(url).searchParams) {
     const schema = Object.hasOwn(query, name) ? query[name]?.schema : undefined;
     if (!schema) throw wrongField(name.slice(0, 100), `it is not known, expected ${listed(Object.keys(query))}`);
     if (Object.hasOwn(read, name)) throw wrongField(name, "it is there twice");

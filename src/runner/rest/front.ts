@@ -141,12 +141,11 @@ export class Front {
     { requestId, isOpened }: { readonly requestId: string; readonly isOpened: boolean },
   ): Response {
     const origin = request.headers.get("origin");
-    const response = new Response(given.body, given);
+    const response = withHeaders(given, always);
     const { headers } = response;
-    for (const [name, value] of always) headers.set(name, value);
     for (const [name, value] of otherwise) if (!headers.has(name)) headers.set(name, value);
     headers.set("x-request-id", requestId);
-    if (new URL(request.url).protocol === "https:") headers.set("strict-transport-security", "max-age=31536000");
+    if (request.url.startsWith("https:")) headers.set("strict-transport-security", "max-age=31536000");
     // Never with credentials: a cookie is good for our own pages alone.
     headers.delete("access-control-allow-credentials");
     if (isOpened && origin !== null) {
@@ -155,6 +154,16 @@ export class Front {
       headers.append("vary", "Origin");
     }
     return response;
+  }
+}
+
+/** The same reply with headers: what came of a fetch has some that cannot be changed, and is copied. */
+function withHeaders(given: Response, added: typeof always): Response {
+  try {
+    for (const [name, value] of added) given.headers.set(name, value);
+    return given;
+  } catch {
+    return withHeaders(new Response(given.body, given), added);
   }
 }
 
@@ -215,8 +224,9 @@ export function checkPage(request: Request): void {
 
 /** Whether a page of this very host asks. Its scheme is the browser's business: a proxy may have taken TLS off. */
 function isOwnOrigin({ headers, url }: Request): boolean {
-  const host = headers.get("host") ?? new URL(url).host;
   const origin = headers.get("origin");
+  if (origin === null) return false;
+  const host = headers.get("host") ?? new URL(url).host;
   return origin === `https://${host}` || origin === `http://${host}`;
 }
 

@@ -51,16 +51,23 @@ export interface Route extends RouteInput {
 export function matchPath(pattern: string, path: string): Readonly<Record<string, string>> | undefined {
   const wanted = pattern.split("/");
   const given = path.split("/");
-  if (wanted.length !== given.length) return undefined;
+  if (!fits(wanted, given)) return undefined;
   const params: Record<string, string> = {};
   for (const [at, part] of wanted.entries()) {
-    const text = given[at] ?? "";
-    if (!part.startsWith(":")) {
-      if (part !== text) return undefined;
-    } else if (text === "") return undefined;
-    else params[part.slice(1)] = decode(text);
+    if (part.startsWith(":")) params[part.slice(1)] = decode(given[at] ?? "");
   }
   return params;
+}
+
+/** Whether the parts of a path are those that a pattern has, or stand where it has a parameter: something has to. */
+export function fits(wanted: readonly string[], given: readonly string[]): boolean {
+  if (wanted.length !== given.length) return false;
+  // From the end: the beginnings are the same for most.
+  for (let at = wanted.length - 1; at >= 0; at--) {
+    const part = wanted[at];
+    if (part !== given[at] && (!part?.startsWith(":") || given[at] === "")) return false;
+  }
+  return true;
 }
 
 function decode(text: string): string {

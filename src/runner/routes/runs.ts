@@ -11,12 +11,10 @@ import type { Call } from "../rest/call.ts";
 import { ask, missing, Refusal, wrongField } from "../rest/problem.ts";
 import type { Route } from "../rest/route.ts";
 import { inputSchema, pageOf, runSchema, startSchema } from "../rest/schemas.ts";
-import { activeStates, beginRun } from "../tenants/run_starts.ts";
+import { activeStates, beginRun, mostListed } from "../tenants/run_starts.ts";
 
 const states: readonly RunState[] = [...activeStates, "succeeded", "failed", "cancelled"];
 const json = "application/json";
-/** How many runs of one millisecond are looked through. */
-const mostOfOneTime = 10_000;
 
 /** The routes of runs, but for their events. */
 export const runRoutes: readonly Route[] = [
@@ -156,10 +154,11 @@ async function list(call: Call): Promise<Response> {
     const fresh = afterRun(found, behind);
     page.push(...fresh.filter((record) => isSeen(record, call, can)));
     const last = found.at(-1);
-    if (!last || found.length < size || (!fresh.length && size >= mostOfOneTime)) break;
+    if (!last || found.length < size) break;
+    if (fresh.length) behind = last;
     // All of them are of one time, which holds more than were asked for.
-    if (!fresh.length) size = Math.min(size * 2, mostOfOneTime);
-    else behind = last;
+    else if (size < mostListed) size = Math.min(2 * size, mostListed);
+    else break;
   }
   const shown = page.slice(0, limit);
   const last = shown.at(-1);

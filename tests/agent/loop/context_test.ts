@@ -1,7 +1,7 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertStrictEquals } from "@std/assert";
 import { Agent } from "../../../src/agent/mod.ts";
-import { fitContext, tokensOf } from "../../../src/agent/loop/turns/context.ts";
+import { fitContext, TokenCounter, tokensOf } from "../../../src/agent/loop/turns/context.ts";
 import type { LanguageModelMessage } from "../../../src/agent/model/seam.ts";
 import type { JsonObject } from "../../../src/protocol/json_rpc.ts";
 import { call, ScriptedModel } from "./support/scripted.ts";
@@ -29,6 +29,24 @@ const textAt = (messages: readonly LanguageModelMessage[], at: number): string =
 describe("a conversation that is too long", () => {
   test("what fits stays as it is", () => {
     assertStrictEquals(fitContext(conversation, cost(conversation), () => true), conversation);
+  });
+
+  test("with one counter each message is counted and cut once, and comes out the same", () => {
+    let reads = 0;
+    const toJSON = function (this: object): object {
+      reads++;
+      return { ...this };
+    };
+    // Copies do not have it.
+    const watched = conversation.map((message) => Object.defineProperty({ ...message }, "toJSON", { value: toJSON }));
+    const counter = new TokenCounter();
+    const limit = cost(conversation) - 500;
+    const [first, again] = [1, 2].map(() => fitContext(watched, limit, () => false, counter));
+    assertEquals(JSON.stringify(first), JSON.stringify(fitContext(conversation, limit, () => false)));
+    assertStrictEquals(again?.[3], first?.[3]);
+    reads = 0;
+    fitContext(watched, limit, () => false, counter);
+    assertEquals(reads, 0);
   });
 
   test("the oldest results give way first, each to a line that says how it is read again", () => {

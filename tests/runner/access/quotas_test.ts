@@ -73,6 +73,30 @@ describe("quotas", () => {
     assertEquals(started.status, 202);
   });
 
+  it("of runs that are more than one list of runs may hold", async () => {
+    const clock = new VirtualClock();
+    await using world = await createWorld({ clock, quotas: { runs: 1_500, requestsPerMinute: 10_000 } });
+    const start = () => world.ask("/api/runs", { body: { agent: "helper", input: "hang" } });
+    const responses = await Promise.all(Array.from({ length: 150 }, start));
+    assertEquals(responses.filter(({ status }) => status === 202).length, 150);
+    for (let count = 150; count < 1_500; count++) {
+      // Several of one time, as they come.
+      if (count % 100 === 0) await clock.advance(1);
+      await world.runs("acme").start({ agent: "helper", principal: "ada", input: "hang" });
+    }
+    assertEquals((await problemOf(await start())).code, "too_many_runs");
+  });
+
+  it("of runs are counted by what keeps them, where it can", async () => {
+    await using world = await createWorld({ quotas: { runs: 3 } });
+    let open = 2;
+    Object.assign(world.runs("acme"), { countOpen: () => Promise.resolve(open) });
+    const start = () => world.ask("/api/runs", { body: { agent: "helper", input: "hang" } });
+    assertEquals((await start()).status, 202);
+    open = 3;
+    assertEquals((await problemOf(await start())).code, "too_many_runs");
+  });
+
   it("of runs that are full elsewhere too", async () => {
     await using world = await createWorld();
     world.runs("acme").most = 0;

@@ -16,7 +16,7 @@ import type {
   LanguageModelRequest,
   LanguageModelToolCall,
 } from "../../model/seam.ts";
-import { tokensOf } from "./context.ts";
+import { TokenCounter, tokensOf } from "./context.ts";
 
 const attempts = 3;
 const firstPause = 500;
@@ -40,6 +40,8 @@ export interface AskParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly signal: AbortSignal;
+  /** Counts what a provider does not: one for all questions of a conversation. */
+  readonly counter?: TokenCounter | undefined;
   /** Hears of pieces: of which attempt, and the how manieth of it. */
   piece?(part: Extract<LanguageModelPart, { type: "text" | "reasoning" }>, attempt: string, index: number): void;
   /** Hears that what came so far is void. */
@@ -66,7 +68,10 @@ export async function askModel(request: LanguageModelRequest, parts: AskParts): 
   }
 }
 
-async function once(request: LanguageModelRequest, { model, random, signal, piece }: AskParts): Promise<ModelAnswer> {
+async function once(
+  request: LanguageModelRequest,
+  { model, random, signal, piece, counter }: AskParts,
+): Promise<ModelAnswer> {
   const attempt = randomHex(random, 6);
   const calls: LanguageModelToolCall[] = [];
   const pieces: string[] = [];
@@ -80,7 +85,7 @@ async function once(request: LanguageModelRequest, { model, random, signal, piec
       signal.throwIfAborted();
       const { done, value: part } = await unlessAborted(parts.next(), signal);
       if (done) break;
-      if (part.type === "end") return answer(request, { pieces, calls }, part);
+      if (part.type === "end") return answer(request, { pieces, calls, counter }, part);
       if (part.type === "tool_call") calls.push(part.call);
       else {
         if (part.type === "text") pieces.push(part.text);
@@ -98,12 +103,16 @@ async function once(request: LanguageModelRequest, { model, random, signal, piec
 
 function answer(
   request: LanguageModelRequest,
-  { pieces, calls }: { readonly pieces: readonly string[]; readonly calls: readonly LanguageModelToolCall[] },
+  { pieces, calls, counter = new TokenCounter() }: {
+    readonly pieces: readonly string[];
+    readonly calls: readonly LanguageModelToolCall[];
+    readonly counter: TokenCounter | undefined;
+  },
   { reason, usage, provider }: Extract<LanguageModelPart, { type: "end" }>,
 ): ModelAnswer {
   const text = pieces.join("");
   const estimate = (): TokenUsage => ({
-    inputTokens: request.messages.reduce((sum, message) => sum + tokensOf(message), 0),
+    inputTokens: counter.sum(request.messages),
     outputTokens: Math.ceil(text.length / 4) + calls.reduce((sum, call) => sum + tokensOf(call), 0),
   });
   return { text, calls, reason, usage: usage ?? estimate(), ...(provider && { provider }) };

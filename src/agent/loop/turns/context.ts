@@ -24,18 +24,45 @@ export function tokensOf(value: unknown): number {
   return Math.ceil(costOf(text ?? "", "tokens")) + media * mediaTokens;
 }
 
+/** Counts the tokens of values that never change, and cuts them, each of them once: for one run. */
+export class TokenCounter {
+  readonly #known = new WeakMap<object, number>();
+  readonly #cuts = new WeakMap<ToolMessage, ToolMessage>();
+
+  /** As {@linkcode tokensOf}. */
+  count(value: object): number {
+    const known = this.#known.get(value) ?? tokensOf(value);
+    this.#known.set(value, known);
+    return known;
+  }
+
+  /** The message in whose place one line stands. What may be called again stays so. */
+  cut(message: ToolMessage, isRepeatable: (id: string) => boolean): ToolMessage {
+    const known = this.#cuts.get(message) ?? { ...message, result: lineFor(message, isRepeatable(message.id)) };
+    this.#cuts.set(message, known);
+    return known;
+  }
+
+  /** The tokens of some values together. */
+  sum(values: readonly object[]): number {
+    return values.reduce<number>((sum, value) => sum + this.count(value), 0);
+  }
+}
+
 /**
  * Fits a conversation into so many tokens. The oldest tool results give way first, each to one line that says what was there and
  * how it is read again; those of the last turn are only cut, and system and user messages stay. Each call keeps its answer.
  *
  * @param isRepeatable Whether the call of this id may be made again.
+ * @param counter One for all that is asked of a conversation: a message is counted once then, and not with each question.
  */
 export function fitContext(
   messages: readonly LanguageModelMessage[],
   limit: number,
   isRepeatable: (id: string) => boolean,
+  counter: TokenCounter = new TokenCounter(),
 ): readonly LanguageModelMessage[] {
-  const costs = messages.map(tokensOf);
+  const costs = messages.map((message) => counter.count(message));
   let total = costs.reduce((sum, cost) => sum + cost, 0);
   if (total <= limit) return messages;
   const fitted = [...messages];
@@ -43,8 +70,8 @@ export function fitContext(
   for (let at = 0; at < lastTurn && total > limit; at++) {
     const message = fitted[at];
     if (message?.role !== "tool") continue;
-    const cut: ToolMessage = { ...message, result: lineFor(message, isRepeatable(message.id)) };
-    const cost = tokensOf(cut);
+    const cut = counter.cut(message, isRepeatable);
+    const cost = counter.count(cut);
     const before = costs[at] ?? 0;
     if (cost >= before) continue;
     fitted[at] = cut;
