@@ -1,4 +1,4 @@
-/** `bun run check`: types, lint, format, floors, docs, dry runs of publishing and deploying, bundle budgets; `--only <step>` runs one. */
+/** `bun run check`: types, lint, format, floors, manifests, the API, docs, publishing, deploying and bundle budgets; `--only <step>` runs one. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -10,9 +10,7 @@ interface Step {
   readonly name: string;
   /** Files or folders of the repository; those that are there are given to the command. */
   readonly inputs: readonly string[];
-  readonly command?: (inputs: readonly string[]) => readonly string[];
-  /** For what needs no command: answers what is wrong, a line each. */
-  readonly judge?: () => readonly string[];
+  readonly command: (inputs: readonly string[]) => readonly string[];
 }
 
 const code = ["mod.ts", "src", "tests", "tools", "bench", "examples", "workers"];
@@ -39,17 +37,18 @@ export async function main(parameters: readonly string[]): Promise<number> {
 }
 
 function listSteps(deno: string, script: readonly string[]): Step[] {
-  const tool = (name: string) => () => [...script, join(root, "tools", "run.ts"), name];
+  const tool = (...words: readonly string[]) => () => [...script, join(root, "tools", "run.ts"), ...words];
   return [
     { name: "types", inputs: code, command: (inputs) => [deno, "check", "--quiet", ...inputs] },
     { name: "lint", inputs: code, command: (inputs) => [deno, "lint", "--quiet", ...inputs] },
     { name: "format", inputs: code, command: (inputs) => [deno, "fmt", "--check", ...inputs] },
     { name: "floors", inputs: ["src"], command: tool("check_floors") },
-    { name: "manifests", inputs: ["package.json"], judge: judgeManifests },
+    { name: "manifests", inputs: ["package.json"], command: tool("manifests") },
+    { name: "api", inputs: ["mod.ts"], command: tool("api_snapshot") },
     { name: "docs", inputs: entries(), command: (inputs) => [deno, "doc", "--lint", ...inputs] },
     { name: "examples in docs", inputs: [...entries(), ...sources()], command: docTests(deno) },
     { name: "publish", inputs: ["mod.ts"], command: () => [deno, "publish", "--dry-run", "--allow-dirty"] },
-    { name: "publish, import", inputs: ["mod.ts"], command: tool("publish_local") },
+    { name: "publish, import", inputs: ["mod.ts"], command: tool("publish_test", "--only", "jsr") },
     { name: "deploy", inputs: ["wrangler.toml"], command: tool("check_deploy") },
     { name: "sizes", inputs: ["src/client/mod.ts"], command: tool("check_sizes") },
   ];
@@ -63,13 +62,11 @@ async function runStep(step: Step): Promise<"passed" | "failed" | "skipped"> {
     return "skipped";
   }
   const started = performance.now();
-  const problems = [...step.judge?.() ?? []];
-  if (step.command !== undefined) {
-    const ended = await runProcess(step.command(inputs), { timeout: 300_000 });
-    if (ended.code !== 0) {
-      problems.push(ended.timedOut ? "killed after 300 s" : `exit code ${ended.code}`, ended.output);
-    } else if (step.name === "sizes") console.log(ended.standardOutput.trimEnd());
-  }
+  const ended = await runProcess(step.command(inputs), { timeout: 300_000 });
+  const problems: string[] = [];
+  if (ended.code !== 0) {
+    problems.push(ended.timedOut ? "killed after 300 s" : `exit code ${ended.code}`, ended.output);
+  } else if (step.name === "sizes") console.log(ended.standardOutput.trimEnd());
   const seconds = `(${((performance.now() - started) / 1000).toFixed(1)} s)`;
   console.log(`${title}${problems.length === 0 ? "passed" : "FAILED"} ${seconds}`);
   for (const line of problems.join("\n").trimEnd().split("\n")) if (line !== "") console.log(`    ${line}`);
@@ -104,26 +101,4 @@ function sources(): string[] {
 
 function docTests(deno: string): NonNullable<Step["command"]> {
   return (inputs) => [deno, "test", "--doc", "-A", "--quiet", "--permit-no-files", ...new Set(inputs)];
-}
-
-/** The two manifests say the same, name only what is there, and a single lockfile stands beside them. */
-function judgeManifests(): string[] {
-  interface Manifest {
-    readonly name: string;
-    readonly version: string;
-    readonly exports: Readonly<Record<string, string>>;
-  }
-  const read = (file: string): Manifest => JSON.parse(readFileSync(join(root, file), "utf8"));
-  const problems: string[] = [];
-  if (existsSync(join(root, "bun.lock"))) problems.push("bun.lock stands beside bun.lockb and wins over it: delete it");
-  const [deno, npm] = [read("deno.json"), read("package.json")];
-  for (const key of ["name", "version", "exports"] as const) {
-    if (JSON.stringify(deno[key]) !== JSON.stringify(npm[key])) {
-      problems.push(`"${key}" differs in deno.json and package.json`);
-    }
-  }
-  for (const [name, path] of Object.entries(deno.exports)) {
-    if (!existsSync(join(root, path))) problems.push(`the export "${name}" names ${path}, which is not there`);
-  }
-  return problems;
 }

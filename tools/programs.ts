@@ -37,6 +37,11 @@ export function nodePath(): string | undefined {
   return onPath("node", (folder) => !/bun-node|deno-node/.test(folder));
 }
 
+/** The path of npm, or of another program that comes with it; undefined when there is none. */
+export function npmPath(name: "npm" | "npx" = "npm"): string | undefined {
+  return onPath(name);
+}
+
 /** The path of workerd itself, as Miniflare brings it along. */
 export function workerdPath(): string {
   const system = { linux: "linux", darwin: "darwin", win32: "windows" }[process.platform as string] ?? "none";

@@ -18,7 +18,9 @@ interface Command {
 const [name = "", ...parameters] = process.argv.slice(2);
 const file = [join(root, "tools", `${name}.ts`), join(root, "tools", name, "main.ts")].find((path) => existsSync(path));
 if (!/^[a-z_]+$/.test(name) || name === "run" || file === undefined) {
-  console.error(`Unknown command ${JSON.stringify(name)}: try demo, start, test, check, conformance or bench`);
+  console.error(
+    `Unknown command ${JSON.stringify(name)}: try demo, start, test, check, publish_test, conformance or bench`,
+  );
   process.exit(2);
 }
 const installed = await installWhatIsMissing();

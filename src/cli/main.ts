@@ -10,7 +10,9 @@
  *
  * @module
  */
+import { realpathSync } from "node:fs";
 import process from "node:process";
+import { fileURLToPath } from "node:url";
 import { callTool } from "./call.ts";
 import { login } from "./auth/login.ts";
 import { logout } from "./auth/logout.ts";
@@ -41,8 +43,8 @@ const commands: Readonly<
 
 const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
-// Older versions of Node do not say whether a module is the program: there it always is, being a bundle of its own.
-if (import.meta.main !== false) {
+const said: boolean | undefined = import.meta.main;
+if (said ?? isProgram()) {
   ignoreLostReaders();
   process.exit(await run(process.argv.slice(2), interruption()));
 }
@@ -62,6 +64,15 @@ export async function run(argv: readonly string[], signal: AbortSignal): Promise
     const { exitCode, line } = describeFailure(error);
     await writeError(`causeway: ${line}\n`);
     return exitCode;
+  }
+}
+
+/** Whether this module is what was started, for versions of Node that do not say it: a package manager starts it by a link. */
+function isProgram(): boolean {
+  try {
+    return realpathSync(process.argv[1] ?? "") === fileURLToPath(import.meta.url);
+  } catch {
+    return false;
   }
 }
 

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import type { LookupFunction } from "node:net";
 import http from "node:http";
 import type { ClientRequest, IncomingMessage } from "node:http";
 import https from "node:https";
@@ -17,12 +16,23 @@ import type { Fetch } from "../ports.ts";
 /** Options of {@linkcode createNodeFetch}. */
 export interface NodeFetchOptions {
   /** Resolves host names for connections, as `node:net` takes it: to pin addresses that were checked. */
-  lookup?: LookupFunction | undefined;
+  lookup?: HostLookup | undefined;
   /** Certificate authorities in PEM form, instead of the well-known ones. */
   ca?: string | string[] | undefined;
   /** How long an idle connection is kept, in milliseconds. Default 4,000: less than what servers commonly keep. */
   keepAlive?: number | undefined;
 }
+
+/** Resolves a host name, for all of its addresses or for one: the form of `node:net`, without a need for its types. */
+export type HostLookup = (
+  hostname: string,
+  options: { readonly all?: boolean | undefined },
+  callback: (
+    error: Error | null,
+    address: string | { readonly address: string; readonly family: number }[],
+    family?: number,
+  ) => void,
+) => void;
 
 /** A `fetch` with connections of its own. */
 export interface NodeFetch {

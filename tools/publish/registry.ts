@@ -1,14 +1,17 @@
-/** A registry on loopback that speaks as much of JSR as `deno publish` and an import need. */
+/** A registry on loopback: as much of JSR as `deno publish` and an import need, and as much of npm as `npm publish` and an install. */
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { NpmPackages } from "./npm_registry.ts";
 import { readArchive } from "./tar.ts";
 
 /** A running registry. */
 export interface Registry {
-  /** Its address, for `JSR_URL`. */
+  /** Its address, for `JSR_URL` and as npm's registry, with a slash at its end. */
   readonly url: string;
-  /** What was published last. */
-  published(): { readonly files: string[]; readonly bytes: number };
+  /** The files that JSR was given, by their paths. */
+  published(): ReadonlyMap<string, Uint8Array>;
+  /** Offers one more package to clients of npm: its archive. */
+  offer(archive: Uint8Array): void;
   stop(): Promise<void>;
 }
 
@@ -20,27 +23,36 @@ interface Package {
 
 type Answer = { readonly status: number; readonly type: string; readonly body: string | Uint8Array };
 
-/** Starts it on a free port. */
-export async function startRegistry(): Promise<Registry> {
+/**
+ * Starts it on a free port.
+ *
+ * @param lent The packages that npm finds there beside what is published: this repository's own copies.
+ */
+export async function startRegistry(lent: readonly string[]): Promise<Registry> {
   const packages = new Map<string, Package>();
+  const npm = new NpmPackages(lent);
+  let url = "";
   const server = createServer((request, response) => {
-    answer(request, packages).catch((error: unknown) => json(500, { code: "internalError", message: String(error) }))
+    answer(request, packages, { npm, url })
+      .catch((error: unknown) => json(500, { code: "internalError", message: String(error) }))
       .then((found) => send(response, found));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
-  const port = typeof address === "object" && address !== null ? address.port : 0;
+  url = `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}/`;
   return {
-    url: `http://127.0.0.1:${port}/`,
-    published() {
-      const files = [...packages.values()].flatMap((published) => [...published.files]);
-      return { files: files.map(([path]) => path), bytes: files.reduce((sum, [, bytes]) => sum + bytes.byteLength, 0) };
-    },
+    url,
+    published: () => new Map([...packages.values()].flatMap(({ files }) => [...files])),
+    offer: (archive) => npm.add(archive),
     stop: () => new Promise((resolve) => (server.closeAllConnections(), server.close(() => resolve()))),
   };
 }
 
-async function answer(request: IncomingMessage, packages: Map<string, Package>): Promise<Answer> {
+async function answer(
+  request: IncomingMessage,
+  packages: Map<string, Package>,
+  { npm, url }: { npm: NpmPackages; url: string },
+): Promise<Answer> {
   const path = decodeURIComponent(new URL(request.url ?? "/", "http://registry").pathname);
   const [, scope, name, version] = /^\/api\/scopes\/([^/]+)\/packages\/([^/]+)(?:\/versions\/([^/]+))?$/.exec(path) ??
     [];
@@ -55,7 +67,12 @@ async function answer(request: IncomingMessage, packages: Map<string, Package>):
     }
     return json(200, { scope, name, description: "", latestVersion: null, githubRepository: null, score: null });
   }
-  return answerFile(path, packages);
+  const method = request.method ?? "GET";
+  const body = method === "GET" ? new Uint8Array() : await readBody(request);
+  const found = npm.answer({ method, path, url, body });
+  if (found === undefined) return answerFile(path, packages);
+  const { status, value } = found;
+  return value instanceof Uint8Array ? { status, type: "application/octet-stream", body: value } : json(status, value);
 }
 
 /** `/@scope/name/meta.json`, `/@scope/name/<version>_meta.json` and `/@scope/name/<version>/<path>`. */

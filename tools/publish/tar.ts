@@ -1,5 +1,6 @@
-/** Reads the gzipped archive that `deno publish` sends. */
-import { gunzipSync } from "node:zlib";
+/** Reads and writes the gzipped archives that registries are given and give. */
+import { Buffer } from "node:buffer";
+import { gunzipSync, gzipSync } from "node:zlib";
 
 const blockSize = 512;
 
@@ -21,6 +22,44 @@ export function readArchive(archive: Uint8Array): Map<string, Uint8Array> {
     at += blockSize + Math.ceil(size / blockSize) * blockSize;
   }
   return files;
+}
+
+/**
+ * An archive of files, as npm wants it: all of them in a folder `package`.
+ *
+ * @throws {RangeError} When a path is too long for a header.
+ */
+export function writeArchive(files: ReadonlyMap<string, Uint8Array>): Uint8Array {
+  const blocks: Uint8Array[] = [];
+  for (const [path, content] of files) {
+    blocks.push(header(`package/${path}`, content.byteLength), content);
+    blocks.push(new Uint8Array((blockSize - content.byteLength % blockSize) % blockSize));
+  }
+  blocks.push(new Uint8Array(2 * blockSize));
+  return new Uint8Array(gzipSync(Buffer.concat(blocks), { level: 1 }));
+}
+
+function header(path: string, size: number): Uint8Array {
+  const block = new Uint8Array(blockSize);
+  const put = (value: string, at: number): void => void block.set(new TextEncoder().encode(value), at);
+  const octal = (value: number, digits: number): string => `${value.toString(8).padStart(digits, "0")}\0`;
+  const [prefix, name] = splitPath(path);
+  put(name, 0);
+  put(octal(0o644, 7), 100);
+  put(octal(0, 7) + octal(0, 7) + octal(size, 11) + octal(0, 11), 108);
+  put("        0", 148);
+  put("ustar\u000000", 257);
+  put(prefix, 345);
+  put(`${block.reduce((sum, byte) => sum + byte, 0).toString(8).padStart(6, "0")}\0 `, 148);
+  return block;
+}
+
+/** A path of more than 100 bytes is cut at a slash. */
+function splitPath(path: string): [string, string] {
+  if (path.length <= 100) return ["", path];
+  const at = path.indexOf("/", path.length - 101);
+  if (at < 0 || at > 155) throw new RangeError(`The path ${JSON.stringify(path)} is too long for an archive`);
+  return [path.slice(0, at), path.slice(at + 1)];
 }
 
 /** The text of a field, up to its first zero byte. */
