@@ -50,6 +50,11 @@ function listSteps(deno: string, script: readonly string[]): Step[] {
     { name: "examples in docs", inputs: [...entries(), ...sources()], command: docTests(deno) },
     { name: "publish", inputs: ["mod.ts"], command: () => [deno, "publish", "--dry-run", "--allow-dirty"] },
     { name: "publish, import", inputs: ["mod.ts"], command: tool("publish_local") },
+    {
+      name: "dashboard",
+      inputs: ["src/runner/dashboard/page/main.ts"],
+      command: () => [...tool("build/dashboard")(), "--check"],
+    },
     { name: "sizes", inputs: ["src/client/mod.ts"], command: tool("check_sizes") },
   ];
 }

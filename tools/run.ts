@@ -17,7 +17,7 @@ interface Command {
 
 const [name = "", ...parameters] = process.argv.slice(2);
 const file = join(root, "tools", `${name}.ts`);
-if (!/^[a-z_]+$/.test(name) || name === "run" || !existsSync(file)) {
+if (!/^[a-z_]+(\/[a-z_]+)?$/.test(name) || name === "run" || !existsSync(file)) {
   console.error(`Unknown command ${JSON.stringify(name)}: try demo, test, check, conformance or bench`);
   process.exit(2);
 }

@@ -22,6 +22,7 @@ export { scopeHub } from "./access/access_hub.ts";
 export type { ScopedHub } from "./access/access_hub.ts";
 export type { AccessOptions, Caller, Decision, Judge } from "./access/access.ts";
 export type * from "./access/types.ts";
+export { createDashboard } from "./dashboard/mod.ts";
 export { createStrictFetch } from "./tenants/strict_fetch.ts";
 export type { StrictFetchOptions } from "./tenants/strict_fetch.ts";
 export type { TenantHub } from "./tenants/hub_pool.ts";
