@@ -90,7 +90,7 @@ export class Front {
       return await finished(route, call, () => {});
     }
     const caller = await this.#parts.access.identify(request);
-    if (caller.way === "session" && request.method !== "GET") checkPage(request);
+    if (caller.way === "session") (request.method === "GET" ? checkReading : checkPage)(request);
     const tenant = tenantOf(request, caller);
     // Whoever asks pays, whatever they ask for.
     const leave = this.#parts.quotas.enter(caller.principal.tenant);
@@ -205,6 +205,21 @@ export function checkPage(request: Request): void {
   const own = `${new URL(url).protocol}//${host}`;
   if (headers.get("origin") === own && headers.get("sec-fetch-site") === "same-origin" && cookieOf(request)) return;
   throw new Refusal(403, "forbidden", "A cookie is good for this runner's own page alone");
+}
+
+/**
+ * What reads with a cookie, streams too, is our own page or a person that opens it: a page of another port of this machine is of the
+ * same site, so that its requests bring the cookie along.
+ *
+ * @throws {Refusal} 403.
+ */
+function checkReading(request: Request): void {
+  const site = request.headers.get("sec-fetch-site") ?? "none";
+  const origin = request.headers.get("origin");
+  if (origin !== null) return checkPage(request);
+  if (site !== "same-origin" && site !== "none") {
+    throw new Refusal(403, "forbidden", "A cookie is good for this runner's own page alone");
+  }
 }
 
 function tenantOf(request: Request, { principal }: Caller): string {

@@ -54,3 +54,8 @@ export function parsed(text: string): JsonValue | undefined {
     return undefined;
   }
 }
+
+/** An entry of a table by a name that comes from elsewhere: what every object inherits is none. */
+export function entryOf<Value>(table: Readonly<Record<string, Value>>, name: string): Value | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined;
+}

@@ -16,9 +16,13 @@ export function frame(
   const { id } = control;
   const problem = h("p", { class: "wrong", id: `${id}-wrong`, hidden: true });
   const about = [
-    field.description !== undefined &&
-    h("p", { class: "hint", id: `${id}-hint` }, foreign(field.description, "field-description")),
-    field.hint !== "" && h("p", { class: "hint" }, foreign(field.hint, "field-hint")),
+    (field.description !== undefined || field.hint !== "") && h(
+      "p",
+      { class: "hint", id: `${id}-hint` },
+      field.description !== undefined && foreign(field.description, "field-description"),
+      field.description !== undefined && field.hint !== "" && " · ",
+      field.hint !== "" && foreign(field.hint, "field-hint"),
+    ),
   ];
   control.setAttribute("aria-describedby", `${id}-hint ${id}-wrong`);
   if (field.name === "") control.setAttribute("aria-label", "Item");

@@ -53,7 +53,13 @@ export function hiddenWarning(text: string, where: string = "This text"): HTMLEl
     "div",
     { class: "notice warn", "data-hidden": true },
     h("strong", {}, `${where} has ${count(many, "hidden character")}`),
-    h("p", {}, `${names.slice(0, 12).join(", ")}${names.length > 12 ? ", …" : ""}. They are written out below.`),
+    h(
+      "p",
+      {},
+      `${names.slice(0, 12).join(", ")}${names.length > 12 ? ", …" : ""}. ${
+        many === 1 ? "It is" : "They are"
+      } written out below.`,
+    ),
     spelled !== "" && h("p", {}, "They spell: ", h("code", { "data-part": "spelled" }, spelled)),
   );
 }

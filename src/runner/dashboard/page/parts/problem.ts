@@ -6,6 +6,7 @@
 import { ApiProblem, textOf } from "../base/api.ts";
 import { button, h, innerLink } from "../base/dom.ts";
 import type { Child } from "../base/dom.ts";
+import { entryOf } from "../base/text.ts";
 import { foreign } from "./foreign.ts";
 
 /** What can be done about an error, in a sentence. */
@@ -13,7 +14,7 @@ export function adviceOf(error: unknown): string {
   if (!(error instanceof ApiProblem)) return "This is a fault of the page: reload it, and tell us if it comes again.";
   const { code, status, retryAfter } = error;
   const soon = retryAfter === undefined ? "in a moment" : `in ${retryAfter} s`;
-  const known = advice[code];
+  const known = entryOf(advice, code);
   if (known !== undefined) return known.replace("{soon}", soon);
   if (status === 429 || status === 503) return `Try again ${soon}.`;
   if (status >= 500) return "The runner's log says more; the request id below finds it there.";

@@ -8,7 +8,7 @@ import type { JsonObject } from "../../../../protocol/json_rpc.ts";
 import { numberOf, objectOf, textOf } from "../base/api.ts";
 import type { App } from "../base/app.ts";
 import { button, fill, h } from "../base/dom.ts";
-import { shownJson, span } from "../base/text.ts";
+import { entryOf, shownJson, span } from "../base/text.ts";
 import { checkOf, problemsOf } from "../form/editor.ts";
 import { fieldsOf, isSecret } from "../form/fields.ts";
 import { makeForm, startOf } from "../form/form.ts";
@@ -75,6 +75,8 @@ export function questionCard(app: App, path: string, question: JsonObject): Ques
   }
   const isServers = kind === "elicitation" || kind === "sampling";
   const server = textOf(question.server);
+  const isTwice = textOf(question.message) === textOf(objectOf(question.request).message);
+  const message = isTwice ? "" : textOf(question.message);
   const element = h(
     "section",
     { class: "card stack attention", "data-question": id, "data-kind": kind },
@@ -85,12 +87,12 @@ export function questionCard(app: App, path: string, question: JsonObject): Ques
         "h3",
         {},
         isServers && h("span", {}, "The server ", foreign(server, "question-server"), " "),
-        titles[kind] ?? kind,
+        entryOf(titles, kind) ?? kind,
       ),
       state,
     ),
-    h("p", { class: "prose" }, foreign(textOf(question.message), "question-message")),
-    hiddenWarning(textOf(question.message)),
+    message !== "" && h("p", { class: "prose" }, foreign(message, "question-message")),
+    hiddenWarning(message),
     endsIn(question),
     open,
   );
@@ -98,7 +100,7 @@ export function questionCard(app: App, path: string, question: JsonObject): Ques
     element,
     answered(action) {
       if (!open.isConnected) return;
-      setBadge(state, words[action] ?? "over", action === "accept" || action === "retry" ? "good" : "quiet");
+      setBadge(state, entryOf(words, action) ?? "over", action === "accept" || action === "retry" ? "good" : "quiet");
       element.classList.remove("attention");
       open.remove();
     },

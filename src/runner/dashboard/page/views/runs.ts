@@ -8,7 +8,7 @@ import { askJson, numberOf, objectsOf, textOf } from "../base/api.ts";
 import { inBackground } from "../base/app.ts";
 import type { App, View } from "../base/app.ts";
 import { fill, h, icon, innerLink } from "../base/dom.ts";
-import { ago, count } from "../base/text.ts";
+import { ago, count, entryOf } from "../base/text.ts";
 import { foreign } from "../parts/foreign.ts";
 import { badge, loading } from "../parts/pieces.ts";
 import type { Tone } from "../parts/pieces.ts";
@@ -41,6 +41,7 @@ class RunsView implements View {
   readonly #list: HTMLElement = h("nav", { class: "items", "aria-label": "Runs" }, loading("Loading runs", 5));
   readonly #detail: HTMLElement = h("section", { class: "detail" });
   #shown = "";
+  #isAsked = false;
   #open: string | undefined;
   #leave = new AbortController();
 
@@ -71,8 +72,15 @@ class RunsView implements View {
     this.#again();
   }
 
+  /** In a moment: many things may happen at once. */
   #again(): void {
-    inBackground(this.#app, () => this.#load(), (error) => this.#failed(error));
+    if (this.#isAsked) return;
+    this.#isAsked = true;
+    inBackground(this.#app, async () => {
+      await this.#app.wait(100, this.#app.signal);
+      this.#isAsked = false;
+      if (!this.#app.signal.aborted) await this.#load();
+    }, (error) => this.#failed(error));
   }
 
   async #load(): Promise<void> {
@@ -98,7 +106,7 @@ function back(): HTMLElement {
 
 function rowOf(run: JsonObject, open: string | undefined): HTMLElement {
   const id = textOf(run.id);
-  const [word, tone] = runStates[textOf(run.state)] ?? [textOf(run.state), "quiet"];
+  const [word, tone] = entryOf(runStates, textOf(run.state)) ?? [textOf(run.state), "quiet"];
   return innerLink(
     `runs/${encodeURIComponent(id)}`,
     { class: "item-link", "aria-current": id === open ? "true" : undefined, "data-run": id },

@@ -8,7 +8,7 @@ import { askJson, numberOf, objectOf, objectsOf, textOf } from "../base/api.ts";
 import { inBackground } from "../base/app.ts";
 import type { App, View } from "../base/app.ts";
 import { button, fill, h, innerLink } from "../base/dom.ts";
-import { count } from "../base/text.ts";
+import { count, entryOf } from "../base/text.ts";
 import { foreign, foreignBlock } from "../parts/foreign.ts";
 import { badge, disclosure, empty, loading } from "../parts/pieces.ts";
 import type { Tone } from "../parts/pieces.ts";
@@ -82,7 +82,7 @@ class ServerCard {
   constructor(app: App, server: JsonObject, done: () => void) {
     const name = textOf(server.name);
     const state = textOf(server.state);
-    const [word, tone] = states[state] ?? [state, "quiet"];
+    const [word, tone] = entryOf(states, state) ?? [state, "quiet"];
     const wantsSignIn = state === "authorizing";
     this.#app = app;
     this.#name = name;
@@ -136,7 +136,7 @@ class ServerCard {
     return this.#work(this.#connect, async () => {
       const status = await askJson(this.#app.ask, `${this.#path}/connect`, { method: "POST", body: {} });
       if (showSignIn(this.#said, status)) return;
-      this.#app.announce(`${this.#name}: ${states[textOf(status.state)]?.[0] ?? textOf(status.state)}`);
+      this.#app.announce(`${this.#name}: ${entryOf(states, textOf(status.state))?.[0] ?? textOf(status.state)}`);
       this.#done();
     });
   }

@@ -7,7 +7,7 @@ import type { JsonObject } from "../../../../protocol/json_rpc.ts";
 import { numberOf, objectOf, textOf } from "../base/api.ts";
 import type { App } from "../base/app.ts";
 import { fill, h } from "../base/dom.ts";
-import { bytes, shownJson, span } from "../base/text.ts";
+import { bytes, entryOf, shownJson, span } from "../base/text.ts";
 import { foreign, foreignBlock } from "../parts/foreign.ts";
 import { badge, disclosure, setBadge } from "../parts/pieces.ts";
 import type { Tone } from "../parts/pieces.ts";
@@ -49,6 +49,7 @@ class RunTimeline implements Timeline {
   readonly #path: string;
   readonly #calls = new Map<string, ToolCard>();
   readonly #questions = new Map<string, QuestionCard>();
+  #isMeasured = false;
   /** Where pieces of text go on. */
   #text: { readonly kind: string; readonly step: number; readonly place: HTMLElement } | undefined;
 
@@ -58,9 +59,20 @@ class RunTimeline implements Timeline {
   }
 
   add(event: JsonObject, at: number): void {
-    const isAtEnd = innerHeight + scrollY >= document.documentElement.scrollHeight - 80;
+    this.#keepAtEnd();
     this.#show(event, at);
-    if (isAtEnd) scrollTo({ top: document.documentElement.scrollHeight });
+  }
+
+  /** Whoever looks at the end goes on to look at it. It is measured once a frame: a run may tell thousands of things at once. */
+  #keepAtEnd(): void {
+    if (this.#isMeasured) return;
+    this.#isMeasured = true;
+    const { documentElement: page } = document;
+    const isAtEnd = innerHeight + scrollY >= page.scrollHeight - 80;
+    requestAnimationFrame(() => {
+      this.#isMeasured = false;
+      if (isAtEnd && this.element.isConnected) scrollTo({ top: page.scrollHeight });
+    });
   }
 
   tooLarge(type: string, size: string): void {
@@ -175,7 +187,7 @@ class RunTimeline implements Timeline {
 
   #observe(observation: JsonObject): void {
     const card = this.#card(textOf(observation.id), observation);
-    const [word, tone] = outcomes[textOf(observation.outcome)] ?? [textOf(observation.outcome), "quiet"];
+    const [word, tone] = entryOf(outcomes, textOf(observation.outcome)) ?? [textOf(observation.outcome), "quiet"];
     setBadge(card.state, word, tone);
     const info = objectOf(objectOf(observation.provenance).serverInfo);
     const facts = [
@@ -265,5 +277,5 @@ function adviceOf(code: string): string {
       "What came does not fit the schema that was asked for: make the schema simpler, or say more in the task.",
     unknown_outcome: "A call may have run, and you decided to end the run there. Look at that server.",
   };
-  return known[code] ?? "The runner's log says more.";
+  return entryOf(known, code) ?? "The runner's log says more.";
 }
