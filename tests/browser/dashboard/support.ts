@@ -36,8 +36,8 @@ export interface Dashboard extends AsyncDisposable {
   readonly runs: DemoRuns;
   readonly sessions: BrowserSessions;
   readonly ledger: LedgerEntry[];
-  /** Each request: its method and URL, and its headers. */
-  readonly seen: { readonly line: string; readonly headers: Headers }[];
+  /** Each request: its method and URL, its headers, and the status of its reply. */
+  readonly seen: { readonly line: string; readonly headers: Headers; status: number }[];
   /** What the runner has written to its log. */
   readonly log: string[];
   /** An API key of Ada's. */
@@ -77,9 +77,12 @@ export async function openDashboard(port: number = 0, servers?: (hub: Hub) => Pr
   });
   const state: { intercept: Intercept | undefined } = { intercept: undefined };
   const host: HttpHost = await serveHttp(async (request) => {
-    seen.push({ line: `${request.method} ${request.url}`, headers: new Headers(request.headers) });
-    return await state.intercept?.(request) ?? await runner.fetch(request);
-  }, { port, grace: 100 });
+    const entry = { line: `${request.method} ${request.url}`, headers: new Headers(request.headers), status: 0 };
+    seen.push(entry);
+    const response = await state.intercept?.(request) ?? await runner.fetch(request);
+    entry.status = response.status;
+    return response;
+  }, { port, grace: 100, webSocket: runner.webSocket });
   const origin = `http://localhost:${host.port}`;
   return {
     ...{ origin, port: host.port, hostname: host.hostname, runner, runs, sessions, ledger, seen, log, key },
