@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { ApiProblem, createAsk } from "./base/api.ts";
+import { ApiProblem, askJson, createAsk, objectsOf } from "./base/api.ts";
 import type { Ask } from "./base/api.ts";
-import { waitFor } from "./base/app.ts";
+import { inBackground, waitFor } from "./base/app.ts";
 import type { App, View } from "./base/app.ts";
 import { fill, h, innerLink } from "./base/dom.ts";
 import { empty } from "./parts/pieces.ts";
@@ -18,6 +18,9 @@ import { runsView } from "./views/runs.ts";
 import { serversView } from "./views/servers.ts";
 import { beginSession, findOut, signInView, takeToken } from "./views/sign_in.ts";
 import { toolsView } from "./views/tools.ts";
+
+/** When it is looked again whether somebody wants an approval, in milliseconds. */
+const approvalInterval = 10_000;
 
 /** The page. */
 class Page {
@@ -71,7 +74,8 @@ class Page {
     let shown: string | undefined;
     let left = new AbortController();
     const show = (): void => {
-      const [place = "", name] = placeOf(location.hash);
+      const [given = "", name] = placeOf(location.hash);
+      const place = given === "" ? "tools" : given;
       if (view?.update && place === shown) view.update(name || undefined);
       else {
         left.abort();
@@ -79,14 +83,26 @@ class Page {
         view = viewOf(this.#appOf(shell, AbortSignal.any([left.signal, signal])), place, name || undefined);
         shown = place;
       }
-      shell.show(view, place === "" ? "tools" : place);
+      shell.show(view, place);
     };
     const key = (event: KeyboardEvent): void => {
       if (!event.ctrlKey && !event.metaKey && !event.altKey && view?.key?.(event)) event.preventDefault();
     };
+    inBackground({ signal }, () => this.#watchApprovals(shell, signal), () => {});
     addEventListener("hashchange", show, { signal });
     addEventListener("keydown", key, { signal });
     show();
+  }
+
+  /** Whoever may approve is told where they are. Without an answer nothing is told: the view itself says why. */
+  async #watchApprovals(shell: Shell, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      if (!document.hidden) {
+        const reply = await askJson(this.#ask, "/api/approvals", { signal }).catch(() => ({ approvals: undefined }));
+        shell.waiting(objectsOf(reply.approvals).length);
+      }
+      await waitFor(approvalInterval, signal);
+    }
   }
 
   #appOf(shell: Shell, signal: AbortSignal): App {
@@ -95,6 +111,7 @@ class Page {
       origin: location.origin,
       signal,
       announce: (text) => shell.announce(text),
+      whisper: (text) => shell.whisper(text),
       go: (path) => location.hash = `#/${path}`,
       wait: waitFor,
     };
@@ -115,7 +132,6 @@ function placeOf(hash: string): readonly string[] {
 
 function viewOf(app: App, place: string, name: string | undefined): View {
   switch (place) {
-    case "":
     case "tools":
       return toolsView(app, name);
     case "runs":

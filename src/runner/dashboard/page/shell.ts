@@ -24,6 +24,10 @@ export interface Shell {
   show(view: View, place: string): void;
   /** Tells something, to the eye and to screen readers. */
   announce(text: string): void;
+  /** Tells something to screen readers. */
+  whisper(text: string): void;
+  /** Shows how many approvals wait. */
+  waiting(count: number): void;
 }
 
 /** Makes the frame. */
@@ -31,6 +35,8 @@ export function makeShell(body: HTMLElement, who: Who, signOut: () => void): She
   const links = new Map(
     places.map(([path, label, picture]) => [path, innerLink(path, {}, icon(picture), h("span", {}, label))]),
   );
+  const waiting = h("span", { class: "count", hidden: true });
+  links.get("approvals")?.append(waiting);
   const said = h("div", { class: "toast", role: "status", "aria-live": "polite" });
   const skip = h("a", { class: "skip", on: { click: (event) => skipTo(event) } }, "Skip to the content");
   skip.setAttribute("href", "#main");
@@ -39,7 +45,7 @@ export function makeShell(body: HTMLElement, who: Who, signOut: () => void): She
     "header",
     { class: "top" },
     innerLink("tools", { class: "brand", "aria-label": "Causeway, tools" }, icon("logo"), h("span", {}, "Causeway")),
-    h("nav", { class: "places", "aria-label": "Places" }, ...links.values()),
+    h("nav", { class: "places", "aria-label": "Main" }, ...links.values()),
     h(
       "div",
       { class: "row who" },
@@ -48,7 +54,8 @@ export function makeShell(body: HTMLElement, who: Who, signOut: () => void): She
       button(icon("leave"), signOut, { class: "button bare", "aria-label": "Sign out", title: "Sign out" }),
     ),
   );
-  fill(body, skip, header, view, said);
+  const whispered = h("div", { class: "hidden", role: "status", "aria-live": "polite" });
+  fill(body, skip, header, view, said, whispered);
   let hide: ReturnType<typeof setTimeout> | undefined;
   return {
     show(next, place) {
@@ -58,11 +65,18 @@ export function makeShell(body: HTMLElement, who: Who, signOut: () => void): She
       }
       document.title = `${next.title} · Causeway`;
       if (view === next.element) return;
+      said.classList.remove("is-shown");
       view.replaceWith(next.element);
       view = next.element;
       scrollTo({ top: 0 });
       if (document.activeElement === document.body) view.focus({ preventScroll: true });
     },
+    waiting(count) {
+      waiting.hidden = count === 0;
+      waiting.textContent = String(count);
+      waiting.title = `${count} ${count === 1 ? "waits" : "wait"}`;
+    },
+    whisper: (text) => fill(whispered, text),
     announce(text) {
       clearTimeout(hide);
       said.textContent = text;

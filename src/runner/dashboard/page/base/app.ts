@@ -14,6 +14,8 @@ export interface App {
   readonly signal: AbortSignal;
   /** Tells something in a sentence, to the eye and to screen readers. */
   announce(text: string): void;
+  /** Tells screen readers what everybody else sees. */
+  whisper(text: string): void;
   /** Goes to another view: `tools/alpha__echo`. */
   go(path: string): void;
   /** Waits some milliseconds, or until the signal. */

@@ -30,6 +30,10 @@ export function frame(
   const isGroup = control.getAttribute("role") === "group" || control instanceof HTMLFieldSetElement;
   if (isGroup) control.setAttribute("aria-labelledby", `${id}-label`);
   const label = h("label", { id: `${id}-label`, for: isGroup ? undefined : id }, ...labelOf(field));
+  control.addEventListener("input", () => {
+    problem.hidden = true;
+    control.removeAttribute("aria-invalid");
+  });
   const element = h("div", { class: "field" }, field.name !== "" && label, ...about, control, problem);
   return {
     element,

@@ -77,7 +77,7 @@ class Playground {
       const took = h("p", { class: "muted small" }, `Took ${span(performance.now() - started)}`);
       fill(this.#output, took, "result" in outcome ? resultView(outcome.result) : cutView(outcome.cut));
       const hasFailed = "result" in outcome && outcome.result.isError === true;
-      this.#app.announce(hasFailed ? "The tool failed" : "The result is there");
+      this.#app.whisper(hasFailed ? "The tool failed" : "The result is there");
     } catch (error) {
       this.#failed(error, signal);
     } finally {

@@ -113,7 +113,7 @@ class ServerCard {
         { class: "row" },
         this.#connect,
         this.#remove,
-        tools > 0 && innerLink("tools", { class: "button" }, "Its tools"),
+        tools > 0 && innerLink("tools", { class: "button" }, "Tools"),
       ),
       disclosure("What it says", () => aboutServer(app, this.#path)),
     );

@@ -219,7 +219,7 @@ class RunTimeline implements Timeline {
     const card = questionCard(this.#app, this.#path, question);
     this.#questions.set(textOf(question.id), card);
     this.#append(card.element, "question");
-    this.#app.announce("The run waits for you");
+    this.#app.whisper("The run waits for you");
   }
 
   #end(event: JsonObject, at: number): void {
