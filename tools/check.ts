@@ -90,7 +90,15 @@ function entries(): string[] {
 function sources(): string[] {
   const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
     .map((entry) => `src/${entry.replaceAll("\\", "/")}`);
-  return [...files, "README.md", "docs/AUTH.md", "docs/HUB.md", "docs/SIGN_IN.md", "docs/TELEMETRY.md", "docs/DASHBOARD.md"]
+  return [
+    ...files,
+    "README.md",
+    "docs/AUTH.md",
+    "docs/HUB.md",
+    "docs/SIGN_IN.md",
+    "docs/TELEMETRY.md",
+    "docs/DASHBOARD.md",
+  ]
     .filter((file) => /\.(ts|md)$/.test(file) && existsSync(join(root, file)))
     .filter((file) => readFileSync(join(root, file), "utf8").includes("```ts"));
 }
