@@ -53,7 +53,7 @@ function listSteps(deno: string, script: readonly string[]): Step[] {
     {
       name: "dashboard",
       inputs: ["src/runner/dashboard/page/main.ts"],
-      command: () => [...tool("build/dashboard")(), "--check"],
+      command: () => [...tool("build_dashboard")(), "--check"],
     },
     { name: "sizes", inputs: ["src/client/mod.ts"], command: tool("check_sizes") },
   ];
@@ -95,9 +95,10 @@ function sources(): string[] {
     "README.md",
     "docs/AUTH.md",
     "docs/HUB.md",
+    "docs/DASHBOARD.md",
+    "docs/RUNNER.md",
     "docs/SIGN_IN.md",
     "docs/TELEMETRY.md",
-    "docs/DASHBOARD.md",
   ]
     .filter((file) => /\.(ts|md)$/.test(file) && existsSync(join(root, file)))
     .filter((file) => readFileSync(join(root, file), "utf8").includes("```ts"));

@@ -61,6 +61,14 @@ const oneTool = (from: string): string =>
 const oneToolOfAll = (from: string): string =>
   oneTool(from).replaceAll("createModernHandler", "createHandler").replaceAll("ToolServer", "McpServer");
 
+const wholeRunner = (from: string): string =>
+  `import { createKeyStore, createPolicy, createRunner } from ${JSON.stringify(from)};
+   import { openHub } from "./src/entry/workers.ts";
+   export const make = (store) => createRunner({
+     hubs: () => openHub({}),
+     access: { keys: createKeyStore(store), policy: createPolicy([]) },
+   });`;
+
 const budgets: readonly Budget[] = [
   {
     name: "connect and one tool call, from src/client",
@@ -97,6 +105,14 @@ const budgets: readonly Budget[] = [
     from: "./src/server/mod.ts",
     program: oneToolOfAll,
     most: 41_680,
+    packages: ["hono"],
+    startsQuietly: true,
+  },
+  {
+    name: "a Worker with the runner, without agents",
+    from: "./src/runner/mod.ts",
+    program: wholeRunner,
+    most: 153_600,
     packages: ["hono"],
     startsQuietly: true,
   },

@@ -9,16 +9,16 @@ import { pathToFileURL } from "node:url";
 import { installWhatIsMissing } from "./install.ts";
 import { root } from "./programs.ts";
 
-/** What each `tools/<command>.ts` exports. */
+/** What each of them exports. */
 interface Command {
   /** Runs the command and answers its exit code. */
   main(parameters: readonly string[]): Promise<number>;
 }
 
 const [name = "", ...parameters] = process.argv.slice(2);
-const file = join(root, "tools", `${name}.ts`);
-if (!/^[a-z_]+(\/[a-z_]+)?$/.test(name) || name === "run" || !existsSync(file)) {
-  console.error(`Unknown command ${JSON.stringify(name)}: try demo, test, check, conformance or bench`);
+const file = [join(root, "tools", `${name}.ts`), join(root, "tools", name, "main.ts")].find((path) => existsSync(path));
+if (!/^[a-z_]+$/.test(name) || name === "run" || file === undefined) {
+  console.error(`Unknown command ${JSON.stringify(name)}: try demo, start, test, check, conformance or bench`);
   process.exit(2);
 }
 const installed = await installWhatIsMissing();

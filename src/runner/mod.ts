@@ -5,7 +5,7 @@
  * @module
  */
 export { createRunner } from "./runner.ts";
-export type { Runner } from "./runner.ts";
+export type { Runner, RunnerApp } from "./runner.ts";
 export type { RunnerOptions } from "./options.ts";
 export type { OfferedAgent } from "./parts.ts";
 export { createMcpApp } from "./mcp_app.ts";
@@ -20,7 +20,10 @@ export { createAccessCheck, objectName, signAccess } from "./access/envelope.ts"
 export type { AccessCheck, AccessEnvelope, EnvelopeOptions } from "./access/envelope.ts";
 export { scopeHub } from "./access/access_hub.ts";
 export type { ScopedHub } from "./access/access_hub.ts";
-export type { AccessOptions, Caller, Decision, Judge } from "./access/access.ts";
+export { createJudge } from "./access/access.ts";
+export type { AccessOptions, Caller, Decision, Judge, JudgeOptions } from "./access/access.ts";
+export { denyAll } from "./access/policy.ts";
+export { nameIn } from "./access/types.ts";
 export type * from "./access/types.ts";
 export { createDashboard } from "./dashboard/mod.ts";
 export { createStrictFetch } from "./tenants/strict_fetch.ts";

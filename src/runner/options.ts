@@ -7,6 +7,7 @@ import type { ApiAgentShape } from "../agent/api_agent.ts";
 import type { RouteOptions } from "../agent/http/front.ts";
 import type { Runs } from "../agent/runs/seam.ts";
 import type { OAuth } from "../auth/oauth.ts";
+import type { Relay } from "../hub/gateway/relay.ts";
 import type { Store } from "../ports.ts";
 import type { AccessOptions } from "./access/access.ts";
 import type { OfferedAgent } from "./parts.ts";
@@ -19,10 +20,17 @@ import type { StrictFetchOptions } from "./tenants/strict_fetch.ts";
 export interface RunnerOptions extends Omit<RouteOptions, "auth"> {
   /** Who may come in, and what they may do. */
   readonly access: AccessOptions;
-  /** One hub for all tenants; it stays its owner's, and servers that are added are everybody's. */
+  /** One hub for all tenants; it stays its owner's. */
   readonly hub?: TenantHub | undefined;
+  /** Lets those who may `manage` add servers to the one `hub`, where they are everybody's (false). With `hubs` each tenant adds its own. */
+  readonly addToHub?: boolean | undefined;
   /** Makes the hub of a tenant, of what the operator gives it; the runner keeps and closes it. */
   readonly hubs?: ((tenant: string) => Promise<TenantHub>) | undefined;
+  /**
+   * Takes what the servers of a tenant ask to the callers of `/mcp`: the one whose `handlers` and `features` its hub was opened with. What a
+   * server asks on no call of its own goes to the only principal that has calls there by `/mcp` (nobody is asked).
+   */
+  readonly relay?: ((tenant: string) => Relay | undefined) | undefined;
   /** `most` hubs of tenants at one time (100), each `idle` for so many milliseconds at most (600,000). */
   readonly pool?: { readonly most?: number | undefined; readonly idle?: number | undefined } | undefined;
   /** Agents that runs can be started of, and that can be asked as models (none). */

@@ -7,12 +7,13 @@ import type { ApiAgentShape } from "../agent/api_agent.ts";
 import type { RouteParts } from "../agent/http/front.ts";
 import type { Runs } from "../agent/runs/seam.ts";
 import type { OAuth } from "../auth/oauth.ts";
+import type { Relay } from "../hub/gateway/relay.ts";
 import type { JsonSchema } from "../protocol/types.ts";
 import type { Validation } from "../protocol/validation.ts";
 import type { HttpOptions } from "../server/http/options.ts";
 import type { Access } from "./access/access.ts";
 import type { Approvals } from "./access/approvals.ts";
-import type { HubPool } from "./tenants/hub_pool.ts";
+import type { HubPool, TenantHub } from "./tenants/hub_pool.ts";
 import type { Quotas } from "./tenants/quotas.ts";
 import type { TenantServers } from "./tenants/servers.ts";
 import type { SignIns } from "./tenants/sign_ins.ts";
@@ -32,6 +33,10 @@ export interface RunnerParts extends RouteParts {
   readonly pool: HubPool;
   readonly quotas: Quotas;
   readonly servers: TenantServers;
+  /** The one hub of all tenants, where there is one. */
+  readonly sharedHub: TenantHub | undefined;
+  /** Whether servers can be added. */
+  readonly canAdd: boolean;
   readonly approvals: Approvals;
   readonly starts: Starts;
   readonly signIns: SignIns;
@@ -40,6 +45,8 @@ export interface RunnerParts extends RouteParts {
   models(tenant: string): readonly ApiAgentShape[];
   /** The runs of a tenant; undefined where none are kept. */
   readonly runs: ((tenant: string) => Runs | Promise<Runs>) | undefined;
+  /** Takes what servers ask to callers. */
+  readonly relay: ((tenant: string) => Relay | undefined) | undefined;
   /** Signs in to servers for a tenant; undefined where that is not offered. */
   readonly oauth: ((tenant: string) => OAuth) | undefined;
   /** Bytes that are kept for a tenant elsewhere: of its runs. */

@@ -15,6 +15,7 @@ import { Approvals } from "./access/approvals.ts";
 import type { RunnerOptions } from "./options.ts";
 import type { RunnerParts } from "./parts.ts";
 import { Front } from "./rest/front.ts";
+import { ask } from "./rest/problem.ts";
 import { matchPath } from "./rest/route.ts";
 import type { Route } from "./rest/route.ts";
 import { aboutRoutes, resourceRoutes } from "./routes/about.ts";
@@ -25,13 +26,16 @@ import { modelRoutes } from "./routes/models.ts";
 import { readingRoutes } from "./routes/reading.ts";
 import { runEventRoutes } from "./routes/run_events.ts";
 import { createRunModel } from "./routes/run_model.ts";
+import type { ModelRuns } from "./routes/run_model.ts";
 import { runRoutes } from "./routes/runs.ts";
 import { serverRoutes } from "./routes/servers.ts";
 import { sessionRoutes } from "./routes/session.ts";
 import { toolRoutes } from "./routes/tools.ts";
+import { forgetTenant } from "./tenants/forget.ts";
 import { HubPool } from "./tenants/hub_pool.ts";
 import type { TenantHub } from "./tenants/hub_pool.ts";
 import { Quotas } from "./tenants/quotas.ts";
+import { beginRun } from "./tenants/run_starts.ts";
 import { TenantServers } from "./tenants/servers.ts";
 import { SignIns } from "./tenants/sign_ins.ts";
 import { Starts } from "./tenants/starts.ts";
@@ -40,16 +44,30 @@ import { Starts } from "./tenants/starts.ts";
 const messageBytes = 4 * 2 ** 20;
 const jsonNodes = 250_000;
 
+/** The part of a Hono application that is used; it is one. */
+export interface RunnerApp {
+  /** Its routes, in the order in which they are looked for. */
+  readonly routes: readonly { readonly method: string; readonly path: string }[];
+  /** Answers one request. */
+  fetch(request: Request, env?: object): Response | Promise<Response>;
+}
+
 /** A runner: what a Worker exports, and what `serveHttp` serves. */
 export interface Runner extends AsyncDisposable {
-  /** The Hono application. */
-  readonly app: HonoBase;
+  /** The Hono application: what serves, and the routes that it has. */
+  readonly app: RunnerApp;
   /** The table that serves: each route with its policy. */
   readonly routes: readonly Route[];
   /** WebSockets at `/mcp`: the `webSocket` of `serveHttp`, or what `withWebSocket` takes. */
   readonly webSocket: RunnerSockets;
   /** Answers one request. */
   fetch(request: Request, env?: unknown, context?: unknown): Promise<Response>;
+  /**
+   * Ends a tenant: its runs are cancelled, tokens of the servers that it added withdrawn, and all that is kept of it here is gone.
+   *
+   * @throws {Refusal} When a store is down: call it again.
+   */
+  forget(tenant: string): Promise<void>;
   /** Takes no further requests, and closes the hubs. Idempotent. */
   close(): Promise<void>;
 }
@@ -112,6 +130,7 @@ export function createRunner(options: RunnerOptions): Runner {
       request.method === "HEAD"
         ? await front.answer(undefined, request)
         : await app.fetch(request, env as object, context as Parameters<typeof app.fetch>[2]),
+    forget: (tenant) => forgetTenant(parts, tenant),
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -126,28 +145,32 @@ function createParts(options: RunnerOptions): RunnerParts {
   const { fetch, resolve } = options.egress ?? {};
   const added = new TenantServers({ store: servers, fetch, resolve, oauth, clock, logger });
   const kept = { store: records, clock, random, logger };
-  const models_ = (tenant: string) => [
-    ...models,
-    ...(runs ? agents.map((agent) => createRunModel(agent, () => runs(tenant))) : []),
-  ];
-  return {
+  const parts: RunnerParts = {
     ...shared,
     access: new Access(access, { clock, logger }),
     pool: createPool(options, { added, clock, logger }),
     quotas: new Quotas(quotas, clock),
     servers: added,
+    sharedHub: options.hub,
+    canAdd: canAdd(options),
     approvals: new Approvals(kept),
     starts: new Starts(kept),
     signIns: new SignIns(kept),
     agents,
-    models: models_,
+    models: (tenant) => [...models, ...(runs ? agents.map((agent) => createRunModel(agent, runsOf(tenant))) : [])],
     runs,
+    relay: options.relay,
     oauth,
     stored,
     guards: options,
     secret,
     check: createCheck(),
   };
+  const runsOf = (tenant: string): ModelRuns => ({
+    open: () => ask("What keeps runs", () => runs!(tenant), logger),
+    start: (kept, run) => parts.quotas.inTurn(tenant, () => beginRun(parts, { tenant, runs: kept }, run)),
+  });
+  return parts;
 }
 
 function checkAgents(agents: NonNullable<RunnerOptions["agents"]>): void {
@@ -164,15 +187,16 @@ function checkAgents(agents: NonNullable<RunnerOptions["agents"]>): void {
 
 /** One hub for all, or one for each tenant. */
 function createPool(
-  { hub, hubs, pool = {} }: RunnerOptions,
+  options: RunnerOptions,
   { added, clock, logger }: { readonly added: TenantServers } & Pick<RunnerParts, "clock" | "logger">,
 ): HubPool {
+  const { hub, hubs, pool = {} } = options;
   if ((hub === undefined) === (hubs === undefined)) {
     throw new TypeError('Cannot make a runner: expected "hub" or "hubs", and not both');
   }
   const open = async (tenant: string): Promise<TenantHub> => {
     if (hub) {
-      await added.restore(tenant, hub);
+      if (canAdd(options)) await added.restore(tenant, hub);
       // It is its owner's.
       return new Proxy(hub, {
         get: (target, name) => name === "close" ? () => Promise.resolve() : bound(target, name),
@@ -188,6 +212,11 @@ function createPool(
     return own;
   };
   return new HubPool({ ...pool, open, clock, logger });
+}
+
+/** What a tenant adds to a hub that it shares would be there for the others too. */
+function canAdd({ hub, addToHub = false }: RunnerOptions): boolean {
+  return !hub || addToHub;
 }
 
 function bound(target: object, name: string | symbol): unknown {

@@ -170,6 +170,14 @@ describe("what stands before each route", () => {
     }
   });
 
+  it("takes its own pages for its own, wherever it is", async () => {
+    await using world = await createWorld({ allowedHosts: ["runner.example"] });
+    const send = async (origin: string) =>
+      (await world.ask("/healthz", { headers: { host: "runner.example", origin } })).status;
+    assertEquals([await send("https://runner.example"), await send("https://runner.example.org")], [200, 403]);
+    assertEquals([await send("https://attacker.test"), await send("https://runner.example:444")], [403, 403]);
+  });
+
   it("names each request, by the caller's name where that is sound", async () => {
     await using world = await createWorld();
     const id = async (given?: string) => {

@@ -4,6 +4,7 @@
  * @module
  */
 import { canonicalJson } from "../../hub/pins/canonical.ts";
+import { systemClock } from "../../ports.ts";
 import type { Clock, Logger } from "../../ports.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import { sha256 } from "../../protocol/web_crypto.ts";
@@ -43,15 +44,21 @@ export interface AccessParts {
 
 /** A caller, and how it showed who it is. */
 export interface Caller {
+  /** Who it is. */
   readonly principal: Principal;
+  /** By an API key, an access token, or the cookie of a session. */
   readonly way: "key" | "token" | "session";
 }
 
 /** What is written down. */
 export interface Decision {
+  /** The server; empty where there is none. */
   readonly server: string;
+  /** The tool, prompt, agent or URI. */
   readonly tool: string;
+  /** What it was about. */
   readonly action: Action;
+  /** What was decided. */
   readonly outcome: AuditOutcome;
   /** What would be sent: only its hash is kept. */
   readonly arguments?: JsonObject | undefined;
@@ -59,12 +66,56 @@ export interface Decision {
 
 /** Who decides, for one principal in one tenant. */
 export interface Judge {
+  /** Who asks. */
   readonly principal: Principal;
+  /** Whose things are asked for. */
   readonly tenant: string;
   /** Opens the policy: as it is now. */
   open(): Promise<Can>;
   /** Writes a decision down. */
   record(decision: Decision): Promise<void>;
+}
+
+/** What {@linkcode createJudge} is made of. */
+export interface JudgeOptions {
+  /** Who may do what. */
+  readonly policy: Policy;
+  /** Who asks. */
+  readonly principal: Principal;
+  /** Whose things are asked for. */
+  readonly tenant: string;
+  /** Keeps a row for each decision (none). */
+  readonly audit?: AuditLog | undefined;
+  /** The id of the request, for the rows (none). */
+  readonly requestId?: string | undefined;
+  /** Time (the system's). */
+  readonly clock?: Clock | undefined;
+  /** Hears of what is down (nobody). */
+  readonly logger?: Logger | undefined;
+}
+
+/** Makes what decides for one principal in one tenant, and writes it down: for `scopeHub`, where an agent runs. */
+export function createJudge(options: JudgeOptions): Judge {
+  const { policy, principal, tenant, audit, requestId, clock = systemClock, logger } = options;
+  return {
+    principal,
+    tenant,
+    open: () => ask("The policy", () => policy.open(principal, tenant), logger),
+    async record({ arguments: given, ...decision }) {
+      if (!audit) return;
+      const argumentsHash = given && await hashOf(given);
+      const row = {
+        at: clock.now(),
+        ...(requestId !== undefined && { requestId }),
+        principal: principal.id,
+        from: principal.tenant,
+        tenant,
+        ...decision,
+        ...(argumentsHash !== undefined && { argumentsHash }),
+      };
+      await ask("The audit log", () => audit.write(row), logger);
+    },
+  };
 }
 
 /** The door of a runner. */
@@ -111,26 +162,7 @@ export class Access {
   /** Decides for a principal in a tenant. */
   judge(principal: Principal, tenant: string, requestId?: string): Judge {
     const { policy, audit } = this.#options;
-    const { clock, logger } = this.#parts;
-    return {
-      principal,
-      tenant,
-      open: () => ask("The policy", () => policy.open(principal, tenant), logger),
-      async record({ arguments: given, ...decision }) {
-        if (!audit) return;
-        const argumentsHash = given && await hashOf(given);
-        const row = {
-          at: clock.now(),
-          ...(requestId !== undefined && { requestId }),
-          principal: principal.id,
-          from: principal.tenant,
-          tenant,
-          ...decision,
-          ...(argumentsHash !== undefined && { argumentsHash }),
-        };
-        await ask("The audit log", () => audit.write(row), logger);
-      },
-    };
+    return createJudge({ policy, audit, principal, tenant, requestId, ...this.#parts });
   }
 
   async #byKey(key: string): Promise<Caller> {

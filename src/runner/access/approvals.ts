@@ -13,6 +13,7 @@ import { sha256 } from "../../protocol/web_crypto.ts";
 import { Refusal } from "../rest/problem.ts";
 import { TenantList } from "../tenants/tenant_list.ts";
 import { hashOf } from "./access.ts";
+import { nameIn } from "./types.ts";
 import type { Principal } from "./types.ts";
 
 const patience = 600_000;
@@ -72,7 +73,7 @@ export class Approvals {
     }
     const record: ApprovalRecord = {
       id: randomHex(this.#parts.random, 16),
-      principal: principal.id,
+      principal: nameIn(principal, tenant),
       server: tool.server,
       tool: tool.name,
       arguments: given,
@@ -101,7 +102,7 @@ export class Approvals {
     const toolHash = await hashOfTool(tool);
     const isUsed = await this.#list.change(tenant, (records) => {
       const record = this.#alive(records).find((record) => record.id === id);
-      const isItsOwn = record?.principal === principal.id && record.server === tool.server &&
+      const isItsOwn = record?.principal === nameIn(principal, tenant) && record.server === tool.server &&
         record.tool === tool.name && record.argumentsHash === argumentsHash && record.toolHash === toolHash;
       return isItsOwn && record.state === "approved" ? records.filter((other) => other.id !== id) : undefined;
     });
@@ -131,6 +132,11 @@ export class Approvals {
       if (!isApproved) return records.filter((other) => other.id !== id);
       return records.map((other) => other.id === id ? { ...other, state: "approved" } : other);
     });
+  }
+
+  /** Forgets all calls of a tenant. */
+  async clear(tenant: string): Promise<void> {
+    await this.#list.clear(tenant);
   }
 
   #alive(records: readonly ApprovalRecord[]): readonly ApprovalRecord[] {

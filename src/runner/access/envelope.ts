@@ -13,7 +13,9 @@ const shortestSecret = 16;
 
 /** Who asks, and for whose tenant: what a runner hands to an object. */
 export interface AccessEnvelope {
+  /** Who asks. */
   readonly principal: Principal;
+  /** For whose tenant. */
   readonly tenant: string;
 }
 

@@ -41,6 +41,11 @@ interface ReadRule {
   readonly effect: Effect;
 }
 
+/** Allows nothing. A policy that gives this very function for a tenant says that the principal has no business there: nothing of it is opened. */
+export function denyAll(): Effect {
+  return "deny";
+}
+
 /**
  * Makes a policy of rules or of a function. What no rule speaks of is denied; so is what a function gives that is no effect.
  *
@@ -70,7 +75,12 @@ export function createPolicy(
   }
   if (!Array.isArray(given)) throw new TypeError("Cannot make a policy: expected a list of rules, or a function");
   const rules = given.map(readRule);
-  return { open: (principal, tenant) => canOf(rules.filter((rule) => isAbout(rule, principal, tenant))) };
+  return {
+    open(principal, tenant) {
+      const own = rules.filter((rule) => isAbout(rule, principal, tenant));
+      return own.some(({ effect }) => effect !== "deny") ? canOf(own) : denyAll;
+    },
+  };
 }
 
 /** The strictest of some effects. */

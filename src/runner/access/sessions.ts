@@ -26,6 +26,7 @@ export interface BrowserSessionOptions {
 export interface BrowserSession {
   /** What the cookie holds. Secret. */
   readonly id: string;
+  /** Whose session it is. */
   readonly principal: Principal;
   /** When it ends, in milliseconds since 1970. */
   readonly expiresAt: number;

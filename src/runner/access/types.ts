@@ -39,6 +39,7 @@ export type Effect = "allow" | "deny" | "ask";
 
 /** One thing to decide on. */
 export interface AccessQuestion {
+  /** Who asks. */
   readonly principal: Principal;
   /** Whose servers, runs and tools they are. */
   readonly tenant: string;
@@ -46,7 +47,17 @@ export interface AccessQuestion {
   readonly server: string;
   /** The name of the tool, prompt or agent, or the URI of the resource; empty where the server as a whole is meant. */
   readonly tool: string;
+  /** What it is about. */
   readonly action: Action;
+}
+
+/**
+ * What a principal is called in a tenant: by its id where it is its own; visitors have their tenant before theirs, so that no two are
+ * called the same.
+ */
+export function nameIn({ id, tenant: own }: Principal, tenant: string): string {
+  if (own !== tenant) return `@${own.length}:${own}/${id}`;
+  return id.startsWith("@") ? `@${id}` : id;
 }
 
 /** Decides for one principal in one tenant. It needs nothing more, so it answers at once. */
@@ -67,14 +78,19 @@ export interface AuditRow {
   readonly at: number;
   /** The id of the request, where it came with one. */
   readonly requestId?: string | undefined;
+  /** Who has asked. */
   readonly principal: string;
   /** The principal's own tenant. */
   readonly from: string;
   /** The tenant that it was about. */
   readonly tenant: string;
+  /** The server; empty where there is none. */
   readonly server: string;
+  /** The tool, prompt, agent or URI. */
   readonly tool: string;
+  /** What it was about. */
   readonly action: Action;
+  /** What was decided. */
   readonly outcome: AuditOutcome;
   /** SHA-256 of the arguments' canonical JSON, in hexadecimal digits, where there are some. */
   readonly argumentsHash?: string | undefined;

@@ -1,6 +1,6 @@
 // deno-fmt-ignore-file
 /**
- * The page's script and style, made of `page/` by `bun tools/run.ts build/dashboard`: nothing here is written by hand.
+ * The page's script and style, made of `page/` by `bun tools/run.ts build_dashboard`: nothing here is written by hand.
  *
  * @module
  */

@@ -9,6 +9,7 @@ import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { Caller, Judge } from "../access/access.ts";
 import { scopeHub } from "../access/access_hub.ts";
 import type { ScopedHub } from "../access/access_hub.ts";
+import { denyAll } from "../access/policy.ts";
 import type { Action, Can, DecisionOptions, Effect, Principal } from "../access/types.ts";
 import type { RunnerParts } from "../parts.ts";
 import type { Lease } from "../tenants/hub_pool.ts";
@@ -37,10 +38,19 @@ export interface CallHub {
 
 /** One request. */
 export class Call {
+  /** The request. */
   readonly request: Request;
+  /** The parameters of its path. */
   readonly params: Readonly<Record<string, string>>;
+  /** Its `X-Request-Id`. */
   readonly requestId: string;
+  /** Whose servers and runs are meant. */
   readonly tenant: string;
+  /**
+   * What all routes work with.
+   *
+   * @internal
+   */
   readonly parts: RunnerParts;
   /** The parameters of the query. */
   readonly query: Readonly<Record<string, string>>;
@@ -50,7 +60,11 @@ export class Call {
   #leaving: Leaving | undefined;
   #wasAsked = false;
 
-  /** @throws {Refusal} 400 when the query is wrong. */
+  /**
+   * Made by the runner.
+   *
+   * @internal
+   */
   constructor(options: CallOptions) {
     this.#options = options;
     this.request = options.request;
@@ -71,7 +85,11 @@ export class Call {
     return this.#options.caller?.way;
   }
 
-  /** Who decides. */
+  /**
+   * Who decides.
+   *
+   * @internal
+   */
   get judge(): Judge {
     const { judge } = this.#options;
     if (!judge) throw new TypeError("Nobody is signed in on a public route");
@@ -83,7 +101,11 @@ export class Call {
     return this.#wasAsked;
   }
 
-  /** Tells that the caller is gone. */
+  /**
+   * Tells that the caller is gone.
+   *
+   * @internal
+   */
   get leaving(): Leaving {
     return this.#leaving ??= watchCaller(this.request);
   }
@@ -110,7 +132,11 @@ export class Call {
     return outcome;
   }
 
-  /** The hub of the tenant; it is held until the call is over. */
+  /**
+   * The hub of the tenant; it is held until the call is over.
+   *
+   * @internal
+   */
   async hub(): Promise<CallHub> {
     this.#wasAsked = true;
     return await (this.#hub ??= this.#lease());
@@ -141,7 +167,11 @@ export class Call {
     return new Response(text, { status, headers: { "content-type": "application/json", ...headers } });
   }
 
-  /** Lets go of what was held. */
+  /**
+   * Lets go of what was held.
+   *
+   * @internal
+   */
   finish(): void {
     this.#leaving?.done();
     void this.#hub?.then(({ lease }) => lease.release()).catch(() => {});
@@ -150,10 +180,10 @@ export class Call {
   async #lease(): Promise<CallHub> {
     const { parts, judge } = this.#options;
     if (!judge) throw new TypeError("Nobody is signed in on a public route");
-    // A tenant that one may do nothing in is not even looked for.
     const can = await this.can();
     const own: Judge = { ...judge, open: () => Promise.resolve(can) };
-    const lease = await parts.pool.lease(this.tenant);
+    // A tenant that one has no business in is not even looked for.
+    const lease = can === denyAll ? parts.pool.nothing() : await parts.pool.lease(this.tenant);
     try {
       return { lease, scoped: await scopeHub(lease.hub, own) };
     } catch (error) {

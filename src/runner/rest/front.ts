@@ -53,9 +53,7 @@ export class Front {
     let response: Response;
     let isOpened = false;
     try {
-      if (this.#guards.refuse(request)) {
-        throw new Refusal(403, "forbidden", "This Origin or Host is not allowed here");
-      }
+      this.#guard(request);
       isOpened = true;
       response = request.method === "OPTIONS" ? this.#preflight(request) : await this.#serve(route, request, requestId);
     } catch (error) {
@@ -64,19 +62,29 @@ export class Front {
       response = problemReply(isModel ? asModelError(refusal) : refusal, requestId);
     }
     if (response.status === 101) return response;
-    return this.#dress(await readRest(request, response, this.#parts.clock), request, { requestId, isOpened });
+    // What was read to its end leaves no rest.
+    const left = request.method !== "GET" && !request.bodyUsed;
+    const reply = left ? await readRest(request, response, this.#parts.clock) : response;
+    return this.#dress(reply, request, { requestId, isOpened });
   }
 
   /** Who asks: as a route does, for what is no route (a WebSocket). */
   async admit(
     request: Request,
   ): Promise<{ readonly caller: Caller; readonly tenant: string; readonly leave: () => void }> {
-    if (this.#guards.refuse(request)) throw new Refusal(403, "forbidden", "This Origin or Host is not allowed here");
+    this.#guard(request);
     if (this.#isClosed) throw new Refusal(503, "closing", "The runner is closing");
     const caller = await this.#parts.access.identify(request);
     if (caller.way === "session") checkPage(request);
     const tenant = tenantOf(request, caller);
     return { caller, tenant, leave: this.#parts.quotas.enter(caller.principal.tenant) };
+  }
+
+  /** Our own pages are where we are: whether that is allowed, the Host says. */
+  #guard(request: Request): void {
+    const origin = isOwnOrigin(request) ? null : request.headers.get("origin");
+    if (!this.#guards.refuse(request, origin)) return;
+    throw new Refusal(403, "forbidden", "This Origin or Host is not allowed here");
   }
 
   async #serve(route: Route | undefined, request: Request, requestId: string): Promise<Response> {
@@ -200,10 +208,8 @@ function withEnd(response: Response, finish: () => void): Response {
  * @throws {Refusal} 403.
  */
 export function checkPage(request: Request): void {
-  const { headers, url } = request;
-  const host = headers.get("host") ?? new URL(url).host;
-  const own = `${new URL(url).protocol}//${host}`;
-  if (headers.get("origin") === own && headers.get("sec-fetch-site") === "same-origin" && cookieOf(request)) return;
+  const site = request.headers.get("sec-fetch-site");
+  if (isOwnOrigin(request) && site === "same-origin" && cookieOf(request)) return;
   throw new Refusal(403, "forbidden", "A cookie is good for this runner's own page alone");
 }
 
@@ -220,6 +226,13 @@ function checkReading(request: Request): void {
   if (site !== "same-origin" && site !== "none") {
     throw new Refusal(403, "forbidden", "A cookie is good for this runner's own page alone");
   }
+}
+
+/** Whether a page of this very host asks. Its scheme is the browser's business: a proxy may have taken TLS off. */
+function isOwnOrigin({ headers, url }: Request): boolean {
+  const host = headers.get("host") ?? new URL(url).host;
+  const origin = headers.get("origin");
+  return origin === `https://${host}` || origin === `http://${host}`;
 }
 
 function tenantOf(request: Request, { principal }: Caller): string {

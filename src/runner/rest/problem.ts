@@ -23,9 +23,11 @@ import type { JsonValue } from "../../protocol/json_rpc.ts";
 
 /** What a refusal says beside its status and code. */
 export interface RefusalOptions {
+  /** Headers of the reply. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Further members of the body. */
   readonly more?: Readonly<Record<string, JsonValue | undefined>> | undefined;
+  /** What is behind it, for the operator alone. */
   readonly cause?: unknown;
 }
 
@@ -35,9 +37,12 @@ export class Refusal extends Error {
   readonly status: number;
   /** What is wrong, in one word: safe to switch on. */
   readonly code: string;
+  /** Headers of the reply. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Further members of the body. */
   readonly more: Readonly<Record<string, JsonValue | undefined>>;
 
+  /** Makes a refusal: thrown by a route, it becomes the reply. */
   constructor(status: number, code: string, message: string, options: RefusalOptions = {}) {
     super(message, { cause: options.cause });
     this.name = "Refusal";

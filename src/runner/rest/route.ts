@@ -19,9 +19,11 @@ export type RoutePolicy =
 
 /** What a route replies when all is well. */
 export interface RouteReply {
+  /** What it means. */
   readonly description: string;
   /** The type of its body; none: it has no body. */
   readonly type?: string | undefined;
+  /** What its body looks like. */
   readonly schema?: JsonSchema | undefined;
 }
 
@@ -33,6 +35,7 @@ export interface Route extends RouteInput {
   readonly path: string;
   /** What it does, in one sentence. */
   readonly summary: string;
+  /** Who may use it. */
   readonly policy: RoutePolicy;
   /** Headers that it reads, by name. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -40,6 +43,7 @@ export interface Route extends RouteInput {
   readonly replies: Readonly<Record<number, RouteReply>>;
   /** Whether errors are in a form of its own (MCP). */
   readonly isForeign?: boolean | undefined;
+  /** Answers; what it throws is answered by the runner. */
   answer(call: Call): Response | Promise<Response>;
 }
 

@@ -7,6 +7,7 @@ import type { JsonSchema } from "../../protocol/types.ts";
 
 /** One parameter of a query. */
 export interface QueryParameter {
+  /** What it is for. */
   readonly description: string;
   /** A text, or a whole number within bounds. */
   readonly schema: {

@@ -12,6 +12,7 @@ import { createSocketEndpoint } from "../../server/websocket/endpoint.ts";
 import type { SocketEndpoint } from "../../server/websocket/endpoint.ts";
 import { scopeHub } from "../access/access_hub.ts";
 import type { ScopedHub } from "../access/access_hub.ts";
+import { denyAll } from "../access/policy.ts";
 import type { Principal } from "../access/types.ts";
 import type { RunnerParts } from "../parts.ts";
 import type { Call } from "../rest/call.ts";
@@ -50,9 +51,15 @@ class Door {
   /** Who sends: the proof of one request may end sooner than that of another. */
   readonly #callers = new WeakMap<Request, AuthInfo>();
 
-  constructor(scoped: ScopedHub, parts: RunnerParts) {
+  constructor(scoped: ScopedHub, tenant: string, parts: RunnerParts) {
     const { clock, random, logger, limits, keepAlive, secret } = parts;
-    const gateway = createGateway(scoped, { name: "causeway-runner", clock, random, logger });
+    const gateway = createGateway(scoped, {
+      name: "causeway-runner",
+      relay: parts.relay?.(tenant),
+      clock,
+      random,
+      logger,
+    });
     const options = {
       // Host and Origin were looked at before.
       allowedHosts: "*" as const,
@@ -98,7 +105,7 @@ async function doorOf(
 ): Promise<Door> {
   const { id, tenant: from, scopes = [] } = principal;
   const scoped = await scopeHub(lease.hub, parts.access.judge(principal, tenant));
-  const door = lease.part(`mcp:${JSON.stringify([from, id, scopes])}`, () => new Door(scoped, parts));
+  const door = lease.part(`mcp:${JSON.stringify([from, id, scopes])}`, () => new Door(scoped, tenant, parts));
   if (door.scoped !== scoped) await door.scoped.renew();
   door.isOf(request, principal);
   return door;
@@ -139,6 +146,8 @@ async function admit(
   const { caller: { principal }, tenant, leave } = await front.admit(request);
   let release = leave;
   try {
+    const can = await parts.access.judge(principal, tenant).open();
+    if (can === denyAll) throw new Refusal(404, "not_found", "There is nothing here");
     const lease = await parts.pool.lease(tenant);
     release = () => {
       lease.release();

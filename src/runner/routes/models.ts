@@ -7,6 +7,7 @@ import { defaultModelId, ModelError } from "../../agent/api_agent.ts";
 import type { ApiAgentShape } from "../../agent/api_agent.ts";
 import { ModelRoutes } from "../../agent/http/model_routes.ts";
 import type { JsonSchema } from "../../protocol/types.ts";
+import { nameIn } from "../access/types.ts";
 import type { Call } from "../rest/call.ts";
 import type { Route } from "../rest/route.ts";
 
@@ -61,9 +62,8 @@ async function answer(call: Call): Promise<Response> {
   const { principal, tenant, parts, request } = call;
   const allowed = parts.models(tenant).filter((model) => can("", idOf(model), "run") === "allow");
   const routes = new ModelRoutes(allowed.map((model) => recorded(model, call)), parts);
-  const { id, scopes, clientId, expiresAt } = principal;
-  const owner = principal.tenant === tenant ? id : `${principal.tenant}/${id}`;
-  const auth = { principal: owner, scopes, clientId, expiresAt, extra: { tenant } };
+  const { scopes, clientId, expiresAt } = principal;
+  const auth = { principal: nameIn(principal, tenant), scopes, clientId, expiresAt, extra: { tenant } };
   const { pathname: path } = new URL(request.url);
   return await routes.answer({ request, path, auth });
 }

@@ -4,8 +4,10 @@
  * @module
  */
 import type { RunEvent } from "../../agent/runs/seam.ts";
+import { createSafeLogger } from "../../egress/safe_logger.ts";
+import type { Logger } from "../../ports.ts";
 import type { Call } from "../rest/call.ts";
-import { wrongField } from "../rest/problem.ts";
+import { ask, wrongField } from "../rest/problem.ts";
 import type { Route } from "../rest/route.ts";
 import { eventStream } from "../rest/sse.ts";
 import type { SentEvent } from "../rest/sse.ts";
@@ -43,12 +45,12 @@ async function events(call: Call): Promise<Response> {
     throw wrongField("Last-Event-ID", "expected a whole number, 0 or more");
   }
   const after = last === null ? call.number("after", 0) : Number(last);
-  const { leaving, parts: { clock, keepAlive, quotas } } = call;
-  const iterator = told(runs.events(record.id, { after, signal: leaving.signal }));
+  const { leaving, parts: { clock, keepAlive, quotas, logger } } = call;
+  const iterator = told(runs.events(record.id, { after, signal: leaving.signal }), logger);
   let first: IteratorResult<SentEvent> | undefined;
   if (record.end) {
     // A browser comes back until it is told that there is no more.
-    first = await iterator.next();
+    first = await ask("What keeps runs", () => iterator.next(), logger);
     if (first.done) return new Response(null, { status: 204 });
   }
   return eventStream(first ? startingWith(first.value, iterator) : iterator, {
@@ -61,11 +63,20 @@ async function events(call: Call): Promise<Response> {
 }
 
 /** Exactly one last event: whatever comes after one is not told. */
-async function* told(events: AsyncIterable<RunEvent>): AsyncGenerator<SentEvent, void, undefined> {
-  for await (const data of events) {
-    const { sequence: id, event: { type: event } } = data;
-    yield { id, event, data };
-    if (ends.includes(event)) return;
+async function* told(
+  events: AsyncIterable<RunEvent>,
+  logger: Logger | undefined,
+): AsyncGenerator<SentEvent, void, undefined> {
+  try {
+    for await (const data of events) {
+      const { sequence: id, event: { type: event } } = data;
+      yield { id, event, data };
+      if (ends.includes(event)) return;
+    }
+  } catch (error) {
+    // The stream breaks off, and whoever reads it comes back.
+    createSafeLogger(logger)?.({ level: "error", message: "The events of a run broke off", fields: { error } });
+    throw error;
   }
 }
 

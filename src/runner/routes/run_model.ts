@@ -7,17 +7,26 @@ import { ModelError } from "../../agent/api_agent.ts";
 import type { ApiAgentShape, ChatMessage, ModelContext, ReplyEnd } from "../../agent/api_agent.ts";
 import { textOfMessage } from "../../agent/api_agent.ts";
 import type { AgentTask } from "../../agent/loop/seam.ts";
-import type { Runs } from "../../agent/runs/seam.ts";
+import type { RunRecord, Runs, StartRun } from "../../agent/runs/seam.ts";
 import type { OfferedAgent } from "../parts.ts";
+import { Refusal } from "../rest/problem.ts";
 
 const refusal = "There is nobody to ask here: start it as a run (POST /api/runs) to be asked";
+
+/** The runs of a tenant, as a model uses them. */
+export interface ModelRuns {
+  /** Opens what keeps them. */
+  open(): Promise<Runs>;
+  /** Starts one, within what the tenant may use. */
+  start(runs: Runs, run: StartRun): Promise<RunRecord>;
+}
 
 /**
  * Makes a model of an agent. What a run would ask a person is declined: a caller of a model cannot be asked.
  *
  * @param runs The runs of the caller's tenant.
  */
-export function createRunModel(agent: OfferedAgent, runs: () => Runs | Promise<Runs>): ApiAgentShape {
+export function createRunModel(agent: OfferedAgent, runs: ModelRuns): ApiAgentShape {
   return {
     getModelId: () => agent.name,
     getModelInfo: () => ({ ...(agent.description !== undefined && { description: agent.description }) }),
@@ -28,11 +37,10 @@ export function createRunModel(agent: OfferedAgent, runs: () => Runs | Promise<R
 async function* respond(
   agent: string,
   messages: readonly ChatMessage[],
-  { context, runs: open }: { readonly context: ModelContext; readonly runs: () => Runs | Promise<Runs> },
+  { context, runs: kept }: { readonly context: ModelContext; readonly runs: ModelRuns },
 ): AsyncGenerator<string, ReplyEnd, undefined> {
-  const runs = await open();
   const principal = context.auth?.principal ?? "";
-  const { id } = await runs.start({ agent, principal, input: inputOf(messages) });
+  const [runs, { id }] = await begun(kept, { agent, principal, input: inputOf(messages) });
   let isOver = false;
   const told = new Set<number>();
   try {
@@ -66,6 +74,18 @@ async function* respond(
     throw new ModelError("The run goes on elsewhere", { status: 503, code: "moved" });
   } finally {
     if (!isOver) await runs.cancel(id, "The caller of the model is gone");
+  }
+}
+
+/** What is refused to who starts a run is refused to who asks a model. */
+async function begun(kept: ModelRuns, run: StartRun): Promise<readonly [Runs, RunRecord]> {
+  try {
+    const runs = await kept.open();
+    return [runs, await kept.start(runs, run)];
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const { message, status, code, cause } = error;
+    throw new ModelError(message, { status, code, cause });
   }
 }
 

@@ -4,16 +4,16 @@
  * @module
  */
 import type { AgentAnswer, AgentQuestion } from "../../agent/loop/seam.ts";
-import type { RunRecord, Runs, RunState } from "../../agent/runs/seam.ts";
+import type { RunRecord, Runs, RunState, StartRun } from "../../agent/runs/seam.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
-import { LimitExceededError } from "../../protocol/errors.ts";
+import { nameIn } from "../access/types.ts";
 import type { Call } from "../rest/call.ts";
-import { ask, missing, Refusal, tooMuch, wrongField } from "../rest/problem.ts";
+import { ask, missing, Refusal, wrongField } from "../rest/problem.ts";
 import type { Route } from "../rest/route.ts";
 import { inputSchema, pageOf, runSchema, startSchema } from "../rest/schemas.ts";
+import { activeStates, beginRun } from "../tenants/run_starts.ts";
 
-const active: readonly RunState[] = ["accepted", "running", "needs_input", "needs_decision"];
-const states: readonly RunState[] = [...active, "succeeded", "failed", "cancelled"];
+const states: readonly RunState[] = [...activeStates, "succeeded", "failed", "cancelled"];
 const json = "application/json";
 /** How many runs of one millisecond are looked through. */
 const mostOfOneTime = 10_000;
@@ -98,9 +98,9 @@ function isSeen({ agent, principal }: RunRecord, call: Call, can: Awaited<Return
   return principal === ownerOf(call) && can("", agent, "run") !== "deny";
 }
 
-/** Whose run it is: principals of other tenants have their tenant's name before theirs. */
+/** Whose run it is. */
 function ownerOf({ principal, tenant }: Call): string {
-  return principal.tenant === tenant ? principal.id : `${principal.tenant}/${principal.id}`;
+  return nameIn(principal, tenant);
 }
 
 async function start(call: Call): Promise<Response> {
@@ -121,57 +121,17 @@ async function start(call: Call): Promise<Response> {
     const id = key === null ? undefined : await starts.idOf({ tenant, principal, key, body });
     const known = id === undefined ? undefined : await ask("What keeps runs", () => runs.get(id), logger);
     if (known) return known;
-    await checkQuotas(call, runs);
-    return await begin(call, () =>
-      runs.start({
-        agent,
-        principal: ownerOf(call),
-        // It was held against the schema.
-        input: input as Parameters<Runs["start"]>[0]["input"],
-        ...(output !== undefined && { output: output as JsonObject }),
-        ...(id !== undefined && { id }),
-        ...(deadline !== undefined && { deadline }),
-      }));
+    return await beginRun(call.parts, { tenant, runs }, {
+      agent,
+      principal: ownerOf(call),
+      // It was held against the schema.
+      input: input as StartRun["input"],
+      ...(output !== undefined && { output: output as JsonObject }),
+      ...(id !== undefined && { id }),
+      ...(deadline !== undefined && { deadline }),
+    });
   });
   return call.json(record, 202, { location: `/api/runs/${record.id}` });
-}
-
-async function begin(call: Call, work: () => Promise<RunRecord>): Promise<RunRecord> {
-  return await ask("What keeps runs", async () => {
-    try {
-      return await work();
-    } catch (error) {
-      if (error instanceof LimitExceededError) throw tooMuch("too_many_runs", "Too many runs are under way", 5);
-      if (error instanceof TypeError) throw new Refusal(422, "invalid_run", error.message);
-      throw error;
-    }
-  }, call.parts.logger);
-}
-
-/** @throws {Refusal} 429. */
-async function checkQuotas(call: Call, runs: Runs): Promise<void> {
-  const { tenant, parts: { quotas, logger } } = call;
-  const most = quotas.of(tenant).runs;
-  let count = 0;
-  for (const state of active) {
-    const found = await ask("What keeps runs", () => runs.list({ state, limit: most + 1 }), logger);
-    count += found.length;
-    if (count >= most) throw tooMuch("too_many_runs", `This tenant has ${most} runs that have not ended`, 5);
-  }
-  await checkStored(call, 0);
-}
-
-/**
- * Looks whether a tenant may keep so many bytes more.
- *
- * @throws {Refusal} 429.
- */
-export async function checkStored(call: Call, bytes: number): Promise<void> {
-  const { tenant, parts: { quotas, stored, servers, logger } } = call;
-  const most = quotas.of(tenant).storedBytes;
-  const elsewhere = stored ? await ask("The size of what is stored", () => stored(tenant), logger) : 0;
-  const kept = await servers.list.size(tenant) + elsewhere;
-  if (kept + bytes > most) throw tooMuch("too_much_stored", `This tenant may keep ${most} bytes`, 60);
 }
 
 async function list(call: Call): Promise<Response> {

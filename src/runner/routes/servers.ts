@@ -13,8 +13,8 @@ import { missing, Refusal, tooMuch, wrongField } from "../rest/problem.ts";
 import type { Route } from "../rest/route.ts";
 import { addServerSchema, serverSchema } from "../rest/schemas.ts";
 import type { TenantHub } from "../tenants/hub_pool.ts";
+import { checkStored } from "../tenants/run_starts.ts";
 import type { AddedServer } from "../tenants/servers.ts";
-import { checkStored } from "./runs.ts";
 
 const json = "application/json";
 const manage = { kind: "decided", actions: ["manage"], about: "the server" } as const;
@@ -98,7 +98,8 @@ function shown({ authorizationUrl: _, ...status }: ServerStatus, added: Readonly
 
 async function add(call: Call): Promise<Response> {
   const { name, url, headers } = await call.body() as Pick<AddedServer, "name" | "url" | "headers">;
-  const { servers, quotas, clock } = call.parts;
+  const { servers, quotas, clock, canAdd } = call.parts;
+  if (!canAdd) throw new Refusal(404, "not_offered", "No servers can be added to this runner");
   const outcome = await call.decide("manage", { server: name });
   if (outcome !== "allow") throw new Refusal(403, "forbidden", "You may not add this server");
   for (const field of Object.keys(headers ?? {})) {
@@ -119,7 +120,7 @@ async function add(call: Call): Promise<Response> {
     const known = await servers.list.read(call.tenant);
     const most = quotas.of(call.tenant).servers;
     if (known.length >= most) throw tooMuch("too_many_servers", `This tenant may add ${most} servers`, 60);
-    await checkStored(call, JSON.stringify(server).length);
+    await checkStored(call.parts, call.tenant, JSON.stringify(server).length);
     if (hub.status().some((other) => other.name === name)) {
       throw new Refusal(409, "name_taken", `There is a server "${name}" already`);
     }

@@ -59,12 +59,15 @@ export const toolRoutes: readonly Route[] = [
 
 async function list(call: Call): Promise<Response> {
   const { query, server, after } = call.query;
-  const { scoped } = await call.hub();
+  const { scoped, lease } = await call.hub();
   const words = query?.trim() ?? "";
   if (words !== "") {
     if (after !== undefined) throw wrongField("after", "a search has no pages");
     const limit = call.number("limit", 10);
-    const found = createToolSearch(scoped).search(words, { limit, ...(server !== undefined && { server }) });
+    // One index for the whole tenant: what is hidden is left out of what was found.
+    const { search } = lease.part("search", () => ({ search: createToolSearch(lease.hub), close: () => {} }));
+    const filter = (tool: CatalogTool) => scoped.effectOf(tool) !== "deny";
+    const found = search.search(words, { limit, filter, ...(server !== undefined && { server }) });
     return call.json({ tools: found.map(({ tool, score }) => ({ ...shown(tool, scoped), score })) });
   }
   const limit = call.number("limit", 50);

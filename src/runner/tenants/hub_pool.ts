@@ -4,6 +4,7 @@
  * @module
  */
 import type { GatewayHub } from "../../hub/gateway/options.ts";
+import { Hub } from "../../hub/hub.ts";
 import type { HubCallOptions } from "../../hub/options.ts";
 import type { QualifiedName, ServerConfig } from "../../hub/seam.ts";
 import type { Clock, Logger } from "../../ports.ts";
@@ -60,6 +61,7 @@ interface Entry {
 export class HubPool {
   readonly #options: HubPoolOptions;
   readonly #entries = new Map<string, Entry>();
+  #nothing: Hub | undefined;
   #stop: (() => void) | undefined;
   #isClosed = false;
 
@@ -100,6 +102,16 @@ export class HubPool {
       if (this.#entries.get(tenant) === entry) this.#entries.delete(tenant);
       throw error;
     }
+  }
+
+  /** A hub without servers, which is nobody's. */
+  nothing(): Lease {
+    const hub = this.#nothing ??= new Hub(() => Promise.reject(new TypeError("Nothing is connected here")));
+    const entry: Entry = { hub: Promise.resolve(hub), parts: new Map(), users: 1, idleSince: 0 };
+    const release = (): void => {
+      for (const part of entry.parts.values()) part.close();
+    };
+    return { hub, release, part: (key, make) => partOf(entry, key, make) };
   }
 
   /** Closes the hub of a tenant, also when it is in use: the next one who asks gets another. */

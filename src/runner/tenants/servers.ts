@@ -12,6 +12,9 @@ import { TenantList } from "./tenant_list.ts";
 /** How long the servers of a tenant may hold up its first request, in milliseconds: those that take longer come later. */
 const patience = 5_000;
 
+/** How long one may take to be connected, in milliseconds: adding waits for it. */
+const connectTime = 15_000;
+
 /** A server that a tenant has added, as it is kept. */
 export interface AddedServer {
   readonly name: string;
@@ -59,7 +62,13 @@ export class TenantServers {
   /** What a hub is told of it. */
   configOf(tenant: string, { url, headers }: AddedServer): RemoteServer {
     const auth = this.#parts.oauth?.(tenant);
-    return { url, fetch: this.#fetch, ...(headers && { headers: { ...headers } }), ...(auth && { auth }) };
+    return {
+      url,
+      fetch: this.#fetch,
+      timeout: connectTime,
+      ...(headers && { headers: { ...headers } }),
+      ...(auth && { auth }),
+    };
   }
 
   /** Adds what is kept to the hub of a tenant. What a server does wrong is its status, and holds nobody up for long. */

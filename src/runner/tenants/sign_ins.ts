@@ -58,6 +58,16 @@ export class SignIns {
     }, logger);
   }
 
+  /** Forgets all sign-ins of a tenant. */
+  async clear(tenant: string): Promise<void> {
+    const { store, logger } = this.#parts;
+    const known = await this.#list.read(tenant);
+    await ask("The store of sign-ins", async () => {
+      for (const { key } of known) await store.delete(key);
+    }, logger);
+    await this.#list.clear(tenant);
+  }
+
   /** Finds a sign-in, once; undefined when none waits for this state. */
   async take(state: string): Promise<WaitingSignIn | undefined> {
     const { store, clock, logger } = this.#parts;

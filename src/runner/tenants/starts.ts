@@ -28,6 +28,11 @@ export class Starts {
     this.#list = new TenantList({ ...options, name: "starts" });
   }
 
+  /** Forgets all starts of a tenant. */
+  async clear(tenant: string): Promise<void> {
+    await this.#list.clear(tenant);
+  }
+
   /**
    * The id of the run that a key stands for: the same for the same principal and key, and nobody else's.
    *

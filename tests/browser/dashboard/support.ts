@@ -65,6 +65,7 @@ export async function openDashboard(port: number = 0, servers?: (hub: Hub) => Pr
   const { key, hash } = await createApiKey();
   const runner = createRunner({
     hub,
+    addToHub: true,
     runs: () => runs,
     agents: [{ name: "assistant", description: "Answers with the tools of your servers" }],
     access: {

@@ -49,6 +49,8 @@ export interface World extends AsyncDisposable {
   /** The text of a principal's key. */
   key(name: string): string;
   runs(tenant: string): MemoryRuns;
+  /** The tenants whose hubs were opened. */
+  opened(): readonly string[];
   /** The hub of a tenant, whole. */
   hub(tenant: string): Promise<Hub>;
   /** Puts a call of Ada's there that waits for an approval; gives its id. */
@@ -115,6 +117,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     clock,
     key,
     runs: runsOf,
+    opened: () => [...hubs.keys()],
     hub: (tenant) => hubs.get(tenant) ?? openTenant(tenant, { servers, tools, ledger, onCall }),
     async propose(tenant, { server, name }) {
       const found = {

@@ -1,11 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "node:test";
-import { createPolicy, scopeHub } from "../../src/runner/mod.ts";
-import { createAccessCheck, signAccess } from "../../src/runner/mod.ts";
-import { cells, expected, principals, rules, servers, tenants, tools } from "./support/matrix.ts";
-import type { Cell } from "./support/matrix.ts";
-import { createWorld, problemOf } from "./support/world.ts";
-import type { World } from "./support/world.ts";
+import { createJudge, createPolicy, scopeHub } from "../../../src/runner/mod.ts";
+import { createAccessCheck, signAccess } from "../../../src/runner/mod.ts";
+import { cells, expected, principals, rules, servers, tenants, tools } from "../support/matrix.ts";
+import type { Cell } from "../support/matrix.ts";
+import { createWorld, problemOf } from "../support/world.ts";
+import type { World } from "../support/world.ts";
 
 const name = ({ principal, tenant, server, tool, action }: Cell) =>
   `${principal} in ${tenant}: ${action} ${server}.${tool}`;
@@ -121,12 +121,7 @@ async function callOutcome(world: World, { principal: as, tenant, server, tool }
 async function runOutcome(world: World, { principal: id, tenant, server, tool }: Cell): Promise<string> {
   const { tenant: from = "" } = principals[id] ?? {};
   const policy = createPolicy(rules);
-  const judge = {
-    principal: { id, tenant: from },
-    tenant,
-    open: () => Promise.resolve(policy.open({ id, tenant: from }, tenant)),
-    record: () => Promise.resolve(),
-  };
+  const judge = createJudge({ policy, principal: { id, tenant: from }, tenant });
   const scoped = await scopeHub(await world.hub(tenant), judge, "run");
   const found = scoped.findTool({ server, name: tool });
   const { isError, content } = await scoped.callTool({ server, name: tool }, {});

@@ -1,5 +1,5 @@
 /**
- * `bun tools/run.ts build/dashboard`: makes the one module that the dashboard is served from, of its sources. `--check` changes
+ * `bun tools/run.ts build_dashboard`: makes the one module that the dashboard is served from, of its sources. `--check` changes
  * nothing and fails when that module is not what the sources give.
  */
 import { createHash } from "node:crypto";
@@ -34,7 +34,7 @@ export async function main(parameters: readonly string[]): Promise<number> {
   const text = moduleOf(script, style);
   if (!values.check) writeFileSync(target, text);
   else if (read(target) !== text) {
-    console.log("FAILED: page_text.ts is not what its sources give: run bun tools/run.ts build/dashboard");
+    console.log("FAILED: page_text.ts is not what its sources give: run bun tools/run.ts build_dashboard");
     return 1;
   }
   return 0;
@@ -60,7 +60,7 @@ function moduleOf(script: string, style: string): string {
   const short = (name: string, about: string, value: string): string =>
     `\n/** ${about} */\nexport const ${name}: string = ${JSON.stringify(value)};\n`;
   return [
-    "// deno-fmt-ignore-file\n/**\n * The page's script and style, made of `page/` by `bun tools/run.ts build/dashboard`: nothing here is written by hand.\n *\n * @module\n */\n",
+    "// deno-fmt-ignore-file\n/**\n * The page's script and style, made of `page/` by `bun tools/run.ts build_dashboard`: nothing here is written by hand.\n *\n * @module\n */\n",
     constant("script", "The script.", script),
     short("scriptHash", "What its path has of it.", hashOf(script)),
     constant("style", "The style.", style),

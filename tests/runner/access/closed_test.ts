@@ -1,11 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "node:test";
-import { createMemoryStore } from "../../src/auth/stores/memory.ts";
-import type { Store } from "../../src/ports.ts";
-import { createApiKey, createKeyStore, createPolicy } from "../../src/runner/mod.ts";
-import type { Policy } from "../../src/runner/mod.ts";
-import { createWorld, problemOf } from "./support/world.ts";
-import type { AskOptions, World } from "./support/world.ts";
+import { createMemoryStore } from "../../../src/auth/stores/memory.ts";
+import type { Store } from "../../../src/ports.ts";
+import { createApiKey, createKeyStore, createPolicy } from "../../../src/runner/mod.ts";
+import type { Policy } from "../../../src/runner/mod.ts";
+import { createWorld, problemOf } from "../support/world.ts";
+import type { AskOptions, World } from "../support/world.ts";
 
 /** What asks for something that is kept somewhere, and what it does when all is well. */
 const operations: readonly (readonly [string, AskOptions, number])[] = [

@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "node:test";
-import { VirtualClock } from "../support/virtual_clock.ts";
-import { createWorld, problemOf } from "./support/world.ts";
-import type { World } from "./support/world.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
+import { createWorld, problemOf } from "../support/world.ts";
+import type { World } from "../support/world.ts";
 
 const principals = {
   ada: { principal: "ada", tenant: "acme" },

@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { describe, it } from "node:test";
-import { createSessions } from "../../src/runner/mod.ts";
-import { VirtualClock } from "../support/virtual_clock.ts";
-import { createWorld, problemOf } from "./support/world.ts";
-import type { World } from "./support/world.ts";
+import { createSessions } from "../../../src/runner/mod.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
+import { createWorld, problemOf } from "../support/world.ts";
+import type { World } from "../support/world.ts";
 
 const page = { origin: "http://localhost", "sec-fetch-site": "same-origin" };
 const ada = { id: "ada", tenant: "acme" };

@@ -1,0 +1,98 @@
+import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
+import { describe, it } from "node:test";
+import { Hub } from "../../../src/hub/hub.ts";
+import { Refusal } from "../../../src/runner/mod.ts";
+import { HubPool } from "../../../src/runner/tenants/hub_pool.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
+
+/** A pool of hubs without servers, and what became of them. */
+function createPool(options: { most?: number; idle?: number } = {}) {
+  const clock = new VirtualClock();
+  const opened: string[] = [];
+  const closed: string[] = [];
+  const faults = new Set<string>();
+  const pool = new HubPool({
+    ...options,
+    clock,
+    logger: undefined,
+    async open(tenant) {
+      await Promise.resolve();
+      if (faults.has(tenant)) throw new Error("the config is gone");
+      opened.push(tenant);
+      const hub = new Hub(() => Promise.reject(new Error("nobody")));
+      const close = hub.close.bind(hub);
+      return Object.assign(hub, { close: () => (closed.push(tenant), close()) });
+    },
+  });
+  return { pool, clock, opened, closed, faults };
+}
+
+describe("hubs of tenants", () => {
+  it("are made once for all who ask at once, and shared", async () => {
+    const { pool, opened } = createPool();
+    const leases = await Promise.all([pool.lease("a"), pool.lease("a"), pool.lease("b")]);
+    assertEquals(opened, ["a", "b"]);
+    assert(leases[0].hub === leases[1].hub);
+    assertNotEquals(leases[0].hub, leases[2].hub);
+    await pool.close();
+  });
+
+  it("are closed when they are idle, and never in use", async () => {
+    const { pool, clock, closed } = createPool({ idle: 1_000 });
+    const a = await pool.lease("a");
+    const b = await pool.lease("b");
+    b.release();
+    await clock.advance(2_500);
+    assertEquals(closed, ["b"]);
+    a.release();
+    a.release();
+    await clock.advance(500);
+    assertEquals(closed, ["b"]);
+    await clock.advance(2_000);
+    assertEquals([closed, pool.size], [["b", "a"], 0]);
+    await pool.close();
+    assertEquals(clock.waiting, 0);
+  });
+
+  it("are so many at most: the idle one that was not used for longest goes", async () => {
+    const { pool, opened, closed } = createPool({ most: 2 });
+    const a = await pool.lease("a");
+    (await pool.lease("b")).release();
+    a.release();
+    (await pool.lease("a")).release();
+    const c = await pool.lease("c");
+    assertEquals(closed, ["b"]);
+    const again = await pool.lease("a");
+    const refused = await assertRejects(() => pool.lease("d"), Refusal) as Refusal;
+    assertEquals([refused.status, refused.code], [503, "overloaded"]);
+    c.release();
+    again.release();
+    (await pool.lease("d")).release();
+    assertEquals(opened, ["a", "b", "c", "d"]);
+    await pool.close();
+    await assertRejects(() => pool.lease("a"), Refusal, "closing");
+  });
+
+  it("that cannot be made are asked for again", async () => {
+    const { pool, faults } = createPool();
+    faults.add("a");
+    const refused = await assertRejects(() => pool.lease("a"), Refusal) as Refusal;
+    assertEquals([refused.status, pool.size], [503, 0]);
+    faults.clear();
+    (await pool.lease("a")).release();
+    await pool.close();
+  });
+
+  it("end what belongs to them", async () => {
+    const { pool } = createPool();
+    const ended: string[] = [];
+    const lease = await pool.lease("a");
+    const part = (key: string) => lease.part(key, () => ({ close: () => void ended.push(key) }));
+    assert(part("one") === part("one"));
+    for (let count = 0; count < 1_000; count++) part(`more-${count}`);
+    assertEquals(ended, ["one"]);
+    await pool.drop("a");
+    assertEquals(ended.length, 1_001);
+    lease.release();
+  });
+});

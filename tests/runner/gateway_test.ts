@@ -1,0 +1,184 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { describe, it } from "node:test";
+import { ChannelTransport, connect, createWebSocketChannel, InvalidParamsError, UnauthorizedError } from "../../mod.ts";
+import type { Client, Verdict } from "../../mod.ts";
+import { createRelay } from "../../src/hub/gateway/mod.ts";
+import { createApiKey, createKeyList, createPolicy, createRunner } from "../../src/runner/mod.ts";
+import type { Policy } from "../../src/runner/mod.ts";
+import { McpServer } from "../../src/server/mod.ts";
+import { inMemory, openHub, textOf } from "../hub/support.ts";
+import { joinedSockets } from "./support/joined_sockets.ts";
+import { createWorld, problemOf } from "./support/world.ts";
+import type { World } from "./support/world.ts";
+
+const principals = {
+  ada: { principal: "ada", tenant: "acme" },
+  bob: { principal: "bob", tenant: "acme" },
+  eve: { principal: "ada", tenant: "other" },
+};
+const policy = [
+  { principals: ["ada"], effect: "allow" as const },
+  { principals: ["bob"], tools: ["echo"], actions: ["call" as const], effect: "allow" as const },
+  { principals: ["bob"], tools: ["send"], actions: ["call" as const], effect: "ask" as const },
+];
+
+function open(world: World, as: string, verdict?: Verdict): Promise<Client> {
+  return connect("http://localhost/mcp", {
+    fetch: (url, init) => world.runner.fetch(new Request(url, init)),
+    headers: { authorization: `Bearer ${world.key(as)}` },
+    ...(verdict && { verdict }),
+  });
+}
+
+async function openSocket(world: World, as: string): Promise<Client> {
+  const request = new Request("http://localhost/mcp", {
+    headers: {
+      authorization: `Bearer ${world.key(as)}`,
+      upgrade: "websocket",
+      connection: "upgrade",
+      "sec-websocket-protocol": "mcp",
+    },
+  });
+  const accept = await world.runner.webSocket.admit(request);
+  if (accept instanceof Response) throw new Error(`${accept.status} ${await accept.text()}`);
+  const [near, far] = joinedSockets();
+  accept(far);
+  const openWebSocket = () => Promise.resolve(near);
+  return await connect(
+    new ChannelTransport(() => createWebSocketChannel("ws://localhost/mcp", { openWebSocket })),
+  );
+}
+
+const ways = [
+  ["modern, over HTTP", (world: World, as: string) => open(world, as)],
+  ["legacy, over HTTP", (world: World, as: string) => open(world, as, { era: "legacy" })],
+  ["over WebSocket", openSocket],
+] as const;
+
+describe("the gateway of a runner", () => {
+  for (const [name, connectAs] of ways) {
+    it(`shows each principal its own: ${name}`, async () => {
+      await using world = await createWorld({ principals, policy });
+      await using ada = await connectAs(world, "ada");
+      await using bob = await connectAs(world, "bob");
+      await using eve = await connectAs(world, "eve");
+      const names = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
+      assertEquals(await names(ada), ["alpha__echo", "alpha__send"]);
+      assertEquals(await names(bob), ["alpha__echo", "alpha__send"]);
+      assertEquals((await ada.listResources()).resources.length, 2);
+      assertEquals((await bob.listResources()).resources.length, 0);
+      assertEquals((await bob.listPrompts()).prompts.length, 0);
+      assertEquals(textOf(await ada.callTool("alpha__echo", {})), "acme/alpha/echo: {}");
+      assertEquals(textOf(await eve.callTool("alpha__echo", {})), "other/alpha/echo: {}");
+      const asked = await bob.callTool("alpha__send", {});
+      assertEquals([asked.isError, textOf(asked).includes("wants the approval of a person")], [true, true]);
+      await assertRejects(() => bob.readResource("note://alpha/echo"), InvalidParamsError);
+      assertEquals(world.ledger.map(({ tenant, tool }) => [tenant, tool]), [["acme", "echo"], ["other", "echo"]]);
+      assert(world.audit.some(({ principal, outcome }) => principal === "bob" && outcome === "ask"));
+    });
+  }
+
+  it("tells progress, and passes resources and prompts on", async () => {
+    await using world = await createWorld({ principals, policy });
+    await using ada = await open(world, "ada");
+    const seen: unknown[] = [];
+    await ada.callTool("alpha__echo", {}, { onProgress: (progress) => void seen.push(progress.message) });
+    assertEquals(seen, ["half of it"]);
+    const { contents } = await ada.readResource("note://alpha/send");
+    assertEquals((contents[0] as { text: string }).text, "the note send of alpha in acme");
+    const { messages } = await ada.getPrompt("alpha__greet", { who: "you" });
+    assertEquals((messages[0]?.content as { text: string }).text, "hello you from alpha in acme");
+  });
+
+  it("follows a policy that changes while a client is connected", async () => {
+    let current: Policy = createPolicy([{ effect: "allow" }]);
+    const changing: Policy = { open: (principal, tenant) => current.open(principal, tenant) };
+    await using world = await createWorld({ principals, policy: changing });
+    for (const [, connectAs] of ways) {
+      current = createPolicy([{ effect: "allow" }]);
+      await using client = await connectAs(world, "ada");
+      assertEquals((await client.callTool("alpha__send", {})).isError ?? false, false);
+      current = createPolicy([{ tools: ["echo"], effect: "allow" }]);
+      const before = world.ledger.length;
+      const hidden = await client.callTool("alpha__send", {}).catch((error: Error) => error);
+      assert(hidden instanceof Error || hidden.isError, "a withdrawn tool was called");
+      assertEquals(world.ledger.length, before);
+      assertEquals((await client.listTools()).tools.map(({ name }) => name), ["alpha__echo"]);
+    }
+  });
+
+  it("lets nobody in who is not known, over HTTP and WebSocket", async () => {
+    await using world = await createWorld({ principals });
+    await assertRejects(() => open(world, "nobody"), UnauthorizedError);
+    for (
+      const [path, headers, status] of [
+        ["/mcp", { authorization: "Bearer causeway_x" }, 401],
+        ["/mcp", {}, 401],
+        ["/mcp", { authorization: `Bearer ${world.key("ada")}`, origin: "https://attacker.test" }, 403],
+        ["/mcp", { authorization: `Bearer ${world.key("ada")}`, host: "attacker.test" }, 403],
+        ["/api/tools", { authorization: `Bearer ${world.key("ada")}` }, 404],
+      ] as const
+    ) {
+      const upgrade = { upgrade: "websocket", connection: "upgrade", "sec-websocket-protocol": "mcp" };
+      const reply = await world.runner.webSocket.admit(
+        new Request(`http://localhost${path}`, { headers: { ...headers, ...upgrade } }),
+      );
+      assert(reply instanceof Response);
+      assertEquals((await problemOf(reply)).status, status);
+    }
+  });
+
+  it("takes what servers ask to who has called", async () => {
+    const server = new McpServer({ name: "asker", version: "1.0.0" });
+    server.tool("ask", {}, async (_, { elicit }) => {
+      const { action, content } = await elicit({
+        message: "Which one?",
+        requestedSchema: { type: "object", properties: { one: { type: "string" } } },
+      });
+      return `${action} ${content?.one}`;
+    });
+    const { key, hash } = await createApiKey();
+    const relay = createRelay();
+    const { handlers, features } = relay;
+    await using runner = createRunner({
+      relay: () => relay,
+      hubs: () => openHub({ asker: inMemory(server).config }, { handlers, features }),
+      access: {
+        keys: createKeyList([{ hash, principal: "ada", tenant: "acme" }]),
+        policy: createPolicy([{ effect: "allow" }]),
+      },
+    });
+    for (const era of ["modern", "legacy"] as const) {
+      await using client = await connect("http://localhost/mcp", {
+        fetch: (url, init) => runner.fetch(new Request(url, init)),
+        headers: { authorization: `Bearer ${key}` },
+        handlers: { elicitation: () => ({ action: "accept", content: { one: "this" } }) },
+        verdict: { era },
+      });
+      assertEquals(textOf(await client.callTool("asker__ask", {})), "accept this", era);
+    }
+  });
+
+  it("a session belongs to its principal", async () => {
+    await using world = await createWorld({ principals });
+    const initialize = {
+      jsonrpc: "2.0",
+      id: 1,
+      method: "initialize",
+      params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "raw", version: "1" } },
+    };
+    const accept = { accept: "application/json, text/event-stream" };
+    const begun = await world.ask("/mcp", { body: initialize, headers: accept });
+    await begun.body?.cancel();
+    const session = begun.headers.get("mcp-session-id") ?? "";
+    assert(session);
+    const list = { jsonrpc: "2.0", id: 2, method: "tools/list" };
+    const headers = { ...accept, "mcp-session-id": session, "mcp-protocol-version": "2025-11-25" };
+    assertEquals((await world.ask("/mcp", { body: list, headers })).status, 200);
+    for (const as of ["bob", "eve"]) {
+      const response = await world.ask("/mcp", { as, body: list, headers });
+      assertEquals(response.status, 404);
+      await response.body?.cancel();
+    }
+  });
+});

@@ -1,0 +1,107 @@
+import { assert, assertEquals } from "@std/assert";
+import { describe, it } from "node:test";
+import { ModelError } from "../../src/agent/mod.ts";
+import { createWorld, problemOf } from "./support/world.ts";
+
+const ask = (content: string, more = {}) => ({ model: "helper", messages: [{ role: "user", content }], ...more });
+const path = "/v1/chat/completions";
+
+describe("agents as models", () => {
+  it("are listed, and asked by runs", async () => {
+    await using world = await createWorld();
+    const { data } = await (await world.ask("/v1/models")).json();
+    assertEquals([data.length, data[0].id, data[0].description], [1, "helper", "Says it again"]);
+    assertEquals((await (await world.ask("/v1/models/helper")).json()).id, "helper");
+    const completion = await (await world.ask(path, { body: ask("hello") })).json();
+    assertEquals(completion.choices[0].message.content, "You said: hello");
+    assertEquals(completion.usage, { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 });
+    const { runs } = await (await world.ask("/api/runs")).json();
+    assertEquals([runs.length, runs[0].state, runs[0].principal], [1, "succeeded", "ada"]);
+  });
+
+  it("stream", async () => {
+    await using world = await createWorld();
+    const response = await world.ask(path, { body: ask("hello", { stream: true }) });
+    const lines = (await response.text()).split("\n\n").filter(Boolean).map((line) => line.slice("data: ".length));
+    assertEquals(lines.at(-1), "[DONE]");
+    const pieces = lines.slice(0, -1).map((line) => JSON.parse(line).choices[0].delta.content ?? "");
+    assertEquals(pieces.join(""), "You said: hello");
+  });
+
+  it("have nobody to ask, so what wants a person is declined", async () => {
+    await using world = await createWorld();
+    const completion = await (await world.ask(path, { body: ask("ask") })).json();
+    assertEquals(completion.choices[0].message.content, "You said: the answer was decline");
+  });
+
+  it("fail as problems, in OpenAI's form too", async () => {
+    await using world = await createWorld();
+    for (
+      const [body, status, code] of [
+        [ask("fail"), 502, "model_error"],
+        [{ ...ask("x"), model: "nobody" }, 404, "model_not_found"],
+        [{ model: "helper" }, 400, undefined],
+        [{ model: "helper", messages: [] }, 400, undefined],
+        ["{", 400, "invalid_json"],
+      ] as const
+    ) {
+      const response = await world.ask(path, { body });
+      const problem = await problemOf(response);
+      const error = problem.error as { message: string; type: string; code: string | null };
+      assertEquals(problem.status, status, JSON.stringify(body));
+      assert(typeof error.message === "string" && typeof error.type === "string");
+      if (code !== undefined) assertEquals([problem.code, error.code], [code, code]);
+    }
+    const refused = await problemOf(await world.ask(path, { as: undefined, body: ask("x") }));
+    assertEquals([refused.status, (refused.error as { code: string }).code], [401, "not_signed_in"]);
+  });
+
+  it("are within the tenant's quota of runs, and need what keeps them", async () => {
+    await using world = await createWorld({ quotas: { runs: 1 }, logger: () => {} });
+    await world.ask("/api/runs", { body: { agent: "helper", input: "hang" } });
+    const full = await world.ask(path, { body: ask("hello") });
+    const problem = await problemOf(full);
+    assertEquals([problem.status, problem.code, full.headers.get("retry-after")], [429, "too_many_runs", "5"]);
+    world.runs("acme").broken = new Error("the disk is on fire");
+    const down = await problemOf(await world.ask(path, { body: ask("hello") }));
+    assertEquals([down.status, down.code], [503, "unavailable"]);
+  });
+
+  it("that may not be run are not there", async () => {
+    const models = [{ getModelId: () => "secret", respond: () => "never" }];
+    const policy = [{ tools: ["helper"], actions: ["run" as const], effect: "allow" as const }];
+    await using world = await createWorld({ models, policy });
+    const { data } = await (await world.ask("/v1/models")).json();
+    assertEquals(data.map(({ id }: { id: string }) => id), ["helper"]);
+    const one = await problemOf(await world.ask("/v1/models/secret"));
+    const other = await problemOf(await world.ask("/v1/models/nobody"));
+    const level = (problem: object) => JSON.stringify({ ...problem, requestId: "" }).replaceAll(/secret|nobody/g, "x");
+    assertEquals([one.status, level(one)], [404, level(other)]);
+    const { agents } = await (await world.ask("/api/agents")).json();
+    assertEquals(agents, [{ name: "helper", description: "Says it again" }]);
+  });
+
+  it("are told whose caller it is, and a run ends with its caller", async () => {
+    const seen: unknown[] = [];
+    const models = [{
+      getModelId: () => "own",
+      respond: (_: unknown, context: { auth: unknown }) => {
+        seen.push(context.auth);
+        throw new ModelError("no", { status: 418 });
+      },
+    }];
+    await using world = await createWorld({ models });
+    assertEquals((await world.ask(path, { body: { ...ask("x"), model: "own" } })).status, 418);
+    const { principal, extra } = seen[0] as { principal: string; extra: object };
+    assertEquals([principal, extra], ["ada", { tenant: "acme" }]);
+    const controller = new AbortController();
+    const asking = world.ask(path, { body: ask("hang"), signal: controller.signal });
+    while ((await world.runs("acme").list()).length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    controller.abort();
+    assertEquals((await asking).status, 499);
+    for (let turns = 0; turns < 100 && (await world.runs("acme").list())[0]?.state !== "cancelled"; turns++) {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    assertEquals((await world.runs("acme").list())[0]?.state, "cancelled");
+  });
+});

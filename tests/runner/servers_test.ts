@@ -1,0 +1,271 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { describe, it } from "node:test";
+import { createMemoryStore } from "../../src/auth/stores/memory.ts";
+import { createOAuth } from "../../src/auth/mod.ts";
+import type { Fetch } from "../../src/ports.ts";
+import { createHandler, McpServer } from "../../src/server/mod.ts";
+import { createApiKey, createKeyList, createPolicy, createRunner, createSessions } from "../../src/runner/mod.ts";
+import { createServer, inMemory, openHub } from "../hub/support.ts";
+import { createWorld as createWeb, resourceUrl } from "../auth/world/world.ts";
+import { createWorld, problemOf } from "./support/world.ts";
+
+const url = "https://tools.example.com/mcp";
+const principals = {
+  ada: { principal: "ada", tenant: "acme" },
+  eve: { principal: "eve", tenant: "other" },
+};
+
+/** The web with one server on it, and what was asked of it. */
+function createSite(): { fetch: Fetch; seen: Request[] } {
+  const server = new McpServer({ name: "site", version: "1.0.0" });
+  server.tool("look", {}, () => "here");
+  const handler = createHandler(server, { allowedHosts: "*" });
+  const seen: Request[] = [];
+  return {
+    seen,
+    fetch: async (address, init) => {
+      const request = new Request(address, init);
+      seen.push(request);
+      if (new URL(address).host !== "tools.example.com") throw new TypeError("there is nothing");
+      return await handler(request);
+    },
+  };
+}
+
+describe("servers of a tenant", () => {
+  it("are added, used, kept, and removed", async () => {
+    const { fetch, seen } = createSite();
+    const stores = { servers: createMemoryStore() };
+    const resolve = () => Promise.resolve(["93.184.215.14"]);
+    const options = { stores, egress: { fetch, resolve }, principals };
+    const secret = "sk-very-secret";
+    await using world = await createWorld(options);
+    const response = await world.ask("/api/servers", { body: { name: "web", url, headers: { "X-Key": secret } } });
+    assertEquals(response.status, 201);
+    const added = await response.json();
+    assertEquals([added.name, added.state, added.tools, added.added], ["web", "connected", 1, true]);
+    assertEquals((await world.ask("/api/tools/web__look", { body: {} })).status, 200);
+    assert(seen.every(({ headers }) => headers.get("x-key") === secret && !headers.has("authorization")));
+    const listed = await (await world.ask("/api/servers")).text();
+    assertEquals(JSON.parse(listed).servers.map(({ name, added }: { name: string; added: boolean }) => [name, added]), [
+      ["alpha", false],
+      ["web", true],
+    ]);
+    assert(!listed.includes(secret));
+    assertEquals((await world.ask("/api/tools/web__look", { as: "eve", body: {} })).status, 404);
+    const twice = await world.ask("/api/servers", { body: { name: "web", url } });
+    assertEquals([twice.status, (await problemOf(twice)).code], [409, "name_taken"]);
+    await using other = await createWorld(options);
+    assertEquals((await other.ask("/api/tools/web__look", { body: {} })).status, 200);
+    assertEquals((await other.ask("/api/servers/web", { method: "DELETE" })).status, 204);
+    assertEquals((await other.ask("/api/servers/web", { method: "DELETE" })).status, 404);
+    const given = await other.ask("/api/servers/alpha", { method: "DELETE" });
+    assertEquals([given.status, (await problemOf(given)).code], [409, "not_added"]);
+    assertEquals((await (await other.ask("/api/tools")).json()).tools.length, 2);
+  });
+
+  it("are public https alone, by text and by address, and name no command", async () => {
+    const { fetch, seen } = createSite();
+    const resolve = (name: string) => Promise.resolve(name === "inside.example.com" ? ["10.0.0.1"] : ["93.184.215.14"]);
+    await using world = await createWorld({ egress: { fetch, resolve } });
+    for (
+      const wrong of [
+        "http://tools.example.com/mcp",
+        "https://127.0.0.1/mcp",
+        "https://[::1]/mcp",
+        "https://10.0.0.1/",
+        "https://169.254.169.254/latest/meta-data",
+        "https://localhost/mcp",
+        "https://router.local/",
+        "https://intranet/",
+        "https://2130706433/",
+        "https://inside.example.com/mcp",
+        "https://ada:secret@tools.example.com/mcp",
+        "file:///etc/passwd",
+        "ws://tools.example.com/mcp",
+        "javascript:alert(1)",
+        "no url",
+      ]
+    ) {
+      const response = await world.ask("/api/servers", { body: { name: "web", url: wrong } });
+      const problem = await problemOf(response);
+      assertEquals([problem.status, problem.code], [400, "egress_denied"], wrong);
+      assert(!String(problem.detail).includes("secret"));
+    }
+    for (
+      const body of [
+        { name: "web", command: "sh", args: ["-c", "id"] },
+        { name: "web", url, command: "sh" },
+        { name: "a b", url },
+        { name: "", url },
+        { name: "web", url, headers: { "X-Key": "a\nb" } },
+        { name: "web", url, headers: { Host: "other" } },
+        { name: "web", url, headers: { "mcp-session-id": "x" } },
+      ]
+    ) {
+      const response = await world.ask("/api/servers", { body });
+      assertEquals([response.status, (await problemOf(response)).code], [400, "invalid_request"], JSON.stringify(body));
+    }
+    assertEquals(seen, []);
+  });
+
+  it("that redirect inside are not followed", async () => {
+    const fetched: string[] = [];
+    const fetch: Fetch = (address) => {
+      fetched.push(address);
+      const location = "http://169.254.169.254/latest/meta-data";
+      return Promise.resolve(new Response(null, { status: 307, headers: { location } }));
+    };
+    await using world = await createWorld({ egress: { fetch } });
+    const response = await world.ask("/api/servers", { body: { name: "web", url } });
+    assertEquals([response.status, (await problemOf(response)).code], [502, "server_unavailable"]);
+    assertEquals([...new Set(fetched)], [url]);
+  });
+
+  it("that cannot be reached, or kept, are not there", async () => {
+    const { fetch } = createSite();
+    const servers = createMemoryStore();
+    await using world = await createWorld({ stores: { servers }, egress: { fetch } });
+    const gone = await world.ask("/api/servers", { body: { name: "web", url: "https://gone.example.com/mcp" } });
+    assertEquals([gone.status, (await problemOf(gone)).code], [502, "server_unavailable"]);
+    const { compareAndSet } = servers;
+    servers.compareAndSet = () => Promise.reject(new Error("the disk is on fire"));
+    const broken = await world.ask("/api/servers", { body: { name: "web", url } });
+    assertEquals(broken.status, 503);
+    assertEquals((await (await world.ask("/api/servers")).json()).servers.length, 1);
+    servers.compareAndSet = compareAndSet;
+    assertEquals((await world.ask("/api/servers", { body: { name: "web", url } })).status, 201);
+  });
+
+  it("are so many at most", async () => {
+    const { fetch } = createSite();
+    await using world = await createWorld({ egress: { fetch }, quotas: { servers: 2 } });
+    const add = (name: string) => world.ask("/api/servers", { body: { name, url } });
+    const statuses = (await Promise.all(["a", "b", "c", "d"].map(add))).map(({ status }) => status);
+    assertEquals(statuses.sort(), [201, 201, 429, 429]);
+    assertEquals((await (await world.ask("/api/servers")).json()).servers.length, 3);
+  });
+
+  it("are managed by those who may", async () => {
+    await using world = await createWorld({ policy: [{ actions: ["see", "call"], effect: "allow" }] });
+    const adding = await world.ask("/api/servers", { body: { name: "web", url } });
+    assertEquals([adding.status, (await problemOf(adding)).code], [403, "forbidden"]);
+    for (const [method, path] of [["DELETE", "/api/servers/alpha"], ["POST", "/api/servers/alpha/connect"]] as const) {
+      assertEquals((await world.ask(path, { method })).status, 404);
+    }
+  });
+});
+
+describe("a hub that tenants share", () => {
+  it("takes no servers of theirs, unless the operator says that they are everybody's", async () => {
+    const { fetch } = createSite();
+    const { key, hash } = await createApiKey();
+    for (const addToHub of [undefined, true]) {
+      await using hub = await openHub({});
+      await using runner = createRunner({
+        hub,
+        addToHub,
+        egress: { fetch },
+        access: {
+          keys: createKeyList([{ hash, principal: "ada", tenant: "acme" }]),
+          policy: createPolicy([{ effect: "allow" }]),
+        },
+      });
+      const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+      const body = JSON.stringify({ name: "web", url });
+      const response = await runner.fetch(
+        new Request("http://localhost/api/servers", { method: "POST", headers, body }),
+      );
+      assertEquals(response.status, addToHub ? 201 : 404);
+      assertEquals(hub.status().length, addToHub ? 1 : 0);
+      await response.body?.cancel();
+      await runner.forget("acme");
+      assertEquals(hub.status().length, 0);
+      await runner.close();
+      await hub.add("after", inMemory(createServer("after")).config);
+      assertEquals(hub.tools().length, 2);
+    }
+  });
+});
+
+describe("servers that want a sign-in", () => {
+  async function createSigned() {
+    const web = await createWeb();
+    const store = createMemoryStore();
+    const oauth = (tenant: string) =>
+      createOAuth({
+        tenant,
+        store,
+        fetch: web.fetch,
+        clock: web.clock,
+        redirectUri: "http://localhost/oauth/callback",
+        clientMetadata: { client_name: "runner" },
+      });
+    const kept = new Map<string, ReturnType<typeof oauth>>();
+    const sessions = createSessions({ clock: web.clock });
+    const world = await createWorld({
+      principals,
+      clock: web.clock,
+      egress: { fetch: web.fetch },
+      oauth: (tenant) => kept.get(tenant) ?? (kept.set(tenant, oauth(tenant)), kept.get(tenant)!),
+      access: { sessions },
+    });
+    return { web, world, sessions };
+  }
+
+  it("tell where, and are connected when the person has come back", async () => {
+    const { web, world } = await createSigned();
+    await using _ = world;
+    const response = await world.ask("/api/servers", { body: { name: "web", url: resourceUrl } });
+    const { state, authorizationUrl } = await response.clone().json();
+    assertEquals([response.status, state], [201, "authorizing"], await response.clone().text().catch(String));
+    assert(!(await (await world.ask("/api/servers")).text()).includes("authorizationUrl"));
+    const back = new URL(await web.person.follow(authorizationUrl));
+    assertEquals(back.pathname, "/oauth/callback");
+    const done = await world.ask(back.pathname + back.search, { as: undefined });
+    assertEquals([done.status, await done.text()], [200, 'You are signed in to "web". You can close this page.\n']);
+    const { servers } = await (await world.ask("/api/servers")).json();
+    assertEquals(servers[1].state, "connected");
+    const again = await world.ask(back.pathname + back.search, { as: undefined });
+    assertEquals([again.status, (await problemOf(again)).code], [400, "sign_in_unknown"]);
+    // The caller's own key goes nowhere.
+    for (const { headers } of web.log.all) assert(!(headers.get("authorization") ?? "").includes("causeway_"));
+  });
+
+  it("keep tenants apart at the same server", async () => {
+    const { web, world } = await createSigned();
+    await using _ = world;
+    for (const as of ["ada", "eve"]) await world.ask("/api/servers", { as, body: { name: "web", url: resourceUrl } });
+    const { authorizationUrl } = await (await world.ask("/api/servers/web/connect", { method: "POST" })).json();
+    const back = new URL(await web.person.follow(authorizationUrl));
+    assertEquals((await world.ask(back.pathname + back.search, { as: undefined })).status, 200);
+    const state = async (as: string) => (await (await world.ask("/api/servers", { as })).json()).servers[1].state;
+    assertEquals([await state("ada"), await state("eve")], ["connected", "authorizing"]);
+  });
+
+  it("are finished in the browser that has begun", async () => {
+    const { web, world, sessions } = await createSigned();
+    await using _ = world;
+    const page = { origin: "http://localhost", "sec-fetch-site": "same-origin" };
+    const token = await sessions.invite({ id: "ada", tenant: "acme" });
+    const begun = await world.ask("/api/session", { as: undefined, body: { token }, headers: page });
+    const cookie = begun.headers.get("set-cookie")?.split(";")[0] ?? "";
+    const body = { name: "web", url: resourceUrl };
+    const response = await world.ask("/api/servers", { as: undefined, body, headers: { cookie, ...page } });
+    const set = response.headers.get("set-cookie") ?? "";
+    assertMatch(set, /^causeway-signin=[0-9a-f]{32}; Path=\/oauth\/callback; Max-Age=600; HttpOnly; SameSite=Lax$/);
+    const { authorizationUrl } = await response.json();
+    const back = new URL(await web.person.follow(authorizationUrl));
+    const elsewhere = await world.ask(back.pathname + back.search, { as: undefined });
+    assertEquals([elsewhere.status, (await problemOf(elsewhere)).code], [403, "forbidden"]);
+    const again = await world.ask("/api/servers/web/connect", {
+      as: undefined,
+      method: "POST",
+      headers: { cookie, ...page },
+    });
+    const held = again.headers.get("set-cookie")?.split(";")[0] ?? "";
+    const next = new URL(await web.person.follow((await again.json()).authorizationUrl));
+    const done = await world.ask(next.pathname + next.search, { as: undefined, headers: { cookie: held } });
+    assertEquals(done.status, 200);
+  });
+});
