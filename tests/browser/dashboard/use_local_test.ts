@@ -286,6 +286,42 @@ function useSuite(): void {
     assertStringIncludes(await page.locator("[data-problem]").textContent() ?? "", "Only public https addresses");
   });
 
+  test("a runner that is away for a while is told of, and comes back by itself", async () => {
+    let isAway = true;
+    dashboard.intercept = ({ url }) =>
+      isAway && url.includes("/api/servers") ? Response.json({ code: "closing" }, { status: 503 }) : undefined;
+    await page.reload();
+    await page.waitForSelector("[data-problem=closing]");
+    isAway = false;
+    await page.waitForSelector("[data-server=tracker]");
+    assertEquals(await page.locator("[data-problem]").count(), 0);
+    dashboard.intercept = undefined;
+  });
+
+  test("what there is none of says what to do", async () => {
+    dashboard.intercept = ({ url }) => {
+      if (url.includes("/api/tools")) return Response.json({ tools: [] });
+      if (url.includes("/api/agents")) return Response.json({ agents: [] });
+      if (url.includes("/api/runs")) {
+        return Response.json({ code: "not_offered", detail: "This runner keeps no runs" }, { status: 404 });
+      }
+      return url.includes("/api/servers") ? Response.json({ servers: [] }) : undefined;
+    };
+    for (
+      const [place, text] of [["tools", "No tools yet"], ["runs", "No agents here"], [
+        "servers",
+        "No servers yet",
+      ]] as const
+    ) {
+      await page.goto(`${dashboard.origin}/#/${place}`);
+      await page.getByText(text).waitFor();
+    }
+    await page.goto(`${dashboard.origin}/#/runs`);
+    await page.getByText("This runner keeps no runs").waitFor();
+    assertEquals(await page.locator("[data-problem]").count(), 0);
+    dashboard.intercept = undefined;
+  });
+
   test("resources are read, and prompts filled in", async () => {
     await page.evaluate(() => location.hash = "#/library");
     await press("Read");

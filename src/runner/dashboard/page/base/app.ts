@@ -47,6 +47,25 @@ export function waitFor(milliseconds: number, signal?: AbortSignal): Promise<voi
   });
 }
 
+/**
+ * Loads something now, and again and again while the page is looked at. What goes wrong is told, and tried again as well.
+ *
+ * @param interval In milliseconds.
+ */
+export function keepLoading(
+  app: Pick<App, "signal">,
+  interval: number,
+  load: () => Promise<void>,
+  failed: (error: unknown) => void,
+): void {
+  inBackground(app, async () => {
+    for (let isFirst = true; !app.signal.aborted; isFirst = false) {
+      if (isFirst || !document.hidden) await load().catch((error: unknown) => app.signal.aborted || failed(error));
+      await waitFor(interval, app.signal);
+    }
+  }, failed);
+}
+
 /** Runs what nobody waits for; what it throws is told, unless the view was left. */
 export function inBackground(
   app: Pick<App, "signal">,

@@ -5,7 +5,7 @@
  */
 import type { JsonObject } from "../../../../protocol/json_rpc.ts";
 import { askJson, numberOf, objectsOf, textOf } from "../base/api.ts";
-import { inBackground } from "../base/app.ts";
+import { inBackground, keepLoading } from "../base/app.ts";
 import type { App, View } from "../base/app.ts";
 import { button, fill, h } from "../base/dom.ts";
 import { span } from "../base/text.ts";
@@ -31,14 +31,13 @@ export function approvalsView(app: App): View {
   }
   function again(): void {
     shown = "";
-    inBackground(app, load, (error) => fill(list, problemBox(error, again)));
+    inBackground(app, load, failed);
   }
-  inBackground(app, async () => {
-    while (!app.signal.aborted) {
-      if (!document.hidden || shown === "") await load();
-      await app.wait(interval, app.signal);
-    }
-  }, (error) => fill(list, problemBox(error, again)));
+  function failed(error: unknown): void {
+    shown = "";
+    fill(list, problemBox(error, again));
+  }
+  keepLoading(app, interval, load, failed);
   const element = h("main", { id: "main", class: "page stack", tabindex: -1 }, h("h1", {}, "Approvals"), list);
   return { title: "Approvals", element };
 }

@@ -4,8 +4,8 @@
  * @module
  */
 import type { JsonObject } from "../../../../protocol/json_rpc.ts";
-import { askJson, numberOf, objectsOf, textOf } from "../base/api.ts";
-import { inBackground } from "../base/app.ts";
+import { ApiProblem, askJson, numberOf, objectsOf, textOf } from "../base/api.ts";
+import { inBackground, keepLoading } from "../base/app.ts";
 import type { App, View } from "../base/app.ts";
 import { fill, h, icon, innerLink } from "../base/dom.ts";
 import { ago, count, entryOf } from "../base/text.ts";
@@ -51,12 +51,7 @@ class RunsView implements View {
     const side = h("div", { class: "side" }, h("h1", { class: "hidden" }, "Runs"), start, this.#list);
     this.element = h("main", { id: "main", class: "split", tabindex: -1 }, side, this.#detail);
     this.update(id);
-    inBackground(app, async () => {
-      for (let isFirst = true; !app.signal.aborted; isFirst = false) {
-        if (isFirst || !document.hidden) await this.#load();
-        await app.wait(interval, app.signal);
-      }
-    }, (error) => this.#failed(error));
+    keepLoading(app, interval, () => this.#load(), (error) => this.#failed(error));
   }
 
   update(id: string | undefined): void {
@@ -96,7 +91,9 @@ class RunsView implements View {
   }
 
   #failed(error: unknown): void {
-    fill(this.#list, problemBox(error, () => this.#again()));
+    this.#shown = "";
+    const isOff = error instanceof ApiProblem && error.code === "not_offered";
+    fill(this.#list, isOff ? h("p", { class: "muted" }, error.message) : problemBox(error, () => this.#again()));
   }
 }
 

@@ -5,7 +5,7 @@
  */
 import type { JsonObject } from "../../../../protocol/json_rpc.ts";
 import { askJson, numberOf, objectOf, objectsOf, textOf } from "../base/api.ts";
-import { inBackground } from "../base/app.ts";
+import { inBackground, keepLoading } from "../base/app.ts";
 import type { App, View } from "../base/app.ts";
 import { button, fill, h, innerLink } from "../base/dom.ts";
 import { count, entryOf } from "../base/text.ts";
@@ -50,14 +50,12 @@ export function serversView(app: App): View {
     if (!isSame) fill(list, ...elements);
   }
   function again(): void {
-    inBackground(app, load, (error) => fill(list, problemBox(error, again)));
+    inBackground(app, load, failed);
   }
-  inBackground(app, async () => {
-    for (let isFirst = true; !app.signal.aborted; isFirst = false) {
-      if (isFirst || !document.hidden) await load();
-      await app.wait(interval, app.signal);
-    }
-  }, (error) => fill(list, problemBox(error, again)));
+  function failed(error: unknown): void {
+    fill(list, problemBox(error, again));
+  }
+  keepLoading(app, interval, load, failed);
   const element = h(
     "main",
     { id: "main", class: "page stack", tabindex: -1 },

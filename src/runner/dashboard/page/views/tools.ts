@@ -97,8 +97,9 @@ class ToolsView implements View {
       this.#list,
       ...rowsOf(this.#known, this.#open, words !== ""),
       next !== "" && button("Show more", () => this.#begin(next)),
-      this.#known.length === 0 && noTools(words),
+      this.#known.length === 0 && words !== "" && noFit(),
     );
+    if (this.#open === undefined && words === "") fill(this.#detail, this.#known.length ? nothingOpen() : noTools());
   }
 
   #begin(after?: string): void {
@@ -166,7 +167,7 @@ function mark(link: HTMLElement, isOpen: boolean): void {
 }
 
 function nothingOpen(): HTMLElement {
-  return empty(
+  const shown = empty(
     "Choose a tool",
     h(
       "p",
@@ -176,15 +177,18 @@ function nothingOpen(): HTMLElement {
       " and search. You can try it here, and copy the call.",
     ),
   );
+  shown.classList.add("choose");
+  return shown;
 }
 
-function noTools(words: string): HTMLElement {
-  if (words) {
-    return empty(
-      "Nothing fits",
-      h("p", {}, "Try other words, or fewer. Names, descriptions and parameters are searched."),
-    );
-  }
+function noFit(): HTMLElement {
+  return empty(
+    "Nothing fits",
+    h("p", {}, "Try other words, or fewer. Names, descriptions and parameters are searched."),
+  );
+}
+
+function noTools(): HTMLElement {
   return empty(
     "No tools yet",
     h("p", {}, "Add a server, or sign in to one that wants it."),
