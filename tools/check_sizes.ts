@@ -116,6 +116,18 @@ const budgets: readonly Budget[] = [
     packages: ["hono"],
     startsQuietly: true,
   },
+  {
+    name: "the same with the dashboard",
+    from: "./src/runner/mod.ts",
+    program: (from) =>
+      wholeRunner(from).replace("createRunner({", "createRunner({ routes: createDashboard(),").replace(
+        "createRunner",
+        "createDashboard, createRunner",
+      ),
+    most: 153_600,
+    packages: ["hono"],
+    startsQuietly: true,
+  },
 ];
 
 /** What no bundle for a Worker or a page may hold. */
