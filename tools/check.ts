@@ -50,6 +50,11 @@ function listSteps(deno: string, script: readonly string[]): Step[] {
     { name: "publish", inputs: ["mod.ts"], command: () => [deno, "publish", "--dry-run", "--allow-dirty"] },
     { name: "publish, import", inputs: ["mod.ts"], command: tool("publish_test", "--only", "jsr") },
     { name: "deploy", inputs: ["wrangler.toml"], command: tool("check_deploy") },
+    {
+      name: "dashboard",
+      inputs: ["src/runner/dashboard/page/main.ts"],
+      command: () => [...tool("build_dashboard")(), "--check"],
+    },
     { name: "sizes", inputs: ["src/client/mod.ts"], command: tool("check_sizes") },
   ];
 }
@@ -88,6 +93,7 @@ function sources(): string[] {
     "README.md",
     "docs/AGENTS.md",
     "docs/AUTH.md",
+    "docs/DASHBOARD.md",
     "docs/HUB.md",
     "docs/MODELS.md",
     "docs/RUNNER.md",

@@ -141,6 +141,18 @@ const budgets: readonly Budget[] = [
     startsQuietly: true,
   },
   {
+    name: "the same with the dashboard",
+    from: "./src/runner/mod.ts",
+    program: (from) =>
+      wholeRunner(from).replace("createRunner({", "createRunner({ routes: createDashboard(),").replace(
+        "createRunner",
+        "createDashboard, createRunner",
+      ),
+    most: 153_600,
+    packages: ["hono"],
+    startsQuietly: true,
+  },
+  {
     name: "the runner's Worker, what is read when it starts",
     from: "./workers/runner.ts",
     most: 153_600,

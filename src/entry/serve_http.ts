@@ -59,9 +59,11 @@ export type ServeHttp = (handler: RequestHandler, options?: ServeHttpOptions) =>
 export function createServeHttp(listen: ListenHttp): ServeHttp {
   return async (handler, options = {}) => {
     const { port = 8080, hostname = "127.0.0.1", webSocket, grace = 1_000 } = options;
-    const admit = webSocket && ((request: Request) => webSocket.admit(request));
+    const admit = webSocket &&
+      ((request: Request) => namesHost(request) ? webSocket.admit(request) : Promise.resolve(nameless()));
     const messageBytes = webSocket?.messageBytes ?? defaultLimits.messageBytes;
     const answer = async (request: Request): Promise<Response> => {
+      if (!namesHost(request)) return nameless();
       try {
         return await handler(request);
       } catch {
@@ -75,6 +77,15 @@ export function createServeHttp(listen: ListenHttp): ServeHttp {
     const url = `http://${shown}:${listener.port}`;
     return { hostname, port: listener.port, url, close, [Symbol.asyncDispose]: close };
   };
+}
+
+/** What names no host (HTTP/1.0) could be meant for any: whoever guards names would have to guess. */
+function namesHost({ headers }: Request): boolean {
+  return !!headers.get("host");
+}
+
+function nameless(): Response {
+  return new Response(null, { status: 400 });
 }
 
 async function end(

@@ -28,6 +28,7 @@ export type { AccessOptions, Caller, Decision, Judge, JudgeOptions } from "./acc
 export { denyAll } from "./access/policy.ts";
 export { nameIn, principalOf } from "./access/types.ts";
 export type * from "./access/types.ts";
+export { createDashboard } from "./dashboard/mod.ts";
 export { createStrictFetch } from "./tenants/strict_fetch.ts";
 export type { StrictFetchOptions } from "./tenants/strict_fetch.ts";
 export type { TenantHub } from "./tenants/hub_pool.ts";

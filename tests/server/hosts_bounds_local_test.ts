@@ -52,4 +52,18 @@ describe("bad input at a one-line host", () => {
     }
     assertEquals((await fetch(`${host.url}/mcp`, { method: "OPTIONS" })).status, 204);
   });
+
+  test("what names no host is answered by nobody: it could be meant for any name", async () => {
+    const seen: string[] = [];
+    await using host = await serveHttp((request) => {
+      seen.push(request.url);
+      return new Response("here");
+    }, { port: 0 });
+    for (const text of ["GET / HTTP/1.0\r\n\r\n", "GET / HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\nhost:\r\n\r\n"]) {
+      const reply = await exchange(host.port, [text]);
+      assertEquals(/^HTTP\/1\.[01] 4\d\d /.test(reply) || reply === "", true, `${text}${reply}`);
+    }
+    assertEquals(seen, []);
+    assertStringIncludes(await exchange(host.port, ["GET / HTTP/1.0\r\nhost: x\r\n\r\n"]), "here");
+  });
 });

@@ -6,6 +6,7 @@ import { hideSecrets, readHubConfig } from "../../src/hub/mod.ts";
 import type { ReadServer } from "../../src/hub/mod.ts";
 import { startLocalRunner } from "../../src/entry/runner/local_runner.ts";
 import { createFileStore } from "../../src/entry/local.ts";
+import { createDashboard } from "../../src/runner/mod.ts";
 import { readConfigFile } from "../../src/runtime/config_file.ts";
 
 const usage = `Serves the runner on this machine, for the person in front of it.
@@ -50,6 +51,7 @@ export async function main(parameters: readonly string[]): Promise<number> {
   await using local = await startLocalRunner({
     servers: hideSecrets(servers),
     port,
+    routes: createDashboard(),
     ...(values.store !== undefined && { store: createFileStore(values.store) }),
   });
   console.log(`The runner is at ${local.url}, with ${Object.keys(servers).length} servers (${local.url}/openapi.json)`);

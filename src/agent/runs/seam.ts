@@ -82,8 +82,6 @@ export interface Runs {
   start(run: StartRun): Promise<RunRecord>;
   /** One run. */
   get(id: string): Promise<RunRecord | undefined>;
-  /** How many have not ended; without it they are listed to be counted. */
-  countOpen?(): Promise<number>;
   /** Runs, newest first. */
   list(options?: {
     readonly principal?: string | undefined;

@@ -219,7 +219,7 @@ export async function hashOf(given: JsonObject): Promise<string> {
   return await sha256(canonicalJson(given));
 }
 
-/** The name of the cookie: over plain http no browser keeps the one that is bound to its host. */
+/** The name of the cookie: over plain http not every browser keeps one that is bound to its host (Chromium does, at loopback). */
 export function cookieName(request: Request): string {
   return new URL(request.url).protocol === "https:" ? "__Host-causeway" : "causeway-session";
 }

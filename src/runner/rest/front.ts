@@ -98,7 +98,7 @@ export class Front {
       return await finished(route, call, () => {});
     }
     const caller = await this.#parts.access.identify(request);
-    if (caller.way === "session" && request.method !== "GET") checkPage(request);
+    if (caller.way === "session") (request.method === "GET" ? checkReading : checkPage)(request);
     const tenant = tenantOf(request, caller);
     // Whoever asks pays, whatever they ask for.
     const leave = this.#parts.quotas.enter(caller.principal.tenant);
@@ -220,6 +220,21 @@ export function checkPage(request: Request): void {
   const site = request.headers.get("sec-fetch-site");
   if (isOwnOrigin(request) && site === "same-origin" && cookieOf(request)) return;
   throw new Refusal(403, "forbidden", "A cookie is good for this runner's own page alone");
+}
+
+/**
+ * What reads with a cookie, streams too, is our own page or a person that opens it: a page of another port of this machine is of the
+ * same site, so that its requests bring the cookie along.
+ *
+ * @throws {Refusal} 403.
+ */
+function checkReading(request: Request): void {
+  const site = request.headers.get("sec-fetch-site") ?? "none";
+  const origin = request.headers.get("origin");
+  if (origin !== null) return checkPage(request);
+  if (site !== "same-origin" && site !== "none") {
+    throw new Refusal(403, "forbidden", "A cookie is good for this runner's own page alone");
+  }
 }
 
 /** Whether a page of this very host asks. Its scheme is the browser's business: a proxy may have taken TLS off. */

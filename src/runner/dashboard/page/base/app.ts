@@ -1,0 +1,78 @@
+/**
+ * What the views of the page share.
+ *
+ * @module
+ */
+import type { Ask } from "./api.ts";
+
+/** What every view is given. */
+export interface App {
+  readonly ask: Ask;
+  /** Where the runner is, without a slash at the end. */
+  readonly origin: string;
+  /** Aborted when the view is left. */
+  readonly signal: AbortSignal;
+  /** Tells something in a sentence, to the eye and to screen readers. */
+  announce(text: string): void;
+  /** Tells screen readers what everybody else sees. */
+  whisper(text: string): void;
+  /** Goes to another view: `tools/alpha__echo`. */
+  go(path: string): void;
+  /** Waits some milliseconds, or until the signal. */
+  wait(milliseconds: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** A view of the page. */
+export interface View {
+  /** What the window is called. */
+  readonly title: string;
+  /** Goes to another part of the same place, where it can: what is typed and scrolled stays. */
+  update?(name: string | undefined): void;
+  readonly element: HTMLElement;
+  /** Takes the keys that nothing else has taken. Says whether it did. */
+  key?(event: KeyboardEvent): boolean;
+}
+
+/** Waits some milliseconds, or until the signal. Never rejects. */
+export function waitFor(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const timer = setTimeout(done, milliseconds);
+    function done(): void {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", done);
+      resolve();
+    }
+    signal?.addEventListener("abort", done, { once: true });
+  });
+}
+
+/**
+ * Loads something now, and again and again while the page is looked at. What goes wrong is told, and tried again as well.
+ *
+ * @param interval In milliseconds.
+ */
+export function keepLoading(
+  app: Pick<App, "signal">,
+  interval: number,
+  load: () => Promise<void>,
+  failed: (error: unknown) => void,
+): void {
+  inBackground(app, async () => {
+    for (let isFirst = true; !app.signal.aborted; isFirst = false) {
+      if (isFirst || !document.hidden) await load().catch((error: unknown) => app.signal.aborted || failed(error));
+      await waitFor(interval, app.signal);
+    }
+  }, failed);
+}
+
+/** Runs what nobody waits for; what it throws is told, unless the view was left. */
+export function inBackground(
+  app: Pick<App, "signal">,
+  work: () => Promise<void>,
+  failed: (error: unknown) => void,
+): void {
+  work().catch((error: unknown) => {
+    if (!app.signal.aborted) failed(error);
+  });
+}

@@ -1,0 +1,58 @@
+/**
+ * What stands around a control: its label, what it is for, and what is wrong.
+ *
+ * @module
+ */
+import { h } from "../base/dom.ts";
+import { foreign } from "../parts/foreign.ts";
+import type { Field } from "./fields.ts";
+import type { Control } from "./read.ts";
+
+/** Frames a control. */
+export function frame(
+  field: Field,
+  control: HTMLElement,
+): { readonly element: HTMLElement; readonly mark: Control["mark"] } {
+  const { id } = control;
+  const problem = h("p", { class: "wrong", id: `${id}-wrong`, hidden: true });
+  const about = [
+    (field.description !== undefined || field.hint !== "") && h(
+      "p",
+      { class: "hint", id: `${id}-hint` },
+      field.description !== undefined && foreign(field.description, "field-description"),
+      field.description !== undefined && field.hint !== "" && " · ",
+      field.hint !== "" && foreign(field.hint, "field-hint"),
+    ),
+  ];
+  control.setAttribute("aria-describedby", `${id}-hint ${id}-wrong`);
+  if (field.name === "") control.setAttribute("aria-label", "Item");
+  if (field.isRequired) control.setAttribute("aria-required", "true");
+  const isGroup = control.getAttribute("role") === "group" || control instanceof HTMLFieldSetElement;
+  if (isGroup) control.setAttribute("aria-labelledby", `${id}-label`);
+  const label = h("label", { id: `${id}-label`, for: isGroup ? undefined : id }, ...labelOf(field));
+  control.addEventListener("input", () => {
+    problem.hidden = true;
+    control.removeAttribute("aria-invalid");
+  });
+  const element = h("div", { class: "field" }, field.name !== "" && label, ...about, control, problem);
+  return {
+    element,
+    mark(problems, path) {
+      const own = problems.filter((one) => one.path === path || control.tagName !== "FIELDSET");
+      problem.textContent = own.map(({ text }) => text).join(" ");
+      problem.hidden = own.length === 0;
+      if (own.length) control.setAttribute("aria-invalid", "true");
+      else control.removeAttribute("aria-invalid");
+    },
+  };
+}
+
+/** The words of a label: the title, the name as it is sent, and whether it is needed. */
+export function labelOf({ name, title, isRequired }: Field): readonly (HTMLElement | string | undefined)[] {
+  const isNamed = title !== undefined && title !== name;
+  return [
+    foreign(isNamed ? title : name, isNamed ? "field-title" : "field-name"),
+    isNamed ? h("code", { class: "muted", "data-part": "field-name" }, name) : undefined,
+    isRequired ? h("span", { class: "needed" }, "needed") : undefined,
+  ];
+}

@@ -1,0 +1,69 @@
+/**
+ * What servers say of themselves, and what happens to them.
+ *
+ * @module
+ */
+import type { HubEvent } from "../../hub/seam.ts";
+import type { Call } from "../rest/call.ts";
+import { missing } from "../rest/problem.ts";
+import type { Route } from "../rest/route.ts";
+import { serverSchema } from "../rest/schemas.ts";
+import { eventStream } from "../rest/sse.ts";
+import type { SentEvent } from "../rest/sse.ts";
+
+const retry = 1_000;
+const policy = { kind: "decided", actions: ["see"], about: "the server" } as const;
+
+/** The routes of one server. */
+export const serverDetailRoutes: readonly Route[] = [
+  {
+    method: "GET",
+    path: "/api/servers/:name",
+    summary: "One server: how it does, and what it says about its use.",
+    policy,
+    query: {},
+    replies: { 200: { description: "The server", type: "application/json", schema: serverSchema } },
+    answer: async (call) => {
+      const { hub, name } = await seen(call);
+      const status = hub.scoped.status().find((one) => one.name === name);
+      const listed = hub.scoped.catalog().servers.find((one) => one.name === name);
+      const { instructions, capabilities } = listed ?? {};
+      return call.json({ ...status, instructions, capabilities });
+    },
+  },
+  {
+    method: "GET",
+    path: "/api/servers/:name/events",
+    summary: "What happens at a server from now on: `state`, and `log` for who manages it.",
+    policy,
+    query: {},
+    replies: { 200: { description: "Events without a place: none is told twice", type: "text/event-stream" } },
+    answer: async (call) => {
+      const { hub, name } = await seen(call);
+      const { leaving, parts: { clock, keepAlive, quotas } } = call;
+      return eventStream(told(hub.scoped.events({ signal: leaving.signal }), name), {
+        clock,
+        keepAlive,
+        retry,
+        count: (bytes) => quotas.count(call.principal.tenant, bytes),
+        done: () => leaving.leave(),
+      });
+    },
+  },
+];
+
+/** @throws {Refusal} 404 when there is no such server, or the caller may not see it. */
+async function seen(call: Call): Promise<{ readonly hub: Awaited<ReturnType<Call["hub"]>>; readonly name: string }> {
+  const { name = "" } = call.params;
+  const hub = await call.hub();
+  if (!hub.scoped.status().some((status) => status.name === name)) throw missing("server", name);
+  return { hub, name };
+}
+
+async function* told(events: AsyncIterable<HubEvent>, name: string): AsyncGenerator<SentEvent, void, undefined> {
+  for await (const event of events) {
+    if (event.server !== name) continue;
+    if (event.type === "state") yield { event: "state", data: { from: event.from, to: event.to } };
+    else if (event.type === "log") yield { event: "log", data: { level: event.level, data: event.data } };
+  }
+}

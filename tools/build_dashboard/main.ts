@@ -1,0 +1,81 @@
+/**
+ * `bun tools/run.ts build_dashboard`: makes the one module that the dashboard is served from, of its sources. `--check` changes
+ * nothing and fails when that module is not what the sources give.
+ */
+import { createHash } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { gzipSync } from "node:zlib";
+import { root } from "../programs.ts";
+
+const folder = join(root, "src", "runner", "dashboard");
+const target = join(folder, "page_text.ts");
+/** What the page may weigh in all, gzipped, in bytes: it is loaded over phones. */
+const most = 40_960;
+
+/** Builds or checks, and answers the exit code. */
+export async function main(parameters: readonly string[]): Promise<number> {
+  const { values } = parseArgs({ args: [...parameters], options: { check: { type: "boolean", default: false } } });
+  const script = await bundle("main.ts");
+  const style = await bundle("style.css");
+  const size = gzipSync(script, { level: 9 }).byteLength + gzipSync(style, { level: 9 }).byteLength;
+  console.log(`script ${script.length}, style ${style.length}, gzip ${size} of ${most}`);
+  if (size > most) {
+    console.log(`FAILED: the page is ${size - most} bytes larger than it may be`);
+    return 1;
+  }
+  const unsafe = /\.(innerHTML|outerHTML|insertAdjacentHTML|srcdoc)\b|document\.write|\beval\(|new Function|DOMParser/
+    .exec(script);
+  if (unsafe) {
+    console.log(`FAILED: the page holds ${JSON.stringify(unsafe[0])}`);
+    return 1;
+  }
+  const text = moduleOf(script, style);
+  if (!values.check) writeFileSync(target, text);
+  else if (read(target) !== text) {
+    console.log("FAILED: page_text.ts is not what its sources give: run bun tools/run.ts build_dashboard");
+    return 1;
+  }
+  return 0;
+}
+
+async function bundle(file: string): Promise<string> {
+  const { build } = await import("esbuild");
+  const built = await build({
+    entryPoints: [join(folder, "page", file)],
+    ...{ bundle: true, write: false, minify: true, format: "esm", platform: "browser", charset: "ascii" },
+    // `light-dark()` and nesting stay as they are.
+    target: ["chrome123", "firefox120", "safari17.5"],
+    absWorkingDir: root,
+    legalComments: "none",
+    logLevel: "silent",
+  });
+  return built.outputFiles[0]?.text ?? "";
+}
+
+function moduleOf(script: string, style: string): string {
+  const constant = (name: string, about: string, value: string): string =>
+    `\n/** ${about} */\nexport const ${name}: string =\n  ${JSON.stringify(value)};\n`;
+  const short = (name: string, about: string, value: string): string =>
+    `\n/** ${about} */\nexport const ${name}: string = ${JSON.stringify(value)};\n`;
+  return [
+    "// deno-fmt-ignore-file\n/**\n * The page's script and style, made of `page/` by `bun tools/run.ts build_dashboard`: nothing here is written by hand.\n *\n * @module\n */\n",
+    constant("script", "The script.", script),
+    short("scriptHash", "What its path has of it.", hashOf(script)),
+    constant("style", "The style.", style),
+    short("styleHash", "What its path has of it.", hashOf(style)),
+  ].join("");
+}
+
+function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 16);
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
+}
