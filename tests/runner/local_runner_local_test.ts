@@ -5,10 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { describe, it } from "node:test";
-import { connect } from "../../src/entry/local.ts";
+import { connect, openDatabase } from "../../src/entry/local.ts";
 import { startLocalRunner } from "../../src/entry/runner/local_runner.ts";
+import { readHubConfig } from "../../src/hub/mod.ts";
+import { McpServer } from "../../src/server/mod.ts";
 import { endProcess, startProcess } from "../../tools/process.ts";
 import { root, scriptCommand } from "../../tools/programs.ts";
+import { skip } from "../agent/runs/support/database.ts";
 import { createServer, inMemory, textOf } from "../hub/support.ts";
 import { until } from "../support/clients.ts";
 
@@ -48,6 +51,63 @@ describe("the runner on this machine", () => {
     assertEquals(textOf(await http.callTool("alpha__echo", { text: "a" })), "alpha: a");
     await using socket = await connect(`${local.url.replace("http", "ws")}/mcp`, { headers });
     assertEquals(textOf(await socket.callTool("alpha__echo", { text: "b" })), "alpha: b");
+  });
+
+  it("keeps runs in a file: what waits goes on when it is started again", { skip }, async () => {
+    const folder = mkdtempSync(join(tmpdir(), "causeway-runs-"));
+    const calls: string[] = [];
+    const server = new McpServer({ name: "post", version: "1.0.0" });
+    server.tool("send", { description: "Sends a text", input: { type: "object" } }, ({ text }) => {
+      calls.push(String(text));
+      return "sent";
+    });
+    const start = async () => {
+      const database = await openDatabase(join(folder, "runs.db"));
+      const local = await startLocalRunner({ port: 0, servers: { post: inMemory(server).config }, database });
+      await until(() => local.hub.tools().length === 1);
+      const headers = { authorization: `Bearer ${local.apiKey}`, "content-type": "application/json" };
+      const ask = async (path: string, body?: object) =>
+        await (await fetch(`${local.url}${path}`, {
+          headers,
+          ...(body && { method: "POST", body: JSON.stringify(body) }),
+        })).json();
+      return { ask, end: async () => (await local.close(), database.close?.()) };
+    };
+    const waits = async (ask: Awaited<ReturnType<typeof start>>["ask"], id: string, wanted: string) => {
+      let run = await ask(`/api/runs/${id}`);
+      for (let turns = 0; turns < 400 && run.state !== wanted; turns++) {
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        run = await ask(`/api/runs/${id}`);
+      }
+      assertEquals(run.state, wanted, JSON.stringify(run));
+      return run;
+    };
+    try {
+      const first = await start();
+      assertEquals((await first.ask("/api/agents")).agents.map(({ name }: { name: string }) => name), ["helper"]);
+      const { id } = await first.ask("/api/runs", { agent: "helper", input: "call post.send text=hi" });
+      const { questions: [question] } = await waits(first.ask, id, "needs_input");
+      await first.end();
+      const second = await start();
+      await second.ask(`/api/runs/${id}/input`, { question: question.id, answer: { action: "accept" } });
+      await waits(second.ask, id, "succeeded");
+      assertEquals(calls, ["hi"]);
+      await second.end();
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it("does what the config says of tools: pins, approved ones, sign-ins", async () => {
+    const server = createServer("alpha");
+    const config = { url: "https://alpha.invalid/mcp", autoApprove: ["echo"], pins: { echo: "0".repeat(64) } };
+    const { servers: notes } = readHubConfig({ mcpServers: { alpha: config } }, { environment: {} });
+    await using local = await startLocalRunner({ port: 0, servers: { alpha: inMemory(server).config }, notes });
+    await until(() => local.hub.tools().length === 2);
+    const headers = { authorization: `Bearer ${local.apiKey}` };
+    const { tools } = await (await fetch(`${local.url}/api/tools`, { headers })).json();
+    // Its definition is another one than the config names.
+    assertEquals(tools, []);
   });
 
   it("is started by one command, with the servers of a config", async () => {

@@ -3,20 +3,39 @@
  *
  * @module
  */
-import { createOAuth } from "../../auth/mod.ts";
+import type { LanguageModel } from "../../agent/model/seam.ts";
+import type { DurableRuns } from "../../agent/runs/options.ts";
+import { createMemoryStore, createOAuth } from "../../auth/mod.ts";
+import type { OAuth } from "../../auth/mod.ts";
+import { authForConfig } from "../../hub/config/auth.ts";
+import type { ReadServer } from "../../hub/config/types.ts";
+import { withConfig } from "../../hub/config/with_config.ts";
+import { createRelay } from "../../hub/gateway/mod.ts";
 import type { Hub } from "../../hub/hub.ts";
-import type { HubConfig, ServerConfig } from "../../hub/seam.ts";
-import type { Store } from "../../ports.ts";
+import type { HubConfig, HubLike, ServerConfig } from "../../hub/seam.ts";
+import type { SqlDatabase, Store } from "../../ports.ts";
 import { createApiKey, createKeyList, createPolicy, createRunner, createSessions } from "../../runner/mod.ts";
 import type { Principal, Runner, RunnerOptions } from "../../runner/mod.ts";
 import { openHub, resolve, serveHttp } from "../local.ts";
 import type { HttpHost, WebSocketDoor } from "../serve_http.ts";
+import { chooseModel } from "./chosen_model.ts";
+import { startLocalAgents } from "./local_agents.ts";
+import { RoomHub } from "./room_hub.ts";
 
 /** Options of {@linkcode startLocalRunner}. */
 export interface LocalRunnerOptions
   extends Pick<RunnerOptions, "agents" | "models" | "runs" | "routes" | "limits" | "logger" | "clock" | "random"> {
   /** The servers by their names (none). */
   readonly servers?: HubConfig | undefined;
+  /** What `readHubConfig` found of them: pins, approved and idempotent tools, sign-ins (nothing). */
+  readonly notes?: Readonly<Record<string, ReadServer>> | undefined;
+  /**
+   * Where runs of the agent `helper` are kept, of `openDatabase`: then there are runs. It stays its owner's. `agents` and `runs` are in its
+   * place where they are given.
+   */
+  readonly database?: SqlDatabase | undefined;
+  /** What `helper` thinks with (`directiveModel()`). */
+  readonly model?: LanguageModel | undefined;
   /** The port (8790). With 0 any free one is taken. */
   readonly port?: number | undefined;
   /** Where sign-ins, added servers and approvals are kept (in memory). */
@@ -49,7 +68,8 @@ const owner: Principal = { id: "owner", tenant: "local" };
  * @throws {Error} When it cannot listen at the port.
  */
 export async function startLocalRunner(options: LocalRunnerOptions = {}): Promise<LocalRunner> {
-  const { servers = {}, port = 8790, store, clock, random, logger, ...rest } = options;
+  const { servers = {}, port = 8790, notes = {}, store, clock, random, logger } = options;
+  const { agents, models, runs, routes, limits } = options;
   const { key, hash } = await createApiKey(random);
   const sessions = createSessions({ clock, random });
   let ready: (runner: Runner) => void = () => {};
@@ -59,22 +79,24 @@ export async function startLocalRunner(options: LocalRunnerOptions = {}): Promis
     { port, webSocket: doorOf(made) },
   );
   // Where a person comes back to is known when the port is.
-  const oauth = createOAuth({
-    redirectUri: `${host.url}/oauth/callback`,
-    clientMetadata: { client_name: "Causeway runner" },
-    ...{ store, clock, random, logger, resolve, tenant: owner.tenant },
-  });
-  const hub = await openHub({}, { auth: oauth, ...(logger && { logger }) });
+  const signIns = signInsOf(options, `${host.url}/oauth/callback`);
+  const relay = createRelay();
+  const { handlers, features } = relay;
+  const hub = await openHub({}, { auth: signIns.auth, handlers, features, ...(logger && { logger }) });
+  const guarded = await followed(hub, notes);
+  const own = await localAgents(options, { hub: guarded, relay });
   const stores = store && { servers: store, records: store };
   const runner = createRunner({
-    ...rest,
-    ...{ hub, addToHub: true, clock, random, logger, stores },
+    agents: agents ?? own?.agents,
+    runs: runs ?? (own && (() => own.runs)),
+    ...{ models, routes, limits },
+    ...{ hub: new RoomHub(guarded, hub), addToHub: true, clock, random, logger, stores },
     access: {
       sessions,
       keys: createKeyList([{ hash, principal: owner.id, tenant: owner.tenant }]),
       policy: createPolicy([{ effect: "allow" }]),
     },
-    oauth: () => oauth,
+    oauth: (_tenant, server) => signIns.of(server),
     egress: { resolve },
   });
   ready(runner);
@@ -82,8 +104,49 @@ export async function startLocalRunner(options: LocalRunnerOptions = {}): Promis
   const token = await sessions.invite(owner);
   return {
     ...{ url: host.url, signInUrl: `${host.url}/#token=${token}`, apiKey: key, hub, runner },
-    ...closing(host, runner, hub),
+    ...closing({ host, runner, hub, runs: own?.runs }),
   };
+}
+
+/** Signs in to each server as its config says; what the config does not know, and what was added, shares one. */
+function signInsOf(
+  { notes = {}, store, clock, random, logger }: LocalRunnerOptions,
+  redirectUri: string,
+): { auth(server: string): OAuth | undefined; of(server: string): OAuth } {
+  const kept = store ?? createMemoryStore();
+  const shared = { store: kept, clock, random, logger, resolve, tenant: owner.tenant };
+  const create = (own: object, subject: string): OAuth =>
+    createOAuth({ clientMetadata: { client_name: "Causeway runner" }, ...own, ...shared, redirectUri, subject });
+  const rest = create({}, "");
+  const auth = authForConfig(
+    notes,
+    (own, server) => Object.keys(own).length ? create(own, `server ${server}`) : rest,
+  );
+  return { auth, of: (server) => auth(server) ?? rest };
+}
+
+/** The hub as the config wants it: its pins are looked at whenever something is listed. */
+async function followed(hub: Hub, notes: Readonly<Record<string, ReadServer>>): Promise<HubLike> {
+  if (!Object.keys(notes).length) return hub;
+  const guarded = await withConfig(hub, notes);
+  const follow = async (): Promise<void> => {
+    for await (const _ of guarded.events());
+  };
+  void follow();
+  return guarded;
+}
+
+async function localAgents(
+  { database, model, notes = {}, store, clock, random, logger }: LocalRunnerOptions,
+  { hub, relay }: { readonly hub: HubLike; readonly relay: ReturnType<typeof createRelay> },
+): Promise<Awaited<ReturnType<typeof startLocalAgents>> | undefined> {
+  if (!database) return undefined;
+  const parts = { database, hub, relay, notes, clock, random, logger };
+  return await startLocalAgents({
+    ...parts,
+    model: model ?? await chooseModel({}),
+    results: store ?? createMemoryStore(),
+  });
 }
 
 function entriesOf(config: HubConfig): [string, ServerConfig][] {
@@ -98,14 +161,23 @@ function doorOf(made: Promise<Runner>): WebSocketDoor {
   };
 }
 
-function closing(host: HttpHost, runner: Runner, hub: Hub): Pick<LocalRunner, "close" | typeof Symbol.asyncDispose> {
+interface Parts {
+  readonly host: HttpHost;
+  readonly runner: Runner;
+  readonly hub: Hub;
+  readonly runs: DurableRuns | undefined;
+}
+
+function closing(parts: Parts): Pick<LocalRunner, "close" | typeof Symbol.asyncDispose> {
   let ended: Promise<void> | undefined;
-  const close = (): Promise<void> => ended ??= end(host, runner, hub);
+  const close = (): Promise<void> => ended ??= end(parts);
   return { close, [Symbol.asyncDispose]: close };
 }
 
-async function end(host: HttpHost, runner: Runner, hub: Hub): Promise<void> {
+async function end({ host, runner, hub, runs }: Parts): Promise<void> {
   await runner.close();
+  // What is under way is kept before its servers are gone.
+  await runs?.close();
   await host.close();
   await hub.close();
 }

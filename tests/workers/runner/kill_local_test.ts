@@ -169,7 +169,7 @@ describe("the Worker whose workerd is killed", () => {
       const booted = Date.now();
       // Nobody talks to it: the alarm goes on.
       await pause(1_500);
-      const tally = { runs: 0, lost: 0, doubled: 0, unknown: 0, unreported: 0, waited: 0 };
+      const tally = { runs: 0, lost: 0, doubled: 0, unknown: 0, unreported: 0 };
       for (const [name, id] of started) {
         let run = await place.json<SeenRun>(`/api/runs/${id}`);
         for (; !run?.end && Date.now() - booted < 40_000; run = await place.json(`/api/runs/${id}`)) await pause(25);

@@ -97,11 +97,12 @@ describe("tenants of the Worker", { concurrency: false }, () => {
     const bucket = await resultsOf(world);
     const { objects: large } = await bucket.list({ prefix: "" });
     assert(large.length > 0);
-    assert((await world.rows("red")).keys.includes("tenant"));
+    const before = await world.rows("red");
+    assert(before.keys.includes("tenant") && before.tables.includes("agent_runs"), JSON.stringify(before));
     const ended = await world.ask("/api/tenant", { as: "red", method: "DELETE" });
     assertEquals([ended.status, await ended.text()], [204, ""]);
     const { keys, alarm, tables } = await world.rows("red");
-    assertEquals([keys, alarm, tables.filter((name) => name.startsWith("run"))], [[], null, []]);
+    assertEquals([keys, alarm, tables.filter((name) => name.startsWith("agent_"))], [[], null, []]);
     assertEquals((await bucket.list({ prefix: "" })).objects.length, 0);
     assertEquals((await world.ask(`/api/runs/${id}`, { as: "red" })).status, 404);
     assertEquals((await runUntil(world, kept.id, ["needs_input"], "green")).state, "needs_input");
