@@ -181,6 +181,8 @@ async function finished(route: Route, call: Call, leave: () => void): Promise<Re
       throw new TypeError(`The route ${route.method} ${route.path} did not ask the policy`);
     }
     isStream = response.body !== null && response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+    // A host may let go of a stream that it does not read without a word, and tell of it by the request alone.
+    if (isStream) void call.leaving.left.then(finish);
     return isStream ? withEnd(response, finish) : response;
   } finally {
     if (!isStream) finish();

@@ -89,6 +89,7 @@ describe("the runs of a database", () => {
       await runs.start({ ...start, agent: "asking" });
       const error = await assertRejects(() => runs.start({ ...start, agent: "asking" }), LimitExceededError);
       assertEquals([error.limit, error.value, (await runs.list()).length], ["limits.open", 2, 4]);
+      assertEquals(await runs.countOpen?.(), 2);
       assertEquals(await runs.forget(one.id), true);
       assertEquals(await runs.forget(one.id), false);
       await runs.start({ ...start, agent: "asking" });
