@@ -80,6 +80,10 @@ export class Planner {
       return await refused(call, `Cannot call "${found.name}": wrong arguments: ${wrong}`, "tool_error", tool);
     }
     const toolHash = await this.hashOf(tool);
+    if (toolHash === undefined) {
+      const why = "its definition holds a number that is too large, or is nested too deeply";
+      return await refused(call, `"${found.name}" cannot be called: ${why}`, "not_called", tool);
+    }
     const hidden = hiddenParts(tool, args);
     const annotations = tool.tool.annotations as JsonObject | undefined;
     const proposal: ProposedCall = {
@@ -89,7 +93,7 @@ export class Planner {
       name: found.name,
       arguments: args,
       argumentsHash: await sha256(text),
-      ...(toolHash !== undefined && { toolHash }),
+      toolHash,
       ...(hidden.length > 0 && { hidden }),
       ...(annotations && { annotations }),
     };
