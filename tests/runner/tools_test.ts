@@ -47,6 +47,25 @@ describe("tools by plain HTTP", () => {
     assert(!JSON.stringify(world.audit).includes("hello"), "arguments are in the audit log");
   });
 
+  it("calls none with a number that JSON cannot hold", async () => {
+    const policy = [
+      { effect: "allow" as const },
+      { tools: ["send"], actions: ["call" as const], effect: "ask" as const },
+    ];
+    await using world = await createWorld({ policy });
+    for (const tool of ["alpha__echo", "alpha__send"]) {
+      const response = await world.ask(`/api/tools/${tool}`, { body: '{"a":{"b":[1e999]}}' });
+      const { status, code, detail } = await problemOf(response);
+      assertEquals([status, code], [400, "invalid_request"]);
+      assert(String(detail).includes("too large"), String(detail));
+    }
+    const asked = await world.ask("/v1/chat/completions", {
+      body: '{"model":"helper","messages":[{"role":"user","content":"x"}],"temperature":1e999}',
+    });
+    assertEquals((await problemOf(asked)).status, 400);
+    assertEquals([world.ledger, world.runs("acme").started], [[], 0]);
+  });
+
   it("tells progress first, as events", async () => {
     await using world = await createWorld();
     const response = await world.ask("/api/tools/alpha__echo", { body: {}, headers: { accept: "text/event-stream" } });

@@ -11,7 +11,7 @@ import { sha256 } from "../../protocol/web_crypto.ts";
 import { readBearer } from "../../server/auth/bearer.ts";
 import type { ProtectedResource } from "../../server/auth/options.ts";
 import type { AuthInfo } from "../../server/definitions.ts";
-import { ask, Refusal } from "../rest/problem.ts";
+import { ask, Refusal, wrongField } from "../rest/problem.ts";
 import { hashApiKey, isApiKey } from "./keys.ts";
 import type { KeyStore } from "./keys.ts";
 import type { BrowserSessions } from "./sessions.ts";
@@ -214,9 +214,19 @@ export class Access {
   }
 }
 
-/** SHA-256 of the canonical JSON of arguments, in hexadecimal digits. */
+/**
+ * SHA-256 of the canonical JSON of arguments, in hexadecimal digits.
+ *
+ * @throws {Refusal} 400 when JSON cannot hold them.
+ */
 export async function hashOf(given: JsonObject): Promise<string> {
-  return await sha256(canonicalJson(given));
+  let text: string;
+  try {
+    text = canonicalJson(given);
+  } catch {
+    throw wrongField("", "it holds a number that is too large, or is nested too deeply");
+  }
+  return await sha256(text);
 }
 
 /** The name of the cookie: over plain http not every browser keeps one that is bound to its host (Chromium does, at loopback). */

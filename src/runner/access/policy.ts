@@ -47,7 +47,8 @@ export function denyAll(): Effect {
 }
 
 /**
- * Makes a policy of rules or of a function. What no rule speaks of is denied; so is what a function gives that is no effect.
+ * Makes a policy of rules or of a function. What no rule speaks of is denied; so is what a function gives that is no effect. A
+ * function is asked about other tenants than the principal's own too: whether it may go there is for the function to say.
  *
  * @throws {TypeError} When a rule has a field or value that is not known.
  *

@@ -9,6 +9,7 @@ import { ModelRoutes } from "../../agent/http/model_routes.ts";
 import type { JsonSchema } from "../../protocol/types.ts";
 import { nameIn } from "../access/types.ts";
 import type { Call } from "../rest/call.ts";
+import { Refusal } from "../rest/problem.ts";
 import type { Route } from "../rest/route.ts";
 
 const policy = { kind: "decided", actions: ["run"], about: "the model" } as const;
@@ -82,6 +83,10 @@ function recorded(model: ApiAgentShape, { judge }: Call): ApiAgentShape {
       try {
         await judge.record({ server: "", tool: id, action: "run", outcome: "allow", arguments: context.request });
       } catch (cause) {
+        if (cause instanceof Refusal && cause.status < 500) {
+          const { message, status, code } = cause;
+          throw new ModelError(message, { status, code });
+        }
         throw new ModelError("The audit log cannot be reached", { status: 503, code: "unavailable", cause });
       }
       return await model.respond(messages, context);

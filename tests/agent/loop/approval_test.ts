@@ -30,6 +30,15 @@ async function decide(options: Partial<AgentOptions>, questions?: AnswerQuestion
   };
 }
 
+test("a tool whose definition cannot be told apart from another one is not called", async () => {
+  const inputSchema = { type: "object", properties: { n: { maximum: Infinity } } } as const;
+  const hub = new FakeHub({ data: { tools: { odd: { inputSchema } } } });
+  const model = new ScriptedModel([{ calls: [call("data__odd")] }, { text: "done" }]);
+  const run = new Agent({ model, hub, approve: "allow" }).run("Go");
+  await run.result;
+  assertEquals([run.observations[0]?.outcome, hub.calls.length], ["not_called", 0]);
+});
+
 describe("approval", () => {
   test("where nobody can be asked, nothing that may change something is called; hints of servers count for nothing", async () => {
     const { outcomes, scene } = await decide({});

@@ -40,15 +40,17 @@ describe("calls of a model", () => {
         call("data__fetch_data", { town: "Rome" }),
         call("data__fetch_data", '{"city": "Rome"', "cut"),
         call("data__fetch_data", "[1]", "list"),
+        call("data__say", '{"from": 1e999}', "large"),
         call("data__fetch_data", '{"city": "Rome"}', "fine"),
       ],
     };
     const got = await outcomes(line, { hub: scene.hub });
-    assertEquals(got.map(([outcome]) => outcome), ["not_called", "tool_error", "tool_error", "tool_error", "ok"]);
+    assertEquals(got.map(([outcome]) => outcome), ["not_called", ...Array(4).fill("tool_error"), "ok"]);
     assert(got[0]?.[1].includes('did you mean "data__fetch_data"'), got[0]?.[1]);
     assert(got[1]?.[1].includes('"city"') && got[1][1].includes("wrong arguments"), got[1]?.[1]);
     assert(got[2]?.[1].includes("not JSON at line 1"), got[2]?.[1]);
     assert(got[3]?.[1].includes("an array"), got[3]?.[1]);
+    assert(got[4]?.[1].includes("too large"), got[4]?.[1]);
     assertEquals(scene.ledger.length, 1);
   });
 

@@ -72,33 +72,32 @@ export class Planner {
       return await refused(call, `Cannot call "${call.name}": ${read}`, "tool_error", tool);
     }
     const { args } = found;
-    const wrong = checks.wrongArguments(tool.tool, args);
-    if (wrong) return await refused(call, `Cannot call "${found.name}": wrong arguments: ${wrong}`, "tool_error", tool);
-    try {
-      const toolHash = await this.hashOf(tool);
-      const hidden = hiddenParts(tool, args);
-      const annotations = tool.tool.annotations as JsonObject | undefined;
-      const proposal: ProposedCall = {
-        id: call.id,
-        server: tool.server,
-        tool: tool.name,
-        name: found.name,
-        arguments: args,
-        argumentsHash: await sha256(canonicalJson(args)),
-        ...(toolHash !== undefined && { toolHash }),
-        ...(hidden.length > 0 && { hidden }),
-        ...(annotations && { annotations }),
-      };
-      return { proposal, consent: await policy.consent(tool, args, signal), repeatable: policy.isRepeatable(tool) };
-    } catch (error) {
-      if (signal.aborted || !(error instanceof RangeError)) throw error;
-      return await refused(
-        call,
-        `Cannot call "${found.name}": its arguments are nested too deeply`,
-        "tool_error",
-        tool,
-      );
+    const text = canonical(args);
+    const wrong = text === undefined
+      ? "they hold a number that is too large, or are nested too deeply"
+      : checks.wrongArguments(tool.tool, args);
+    if (text === undefined || wrong) {
+      return await refused(call, `Cannot call "${found.name}": wrong arguments: ${wrong}`, "tool_error", tool);
     }
+    const toolHash = await this.hashOf(tool);
+    if (toolHash === undefined) {
+      const why = "its definition holds a number that is too large, or is nested too deeply";
+      return await refused(call, `"${found.name}" cannot be called: ${why}`, "not_called", tool);
+    }
+    const hidden = hiddenParts(tool, args);
+    const annotations = tool.tool.annotations as JsonObject | undefined;
+    const proposal: ProposedCall = {
+      id: call.id,
+      server: tool.server,
+      tool: tool.name,
+      name: found.name,
+      arguments: args,
+      argumentsHash: await sha256(text),
+      toolHash,
+      ...(hidden.length > 0 && { hidden }),
+      ...(annotations && { annotations }),
+    };
+    return { proposal, consent: await policy.consent(tool, args, signal), repeatable: policy.isRepeatable(tool) };
   }
 
   /** The SHA-256 of a tool's definition; undefined where it cannot be written. */
@@ -124,6 +123,15 @@ export class Planner {
       }
     }
     return { tool, name: tool.qualifiedName, args };
+  }
+}
+
+/** Arguments as they are hashed; undefined where JSON cannot hold them. */
+function canonical(args: JsonObject): string | undefined {
+  try {
+    return canonicalJson(args);
+  } catch {
+    return undefined;
   }
 }
 
