@@ -154,8 +154,12 @@ export class RunCall {
     const { journal, parts: { options: { callTimeout } } } = this.#host;
     const name = this.#nextName();
     try {
-      const { repeatable } = planned;
-      return await journal.do(name, { repeatable }, () => this.#attempt(planned, resume, callTimeout));
+      const { repeatable, proposal: { argumentsHash } } = planned;
+      return await journal.do(
+        name,
+        { repeatable, argumentsHash },
+        () => this.#attempt(planned, resume, callTimeout),
+      );
     } catch (error) {
       if (!(error instanceof StepUnknownError)) throw error;
       const outcome = unknown(planned.proposal, "the process that made it ended");
