@@ -3,7 +3,6 @@
  *
  * @module
  */
-import type { SqlDatabase } from "../../ports.ts";
 import { endFrom, endRun, expireQuestions } from "./changes.ts";
 import { execute } from "./held/execution.ts";
 import { Holding, type Keeping } from "./held/holding.ts";
@@ -21,6 +20,7 @@ import {
   type RunRow,
   saveRun,
 } from "./tables/runs.ts";
+import type { RunsDatabase } from "./tables/sealing.ts";
 import { loseIntents } from "./tables/steps.ts";
 
 /** What a watch is told. */
@@ -315,6 +315,6 @@ function tooOften(most: number): { code: string; message: string } {
   return { code: "internal", message: `${most} processes ended in the middle of the run: "limits.resumes" is ${most}` };
 }
 
-function deleteOld(database: SqlDatabase, options: { before: number; kept: number; most: number }): void {
+function deleteOld(database: RunsDatabase, options: { before: number; kept: number; most: number }): void {
   for (const id of outdatedRuns(database, options)) database.transaction(() => deleteRun(database, id));
 }

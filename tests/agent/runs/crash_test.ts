@@ -1,10 +1,10 @@
 /** Processes that die in the middle, played in memory: at each labelled point, at each operation of the storage, with other clocks. */
-import { describe, test } from "node:test";
+import { test } from "node:test";
 import { assert, assertEquals } from "@std/assert";
-import { createRuns } from "../../../src/agent/mod.ts";
 import type { DurableRuns, RunRecord } from "../../../src/agent/mod.ts";
 import type { SqlDatabase } from "../../../src/ports.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
+import { describeKinds, type Kind } from "../../support/runs/describe_kinds.ts";
 import { emptyDatabase, meddleWith, skip } from "./support/database.ts";
 import { checkEvents, eventsOf, Ledger, reach, start } from "./support/runs.ts";
 import { agentOf, createScriptedAgent } from "./support/scripted_agent.ts";
@@ -39,10 +39,10 @@ function mortal(database: SqlDatabase): { database: SqlDatabase; die(): void; is
   return process;
 }
 
-describe("a process that dies", () => {
+describeKinds("a process that dies", ({ createRuns }) => {
   for (const point of points) {
     test(`${point}: nothing is lost, and nothing is done twice`, { skip }, async () => {
-      for (let nth = 1; nth <= 3; nth++) await dieAt(point, nth);
+      for (let nth = 1; nth <= 3; nth++) await dieAt(createRuns, point, nth);
     });
   }
 
@@ -51,9 +51,9 @@ describe("a process that dies", () => {
     { skip },
     async () => {
       for (const spoiled of ["once", "for good"] as const) {
-        const operations = await failAt(Infinity, spoiled);
+        const operations = await failAt(createRuns, Infinity, spoiled);
         assert(operations > 60, `${operations} operations`);
-        for (let nth = 1; nth <= operations; nth += spoiled === "once" ? 1 : 7) await failAt(nth, spoiled);
+        for (let nth = 1; nth <= operations; nth += spoiled === "once" ? 1 : 7) await failAt(createRuns, nth, spoiled);
       }
     },
   );
@@ -232,7 +232,7 @@ describe("a process that dies", () => {
 });
 
 /** Dies when a point is reached for the n-th time; another process goes on. */
-async function dieAt(point: Point, nth: number): Promise<void> {
+async function dieAt(createRuns: Kind["createRuns"], point: Point, nth: number): Promise<void> {
   const database = await emptyDatabase();
   const clock = new VirtualClock();
   const ledger = new Ledger();
@@ -283,7 +283,7 @@ async function dieAt(point: Point, nth: number): Promise<void> {
 }
 
 /** Lets the n-th operation of the storage fail, alone or with all that follow; gives how many there were. */
-async function failAt(nth: number, spoiled: "once" | "for good"): Promise<number> {
+async function failAt(createRuns: Kind["createRuns"], nth: number, spoiled: "once" | "for good"): Promise<number> {
   const database = await emptyDatabase();
   const clock = new VirtualClock();
   const ledger = new Ledger();
