@@ -2,6 +2,7 @@
 import { test } from "node:test";
 import { assert, assertEquals } from "@std/assert";
 import type { DurableRuns, RunRecord } from "../../../src/agent/mod.ts";
+import { systemRandom } from "../../../src/ports.ts";
 import type { SqlDatabase } from "../../../src/ports.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 import { describeKinds, type Kind } from "../../support/runs/describe_kinds.ts";
@@ -186,6 +187,57 @@ describeKinds("a process that dies", ({ createRuns }) => {
     await Promise.all(all.map((runs) => runs.close().catch(() => {})));
     database.close?.();
   });
+
+  test(
+    "a run whose processes died five times in a row waits longer and longer, up to ten intervals",
+    { skip },
+    async () => {
+      const database = await emptyDatabase();
+      const clock = new VirtualClock();
+      const begun: number[] = [];
+      let current: { die(): void; isDead: boolean } | undefined;
+      const agent = agentOf(() => {
+        begun.push(clock.now());
+        current?.die();
+        return new Promise(() => {});
+      });
+      const random = { fraction: () => 0.5, bytes: systemRandom.bytes };
+      const all: DurableRuns[] = [];
+      const begin = async (): Promise<DurableRuns> => {
+        const process = current = mortal(database);
+        const limits = { resumes: 11 };
+        const runs = createRuns({
+          database: process.database,
+          agents: { agent },
+          clock,
+          random,
+          watchdog: 1_000,
+          limits,
+        });
+        all.push(runs);
+        await runs.resume().catch(() => {});
+        return runs;
+      };
+      const { id } = await (await begin()).start(start);
+      const reader = createRuns({ database, agents: {} });
+      for (let ticks = 0; ticks < 500 && !(await reader.get(id))?.end; ticks++) {
+        if (current?.isDead) await begin();
+        await clock.advance(100);
+      }
+      const gaps = begun.slice(1).map((time, at) => time - (begun[at] ?? 0));
+      // Half of 1, 2, 4, 8, 10 and 10 intervals, and what a dead process's lease was.
+      const waits = [0, 0, 0, 0, 500, 1_000, 2_000, 4_000, 5_000, 5_000, 5_000];
+      assertEquals(gaps.length, waits.length, JSON.stringify(gaps));
+      for (const [at, wait] of waits.entries()) {
+        const gap = gaps[at] ?? 0;
+        assert(gap >= wait && gap <= wait + 1_300, `the ${at + 1}. time it went on after ${gap} ms, not ${wait}`);
+      }
+      const end = (await reader.get(id))?.end;
+      assertEquals(end?.type === "failed" && end.error.code, "internal");
+      await clock.until(Promise.all([reader, ...all].map((runs) => runs.close().catch(() => {}))));
+      database.close?.();
+    },
+  );
 
   test("a run that kills its processes does not take the others with it", { skip }, async () => {
     const database = await emptyDatabase();

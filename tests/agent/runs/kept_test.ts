@@ -96,6 +96,17 @@ describeKinds("the runs of a database", ({ createRuns, withRuns }) => {
     });
   });
 
+  test("where more runs end than are deleted at once, it goes on until no more are kept", { skip }, async () => {
+    const clock = new VirtualClock();
+    const agent = agentOf(() => Promise.resolve("done"));
+    await withRuns({ agents: { agent }, clock, limits: { kept: 5 } }, async (runs) => {
+      await runs.resume();
+      for (let count = 0; count < 130; count++) await runs.start(start);
+      await clock.advance(70_000);
+      assertEquals((await runs.list({ limit: 1_000 })).length, 5);
+    });
+  });
+
   test("old runs are deleted, and nothing stays of them", { skip }, async () => {
     const clock = new VirtualClock();
     const database = await emptyDatabase();

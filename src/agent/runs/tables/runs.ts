@@ -171,6 +171,12 @@ export function nextWake(database: RunsDatabase): number | undefined {
   return row && optionalNumber(row, "next");
 }
 
+/** When the first one ended of those that are kept; undefined where none has. */
+export function oldestEnd(database: RunsDatabase): number | undefined {
+  const row = database.all("select min(ended_at) as oldest from agent_runs where ended_at is not null")[0];
+  return row && optionalNumber(row, "oldest");
+}
+
 /** Keeps what has changed of a run. */
 export function saveRun(database: RunsDatabase, run: RunRow): void {
   database.run(
