@@ -157,6 +157,23 @@ export type SqlValue = string | number | null | Uint8Array;
 /** One row, by the names of its columns. */
 export type SqlRow = Readonly<Record<string, SqlValue>>;
 
+/**
+ * Encryption that answers at once. WebCrypto lets one wait, and what is done within a transaction of a database cannot.
+ */
+export interface Cipher {
+  /** Makes a key of 32 bytes of a secret, good for one purpose (HKDF-SHA-256). */
+  derive(secret: Uint8Array, salt: Uint8Array, purpose: string): Uint8Array;
+  /**
+   * Seals bytes (AES-256-GCM): the nonce, what they became, and the tag.
+   *
+   * @param nonce 12 bytes that were never used with this key.
+   * @param what `bound` is what the bytes belong to: they open with that alone.
+   */
+  seal(key: Uint8Array, nonce: Uint8Array, what: { plain: Uint8Array; bound: string }): Uint8Array;
+  /** Opens what `seal` made. Undefined: it was sealed with another key, belongs to something else, or was changed. */
+  open(key: Uint8Array, sealed: Uint8Array, bound: string): Uint8Array | undefined;
+}
+
 /** An SQLite database that answers at once: a file, the storage of a Durable Object, memory. */
 export interface SqlDatabase {
   /** The rows that a statement gives. Parameters stand where it has a `?`. */
@@ -171,6 +188,8 @@ export interface SqlDatabase {
   transaction<Value>(work: () => Value): Value;
   /** Resolves when what was written would outlive the machine's loss of power. A database that writes before it answers leaves it out. */
   sync?(): Promise<void>;
+  /** What its rows can be encrypted with; undefined where the runtime has nothing that answers at once. */
+  readonly cipher?: Cipher | undefined;
   /** Lets go of it. Idempotent. */
   close?(): void;
 }

@@ -14,8 +14,9 @@ interface Env {
 export class RunsObject {
   readonly #runs: ObjectRuns;
 
-  constructor({ storage }: { readonly storage: ObjectSqlStorage & ObjectAlarm }) {
+  constructor({ storage, id }: { readonly storage: ObjectSqlStorage & ObjectAlarm; readonly id: { name?: string } }) {
     this.#runs = createObjectRuns({
+      ...id.name === "sealed" ? { secret: "the secret of the bench" } : {},
       database: createObjectDatabase(storage),
       storage,
       agents: {
@@ -48,7 +49,7 @@ export class RunsObject {
 
 export default {
   fetch(request: Request, { RUNS }: Env): Promise<Response> {
-    return RUNS.get(RUNS.idFromName("runs")).fetch(request);
+    return RUNS.get(RUNS.idFromName(new URL(request.url).pathname.slice(1))).fetch(request);
   },
 };
 

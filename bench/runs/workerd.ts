@@ -14,26 +14,32 @@ export async function measureObject(folder: string): Promise<Figures> {
   await buildWorker(place, join(root, "bench", "runs", "worker.ts"));
   const workerd = await startWorkerd(place, { ledger: "" });
   try {
-    const ask = async (agent: string, count: number): Promise<number> => {
+    const ask = async (agent: string, count: number, object = "plain"): Promise<number> => {
       const began = performance.now();
-      const response = await fetch(`${workerd.url}/?agent=${agent}&count=${count}`);
+      const response = await fetch(`${workerd.url}/${object}?agent=${agent}&count=${count}`);
       if (await response.text() !== "done") {
         throw new Error(`the Worker answered ${response.status}: ${workerd.output()}`);
       }
       return performance.now() - began;
     };
-    const often = async (agent: string): Promise<number> => {
+    const often = async (agent: string, object?: string): Promise<number> => {
       const samples: number[] = [];
-      for (let round = 0; round < 5; round++) samples.push(await ask(agent, 1));
+      for (let round = 0; round < 5; round++) samples.push(await ask(agent, 1, object));
       return (median(samples) ?? NaN) / 400;
     };
     await ask("again", 1);
-    const [step, repeatable] = [await often("once"), await often("again")];
+    await ask("again", 1, "sealed");
+    const figures = {
+      step: await often("once"),
+      repeatable: await often("again"),
+      sealedStep: await often("once", "sealed"),
+      sealedRepeatable: await often("again", "sealed"),
+    };
     const before = residentOf(workerd.pid);
     let most = before;
     const watch = setInterval(() => most = Math.max(most, residentOf(workerd.pid)), 20);
     const crowd = await ask("small", 1_000).finally(() => clearInterval(watch));
-    return { step, repeatable, crowd, crowdPeak: most - before };
+    return { ...figures, crowd, crowdPeak: most - before };
   } finally {
     await workerd.kill();
   }

@@ -3,13 +3,13 @@
  *
  * @module
  */
-import type { SqlDatabase } from "../../ports.ts";
 import { McpError } from "../../protocol/errors.ts";
 import type { AgentAnswer, AgentEnd } from "../loop/seam.ts";
 import { actOf, nextRunState, waitingState } from "./states.ts";
 import { appendEvents, type Told } from "./tables/events.ts";
 import { expiredQuestions, nextExpiry, openQuestions, writeAnswer } from "./tables/questions.ts";
 import { type RunRow, saveRun } from "./tables/runs.ts";
+import type { RunsDatabase } from "./tables/sealing.ts";
 import { loseIntents } from "./tables/steps.ts";
 import { writeText } from "./tables/texts.ts";
 
@@ -28,7 +28,7 @@ export function answerKey(id: string): string {
  *
  * @throws {McpError} When it cannot end so: it is over.
  */
-export function endRun(database: SqlDatabase, run: RunRow, end: AgentEnd, now: number): RunRow {
+export function endRun(database: RunsDatabase, run: RunRow, end: AgentEnd, now: number): RunRow {
   const state = nextRunState(run.state, actOf(end));
   if (state === undefined) throw new McpError(`Cannot end the run ${run.id} as ${end.type}: it is ${run.state}`);
   loseIntents(database, run.id, now);
@@ -61,7 +61,7 @@ export function endFrom(run: RunRow, end: { cancelled: string } | { code: string
 
 /** Keeps an answer to an open question. Call it within a transaction. The run is not saved. */
 export function answerQuestion(
-  database: SqlDatabase,
+  database: RunsDatabase,
   run: RunRow,
   id: string,
   { answer, now }: { answer: AgentAnswer; now: number },
@@ -81,7 +81,7 @@ export function answerQuestion(
 }
 
 /** Ends questions whose time is over: as a no. The run is not saved. */
-export function expireQuestions(database: SqlDatabase, run: RunRow, now: number): RunRow {
+export function expireQuestions(database: RunsDatabase, run: RunRow, now: number): RunRow {
   let changed = run;
   for (const id of expiredQuestions(database, run.id, now)) {
     changed = answerQuestion(database, changed, id, { answer: { action: "cancel" }, now });
@@ -90,7 +90,11 @@ export function expireQuestions(database: SqlDatabase, run: RunRow, now: number)
 }
 
 /** When a run that waits has to be looked at: undefined for never. */
-export function wakeOf(database: SqlDatabase, run: RunRow, times: readonly (number | undefined)[]): number | undefined {
+export function wakeOf(
+  database: RunsDatabase,
+  run: RunRow,
+  times: readonly (number | undefined)[],
+): number | undefined {
   const known = [...times, nextExpiry(database, run.id), run.deadline].filter((time) => time !== undefined);
   return known.length === 0 ? undefined : Math.min(...known);
 }

@@ -26,6 +26,7 @@ import {
   toRecord,
 } from "./tables/runs.ts";
 import { migrate } from "./tables/schema.ts";
+import { openRunsDatabase, type RunsDatabase } from "./tables/sealing.ts";
 import { tailEvents, Wakers } from "./tail.ts";
 import { Watch } from "./watch.ts";
 
@@ -37,7 +38,8 @@ import { Watch } from "./watch.ts";
  * Call `resume()` once at the start of a process: from then on it looks after what others leave.
  *
  * @throws {TypeError} When an option makes no sense.
- * @throws {McpError} When the database was written by a newer program.
+ * @throws {RangeError} When a secret is shorter than 16 bytes.
+ * @throws {McpError} When the database was written by a newer program, or is sealed with a secret that is not given.
  *
  * @example An agent that asks before it goes on
  * ```ts
@@ -60,8 +62,9 @@ import { Watch } from "./watch.ts";
  */
 export function createRuns(options: RunsOptions): DurableRuns {
   const settings = readSettings(options);
-  migrate(options.database);
-  return new KeptRuns(options, settings);
+  const { database, random = systemRandom } = options;
+  migrate(database);
+  return new KeptRuns(options, settings, openRunsDatabase(database, { ...settings, random }));
 }
 
 class KeptRuns implements DurableRuns {
@@ -74,12 +77,12 @@ class KeptRuns implements DurableRuns {
   /** Whether what was written is kept, and nobody has to be told. */
   readonly #isAtOnce: boolean;
 
-  constructor(options: RunsOptions, settings: RunsSettings) {
+  constructor(options: RunsOptions, settings: RunsSettings, database: RunsDatabase) {
     this.#settings = settings;
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? systemRandom;
     this.#keeping = {
-      database: options.database,
+      database,
       clock: this.#clock,
       random: this.#random,
       limits: settings.limits,
@@ -88,7 +91,7 @@ class KeptRuns implements DurableRuns {
       changed: (id) => this.#wakers.wake(id),
     };
     const { agents, onAlarm } = options;
-    this.#isAtOnce = onAlarm === undefined && options.database.sync === undefined;
+    this.#isAtOnce = onAlarm === undefined && database.sync === undefined;
     const findAgent = typeof agents === "function"
       ? agents
       : (name: string) => Object.hasOwn(agents, name) ? agents[name] : undefined;

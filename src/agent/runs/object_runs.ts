@@ -3,8 +3,10 @@
  *
  * @module
  */
+import { McpError } from "../../protocol/errors.ts";
 import { createRuns } from "./durable_runs.ts";
 import type { DurableRuns, RunsOptions } from "./options.ts";
+import { refusedRuns } from "./refused_runs.ts";
 
 /** The part of a Durable Object's storage that keeps an alarm. */
 export interface ObjectAlarm {
@@ -33,7 +35,12 @@ export interface ObjectRuns extends DurableRuns {
  * `watchdog` while something runs: when the object is evicted or its machine dies, the alarm wakes it up again. Whatever else wakes
  * it up first does that as well.
  *
- * @param options Those of `createRuns`; the `database` is that of `createObjectDatabase`.
+ * A database that cannot be used (the wrong secret, a newer program's) is no end of its alarm: each call is refused with the reason,
+ * and the alarm rings on, until an object comes that can.
+ *
+ * @param options Those of `createRuns`; the `database` is that of `createObjectDatabase`. `secret` needs the flag `nodejs_compat`.
+ * @throws {TypeError} When an option makes no sense, or the runtime cannot seal.
+ * @throws {RangeError} When a secret is shorter than 16 bytes.
  *
  * @example The object
  * ```ts ignore
@@ -53,11 +60,7 @@ export interface ObjectRuns extends DurableRuns {
  * ```
  */
 export function createObjectRuns({ storage, ...options }: ObjectRunsOptions): ObjectRuns {
-  const runs = createRuns({
-    ...options,
-    alone: true,
-    onAlarm: (at) => at === undefined ? storage.deleteAlarm() : storage.setAlarm(at),
-  });
+  const runs = openRuns(storage, options);
   const { clock = { now: () => Date.now() }, watchdog = 5_000, logger } = options;
   const alarm = async (): Promise<void> => {
     try {
@@ -73,4 +76,16 @@ export function createObjectRuns({ storage, ...options }: ObjectRunsOptions): Ob
     logger?.({ level: "error", message: "Runs cannot go on", fields: { reason: String(error) } });
   });
   return Object.assign(runs, { alarm });
+}
+
+function openRuns(storage: ObjectAlarm, options: Omit<ObjectRunsOptions, "storage">): DurableRuns {
+  try {
+    const onAlarm = (at: number | undefined): Promise<void> =>
+      at === undefined ? storage.deleteAlarm() : storage.setAlarm(at);
+    return createRuns({ ...options, alone: true, onAlarm });
+  } catch (error) {
+    // An object that cannot be made loses its alarm, after six tries.
+    if (error instanceof McpError) return refusedRuns(error);
+    throw error;
+  }
 }

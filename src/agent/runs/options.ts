@@ -57,6 +57,14 @@ export interface RunsOptions {
    * nothing watches by itself while nothing runs. It is called before a run is accepted: what it throws refuses the run.
    */
   readonly onAlarm?: ((at: number | undefined) => void | Promise<void>) | undefined;
+  /**
+   * Seals what is kept of each run (AES-256-GCM): at least 16 bytes that nobody can guess; a text counts in UTF-8. Of several, the
+   * first one seals and all of them open: to change it, put the new one in front, and drop the old one after the next start.
+   * Default: what is kept can be read by who can read the database.
+   */
+  readonly secret?: string | Uint8Array | readonly (string | Uint8Array)[] | undefined;
+  /** Whose runs they are (""): what was sealed for one tenant does not open for another one, though the secret is the same. */
+  readonly tenant?: string | undefined;
   /** Takes log lines. */
   readonly logger?: Logger | undefined;
 }
@@ -83,8 +91,11 @@ export interface RunsSettings {
   readonly retention: number;
   readonly drain: number;
   readonly alone: boolean;
+  readonly secrets: readonly Uint8Array[];
+  readonly tenant: string;
 }
 
+const leastSecret = 16;
 const defaultLimits: RunLimits = {
   open: 10_000,
   parallel: 200,
@@ -99,6 +110,7 @@ const defaultLimits: RunLimits = {
  * Looks at the options and fills in what is missing.
  *
  * @throws {TypeError} When one makes no sense.
+ * @throws {RangeError} When a secret is too short.
  */
 export function readSettings(options: RunsOptions): RunsSettings {
   const { watchdog = 5_000, retention = 2_592_000_000, drain = 1_000, alone = false } = options;
@@ -118,7 +130,21 @@ export function readSettings(options: RunsOptions): RunsSettings {
   if (typeof options.agents !== "function" && (typeof options.agents !== "object" || options.agents === null)) {
     throw new TypeError(`"agents" is ${String(options.agents)}, expected agents by their names, or a function`);
   }
-  return { limits, watchdog, retention, drain, alone };
+  const { tenant = "" } = options;
+  if (typeof tenant !== "string") throw new TypeError(`"tenant" is ${JSON.stringify(tenant)}, expected a text`);
+  return { limits, watchdog, retention, drain, alone, secrets: readSecrets(options.secret), tenant };
+}
+
+function readSecrets(secret: RunsOptions["secret"]): readonly Uint8Array[] {
+  if (secret === undefined) return [];
+  const list: readonly unknown[] = Array.isArray(secret) ? secret : [secret];
+  if (list.length === 0) throw new TypeError('"secret" has none, expected one or several');
+  return list.map((one) => {
+    const bytes = typeof one === "string" ? new TextEncoder().encode(one) : one;
+    if (!(bytes instanceof Uint8Array)) throw new TypeError(`"secret" is no text and no bytes: expected one of them`);
+    if (bytes.length >= leastSecret) return new Uint8Array(bytes);
+    throw new RangeError(`"secret" has ${bytes.length} bytes: expected at least ${leastSecret}`);
+  });
 }
 
 function checkNumber(name: string, value: number, least: number, most: number): void {

@@ -109,7 +109,8 @@ export interface Runs {
   /**
    * Goes on with what nobody goes on with: after a start, and whenever the alarm rings.
    *
-   * @returns When to call it again, in milliseconds since 1970; undefined while nothing runs.
+   * @returns When to call it again, in milliseconds since 1970: something goes on then, or is old enough to be deleted. Undefined:
+   * there is nothing to look after.
    */
   resume(): Promise<number | undefined>;
   /** Gives up what runs here, so that another process can go on. Idempotent. */

@@ -3,14 +3,15 @@
  *
  * @module
  */
-import type { Clock, SqlDatabase } from "../../ports.ts";
+import type { Clock } from "../../ports.ts";
 import type { RunEvent } from "./seam.ts";
 import { isEnd, readEvents } from "./tables/events.ts";
 import { findRun } from "./tables/runs.ts";
+import type { RunsDatabase } from "./tables/sealing.ts";
 
 /** What a tail works with. */
 export interface TailOptions {
-  readonly database: SqlDatabase;
+  readonly database: RunsDatabase;
   readonly clock: Clock;
   readonly wakers: Wakers;
   /** Whether nobody else writes to the run: then there is no need to look again and again. */

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import type { SqlDatabase } from "../../ports.ts";
 import { endFrom, endRun, expireQuestions } from "./changes.ts";
 import { execute } from "./held/execution.ts";
 import { Holding, type Keeping } from "./held/holding.ts";
@@ -15,6 +14,7 @@ import {
   dueRuns,
   findRun,
   nextWake,
+  oldestEnd,
   outdatedRuns,
   ownedRuns,
   renewLeases,
@@ -36,8 +36,11 @@ export interface WatchOptions {
 const parts = { lease: 2 / 3, look: 1 / 5 } as const;
 /** From how many deaths in a row on a run is kept apart, and for how many watchdog's intervals at most. */
 const suspicion = { deaths: 5, longest: 10 } as const;
-/** How often old runs are looked for, in milliseconds, and how many are deleted at once. */
-const tidying = { pause: 60_000, most: 100 } as const;
+/**
+ * How often old runs are looked for, in milliseconds, and how many are deleted at once; where there are more, it goes on `soon`.
+ * An alarm for it rings up to `slack` late, or an eighth of the retention, so that it does not ring for each run.
+ */
+const tidying = { pause: 60_000, soon: 1_000, most: 100, slack: 3_600_000 } as const;
 
 /** Looks after runs. */
 export class Watch {
@@ -53,7 +56,8 @@ export class Watch {
   #closing: Promise<void> | undefined;
   /** When the alarm rings; null: not at all; undefined: nobody knows. */
   #armed: number | null | undefined;
-  #tidied = -Infinity;
+  /** When old runs are looked for again, by the monotonic clock. */
+  #tidyAt = -Infinity;
 
   constructor(keeping: Keeping, options: WatchOptions) {
     this.#keeping = keeping;
@@ -86,14 +90,11 @@ export class Watch {
   /** Takes what is due, at once. */
   async resume(): Promise<number | undefined> {
     this.#isWatching = true;
-    const { clock, database } = this.#keeping;
     // Whoever calls has heard the alarm.
     this.#armed = undefined;
     this.#lookAround();
     await this.arm();
-    const next = nextWake(database);
-    if (next === undefined) return undefined;
-    return this.#alarmTime(next, clock.now());
+    return this.#nextAlarm();
   }
 
   /** Takes what is due, at once. What fails there is tried again with the next look. */
@@ -107,10 +108,9 @@ export class Watch {
   async arm(): Promise<void> {
     const { onAlarm } = this.#options;
     if (!onAlarm) return;
-    const { database, clock, logger } = this.#keeping;
+    const { logger } = this.#keeping;
     try {
-      const next = nextWake(database);
-      const at = next === undefined ? undefined : this.#alarmTime(next, clock.now());
+      const at = this.#nextAlarm();
       if (at === undefined ? this.#armed === null : this.#ringsBefore(at)) return;
       this.#armed = at ?? null;
       await onAlarm(at);
@@ -151,6 +151,21 @@ export class Watch {
   #ringsBefore(at: number): boolean {
     const armed = this.#armed;
     return armed !== undefined && armed !== null && armed > this.#keeping.clock.now() && armed <= at;
+  }
+
+  /** When something has to be done next: a run goes on, or an old one is deleted. */
+  #nextAlarm(): number | undefined {
+    const { database, clock } = this.#keeping;
+    const now = clock.now();
+    const next = nextWake(database);
+    const times = next === undefined ? [] : [this.#alarmTime(next, now)];
+    const oldest = oldestEnd(database);
+    if (oldest !== undefined) {
+      const { retention } = this.#options.settings;
+      const due = Math.ceil(oldest + retention + Math.min(tidying.slack, retention / 8));
+      times.push(Math.max(due, Math.ceil(now + Math.max(0, this.#tidyAt - clock.monotonic()))));
+    }
+    return times.length === 0 ? undefined : Math.min(...times);
   }
 
   /** An alarm for what is due already would ring all the time: what is not taken now waits for a free place. */
@@ -286,6 +301,7 @@ export class Watch {
     void holding.left.then(() => {
       this.#holdings.delete(run.id);
       this.#keeping.changed(run.id);
+      this.#safely("Old runs cannot be deleted", () => this.#tidy());
       // There is a place for another one.
       this.takeSoon();
     });
@@ -293,10 +309,13 @@ export class Watch {
 
   #tidy(): void {
     const { database, clock, limits } = this.#keeping;
-    if (clock.monotonic() - this.#tidied < tidying.pause) return;
-    this.#tidied = clock.monotonic();
+    const now = clock.monotonic();
+    if (this.isClosed || now < this.#tidyAt) return;
+    this.#tidyAt = now + tidying.pause;
     const before = clock.now() - this.#options.settings.retention;
-    deleteOld(database, { before, kept: limits.kept, most: tidying.most });
+    const old = outdatedRuns(database, { before, kept: limits.kept, most: tidying.most });
+    for (const id of old) database.transaction(() => deleteRun(database, id));
+    if (old.length === tidying.most) this.#tidyAt = now + tidying.soon;
   }
 
   #safely(message: string, work: () => void): void {
@@ -313,8 +332,4 @@ const late = { code: "deadline", message: "The run took longer than its deadline
 
 function tooOften(most: number): { code: string; message: string } {
   return { code: "internal", message: `${most} processes ended in the middle of the run: "limits.resumes" is ${most}` };
-}
-
-function deleteOld(database: SqlDatabase, options: { before: number; kept: number; most: number }): void {
-  for (const id of outdatedRuns(database, options)) database.transaction(() => deleteRun(database, id));
 }

@@ -5,9 +5,10 @@
  */
 import { chmod, open } from "node:fs/promises";
 import process from "node:process";
-import type { SqlDatabase, SqlRow, SqlValue } from "../../ports.ts";
+import type { Cipher, SqlDatabase, SqlRow, SqlValue } from "../../ports.ts";
 import { McpError } from "../../protocol/errors.ts";
 import { fileError } from "../stores/file_access.ts";
+import { findCipher } from "./cipher.ts";
 import { checkValue } from "./transaction_value.ts";
 
 /** Options of `openDatabase`. */
@@ -64,6 +65,7 @@ export async function openFileDatabase(
 /** A database over an engine. */
 class EngineDatabase implements SqlDatabase {
   readonly #engine: SqlEngine;
+  readonly cipher: Cipher | undefined = findCipher();
   #depth = 0;
   #isOpen = true;
 

@@ -4,6 +4,7 @@
  * @module
  */
 import type { SqlDatabase, SqlRow, SqlValue } from "../../ports.ts";
+import { findCipher } from "./cipher.ts";
 import { checkValue } from "./transaction_value.ts";
 
 /** The part of a Durable Object's storage that is used: `state.storage` of a class under `new_sqlite_classes`. */
@@ -42,6 +43,7 @@ export function createObjectDatabase(storage: ObjectSqlStorage): SqlDatabase {
   return {
     all: (sql, ...parameters) => all(sql, parameters),
     run: (sql, ...parameters) => void all(sql, parameters),
+    cipher: findCipher(),
     transaction(work) {
       if (depth > 0) return checkValue(work());
       depth++;

@@ -5,6 +5,8 @@ import { Agent, createRuns } from "../../../src/agent/mod.ts";
 import type { AgentQuestion, Runs } from "../../../src/agent/mod.ts";
 import { call, ScriptedModel } from "../loop/support/scripted.ts";
 import { openScene } from "../loop/support/scene.ts";
+import { canonicalJson } from "../../../src/hub/pins/canonical.ts";
+import { sha256 } from "../../../src/protocol/web_crypto.ts";
 import { emptyDatabase, skip } from "./support/database.ts";
 
 async function until<Value>(look: () => Promise<Value | undefined>): Promise<Value> {
@@ -84,6 +86,24 @@ describe("an agent in runs that are kept", () => {
       await runs.close();
     });
   }
+
+  test(
+    "binds each call to its arguments, so that another process does no other call in its place",
+    { skip },
+    async () => {
+      await using scene = await openScene();
+      const model = new ScriptedModel([{ calls: [call("data__write", { text: "A" }, "a")] }, { text: "done" }]);
+      const agent = new Agent({ model, hub: scene.hub, approve: "allow" });
+      const database = await emptyDatabase();
+      const runs = createRuns({ database, agents: { agent } });
+      const { id } = await runs.start({ agent: "agent", principal: "ada", input: "Go" });
+      await until(async () => (await runs.get(id))?.end);
+      const steps = database.all("select name, arguments_hash from agent_steps where name like 'call:%'");
+      const expected = await sha256(canonicalJson({ text: "A" }));
+      assertEquals(steps.map((row) => row["arguments_hash"]), [expected]);
+      await runs.close();
+    },
+  );
 
   test("is cancelled from outside, in the middle of a call", { skip }, async () => {
     await using scene = await openScene();

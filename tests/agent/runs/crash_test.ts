@@ -1,10 +1,11 @@
 /** Processes that die in the middle, played in memory: at each labelled point, at each operation of the storage, with other clocks. */
-import { describe, test } from "node:test";
+import { test } from "node:test";
 import { assert, assertEquals } from "@std/assert";
-import { createRuns } from "../../../src/agent/mod.ts";
 import type { DurableRuns, RunRecord } from "../../../src/agent/mod.ts";
+import { systemRandom } from "../../../src/ports.ts";
 import type { SqlDatabase } from "../../../src/ports.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
+import { describeKinds, type Kind } from "../../support/runs/describe_kinds.ts";
 import { emptyDatabase, meddleWith, skip } from "./support/database.ts";
 import { checkEvents, eventsOf, Ledger, reach, start } from "./support/runs.ts";
 import { agentOf, createScriptedAgent } from "./support/scripted_agent.ts";
@@ -39,10 +40,10 @@ function mortal(database: SqlDatabase): { database: SqlDatabase; die(): void; is
   return process;
 }
 
-describe("a process that dies", () => {
+describeKinds("a process that dies", ({ createRuns }) => {
   for (const point of points) {
     test(`${point}: nothing is lost, and nothing is done twice`, { skip }, async () => {
-      for (let nth = 1; nth <= 3; nth++) await dieAt(point, nth);
+      for (let nth = 1; nth <= 3; nth++) await dieAt(createRuns, point, nth);
     });
   }
 
@@ -51,9 +52,9 @@ describe("a process that dies", () => {
     { skip },
     async () => {
       for (const spoiled of ["once", "for good"] as const) {
-        const operations = await failAt(Infinity, spoiled);
+        const operations = await failAt(createRuns, Infinity, spoiled);
         assert(operations > 60, `${operations} operations`);
-        for (let nth = 1; nth <= operations; nth += spoiled === "once" ? 1 : 7) await failAt(nth, spoiled);
+        for (let nth = 1; nth <= operations; nth += spoiled === "once" ? 1 : 7) await failAt(createRuns, nth, spoiled);
       }
     },
   );
@@ -187,6 +188,57 @@ describe("a process that dies", () => {
     database.close?.();
   });
 
+  test(
+    "a run whose processes died five times in a row waits longer and longer, up to ten intervals",
+    { skip },
+    async () => {
+      const database = await emptyDatabase();
+      const clock = new VirtualClock();
+      const begun: number[] = [];
+      let current: { die(): void; isDead: boolean } | undefined;
+      const agent = agentOf(() => {
+        begun.push(clock.now());
+        current?.die();
+        return new Promise(() => {});
+      });
+      const random = { fraction: () => 0.5, bytes: systemRandom.bytes };
+      const all: DurableRuns[] = [];
+      const begin = async (): Promise<DurableRuns> => {
+        const process = current = mortal(database);
+        const limits = { resumes: 11 };
+        const runs = createRuns({
+          database: process.database,
+          agents: { agent },
+          clock,
+          random,
+          watchdog: 1_000,
+          limits,
+        });
+        all.push(runs);
+        await runs.resume().catch(() => {});
+        return runs;
+      };
+      const { id } = await (await begin()).start(start);
+      const reader = createRuns({ database, agents: {} });
+      for (let ticks = 0; ticks < 500 && !(await reader.get(id))?.end; ticks++) {
+        if (current?.isDead) await begin();
+        await clock.advance(100);
+      }
+      const gaps = begun.slice(1).map((time, at) => time - (begun[at] ?? 0));
+      // Half of 1, 2, 4, 8, 10 and 10 intervals, and what a dead process's lease was.
+      const waits = [0, 0, 0, 0, 500, 1_000, 2_000, 4_000, 5_000, 5_000, 5_000];
+      assertEquals(gaps.length, waits.length, JSON.stringify(gaps));
+      for (const [at, wait] of waits.entries()) {
+        const gap = gaps[at] ?? 0;
+        assert(gap >= wait && gap <= wait + 1_300, `the ${at + 1}. time it went on after ${gap} ms, not ${wait}`);
+      }
+      const end = (await reader.get(id))?.end;
+      assertEquals(end?.type === "failed" && end.error.code, "internal");
+      await clock.until(Promise.all([reader, ...all].map((runs) => runs.close().catch(() => {}))));
+      database.close?.();
+    },
+  );
+
   test("a run that kills its processes does not take the others with it", { skip }, async () => {
     const database = await emptyDatabase();
     const clock = new VirtualClock();
@@ -232,7 +284,7 @@ describe("a process that dies", () => {
 });
 
 /** Dies when a point is reached for the n-th time; another process goes on. */
-async function dieAt(point: Point, nth: number): Promise<void> {
+async function dieAt(createRuns: Kind["createRuns"], point: Point, nth: number): Promise<void> {
   const database = await emptyDatabase();
   const clock = new VirtualClock();
   const ledger = new Ledger();
@@ -283,7 +335,7 @@ async function dieAt(point: Point, nth: number): Promise<void> {
 }
 
 /** Lets the n-th operation of the storage fail, alone or with all that follow; gives how many there were. */
-async function failAt(nth: number, spoiled: "once" | "for good"): Promise<number> {
+async function failAt(createRuns: Kind["createRuns"], nth: number, spoiled: "once" | "for good"): Promise<number> {
   const database = await emptyDatabase();
   const clock = new VirtualClock();
   const ledger = new Ledger();

@@ -1,16 +1,17 @@
 /** What a run lives in: steps that are done once, events that are told once, and what is sent to it. */
-import { describe, test } from "node:test";
+import { test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { createRuns, StepUnknownError } from "../../../src/agent/mod.ts";
+import { StepUnknownError } from "../../../src/agent/mod.ts";
 import type { RunEvent, RunnableAgent } from "../../../src/agent/mod.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
+import { describeKinds } from "../../support/runs/describe_kinds.ts";
 import { emptyDatabase, skip } from "./support/database.ts";
-import { checkEvents, eventsOf, reach, start, withRuns } from "./support/runs.ts";
+import { checkEvents, eventsOf, reach, start } from "./support/runs.ts";
 import { agentOf, ask } from "./support/scripted_agent.ts";
 
 const usage = { inputTokens: 0, outputTokens: 0 };
 
-describe("the world of a run", () => {
+describeKinds("the world of a run", ({ createRuns, withRuns }) => {
   test("its functions can be taken out of it", { skip }, async () => {
     const agent: RunnableAgent = {
       async execute(_, { steps, emit, ask }) {

@@ -1,14 +1,14 @@
 /** Which runs are kept: ids, lists, limits, and what is deleted. */
-import { describe, test } from "node:test";
+import { test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { LimitExceededError } from "../../../mod.ts";
-import { createRuns } from "../../../src/agent/mod.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
+import { describeKinds } from "../../support/runs/describe_kinds.ts";
 import { emptyDatabase, skip } from "./support/database.ts";
-import { checkEvents, eventsOf, start, withRuns } from "./support/runs.ts";
+import { checkEvents, eventsOf, start } from "./support/runs.ts";
 import { agentOf, ask, createScriptedAgent } from "./support/scripted_agent.ts";
 
-describe("the runs of a database", () => {
+describeKinds("the runs of a database", ({ createRuns, withRuns }) => {
   test("starting twice with one id starts once; wrong fields are named", { skip }, async () => {
     const agent = agentOf(() => Promise.resolve("done"));
     await withRuns({ agents: { agent } }, async (runs) => {
@@ -94,6 +94,17 @@ describe("the runs of a database", () => {
       assertEquals(await runs.forget(one.id), false);
       await runs.start({ ...start, agent: "asking" });
       assertEquals(await runs.get(one.id), undefined);
+    });
+  });
+
+  test("where more runs end than are deleted at once, it goes on until no more are kept", { skip }, async () => {
+    const clock = new VirtualClock();
+    const agent = agentOf(() => Promise.resolve("done"));
+    await withRuns({ agents: { agent }, clock, limits: { kept: 5 } }, async (runs) => {
+      await runs.resume();
+      for (let count = 0; count < 130; count++) await runs.start(start);
+      await clock.advance(70_000);
+      assertEquals((await runs.list({ limit: 1_000 })).length, 5);
     });
   });
 

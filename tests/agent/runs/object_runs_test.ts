@@ -1,12 +1,13 @@
 /** Runs in a Durable Object: its alarm is there before the work, and survives whatever goes wrong. */
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { McpError } from "../../../mod.ts";
 import { createObjectRuns } from "../../../src/agent/mod.ts";
 import type { ObjectRuns, RunnableAgent } from "../../../src/agent/mod.ts";
 import type { SqlDatabase } from "../../../src/ports.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 import { emptyDatabase, meddleWith, skip } from "./support/database.ts";
-import { checkEvents, eventsOf, Ledger, start } from "./support/runs.ts";
+import { checkEvents, eventsOf, Ledger, secret, start } from "./support/runs.ts";
 import { agentOf, ask, createScriptedAgent } from "./support/scripted_agent.ts";
 
 /** An alarm as the platform keeps it: it rings, is tried again six times when that fails, and is gone then. */
@@ -79,6 +80,11 @@ describe("runs in a Durable Object", () => {
       assert(place.storage.at !== null && place.storage.at <= place.clock.now() + 5_000);
       await place.clock.advance(100);
       assertEquals((await runs.get(id))?.state, "succeeded");
+      await runs.alarm();
+      const left = Number(place.storage.at) - place.clock.now();
+      assert(left > 30 * 86_400_000 - 1_000 && left <= 30 * 86_400_000 + 3_600_000, `only to be deleted: ${left} ms`);
+      await runs.forget(id);
+      await runs.alarm();
       assertEquals(place.storage.at, null, "nothing is left to do");
       await runs.close();
     },
@@ -156,6 +162,78 @@ describe("runs in a Durable Object", () => {
     assertEquals(end?.type === "succeeded" && end.text, "cancel");
     await place.clock.until(Promise.all(objects.map((object) => object.close())));
   });
+
+  test("an object that sleeps deletes what is old, by its alarm alone, and then has none", { skip }, async () => {
+    const place = await makePlace();
+    const agent = createScriptedAgent({ rounds: 1, call: new Ledger().call });
+    const asking = agentOf(async (world) => (await ask(world, "well?")).action);
+    const makeRuns = (): ObjectRuns =>
+      createObjectRuns({ ...place, agents: { agent, asking }, watchdog: 5_000, retention: 86_400_000 });
+    const first = makeRuns();
+    for (let count = 0; count < 150; count++) await first.start({ ...start, id: `the_run_number_${1_000 + count}` });
+    await place.clock.advance(100);
+    const waiting = await first.start({ ...start, agent: "asking" });
+    await place.clock.advance(3_600_000);
+    const late = await first.start(start);
+    await place.clock.advance(100);
+    await first.close();
+    const count = (): unknown => place.database.all("select count(*) as count from agent_runs")[0]?.["count"];
+    assertEquals(count(), 152);
+    const objects: ObjectRuns[] = [];
+    const wake = (): ObjectRuns => {
+      const next = makeRuns();
+      objects.push(next);
+      return next;
+    };
+    const began = place.clock.now();
+    await place.storage.ring(place.clock, began + 82_000_000, wake);
+    assertEquals(count(), 152, "nothing before its time");
+    const rings = await place.storage.ring(place.clock, began + 100_000_000, wake);
+    assert(rings <= 8, `${rings} rings`);
+    const last = objects.at(-1);
+    assertEquals((await last?.list())?.map(({ id }) => id), [waiting.id]);
+    assertEquals([place.storage.at, await last?.get(late.id)], [null, undefined]);
+    await place.clock.until(Promise.all(objects.map((object) => object.close())));
+  });
+
+  test(
+    "the wrong secret refuses each call and keeps the alarm; with the right one the run goes on",
+    { skip },
+    async () => {
+      const place = await makePlace();
+      const ledger = new Ledger();
+      const makeRuns = (secret: string, agent: RunnableAgent): ObjectRuns =>
+        createObjectRuns({ ...place, agents: { agent }, watchdog: 5_000, secret });
+      const first = makeRuns(secret, agentOf(({ steps }) => steps.do("hang", {}, () => new Promise(() => {}))));
+      const { id } = await first.start(start);
+      await place.clock.settle();
+      const wrong = makeRuns("quite another secret", createScriptedAgent({ rounds: 1, call: ledger.call }));
+      const calls = [
+        () => wrong.start(start),
+        () => wrong.get(id),
+        () => wrong.list(),
+        () => wrong.answer(id, "q", { action: "accept" }),
+        () => wrong.send(id, "type"),
+        () => wrong.cancel(id),
+        () => wrong.forget(id),
+        () => wrong.resume(),
+        () => eventsOf(wrong, id),
+      ];
+      for (const refused of calls) await assertRejects(refused, McpError, "another secret");
+      for (let times = 0; times < 10; times++) {
+        place.storage.at = null;
+        await wrong.alarm();
+        assert(Number(place.storage.at) > place.clock.now());
+        await place.clock.advance(5_000);
+      }
+      await wrong.close();
+      const right = makeRuns(secret, createScriptedAgent({ rounds: 1, call: ledger.call }));
+      await right.alarm();
+      await place.clock.advance(50);
+      assertEquals([(await right.get(id))?.state, [...ledger.counts.values()]], ["succeeded", [1]]);
+      await place.clock.until(Promise.all([first.close(), right.close()]));
+    },
+  );
 
   test("what a dead object held is taken at once", { skip }, async () => {
     const place = await makePlace();

@@ -1,16 +1,16 @@
 /** Runs that are kept: started, asked, answered, cancelled, ended. */
-import { describe, test } from "node:test";
+import { test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { createRuns } from "../../../src/agent/mod.ts";
 import type { RunnableAgent } from "../../../src/agent/mod.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
+import { describeKinds } from "../../support/runs/describe_kinds.ts";
 import { emptyDatabase, skip } from "./support/database.ts";
-import { checkEvents, eventsOf, Ledger, reach, start, withRuns } from "./support/runs.ts";
+import { checkEvents, eventsOf, Ledger, reach, start } from "./support/runs.ts";
 import { agentOf, ask, createScriptedAgent } from "./support/scripted_agent.ts";
 
 const usage = { inputTokens: 0, outputTokens: 0 };
 
-describe("runs that are kept", () => {
+describeKinds("runs that are kept", ({ createRuns, withRuns }) => {
   test("a run goes to its end, and its events tell all of it", { skip }, async () => {
     const ledger = new Ledger();
     const agent = createScriptedAgent({ rounds: 3, call: ledger.call });

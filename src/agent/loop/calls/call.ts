@@ -162,7 +162,7 @@ export class RunCall {
     const { proposal, repeatable } = planned;
     const name = this.#nextName();
     try {
-      return await journal.do(name, { repeatable }, async () => {
+      return await journal.do(name, { repeatable, argumentsHash: proposal.argumentsHash }, async () => {
         try {
           return await this.#attempt(planned, resume, callTimeout);
         } catch (error) {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Clock, Logger, Random, SqlDatabase } from "../../../ports.ts";
+import type { Clock, Logger, Random } from "../../../ports.ts";
 import { LimitExceededError } from "../../../protocol/errors.ts";
 import type { AgentEnd, AgentEvent } from "../../loop/seam.ts";
 import { answerKey, endFrom, endRun, questionKey, wakeOf } from "../changes.ts";
@@ -13,10 +13,11 @@ import { type LeaveReason, RunLeftError } from "../steps.ts";
 import { appendEvents, isEnd, type Told } from "../tables/events.ts";
 import { openQuestions } from "../tables/questions.ts";
 import { findRun, type RunRow, saveProgress } from "../tables/runs.ts";
+import type { RunsDatabase } from "../tables/sealing.ts";
 
 /** What all runs of one process share. */
 export interface Keeping {
-  readonly database: SqlDatabase;
+  readonly database: RunsDatabase;
   readonly clock: Clock;
   readonly random: Random;
   readonly limits: RunLimits;

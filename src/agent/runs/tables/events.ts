@@ -3,12 +3,12 @@
  *
  * @module
  */
-import type { SqlDatabase } from "../../../ports.ts";
 import { LimitExceededError } from "../../../protocol/errors.ts";
 import type { AgentEvent } from "../../loop/seam.ts";
 import type { RunEvent } from "../seam.ts";
-import { numberOf, optionalText } from "./cells.ts";
+import { numberOf } from "./cells.ts";
 import type { RunRow } from "./runs.ts";
+import type { RunsDatabase } from "./sealing.ts";
 import { readJson, writeText } from "./texts.ts";
 
 /** An event that was told, and under which key. */
@@ -37,7 +37,7 @@ const longestPiece = 16_384;
  * @throws {LimitExceededError} When there are too many, or they are too long.
  */
 export function appendEvents(
-  database: SqlDatabase,
+  database: RunsDatabase,
   run: RunRow,
   told: readonly Told[],
   limits: EventLimits | undefined,
@@ -56,7 +56,7 @@ export function appendEvents(
       run.id,
       sequence,
       at,
-      isLong ? null : text,
+      isLong ? null : database.seal({ table: "agent_events", run: run.id, key: [sequence] }, text),
     );
     if (isLong) writeText(database, { run: run.id, kind: "event", name: String(sequence) }, text);
     if (event.type === "step") steps = Math.max(steps, event.step);
@@ -66,7 +66,7 @@ export function appendEvents(
 }
 
 /** Events after a place, at most so many. */
-export function readEvents(database: SqlDatabase, run: string, after: number, most: number): (() => RunEvent)[] {
+export function readEvents(database: RunsDatabase, run: string, after: number, most: number): (() => RunEvent)[] {
   const rows = database.all(
     "select sequence, at, event from agent_events where run = ? and sequence > ? order by sequence limit ?",
     run,
@@ -76,10 +76,10 @@ export function readEvents(database: SqlDatabase, run: string, after: number, mo
   // Long ones are read when it is their turn.
   return rows.map((row) => () => {
     const sequence = numberOf(row, "sequence");
-    const text = optionalText(row, "event");
-    const event: AgentEvent = text === undefined
+    const kept = row["event"];
+    const event: AgentEvent = kept === null
       ? readJson(database, run, "event", String(sequence))
-      : JSON.parse(text);
+      : JSON.parse(database.open({ table: "agent_events", run, key: [sequence] }, kept));
     return { sequence, at: numberOf(row, "at"), event };
   });
 }
@@ -89,7 +89,7 @@ export function isEnd(event: AgentEvent): boolean {
   return event.type === "succeeded" || event.type === "failed" || event.type === "cancelled";
 }
 
-function isNew(database: SqlDatabase, run: string, key: string): boolean {
+function isNew(database: RunsDatabase, run: string, key: string): boolean {
   return database.all("insert or ignore into agent_event_keys (run, key) values (?, ?) returning key", run, key)
     .length > 0;
 }

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import type { SqlDatabase } from "../../../ports.ts";
 import type { AgentAnswer, AgentQuestion } from "../../loop/seam.ts";
 import { numberOf, optionalNumber, textOf } from "./cells.ts";
+import type { RunsDatabase } from "./sealing.ts";
 import { readJson, writeText } from "./texts.ts";
 
 /** What is known of a question. */
@@ -16,7 +16,7 @@ export interface QuestionRow {
 }
 
 /** One question; undefined where it was not asked. */
-export function findQuestion(database: SqlDatabase, run: string, id: string): QuestionRow | undefined {
+export function findQuestion(database: RunsDatabase, run: string, id: string): QuestionRow | undefined {
   const row = database.all(
     "select kind, expires_at, answered_at from agent_questions where run = ? and id = ?",
     run,
@@ -31,7 +31,7 @@ export function findQuestion(database: SqlDatabase, run: string, id: string): Qu
 
 /** Keeps a question. */
 export function insertQuestion(
-  database: SqlDatabase,
+  database: RunsDatabase,
   place: { readonly run: string; readonly isLive: boolean },
   question: AgentQuestion,
 ): number {
@@ -53,7 +53,7 @@ export function insertQuestion(
 }
 
 /** Questions without an answer, oldest first. */
-export function openQuestions(database: SqlDatabase, run: string): AgentQuestion[] {
+export function openQuestions(database: RunsDatabase, run: string): AgentQuestion[] {
   const rows = database.all(
     "select id from agent_questions where run = ? and answered_at is null order by asked",
     run,
@@ -72,7 +72,7 @@ export function closedQuestions(database: SqlDatabase, run: string, isOver: bool
 }
 
 /** Forgets the open questions of calls that died with their process: a call that is made again asks again. */
-export function forgetLiveQuestions(database: SqlDatabase, run: string): void {
+export function forgetLiveQuestions(database: RunsDatabase, run: string): void {
   const rows = database.all("select id from agent_questions where run = ? and answered_at is null and live = 1", run);
   for (const row of rows) {
     database.run("delete from agent_questions where run = ? and id = ?", run, textOf(row, "id"));
@@ -81,7 +81,7 @@ export function forgetLiveQuestions(database: SqlDatabase, run: string): void {
 }
 
 /** Questions without an answer whose time is over. */
-export function expiredQuestions(database: SqlDatabase, run: string, now: number): string[] {
+export function expiredQuestions(database: RunsDatabase, run: string, now: number): string[] {
   const rows = database.all(
     "select id from agent_questions where run = ? and answered_at is null and expires_at <= ? order by asked",
     run,
@@ -91,7 +91,7 @@ export function expiredQuestions(database: SqlDatabase, run: string, now: number
 }
 
 /** When the first of the open questions ends by itself. */
-export function nextExpiry(database: SqlDatabase, run: string): number | undefined {
+export function nextExpiry(database: RunsDatabase, run: string): number | undefined {
   const row = database.all(
     "select min(expires_at) as next from agent_questions where run = ? and answered_at is null",
     run,
@@ -101,7 +101,7 @@ export function nextExpiry(database: SqlDatabase, run: string): number | undefin
 
 /** Keeps an answer. */
 export function writeAnswer(
-  database: SqlDatabase,
+  database: RunsDatabase,
   place: { run: string; id: string; now: number },
   answer: AgentAnswer,
 ): number {
@@ -113,13 +113,13 @@ export function writeAnswer(
 }
 
 /** An answer that was given; undefined while there is none. */
-export function readAnswer(database: SqlDatabase, run: string, id: string): AgentAnswer | undefined {
+export function readAnswer(database: RunsDatabase, run: string, id: string): AgentAnswer | undefined {
   const question = findQuestion(database, run, id);
   return question?.answeredAt === undefined ? undefined : readJson(database, run, "answer", id);
 }
 
 /** Keeps what was sent to a run. */
-export function insertSignal(database: SqlDatabase, run: string, type: string, payload: unknown): number {
+export function insertSignal(database: RunsDatabase, run: string, type: string, payload: unknown): number {
   const row = database.all("select max(number) as last from agent_signals where run = ?", run)[0];
   const number = (row && optionalNumber(row, "last") || 0) + 1;
   const text = JSON.stringify(payload ?? null);
@@ -130,7 +130,7 @@ export function insertSignal(database: SqlDatabase, run: string, type: string, p
 
 /** Takes the oldest of a type out of what was sent; undefined where there is none. */
 export function takeSignal(
-  database: SqlDatabase,
+  database: RunsDatabase,
   run: string,
   type: string,
 ): { readonly payload: unknown } | undefined {
@@ -148,7 +148,7 @@ export function takeSignal(
 }
 
 /** Whether something waits for each type. */
-export function hasSignal(database: SqlDatabase, run: string, type: string): boolean {
+export function hasSignal(database: RunsDatabase, run: string, type: string): boolean {
   return database.all("select 1 as one from agent_signals where run = ? and type = ? limit 1", run, type).length > 0;
 }
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { SqlDatabase, SqlRow } from "../../../ports.ts";
+import type { SqlRow } from "../../../ports.ts";
 import { McpError } from "../../../protocol/errors.ts";
 import type { AgentEnd, AgentQuestion, AgentTask } from "../../loop/seam.ts";
 import type { RunRecord, RunState } from "../seam.ts";
@@ -11,6 +11,7 @@ import { isRunState } from "../states.ts";
 import { numberOf, optionalNumber, optionalText, textOf } from "./cells.ts";
 import { closedQuestions, openQuestions } from "./questions.ts";
 import { tables } from "./schema.ts";
+import type { RunsDatabase } from "./sealing.ts";
 import { unknownSteps } from "./steps.ts";
 import { readJson, writeText } from "./texts.ts";
 
@@ -56,14 +57,14 @@ export interface NewRun {
 }
 
 /** One run; undefined where there is none. */
-export function findRun(database: SqlDatabase, id: string): RunRow | undefined {
+export function findRun(database: RunsDatabase, id: string): RunRow | undefined {
   const row = database.all("select * from agent_runs where id = ?", id)[0];
   return row && toRun(row);
 }
 
 /** Makes a run. `now` is moved on where another one was made in the same millisecond: times tell runs apart. */
 export function insertRun(
-  database: SqlDatabase,
+  database: RunsDatabase,
   { id, agent, principal, task, deadline, now, wakeAt }: NewRun,
 ): void {
   const text = JSON.stringify(task);
@@ -85,21 +86,22 @@ export function insertRun(
     text.length,
     wakeAt,
   );
+  database.prepareRun(id);
   writeText(database, { run: id, kind: "task", name: "" }, text);
 }
 
 /** From now on a run that was accepted can be begun. */
-export function confirmRun(database: SqlDatabase, id: string, now: number): void {
+export function confirmRun(database: RunsDatabase, id: string, now: number): void {
   database.run("update agent_runs set wake_at = ? where id = ? and state = 'accepted' and owner is null", now, id);
 }
 
 /** What the run was started with. */
-export function readTask(database: SqlDatabase, id: string): AgentTask {
+export function readTask(database: RunsDatabase, id: string): AgentTask {
   return readJson(database, id, "task", "");
 }
 
 /** A run, as it is shown. */
-export function toRecord(database: SqlDatabase, run: RunRow): RunRecord {
+export function toRecord(database: RunsDatabase, run: RunRow): RunRecord {
   const { id, agent, principal, state, createdAt, updatedAt, endedAt, steps, inputTokens, outputTokens } = run;
   const questions: readonly AgentQuestion[] = endedAt === undefined ? openQuestions(database, id) : [];
   const end: AgentEnd | undefined = endedAt === undefined ? undefined : readJson(database, id, "end", "");
@@ -122,7 +124,7 @@ export function toRecord(database: SqlDatabase, run: RunRow): RunRecord {
 
 /** Runs, newest first. */
 export function listRuns(
-  database: SqlDatabase,
+  database: RunsDatabase,
   options: { principal?: string | undefined; state?: RunState | undefined; limit: number; before?: number | undefined },
 ): RunRow[] {
   const { principal, state, limit, before } = options;
@@ -141,7 +143,7 @@ export function listRuns(
 }
 
 /** How many runs have not ended. */
-export function countOpen(database: SqlDatabase): number {
+export function countOpen(database: RunsDatabase): number {
   return countOf(database, "select count(*) as count from agent_runs where ended_at is null");
 }
 
@@ -149,7 +151,7 @@ export function countOpen(database: SqlDatabase): number {
  * Runs that somebody has to look at: their time has come, or their lease is longer than any lease is (a clock was turned back).
  */
 export function dueRuns(
-  database: SqlDatabase,
+  database: RunsDatabase,
   now: number,
   options: { readonly longest: number; readonly most: number; readonly owner: string },
 ): RunRow[] {
@@ -165,13 +167,19 @@ export function dueRuns(
 }
 
 /** When somebody has to look at one of them next; undefined: never by themselves. */
-export function nextWake(database: SqlDatabase): number | undefined {
+export function nextWake(database: RunsDatabase): number | undefined {
   const row = database.all("select min(wake_at) as next from agent_runs where ended_at is null")[0];
   return row && optionalNumber(row, "next");
 }
 
+/** When the first one ended of those that are kept; undefined where none has. */
+export function oldestEnd(database: RunsDatabase): number | undefined {
+  const row = database.all("select min(ended_at) as oldest from agent_runs where ended_at is not null")[0];
+  return row && optionalNumber(row, "oldest");
+}
+
 /** Keeps what has changed of a run. */
-export function saveRun(database: SqlDatabase, run: RunRow): void {
+export function saveRun(database: RunsDatabase, run: RunRow): void {
   database.run(
     `update agent_runs set state = ?, updated_at = ?, ended_at = ?, steps = ?, input_tokens = ?, output_tokens = ?,
      sequence = ?, keys = ?, bytes = ?, owner = ?, epoch = ?, wake_at = ?, resumes = ? where id = ?`,
@@ -193,7 +201,7 @@ export function saveRun(database: SqlDatabase, run: RunRow): void {
 }
 
 /** Keeps what has changed of a run while it goes on. Where that is not more than how far it is, no index is touched. */
-export function saveProgress(database: SqlDatabase, before: RunRow, run: RunRow): void {
+export function saveProgress(database: RunsDatabase, before: RunRow, run: RunRow): void {
   const isSame = before.state === run.state && before.owner === run.owner && before.epoch === run.epoch &&
     before.wakeAt === run.wakeAt && before.endedAt === run.endedAt;
   if (!isSame) return saveRun(database, run);
@@ -213,24 +221,27 @@ export function saveProgress(database: SqlDatabase, before: RunRow, run: RunRow)
 }
 
 /** The runs that a process holds, with their epochs. */
-export function ownedRuns(database: SqlDatabase, owner: string): ReadonlyMap<string, number> {
+export function ownedRuns(database: RunsDatabase, owner: string): ReadonlyMap<string, number> {
   const rows = database.all("select id, epoch from agent_runs where owner = ?", owner);
   return new Map(rows.map((row) => [textOf(row, "id"), numberOf(row, "epoch")]));
 }
 
 /** Puts the end of all leases of a process off. */
-export function renewLeases(database: SqlDatabase, owner: string, until: number): void {
+export function renewLeases(database: RunsDatabase, owner: string, until: number): void {
   database.run("update agent_runs set wake_at = ? where owner = ?", until, owner);
 }
 
 /** Deletes all that is kept of a run. */
-export function deleteRun(database: SqlDatabase, id: string): void {
+export function deleteRun(database: RunsDatabase, id: string): void {
   for (const table of tables) database.run(`delete from ${table} where run = ?`, id);
   database.run("delete from agent_runs where id = ?", id);
 }
 
 /** Runs that ended before, or that are more than are kept: oldest first. */
-export function outdatedRuns(database: SqlDatabase, options: { before: number; kept: number; most: number }): string[] {
+export function outdatedRuns(
+  database: RunsDatabase,
+  options: { before: number; kept: number; most: number },
+): string[] {
   const { before, kept, most } = options;
   const superfluous = countOf(database, "select count(*) as count from agent_runs where ended_at is not null") - kept;
   const rows = database.all(
@@ -242,7 +253,7 @@ export function outdatedRuns(database: SqlDatabase, options: { before: number; k
   );
 }
 
-function countOf(database: SqlDatabase, sql: string): number {
+function countOf(database: RunsDatabase, sql: string): number {
   const row = database.all(sql)[0];
   return row ? numberOf(row, "count") : 0;
 }

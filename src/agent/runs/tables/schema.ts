@@ -41,6 +41,11 @@ const migrations: readonly (readonly string[])[] = [[
     run text not null, kind text not null, name text not null, part integer not null, text text not null,
     primary key (run, kind, name, part)
   ) without rowid`,
+], [
+  `create table agent_keys (run text primary key, secret text not null, key blob not null) without rowid`,
+  // What keys are derived with, and the name of the secret in force: null while nothing is sealed.
+  `alter table agent_schema add column salt blob`,
+  `alter table agent_schema add column secret text`,
 ]];
 
 /** The tables that hold something of a run. */
@@ -51,6 +56,7 @@ export const tables: readonly string[] = [
   "agent_questions",
   "agent_signals",
   "agent_texts",
+  "agent_keys",
 ];
 
 /**

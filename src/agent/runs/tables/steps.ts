@@ -3,11 +3,11 @@
  *
  * @module
  */
-import type { SqlDatabase } from "../../../ports.ts";
 import { McpError } from "../../../protocol/errors.ts";
 import { isObject } from "../../../protocol/json_rpc.ts";
 import { nextStepState, type StepAct, type StepState } from "../states.ts";
-import { numberOf, optionalText, textOf } from "./cells.ts";
+import { numberOf, textOf } from "./cells.ts";
+import type { RunsDatabase } from "./sealing.ts";
 import { readText, writeText } from "./texts.ts";
 
 /** A step as it is kept. */
@@ -28,22 +28,24 @@ export interface StepIntent {
 }
 
 /** One step; undefined where nothing is kept of it. */
-export function findStep(database: SqlDatabase, run: string, name: string): StepRow | undefined {
+export function findStep(database: RunsDatabase, run: string, name: string): StepRow | undefined {
   const row = database.all(
     "select state, repeatable, arguments_hash, attempt from agent_steps where run = ? and name = ?",
     run,
     name,
   )[0];
-  return row && {
+  if (!row) return undefined;
+  const hash = row["arguments_hash"];
+  return {
     state: toState(textOf(row, "state")),
     isRepeatable: numberOf(row, "repeatable") === 1,
-    argumentsHash: optionalText(row, "arguments_hash"),
+    argumentsHash: hash === null ? undefined : database.open({ table: "agent_steps", run, key: [name] }, hash),
     attempt: numberOf(row, "attempt"),
   };
 }
 
 /** Writes down that a step begins, for the first time or again. */
-export function writeIntent(database: SqlDatabase, intent: StepIntent, before: StepRow | undefined): void {
+export function writeIntent(database: RunsDatabase, intent: StepIntent, before: StepRow | undefined): void {
   const { run, name, isRepeatable, argumentsHash, now } = intent;
   const state = advance(before?.state ?? "planned", before ? "repeat" : "begin", name);
   database.run(
@@ -53,7 +55,8 @@ export function writeIntent(database: SqlDatabase, intent: StepIntent, before: S
     name,
     state,
     isRepeatable ? 1 : 0,
-    argumentsHash ?? null,
+    // What it is a hash of could be guessed.
+    argumentsHash === undefined ? null : database.seal({ table: "agent_steps", run, key: [name] }, argumentsHash),
     (before?.attempt ?? 0) + 1,
     now,
   );
@@ -61,26 +64,26 @@ export function writeIntent(database: SqlDatabase, intent: StepIntent, before: S
 
 /** Writes down how a step ended. `text` is JSON; undefined for a step that gave nothing. */
 export function writeOutcome(
-  database: SqlDatabase,
+  database: RunsDatabase,
   place: { run: string; name: string; now: number },
   act: "finish" | "throw" | "lose",
   text: string | undefined,
 ): void {
   const { run, name, now } = place;
-  const before = findStep(database, run, name);
-  const state = advance(before?.state ?? "planned", act, name);
+  const before = database.all("select state from agent_steps where run = ? and name = ?", run, name)[0];
+  const state = advance(before ? toState(textOf(before, "state")) : "planned", act, name);
   database.run("update agent_steps set state = ?, at = ? where run = ? and name = ?", state, now, run, name);
   if (text !== undefined) writeText(database, { run, kind: "step", name }, text);
 }
 
 /** What a step gave. */
-export function readResult(database: SqlDatabase, run: string, name: string): unknown {
+export function readResult(database: RunsDatabase, run: string, name: string): unknown {
   const text = readText(database, run, "step", name);
   return text === undefined ? undefined : JSON.parse(text);
 }
 
 /** What a step threw, as well as it can be told: an error with its name and message. */
-export function readFailure(database: SqlDatabase, run: string, name: string): Error {
+export function readFailure(database: RunsDatabase, run: string, name: string): Error {
   const kept = readResult(database, run, name);
   const { name: kind, message, code } = isObject(kept) ? kept : {};
   const error = new Error(typeof message === "string" ? message : "The step failed");
@@ -96,7 +99,7 @@ export function describeFailure(error: unknown): string {
 }
 
 /** Steps that begun and did not end, and may not be done again, are unknown from now on. */
-export function loseIntents(database: SqlDatabase, run: string, now: number): void {
+export function loseIntents(database: RunsDatabase, run: string, now: number): void {
   database.run(
     "update agent_steps set state = 'unknown', at = ? where run = ? and state = 'intent' and repeatable = 0",
     now,
@@ -105,7 +108,7 @@ export function loseIntents(database: SqlDatabase, run: string, now: number): vo
 }
 
 /** The names of the steps that may have been done. */
-export function unknownSteps(database: SqlDatabase, run: string): string[] {
+export function unknownSteps(database: RunsDatabase, run: string): string[] {
   const rows = database.all("select name from agent_steps where run = ? and state = 'unknown' order by name", run);
   return rows.map((row) => textOf(row, "name"));
 }

@@ -3,9 +3,10 @@
  *
  * @module
  */
-import type { SqlDatabase } from "../../../ports.ts";
+import type { SqlRow } from "../../../ports.ts";
 import { McpError } from "../../../protocol/errors.ts";
-import { textOf } from "./cells.ts";
+import { numberOf } from "./cells.ts";
+import type { RunsDatabase, TextPlace } from "./sealing.ts";
 
 /** What a text is of. */
 export type TextKind = "task" | "end" | "step" | "event" | "question" | "answer" | "signal";
@@ -15,7 +16,7 @@ const partLength = 262_144;
 
 /** Keeps a text in the place of the one before. */
 export function writeText(
-  database: SqlDatabase,
+  database: RunsDatabase,
   place: { readonly run: string; readonly kind: TextKind; readonly name: string },
   text: string,
 ): void {
@@ -31,7 +32,7 @@ export function writeText(
       kind,
       name,
       part,
-      text.slice(start, end),
+      database.seal({ table: "agent_texts", run, key: [kind, name, part] }, text.slice(start, end)),
     );
     start = end;
   }
@@ -40,14 +41,16 @@ export function writeText(
 /**
  * A text that was kept; undefined where there is none.
  */
-export function readText(database: SqlDatabase, run: string, kind: TextKind, name: string): string | undefined {
+export function readText(database: RunsDatabase, run: string, kind: TextKind, name: string): string | undefined {
   const rows = database.all(
-    "select text from agent_texts where run = ? and kind = ? and name = ? order by part",
+    "select part, text from agent_texts where run = ? and kind = ? and name = ? order by part",
     run,
     kind,
     name,
   );
-  return rows.length === 0 ? undefined : rows.map((row) => textOf(row, "text")).join("");
+  if (rows.length === 0) return undefined;
+  const placeOf = (row: SqlRow): TextPlace => ({ table: "agent_texts", run, key: [kind, name, numberOf(row, "part")] });
+  return rows.map((row) => database.open(placeOf(row), row["text"])).join("");
 }
 
 /**
@@ -55,7 +58,7 @@ export function readText(database: SqlDatabase, run: string, kind: TextKind, nam
  *
  * @throws {McpError} When it is not there, or is no JSON.
  */
-export function readJson<Value>(database: SqlDatabase, run: string, kind: TextKind, name: string): Value {
+export function readJson<Value>(database: RunsDatabase, run: string, kind: TextKind, name: string): Value {
   const text = readText(database, run, kind, name);
   try {
     return JSON.parse(text ?? "");

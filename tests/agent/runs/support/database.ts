@@ -78,6 +78,7 @@ export function meddleWith(database: SqlDatabase, meddler: Meddler): SqlDatabase
       meddler.after?.("commit", []);
       return value;
     },
+    cipher: database.cipher,
     ...database.sync ? { sync: () => database.sync?.() ?? Promise.resolve() } : {},
     close: () => database.close?.(),
   };

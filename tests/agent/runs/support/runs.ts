@@ -52,6 +52,9 @@ export async function reach(runs: Runs, id: string, state: RunState, limit = 20_
   }
 }
 
+/** What tests seal with. */
+export const secret = "a secret of the tests alone";
+
 /** Runs over an empty database. */
 export async function withRuns(
   options: Omit<RunsOptions, "database">,

@@ -1,0 +1,28 @@
+/**
+ * Tests of runs, each in two kinds.
+ *
+ * @module
+ */
+import { describe } from "node:test";
+import { createRuns } from "../../../src/agent/mod.ts";
+import type { DurableRuns, RunsOptions } from "../../../src/agent/mod.ts";
+import { secret, withRuns } from "../../agent/runs/support/runs.ts";
+
+/** How runs are made in one kind of tests. */
+export interface Kind {
+  createRuns(options: RunsOptions): DurableRuns;
+  /** Runs over an empty database. */
+  withRuns(options: Omit<RunsOptions, "database">, use: (runs: DurableRuns) => Promise<void>): Promise<void>;
+}
+
+/** The same tests twice: with what is kept as it is, and with all of it sealed. */
+export function describeKinds(name: string, tests: (kind: Kind) => void): void {
+  for (const more of [{}, { secret }]) {
+    describe(`${name}${"secret" in more ? ", sealed" : ""}`, () => {
+      tests({
+        createRuns: (options) => createRuns({ ...options, ...more }),
+        withRuns: (options, use) => withRuns({ ...options, ...more }, use),
+      });
+    });
+  }
+}
