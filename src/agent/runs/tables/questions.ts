@@ -62,7 +62,7 @@ export function openQuestions(database: RunsDatabase, run: string): AgentQuestio
 }
 
 /** The ids of questions that wait no more, oldest first: those with an answer, all of them where the run is over. */
-export function closedQuestions(database: SqlDatabase, run: string, isOver: boolean): string[] {
+export function closedQuestions(database: RunsDatabase, run: string, isOver: boolean): string[] {
   const rows = database.all(
     "select id from agent_questions where run = ? and (answered_at is not null or ? = 1) order by asked",
     run,
