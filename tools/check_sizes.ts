@@ -88,7 +88,7 @@ const budgets: readonly Budget[] = [
     most: 10_240,
     today: 12_262,
   },
-  { name: "connect and one tool call, from mod.ts", from: "./mod.ts", program: oneCall, most: 18_432, today: 28_685 },
+  { name: "connect and one tool call, from mod.ts", from: "./mod.ts", program: oneCall, most: 18_432, today: 28_691 },
   {
     name: "openHub and one tool call",
     from: "./mod.ts",
@@ -233,8 +233,12 @@ async function bundle(contents: string): Promise<BuildResult> {
   });
 }
 
+/** A module that is asked for where the runtime has it: what does not have it starts all the same. */
+const asked = /getBuiltinModule\??\.?\(["'`]node:\w+["'`]\)/g;
+
 function findForbidden(text: string, result: BuildResult, allowed: readonly string[]): string[] {
-  const problems = forbidden.filter(({ pattern }) => pattern.test(text)).map(({ name }) => `it holds ${name}`);
+  const imports = text.replaceAll(asked, "");
+  const problems = forbidden.filter(({ pattern }) => pattern.test(imports)).map(({ name }) => `it holds ${name}`);
   const packages = Object.keys(result.metafile?.inputs ?? {}).filter((path) => {
     const [, name] = /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path) ?? [];
     return name !== undefined && !allowed.includes(name);

@@ -107,8 +107,12 @@ export class BrowserSessions {
 /** The oldest one of the tenant that has most of them: nobody is put out by others. */
 function superfluous(place: ReadonlyMap<string, Kept>): string | undefined {
   const counts = new Map<string, number>();
-  for (const { principal: { tenant } } of place.values()) counts.set(tenant, (counts.get(tenant) ?? 0) + 1);
-  const most = Math.max(...counts.values());
+  let most = 0;
+  for (const { principal: { tenant } } of place.values()) {
+    const count = (counts.get(tenant) ?? 0) + 1;
+    counts.set(tenant, count);
+    most = Math.max(most, count);
+  }
   for (const [hash, { principal: { tenant } }] of place) if (counts.get(tenant) === most) return hash;
   return undefined;
 }

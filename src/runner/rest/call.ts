@@ -59,6 +59,7 @@ export class Call {
   #hub: Promise<CallHub> | undefined;
   #leaving: Leaving | undefined;
   #wasAsked = false;
+  #isCounted = false;
 
   /**
    * Made by the runner.
@@ -94,6 +95,21 @@ export class Call {
     const { judge } = this.#options;
     if (!judge) throw new TypeError("Nobody is signed in on a public route");
     return judge;
+  }
+
+  /** Whether bytes of it were counted. */
+  get isCounted(): boolean {
+    return this.#isCounted;
+  }
+
+  /**
+   * Counts bytes that came or went, for whoever asks.
+   *
+   * @internal
+   */
+  count(bytes: number): void {
+    this.#isCounted = true;
+    this.parts.quotas.count(this.#options.caller?.principal.tenant ?? this.tenant, bytes);
   }
 
   /** Whether the policy was asked. */
@@ -150,8 +166,7 @@ export class Call {
   async body(): Promise<JsonObject> {
     const { parts, route, request } = this.#options;
     const value = await readObject(request, parts);
-    const length = Number(request.headers.get("content-length")) || JSON.stringify(value).length;
-    parts.quotas.count(this.#options.caller?.principal.tenant ?? this.tenant, length);
+    this.count(Number(request.headers.get("content-length")) || JSON.stringify(value).length);
     const checked = route.body && parts.check(route.body, value);
     if (!checked || checked.valid) return value;
     const [first] = checked.issues;
@@ -163,7 +178,7 @@ export class Call {
   /** A reply with JSON for its body. */
   json(body: object, status = 200, headers: Readonly<Record<string, string>> = {}): Response {
     const text = JSON.stringify(body);
-    this.parts.quotas.count(this.#options.caller?.principal.tenant ?? this.tenant, text.length);
+    this.count(text.length);
     return new Response(text, { status, headers: { "content-type": "application/json", ...headers } });
   }
 

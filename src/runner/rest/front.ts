@@ -181,23 +181,40 @@ async function finished(route: Route, call: Call, leave: () => void): Promise<Re
       throw new TypeError(`The route ${route.method} ${route.path} did not ask the policy`);
     }
     isStream = response.body !== null && response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+    const count = call.isCounted || call.way === undefined ? undefined : countOf(call);
+    if (!isStream) return count ? withEnd(response, { count }) : response;
     // A host may let go of a stream that it does not read without a word, and tell of it by the request alone.
-    if (isStream) void call.leaving.left.then(finish);
-    return isStream ? withEnd(response, finish) : response;
+    void call.leaving.left.then(finish);
+    return withEnd(response, { finish, count });
   } finally {
     if (!isStream) finish();
   }
 }
 
-/** The same reply, which tells when nobody reads it any more. */
-function withEnd(response: Response, finish: () => void): Response {
+/** Counts what comes and goes where a route reads and writes by itself. */
+function countOf(call: Call): (bytes: number) => void {
+  call.count(Number(call.request.headers.get("content-length")) || 0);
+  return (bytes) => call.count(bytes);
+}
+
+/** The same reply, which tells how much of it is read, and when nobody reads it any more. */
+function withEnd(
+  response: Response,
+  { finish = () => {}, count }: {
+    readonly finish?: () => void;
+    readonly count: ((bytes: number) => void) | undefined;
+  },
+): Response {
   const reader = response.body?.getReader();
   if (!reader) return response;
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {
         const { done, value } = await reader.read();
-        if (!done) return controller.enqueue(value);
+        if (!done) {
+          count?.(value.length);
+          return controller.enqueue(value);
+        }
         finish();
         controller.close();
       } catch (error) {

@@ -45,7 +45,7 @@ async function events(call: Call): Promise<Response> {
     throw wrongField("Last-Event-ID", "expected a whole number, 0 or more");
   }
   const after = last === null ? call.number("after", 0) : Number(last);
-  const { leaving, parts: { clock, keepAlive, quotas, logger } } = call;
+  const { leaving, parts: { clock, keepAlive, logger } } = call;
   const iterator = told(runs.events(record.id, { after, signal: leaving.signal }), logger);
   let first: IteratorResult<SentEvent> | undefined;
   if (record.end) {
@@ -57,7 +57,7 @@ async function events(call: Call): Promise<Response> {
     clock,
     keepAlive,
     retry,
-    count: (bytes) => quotas.count(call.principal.tenant, bytes),
+    count: (bytes) => call.count(bytes),
     done: () => leaving.leave(),
   });
 }

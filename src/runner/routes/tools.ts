@@ -93,7 +93,7 @@ async function callTool(call: Call): Promise<Response> {
   if (!found) throw missing("tool", name);
   await allow(call, found, { hub, given });
   const wantsEvents = call.request.headers.get("accept")?.toLowerCase().includes("text/event-stream") ?? false;
-  const { leaving, parts: { clock, keepAlive, quotas } } = call;
+  const { leaving, parts: { clock, keepAlive } } = call;
   const run = (onProgress?: (progress: Progress) => void): Promise<CallToolResult> =>
     hub.lease.hub.callTool({ server: found.server, name: found.name }, given, {
       throws: true,
@@ -104,7 +104,7 @@ async function callTool(call: Call): Promise<Response> {
   return eventStream(progressOf(run, call), {
     clock,
     keepAlive,
-    count: (bytes) => quotas.count(call.principal.tenant, bytes),
+    count: (bytes) => call.count(bytes),
     done: () => leaving.leave(),
   });
 }

@@ -38,6 +38,42 @@ describe("quotas", () => {
     assertEquals((await world.ask("/api/tools")).status, 200);
   });
 
+  it("of bytes hold at /mcp and for models too, both ways", async () => {
+    const text = "x".repeat(40_000);
+    const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "alpha__echo", arguments: { text } } };
+    const about = {
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+      "io.modelcontextprotocol/clientInfo": { name: "raw", version: "1" },
+      "io.modelcontextprotocol/clientCapabilities": {},
+    };
+    const modern = { ...call, params: { ...call.params, _meta: about } };
+    const headers = {
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": "2026-07-28",
+      "mcp-method": "tools/call",
+      "mcp-name": "alpha__echo",
+    };
+    const chat = { model: "helper", messages: [{ role: "user", content: text }] };
+    const requests: readonly (readonly [string, object, Record<string, string>])[] = [
+      ["/mcp", modern, headers],
+      ["/v1/chat/completions", chat, {}],
+      ["/v1/chat/completions", { ...chat, stream: true }, {}],
+    ];
+    for (const [path, body, headers] of requests) {
+      await using world = await createWorld({ quotas: { bytesPerMinute: 120_000 } });
+      const sizes: number[] = [];
+      const statuses: number[] = [];
+      for (let count = 0; count < 3; count++) {
+        const sent = { ...headers, "content-length": String(JSON.stringify(body).length) };
+        const response = await world.ask(path, { body, headers: sent });
+        statuses.push(response.status);
+        sizes.push((await response.text()).length);
+      }
+      assertEquals(statuses, [200, 200, 429], path);
+      assert(sizes[0]! > 40_000, path);
+    }
+  });
+
   it("of runs: as many as one likes, more than one page of them", async () => {
     for (const runs of [1_000, 1_050, 1_101.5, Infinity]) {
       const clock = new VirtualClock();

@@ -201,7 +201,7 @@ export class RunCall {
     if (await planner.hashOf(entry) !== proposal.toolHash) return { type: "changed" };
     const relayed = this.#relayed(proposal, {
       spend: (usage) => spent.push(usage),
-      spent: () => tokensOf(sum(spent)),
+      spent: () => totalOf(sum(spent)),
     });
     relay?.begin(relayed);
     try {
@@ -377,7 +377,7 @@ function kindOf({ method }: InputRequest): string {
   return method === "elicitation/create" ? "elicitation" : method === "sampling/createMessage" ? "sampling" : "input";
 }
 
-function tokensOf({ inputTokens, outputTokens }: TokenUsage): number {
+function totalOf({ inputTokens, outputTokens }: TokenUsage): number {
   return inputTokens + outputTokens;
 }
 
