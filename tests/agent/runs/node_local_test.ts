@@ -27,9 +27,11 @@ describe("runs in a newer Node", () => {
         dirname(fileURLToPath(import.meta.url))
       }`,
     );
+    // A Node that finds it, even empty, takes itself for a child of this one and runs nothing.
+    delete process.env["NODE_TEST_CONTEXT"];
     const { code, output } = await runProcess(
       [node, loader, "--no-warnings", "--test", "--test-reporter=tap", ...files.map((file) => join(here, file)), more],
-      { timeout: 80_000, env: { NODE_TEST_CONTEXT: "", NODE_OPTIONS: "" } },
+      { timeout: 80_000, env: { NODE_OPTIONS: "" } },
     );
     assertEquals(code, 0, output.slice(-4_000));
     const passed = Number(/^# pass (\d+)$/m.exec(output)?.[1]);
