@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { createRunner } from "../src/runner/mod.ts";
+import { createRunner, createSealedSessions } from "../src/runner/mod.ts";
 import type { Runner } from "../src/runner/mod.ts";
 import { sendBack, sendToTenant } from "./tenant/door.ts";
 import { secretOf } from "./env.ts";
@@ -59,11 +59,11 @@ function createWorker(): RunnerWorker {
 
 /** @throws {TypeError} When a setting is missing or makes no sense. */
 function openFront(env: RunnerEnv): { readonly runner: Runner; readonly operator: Operator } {
-  secretOf(env);
+  const secret = secretOf(env);
   const operator = new Operator(env, logger);
   const runner = createRunner({
     ...namesOf(env),
-    access: { keys: operator.keys, policy: operator.policy },
+    access: { keys: operator.keys, policy: operator.policy, sessions: createSealedSessions({ secret }) },
     agents: offered,
     quotas: (tenant) => operator.quotas(tenant),
     forward: (call) => call.way === undefined ? sendBack(call.request, env) : sendToTenant(call, env),

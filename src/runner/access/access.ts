@@ -14,7 +14,7 @@ import type { AuthInfo } from "../../server/definitions.ts";
 import { ask, Refusal, wrongField } from "../rest/problem.ts";
 import { hashApiKey, isApiKey } from "./keys.ts";
 import type { KeyStore } from "./keys.ts";
-import type { BrowserSessions } from "./sessions.ts";
+import type { SessionKeeper } from "./sessions.ts";
 import type { Action, AuditLog, AuditOutcome, Can, Policy, Principal } from "./types.ts";
 
 /** How many hashes are remembered, so that each key is hashed once and not with each request. */
@@ -33,8 +33,8 @@ export interface AccessOptions {
   } | undefined;
   /** Callers that another runner has let in and hands over: of `createHandedOver`. Then nobody else is let in. */
   readonly handedOver?: { find(request: Request): Promise<Caller | undefined> } | undefined;
-  /** Sessions of browsers, of `createSessions` (none). */
-  readonly sessions?: BrowserSessions | undefined;
+  /** Sessions of browsers, of `createSessions` or `createSealedSessions` (none). */
+  readonly sessions?: SessionKeeper | undefined;
   /** Who may do what: of `createPolicy`, or your own. */
   readonly policy: Policy;
   /** Keeps a row for each decision (none). */
@@ -143,7 +143,7 @@ export class Access {
   }
 
   /** Sessions of browsers, where there are some. */
-  get sessions(): BrowserSessions | undefined {
+  get sessions(): SessionKeeper | undefined {
     return this.#options.sessions;
   }
 

@@ -32,6 +32,18 @@ export interface BrowserSession {
   readonly expiresAt: number;
 }
 
+/** Keeps sessions of browsers: of `createSessions`, or `createSealedSessions`. */
+export interface SessionKeeper {
+  /** Makes a token that begins a session of a principal. It belongs into the fragment of a URL (`#token=…`), which no server and no log sees. */
+  invite(principal: Principal): Promise<string>;
+  /** Begins a session with a token; undefined when it is not known, was used, or has ended. */
+  begin(token: string): Promise<BrowserSession | undefined>;
+  /** Whose session it is; undefined when there is none. */
+  find(id: string): Promise<Principal | undefined>;
+  /** Ends a session. */
+  end(id: string): Promise<void>;
+}
+
 /** The options, filled in. */
 export interface SessionParts {
   readonly lifetime: number;
@@ -47,7 +59,7 @@ interface Kept {
 }
 
 /** Sessions of browsers: made by {@linkcode createSessions}. */
-export class BrowserSessions {
+export class BrowserSessions implements SessionKeeper {
   readonly #options: SessionParts;
   /** By the hash of what names them. */
   readonly #tokens = new Map<string, Kept>();

@@ -74,6 +74,26 @@ describe("the Worker in front of tenants", { concurrency: false }, () => {
     assertEquals(preflight.status, 204);
   });
 
+  test("has sessions of browsers, for its own page alone", { skip }, async () => {
+    const page = { origin: world.url, "sec-fetch-site": "same-origin" };
+    const nobody = { authorization: "" };
+    const body = { token: world.key("ada") };
+    const begun = await world.ask("/api/session", { body, headers: { ...nobody, ...page } });
+    const [cookie = ""] = (begun.headers.get("set-cookie") ?? "").split(";");
+    assertEquals([begun.status, cookie.startsWith("causeway-session=")], [204, true]);
+    const path = "/api/tools/data__fetch_data";
+    const called = await world.ask(path, { body: { city: "Rome" }, headers: { ...nobody, ...page, cookie } });
+    assertEquals(called.status, 200, await called.text());
+    const before = sent();
+    for (
+      const headers of [{ cookie }, { cookie, origin: world.url }, { cookie, ...page, "sec-fetch-site": "same-site" }]
+    ) {
+      const refused = await world.ask(path, { body: { city: "Rome" }, headers: { ...nobody, ...headers } });
+      assertEquals(refused.status, 403, JSON.stringify(headers));
+    }
+    assertEquals(sent(), before);
+  });
+
   test("refuses in the object what the policy denies, and what is not well formed", { skip }, async () => {
     const before = sent();
     assertEquals((await world.ask("/api/tools/data__fetch_data", { body: { city: "x" }, as: "bob" })).status, 404);

@@ -8,6 +8,7 @@ import { buildRunnerWorker } from "../../../tools/build/runner_worker.ts";
 import type { BuiltWorker } from "../../../tools/build/runner_worker.ts";
 import { packagesInstalled } from "../../../tools/programs.ts";
 import { createApiKey } from "../../../src/runner/mod.ts";
+import type { Fetch } from "../../../src/ports.ts";
 import type { R2Bucket } from "../../../src/runtime/stores/r2_store.ts";
 import { createHandler, McpServer } from "../../../src/server/mod.ts";
 
@@ -33,7 +34,9 @@ class Evictable extends TenantObject {
     if (pathname === "/test/rows") {
       const tables = this.state.storage.sql.exec("SELECT name FROM sqlite_master WHERE type = 'table'").toArray();
       const keys = [...(await this.state.storage.list()).keys()];
-      return Response.json({ tables: tables.map(({ name }) => name), keys, alarm: await this.state.storage.getAlarm() });
+      const text = JSON.stringify([...(await this.state.storage.list()).values()]);
+      const alarm = await this.state.storage.getAlarm();
+      return Response.json({ tables: tables.map(({ name }) => name), keys, text, alarm });
     }
     return super.fetch(request);
   }
@@ -79,6 +82,8 @@ export interface WorldOptions {
   readonly principals?: Readonly<Record<string, { readonly principal: string; readonly tenant: string }>>;
   /** Further bindings and variables. */
   readonly bindings?: Readonly<Record<string, string>>;
+  /** Answers what goes to these hosts. */
+  readonly web?: { readonly hosts: readonly string[]; readonly fetch: Fetch } | undefined;
   /** Further options of Miniflare. */
   readonly more?: Partial<MiniflareOptions>;
 }
@@ -90,6 +95,15 @@ export interface AskOptions {
   readonly method?: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** What an object keeps. */
+export interface Rows {
+  readonly tables: readonly string[];
+  readonly keys: readonly string[];
+  /** The values under the keys. */
+  readonly text: string;
+  readonly alarm: number | null;
 }
 
 /** A Worker at work. */
@@ -108,7 +122,7 @@ export interface WorkerWorld extends AsyncDisposable {
   /** Forgets what the object of a tenant has in memory. */
   evict(tenant: string): Promise<void>;
   /** What is in the storage of a tenant's object. */
-  rows(tenant: string): Promise<{ readonly tables: string[]; readonly keys: string[]; readonly alarm: number | null }>;
+  rows(tenant: string): Promise<Rows>;
 }
 
 /** A secret of the tests alone. */
@@ -149,11 +163,16 @@ export async function startWorld(options: WorldOptions = {}): Promise<WorkerWorl
     bindings: { RUNNER_SECRET: secret, ALLOWED_HOSTS: "", WATCHDOG: "1000", ...bindings },
     outboundService: async (request: Request) => {
       const { hostname } = new URL(request.url);
+      const body = request.method === "GET" || request.method === "HEAD" ? null : await request.arrayBuffer();
+      const sent = { method: request.method, headers: new Headers([...request.headers]), body };
+      const { web } = options;
+      if (web?.hosts.includes(hostname)) {
+        const reply = await web.fetch(request.url, sent);
+        return new FlareResponse(reply.body as never, { status: reply.status, headers: [...reply.headers] });
+      }
       const handler = handlers.get(hostname) ?? createHandler(createTools(hostname, ledger), { allowedHosts: "*" });
       handlers.set(hostname, handler);
-      const body = request.method === "GET" || request.method === "HEAD" ? null : await request.arrayBuffer();
-      const headers = new Headers([...request.headers]);
-      const reply = await handler(new Request(request.url, { method: request.method, headers, body }));
+      const reply = await handler(new Request(request.url, sent));
       return new FlareResponse(reply.body as never, { status: reply.status, headers: [...reply.headers] });
     },
     ...more,

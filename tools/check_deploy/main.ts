@@ -2,8 +2,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runProcess } from "./process.ts";
-import { nodePath, root } from "./programs.ts";
+import { runProcess } from "../process.ts";
+import { nodePath, root } from "../programs.ts";
 
 const configs = ["wrangler.toml", "workers/server.toml", "workers/client.toml"] as const;
 
