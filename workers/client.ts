@@ -6,6 +6,7 @@
  */
 import { connect, HttpStatusError, InvalidParamsError, LimitExceededError, McpError } from "../src/entry/workers.ts";
 import type { JsonObject } from "../src/entry/workers.ts";
+import { isAllowed } from "./session/token.ts";
 
 /** What the operator sets. */
 export interface Env {
@@ -42,16 +43,6 @@ const worker = {
 };
 
 export default worker;
-
-/** Compares digests, so that the time it takes says nothing about the token. */
-async function isAllowed(request: Request, { ACCESS_TOKEN }: Env): Promise<boolean> {
-  if (!ACCESS_TOKEN) return false;
-  const digest = async (text: string): Promise<Uint8Array> =>
-    new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
-  const given = await digest(request.headers.get("authorization") ?? "");
-  const wanted = await digest(`Bearer ${ACCESS_TOKEN}`);
-  return given.every((byte, index) => byte === wanted[index]);
-}
 
 async function readArguments(request: Request): Promise<JsonObject> {
   if (request.method !== "POST") throw new TypeError("Use POST to call a tool");

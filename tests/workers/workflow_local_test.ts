@@ -1,18 +1,11 @@
-/**
- * Steps on a real local Workflow, whose workerd is killed in the middle of a call. A local Workflow does not resume by itself; an event
- * that is sent to it wakes it.
- */
+/** The Worker of `workers/run_workflow.ts` in real workerd: an agent's runs as Cloudflare Workflows. */
 import { assert, assertEquals } from "@std/assert";
-import type { ChildProcess } from "node:child_process";
-import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { Miniflare, MiniflareOptions } from "miniflare";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { describe, test } from "node:test";
-import { endProcess, startProcess } from "../../tools/process.ts";
-import { bunPath, packagesInstalled, root } from "../../tools/programs.ts";
+import { after, before, describe, test } from "node:test";
+import { createHandler, McpServer } from "../../src/server/mod.ts";
+import { workerBuild } from "../../tools/build/worker.ts";
+import { packagesInstalled, root } from "../../tools/programs.ts";
 
 const skip = !packagesInstalled()
   ? "miniflare and esbuild are not installed"
@@ -20,94 +13,103 @@ const skip = !packagesInstalled()
   ? false
   : "it is the same workerd from each runtime: once is enough, on Bun";
 
-const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
-
-/** The tool: counts calls, and does not answer the second one of each run. */
-async function startTool(): Promise<{ server: Server; url: string; counts: Map<string, number> }> {
-  const counts = new Map<string, number>();
-  const server = createServer((request, response) => {
-    const key = (request.url ?? "").slice(1);
-    counts.set(key, (counts.get(key) ?? 0) + 1);
-    request.resume();
-    if (!key.endsWith("/2")) response.end("ok");
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, counts };
+interface Shown {
+  readonly id: string;
+  readonly status: string;
+  readonly question?: { readonly id: string; readonly kind: string };
+  readonly end?: { readonly type: string; readonly text: string };
 }
 
-interface Host {
-  readonly child: ChildProcess;
-  ask(path: string, id: string): Promise<{ readonly status?: string; readonly output?: unknown }>;
-}
+let flare: Miniflare;
+const calls: string[] = [];
 
-async function startHost(folder: string, ledger: string): Promise<Host> {
-  const program = join(root, "tests", "workers", "workflow_host.ts");
-  const child = startProcess([bunPath() ?? "bun", program, folder, ledger]);
-  let problems = "";
-  child.stderr?.setEncoding("utf8").on("data", (text: string) => problems = (problems + text).slice(-4_000));
-  const lines = child.stdout && createInterface({ input: child.stdout });
-  const url = await new Promise<string>((resolve, reject) => {
-    child.once("exit", () => reject(new Error(`The host ended early: ${problems}`)));
-    lines?.on("line", (line) => {
-      if (line.startsWith("ready ")) resolve(line.slice(6));
-    });
+before(async () => {
+  if (skip) return;
+  const { build } = await import("esbuild");
+  const { Miniflare, Response: FlareResponse } = await import("miniflare");
+  const built = await build({
+    ...workerBuild,
+    entryPoints: [join(root, "workers", "run_workflow.ts")],
+    write: false,
+    external: ["cloudflare:*"],
   });
-  return {
-    child,
-    async ask(path, id) {
-      const response = await fetch(new URL(`${path}?id=${id}`, url), { signal: AbortSignal.timeout(10_000) });
-      const text = await response.text();
-      assertEquals(response.status, 200, text);
-      return JSON.parse(text);
+  const server = new McpServer({ name: "tools", version: "1.0.0" });
+  const input = { type: "object", properties: { text: { type: "string" } } };
+  server.tool("fetch_data", { description: "Fetches", input }, ({ text }) => {
+    calls.push(`fetch_data ${text}`);
+    return { fetched: text };
+  });
+  server.tool("send", { description: "Sends", input }, ({ text }) => {
+    calls.push(`send ${text}`);
+    return "sent";
+  });
+  const handler = createHandler(server, { allowedHosts: "*" });
+  flare = new Miniflare({
+    modules: [{ type: "ESModule", path: "workflow.js", contents: built.outputFiles[0]?.text ?? "" }],
+    compatibilityDate: "2026-05-03",
+    compatibilityFlags: ["enable_request_signal"],
+    workflows: { RUNS: { name: "causeway-run", className: "RunWorkflow" } },
+    durableObjects: { MARKS: { className: "StoreObject", useSQLite: true } },
+    bindings: {
+      ACCESS_TOKEN: "a token of the tests",
+      MCP_URL: "https://tools.example/mcp",
+      READ_ONLY: "tools.fetch_*",
     },
-  };
+    outboundService: async (request: Request) => {
+      const body = request.method === "POST" ? await request.arrayBuffer() : null;
+      const sent = { method: request.method, headers: new Headers([...request.headers]), body };
+      const reply = await handler(new Request(request.url, sent));
+      return new FlareResponse(reply.body as never, { status: reply.status, headers: [...reply.headers] });
+    },
+  } as unknown as MiniflareOptions);
+  await flare.ready;
+});
+after(() => flare?.dispose());
+
+async function ask<Value>(path: string, status: number, body?: object, token = "a token of the tests"): Promise<Value> {
+  const text = JSON.stringify(body);
+  const response = await flare.dispatchFetch(`http://localhost${path}`, {
+    headers: { authorization: `Bearer ${token}` },
+    ...(body && { method: "POST", body: text }),
+  });
+  const answer = await response.text();
+  assertEquals(response.status, status, answer);
+  return JSON.parse(answer);
 }
 
-async function kill({ child }: Host): Promise<void> {
-  const ended = once(child, "exit");
-  endProcess(child);
-  await ended;
+async function until(id: string, isThere: (run: Shown) => boolean): Promise<Shown> {
+  for (let turns = 0; turns < 400; turns++) {
+    const run = await ask<Shown>(`/runs/${id}`, 200);
+    if (isThere(run)) return run;
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  throw new Error("The workflow did not come there");
 }
 
-async function until(look: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  for (const end = Date.now() + 30_000; Date.now() < end; await pause(20)) if (await look()) return;
-  throw new Error(`It does not come: ${what}`);
-}
+describe("a run as a workflow", { concurrency: false }, () => {
+  test("fetches data and ends", { skip, timeout: 30_000 }, async () => {
+    const { id } = await ask<Shown>("/runs", 202, { input: "call tools.fetch_data text=one" });
+    const { status, end } = await until(id, ({ end }) => end !== undefined);
+    assertEquals([status, end?.type, calls], ["complete", "succeeded", ["fetch_data one"]]);
+    assert(end?.text.includes('"fetched":"one"'), end?.text);
+  });
 
-describe("an agent in a real Workflow", () => {
-  test("killed in the middle of a call it goes on: what was done is not done again, and the doubt is told", {
-    skip,
-    timeout: 90_000,
-  }, async () => {
-    const cache = join(root, ".cache", "workflows");
-    mkdirSync(cache, { recursive: true });
-    const folder = mkdtempSync(join(cache, "place-"));
-    const tool = await startTool();
-    let host = await startHost(folder, tool.url);
-    try {
-      await host.ask("/create", "instance");
-      await until(() => tool.counts.has("instance/2"), "the second call");
-      await kill(host);
-      host = await startHost(folder, tool.url);
-      const { status } = await host.ask("/answer", "instance");
-      assert(status !== "complete" && status !== "errored", status);
-      let last: Awaited<ReturnType<Host["ask"]>> = {};
-      await until(async () => {
-        last = await host.ask("/status", "instance");
-        return last.status === "complete" || last.status === "errored";
-      }, "the end of the instance");
-      assertEquals([last.status, last.output], ["complete", `["ok","unknown","ok","accept","ok"]`]);
-      assertEquals(Object.fromEntries(tool.counts), {
-        "instance/1": 1,
-        "instance/2": 1,
-        "instance/3": 1,
-        "instance/4": 1,
-      });
-    } finally {
-      endProcess(host.child);
-      tool.server.closeAllConnections();
-      tool.server.close();
-      rmSync(folder, { recursive: true, force: true });
-    }
+  test("waits for a yes, and calls once", { skip, timeout: 30_000 }, async () => {
+    calls.length = 0;
+    const { id } = await ask<Shown>("/runs", 202, { input: "call tools.send text=two" });
+    const { question } = await until(id, ({ question }) => question !== undefined);
+    assertEquals([question?.kind, calls], ["approval", []]);
+    await ask(`/runs/${id}/input`, 404, { question: "another", answer: { action: "accept" } });
+    await ask(`/runs/${id}/input`, 400, { question: question?.id, answer: { action: "retry" } });
+    await ask(`/runs/${id}/input`, 200, { question: question?.id, answer: { action: "accept" } });
+    const run = await until(id, ({ end }) => end !== undefined);
+    assertEquals([run.end?.type, calls, run.question], ["succeeded", ["send two"], undefined]);
+  });
+
+  test("is for whoever has the token, and takes no nonsense", { skip }, async () => {
+    await ask("/runs", 403, { input: "say hello" }, "another");
+    await ask("/runs", 400, { input: 17 });
+    await ask("/runs/nobody", 404);
+    await ask("/", 404);
   });
 });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { runProcess } from "../process.ts";
 import { nodePath, root } from "../programs.ts";
 
-const configs = ["wrangler.toml", "workers/server.toml", "workers/client.toml"] as const;
+const configs = ["wrangler.toml", "workers/server.toml", "workers/client.toml", "workers/workflow.toml"] as const;
 
 /** Prints the size of each upload, and answers 1 when one cannot be made. */
 export async function main(): Promise<number> {

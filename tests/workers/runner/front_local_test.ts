@@ -2,6 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { after, before, describe, test } from "node:test";
 import { connect } from "../../../src/entry/local.ts";
+import { createApiKey } from "../../../src/runner/mod.ts";
 import { resultsOf, skip, startWorld, usualConfig } from "./world.ts";
 import type { WorkerWorld } from "./world.ts";
 
@@ -60,6 +61,29 @@ describe("the Worker in front of tenants", { concurrency: false }, () => {
     };
     assertEquals((await world.ask(path, { body, headers: forged })).status, 401);
     assertEquals(sent(), before);
+  });
+
+  test("takes keys that are in KV, until they are withdrawn or end", { skip }, async () => {
+    const kv = await world.flare.getKVNamespace("CONFIG") as unknown as {
+      put(key: string, value: string): Promise<void>;
+      delete(key: string): Promise<void>;
+    };
+    const { key, hash } = await createApiKey();
+    const headers = { authorization: `Bearer ${key}` };
+    const status = async () => {
+      const response = await world.ask("/api/session", { headers });
+      await response.body?.cancel();
+      return response.status;
+    };
+    assertEquals(await status(), 401);
+    await kv.put(`causeway:key/${hash}`, JSON.stringify({ principal: "ada", tenant: "acme" }));
+    assertEquals(await status(), 200);
+    await kv.put(`causeway:key/${hash}`, JSON.stringify({ principal: "ada", tenant: "acme", expiresAt: 1 }));
+    assertEquals(await status(), 401);
+    await kv.put(`causeway:key/${hash}`, "broken");
+    assertEquals(await status(), 503);
+    await kv.delete(`causeway:key/${hash}`);
+    assertEquals(await status(), 401);
   });
 
   test("lets pages of an allowed origin ask, without credentials", { skip }, async () => {
