@@ -1,6 +1,6 @@
 /**
  * A new version of the program takes the place of the old one in the middle of runs, with newer tables: process by process over one
- * file, and in an object. `CAUSEWAY_KILLS=full` does it on three runtimes, ten times in an object.
+ * file. `CAUSEWAY_KILLS=full` does it on three runtimes. That of an object is in `workerd_local_test.ts`.
  */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { once } from "node:events";
