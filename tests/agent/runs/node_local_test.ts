@@ -18,13 +18,24 @@ describe("runs in a newer Node", () => {
     assert(node, "no Node from 22.13 on was found, and none could be fetched");
     const here = join(root, "tests", "agent", "runs");
     const files = readdirSync(here).filter((file) => file.endsWith("_test.ts") && !file.includes("local"));
-    const more = join(root, "tests", "runtime", "sql", "file_database_local_test.ts");
+    const more = [
+      join(root, "tests", "runtime", "sql", "file_database_local_test.ts"),
+      join(here, "sealed_local_test.ts"),
+    ];
     const loader = process.execArgv.find((parameter) => parameter.startsWith("--import="));
     assert(loader, `the loader of the tests is given to Node: ${process.execArgv.join(" ")}`);
     // A process that knows of being a test's runs no tests of its own.
     delete process.env["NODE_TEST_CONTEXT"];
     const { code, output } = await runProcess(
-      [node, loader, "--no-warnings", "--test", "--test-reporter=tap", ...files.map((file) => join(here, file)), more],
+      [
+        node,
+        loader,
+        "--no-warnings",
+        "--test",
+        "--test-reporter=tap",
+        ...files.map((file) => join(here, file)),
+        ...more,
+      ],
       { timeout: 80_000 },
     );
     assertEquals(code, 0, output.slice(-4_000));
