@@ -15,7 +15,6 @@ import { openAnyDatabase } from "../support/database.ts";
 import { checkEvents, eventsOf, secret } from "../support/runs.ts";
 import { createScriptedAgent } from "../support/scripted_agent.ts";
 import { checkTally, emptyTally, tallyRun } from "./ledger.ts";
-import { idOf } from "./plan.ts";
 import { type Place, withPlace } from "./place.ts";
 
 const isFull = process.env["CAUSEWAY_KILLS"] === "full";
