@@ -13,7 +13,7 @@ const isOld = !("Bun" in globalThis) && !("Deno" in globalThis) &&
 const skip = isOld ? false : "this runtime runs them itself";
 
 describe("runs in a newer Node", () => {
-  test("all tests of runs and of files pass", { skip, timeout: 90_000 }, async () => {
+  test("all tests of runs and of files pass", { skip, timeout: 190_000 }, async () => {
     const node = await newerNodePath();
     assert(node, "no Node from 22.13 on was found, and none could be fetched");
     const here = join(root, "tests", "agent", "runs");
@@ -36,7 +36,7 @@ describe("runs in a newer Node", () => {
         ...files.map((file) => join(here, file)),
         ...more,
       ],
-      { timeout: 80_000 },
+      { timeout: 180_000 },
     );
     assertEquals(code, 0, output.slice(-4_000));
     const passed = Number(/^# pass (\d+)$/m.exec(output)?.[1]);
