@@ -160,7 +160,7 @@ export type SqlRow = Readonly<Record<string, SqlValue>>;
 /**
  * Encryption that answers at once. WebCrypto lets one wait, and what is done within a transaction of a database cannot.
  */
-export interface Cipher {
+export interface SqlCipher {
   /** Makes a key of 32 bytes of a secret, good for one purpose (HKDF-SHA-256). */
   derive(secret: Uint8Array, salt: Uint8Array, purpose: string): Uint8Array;
   /**
@@ -189,7 +189,7 @@ export interface SqlDatabase {
   /** Resolves when what was written would outlive the machine's loss of power. A database that writes before it answers leaves it out. */
   sync?(): Promise<void>;
   /** What its rows can be encrypted with; undefined where the runtime has nothing that answers at once. */
-  readonly cipher?: Cipher | undefined;
+  readonly cipher?: SqlCipher | undefined;
   /** Lets go of it. Idempotent. */
   close?(): void;
 }

@@ -76,6 +76,6 @@ export { samplingHandler } from "./loop/turns/sampling.ts";
 export type { SamplingPolicy } from "./loop/turns/sampling.ts";
 export type { Relay, RelayOptions } from "../hub/gateway/mod.ts";
 export type { RelayedCall } from "../hub/relayed_call.ts";
-export type { Cipher, SqlDatabase, SqlRow, SqlValue } from "../ports.ts";
+export type { SqlCipher, SqlDatabase, SqlRow, SqlValue } from "../ports.ts";
 export { callOnce, createStoreMarker, workflowSteps } from "./runs/workflow_steps.ts";
 export type { IntentMarker, WorkflowStepLike } from "./runs/workflow_steps.ts";

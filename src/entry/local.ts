@@ -21,7 +21,7 @@ export type { BrowserSignInOptions } from "./sign_in/authorize_in_browser.ts";
 export { createFileStore } from "../runtime/stores/file_store.ts";
 export type { FileStore, FileStoreOptions } from "../runtime/stores/file_store.ts";
 export type { OpenDatabaseOptions } from "../runtime/sql/file_database.ts";
-export type { Cipher, SqlDatabase, SqlRow, SqlValue } from "../ports.ts";
+export type { SqlCipher, SqlDatabase, SqlRow, SqlValue } from "../ports.ts";
 
 /**
  * Connects to one MCP server: a URL, a command, a transport or a snapshot. The runtime's ports are loaded with the first call.

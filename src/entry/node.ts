@@ -31,7 +31,7 @@ export { createFileStore } from "../runtime/stores/file_store.ts";
 export type { FileStore, FileStoreOptions } from "../runtime/stores/file_store.ts";
 export { openDatabase } from "../runtime/sql/node_database.ts";
 export type { OpenDatabaseOptions } from "../runtime/sql/file_database.ts";
-export type { Cipher, SqlDatabase, SqlRow, SqlValue } from "../ports.ts";
+export type { SqlCipher, SqlDatabase, SqlRow, SqlValue } from "../ports.ts";
 export type { ChannelServer, ChannelServerOptions, Servable, ServeStdio } from "./serve_stdio.ts";
 
 /**

@@ -23,7 +23,7 @@ export { createStubStore, StoreObject } from "../runtime/stores/store_object.ts"
 export type { StoreObjectState, StoreStub } from "../runtime/stores/store_object.ts";
 export { createObjectDatabase } from "../runtime/sql/object_database.ts";
 export type { ObjectSqlStorage } from "../runtime/sql/object_database.ts";
-export type { Cipher, SqlDatabase, SqlRow, SqlValue } from "../ports.ts";
+export type { SqlCipher, SqlDatabase, SqlRow, SqlValue } from "../ports.ts";
 export { createKvStore } from "../runtime/stores/kv_store.ts";
 export type { KvNamespace, KvStoreOptions } from "../runtime/stores/kv_store.ts";
 export { createR2Store } from "../runtime/stores/r2_store.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Cipher } from "../../ports.ts";
+import type { SqlCipher } from "../../ports.ts";
 
 const lengths = { nonce: 12, tag: 16 } as const;
 const algorithm = "aes-256-gcm";
@@ -30,14 +30,14 @@ interface Opening {
 }
 
 /** The cipher of this runtime; undefined in a Worker without `nodejs_compat`. */
-export function findCipher(): Cipher | undefined {
+export function findCipher(): SqlCipher | undefined {
   // Not imported: a Worker without the flag would not even start.
   const { process }: { process?: { getBuiltinModule?(name: string): unknown } } = globalThis;
   const found = process?.getBuiltinModule?.("node:crypto");
   return found === undefined ? undefined : new NodeCipher(found as NodeCrypto);
 }
 
-class NodeCipher implements Cipher {
+class NodeCipher implements SqlCipher {
   readonly #crypto: NodeCrypto;
 
   constructor(crypto: NodeCrypto) {

@@ -5,7 +5,7 @@
  */
 import { chmod, open } from "node:fs/promises";
 import process from "node:process";
-import type { Cipher, SqlDatabase, SqlRow, SqlValue } from "../../ports.ts";
+import type { SqlCipher, SqlDatabase, SqlRow, SqlValue } from "../../ports.ts";
 import { McpError } from "../../protocol/errors.ts";
 import { fileError } from "../stores/file_access.ts";
 import { findCipher } from "./cipher.ts";
@@ -65,7 +65,7 @@ export async function openFileDatabase(
 /** A database over an engine. */
 class EngineDatabase implements SqlDatabase {
   readonly #engine: SqlEngine;
-  readonly cipher: Cipher | undefined = findCipher();
+  readonly cipher: SqlCipher | undefined = findCipher();
   #depth = 0;
   #isOpen = true;
 

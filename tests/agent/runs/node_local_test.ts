@@ -13,19 +13,30 @@ const isOld = !("Bun" in globalThis) && !("Deno" in globalThis) &&
 const skip = isOld ? false : "this runtime runs them itself";
 
 describe("runs in a newer Node", () => {
-  test("all tests of runs and of files pass", { skip, timeout: 90_000 }, async () => {
+  test("all tests of runs and of files pass", { skip, timeout: 190_000 }, async () => {
     const node = await newerNodePath();
     assert(node, "no Node from 22.13 on was found, and none could be fetched");
     const here = join(root, "tests", "agent", "runs");
     const files = readdirSync(here).filter((file) => file.endsWith("_test.ts") && !file.includes("local"));
-    const more = join(root, "tests", "runtime", "sql", "file_database_local_test.ts");
+    const more = [
+      join(root, "tests", "runtime", "sql", "file_database_local_test.ts"),
+      join(here, "sealed_local_test.ts"),
+    ];
     const loader = process.execArgv.find((parameter) => parameter.startsWith("--import="));
     assert(loader, `the loader of the tests is given to Node: ${process.execArgv.join(" ")}`);
     // A process that knows of being a test's runs no tests of its own.
     delete process.env["NODE_TEST_CONTEXT"];
     const { code, output } = await runProcess(
-      [node, loader, "--no-warnings", "--test", "--test-reporter=tap", ...files.map((file) => join(here, file)), more],
-      { timeout: 80_000 },
+      [
+        node,
+        loader,
+        "--no-warnings",
+        "--test",
+        "--test-reporter=tap",
+        ...files.map((file) => join(here, file)),
+        ...more,
+      ],
+      { timeout: 180_000 },
     );
     assertEquals(code, 0, output.slice(-4_000));
     const passed = Number(/^# pass (\d+)$/m.exec(output)?.[1]);

@@ -5,7 +5,7 @@ import { McpError } from "../../../mod.ts";
 import { createRuns } from "../../../src/agent/mod.ts";
 import { migrate } from "../../../src/agent/runs/tables/schema.ts";
 import { emptyDatabase, skip } from "./support/database.ts";
-import { eventsOf, reach, start } from "./support/runs.ts";
+import { eventsOf, reach, secret, start } from "./support/runs.ts";
 import { agentOf, ask } from "./support/scripted_agent.ts";
 
 describe("the tables of runs", () => {
@@ -54,6 +54,35 @@ describe("the tables of runs", () => {
     await next.close();
     database.close?.();
   });
+
+  for (const more of [{}, { secret }]) {
+    const words = "secret" in more ? ", and is sealed" : "";
+    test(`a database of version 1 goes on where it was${words}`, { skip }, async () => {
+      const database = await emptyDatabase();
+      const agent = agentOf(async (world) => {
+        const kept = await world.steps.do("first", { argumentsHash: "00" }, () => Promise.resolve("kept"));
+        return `${kept} ${(await ask(world, "well?")).action}`;
+      });
+      const old = createRuns({ database, agents: { agent } });
+      const { id } = await old.start(start);
+      await reach(old, id, "needs_input");
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      await old.close();
+      // What the first version had not.
+      database.run("drop table agent_keys");
+      for (const column of ["salt", "secret"]) database.run(`alter table agent_schema drop column ${column}`);
+      database.run("update agent_schema set version = 1");
+      const next = createRuns({ database, agents: { agent }, ...more });
+      const answers = database.all("select text from agent_texts").map(({ text }) => typeof text === "string");
+      assertEquals(new Set(answers), new Set([!("secret" in more)]));
+      assertEquals(await next.answer(id, "well?", { action: "accept" }), "taken");
+      const end = (await eventsOf(next, id)).at(-1)?.event;
+      assertEquals(end?.type === "succeeded" && end.text, "kept accept");
+      assertEquals(database.all("select version from agent_schema")[0]?.["version"], 2);
+      await next.close();
+      database.close?.();
+    });
+  }
 
   test("options that make no sense are named", { skip }, async () => {
     const database = await emptyDatabase();

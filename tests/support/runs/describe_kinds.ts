@@ -10,6 +10,8 @@ import { secret, withRuns } from "../../agent/runs/support/runs.ts";
 
 /** How runs are made in one kind of tests. */
 export interface Kind {
+  /** Whether what is kept is sealed: then what takes long is done in part. */
+  readonly isSealed: boolean;
   createRuns(options: RunsOptions): DurableRuns;
   /** Runs over an empty database. */
   withRuns(options: Omit<RunsOptions, "database">, use: (runs: DurableRuns) => Promise<void>): Promise<void>;
@@ -20,6 +22,7 @@ export function describeKinds(name: string, tests: (kind: Kind) => void): void {
   for (const more of [{}, { secret }]) {
     describe(`${name}${"secret" in more ? ", sealed" : ""}`, () => {
       tests({
+        isSealed: "secret" in more,
         createRuns: (options) => createRuns({ ...options, ...more }),
         withRuns: (options, use) => withRuns({ ...options, ...more }, use),
       });

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Cipher, Random, SqlDatabase, SqlRow, SqlValue } from "../../../ports.ts";
+import type { Random, SqlCipher, SqlDatabase, SqlRow, SqlValue } from "../../../ports.ts";
 import { toHex } from "../../../ports.ts";
 import { McpError } from "../../../protocol/errors.ts";
 import { numberOf, optionalText, textOf } from "./cells.ts";
@@ -136,14 +136,14 @@ class PlainDatabase extends DatabaseLayer {
 
 /** Texts that are bytes which only who has the secret can read. */
 class SealedDatabase extends DatabaseLayer {
-  readonly #cipher: Cipher;
+  readonly #cipher: SqlCipher;
   readonly #secrets: readonly Secret[];
   readonly #random: Random;
   readonly #keys = new Map<string, { readonly sealed: Uint8Array; readonly bound: string; readonly key: Uint8Array }>();
 
   constructor(
     inner: SqlDatabase,
-    { cipher, secrets, random }: { cipher: Cipher; secrets: readonly Secret[]; random: Random },
+    { cipher, secrets, random }: { cipher: SqlCipher; secrets: readonly Secret[]; random: Random },
   ) {
     super(inner, secrets.map(({ id }) => id));
     this.#cipher = cipher;
@@ -253,7 +253,7 @@ class SealedDatabase extends DatabaseLayer {
   }
 }
 
-function derive(cipher: Cipher, secret: Uint8Array, place: { salt: Uint8Array; tenant: string }): Secret {
+function derive(cipher: SqlCipher, secret: Uint8Array, place: { salt: Uint8Array; tenant: string }): Secret {
   const { salt, tenant } = place;
   const id = cipher.derive(secret, salt, JSON.stringify(["causeway runs 1, name of the secret", tenant]));
   return {

@@ -1,15 +1,16 @@
 /**
- * A process that keeps runs, to be killed: `keeper <database> <ledger> <first run> <runs> [<point> <nth>]`. It tells which runs were
+ * A process that keeps runs, to be killed: `keeper <database> <ledger> <first run> <runs> [<point> <nth> <rounds> <secret>]`. It tells which runs were
  * accepted, answers each question, and, where it is told a point, kills itself there.
  */
 import process from "node:process";
 import { createRuns } from "../../../../src/agent/mod.ts";
 import { meddleWith, openAnyDatabase } from "../support/database.ts";
 import { findPoints } from "../support/points.ts";
-import { callLedger, idOf, rounds } from "./plan.ts";
+import { callLedger, idOf, rounds, version } from "./plan.ts";
 import { createScriptedAgent } from "../support/scripted_agent.ts";
 
-const [path = "", ledger = "", first = "0", count = "0", point = "", nth = "1"] = process.argv.slice(2);
+const [path = "", ledger = "", first = "0", count = "0", point = "", nth = "1", most = rounds, secret = ""] = process
+  .argv.slice(2);
 let left = Number(nth);
 const reached = (now: string): void => {
   if (now === point && --left === 0) process.kill(process.pid, "SIGKILL");
@@ -21,15 +22,17 @@ const call = async (key: string, signal: AbortSignal): Promise<string> => {
   return await answer;
 };
 const agent = createScriptedAgent({
-  rounds,
+  rounds: Number(most),
   askAfter: 3,
   call,
+  isLonger: version > 1,
   think: () => new Promise((resolve) => setTimeout(resolve, 2)),
 });
 const runs = createRuns({
   database,
   agents: { agent },
   watchdog: 1_000,
+  ...secret === "" ? {} : { secret },
   // More processes die here than in a run of anybody's.
   limits: { resumes: 1_000 },
   logger: ({ level, message, fields }) => console.error(level, message, JSON.stringify(fields)),

@@ -8,7 +8,7 @@ import { createObjectDatabase, type ObjectSqlStorage } from "../../../../src/run
 import { meddleWith } from "../support/database.ts";
 import { findPoints, type Point } from "../support/points.ts";
 import { createScriptedAgent } from "../support/scripted_agent.ts";
-import { callLedger, rounds } from "./plan.ts";
+import { callLedger, rounds, version } from "./plan.ts";
 
 interface Env {
   readonly RUNS: {
@@ -18,6 +18,7 @@ interface Env {
   readonly LEDGER: string;
   readonly POINT: string;
   readonly NTH: string;
+  readonly SECRET: string;
 }
 
 interface State {
@@ -31,7 +32,7 @@ export class RunsObject {
   readonly #runs: ObjectRuns;
   #left: number;
 
-  constructor(state: State, { LEDGER, POINT, NTH }: Env) {
+  constructor(state: State, { LEDGER, POINT, NTH, SECRET }: Env) {
     this.#state = state;
     this.#left = Number(NTH);
     const reached = (point: Point): void => {
@@ -54,10 +55,11 @@ export class RunsObject {
       if (POINT === "during the call") setTimeout(() => reached("during the call"), 4);
       return await answer;
     };
-    const agent = createScriptedAgent({ rounds, askAfter: 3, call });
+    const agent = createScriptedAgent({ rounds, askAfter: 3, call, isLonger: version > 1 });
     const { storage } = state;
     this.#runs = createObjectRuns({
       database: watched,
+      ...SECRET === "" ? {} : { secret: SECRET },
       storage: {
         getAlarm: () => storage.getAlarm(),
         deleteAlarm: () => storage.deleteAlarm(),

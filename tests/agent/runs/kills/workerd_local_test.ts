@@ -10,13 +10,14 @@ import { describe, test } from "node:test";
 import type { RunEvent, RunRecord } from "../../../../src/agent/mod.ts";
 import { root, workerdPath } from "../../../../tools/programs.ts";
 import { points } from "../support/points.ts";
-import { checkEvents } from "../support/runs.ts";
+import { checkEvents, secret } from "../support/runs.ts";
 import { checkTally, emptyTally, type LedgerServer, startLedger, tallyRun } from "./ledger.ts";
-import { idOf } from "./plan.ts";
+import { newerProgram } from "./newer_program.ts";
+import { idOf, rounds } from "./plan.ts";
 import { buildWorker, type RunningWorkerd, startWorkerd } from "./workerd_process.ts";
 
 const isFull = process.env["CAUSEWAY_KILLS"] === "full";
-const [randomKills, killsAtPoint, evictions] = isFull ? [100, 20, 100] : [10, 1, 10];
+const [randomKills, killsAtPoint, evictions, upgrades] = isFull ? [100, 20, 100, 10] : [10, 1, 10, 1];
 const skip = "Bun" in globalThis && existsSync(workerdPath())
   ? false
   : "it is the same workerd from each runtime: once is enough, on Bun";
@@ -30,15 +31,22 @@ class Place {
   readonly ledger: LedgerServer;
   readonly accepted: string[] = [];
   workerd: RunningWorkerd | undefined;
+  readonly #secret: string;
   #next = 0;
 
-  constructor(folder: string, ledger: LedgerServer) {
+  constructor(folder: string, ledger: LedgerServer, secret: string) {
     this.folder = folder;
     this.ledger = ledger;
+    this.#secret = secret;
   }
 
   async boot(point = "", nth = 1): Promise<RunningWorkerd> {
-    return this.workerd = await startWorkerd(this.folder, { ledger: this.ledger.url, point, nth });
+    return this.workerd = await startWorkerd(this.folder, {
+      ledger: this.ledger.url,
+      point,
+      nth,
+      secret: this.#secret,
+    });
   }
 
   /** Asks the object; undefined when it is dead. */
@@ -72,12 +80,12 @@ class Place {
   }
 }
 
-async function withPlace(use: (place: Place) => Promise<void>): Promise<void> {
+async function withPlace(use: (place: Place) => Promise<void>, secret = ""): Promise<void> {
   const cache = join(root, ".cache", "kills");
   mkdirSync(cache, { recursive: true });
   const folder = mkdtempSync(join(cache, "workerd-"));
   await buildWorker(folder);
-  const place = new Place(folder, await startLedger());
+  const place = new Place(folder, await startLedger(), secret);
   try {
     await use(place);
   } finally {
@@ -116,7 +124,7 @@ describe("a Durable Object whose workerd is killed", () => {
       }
       await place.boot();
       await place.judge(`workerd, ${randomKills} random kills`);
-    });
+    }, secret);
   });
 
   test(`${killsAtPoint} kills at each of ${points.length} labelled points`, options, async () => {
@@ -140,6 +148,32 @@ describe("a Durable Object whose workerd is killed", () => {
       await place.judge(`workerd, ${points.length * killsAtPoint} kills at points`);
     });
   });
+
+  test(
+    `${upgrades} times, and comes back as a newer program with newer tables: it goes on by its alarm`,
+    options,
+    async () => {
+      for (let upgrade = 0; upgrade < upgrades; upgrade++) {
+        await withPlace(async (place) => {
+          await place.boot();
+          for (let runs = 0; runs < 4; runs++) await place.startRun();
+          const before = place.ledger.counts.size;
+          while (place.ledger.counts.size < before + 2 + upgrade) await pause(2);
+          await place.workerd?.kill();
+          await buildWorker(place.folder, undefined, newerProgram);
+          await place.boot();
+          await place.judge("workerd, a newer program");
+          for (const id of place.accepted) {
+            const events = await place.ask<RunEvent[]>("/events", id) ?? [];
+            assert(
+              events.some(({ event }) => event.type === "step" && event.step > rounds),
+              "the newer program ended it",
+            );
+          }
+        }, secret);
+      }
+    },
+  );
 
   test(`${evictions} evictions of the object`, options, async () => {
     await withPlace(async (place) => {

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { BuildOptions } from "esbuild";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -27,10 +28,12 @@ export interface RunningWorkerd {
 export async function buildWorker(
   folder: string,
   entry: string = join(root, "tests", "agent", "runs", "kills", "worker.ts"),
+  more: BuildOptions = {},
 ): Promise<void> {
   const { build } = await import("esbuild");
   await build({
     ...workerBuild,
+    ...more,
     entryPoints: [entry],
     outfile: join(folder, "worker.mjs"),
     external: ["node:*"],
@@ -42,10 +45,10 @@ export async function buildWorker(
 /** Starts it over the folder's objects. */
 export async function startWorkerd(
   folder: string,
-  { ledger, point = "", nth = 1 }: { ledger: string; point?: string; nth?: number },
+  { ledger, point = "", nth = 1, secret = "" }: { ledger: string; point?: string; nth?: number; secret?: string },
 ): Promise<RunningWorkerd> {
   const config = join(folder, "config.capnp");
-  writeFileSync(config, configOf(folder, { LEDGER: ledger, POINT: point, NTH: String(nth) }));
+  writeFileSync(config, configOf(folder, { LEDGER: ledger, POINT: point, NTH: String(nth), SECRET: secret }));
   return await serveWorkerd(config);
 }
 

@@ -14,6 +14,8 @@ export interface Script {
   call(key: string, signal: AbortSignal): Promise<string>;
   /** After which round a person is asked (never). */
   readonly askAfter?: number;
+  /** Whether it does one step more in the end, as a newer version of it would (false). */
+  readonly isLonger?: boolean;
   /** What the model's step waits for. */
   think?(round: number): Promise<void>;
 }
@@ -22,7 +24,7 @@ export interface Script {
 export type Outcomes = readonly string[];
 
 /** An agent that follows a script. */
-export function createScriptedAgent({ rounds, call, askAfter, think }: Script): RunnableAgent {
+export function createScriptedAgent({ rounds, call, askAfter, isLonger, think }: Script): RunnableAgent {
   let pieces = 0;
   return {
     async execute(_task, world): Promise<AgentEnd> {
@@ -48,6 +50,10 @@ export function createScriptedAgent({ rounds, call, askAfter, think }: Script): 
           usage: { inputTokens: 3 * round, outputTokens: round },
         });
         if (round === askAfter) outcomes.push((await ask(world, `go on after ${round}?`)).action);
+      }
+      if (isLonger) {
+        await steps.do("farewell", {}, () => Promise.resolve("farewell"));
+        world.emit("farewell", { type: "step", step: rounds + 1 });
       }
       const usage = { inputTokens: 3 * rounds, outputTokens: rounds };
       return { type: "succeeded", text: JSON.stringify(outcomes), usage, steps: rounds };
