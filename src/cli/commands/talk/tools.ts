@@ -3,14 +3,14 @@
  *
  * @module
  */
-import type { Tool } from "../protocol/mod.ts";
-import type { CommandLine } from "./command_line.ts";
-import { exitCodes, UsageError } from "./failure.ts";
-import { withClient } from "./session.ts";
-import { writeError, writeOut } from "./terminal.ts";
-import { firstLine, oneLine, plainJson } from "./text/plain.ts";
-import { propertiesOf, requiredOf } from "../protocol/arguments/schema.ts";
-import { typeText } from "./text/schema.ts";
+import type { Tool } from "../../../protocol/mod.ts";
+import type { CommandLine } from "../../command_line.ts";
+import { exitCodes, UsageError } from "../../failure.ts";
+import { withClient } from "../../session.ts";
+import { writeError, writeOut } from "../../terminal.ts";
+import { firstLine, oneLine, plainJson } from "../../text/plain.ts";
+import { propertiesOf, requiredOf } from "../../../protocol/arguments/schema.ts";
+import { typeText } from "../../text/schema.ts";
 
 /** Lists the tools, and answers the exit code. */
 export async function listTools(line: CommandLine, signal: AbortSignal): Promise<number> {

@@ -4,12 +4,12 @@
  * @module
  */
 import { resolve } from "node:path";
-import type { CommandLine } from "../command_line.ts";
-import { exitCodes, UsageError } from "../failure.ts";
-import { loadConfig, readServer } from "../target/config.ts";
-import type { Config } from "../target/config.ts";
-import { writeError, writeOut } from "../terminal.ts";
-import { oneLine, plainJson } from "../text/plain.ts";
+import type { CommandLine } from "../../command_line.ts";
+import { exitCodes, UsageError } from "../../failure.ts";
+import { loadConfig, readServer } from "../../target/config.ts";
+import type { Config } from "../../target/config.ts";
+import { writeError, writeOut } from "../../terminal.ts";
+import { oneLine, plainJson } from "../../text/plain.ts";
 import { placeOf, placeText, rowsText } from "./place.ts";
 import type { Place } from "./place.ts";
 

@@ -3,19 +3,19 @@
  *
  * @module
  */
-import type { Client } from "../client/mod.ts";
-import { ProtocolViolationError } from "../protocol/mod.ts";
-import type { Tool } from "../protocol/mod.ts";
-import { checkArguments } from "./arguments/check.ts";
-import { readPieces } from "./arguments/pieces.ts";
-import { buildArguments } from "./arguments/values.ts";
-import type { CommandLine } from "./command_line.ts";
-import { exitCodes, UsageError } from "./failure.ts";
-import { withClient } from "./session.ts";
-import { createProgressLine, writeError, writeOut } from "./terminal.ts";
-import { didYouMean } from "../hub/config/nearest.ts";
-import { oneLine, plainJson } from "./text/plain.ts";
-import { resultText } from "./text/result.ts";
+import type { Client } from "../../../client/mod.ts";
+import { ProtocolViolationError } from "../../../protocol/mod.ts";
+import type { Tool } from "../../../protocol/mod.ts";
+import { checkArguments } from "../../arguments/check.ts";
+import { readPieces } from "../../arguments/pieces.ts";
+import { buildArguments } from "../../arguments/values.ts";
+import type { CommandLine } from "../../command_line.ts";
+import { exitCodes, UsageError } from "../../failure.ts";
+import { withClient } from "../../session.ts";
+import { createProgressLine, writeError, writeOut } from "../../terminal.ts";
+import { didYouMean } from "../../../hub/config/nearest.ts";
+import { oneLine, plainJson } from "../../text/plain.ts";
+import { resultText } from "../../text/result.ts";
 
 /** Calls the tool, and answers the exit code. */
 export async function callTool(line: CommandLine, signal: AbortSignal): Promise<number> {

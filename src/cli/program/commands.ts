@@ -1,0 +1,96 @@
+/**
+ * All commands, in one table: what each is called, what it takes, and where its code is. The code is loaded when it is wanted.
+ *
+ * @module
+ */
+import type { AuthWorld } from "../auth/oauth.ts";
+import type { CommandLine } from "../command_line.ts";
+
+/** What a command does: it answers the exit code. */
+export type RunCommand = (line: CommandLine, signal: AbortSignal, world: AuthWorld) => Promise<number>;
+
+/** One command. */
+export interface CommandSpec {
+  /** `tools`, or `servers list`. */
+  readonly name: string;
+  /** What stands behind its name, for people. */
+  readonly words: string;
+  readonly about: string;
+  /** Under which heading it stands. */
+  readonly group: string;
+  /** The options that only some commands have: names of `ownOptions`. */
+  readonly options?: readonly string[];
+  /** Whether it talks to one server that it is given, so that `--header` means something. */
+  readonly connects?: boolean;
+  readonly load: () => Promise<RunCommand>;
+}
+
+const [use, look, keep, serve] = ["Use a server", "See what there is", "Sign in", "Serve"] as const;
+const serving = ["stdio", "port", "hostname", "take-turns", "token-file"] as const;
+
+/** The commands, in the order in which help has them. */
+export const commandTable: readonly CommandSpec[] = [
+  {
+    ...{ name: "tools", words: "<target>", about: "list the tools", group: use, connects: true },
+    load: async () => (await import("../commands/talk/tools.ts")).listTools,
+  },
+  {
+    ...{ name: "call", words: "<target> <tool> [argument …]", about: "call a tool", group: use, connects: true },
+    options: ["args"],
+    load: async () => (await import("../commands/talk/call.ts")).callTool,
+  },
+  {
+    name: "servers list",
+    ...{ words: "", about: "the servers of the config, and where each is; nothing is started", group: look },
+    load: async () => (await import("../commands/servers/list.ts")).listServers,
+  },
+  {
+    name: "servers discover",
+    ...{ words: "", about: "what editors and assistants define here, and which file counts", group: look },
+    load: async () => (await import("../commands/servers/discover.ts")).discoverServers,
+  },
+  {
+    ...{ name: "login", words: "<target>", about: "sign in to a server; others use it from then on", group: keep },
+    options: ["device", "no-open", "scope", "client-id", "client-secret-file", "client-metadata-url", "port"],
+    load: async () => (await import("../auth/login.ts")).login,
+  },
+  {
+    ...{ name: "logout", words: "<target>", about: "revoke and forget a sign-in", group: keep },
+    load: async () => (await import("../auth/logout.ts")).logout,
+  },
+  {
+    ...{
+      name: "whoami",
+      words: "[target]",
+      about: "who is signed in: issuer, client, scopes, until when",
+      group: keep,
+    },
+    load: async () => (await import("../auth/whoami.ts")).whoami,
+  },
+  {
+    ...{ name: "serve", words: "[config …]", about: "serve the servers of configs as one", group: serve },
+    options: [...serving, "servers"],
+    load: async () => (await import("../serve/serve.ts")).serve,
+  },
+  {
+    ...{ name: "bridge", words: "<target>", about: "serve one server over another binding", group: serve },
+    connects: true,
+    options: serving,
+    load: async () => (await import("../serve/serve.ts")).bridge,
+  },
+];
+
+/** The command of this name; undefined when there is none. */
+export function findCommand(name: string): CommandSpec | undefined {
+  return commandTable.find((spec) => spec.name === name);
+}
+
+/** The second words of a command that has some: `list` and `discover` of `servers`. */
+export function verbsOf(name: string): string[] {
+  return commandTable.flatMap((spec) => spec.name.startsWith(`${name} `) ? [spec.name.slice(name.length + 1)] : []);
+}
+
+/** The first words of all commands. */
+export function commandNames(): string[] {
+  return [...new Set(commandTable.map(({ name }) => name.split(" ", 1)[0] ?? name))];
+}

@@ -1,0 +1,44 @@
+/**
+ * All options of the command, in one table: what a name means is the same wherever it stands.
+ *
+ * @module
+ */
+
+/** One option. */
+export interface OptionSpec {
+  /** What stands behind it, in `<…>`; undefined for one that stands alone. */
+  readonly value?: string;
+  readonly short?: string;
+  /** What it does, for people. */
+  readonly about: string;
+}
+
+/** What any command may be given, in any place. */
+export const commonOptions: Readonly<Record<string, OptionSpec>> = {
+  json: { about: "print exactly the MCP object" },
+  timeout: { value: "time", about: "how long the command may take: 30 (seconds), 500ms, 2m" },
+  header: { value: "Name: value", about: "send a header with each request; may be repeated" },
+  config: { value: "file", about: "where names are looked up, instead of ./mcp.json and ./.mcp.json" },
+  help: { short: "h", about: "show how it is written" },
+  version: { short: "v", about: "show the version" },
+};
+
+/** What only some commands take. */
+export const ownOptions: Readonly<Record<string, OptionSpec>> = {
+  args: { value: "json", about: "the arguments of the call as one JSON object" },
+  device: { about: "with a code that is entered on any device" },
+  "no-open": { about: "print the address, and open no browser" },
+  scope: { value: "scope", about: "ask for this scope too; may be repeated" },
+  "client-id": { value: "id", about: "a client that the server knows" },
+  "client-secret-file": { value: "file", about: "its secret; or in the variable CAUSEWAY_CLIENT_SECRET" },
+  "client-metadata-url": { value: "url", about: "the https URL of a client metadata document, as the client's id" },
+  port: { value: "port", about: "login: where the browser comes back to; else: serve HTTP and WebSocket here (8080)" },
+  stdio: { about: "to the program that started it, over stdin and stdout (the default)" },
+  hostname: { value: "name", about: "where it listens (127.0.0.1)" },
+  servers: { value: "name,name", about: "only these of the config" },
+  "take-turns": { about: "one caller at a time at older servers over stdio, so that they can ask" },
+  "token-file": { value: "file", about: "callers send this token as their bearer; needed for another hostname" },
+};
+
+/** All of them. */
+export const allOptions: Readonly<Record<string, OptionSpec>> = { ...commonOptions, ...ownOptions };
