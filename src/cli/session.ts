@@ -7,6 +7,7 @@ import type { Client } from "../client/mod.ts";
 import { isLoopbackHost } from "../egress/address.ts";
 import { Redactor } from "../egress/redact.ts";
 import { connect } from "../entry/local.ts";
+import type { ConnectOptions } from "../entry/targets.ts";
 import { SpawnError } from "../protocol/mod.ts";
 import { createAsker } from "./ask/ask.ts";
 import type { AuthWorld, OAuth } from "./auth/oauth.ts";
@@ -30,21 +31,22 @@ export type Use = (client: Client, signal: AbortSignal, destination: Destination
  *
  * @param target The target as the user wrote it.
  * @param line The options.
- * @param given `signal` interrupts; `use` gets one that ends with `--timeout` too; `world` has the sign-ins (the person's own).
+ * @param given `signal` interrupts; `use` gets one that ends with `--timeout` too; `world` has the sign-ins (the person's own);
+ * `options` go to the client.
  * @throws {UsageError} When the target is none.
  * @throws {McpError} When the server cannot be reached, or fails.
  */
 export async function withClient(
   target: string,
   line: CommandLine,
-  given: { signal: AbortSignal; use: Use; world?: AuthWorld },
+  given: { signal: AbortSignal; use: Use; world?: AuthWorld; options?: Pick<ConnectOptions, "tasks"> },
 ): Promise<number> {
   const destination = await resolveTarget(target, line);
   const { world = systemWorld } = given;
   return await withDeadline(given.signal, line.timeout, async (signal) => {
     const used = await findSignIn(world, destination);
     try {
-      await using client = await open(destination, line, { signal, auth: used?.oauth });
+      await using client = await open(destination, line, { signal, auth: used?.oauth, options: given.options });
       // On a terminal the client's own warning is shown.
       if (!isWatched()) await warnOfPlainHttp(destination);
       return await given.use(client, signal, destination);
@@ -57,7 +59,11 @@ export async function withClient(
 async function open(
   { target, headers, entry, hint }: Destination,
   line: CommandLine,
-  { signal, auth }: { signal: AbortSignal; auth: OAuth | undefined },
+  { signal, auth, options }: {
+    signal: AbortSignal;
+    auth: OAuth | undefined;
+    options: Pick<ConnectOptions, "tasks"> | undefined;
+  },
 ): Promise<Client> {
   const redactor = new Redactor();
   const secrets = [...Object.values(headers), ...Object.values(typeof target === "string" ? {} : target.env ?? {})];
@@ -66,6 +72,7 @@ async function open(
   const { timeout } = line;
   try {
     return await connect(target, {
+      ...options,
       signal,
       headers,
       ...(auth && { auth }),

@@ -20,6 +20,11 @@ export function writeOut(text: string): Promise<void> {
   return write(process.stdout, text);
 }
 
+/** Writes a result that is no text. */
+export function writeBytes(bytes: Uint8Array): Promise<void> {
+  return new Promise((resolve) => process.stdout.write(bytes, () => resolve()));
+}
+
 /** Writes what is no result. */
 export function writeError(text: string): Promise<void> {
   return write(process.stderr, text);

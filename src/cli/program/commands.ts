@@ -40,6 +40,31 @@ export const commandTable: readonly CommandSpec[] = [
     load: async () => (await import("../commands/talk/call.ts")).callTool,
   },
   {
+    ...{ name: "resources", words: "<target>", about: "list the resources, and templates", group: use, connects: true },
+    options: ["templates"],
+    load: async () => (await import("../commands/talk/resources.ts")).listResources,
+  },
+  {
+    ...{ name: "read", words: "<target> <uri>", about: "read a resource", group: use, connects: true },
+    options: ["output"],
+    load: async () => (await import("../commands/talk/read.ts")).readResource,
+  },
+  {
+    ...{ name: "prompts", words: "<target>", about: "list the prompts", group: use, connects: true },
+    load: async () => (await import("../commands/talk/prompts.ts")).listPrompts,
+  },
+  {
+    name: "prompt",
+    ...{ words: "<target> <prompt> [key=value …]", about: "fill a prompt in", group: use, connects: true },
+    options: ["args"],
+    load: async () => (await import("../commands/talk/prompts.ts")).getPrompt,
+  },
+  {
+    name: "watch",
+    ...{ words: "<target> [uri …]", about: "tell of changes, until Ctrl-C or --timeout", group: use, connects: true },
+    load: async () => (await import("../commands/talk/watch.ts")).watch,
+  },
+  {
     name: "servers list",
     ...{ words: "", about: "the servers of the config, and where each is; nothing is started", group: look },
     load: async () => (await import("../commands/servers/list.ts")).listServers,

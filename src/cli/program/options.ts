@@ -26,6 +26,8 @@ export const commonOptions: Readonly<Record<string, OptionSpec>> = {
 /** What only some commands take. */
 export const ownOptions: Readonly<Record<string, OptionSpec>> = {
   args: { value: "json", about: "the arguments of the call as one JSON object" },
+  output: { value: "file", about: "write what is read to this file" },
+  templates: { about: "list templates of resources only" },
   device: { about: "with a code that is entered on any device" },
   "no-open": { about: "print the address, and open no browser" },
   scope: { value: "scope", about: "ask for this scope too; may be repeated" },

@@ -34,8 +34,10 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
     : named(written);
   const spec = findCommand(command);
   if (given.header && spec && !spec.connects) throw belongs("header");
-  const own = Object.fromEntries(Object.entries(given).filter(([name]) => Object.hasOwn(ownOptions, name)));
-  const isRead = command === "login" || command === "serve" || command === "bridge" || command === "call";
+  const own = Object.fromEntries(
+    Object.entries(given).filter(([name]) => Object.hasOwn(ownOptions, name) && name !== "args"),
+  );
+  const isRead = ["login", "serve", "bridge"].includes(command);
   return {
     command,
     words,

@@ -13,9 +13,9 @@ import type { CommandLine } from "../../command_line.ts";
 import { exitCodes, UsageError } from "../../failure.ts";
 import { withClient } from "../../session.ts";
 import { createProgressLine, writeError, writeOut } from "../../terminal.ts";
-import { didYouMean } from "../../../hub/config/nearest.ts";
-import { oneLine, plainJson } from "../../text/plain.ts";
+import { plainJson } from "../../text/plain.ts";
 import { resultText } from "../../text/result.ts";
+import { unknownName } from "./common.ts";
 
 /** Calls the tool, and answers the exit code. */
 export async function callTool(line: CommandLine, signal: AbortSignal): Promise<number> {
@@ -58,7 +58,5 @@ async function findTool(client: Client, name: string, signal: AbortSignal): Prom
     throw new ProtocolViolationError(`Cannot call the tool "${name}" of "${client.label}": ${left.reason}`);
   }
   const names = tools.map((found) => found.name);
-  throw new UsageError(
-    `Unknown tool "${name}" at "${oneLine(client.label)}"${didYouMean(name, names)}: causeway tools lists what it has`,
-  );
+  throw unknownName("tool", name, { client, names });
 }

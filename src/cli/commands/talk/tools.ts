@@ -5,30 +5,23 @@
  */
 import type { Tool } from "../../../protocol/mod.ts";
 import type { CommandLine } from "../../command_line.ts";
-import { exitCodes, UsageError } from "../../failure.ts";
+import { exitCodes } from "../../failure.ts";
 import { withClient } from "../../session.ts";
-import { writeError, writeOut } from "../../terminal.ts";
+import { writeOut } from "../../terminal.ts";
 import { firstLine, oneLine, plainJson } from "../../text/plain.ts";
 import { propertiesOf, requiredOf } from "../../../protocol/arguments/schema.ts";
 import { typeText } from "../../text/schema.ts";
+import { exactWords, tellEnds } from "./common.ts";
 
 /** Lists the tools, and answers the exit code. */
 export async function listTools(line: CommandLine, signal: AbortSignal): Promise<number> {
-  const [target, ...rest] = line.words;
-  if (target === undefined) throw new UsageError("The target is missing: write causeway tools <target>");
-  if (rest.length > 0) {
-    throw new UsageError(`Unexpected "${rest[0]}" after the target: put a command with spaces into quotes`);
-  }
+  const [target = ""] = exactWords(line, ["target"]);
   return await withClient(target, line, {
     signal,
     async use(client, signal) {
-      const { rejected = [], truncated, ...result } = await client.listTools({ signal });
+      const { rejected, truncated, ...result } = await client.listTools({ signal });
       await writeOut(line.json ? plainJson(result) + "\n" : result.tools.map(toolText).join(""));
-      for (const { name, reason } of rejected) {
-        await writeError(`causeway: left out the tool "${oneLine(name)}": ${oneLine(reason)}\n`);
-      }
-      if (truncated) await writeError(`causeway: the list is not whole: it was cut at the limit of ${truncated}\n`);
-      if (result.tools.length === 0) await writeError(`causeway: "${oneLine(client.label)}" has no tools\n`);
+      await tellEnds(client, { rejected, truncated }, { one: "tool", count: result.tools.length });
       return exitCodes.ok;
     },
   });
