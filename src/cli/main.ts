@@ -13,7 +13,7 @@
 import process from "node:process";
 import { describeFailure, InterruptedError, UsageError } from "./failure.ts";
 import { findCommand } from "./program/commands.ts";
-import { readCommandLine } from "./program/read.ts";
+import { readWords } from "./program/read.ts";
 import { ignoreLostReaders, writeError } from "./terminal.ts";
 
 const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
@@ -33,7 +33,7 @@ if (import.meta.main !== false) {
  */
 export async function run(argv: readonly string[], signal: AbortSignal): Promise<number> {
   try {
-    const line = readCommandLine(argv);
+    const line = await readWords(argv);
     const { showHelp, showVersion } = await import("./program/help.ts");
     if (line.command === "help") return await showHelp(line.words);
     if (line.command === "version") return await showVersion();

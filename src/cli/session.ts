@@ -26,22 +26,35 @@ const closeTime = 1_000;
 /** What a command does with a client. */
 export type Use = (client: Client, signal: AbortSignal, destination: Destination) => Promise<number>;
 
+/** What is done with the client, and what it is made with. */
+export interface Session {
+  /** Interrupts. */
+  readonly signal: AbortSignal;
+  /** Gets a signal that ends with `--timeout` too. */
+  readonly use: Use;
+  /** Has the sign-ins (the person's own). */
+  readonly world?: AuthWorld;
+  readonly options?: Pick<ConnectOptions, "tasks">;
+}
+
 /**
  * Connects, runs `use`, and closes whatever happens.
  *
  * @param target The target as the user wrote it.
  * @param line The options.
- * @param given `signal` interrupts; `use` gets one that ends with `--timeout` too; `world` has the sign-ins (the person's own);
- * `options` go to the client.
  * @throws {UsageError} When the target is none.
  * @throws {McpError} When the server cannot be reached, or fails.
  */
-export async function withClient(
-  target: string,
-  line: CommandLine,
-  given: { signal: AbortSignal; use: Use; world?: AuthWorld; options?: Pick<ConnectOptions, "tasks"> },
-): Promise<number> {
-  const destination = await resolveTarget(target, line);
+export async function withClient(target: string, line: CommandLine, given: Session): Promise<number> {
+  return await withDestination(await resolveTarget(target, line), line, given);
+}
+
+/**
+ * The same for a target that was resolved already.
+ *
+ * @throws {McpError} When the server cannot be reached, or fails.
+ */
+export async function withDestination(destination: Destination, line: CommandLine, given: Session): Promise<number> {
   const { world = systemWorld } = given;
   return await withDeadline(given.signal, line.timeout, async (signal) => {
     const used = await findSignIn(world, destination);

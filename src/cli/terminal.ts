@@ -40,6 +40,32 @@ export function isAttended(): boolean {
   return isWatched() && process.stdin.isTTY === true;
 }
 
+/** The columns of the terminal that reads the results; undefined where a program reads them: then nothing is cut. */
+export function terminalWidth(): number | undefined {
+  return process.stdout.isTTY === true ? process.stdout.columns || 80 : undefined;
+}
+
+/** Whether results may have colours: on a terminal, where `NO_COLOR` is not set and the terminal is not dumb. */
+export function hasColors(): boolean {
+  return process.stdout.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== "dumb";
+}
+
+/** Shows on a terminal that something is under way, once it takes longer than a moment. */
+export function createSpinner(text: string): { clear(): void } {
+  if (!isWatched()) return { clear() {} };
+  let turn = 0;
+  const timer = setInterval(() => {
+    const shown = `${"|/-\\"[turn++ % 4]} ${oneLine(text)}`;
+    void writeError(eraseLine + shown.slice(0, (process.stderr.columns || 80) - 1));
+  }, 120);
+  return {
+    clear() {
+      clearInterval(timer);
+      if (turn > 0) void writeError(eraseLine);
+    },
+  };
+}
+
 /** One line that shows how far a call is, on a terminal only. */
 export interface ProgressLine {
   show(progress: Progress): void;

@@ -47,7 +47,11 @@ describe("help of one command", () => {
   });
 
   test("an option of another command is named with its owner; one before its command has to stand behind it", async () => {
-    assertFailure(await causeway(["tools", "x", "--args", "{}"]), 2, /--args belongs to causeway call and prompt: leave/);
+    assertFailure(
+      await causeway(["tools", "x", "--args", "{}"]),
+      2,
+      /--args belongs to causeway call and prompt: leave/,
+    );
     assertFailure(await causeway(["--args", "{}", "call", "x", "y"]), 2, /"--args" stands before its command/);
   });
 });

@@ -65,6 +65,11 @@ export const commandTable: readonly CommandSpec[] = [
     load: async () => (await import("../commands/talk/watch.ts")).watch,
   },
   {
+    ...{ name: "search", words: "<words …>", about: "find tools over all servers of the config", group: look },
+    options: ["limit", "servers"],
+    load: async () => (await import("../commands/talk/search.ts")).search,
+  },
+  {
     name: "servers list",
     ...{ words: "", about: "the servers of the config, and where each is; nothing is started", group: look },
     load: async () => (await import("../commands/servers/list.ts")).listServers,
@@ -73,6 +78,38 @@ export const commandTable: readonly CommandSpec[] = [
     name: "servers discover",
     ...{ words: "", about: "what editors and assistants define here, and which file counts", group: look },
     load: async () => (await import("../commands/servers/discover.ts")).discoverServers,
+  },
+  {
+    ...{
+      name: "servers add",
+      words: "<name> <target>",
+      about: "keep a server that answers",
+      group: look,
+      connects: true,
+    },
+    options: ["here", "replace", "unchecked"],
+    load: async () => (await import("../commands/servers/add.ts")).addServer,
+  },
+  {
+    ...{ name: "servers remove", words: "<name>", about: "forget a server", group: look },
+    options: ["here"],
+    load: async () => (await import("../commands/servers/change.ts")).removeServer,
+  },
+  {
+    ...{ name: "servers enable", words: "<name>", about: "use a server again", group: look },
+    options: ["here"],
+    load: async () => (await import("../commands/servers/change.ts")).enableServer,
+  },
+  {
+    ...{ name: "servers disable", words: "<name>", about: "keep a server, unused", group: look },
+    options: ["here"],
+    load: async () => (await import("../commands/servers/change.ts")).disableServer,
+  },
+  {
+    name: "servers import",
+    ...{ words: "[name …]", about: "copy what editors and assistants define here into our own config", group: look },
+    options: ["here", "replace", "all"],
+    load: async () => (await import("../commands/servers/import.ts")).importServers,
   },
   {
     ...{ name: "login", words: "<target>", about: "sign in to a server; others use it from then on", group: keep },

@@ -11,6 +11,7 @@ import type { Fault, Written } from "./build.ts";
 import { commandNames, commandTable, findCommand, verbsOf } from "./commands.ts";
 import type { CommandSpec } from "./commands.ts";
 import { allOptions, ownOptions } from "./options.ts";
+import { withVerb } from "./shorthand.ts";
 import { readServeOptions } from "../serve/options.ts";
 import { isHeaderName, isHeaderValue } from "../../hub/config/server/headers.ts";
 import { didYouMean } from "../../hub/config/nearest.ts";
@@ -23,7 +24,19 @@ const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, "": 1_000, m:
  * @throws {UsageError} When they cannot be understood.
  */
 export function readCommandLine(argv: readonly string[]): CommandLine {
-  const written = takeApart(argv);
+  return judge(takeApart(argv));
+}
+
+/**
+ * The same, also for words without a verb that a config or a URL gives a meaning.
+ *
+ * @throws {UsageError} When they cannot be understood.
+ */
+export async function readWords(argv: readonly string[]): Promise<CommandLine> {
+  return judge(await withVerb(takeApart(argv)));
+}
+
+function judge(written: Written): CommandLine {
   const { given } = written;
   if (written.fault) throw faultOf(written.fault, written.command);
   for (const [name, values] of Object.entries(given)) checkValues(name, values);
