@@ -10,7 +10,7 @@ import { parseJsonc } from "../../hub/config/jsonc.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject, JsonValue } from "../../protocol/json_rpc.ts";
 import { readConfigFile } from "../../runtime/config_file.ts";
-import { type CommandLine } from "../command_line.ts";
+import type { CommandLine } from "../command_line.ts";
 import { UsageError } from "../failure.ts";
 import { ownConfig } from "../target/config.ts";
 import { editJson } from "./edit.ts";

@@ -13,7 +13,7 @@ import { readPieces } from "../../arguments/pieces.ts";
 import { buildArguments } from "../../arguments/values.ts";
 import type { CommandLine } from "../../command_line.ts";
 import { exitCodes, UsageError } from "../../failure.ts";
-import { splitName } from "../../program/shorthand.ts";
+import { splitName } from "../../target/split.ts";
 import { withClient } from "../../session.ts";
 import { createProgressLine, writeError, writeOut } from "../../terminal.ts";
 import { plainJson } from "../../text/plain.ts";
