@@ -65,6 +65,51 @@ export const commandTable: readonly CommandSpec[] = [
     load: async () => (await import("../commands/talk/watch.ts")).watch,
   },
   {
+    name: "tasks list",
+    ...{
+      words: "[target]",
+      about: "the tasks that were started here, or those of a server",
+      group: use,
+      connects: true,
+    },
+    load: async () => (await import("../commands/tasks/tasks.ts")).listTasks,
+  },
+  {
+    ...{ name: "tasks get", words: "[target] <id>", about: "how a task stands", group: use, connects: true },
+    load: async () => (await import("../commands/tasks/tasks.ts")).getTask,
+  },
+  {
+    ...{
+      name: "tasks wait",
+      words: "[target] <id>",
+      about: "wait for the result of a task",
+      group: use,
+      connects: true,
+    },
+    load: async () => (await import("../commands/tasks/tasks.ts")).waitForTask,
+  },
+  {
+    ...{
+      name: "tasks cancel",
+      words: "[target] <id>",
+      about: "ask the server to stop a task",
+      group: use,
+      connects: true,
+    },
+    load: async () => (await import("../commands/tasks/tasks.ts")).cancelTask,
+  },
+  {
+    name: "tasks detach",
+    ...{
+      words: "<target> <tool> [argument …]",
+      about: "start a tool as a task, and leave it",
+      group: use,
+      connects: true,
+    },
+    options: ["args"],
+    load: async () => (await import("../commands/tasks/detach.ts")).detachTask,
+  },
+  {
     ...{ name: "search", words: "<words …>", about: "find tools over all servers of the config", group: look },
     options: ["limit", "servers"],
     load: async () => (await import("../commands/talk/search.ts")).search,

@@ -6,7 +6,7 @@
 import type { Client } from "../../../client/mod.ts";
 import { ProtocolViolationError } from "../../../protocol/mod.ts";
 import type { JsonObject } from "../../../protocol/json_rpc.ts";
-import type { Tool } from "../../../protocol/mod.ts";
+import type { CallToolResult, Tool } from "../../../protocol/mod.ts";
 import { checkArguments } from "../../arguments/check.ts";
 import { readCallForm } from "../../arguments/call_form.ts";
 import { readPieces } from "../../arguments/pieces.ts";
@@ -40,12 +40,17 @@ export async function callTool(line: CommandLine, signal: AbortSignal): Promise<
         onProgress: (sign) => progress.show(sign),
       })
         .finally(() => progress.clear());
-      await writeOut(line.json ? plainJson(result) + "\n" : resultText(result));
-      if (!result.isError) return exitCodes.ok;
-      await writeError(`causeway: the tool "${name}" failed: its result says why\n`);
-      return exitCodes.toolFailed;
+      return await tellResult(result, `the tool "${name}"`, line);
     },
   });
+}
+
+/** Prints the result of a tool, and answers the exit code. */
+export async function tellResult(result: CallToolResult, what: string, line: CommandLine): Promise<number> {
+  await writeOut(line.json ? plainJson(result) + "\n" : resultText(result));
+  if (!result.isError) return exitCodes.ok;
+  await writeError(`causeway: ${what} failed: its result says why\n`);
+  return exitCodes.toolFailed;
 }
 
 /** A call as it was written. */
@@ -76,7 +81,7 @@ export async function readCall(line: CommandLine): Promise<WrittenCall> {
 }
 
 /** The tool's definition; undefined when the list was cut short, so that it may be there all the same. */
-async function findTool(client: Client, name: string, signal: AbortSignal): Promise<Tool | undefined> {
+export async function findTool(client: Client, name: string, signal: AbortSignal): Promise<Tool | undefined> {
   const { tools, rejected = [], truncated } = await client.listTools({ signal });
   const tool = tools.find((found) => found.name === name);
   if (tool || truncated) return tool;
