@@ -50,7 +50,7 @@ describe("help of one command", () => {
     assertFailure(
       await causeway(["tools", "x", "--args", "{}"]),
       2,
-      /--args belongs to causeway call and prompt: leave/,
+      /--args belongs to causeway call, prompt and tasks detach: leave/,
     );
     assertFailure(await causeway(["--args", "{}", "call", "x", "y"]), 2, /"--args" stands before its command/);
   });

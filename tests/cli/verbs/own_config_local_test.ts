@@ -13,8 +13,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { assertFailure, causeway, peer } from "./support.ts";
-import type { Run } from "./support.ts";
+import { assertFailure, causeway, peer } from "../support.ts";
+import type { Run } from "../support.ts";
 
 interface Place {
   readonly root: string;

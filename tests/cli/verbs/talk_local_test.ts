@@ -4,9 +4,9 @@ import { join } from "node:path";
 import process from "node:process";
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { serveHttp } from "../../src/entry/local.ts";
-import { createModernServer } from "../servers/modern.ts";
-import { assertFailure, causeway, peer } from "./support.ts";
+import { serveHttp } from "../../../src/entry/local.ts";
+import { createModernServer } from "../../servers/modern.ts";
+import { assertFailure, causeway, peer } from "../support.ts";
 
 describe("causeway resources and read", () => {
   test("lists resources and templates; --json prints exactly the MCP object", async () => {

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
-import { readCallForm } from "../../src/cli/arguments/call_form.ts";
-import { UsageError } from "../../src/cli/failure.ts";
-import { assertFailure, causeway, program } from "./support.ts";
-import type { Run } from "./support.ts";
+import { readCallForm } from "../../../src/cli/arguments/call_form.ts";
+import { UsageError } from "../../../src/cli/failure.ts";
+import { assertFailure, causeway, program } from "../support.ts";
+import type { Run } from "../support.ts";
 
 async function withConfig(run: (use: (...words: string[]) => Promise<Run>) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "causeway-forms-"));

@@ -1,7 +1,7 @@
 import { describe, test } from "node:test";
 import { assertEquals, assertThrows } from "@std/assert";
-import { editJson } from "../../src/cli/config/edit.ts";
-import { UsageError } from "../../src/cli/failure.ts";
+import { editJson } from "../../../src/cli/config/edit.ts";
+import { UsageError } from "../../../src/cli/failure.ts";
 
 const commented = `// mine
 {

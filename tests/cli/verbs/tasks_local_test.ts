@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { serveHttp } from "../../src/entry/local.ts";
-import { createLegacyServer } from "../servers/legacy.ts";
-import { createModernServer } from "../servers/modern.ts";
-import { assertFailure, causeway, peer } from "./support.ts";
-import type { Run } from "./support.ts";
+import { serveHttp } from "../../../src/entry/local.ts";
+import { createLegacyServer } from "../../servers/legacy.ts";
+import { createModernServer } from "../../servers/modern.ts";
+import { assertFailure, causeway, peer } from "../support.ts";
+import type { Run } from "../support.ts";
 
 /** A server over HTTP, where tasks outlive the command, and a home of one's own. */
 async function withServer(
@@ -24,27 +24,28 @@ async function withServer(
 }
 
 describe("causeway tasks", () => {
-  for (
-    const [era, fetch] of [["modern", createModernServer().fetch], [
-      "legacy",
-      createLegacyServer({ sessions: false }).fetch,
-    ]] as const
-  ) {
-    test(`${era}: detach, list, get by the id alone, wait`, async () => {
-      await withServer(fetch, async (url, run) => {
-        const detached = await run("tasks", "detach", url, "job", "polls=2", "text=done");
-        const id = detached.out.trim();
-        assertEquals([detached.code, detached.err], [0, `causeway: causeway tasks wait ${id} waits for it\n`]);
-        assertStringIncludes((await run("tasks", "list")).out, `${id}  ${url}  job  `);
-        assertMatch((await run("tasks", "get", id)).out, /^task +.*\nstatus +(working|completed)\n/);
-        assertEquals(JSON.parse((await run("tasks", "get", url, id, "--json")).out).taskId, id);
-        const waited = await run("tasks", "wait", id);
-        assertEquals([waited.code, waited.err], [0, ""]);
-        assertStringIncludes(waited.out, "done");
-        assertEquals(JSON.parse((await run("tasks", "list", "--json")).out), { tasks: [] });
-      });
+  test("detach, list, get by the id alone, wait", async () => {
+    await withServer(createModernServer().fetch, async (url, run) => {
+      const detached = await run("tasks", "detach", url, "job", "polls=2", "text=done");
+      const id = detached.out.trim();
+      assertEquals([detached.code, detached.err], [0, `causeway: causeway tasks wait ${id} waits for it\n`]);
+      assertStringIncludes((await run("tasks", "list")).out, `${id}  ${url}  job  `);
+      assertMatch((await run("tasks", "get", id)).out, /^task +.*\nstatus +(working|completed)\n/);
+      assertEquals(JSON.parse((await run("tasks", "get", url, id, "--json")).out).taskId, id);
+      const waited = await run("tasks", "wait", id);
+      assertEquals([waited.code, waited.err], [0, ""]);
+      assertStringIncludes(waited.out, "done");
+      assertEquals(JSON.parse((await run("tasks", "list", "--json")).out), { tasks: [] });
     });
-  }
+  });
+
+  test("an older server lists its own", async () => {
+    await withServer(createLegacyServer().fetch, async (url, run) => {
+      const listed = await run("tasks", "list", url, "--json");
+      assertEquals([listed.code, JSON.parse(listed.out)], [0, { tasks: [] }]);
+      assertMatch((await run("tasks", "list", url)).err, /^causeway: ".*" has no tasks\n$/);
+    });
+  });
 
   test("cancel; a tool that fails; one that is no task", async () => {
     await withServer(createModernServer().fetch, async (url, run) => {
