@@ -26,6 +26,10 @@ export interface CommandLine {
   readonly signIn?: SignInOptions;
   /** How to serve: `serve` and `bridge` alone have it. */
   readonly serve?: ServeOptions;
+  /** Shows what goes over the wire. */
+  readonly verbose?: true;
+  /** The file that what goes over the wire is written to. */
+  readonly record?: string;
   /** The options of the other commands, by name: of one without a value, empty texts. */
   readonly options?: Readonly<Record<string, readonly string[]>>;
 }

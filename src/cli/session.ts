@@ -19,6 +19,8 @@ import { resolveTarget } from "./target/target.ts";
 import type { Destination } from "./target/target.ts";
 import { isWatched, writeError } from "./terminal.ts";
 import { oneLine } from "./text/plain.ts";
+import { hearWire } from "./wire/hear.ts";
+import type { HearWire } from "./wire/tap.ts";
 
 /** How long a child may take to end by itself, and again after SIGTERM, in milliseconds. */
 const closeTime = 1_000;
@@ -83,29 +85,48 @@ async function open(
   for (const secret of entry?.server.secrets ?? []) redactor.add(secret);
   for (const secret of secrets) for (const part of [secret, ...secret.split(" ")]) redactor.add(part);
   const { timeout } = line;
-  try {
-    return await connect(target, {
-      ...options,
-      signal,
-      headers,
-      ...(auth && { auth }),
-      redact: (text) => redactor.redact(text),
-      handlers: createAsker(),
-      timeouts: {
-        close: closeTime,
-        ...(timeout !== undefined &&
-          { start: timeout, headers: timeout, idle: timeout, total: timeout, pages: timeout }),
+  const made: ConnectOptions = {
+    ...options,
+    signal,
+    headers,
+    ...(auth && { auth }),
+    redact: (text) => redactor.redact(text),
+    handlers: createAsker(),
+    timeouts: {
+      close: closeTime,
+      ...(timeout !== undefined && { start: timeout, headers: timeout, idle: timeout, total: timeout, pages: timeout }),
+    },
+    ...(isWatched() && {
+      logger: ({ level, message }) => {
+        if (level === "warning" || level === "error") void writeError(`causeway: ${oneLine(message)}\n`);
       },
-      ...(isWatched() && {
-        logger: ({ level, message }) => {
-          if (level === "warning" || level === "error") void writeError(`causeway: ${oneLine(message)}\n`);
-        },
-      }),
-    });
+    }),
+  };
+  try {
+    const hear = hearWire(line, (text) => redactor.redact(text));
+    return hear ? await connectTapped(target, made, hear) : await connect(target, made);
   } catch (error) {
     if (!(error instanceof SpawnError) || hint === "") throw error;
     throw new SpawnError(`${error.message}; ${hint}`, { cause: error });
   }
+}
+
+/** The same connection, with somebody who hears what goes over it. */
+async function connectTapped(
+  target: Destination["target"],
+  { auth, ...options }: ConnectOptions,
+  hear: HearWire,
+): Promise<Client> {
+  const [{ runtimePorts }, { makeTransport }, { tapTransport }] = await Promise.all([
+    import("./wire/ports.ts"),
+    import("./wire/transports.ts"),
+    import("./wire/tap.ts"),
+  ]);
+  const { transport, fallback } = makeTransport(target, { ...options, auth }, await runtimePorts());
+  return await connect(tapTransport(transport, hear), {
+    ...options,
+    ...(fallback && { fallback: () => tapTransport(fallback(), hear) }),
+  });
 }
 
 async function warnOfPlainHttp({ target }: Destination): Promise<void> {

@@ -157,6 +157,16 @@ export const commandTable: readonly CommandSpec[] = [
     load: async () => (await import("../commands/servers/import.ts")).importServers,
   },
   {
+    name: "record",
+    ...{ words: "<file> <command …>", about: "run a command, and keep what goes over the wire", group: look },
+    load: async () => (await import("../commands/wire/record.ts")).record,
+  },
+  {
+    name: "replay",
+    ...{ words: "<file>", about: "serve what was recorded, over stdin and stdout", group: serve },
+    load: async () => (await import("../commands/wire/replay.ts")).replay,
+  },
+  {
     ...{ name: "login", words: "<target>", about: "sign in to a server; others use it from then on", group: keep },
     options: ["device", "no-open", "scope", "client-id", "client-secret-file", "client-metadata-url", "port"],
     load: async () => (await import("../auth/login.ts")).login,

@@ -33,7 +33,16 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
  * @throws {UsageError} When they cannot be understood.
  */
 export async function readWords(argv: readonly string[]): Promise<CommandLine> {
-  return judge(await withVerb(takeApart(argv)));
+  const at = argv.indexOf("record");
+  // What follows its file is a command of its own, with its own options.
+  const isRecord = at >= 0 && argv.slice(0, at).every((word) => word.startsWith("-")) && argv.length > at + 2;
+  const file = argv[at + 1] ?? "";
+  if (!isRecord || file.startsWith("-")) return judge(await withVerb(takeApart(argv)));
+  const line = await readWords([...argv.slice(0, at), ...argv.slice(at + 2)]);
+  if (!findCommand(line.command)?.connects || line.record !== undefined) {
+    throw new UsageError(`Cannot record causeway ${line.command}: only commands that talk to one server are recorded`);
+  }
+  return { ...line, record: file };
 }
 
 function judge(written: Written): CommandLine {
@@ -59,6 +68,7 @@ function judge(written: Written): CommandLine {
     headers: readHeaders(given.header ?? []),
     config: given.config?.at(-1),
     args: given.args?.at(-1),
+    ...(given.verbose && { verbose: true }),
     ...(command === "login" && { signIn: readSignInOptions(given) }),
     ...((command === "serve" || command === "bridge") && { serve: readServeOptions(given) }),
     ...(!isRead && Object.keys(own).length > 0 && { options: own }),
