@@ -32,6 +32,7 @@ const serving = ["stdio", "port", "hostname", "take-turns", "token-file"] as con
 export const commandTable: readonly CommandSpec[] = [
   {
     ...{ name: "tools", words: "<target>", about: "list the tools", group: use, connects: true },
+    options: ["signatures"],
     load: async () => (await import("../commands/talk/tools.ts")).listTools,
   },
   {
@@ -155,6 +156,17 @@ export const commandTable: readonly CommandSpec[] = [
     ...{ words: "[name …]", about: "copy what editors and assistants define here into our own config", group: look },
     options: ["here", "replace", "all"],
     load: async () => (await import("../commands/servers/import.ts")).importServers,
+  },
+  {
+    ...{
+      name: "types",
+      words: "<target>",
+      about: "a typed client of its tools, in TypeScript",
+      group: look,
+      connects: true,
+    },
+    options: ["output", "from"],
+    load: async () => (await import("../commands/inspect/types.ts")).writeTypes,
   },
   {
     name: "record",

@@ -27,7 +27,9 @@ export const commonOptions: Readonly<Record<string, OptionSpec>> = {
 /** What only some commands take. */
 export const ownOptions: Readonly<Record<string, OptionSpec>> = {
   args: { value: "json", about: "the arguments of the call as one JSON object" },
-  output: { value: "file", about: "write what is read to this file" },
+  output: { value: "file", about: "write it to this file" },
+  from: { value: "module", about: "where the types of the client come from (@causeway/mcp)" },
+  signatures: { about: "as signatures in TypeScript" },
   templates: { about: "list templates of resources only" },
   here: { about: "change ./causeway.json, not your own" },
   replace: { about: "put it in the place of one of the same name" },
