@@ -33,6 +33,7 @@ if (import.meta.main !== false) {
  */
 export async function run(argv: readonly string[], signal: AbortSignal): Promise<number> {
   try {
+    if (argv[0] === "__complete") return await (await import("./program/complete.ts")).complete(argv.slice(1));
     const line = await readWords(argv);
     const { showHelp, showVersion } = await import("./program/help.ts");
     if (line.command === "help") return await showHelp(line.words);

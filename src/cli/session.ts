@@ -71,6 +71,15 @@ export async function withDestination(destination: Destination, line: CommandLin
   });
 }
 
+/** What knows the secrets of a target. */
+export function redactorFor({ target, headers, entry }: Destination): Redactor {
+  const redactor = new Redactor();
+  const secrets = [...Object.values(headers), ...Object.values(typeof target === "string" ? {} : target.env ?? {})];
+  for (const secret of entry?.server.secrets ?? []) redactor.add(secret);
+  for (const secret of secrets) for (const part of [secret, ...secret.split(" ")]) redactor.add(part);
+  return redactor;
+}
+
 async function open(
   { target, headers, entry, hint }: Destination,
   line: CommandLine,
@@ -80,10 +89,7 @@ async function open(
     options: Pick<ConnectOptions, "tasks"> | undefined;
   },
 ): Promise<Client> {
-  const redactor = new Redactor();
-  const secrets = [...Object.values(headers), ...Object.values(typeof target === "string" ? {} : target.env ?? {})];
-  for (const secret of entry?.server.secrets ?? []) redactor.add(secret);
-  for (const secret of secrets) for (const part of [secret, ...secret.split(" ")]) redactor.add(part);
+  const redactor = redactorFor({ target, headers, entry, hint });
   const { timeout } = line;
   const made: ConnectOptions = {
     ...options,

@@ -152,10 +152,24 @@ export const commandTable: readonly CommandSpec[] = [
     load: async () => (await import("../commands/servers/change.ts")).disableServer,
   },
   {
+    ...{ name: "servers doctor", words: "[name …]", about: "ask each server whether it works", group: look },
+    load: async () => (await import("../commands/inspect/doctor.ts")).serversDoctor,
+  },
+  {
     name: "servers import",
     ...{ words: "[name …]", about: "copy what editors and assistants define here into our own config", group: look },
     options: ["here", "replace", "all"],
     load: async () => (await import("../commands/servers/import.ts")).importServers,
+  },
+  {
+    name: "probe",
+    ...{ words: "<target>", about: "what it speaks, revision by revision, with times", group: look, connects: true },
+    load: async () => (await import("../commands/inspect/probe.ts")).probe,
+  },
+  {
+    name: "doctor",
+    ...{ words: "[name …]", about: "look at the runtime, configs, sign-ins and each server", group: look },
+    load: async () => (await import("../commands/inspect/doctor.ts")).doctor,
   },
   {
     ...{
@@ -167,6 +181,11 @@ export const commandTable: readonly CommandSpec[] = [
     },
     options: ["output", "from"],
     load: async () => (await import("../commands/inspect/types.ts")).writeTypes,
+  },
+  {
+    name: "completion",
+    ...{ words: "<bash|zsh|fish>", about: "a script that completes words in your shell", group: look },
+    load: async () => (await import("../commands/inspect/completion.ts")).completion,
   },
   {
     name: "record",
