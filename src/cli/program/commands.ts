@@ -26,6 +26,7 @@ export interface CommandSpec {
 }
 
 const [use, look, keep, serve] = ["Use a server", "See what there is", "Sign in", "Serve"] as const;
+const projects = "Projects";
 const serving = ["stdio", "port", "hostname", "take-turns", "token-file"] as const;
 
 /** The commands, in the order in which help has them. */
@@ -198,6 +199,12 @@ export const commandTable: readonly CommandSpec[] = [
     load: async () => (await import("../commands/wire/replay.ts")).replay,
   },
   {
+    name: "run",
+    ...{ words: "<prompt …>", about: "let an agent do it, with the servers of the config", group: use },
+    options: ["model", "model-url", "instructions", "servers", "steps", "yes", "runs", "resume"],
+    load: async () => (await import("../commands/agents/run.ts")).runAgent,
+  },
+  {
     ...{ name: "login", words: "<target>", about: "sign in to a server; others use it from then on", group: keep },
     options: ["device", "no-open", "scope", "client-id", "client-secret-file", "client-metadata-url", "port"],
     load: async () => (await import("../auth/login.ts")).login,
@@ -225,6 +232,29 @@ export const commandTable: readonly CommandSpec[] = [
     connects: true,
     options: serving,
     load: async () => (await import("../serve/serve.ts")).bridge,
+  },
+  {
+    name: "agent",
+    ...{ words: "<file>", about: "serve the agent that a module exports", group: serve },
+    options: serving.filter((name) => name !== "take-turns"),
+    load: async () => (await import("../commands/agents/agent.ts")).serveAgent,
+  },
+  {
+    name: "start",
+    ...{ words: "", about: "the runner on this machine, with the servers of the config", group: serve },
+    options: ["port", "store", "key"],
+    load: async () => (await import("../commands/agents/start.ts")).start,
+  },
+  {
+    name: "init",
+    ...{ words: "<agent|worker> [folder]", about: "a new project that runs", group: projects },
+    load: async () => (await import("../commands/projects/init.ts")).init,
+  },
+  {
+    name: "deploy",
+    ...{ words: "[folder]", about: "check a Worker, and deploy it with wrangler", group: projects },
+    options: ["dry-run"],
+    load: async () => (await import("../commands/projects/deploy.ts")).deploy,
   },
 ];
 

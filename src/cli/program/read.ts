@@ -59,7 +59,8 @@ function judge(written: Written): CommandLine {
   const own = Object.fromEntries(
     Object.entries(given).filter(([name]) => Object.hasOwn(ownOptions, name) && name !== "args"),
   );
-  const isRead = ["login", "serve", "bridge"].includes(command);
+  const serves = ["serve", "bridge", "agent"].includes(command);
+  const isRead = serves || command === "login";
   return {
     command,
     words,
@@ -70,7 +71,7 @@ function judge(written: Written): CommandLine {
     args: given.args?.at(-1),
     ...(given.verbose && { verbose: true }),
     ...(command === "login" && { signIn: readSignInOptions(given) }),
-    ...((command === "serve" || command === "bridge") && { serve: readServeOptions(given) }),
+    ...(serves && { serve: readServeOptions(given) }),
     ...(!isRead && Object.keys(own).length > 0 && { options: own }),
   };
 }
