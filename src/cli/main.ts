@@ -13,33 +13,10 @@
 import { realpathSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { callTool } from "./call.ts";
-import { login } from "./auth/login.ts";
-import { logout } from "./auth/logout.ts";
-import { whoami } from "./auth/whoami.ts";
-import { systemWorld } from "./auth/world.ts";
-import { readCommandLine } from "./command_line.ts";
-import type { CommandLine } from "./command_line.ts";
-import { describeFailure, InterruptedError } from "./failure.ts";
-import { showHelp, showVersion } from "./help.ts";
+import { describeFailure, InterruptedError, UsageError } from "./failure.ts";
+import { findCommand } from "./program/commands.ts";
+import { readWords } from "./program/read.ts";
 import { ignoreLostReaders, writeError } from "./terminal.ts";
-import { listTools } from "./tools.ts";
-
-const commands: Readonly<
-  Record<CommandLine["command"], (line: CommandLine, signal: AbortSignal) => Promise<number>>
-> = {
-  tools: listTools,
-  call: callTool,
-  login: (line, signal) => login(line, signal, systemWorld),
-  logout: (line, signal) => logout(line, signal, systemWorld),
-  whoami: (line, signal) => whoami(line, signal, systemWorld),
-  // The gateway is loaded where it is wanted.
-  serve: async (line, signal) => await (await import("./serve/serve.ts")).serve(line, signal, systemWorld),
-  bridge: async (line, signal) => await (await import("./serve/serve.ts")).bridge(line, signal, systemWorld),
-  servers: async (line) => await (await import("./servers/servers.ts")).servers(line),
-  help: showHelp,
-  version: showVersion,
-};
 
 const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
@@ -58,8 +35,14 @@ if (said ?? isProgram()) {
  */
 export async function run(argv: readonly string[], signal: AbortSignal): Promise<number> {
   try {
-    const line = readCommandLine(argv);
-    return await commands[line.command](line, signal);
+    if (argv[0] === "__complete") return await (await import("./program/complete.ts")).complete(argv.slice(1));
+    const line = await readWords(argv);
+    const { showHelp, showVersion } = await import("./program/help.ts");
+    if (line.command === "help") return await showHelp(line.words);
+    if (line.command === "version") return await showVersion();
+    const run = await findCommand(line.command)?.load();
+    if (!run) throw new UsageError(`Unknown command "${line.command}": causeway --help lists them`);
+    return await run(line, signal, (await import("./auth/world.ts")).systemWorld);
   } catch (error) {
     const { exitCode, line } = describeFailure(error);
     await writeError(`causeway: ${line}\n`);

@@ -7,6 +7,7 @@ import type { Client } from "../client/mod.ts";
 import { isLoopbackHost } from "../egress/address.ts";
 import { Redactor } from "../egress/redact.ts";
 import { connect } from "../entry/local.ts";
+import type { ConnectOptions } from "../entry/targets.ts";
 import { SpawnError } from "../protocol/mod.ts";
 import { createAsker } from "./ask/ask.ts";
 import type { AuthWorld, OAuth } from "./auth/oauth.ts";
@@ -18,6 +19,8 @@ import { resolveTarget } from "./target/target.ts";
 import type { Destination } from "./target/target.ts";
 import { isWatched, writeError } from "./terminal.ts";
 import { oneLine } from "./text/plain.ts";
+import { hearWire } from "./wire/hear.ts";
+import type { HearWire } from "./wire/tap.ts";
 
 /** How long a child may take to end by itself, and again after SIGTERM, in milliseconds. */
 const closeTime = 1_000;
@@ -25,26 +28,40 @@ const closeTime = 1_000;
 /** What a command does with a client. */
 export type Use = (client: Client, signal: AbortSignal, destination: Destination) => Promise<number>;
 
+/** What is done with the client, and what it is made with. */
+export interface Session {
+  /** Interrupts. */
+  readonly signal: AbortSignal;
+  /** Gets a signal that ends with `--timeout` too. */
+  readonly use: Use;
+  /** Has the sign-ins (the person's own). */
+  readonly world?: AuthWorld;
+  readonly options?: Pick<ConnectOptions, "tasks">;
+}
+
 /**
  * Connects, runs `use`, and closes whatever happens.
  *
  * @param target The target as the user wrote it.
  * @param line The options.
- * @param given `signal` interrupts; `use` gets one that ends with `--timeout` too; `world` has the sign-ins (the person's own).
  * @throws {UsageError} When the target is none.
  * @throws {McpError} When the server cannot be reached, or fails.
  */
-export async function withClient(
-  target: string,
-  line: CommandLine,
-  given: { signal: AbortSignal; use: Use; world?: AuthWorld },
-): Promise<number> {
-  const destination = await resolveTarget(target, line);
+export async function withClient(target: string, line: CommandLine, given: Session): Promise<number> {
+  return await withDestination(await resolveTarget(target, line), line, given);
+}
+
+/**
+ * The same for a target that was resolved already.
+ *
+ * @throws {McpError} When the server cannot be reached, or fails.
+ */
+export async function withDestination(destination: Destination, line: CommandLine, given: Session): Promise<number> {
   const { world = systemWorld } = given;
   return await withDeadline(given.signal, line.timeout, async (signal) => {
     const used = await findSignIn(world, destination);
     try {
-      await using client = await open(destination, line, { signal, auth: used?.oauth });
+      await using client = await open(destination, line, { signal, auth: used?.oauth, options: given.options });
       // On a terminal the client's own warning is shown.
       if (!isWatched()) await warnOfPlainHttp(destination);
       return await given.use(client, signal, destination);
@@ -54,38 +71,68 @@ export async function withClient(
   });
 }
 
-async function open(
-  { target, headers, entry, hint }: Destination,
-  line: CommandLine,
-  { signal, auth }: { signal: AbortSignal; auth: OAuth | undefined },
-): Promise<Client> {
+/** What knows the secrets of a target. */
+export function redactorFor({ target, headers, entry }: Destination): Redactor {
   const redactor = new Redactor();
   const secrets = [...Object.values(headers), ...Object.values(typeof target === "string" ? {} : target.env ?? {})];
   for (const secret of entry?.server.secrets ?? []) redactor.add(secret);
   for (const secret of secrets) for (const part of [secret, ...secret.split(" ")]) redactor.add(part);
+  return redactor;
+}
+
+async function open(
+  { target, headers, entry, hint }: Destination,
+  line: CommandLine,
+  { signal, auth, options }: {
+    signal: AbortSignal;
+    auth: OAuth | undefined;
+    options: Pick<ConnectOptions, "tasks"> | undefined;
+  },
+): Promise<Client> {
+  const redactor = redactorFor({ target, headers, entry, hint });
   const { timeout } = line;
-  try {
-    return await connect(target, {
-      signal,
-      headers,
-      ...(auth && { auth }),
-      redact: (text) => redactor.redact(text),
-      handlers: createAsker(),
-      timeouts: {
-        close: closeTime,
-        ...(timeout !== undefined &&
-          { start: timeout, headers: timeout, idle: timeout, total: timeout, pages: timeout }),
+  const made: ConnectOptions = {
+    ...options,
+    signal,
+    headers,
+    ...(auth && { auth }),
+    redact: (text) => redactor.redact(text),
+    handlers: createAsker(),
+    timeouts: {
+      close: closeTime,
+      ...(timeout !== undefined && { start: timeout, headers: timeout, idle: timeout, total: timeout, pages: timeout }),
+    },
+    ...(isWatched() && {
+      logger: ({ level, message }) => {
+        if (level === "warning" || level === "error") void writeError(`causeway: ${oneLine(message)}\n`);
       },
-      ...(isWatched() && {
-        logger: ({ level, message }) => {
-          if (level === "warning" || level === "error") void writeError(`causeway: ${oneLine(message)}\n`);
-        },
-      }),
-    });
+    }),
+  };
+  try {
+    const hear = hearWire(line, (text) => redactor.redact(text));
+    return hear ? await connectTapped(target, made, hear) : await connect(target, made);
   } catch (error) {
     if (!(error instanceof SpawnError) || hint === "") throw error;
     throw new SpawnError(`${error.message}; ${hint}`, { cause: error });
   }
+}
+
+/** The same connection, with somebody who hears what goes over it. */
+async function connectTapped(
+  target: Destination["target"],
+  { auth, ...options }: ConnectOptions,
+  hear: HearWire,
+): Promise<Client> {
+  const [{ runtimePorts }, { makeTransport }, { tapTransport }] = await Promise.all([
+    import("./wire/ports.ts"),
+    import("./wire/transports.ts"),
+    import("./wire/tap.ts"),
+  ]);
+  const { transport, fallback } = makeTransport(target, { ...options, auth }, await runtimePorts());
+  return await connect(tapTransport(transport, hear), {
+    ...options,
+    ...(fallback && { fallback: () => tapTransport(fallback(), hear) }),
+  });
 }
 
 async function warnOfPlainHttp({ target }: Destination): Promise<void> {

@@ -20,6 +20,11 @@ export function writeOut(text: string): Promise<void> {
   return write(process.stdout, text);
 }
 
+/** Writes a result that is no text. */
+export function writeBytes(bytes: Uint8Array): Promise<void> {
+  return new Promise((resolve) => process.stdout.write(bytes, () => resolve()));
+}
+
 /** Writes what is no result. */
 export function writeError(text: string): Promise<void> {
   return write(process.stderr, text);
@@ -33,6 +38,32 @@ export function isWatched(): boolean {
 /** True when a person can be asked. */
 export function isAttended(): boolean {
   return isWatched() && process.stdin.isTTY === true;
+}
+
+/** The columns of the terminal that reads the results; undefined where a program reads them: then nothing is cut. */
+export function terminalWidth(): number | undefined {
+  return process.stdout.isTTY === true ? process.stdout.columns || 80 : undefined;
+}
+
+/** Whether results may have colours: on a terminal, where `NO_COLOR` is not set and the terminal is not dumb. */
+export function hasColors(): boolean {
+  return process.stdout.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== "dumb";
+}
+
+/** Shows on a terminal that something is under way, once it takes longer than a moment. */
+export function createSpinner(text: string): { clear(): void } {
+  if (!isWatched()) return { clear() {} };
+  let turn = 0;
+  const timer = setInterval(() => {
+    const shown = `${"|/-\\"[turn++ % 4]} ${oneLine(text)}`;
+    void writeError(eraseLine + shown.slice(0, (process.stderr.columns || 80) - 1));
+  }, 120);
+  return {
+    clear() {
+      clearInterval(timer);
+      if (turn > 0) void writeError(eraseLine);
+    },
+  };
 }
 
 /** One line that shows how far a call is, on a terminal only. */

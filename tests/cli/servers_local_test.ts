@@ -80,7 +80,7 @@ describe("causeway servers list", () => {
       assertFailure(
         await run("servers", "list"),
         2,
-        /There is no config \.\/mcp\.json or \.\/\.mcp\.json: name one with/,
+        /There is no config \.\/causeway\.json, .*: causeway servers add makes one, --config names one/,
       );
     });
   });
@@ -153,12 +153,12 @@ describe("causeway servers discover", () => {
 
   test("bad input is one line, with 2", async () => {
     const cases: [string[], RegExp][] = [
-      [[], /It is not said what about the servers: write causeway servers list, or causeway servers discover/],
+      [[], /It is not said what about the servers: write causeway servers list, .* or causeway servers \w+/],
       [["lst"], /Unknown "lst" \(did you mean "list"\?\): write causeway servers list/],
       [["__proto__"], /Unknown "__proto__": write/],
       [["list", "more"], /Unexpected "more" after "list": leave it out/],
       [["discover", "--config", "x.json"], /Cannot use --config with discover: it looks for files itself/],
-      [["list", "--header", "A: b"], /--header belongs to causeway tools, call and bridge/],
+      [["list", "--header", "A: b"], /--header belongs to causeway tools, call, .* others/],
     ];
     for (const [words, says] of cases) assertFailure(await causeway(["servers", ...words]), 2, says);
   });

@@ -26,6 +26,7 @@ const doorOpens = ["src/ports.ts", "src/protocol", "src/egress", "src/transport"
 const packageDoors: Readonly<Record<string, string>> = {
   oauth4webapi: "src/auth",
   hono: "src/runner",
+  commander: "src/cli",
   "@opentelemetry/api": "src/otel",
   ws: runtimeFolder,
 };

@@ -51,7 +51,8 @@ function parseObject(text: string, where: string): JsonObject {
   return asUsage(() => readObject(text, where));
 }
 
-function readInput(signal: AbortSignal): Promise<string> {
+/** All of the standard input. */
+export function readInput(signal: AbortSignal): Promise<string> {
   const { stdin } = process;
   return new Promise((resolve, reject) => {
     let text = "";

@@ -10,28 +10,40 @@ import type { ElicitRequest, ElicitResult } from "../../protocol/mod.ts";
 import { eraseLine, isAttended, writeError } from "../terminal.ts";
 import { plain } from "../text/plain.ts";
 import { fillForm, visitPage } from "./form.ts";
+import type { Terminal } from "./form.ts";
 
 /** The handlers for forms and pages: one question at a time. */
 export function createAsker(): Handlers {
+  const inTurn = createTurns();
+  const asked = (ask: typeof fillForm) => (request: ElicitRequest, context: HandlerContext): Promise<ElicitResult> => {
+    if (!isAttended()) return Promise.resolve({ action: "decline" });
+    return inTurn(context.signal, (terminal) => ask(request, context.server, terminal));
+  };
+  return { elicitation: asked(fillForm), elicitationUrl: asked(visitPage) };
+}
+
+/** Asks the person at the terminal, when those who asked before have their answer. */
+export type AskInTurn = <Answer>(signal: AbortSignal, ask: (terminal: Terminal) => Promise<Answer>) => Promise<Answer>;
+
+/** Makes what puts questions one after the other. The standard input is read from the first one on. */
+export function createTurns(): AskInTurn {
   let lines: Lines | undefined;
   let last: Promise<unknown> = Promise.resolve();
-  const inTurn = (ask: typeof fillForm) => (request: ElicitRequest, context: HandlerContext): Promise<ElicitResult> => {
-    if (!isAttended()) return Promise.resolve({ action: "decline" });
+  return (signal, ask) => {
     const input = lines ??= readLines();
     const answer = last.then(async () => {
       await writeError(eraseLine);
-      return await ask(request, context.server, {
+      return await ask({
         say: (text) => writeError(plain(text)),
         ask: async (question) => {
           await writeError(plain(question));
-          return await input.next(context.signal);
+          return await input.next(signal);
         },
       });
     });
     last = answer.catch(() => {});
     return answer;
   };
-  return { elicitation: inTurn(fillForm), elicitationUrl: inTurn(visitPage) };
 }
 
 /** The lines of the standard input. */

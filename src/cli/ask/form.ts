@@ -42,7 +42,8 @@ export async function visitPage(request: ElicitRequest, server: string, terminal
   return { action: consent === undefined ? "cancel" : consent ? "accept" : "decline" };
 }
 
-async function askYes(question: string, otherwise: boolean, terminal: Terminal): Promise<boolean | undefined> {
+/** Asks until it is a yes, a no, nothing (`otherwise`) or the end of the input (undefined). */
+export async function askYes(question: string, otherwise: boolean, terminal: Terminal): Promise<boolean | undefined> {
   for (;;) {
     const answer = (await terminal.ask(question))?.trim().toLowerCase();
     if (answer === undefined) return undefined;

@@ -20,17 +20,6 @@ export interface SignInOptions {
   readonly port: number | undefined;
 }
 
-/** For `parseArgs`. */
-export const signInOptions = {
-  device: { type: "boolean" },
-  "no-open": { type: "boolean" },
-  scope: { type: "string", multiple: true },
-  "client-id": { type: "string" },
-  "client-secret-file": { type: "string" },
-  "client-metadata-url": { type: "string" },
-  port: { type: "string" },
-} as const;
-
 /**
  * Reads the options.
  *

@@ -64,7 +64,7 @@ function listen(served: RequestHandler, { port, hostname }: HttpPlace, webSocket
   return serveHttp(served, { port, hostname, webSocket });
 }
 
-/** Names of this machine, unless it is reached by another: then its callers have a token, and no page has it. */
-function hostsOf(hostname: string): readonly string[] | "*" | undefined {
+/** The hosts that requests may name: names of this machine, unless it is reached by another: then its callers have a token, and no page has it. */
+export function hostsOf(hostname: string): readonly string[] | "*" | undefined {
   return /^(127\.|localhost$|\[?::1\]?$)/.test(hostname) ? undefined : "*";
 }

@@ -26,15 +26,6 @@ export type ServeOptions =
     }
   );
 
-/** For `parseArgs`; `--port` is an option of `login` too. */
-export const serveOptions = {
-  stdio: { type: "boolean" },
-  hostname: { type: "string" },
-  servers: { type: "string" },
-  "take-turns": { type: "boolean" },
-  "token-file": { type: "string" },
-} as const;
-
 const defaultPort = 8080;
 
 /**

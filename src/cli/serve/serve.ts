@@ -129,7 +129,8 @@ async function report(hub: HubLike): Promise<void> {
   }
 }
 
-function ended(signal: AbortSignal): Promise<void> {
+/** Resolves when the signal is aborted. */
+export function ended(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();
     signal.addEventListener("abort", () => resolve(), { once: true });

@@ -10,7 +10,7 @@ import { findSignIn } from "../auth/use.ts";
 import type { AuthWorld } from "../auth/oauth.ts";
 import { UsageError } from "../failure.ts";
 import { didYouMean } from "../../hub/config/nearest.ts";
-import { loadConfig, readServer } from "../target/config.ts";
+import { loadConfig, noConfig, readServer } from "../target/config.ts";
 import { resolveTarget } from "../target/target.ts";
 import type { Destination } from "../target/target.ts";
 import { writeError } from "../terminal.ts";
@@ -46,7 +46,7 @@ export async function serversOfConfigs(
   for (const given of paths.length ? paths : [undefined]) {
     const config = await loadConfig(given);
     if (!config) {
-      throw new UsageError("There is no config ./mcp.json or ./.mcp.json: name one, as in causeway serve my.json");
+      throw new UsageError(`${noConfig}: name one, as in causeway serve my.json`);
     }
     for (const name of config.names) {
       const other = known.get(name);

@@ -6,7 +6,7 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import process from "node:process";
-import { workspaceOf } from "../../hub/config/locations.ts";
+import { configLocations, pathOf, workspaceOf } from "../../hub/config/locations.ts";
 import { readHubConfig } from "../../hub/config/mod.ts";
 import type { Platform, ReadConfig, ReadServer } from "../../hub/config/mod.ts";
 import { readConfigFile } from "../../runtime/config_file.ts";
@@ -31,29 +31,56 @@ export interface ServerEntry {
   readonly warnings: readonly string[];
 }
 
-const usualPaths = ["mcp.json", ".mcp.json"];
+const folderPaths = ["causeway.json", "mcp.json", ".mcp.json"];
 const maxBytes = 1024 * 1024;
 const platforms: Readonly<Record<string, Platform>> = { darwin: "mac", win32: "windows" };
 
+/** What to say where there is none: what follows says what to do. */
+export const noConfig = "There is no config ./causeway.json, ./mcp.json or ./.mcp.json, nor one of your own";
+
 /**
- * Reads the config file: the given one, else `./mcp.json` or `./.mcp.json`, whichever is there; undefined when none is.
+ * Reads the config file: the given one, else the first of {@linkcode findConfigs}; undefined when there is none.
  *
  * @throws {UsageError} When the given file cannot be read, or one that is there is no config.
  */
 export async function loadConfig(given: string | undefined): Promise<Config | undefined> {
-  for (const path of given === undefined ? usualPaths : [given]) {
+  return (await findConfigs(given, 1))[0];
+}
+
+/**
+ * Reads the given config file, else those of `./causeway.json`, `./mcp.json`, `./.mcp.json` and the person's own that are
+ * there: of two that have a name the first counts.
+ *
+ * @param most How many are wanted.
+ * @throws {UsageError} When the given file cannot be read, or one that is there is no config.
+ */
+export async function findConfigs(given: string | undefined, most: number = Infinity): Promise<readonly Config[]> {
+  const found: Config[] = [];
+  for (const path of given === undefined ? usualPaths() : [given]) {
     const text = await read(path);
     if (text !== undefined) {
       const { names, problems } = understand(path, text, "");
       const wrong = problems.find(({ severity, server }) => severity === "error" && server === undefined);
       if (wrong && names.length === 0) throw new UsageError(`Cannot use the config: ${wrong.message}`);
-      return { path, names, text };
-    }
-    if (given !== undefined) {
+      if (found.push({ path, names, text }) >= most) break;
+    } else if (given !== undefined) {
       throw new UsageError(`Cannot read the config "${path}": there is no such file; correct --config`);
     }
   }
-  return undefined;
+  return found;
+}
+
+function usualPaths(): string[] {
+  const own = ownConfig();
+  return own === undefined || folderPaths.some((path) => resolve(path) === own) ? folderPaths : [...folderPaths, own];
+}
+
+/** The person's own config, which the command writes; undefined where a person has no folder. */
+export function ownConfig(): string | undefined {
+  const home = userHome();
+  const place = configLocations.find(({ client, scope }) => client === "Causeway" && scope === "user");
+  if (home === undefined || !place) return undefined;
+  return pathOf(place, { folder: "", home, platform: platformHere(), environment: process.env });
 }
 
 /**

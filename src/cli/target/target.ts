@@ -9,7 +9,7 @@ import { UsageError } from "../failure.ts";
 import { didYouMean } from "../../hub/config/nearest.ts";
 import { writeError } from "../terminal.ts";
 import { oneLine } from "../text/plain.ts";
-import { loadConfig, readServer } from "./config.ts";
+import { findConfigs, readServer } from "./config.ts";
 import { splitWords } from "./words.ts";
 
 /** A server that can be connected to. */
@@ -38,8 +38,9 @@ export async function resolveTarget(
 ): Promise<Destination> {
   const { headers } = options;
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return { target: checkUrl(text), headers, hint: "" };
-  const config = await loadConfig(options.config);
-  if (config?.names.includes(text)) {
+  const configs = await findConfigs(options.config);
+  const config = configs.find(({ names }) => names.includes(text));
+  if (config) {
     const entry = readServer(config, text);
     for (const warning of entry.warnings) await writeError(`causeway: warning: ${oneLine(warning)}\n`);
     const words = [text, ...(options.config === undefined ? [] : ["--config", options.config])].join(" ");
@@ -47,7 +48,7 @@ export async function resolveTarget(
     if (typeof entry.target !== "string") return { ...withoutHeaders(entry.target, headers), ...known };
     return { target: checkUrl(entry.target), headers: { ...entry.headers, ...headers }, hint: "", ...known };
   }
-  const names = config?.names ?? [];
+  const names = configs.flatMap(({ names }) => names);
   const isOneWord = /^\S*$/.test(text);
   if (isOneWord && options.config !== undefined) {
     const known = names.length > 0 ? `it has ${names.map((name) => `"${name}"`).join(", ")}` : "it has no servers";
@@ -57,7 +58,8 @@ export async function resolveTarget(
     throw new UsageError(`Cannot use "${text}" as a target: a URL begins with its scheme; write "http://${text}"`);
   }
   const command = readCommand(text);
-  const file = config ? `"${config.path}" has no server of this name${didYouMean(text, names)}` : "";
+  const paths = configs.map(({ path }) => `"${path}"`).join(", nor ");
+  const file = paths && `${paths} has no server of this name${didYouMean(text, names)}`;
   const hint = isOneWord ? file || "nor is there a config ./mcp.json with a server of this name" : "";
   return { ...withoutHeaders(command, headers), hint };
 }

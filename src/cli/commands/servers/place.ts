@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { Redactor, urlWithoutQuery } from "../../egress/redact.ts";
-import type { ReadServer } from "../../hub/config/mod.ts";
-import { oneLine } from "../text/plain.ts";
+import { Redactor, urlWithoutQuery } from "../../../egress/redact.ts";
+import type { ReadServer } from "../../../hub/config/mod.ts";
+import { oneLine } from "../../text/plain.ts";
 
 /** Where it is, as JSON. */
 export interface Place {

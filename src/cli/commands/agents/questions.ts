@@ -1,0 +1,67 @@
+/**
+ * Questions of a run, put to the person at the terminal. Where nobody sits there, each is a no.
+ *
+ * @module
+ */
+import type { AgentAnswer, AgentQuestion, ProposedCall } from "../../../agent/loop/seam.ts";
+import { createTurns } from "../../ask/ask.ts";
+import { askYes, fillForm, visitPage } from "../../ask/form.ts";
+import type { Terminal } from "../../ask/form.ts";
+import { isAttended } from "../../terminal.ts";
+import { oneLine, plainJson } from "../../text/plain.ts";
+
+/** Answers a question. */
+export type AnswerRun = (question: AgentQuestion, signal: AbortSignal) => Promise<AgentAnswer>;
+
+/** Makes what answers, one question after the other. */
+export function createAnswerer(): AnswerRun {
+  const inTurn = createTurns();
+  return (question, signal) => {
+    if (!isAttended()) return Promise.resolve(nobody(question));
+    return inTurn(signal, (terminal) => answer(question, terminal));
+  };
+}
+
+function nobody({ kind }: AgentQuestion): AgentAnswer {
+  if (kind === "decision") return { action: "skip" };
+  return { action: "decline", reason: "nobody is there who could be asked" };
+}
+
+/** Puts one question. */
+export async function answer(question: AgentQuestion, terminal: Terminal): Promise<AgentAnswer> {
+  const { kind, server } = question;
+  if (kind === "elicitation") {
+    const { request } = question;
+    const ask = request.mode === "url" ? visitPage : fillForm;
+    const { action, content } = await ask(request, server, terminal);
+    return action === "accept" ? { action, content: { ...content } } : { action };
+  }
+  await terminal.say(`${oneLine(question.message)}\n`);
+  if (kind === "decision") return await decide(question.call, terminal);
+  await terminal.say(kind === "approval" ? callText(question.call) : `${plainJson(question.request)}\n`);
+  const consent = await askYes(
+    kind === "approval" ? "Call it? [y/N] " : "Let it ask the model? [y/N] ",
+    false,
+    terminal,
+  );
+  if (consent === undefined) return { action: "cancel" };
+  return consent ? { action: "accept" } : { action: "decline", reason: "the person said no" };
+}
+
+async function decide(call: ProposedCall, terminal: Terminal): Promise<AgentAnswer> {
+  await terminal.say(callText(call));
+  for (;;) {
+    const said = (await terminal.ask("Nobody knows whether it ran. Call it again, skip it, or fail? [a/S/f] "))?.trim()
+      .toLowerCase();
+    if (said === undefined || said === "" || /^s(kip)?$/.test(said)) return { action: "skip" };
+    if (/^a(gain)?$/.test(said)) return { action: "retry" };
+    if (/^f(ail)?$/.test(said)) return { action: "fail" };
+  }
+}
+
+/** Exactly what would be sent, and what of it cannot be seen. */
+function callText({ server, tool, arguments: args, hidden = [] }: ProposedCall): string {
+  const name = [server, tool].filter((part) => part !== "").join(".");
+  const unseen = hidden.map((one) => `  hidden: ${oneLine(one)}\n`).join("");
+  return `  ${oneLine(name)} ${plainJson(args).replaceAll("\n", "\n  ")}\n${unseen}`;
+}

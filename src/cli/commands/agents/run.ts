@@ -1,0 +1,166 @@
+/**
+ * `causeway run <prompt …>`: an agent over the servers of the config, in this terminal.
+ *
+ * @module
+ */
+import process from "node:process";
+import { Agent } from "../../../agent/loop/agent.ts";
+import { createRuns } from "../../../agent/runs/durable_runs.ts";
+import type { DurableRuns } from "../../../agent/runs/options.ts";
+import { openDatabase, openHub } from "../../../entry/local.ts";
+import { createRelay } from "../../../hub/gateway/mod.ts";
+import type { Hub } from "../../../hub/hub.ts";
+import type { AuthWorld } from "../../auth/oauth.ts";
+import { readInput } from "../../arguments/pieces.ts";
+import { type CommandLine, optionOf } from "../../command_line.ts";
+import { withDeadline } from "../../deadline.ts";
+import { exitCodes, InterruptedError, UsageError } from "../../failure.ts";
+import { readText } from "../../read.ts";
+import { serversOfConfigs } from "../../serve/servers.ts";
+import type { Served } from "../../serve/servers.ts";
+import { findConfigs } from "../../target/config.ts";
+import { createSpinner, writeError } from "../../terminal.ts";
+import { oneLine } from "../../text/plain.ts";
+import { chooseModel } from "./model.ts";
+import { createAnswerer } from "./questions.ts";
+import { EventTeller, tellEnd } from "./tell.ts";
+
+/** Runs it to its end, and answers the exit code. */
+export async function runAgent(line: CommandLine, given: AbortSignal, world: AuthWorld): Promise<number> {
+  const file = optionOf(line, "runs");
+  const resumed = optionOf(line, "resume");
+  if (resumed !== undefined && (file === undefined || line.words.length > 0)) {
+    throw new UsageError("Cannot resume a run so: write causeway run --runs <file> --resume <id>, without a prompt");
+  }
+  const steps = readSteps(optionOf(line, "steps"));
+  const model = chooseModel(line, process.env);
+  const input = resumed === undefined ? await readPrompt(line.words, given) : "";
+  const servers = await serversOf(line, world);
+  return await withDeadline(given, line.timeout, async (signal) => {
+    const relay = createRelay();
+    const { handlers, features } = relay;
+    await using hub = await openHub({}, { handlers, features });
+    await connectAll(hub, servers, signal);
+    const agent = new Agent({
+      model,
+      hub,
+      relay,
+      instructions: optionOf(line, "instructions"),
+      steps,
+      // What the config approves of is approved; a person is asked for the rest.
+      approve: line.options?.yes ? "allow" : ({ server, name }) => {
+        const { approved } = servers.get(server) ?? {};
+        return approved === true || approved?.includes(name) || undefined;
+      },
+      idempotent: Array.from(servers).flatMap(([server, { idempotent = [] }]) =>
+        idempotent.map((name) => `${server}.${name}`)
+      ),
+    });
+    if (file !== undefined) return await durably(agent, { file, resumed, input }, { line, signal });
+    return await inMemory(agent, input, { line, signal });
+  });
+}
+
+/** How a run is told. */
+interface Telling {
+  readonly line: CommandLine;
+  readonly signal: AbortSignal;
+}
+
+async function inMemory(agent: Agent, input: string, { line, signal }: Telling): Promise<number> {
+  const answer = createAnswerer();
+  const teller = new EventTeller(line.json);
+  const run = agent.run(input, { signal, questions: (question, context) => answer(question, context.signal) });
+  for await (const event of run) await teller.tell(event);
+  await teller.close();
+  if (signal.aborted) throw signal.reason;
+  return await tellEnd(await run.end, line.json);
+}
+
+async function durably(
+  agent: Agent,
+  { file, resumed, input }: { file: string; resumed: string | undefined; input: string },
+  { line, signal }: Telling,
+): Promise<number> {
+  const database = await openDatabase(file);
+  await using runs = createRuns({ database, agents: { command: agent } });
+  const { id } = resumed === undefined
+    ? await runs.start({ agent: "command", principal: "command", input })
+    : await runs.get(resumed) ?? unknownRun(resumed, file);
+  await runs.resume();
+  await writeError(`causeway: the run ${oneLine(id)}\n`);
+  try {
+    return await follow(runs, id, { line, signal });
+  } catch (error) {
+    if (error instanceof InterruptedError) {
+      await writeError(`causeway: it goes on with causeway run --runs ${oneLine(file)} --resume ${oneLine(id)}\n`);
+    }
+    throw error;
+  }
+}
+
+async function follow(runs: DurableRuns, id: string, { line, signal }: Telling): Promise<number> {
+  const answer = createAnswerer();
+  const teller = new EventTeller(line.json);
+  for await (const { event } of runs.events(id, { signal })) {
+    await teller.tell(event);
+    if (event.type !== "question") continue;
+    const { question } = event;
+    // In a run that goes on it may have been answered before.
+    const waits = (await runs.get(id))?.questions.some((one) => one.id === question.id);
+    if (waits) await runs.answer(id, question.id, await answer(question, signal));
+  }
+  await teller.close();
+  signal.throwIfAborted();
+  const end = (await runs.get(id))?.end;
+  return end ? await tellEnd(end, line.json) : exitCodes.toolFailed;
+}
+
+function unknownRun(id: string, file: string): never {
+  throw new UsageError(`Unknown run "${id}" in "${file}": correct --resume`);
+}
+
+async function readPrompt(words: readonly string[], signal: AbortSignal): Promise<string> {
+  const [word = ""] = words;
+  const isOne = words.length === 1;
+  const where = `the file "${word.slice(1)}"`;
+  const text = isOne && word === "-"
+    ? await readInput(signal)
+    : isOne && word.startsWith("@")
+    ? await readText(word.slice(1), where)
+    : words.join(" ");
+  if (text === undefined) throw new UsageError(`Cannot read ${where}: there is no such file; correct the path`);
+  if (text.trim() !== "") return text;
+  throw new UsageError('It is not said what to do: write causeway run "…", @file, or - for the standard input');
+}
+
+/** Those of the config; a model may do without. */
+async function serversOf(line: CommandLine, world: AuthWorld): Promise<ReadonlyMap<string, Served>> {
+  const names = optionOf(line, "servers")?.split(",").map((name) => name.trim()).filter((name) => name !== "");
+  const configs = await findConfigs(line.config);
+  if (configs.length === 0 && !names) return new Map();
+  const paths = line.config === undefined ? [] : [line.config];
+  return await serversOfConfigs(paths, { names, timeout: undefined, world });
+}
+
+async function connectAll(hub: Hub, servers: ReadonlyMap<string, Served>, signal: AbortSignal): Promise<void> {
+  const spinner = createSpinner(`connects to ${servers.size} ${servers.size === 1 ? "server" : "servers"}`);
+  const stopped = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+  try {
+    await Promise.race([Promise.all(Array.from(servers, ([name, config]) => hub.add(name, config))), stopped]);
+  } finally {
+    spinner.clear();
+  }
+  signal.throwIfAborted();
+  for (const { name, state, lastError } of hub.status()) {
+    if (state !== "connected") {
+      await writeError(`causeway: without "${oneLine(name)}": ${oneLine(lastError?.message ?? state)}\n`);
+    }
+  }
+}
+
+function readSteps(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text);
+  throw new UsageError(`Cannot read --steps "${text}": write a number from 1 to 9999`);
+}

@@ -1,0 +1,55 @@
+/**
+ * `causeway init agent|worker [folder]`: a new project that runs.
+ *
+ * @module
+ */
+import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { basename, join, resolve } from "node:path";
+import { didYouMean } from "../../../hub/config/nearest.ts";
+import type { CommandLine } from "../../command_line.ts";
+import { exitCodes, UsageError } from "../../failure.ts";
+import { writeOut } from "../../terminal.ts";
+import { oneLine, plainJson } from "../../text/plain.ts";
+import { agentFiles, workerFiles } from "./templates.ts";
+
+const kinds: Readonly<
+  Record<string, { readonly files: (name: string) => Readonly<Record<string, string>>; readonly next: string }>
+> = {
+  agent: { files: agentFiles, next: "npm install && npx causeway tools 'npx causeway agent agent.ts'" },
+  worker: { files: workerFiles, next: "npm install && npx wrangler dev" },
+};
+
+/** Writes it, and answers the exit code. A folder that holds anything is left as it is. */
+export async function init(line: CommandLine): Promise<number> {
+  const [kind, given, ...more] = line.words;
+  const found = kind !== undefined && Object.hasOwn(kinds, kind) ? kinds[kind] : undefined;
+  if (kind === undefined || !found) {
+    const what = kind === undefined
+      ? "It is not said what for"
+      : `Unknown kind "${kind}"${didYouMean(kind, Object.keys(kinds))}`;
+    throw new UsageError(`${what}: write causeway init agent [folder], or causeway init worker [folder]`);
+  }
+  if (more.length > 0) throw new UsageError(`Unexpected "${more[0]}" after the folder: leave it out`);
+  const folder = resolve(given ?? kind);
+  const there = await readdir(folder).catch(() => []);
+  if (there.length > 0) {
+    throw new UsageError(`Cannot begin in "${given ?? kind}": the folder is not empty; name another`);
+  }
+  const name = basename(folder).toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, "") || kind;
+  const files = found.files(name);
+  try {
+    await mkdir(folder, { recursive: true });
+    for (const [path, text] of Object.entries(files)) await writeFile(join(folder, path), text, { flag: "wx" });
+  } catch (error) {
+    throw new UsageError(
+      `Cannot write to "${given ?? kind}": ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+  const next = `cd ${given ?? kind} && ${found.next}`;
+  await writeOut(
+    line.json
+      ? plainJson({ folder, files: Object.keys(files), next }) + "\n"
+      : `Made ${oneLine(folder)}: ${Object.keys(files).join(", ")}\nNext: ${oneLine(next)}\n`,
+  );
+  return exitCodes.ok;
+}

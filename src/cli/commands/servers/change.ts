@@ -1,0 +1,67 @@
+/**
+ * `causeway servers remove`, `enable` and `disable`: changes of our own config.
+ *
+ * @module
+ */
+import { didYouMean } from "../../../hub/config/nearest.ts";
+import { isObject } from "../../../protocol/json_rpc.ts";
+import type { CommandLine } from "../../command_line.ts";
+import { openOwn, saveServer } from "../../config/own.ts";
+import type { OwnConfig } from "../../config/own.ts";
+import { exitCodes, UsageError } from "../../failure.ts";
+import { findConfigs } from "../../target/config.ts";
+import { writeOut } from "../../terminal.ts";
+import { oneLine, plainJson } from "../../text/plain.ts";
+
+/** Takes a server out, and answers the exit code. */
+export async function removeServer(line: CommandLine): Promise<number> {
+  const { config, name } = await find(line);
+  await saveServer(config, name, undefined);
+  return await tell(line, { name, path: config.path, removed: true }, `Removed ${name} from ${oneLine(config.path)}`);
+}
+
+/** Lets a server be used again, and answers the exit code. */
+export function enableServer(line: CommandLine): Promise<number> {
+  return setDisabled(line, false);
+}
+
+/** Leaves a server where it is, unused, and answers the exit code. */
+export function disableServer(line: CommandLine): Promise<number> {
+  return setDisabled(line, true);
+}
+
+async function setDisabled(line: CommandLine, disabled: boolean): Promise<number> {
+  const { config, name } = await find(line);
+  const given = config.servers[name];
+  if (!isObject(given)) throw new UsageError(`Cannot change "${name}" of "${config.path}": it is no object`);
+  const { disabled: _, enabled: _enabled, ...rest } = given;
+  await saveServer(config, name, disabled ? { ...rest, disabled } : rest);
+  const text = `${disabled ? "Disabled" : "Enabled"} ${name} in ${oneLine(config.path)}`;
+  return await tell(line, { name, path: config.path, disabled }, text);
+}
+
+async function find(line: CommandLine): Promise<{ config: OwnConfig; name: string }> {
+  const [name, ...more] = line.words;
+  if (name === undefined) throw new UsageError(`The name is missing: write causeway ${line.command} <name>`);
+  if (more.length > 0) throw new UsageError(`Unexpected "${more[0]}" after the name: leave it out`);
+  const config = await openOwn(line);
+  if (Object.hasOwn(config.servers, name)) return { config, name };
+  const other = (await findConfigs(undefined)).find(({ names }) => names.includes(name));
+  if (other) {
+    const isOurs = other.path.endsWith("causeway.json");
+    throw new UsageError(
+      isOurs
+        ? `"${name}" is in "${other.path}": add --here`
+        : `"${name}" is in "${other.path}", which is only read: change it there, or causeway servers import ${name} first`,
+    );
+  }
+  const known = Object.keys(config.servers);
+  throw new UsageError(
+    `Unknown server "${name}" in "${config.path}"${didYouMean(name, known)}: causeway servers list shows them`,
+  );
+}
+
+async function tell(line: CommandLine, value: object, text: string): Promise<number> {
+  await writeOut(line.json ? plainJson(value) + "\n" : `${text}\n`);
+  return exitCodes.ok;
+}

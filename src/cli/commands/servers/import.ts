@@ -1,0 +1,92 @@
+/**
+ * `causeway servers import [name …]`: copies servers of editors and assistants into our own config, with their variables unfilled.
+ *
+ * @module
+ */
+import process from "node:process";
+import { discoverConfigs } from "../../../hub/config/mod.ts";
+import type { FoundServer } from "../../../hub/config/mod.ts";
+import { parseJsonc } from "../../../hub/config/jsonc.ts";
+import { didYouMean } from "../../../hub/config/nearest.ts";
+import { isObject } from "../../../protocol/json_rpc.ts";
+import type { JsonObject, JsonValue } from "../../../protocol/json_rpc.ts";
+import { readConfigFile } from "../../../runtime/config_file.ts";
+import type { CommandLine } from "../../command_line.ts";
+import { openOwn, readOwn, saveServer } from "../../config/own.ts";
+import { exitCodes, UsageError } from "../../failure.ts";
+import { platformHere, userHome } from "../../target/config.ts";
+import { writeError, writeOut } from "../../terminal.ts";
+import { oneLine, plainJson } from "../../text/plain.ts";
+
+const maxBytes = 1024 * 1024;
+
+/** Copies them, and answers the exit code. */
+export async function importServers(line: CommandLine): Promise<number> {
+  if (line.words.length === 0 && line.options?.all === undefined) {
+    throw new UsageError(
+      "It is not said which: name them, or add --all; causeway servers discover shows what there is",
+    );
+  }
+  const own = await openOwn(line);
+  const found = (await discover()).filter(({ origin }) => origin.path !== own.path);
+  const names = found.map(({ name }) => name);
+  const unknown = line.words.find((name) => !names.includes(name));
+  if (unknown !== undefined) {
+    throw new UsageError(
+      `Unknown server "${unknown}"${didYouMean(unknown, names)}: causeway servers discover shows what there is`,
+    );
+  }
+  const wanted = found.filter(({ name }) => line.words.length === 0 || line.words.includes(name));
+  const done: { name: string; from: string }[] = [];
+  for (const server of wanted) {
+    const { name, origin } = server;
+    const config = await readOwn(own.path);
+    if (Object.hasOwn(config.servers, name) && line.options?.replace === undefined) {
+      await writeError(
+        `causeway: left out "${oneLine(name)}": it is in "${oneLine(own.path)}" already; --replace takes the other\n`,
+      );
+      continue;
+    }
+    const entry = server.server && await rawEntry(server);
+    if (!entry) {
+      await writeError(
+        `causeway: left out "${oneLine(name)}": it cannot be used as it is in "${oneLine(origin.path)}"\n`,
+      );
+      continue;
+    }
+    await saveServer(config, name, entry);
+    done.push({ name, from: origin.path });
+  }
+  const lines = done.map(({ name, from }) => `Imported ${oneLine(name)} from ${oneLine(from)}\n`);
+  await writeOut(line.json ? plainJson({ path: own.path, imported: done }) + "\n" : lines.join(""));
+  if (done.length === 0) await writeError("causeway: nothing was imported\n");
+  return exitCodes.ok;
+}
+
+async function discover(): Promise<readonly FoundServer[]> {
+  const home = userHome();
+  if (home === undefined) throw new UsageError("Cannot find your own folder: set HOME, or USERPROFILE on Windows");
+  const { env } = process;
+  const places = { folder: process.cwd(), home, platform: platformHere(), environment: env };
+  return (await discoverConfigs({ ...places, read: readConfigFile })).servers;
+}
+
+/** The entry as it is written there. */
+async function rawEntry({ name, origin }: FoundServer): Promise<JsonObject | undefined> {
+  const text = await readConfigFile(origin.path, maxBytes);
+  const parsed = parseJsonc(text ?? "");
+  const root = "value" in parsed ? parsed.value : undefined;
+  const project = at(root, ["projects", process.cwd()]);
+  const isProject = origin.scope === "workspace" && origin.path.endsWith(".claude.json");
+  const holders = isProject
+    ? [at(project, ["mcpServers"])]
+    : [["mcpServers"], ["servers"], ["mcp", "servers"], ["context_servers"]].map((path) => at(root, path));
+  const entry = holders.map((holder) => at(holder, [name])).find((found) => found !== undefined);
+  return isObject(entry) ? entry : undefined;
+}
+
+function at(value: JsonValue | undefined, path: readonly string[]): JsonValue | undefined {
+  let inner: JsonValue | undefined = value;
+  for (const name of path) inner = isObject(inner) && Object.hasOwn(inner, name) ? inner[name] : undefined;
+  return inner;
+}

@@ -1,0 +1,62 @@
+/**
+ * `causeway read <target> <uri>`: reads a resource.
+ *
+ * @module
+ */
+import { Buffer } from "node:buffer";
+import { writeFile } from "node:fs/promises";
+import process from "node:process";
+import type { ReadResourceResult } from "../../../protocol/mod.ts";
+import { type CommandLine, optionOf } from "../../command_line.ts";
+import { exitCodes, UsageError } from "../../failure.ts";
+import { withClient } from "../../session.ts";
+import { createProgressLine, writeBytes, writeError, writeOut } from "../../terminal.ts";
+import { oneLine, plain, plainJson } from "../../text/plain.ts";
+import { exactWords } from "./common.ts";
+
+/** Reads it, and answers the exit code. */
+export async function readResource(line: CommandLine, signal: AbortSignal): Promise<number> {
+  const [target = "", uri = ""] = exactWords(line, ["target", "uri"]);
+  const file = optionOf(line, "output");
+  return await withClient(target, line, {
+    signal,
+    async use(client, signal) {
+      const progress = createProgressLine();
+      const result = await client.readResource(uri, { signal, onProgress: (sign) => progress.show(sign) })
+        .finally(() => progress.clear());
+      if (file !== undefined) await save(result, file);
+      else if (line.json) await writeOut(plainJson(result) + "\n");
+      else await show(result);
+      return exitCodes.ok;
+    },
+  });
+}
+
+/** Into a pipe or a file go its very bytes; a terminal gets text that cannot steer it. */
+async function show({ contents }: ReadResourceResult): Promise<void> {
+  const isTerminal = process.stdout.isTTY === true;
+  for (const content of contents) {
+    if (!isTerminal) await writeBytes(bytesOf(content));
+    else if (content.text !== undefined) await writeOut(plain(content.text).replace(/\n?$/, "\n"));
+    else {
+      const { uri, mimeType = "bytes" } = content;
+      await writeOut(
+        `[${oneLine(uri)} ${oneLine(mimeType)}, ${bytesOf(content).length} bytes: --output <file> keeps them]\n`,
+      );
+    }
+  }
+}
+
+async function save({ contents }: ReadResourceResult, file: string): Promise<void> {
+  const bytes = Buffer.concat(contents.map(bytesOf));
+  try {
+    await writeFile(file, bytes);
+  } catch (error) {
+    throw new UsageError(`Cannot write "${file}": ${error instanceof Error ? error.message : String(error)}`);
+  }
+  await writeError(`causeway: wrote ${bytes.length} bytes to ${oneLine(file)}\n`);
+}
+
+function bytesOf({ text, blob = "" }: ReadResourceResult["contents"][number]): Uint8Array {
+  return Buffer.from(text ?? blob, text === undefined ? "base64" : "utf8");
+}

@@ -1,0 +1,53 @@
+/**
+ * `causeway resources <target>`: lists the resources of a server, and its templates.
+ *
+ * @module
+ */
+import type { Client } from "../../../client/mod.ts";
+import type { Resource, ResourceTemplate } from "../../../protocol/mod.ts";
+import type { CommandLine } from "../../command_line.ts";
+import { exitCodes } from "../../failure.ts";
+import { withClient } from "../../session.ts";
+import { writeOut } from "../../terminal.ts";
+import { firstLine, oneLine, plainJson } from "../../text/plain.ts";
+import { exactWords, tellEnds } from "./common.ts";
+
+/** Lists them, and answers the exit code. */
+export async function listResources(line: CommandLine, signal: AbortSignal): Promise<number> {
+  const [target = ""] = exactWords(line, ["target"]);
+  const wantsTemplates = line.options?.templates !== undefined;
+  return await withClient(target, line, {
+    signal,
+    async use(client, signal) {
+      if (line.json) return await printJson(client, signal, wantsTemplates);
+      const has = client.info?.capabilities.resources !== undefined;
+      const { resources, truncated } = has && !wantsTemplates
+        ? await client.listResources({ signal })
+        : { resources: [], truncated: undefined };
+      const { resourceTemplates } = has ? await client.listResourceTemplates({ signal }) : { resourceTemplates: [] };
+      await writeOut(resources.map((one) => resourceText(one.uri, one)).join(""));
+      await writeOut(resourceTemplates.map((one) => resourceText(one.uriTemplate, one)).join(""));
+      const count = resources.length + resourceTemplates.length;
+      await tellEnds(client, { truncated }, { one: "resource", count });
+      return exitCodes.ok;
+    },
+  });
+}
+
+async function printJson(client: Client, signal: AbortSignal, wantsTemplates: boolean): Promise<number> {
+  const { truncated, ...result } = wantsTemplates
+    ? await client.listResourceTemplates({ signal })
+    : await client.listResources({ signal });
+  await writeOut(plainJson(result) + "\n");
+  await tellEnds(client, { truncated }, { one: "resource", count: 1 });
+  return exitCodes.ok;
+}
+
+/** A resource for people: what it is read by, and a line about it. */
+function resourceText(uri: string, { name, title, description = "", ...about }: Resource | ResourceTemplate): string {
+  const { mimeType } = about;
+  const size = "size" in about && about.size !== undefined ? `${about.size} bytes` : undefined;
+  const called = [title ?? name, firstLine(description)].filter((text) => text !== "").join(": ");
+  const facts = [mimeType, size].filter((fact) => fact !== undefined).join(", ");
+  return `${oneLine(uri)}\n    ${oneLine(called)}${facts === "" ? "" : ` (${oneLine(facts)})`}\n`;
+}

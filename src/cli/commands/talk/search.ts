@@ -1,0 +1,70 @@
+/**
+ * `causeway search <words …>`: finds tools over all servers of a config.
+ *
+ * @module
+ */
+import { openHub } from "../../../entry/local.ts";
+import { createToolSearch } from "../../../hub/search/tool_search.ts";
+import type { FoundTool } from "../../../hub/search/tool_search.ts";
+import type { AuthWorld } from "../../auth/oauth.ts";
+import { type CommandLine, optionOf } from "../../command_line.ts";
+import { withDeadline } from "../../deadline.ts";
+import { exitCodes, UsageError } from "../../failure.ts";
+import { serversOfConfigs } from "../../serve/servers.ts";
+import { createSpinner, terminalWidth, writeError, writeOut } from "../../terminal.ts";
+import { columns } from "../../text/table.ts";
+import { firstLine, oneLine, plainJson } from "../../text/plain.ts";
+
+/** Searches, and answers the exit code. */
+export async function search(line: CommandLine, given: AbortSignal, world: AuthWorld): Promise<number> {
+  const query = line.words.join(" ").trim();
+  if (query === "") throw new UsageError('It is not said what for: write causeway search "create an issue"');
+  const limit = readLimit(optionOf(line, "limit"));
+  const names = optionOf(line, "servers")?.split(",").map((name) => name.trim()).filter((name) => name !== "");
+  const paths = line.config === undefined ? [] : [line.config];
+  const servers = await serversOfConfigs(paths, { names, timeout: line.timeout, world });
+  return await withDeadline(given, line.timeout, async (signal) => {
+    const spinner = createSpinner(`connects to ${servers.size} ${servers.size === 1 ? "server" : "servers"}`);
+    await using hub = await openHub({});
+    try {
+      const connecting = Array.from(servers, ([name, config]) => hub.add(name, config));
+      await Promise.race([Promise.all(connecting), aborted(signal)]);
+    } finally {
+      spinner.clear();
+    }
+    const found = createToolSearch(hub).search(query, { limit });
+    await writeOut(line.json ? plainJson(found.map(asJson)) + "\n" : asText(found));
+    for (const { name, state, lastError } of hub.status()) {
+      if (state !== "connected") {
+        await writeError(`causeway: not searched: "${oneLine(name)}": ${oneLine(lastError?.message ?? state)}\n`);
+      }
+    }
+    if (found.length === 0) await writeError("causeway: nothing was found\n");
+    return exitCodes.ok;
+  });
+}
+
+function readLimit(text: string | undefined): number {
+  const limit = text === undefined ? 10 : /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  if (limit > 0) return limit;
+  throw new UsageError(`Cannot read --limit "${text}": write a number from 1 to 9999`);
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+}
+
+function asText(found: readonly FoundTool[]): string {
+  const rows = found.map(({ tool: { server, tool } }) => [
+    oneLine(`${server}.${tool.name}`),
+    firstLine(tool.description ?? tool.title ?? ""),
+  ]);
+  return columns(rows, terminalWidth());
+}
+
+function asJson({ tool: { server, qualifiedName, tool }, score }: FoundTool): unknown {
+  return { server, qualifiedName, score, tool };
+}

@@ -1,0 +1,69 @@
+/**
+ * `causeway watch <target> [uri …]`: tells of changes at a server, until it is interrupted.
+ *
+ * @module
+ */
+import type { Subscription } from "../../../client/mod.ts";
+import type { Change, ListenFilter } from "../../../protocol/mod.ts";
+import type { CommandLine } from "../../command_line.ts";
+import { exitCodes, UsageError } from "../../failure.ts";
+import { withClient } from "../../session.ts";
+import { writeError, writeOut } from "../../terminal.ts";
+import { oneLine } from "../../text/plain.ts";
+
+/** Watches, and answers the exit code. With `--timeout` it watches so long, and that is no failure. */
+export async function watch(line: CommandLine, signal: AbortSignal): Promise<number> {
+  const [target, ...resourceUris] = line.words;
+  if (target === undefined) throw new UsageError("The target is missing: write causeway watch <target> [uri …]");
+  const { timeout } = line;
+  return await withClient(target, { ...line, timeout: undefined }, {
+    signal,
+    async use(client, signal) {
+      const wanted = { tools: true, prompts: true, resources: true, ...(resourceUris.length > 0 && { resourceUris }) };
+      const subscription = client.listen(wanted, { signal });
+      const timer = timeout === undefined ? undefined : setTimeout(() => subscription.close(), timeout);
+      try {
+        return await follow(subscription, { line, label: client.label, resourceUris, signal });
+      } finally {
+        clearTimeout(timer);
+        subscription.close();
+      }
+    },
+  });
+}
+
+/** What is watched, and for whom. */
+interface Watching {
+  readonly line: CommandLine;
+  readonly label: string;
+  readonly resourceUris: readonly string[];
+  readonly signal: AbortSignal;
+}
+
+async function follow(subscription: Subscription, { line, label, resourceUris, signal }: Watching): Promise<number> {
+  void subscription.acknowledged.then(async (honoured) => {
+    await writeError(`causeway: watches ${honouredText(honoured)} of "${oneLine(label)}"\n`);
+    const deaf = resourceUris.filter((uri) => !honoured.resourceUris?.includes(uri));
+    if (deaf.length > 0) await writeError(`causeway: it does not tell of ${oneLine(deaf.join(", "))}\n`);
+  }, () => {});
+  for await (const change of subscription) {
+    await writeOut(line.json ? JSON.stringify(change) + "\n" : `${changeText(change)}\n`);
+  }
+  signal.throwIfAborted();
+  return exitCodes.ok;
+}
+
+function honouredText({ tools, prompts, resources, resourceUris = [] }: ListenFilter): string {
+  const lists = Object.entries({ tools, prompts, resources }).flatMap(([name, is]) =>
+    is ? [`the list of ${name}`] : []
+  );
+  const uris = resourceUris.length > 0 ? [resourceUris.map(oneLine).join(", ")] : [];
+  return [...lists, ...uris].join(", ") || "nothing";
+}
+
+function changeText(change: Change): string {
+  const missed = "missed" in change && change.missed ? " (some may have been missed)" : "";
+  if (change.type === "task") return `task ${oneLine(change.task.taskId)}: ${oneLine(change.task.status)}`;
+  if (change.type === "resource") return `resource ${oneLine(change.uri)} has changed${missed}`;
+  return `the list of ${change.type} has changed${missed}`;
+}

@@ -1,0 +1,46 @@
+/**
+ * `causeway tasks detach <target> <tool> [argument …]`: starts a tool as a task, and leaves it to the server.
+ *
+ * @module
+ */
+import { resolve } from "node:path";
+import { taskSupport } from "../../../client/mod.ts";
+import type { AuthWorld } from "../../auth/oauth.ts";
+import { checkArguments } from "../../arguments/check.ts";
+import { readPieces } from "../../arguments/pieces.ts";
+import { buildArguments } from "../../arguments/values.ts";
+import type { CommandLine } from "../../command_line.ts";
+import { exitCodes } from "../../failure.ts";
+import { withClient } from "../../session.ts";
+import { writeError, writeOut } from "../../terminal.ts";
+import { oneLine, plainJson } from "../../text/plain.ts";
+import { findTool, readCall, tellResult } from "../talk/call.ts";
+import { keepTask } from "./known.ts";
+
+/** Starts it, prints its id, and answers the exit code. A tool that is no task is called, and its result is printed. */
+export async function detachTask(line: CommandLine, signal: AbortSignal, world: AuthWorld): Promise<number> {
+  const { target, name, words, args: inside } = await readCall(line);
+  const given = await readPieces(words, line.args, signal);
+  const pieces = inside === undefined ? given : [{ object: inside }, ...given];
+  return await withClient(target, line, {
+    signal,
+    world,
+    options: { tasks: taskSupport },
+    async use(client, signal) {
+      const tool = await findTool(client, name, signal);
+      const args = buildArguments(pieces, tool?.inputSchema);
+      if (tool) checkArguments(tool, args);
+      const handle = await client.callToolTask(name, args, { signal });
+      const { taskId } = handle;
+      if (taskId === "") {
+        await writeError(`causeway: "${oneLine(client.label)}" did not make a task of it: this is its result\n`);
+        return await tellResult(await handle.result({ signal }), `the tool "${name}"`, line);
+      }
+      const config = line.config === undefined ? undefined : resolve(line.config);
+      await keepTask(world.openStore(), { taskId, target, config, tool: name, startedAt: new Date().toISOString() });
+      await writeOut(line.json ? plainJson(handle.task) + "\n" : `${oneLine(taskId)}\n`);
+      await writeError(`causeway: causeway tasks wait ${oneLine(taskId)} waits for it\n`);
+      return exitCodes.ok;
+    },
+  });
+}

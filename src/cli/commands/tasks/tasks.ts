@@ -1,0 +1,109 @@
+/**
+ * `causeway tasks list`, `get`, `wait` and `cancel`: tool calls that run on without anybody who waits.
+ *
+ * @module
+ */
+import { taskSupport } from "../../../client/mod.ts";
+import type { Client } from "../../../client/mod.ts";
+import type { Task } from "../../../protocol/mod.ts";
+import type { AuthWorld } from "../../auth/oauth.ts";
+import type { CommandLine } from "../../command_line.ts";
+import { exitCodes, UsageError } from "../../failure.ts";
+import { withClient } from "../../session.ts";
+import { createSpinner, terminalWidth, writeError, writeOut } from "../../terminal.ts";
+import { oneLine, plainJson } from "../../text/plain.ts";
+import { columns } from "../../text/table.ts";
+import { tellResult } from "../talk/call.ts";
+import { forgetTask, readKnown } from "./known.ts";
+
+/** Lists what was started here, or what a server has, and answers the exit code. */
+export async function listTasks(line: CommandLine, signal: AbortSignal, world: AuthWorld): Promise<number> {
+  const [target, ...more] = line.words;
+  if (more.length > 0) throw new UsageError(`Unexpected "${more[0]}" after the target: leave it out`);
+  if (target === undefined) return await listKnown(line, world);
+  return await withClient(target, line, {
+    signal,
+    world,
+    options: { tasks: taskSupport },
+    async use(client, signal) {
+      const tasks = await client.listTasks({ signal });
+      const rows = tasks.map((task) => [oneLine(task.taskId), oneLine(task.status), oneLine(task.createdAt ?? "")]);
+      await writeOut(line.json ? plainJson({ tasks }) + "\n" : columns(rows, terminalWidth()));
+      if (tasks.length === 0) await writeError(`causeway: "${oneLine(client.label)}" has no tasks\n`);
+      return exitCodes.ok;
+    },
+  });
+}
+
+/** Says how one stands, and answers the exit code. */
+export function getTask(line: CommandLine, signal: AbortSignal, world: AuthWorld): Promise<number> {
+  return withTask(line, { signal, world }, async (client, taskId, signal) => {
+    const { task } = await client.getTask(taskId, { signal });
+    await writeOut(line.json ? plainJson(task) + "\n" : taskText(task));
+    return exitCodes.ok;
+  });
+}
+
+/** Waits for one, prints its result, and answers the exit code. Giving up leaves the task alone. */
+export function waitForTask(line: CommandLine, signal: AbortSignal, world: AuthWorld): Promise<number> {
+  return withTask(line, { signal, world }, async (client, taskId, signal) => {
+    const spinner = createSpinner("waits for the task");
+    const result = await client.awaitTask(taskId, { signal }).finally(() => spinner.clear());
+    await forgetTask(world.openStore(), taskId);
+    return await tellResult(result, "the task", line);
+  });
+}
+
+/** Asks the server to stop one, and answers the exit code. */
+export function cancelTask(line: CommandLine, signal: AbortSignal, world: AuthWorld): Promise<number> {
+  return withTask(line, { signal, world }, async (client, taskId, signal) => {
+    await client.cancelTask(taskId, { signal });
+    await forgetTask(world.openStore(), taskId);
+    await writeOut(line.json ? plainJson({ taskId, cancelled: true }) + "\n" : "Asked to stop the task\n");
+    return exitCodes.ok;
+  });
+}
+
+async function listKnown(line: CommandLine, world: AuthWorld): Promise<number> {
+  const tasks = await readKnown(world.openStore());
+  const rows = tasks.map(({ taskId, target, tool, startedAt }) => [taskId, target, tool, startedAt].map(oneLine));
+  await writeOut(line.json ? plainJson({ tasks }) + "\n" : columns(rows, terminalWidth()));
+  if (tasks.length === 0) await writeError("causeway: no tasks were started here: causeway tasks detach starts one\n");
+  return exitCodes.ok;
+}
+
+type UseTask = (client: Client, taskId: string, signal: AbortSignal) => Promise<number>;
+
+/** Connects to the server of a task: the one that was named, or the one where it was started. */
+async function withTask(
+  line: CommandLine,
+  { signal, world }: { signal: AbortSignal; world: AuthWorld },
+  use: UseTask,
+): Promise<number> {
+  const [first, second, ...more] = line.words;
+  if (first === undefined) throw new UsageError(`The id is missing: write causeway ${line.command} [target] <id>`);
+  if (more.length > 0) throw new UsageError(`Unexpected "${more[0]}" after the id: leave it out`);
+  const known = second === undefined
+    ? (await readKnown(world.openStore())).find(({ taskId }) => taskId === first)
+    : undefined;
+  if (second === undefined && !known) {
+    throw new UsageError(
+      `No task "${first}" was started here: write causeway ${line.command} <target> <id>, or see causeway tasks list`,
+    );
+  }
+  const target = known?.target ?? first;
+  return await withClient(target, { ...line, config: line.config ?? known?.config }, {
+    signal,
+    world,
+    options: { tasks: taskSupport },
+    use: (client, signal) => use(client, second ?? first, signal),
+  });
+}
+
+function taskText({ taskId, status, statusMessage, createdAt, lastUpdatedAt }: Task): string {
+  const rows = [["task", taskId], ["status", status], ["says", statusMessage], ["created", createdAt]];
+  const all = [...rows, ["changed", lastUpdatedAt]].flatMap(([name = "", value]) =>
+    value === undefined ? [] : [[name, oneLine(value)]]
+  );
+  return columns(all, undefined);
+}

@@ -1,0 +1,176 @@
+/**
+ * Changes one member of a JSON text with comments, and leaves all else as it is: comments, order and spaces.
+ *
+ * @module
+ */
+import { parseJsonc } from "../../hub/config/jsonc.ts";
+import { isObject } from "../../protocol/json_rpc.ts";
+import type { JsonValue } from "../../protocol/json_rpc.ts";
+import { UsageError } from "../failure.ts";
+
+/** Where a member of an object stands. */
+interface Member {
+  readonly name: string;
+  readonly start: number;
+  readonly valueStart: number;
+  readonly valueEnd: number;
+}
+
+/** An object in the text. */
+interface Located {
+  readonly open: number;
+  readonly close: number;
+  readonly members: readonly Member[];
+}
+
+/**
+ * The text with another value at a path; undefined takes the member out.
+ *
+ * @param path The names that lead to it. All but the last have to be there.
+ * @throws {UsageError} When the text cannot be changed without harm.
+ */
+export function editJson(text: string, path: readonly string[], value: JsonValue | undefined): string {
+  const parents = path.slice(0, -1);
+  const name = path.at(-1) ?? "";
+  const object = locate(text, parents);
+  const found = object?.members.find((member) => member.name === name);
+  if (!object || (value === undefined && !found)) throw unclear();
+  const edited = value === undefined
+    ? removed(text, object, found ?? never())
+    : found
+    ? text.slice(0, found.valueStart) + written(value, indentAt(text, found.start)) + text.slice(found.valueEnd)
+    : added(text, object, { name, value, depth: path.length });
+  check(edited, expectedOf(text, path, value));
+  return edited;
+}
+
+function locate(text: string, path: readonly string[]): Located | undefined {
+  let object = objectAt(text, skipSpace(text, text.startsWith("\uFEFF") ? 1 : 0));
+  for (const name of path) {
+    const member = object?.members.findLast((one) => one.name === name);
+    object = member && objectAt(text, member.valueStart);
+  }
+  return object;
+}
+
+function added(
+  text: string,
+  { open, close, members }: Located,
+  what: { name: string; value: JsonValue; depth: number },
+): string {
+  const last = members.at(-1);
+  const indent = last ? indentAt(text, last.start) : indentAt(text, open) + "  ";
+  const end = text.slice(0, close).trimEnd().length;
+  const hasComma = last !== undefined && text[skipSpace(text, last.valueEnd)] === ",";
+  const head = last && !hasComma
+    ? text.slice(0, last.valueEnd) + "," + text.slice(last.valueEnd, end)
+    : text.slice(0, end);
+  const outer = indentAt(text, open);
+  const member = `${indent}${JSON.stringify(what.name)}: ${written(what.value, indent)}`;
+  return `${head}\n${member}\n${outer}${text.slice(close)}`;
+}
+
+function removed(text: string, { open, members }: Located, member: Member): string {
+  const at = members.indexOf(member);
+  const before = members[at - 1];
+  const after = skipSpace(text, member.valueEnd);
+  const hasComma = text[after] === ",";
+  const end = hasComma ? after + 1 : member.valueEnd;
+  const start = text.slice(0, member.start).trimEnd().length;
+  const isOwnLine = text.slice(start, member.start).includes("\n");
+  const rest = text.slice(end);
+  const kept = text.slice(0, isOwnLine ? start : member.start) + rest.replace(/^[ \t]+(?=\r?\n)/, "");
+  if (hasComma || !before) return kept;
+  // A comma that nothing follows any more.
+  const comma = skipSpace(text, before.valueEnd);
+  return comma > open && kept[comma] === "," ? kept.slice(0, comma) + kept.slice(comma + 1) : kept;
+}
+
+function written(value: JsonValue, indent: string): string {
+  return JSON.stringify(value, undefined, 2).replaceAll("\n", `\n${indent}`);
+}
+
+function indentAt(text: string, at: number): string {
+  return /^[ \t]*/.exec(text.slice(text.lastIndexOf("\n", at - 1) + 1))?.[0] ?? "";
+}
+
+function objectAt(text: string, open: number): Located | undefined {
+  if (text[open] !== "{") return undefined;
+  const members: Member[] = [];
+  let at = skipSpace(text, open + 1);
+  while (text[at] === '"') {
+    const start = at;
+    const nameEnd = valueEndAt(text, at);
+    const valueStart = skipSpace(text, skipSpace(text, nameEnd) + 1);
+    const valueEnd = valueEndAt(text, valueStart);
+    members.push({ name: String(JSON.parse(text.slice(start, nameEnd))), start, valueStart, valueEnd });
+    at = skipSpace(text, valueEnd);
+    if (text[at] === ",") at = skipSpace(text, at + 1);
+  }
+  return text[at] === "}" ? { open, close: at, members } : undefined;
+}
+
+/** Where a value ends: the text is known to be well formed. */
+function valueEndAt(text: string, start: number): number {
+  let depth = 0;
+  for (let at = start; at < text.length; at = skipSpace(text, at)) {
+    const next = text[at];
+    if (next === '"') {
+      at = stringEnd(text, at);
+    } else if (next === "{" || next === "[") {
+      depth++;
+      at++;
+      continue;
+    } else if (next === "}" || next === "]") {
+      depth--;
+      at++;
+    } else if (next === "," || next === ":") {
+      at++;
+      continue;
+    } else at += /^[^\s,:{}[\]"/]+/.exec(text.slice(at, at + 64))?.[0].length ?? 1;
+    if (depth === 0) return at;
+  }
+  return text.length;
+}
+
+function stringEnd(text: string, start: number): number {
+  let at = start + 1;
+  while (at < text.length && text[at] !== '"') at += text[at] === "\\" ? 2 : 1;
+  return at + 1;
+}
+
+function skipSpace(text: string, from: number): number {
+  const space = /(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y;
+  space.lastIndex = from;
+  return from + (space.exec(text)?.[0].length ?? 0);
+}
+
+function expectedOf(text: string, path: readonly string[], value: JsonValue | undefined): unknown {
+  const root = valueOf(text);
+  let object: unknown = root;
+  for (const name of path.slice(0, -1)) object = isObject(object) ? object[name] : undefined;
+  if (!isObject(object)) throw unclear();
+  const name = path.at(-1) ?? "";
+  if (value === undefined) delete object[name];
+  else object[name] = value;
+  return root;
+}
+
+/** Nothing else may have changed. */
+function check(edited: string, expected: unknown): void {
+  if (JSON.stringify(valueOf(edited)) !== JSON.stringify(expected)) throw unclear();
+}
+
+function valueOf(text: string): unknown {
+  const result = parseJsonc(text);
+  if ("fault" in result || result.repeated.length > 0) throw unclear();
+  return result.value;
+}
+
+function unclear(): UsageError {
+  return new UsageError("Cannot change the config without harm to what else is in it: change it by hand");
+}
+
+function never(): never {
+  throw unclear();
+}

@@ -1,0 +1,111 @@
+/**
+ * The configs that the command writes: `causeway.json`, the person's own or that of the folder. Those of others are only read.
+ *
+ * @module
+ */
+import { mkdir, open, realpath, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, resolve } from "node:path";
+import process from "node:process";
+import { parseJsonc } from "../../hub/config/jsonc.ts";
+import { isObject } from "../../protocol/json_rpc.ts";
+import type { JsonObject, JsonValue } from "../../protocol/json_rpc.ts";
+import { readConfigFile } from "../../runtime/config_file.ts";
+import type { CommandLine } from "../command_line.ts";
+import { UsageError } from "../failure.ts";
+import { ownConfig } from "../target/config.ts";
+import { editJson } from "./edit.ts";
+
+const fileName = "causeway.json";
+const maxBytes = 1024 * 1024;
+const empty = '{\n  "mcpServers": {}\n}\n';
+
+/** A config that may be written. */
+export interface OwnConfig {
+  readonly path: string;
+  /** What is in it; undefined when it is not there yet. */
+  readonly text: string | undefined;
+  /** Its servers, as they are written. */
+  readonly servers: JsonObject;
+}
+
+/**
+ * The config that a command is to change: `--config`, `--here` (`./causeway.json`), else the person's own.
+ *
+ * @throws {UsageError} When it is not ours to write, or cannot be read.
+ */
+export async function openOwn(line: CommandLine): Promise<OwnConfig> {
+  const isHere = line.options?.here !== undefined;
+  if (isHere && line.config !== undefined) throw new UsageError("Cannot use --here with --config: leave one out");
+  const path = line.config ?? (isHere ? fileName : ownConfig());
+  if (path === undefined) throw new UsageError("Cannot find your own folder: set CAUSEWAY_HOME, or use --here");
+  if (basename(path) !== fileName) {
+    throw new UsageError(
+      `Cannot write "${path}": only files named ${fileName} are written, others are read; use --here or leave --config out`,
+    );
+  }
+  return await readOwn(resolve(path));
+}
+
+/** Reads one; a file that is not there has no servers. */
+export async function readOwn(path: string): Promise<OwnConfig> {
+  const text = await readConfigFile(path, maxBytes).catch((error: Error) => {
+    throw new UsageError(`Cannot read the config "${path}": ${error.message}`);
+  });
+  if (text === undefined) return { path, text, servers: {} };
+  return { path, text, servers: rawServers(text, path) };
+}
+
+/** The servers of a text as they are written, with variables unfilled. */
+export function rawServers(text: string, path: string): JsonObject {
+  const parsed = parseJsonc(text);
+  if ("fault" in parsed) {
+    const { line, column, what } = parsed.fault;
+    throw new UsageError(`Cannot use the config: ${path}:${line}:${column}: ${what}`);
+  }
+  const { value } = parsed;
+  const servers = isObject(value) ? value.mcpServers ?? {} : undefined;
+  if (isObject(servers)) return servers;
+  throw new UsageError(`Cannot use the config: ${path}: expected { "mcpServers": { "<name>": { … } } }`);
+}
+
+/**
+ * Puts a server into it, in the place of one of its name, or takes it out (undefined).
+ *
+ * @throws {UsageError} When it cannot be written, or somebody else has changed it meanwhile.
+ */
+export async function saveServer(config: OwnConfig, name: string, entry: JsonValue | undefined): Promise<void> {
+  const given = config.text ?? empty;
+  const isThere = isObject(valueOf(given).mcpServers);
+  const text = isThere ? given : editJson(given, ["mcpServers"], {});
+  await replace(config, editJson(text, ["mcpServers", name], entry));
+}
+
+/** A new file in the place of the old one: whoever reads it sees the one or the other. */
+async function replace({ path, text: before }: OwnConfig, text: string): Promise<void> {
+  const target = await realpath(path).catch(() => path);
+  const draft = `${target}.${process.pid}.tmp`;
+  try {
+    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+    const mode = await stat(target).then(({ mode }) => mode & 0o777, () => 0o600);
+    const file = await open(draft, "wx", mode);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    if (await readConfigFile(target, maxBytes) !== before) {
+      throw new UsageError(`Cannot write "${path}": somebody else has changed it meanwhile; try again`);
+    }
+    await rename(draft, target);
+  } catch (error) {
+    await rm(draft, { force: true }).catch(() => {});
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`Cannot write "${path}": ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function valueOf(text: string): Readonly<Record<string, unknown>> {
+  const parsed = parseJsonc(text);
+  return "value" in parsed && isObject(parsed.value) ? parsed.value : {};
+}

@@ -1,0 +1,175 @@
+/**
+ * The tables as a program of `commander`: it takes words apart, finds commands, and writes help. What it would print or end
+ * is caught here, so that the words and the exit codes are ours.
+ *
+ * @module
+ */
+import { Command, CommanderError, Option } from "commander";
+import { version } from "../../version.ts";
+import { exitCodes } from "../failure.ts";
+import { pairs, wrap } from "../text/table.ts";
+import { commandNames, commandTable, findCommand } from "./commands.ts";
+import type { CommandSpec } from "./commands.ts";
+import { allOptions, commonOptions } from "./options.ts";
+
+/** What was written, before anybody judges it. */
+export interface Written {
+  /** `tools`, `servers list`; the first word alone where it has no such second one; undefined when there is no known one. */
+  readonly command: string | undefined;
+  readonly words: readonly string[];
+  /** The values of each option by its name: of one without a value, empty texts. */
+  readonly given: Readonly<Record<string, readonly string[]>>;
+  /** What could not be taken apart. */
+  readonly fault?: Fault;
+}
+
+/** An option that is not known here, or one whose value is missing. */
+export interface Fault {
+  readonly kind: "unknown" | "missing";
+  /** As it was written. */
+  readonly option: string;
+}
+
+/** Takes the words apart. */
+export function takeApart(argv: readonly string[]): Written {
+  const given: Record<string, string[]> = {};
+  let found: { command: string | undefined; words: readonly string[] } = { command: undefined, words: [] };
+  const root = buildProgram((command, words) => found = { command, words }, given);
+  try {
+    root.parse([...argv], { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    const option = /'(-[^ ']*)/.exec(error.message)?.[1] ?? error.message;
+    const kind = error.code === "commander.optionMissingArgument" ? "missing" : "unknown";
+    return { command: firstCommand(argv), words: [], given, fault: { kind, option } };
+  }
+  return { ...found, given };
+}
+
+/**
+ * How a command is written, or all of them.
+ *
+ * @param name `tools`, `servers`, `servers list`; undefined for all.
+ */
+export function helpText(name: string | undefined, width: number): string {
+  const root = buildProgram(() => {}, {}, width);
+  let command: Command = root;
+  for (const word of name?.split(" ") ?? []) command = command.commands.find((one) => one.name() === word) ?? command;
+  return `${command.helpInformation().trimEnd()}\n${name === undefined ? epilogue(width) : ""}`;
+}
+
+type Found = (command: string | undefined, words: readonly string[]) => void;
+
+function buildProgram(found: Found, given: Record<string, string[]>, width = 80): Command {
+  const root = prepare(new Command("causeway"), width)
+    .description(`causeway ${version}: MCP servers from a terminal`)
+    .usage("<command> [words …] [options]")
+    .action((words: string[]) => found(undefined, words));
+  addOptions(root, Object.keys(commonOptions), given);
+  for (const name of commandNames()) {
+    const spec = findCommand(name);
+    const command = prepare(root.command(name), width).helpGroup(`${spec?.group ?? groupOf(name)}:`);
+    describe(command, spec, given);
+    command.action((words: string[]) => found(name, words));
+    for (const below of commandTable.filter((one) => one.name.startsWith(`${name} `))) {
+      const verb = prepare(command.command(below.name.slice(name.length + 1)), width);
+      describe(verb, below, given);
+      verb.action((words: string[]) => found(below.name, words));
+    }
+  }
+  return root;
+}
+
+/** No exit, no output, no help of its own, and words in any number. */
+function prepare(command: Command, width: number): Command {
+  return command
+    .argument("[words...]")
+    .allowExcessArguments()
+    .exitOverride()
+    .helpOption(false)
+    .helpCommand(false)
+    .showSuggestionAfterError(false)
+    .configureOutput({ outputError: () => {}, writeErr: () => {} })
+    .configureHelp({
+      helpWidth: width,
+      minWidthToWrap: 20,
+      ...(width < 60 && { formatItem: (term, _width, about) => pairs([[term, about]], width).trimEnd() }),
+      showGlobalOptions: true,
+      visibleArguments: () => [],
+      subcommandTerm: (one) => `${one.name()} ${one.usage()}`.trim(),
+      commandUsage: (one) => wrap(`${fullName(one)} ${one.usage()}`.trim(), width - 8).join("\n  "),
+    });
+}
+
+function describe(command: Command, spec: CommandSpec | undefined, given: Record<string, string[]>): void {
+  const verbs = commandTable.filter((one) => one.name.startsWith(`${command.name()} `)).map(({ name }) => name);
+  const about = spec?.about ?? verbs.map((name) => name.split(" ")[1]).join(", ");
+  command.summary(about).description(about).usage(spec ? spec.words || " " : "<verb>");
+  addOptions(command, spec?.options ?? [], given);
+}
+
+function addOptions(command: Command, names: readonly string[], given: Record<string, string[]>): void {
+  for (const name of names) {
+    const { value, short, about } = allOptions[name] ?? { about: "" };
+    const flags = `${short === undefined ? "" : `-${short}, `}--${name}${value === undefined ? "" : ` <${value}>`}`;
+    command.addOption(new Option(flags, about));
+    command.on(`option:${name}`, (value: string | null) => (given[name] ??= []).push(value ?? ""));
+  }
+}
+
+function groupOf(name: string): string {
+  return commandTable.find((one) => one.name.startsWith(`${name} `))?.group ?? "Commands";
+}
+
+function fullName(command: Command): string {
+  return command.parent ? `${fullName(command.parent)} ${command.name()}` : command.name();
+}
+
+/** The command that words are about, where they cannot be taken apart. */
+function firstCommand(argv: readonly string[]): string | undefined {
+  const at = argv.findIndex((word) => commandNames().includes(word));
+  const name = argv[at];
+  const two = `${name} ${argv[at + 1]}`;
+  return findCommand(two) ? two : name;
+}
+
+/** What all commands share. */
+function epilogue(width: number): string {
+  const codes = Object.entries(codeNames).map(([code, what]) => `${code} ${what}`).join(", ");
+  const notes = [
+    "Results go to the standard output, all else to the standard error.",
+    `causeway help <command> shows one command. Exit codes: ${codes}`,
+  ];
+  return [
+    "\nTarget\n",
+    pairs(targets, width),
+    `\n${wrap("Arguments, behind causeway call <target> <tool>", width).join("\n")}\n`,
+    pairs(callArguments, width),
+    ...notes.map((note) => `\n${wrap(note, width).join("\n")}\n`),
+  ].join("");
+}
+
+const targets = [
+  ["https://example.com/mcp", "a URL: https:, http:, wss:, ws:"],
+  ["github", "a server of the config: --config, ./mcp.json or ./.mcp.json"],
+  ['"bun server.ts --flag"', "a program, in one argument; no shell runs it"],
+  ['"API_KEY=… npx -y server"', "the same with a variable: others than PATH, HOME and their like are not inherited"],
+] as const;
+
+const callArguments = [
+  ["key=value", "read by the tool's schema: text, number, true, false, JSON for lists and objects"],
+  ["key=value key=other", "a list, where the schema wants one"],
+  ["key:=json", "exactly this JSON"],
+  ["@file.json   '{\"key\": 1}'", "a whole object"],
+  ["-", "a whole object from the standard input"],
+] as const;
+
+const codeNames: Readonly<Record<number, string>> = {
+  [exitCodes.ok]: "ok",
+  [exitCodes.toolFailed]: "the tool failed",
+  [exitCodes.usage]: "wrong use (unknown tool, bad arguments, bad config)",
+  [exitCodes.authorization]: "authorization",
+  [exitCodes.unreachable]: "unreachable",
+  [exitCodes.protocol]: "protocol",
+  [exitCodes.interrupted]: "interrupted",
+};

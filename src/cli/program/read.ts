@@ -1,0 +1,170 @@
+/**
+ * The words after `causeway`, read and checked: which command, what for, and how.
+ *
+ * @module
+ */
+import { readSignInOptions } from "../auth/options.ts";
+import type { CommandLine } from "../command_line.ts";
+import { UsageError } from "../failure.ts";
+import { takeApart } from "./build.ts";
+import type { Fault, Written } from "./build.ts";
+import { commandNames, commandTable, findCommand, verbsOf } from "./commands.ts";
+import type { CommandSpec } from "./commands.ts";
+import { allOptions, ownOptions } from "./options.ts";
+import { withVerb } from "./shorthand.ts";
+import { readServeOptions } from "../serve/options.ts";
+import { isHeaderName, isHeaderValue } from "../../hub/config/server/headers.ts";
+import { didYouMean } from "../../hub/config/nearest.ts";
+
+const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, "": 1_000, m: 60_000 };
+
+/**
+ * Reads the words of the command.
+ *
+ * @throws {UsageError} When they cannot be understood.
+ */
+export function readCommandLine(argv: readonly string[]): CommandLine {
+  return judge(takeApart(argv));
+}
+
+/**
+ * The same, also for words without a verb that a config or a URL gives a meaning.
+ *
+ * @throws {UsageError} When they cannot be understood.
+ */
+export async function readWords(argv: readonly string[]): Promise<CommandLine> {
+  const at = argv.indexOf("record");
+  // What follows its file is a command of its own, with its own options.
+  const isRecord = at >= 0 && argv.slice(0, at).every((word) => word.startsWith("-")) && argv.length > at + 2;
+  const file = argv[at + 1] ?? "";
+  if (!isRecord || file.startsWith("-")) return judge(await withVerb(takeApart(argv)));
+  const line = await readWords([...argv.slice(0, at), ...argv.slice(at + 2)]);
+  if (!findCommand(line.command)?.connects || line.record !== undefined) {
+    throw new UsageError(`Cannot record causeway ${line.command}: only commands that talk to one server are recorded`);
+  }
+  return { ...line, record: file };
+}
+
+function judge(written: Written): CommandLine {
+  const { given } = written;
+  if (written.fault) throw faultOf(written.fault, written.command);
+  for (const [name, values] of Object.entries(given)) checkValues(name, values);
+  const { command, words } = given.help
+    ? helpOf(written)
+    : given.version
+    ? { command: "version", words: [] }
+    : named(written);
+  const spec = findCommand(command);
+  if (given.header && spec && !spec.connects) throw belongs("header");
+  const own = Object.fromEntries(
+    Object.entries(given).filter(([name]) => Object.hasOwn(ownOptions, name) && name !== "args"),
+  );
+  const serves = ["serve", "bridge", "agent"].includes(command);
+  const isRead = serves || command === "login";
+  return {
+    command,
+    words,
+    json: given.json !== undefined,
+    timeout: readTimeout(given.timeout?.at(-1)),
+    headers: readHeaders(given.header ?? []),
+    config: given.config?.at(-1),
+    args: given.args?.at(-1),
+    ...(given.verbose && { verbose: true }),
+    ...(command === "login" && { signIn: readSignInOptions(given) }),
+    ...(serves && { serve: readServeOptions(given) }),
+    ...(!isRead && Object.keys(own).length > 0 && { options: own }),
+  };
+}
+
+/** The command that was named. */
+function named({ command, words }: Written): { command: string; words: readonly string[] } {
+  if (command === undefined && words[0] === "help") return { command: "help", words: words.slice(1) };
+  if (command === undefined) throw unknownCommand(words[0]);
+  const verbs = verbsOf(command);
+  const spec = findCommand(command);
+  if (spec?.words === "" && words.length > 0) {
+    throw new UsageError(`Unexpected ${JSON.stringify(words[0])} after "${command.split(" ").at(-1)}": leave it out`);
+  }
+  if (spec || verbs.length === 0) return { command, words };
+  const usage = `write ${
+    verbs.slice(0, -1).map((verb) => `causeway ${command} ${verb}`).join(", ")
+  }, or causeway ${command} ${verbs.at(-1)}`;
+  const [verb] = words;
+  if (verb === undefined) throw new UsageError(`It is not said what about the ${command}: ${usage}`);
+  throw new UsageError(`Unknown "${verb}"${didYouMean(verb, verbs)}: ${usage}`);
+}
+
+function helpOf({ command, words }: Written): { command: string; words: readonly string[] } {
+  return { command: "help", words: command === undefined ? words.slice(0, 1) : command.split(" ") };
+}
+
+function checkValues(name: string, values: readonly string[]): void {
+  if (allOptions[name]?.value === undefined) return;
+  if (values.some((value) => value === "" || value.startsWith("--"))) throw needsValue(`--${name}`);
+}
+
+/** What to say of an option that cannot be taken. */
+function faultOf({ kind, option }: Fault, command: string | undefined): UsageError {
+  const [raw = option, value] = option.split("=", 2);
+  const name = raw.replace(/^--/, "");
+  if (kind === "missing") return needsValue(raw);
+  if (/^client-?secret$/i.test(name)) {
+    return new UsageError(
+      `Cannot take a secret from the command line: use --client-secret-file or the variable CAUSEWAY_CLIENT_SECRET`,
+    );
+  }
+  const known = Object.hasOwn(allOptions, name) ? allOptions[name] : undefined;
+  if (!known) {
+    const names = Object.keys(allOptions).map((known) => `--${known}`);
+    return new UsageError(`Unknown option "${raw}"${didYouMean(raw, names)}: causeway --help lists them`);
+  }
+  const isMine = owners(name).some((spec) => spec.name === command) || !Object.hasOwn(ownOptions, name);
+  if (value !== undefined && known.value === undefined && isMine) {
+    return new UsageError(`The option "${raw}" takes no value: write it alone`);
+  }
+  if (isMine) return new UsageError(`The option "${raw}" stands before its command: write it behind "${command}"`);
+  return belongs(name);
+}
+
+function needsValue(option: string): UsageError {
+  return new UsageError(`The option "${option}" needs a value: causeway --help shows how it is written`);
+}
+
+function owners(name: string): readonly CommandSpec[] {
+  return commandTable.filter((spec) => name === "header" ? spec.connects : spec.options?.some((own) => own === name));
+}
+
+function belongs(name: string): UsageError {
+  const names = owners(name).map((spec) => spec.name);
+  const shown = names.length > 4 ? [...names.slice(0, 3), `${names.length - 3} others`] : names;
+  const commands = [shown.slice(0, -1).join(", "), ...shown.slice(-1)].filter((part) => part !== "").join(" and ");
+  return new UsageError(`--${name} belongs to causeway ${commands}: leave it out`);
+}
+
+function unknownCommand(name: string | undefined): UsageError {
+  const usage = "use causeway tools <target> or causeway call <target> <tool>; causeway --help shows more";
+  if (name === undefined) return new UsageError(`A command is missing: ${usage}`);
+  // `list-tools` and `call-tool` are what others call them.
+  const meant = didYouMean(name.replace(/^list-?/i, "").replace(/-?tool$/i, "") || name, commandNames());
+  return new UsageError(`Unknown command "${name}"${meant}: ${usage}`);
+}
+
+function readTimeout(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const [, amount, unit = ""] = /^(\d+(?:\.\d+)?)(ms|s|m)?$/.exec(text) ?? [];
+  const milliseconds = Math.round(Number(amount) * (units[unit] ?? 1));
+  if (milliseconds > 0 && milliseconds <= 2 ** 31 - 1) return milliseconds;
+  throw new UsageError(`Cannot read --timeout "${text}": write seconds, or a unit, as in 30, 500ms, 2m`);
+}
+
+function readHeaders(lines: readonly string[]): Record<string, string> {
+  const headers: [string, string][] = lines.map((line) => {
+    const colon = line.indexOf(":");
+    const name = line.slice(0, Math.max(colon, 0)).trim();
+    const value = line.slice(colon + 1).trim();
+    // The value may be a secret: it is never shown.
+    if (isHeaderName(name) && isHeaderValue(value)) return [name, value];
+    throw new UsageError(`Cannot read a --header: write it like 'Name: value', in plain characters`);
+  });
+  return Object.fromEntries(headers);
+}

@@ -1,0 +1,56 @@
+/**
+ * Who hears what goes over the wire: the person (`--verbose`), and a recording (`causeway record`).
+ *
+ * @module
+ */
+import { openSync, writeSync } from "node:fs";
+import { isObject } from "../../protocol/json_rpc.ts";
+import type { CommandLine } from "../command_line.ts";
+import { UsageError } from "../failure.ts";
+import { writeError } from "../terminal.ts";
+import { oneLine } from "../text/plain.ts";
+import type { HearWire, WireLine } from "./tap.ts";
+
+const longest = 4_000;
+
+/**
+ * What is to be told of the wire; undefined where nobody wants to hear of it.
+ *
+ * @param redact Takes secrets out of texts.
+ * @throws {UsageError} When the recording cannot be begun.
+ */
+export function hearWire(line: CommandLine, redact: (text: string) => string): HearWire | undefined {
+  const { verbose, record } = line;
+  if (!verbose && record === undefined) return undefined;
+  const write = record === undefined ? undefined : openRecording(record);
+  return (wire) => {
+    if (verbose) show(wire, redact);
+    write?.(`${JSON.stringify(withoutSecrets(wire, redact))}\n`);
+  };
+}
+
+function show({ at, to, message }: WireLine, redact: (text: string) => string): void {
+  const text = oneLine(redact(JSON.stringify(message)));
+  const shown = text.length > longest ? `${text.slice(0, longest)}… (${text.length} characters)` : text;
+  void writeError(`${to === "server" ? ">" : "<"} ${at} ms ${shown}\n`);
+}
+
+/** The file is for this user alone, and never one that is there already. */
+function openRecording(path: string): (text: string) => void {
+  try {
+    const file = openSync(path, "wx", 0o600);
+    return (text) => void writeSync(file, text);
+  } catch (error) {
+    const isThere = isObject(error) && error.code === "EEXIST";
+    const why = isThere ? "there is such a file already; name another" : error instanceof Error ? error.message : "";
+    throw new UsageError(`Cannot record to "${path}": ${why}`);
+  }
+}
+
+/** Text by text, so that what is written stays JSON. */
+function withoutSecrets(value: unknown, redact: (text: string) => string): unknown {
+  if (typeof value === "string") return redact(value);
+  if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, redact));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withoutSecrets(inner, redact)]));
+}

@@ -1,0 +1,115 @@
+/**
+ * Answers out of a recording: the same question gets the same answer, with its own id.
+ *
+ * @module
+ */
+import { isObject } from "../../protocol/json_rpc.ts";
+import { UsageError } from "../failure.ts";
+
+type Message = Readonly<Record<string, unknown>>;
+
+/** A recorded request, and what it brought. */
+interface Recorded {
+  readonly key: string;
+  readonly id: unknown;
+  readonly progressToken: unknown;
+  /** In the order in which they came; the response is last. */
+  readonly answers: Message[];
+  isOver: boolean;
+  used: number;
+}
+
+/**
+ * Makes what answers messages. A request that was made several times gets its answers in their order, and then the last one
+ * again; what was never asked gets an error that says so.
+ *
+ * @param text The recording: one JSON object on a line.
+ * @param file What errors call it.
+ * @throws {UsageError} When it is none.
+ */
+export function createReplay(text: string, file: string): (message: Message) => Message[] {
+  const recorded = read(text, file);
+  return (message) => {
+    const { id, method } = message;
+    if (id === undefined || typeof method !== "string") return [];
+    const key = keyOf(message);
+    const same = recorded.filter((one) => one.key === key);
+    const found = same.find(({ used }) => used === 0) ?? same.at(-1);
+    if (!found) {
+      const error = {
+        code: method === "server/discover" ? -32601 : -32602,
+        message: `Not in the recording: ${method}`,
+      };
+      return [{ jsonrpc: "2.0", id, error }];
+    }
+    found.used++;
+    const token = tokenOf(message);
+    return found.answers.map((answer) => adapted(answer, found, { id, token }));
+  };
+}
+
+function read(text: string, file: string): Recorded[] {
+  const recorded: Recorded[] = [];
+  for (const [at, line] of text.split("\n").entries()) {
+    if (line.trim() === "") continue;
+    const { to, message } = parse(line, `${file}:${at + 1}`);
+    if (to === "server") {
+      if (message.id === undefined || typeof message.method !== "string") continue;
+      const { id } = message;
+      recorded.push({ key: keyOf(message), id, progressToken: tokenOf(message), answers: [], isOver: false, used: 0 });
+    } else if (typeof message.method !== "string") {
+      const owner = recorded.findLast((one) => !one.isOver && one.id === message.id);
+      owner?.answers.push(message);
+      if (owner) owner.isOver = true;
+    } else if (message.id === undefined) {
+      // What is told belongs to the request that it names, else to the last one that still waits.
+      const token = isObject(message.params) ? message.params.progressToken : undefined;
+      const waiting = recorded.filter((one) => !one.isOver);
+      (waiting.find((one) => token !== undefined && one.progressToken === token) ?? waiting.at(-1))?.answers.push(
+        message,
+      );
+    }
+  }
+  if (recorded.length === 0) {
+    throw new UsageError(`Cannot replay "${file}": it holds no request; causeway record makes one`);
+  }
+  return recorded;
+}
+
+function parse(line: string, where: string): { to: unknown; message: Message } {
+  try {
+    const value: unknown = JSON.parse(line);
+    if (isObject(value) && isObject(value.message)) return { to: value.to, message: value.message };
+  } catch {
+    // Said below.
+  }
+  throw new UsageError(`Cannot replay ${where}: expected { "at": …, "to": …, "message": { … } } on one line`);
+}
+
+/** What makes a request the same: all but its id, and what only travels along. */
+function keyOf({ method, params }: Message): string {
+  // These say who asks, which is somebody else now.
+  if (method === "initialize" || method === "server/discover") return String(method);
+  const { _meta: _, ...rest } = isObject(params) ? params : {};
+  return `${method} ${JSON.stringify(sorted(rest))}`;
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.keys(value).sort().map((key) => [key, sorted(value[key])]));
+}
+
+function tokenOf({ params }: Message): unknown {
+  return isObject(params) && isObject(params._meta) ? params._meta.progressToken : undefined;
+}
+
+function adapted(answer: Message, { id, progressToken }: Recorded, now: { id: unknown; token: unknown }): Message {
+  if (answer.id !== undefined) return { ...answer, id: now.id };
+  const { params } = answer;
+  if (!isObject(params)) return answer;
+  const token = params.progressToken !== undefined && params.progressToken === progressToken && now.token !== undefined;
+  const key = "io.modelcontextprotocol/subscriptionId";
+  const meta = isObject(params._meta) && params._meta[key] === id ? { _meta: { ...params._meta, [key]: now.id } } : {};
+  return { ...answer, params: { ...params, ...(token && { progressToken: now.token }), ...meta } };
+}

@@ -1,0 +1,68 @@
+import { describe, test } from "node:test";
+import { assertEquals, assertThrows } from "@std/assert";
+import { editJson } from "../../../src/cli/config/edit.ts";
+import { UsageError } from "../../../src/cli/failure.ts";
+
+const commented = `// mine
+{
+    // the servers
+    "mcpServers": {
+        "docs": { "url": "https://x/" }, // by hand
+        /* a { in a comment */ "files": {
+            "command": "sh" // "," and }
+        }
+        // the end
+    },
+    "other": [1, { "a": "}" }],
+}
+`;
+
+describe("changing a config as text", () => {
+  test("a new member stands at the end; comments, order and indentation stay", () => {
+    const edited = editJson(commented, ["mcpServers", "new"], { command: "a", args: [] });
+    assertEquals(
+      edited,
+      commented.replace(
+        "        }\n        // the end\n",
+        '        },\n        // the end\n        "new": {\n          "command": "a",\n          "args": []\n        }\n',
+      ),
+    );
+  });
+
+  test("a member is replaced where it is", () => {
+    assertEquals(
+      editJson(commented, ["mcpServers", "docs"], { url: "https://y/" }),
+      commented.replace('{ "url": "https://x/" }', '{\n          "url": "https://y/"\n        }'),
+    );
+  });
+
+  test("a member is taken out with its comma, the last one with the comma before it", () => {
+    assertEquals(
+      editJson(commented, ["mcpServers", "docs"], undefined),
+      commented.replace('\n        "docs": { "url": "https://x/" },', ""),
+    );
+    assertEquals(editJson('{"a":{"b":1,"c":2}}', ["a", "c"], undefined), '{"a":{"b":1}}');
+    assertEquals(editJson('{"a":{"b":1}}', ["a", "b"], undefined), '{"a":{}}');
+    assertEquals(editJson('{\n  "a": 1,\n  "b": 2\n}\n', ["b"], undefined), '{\n  "a": 1\n}\n');
+  });
+
+  test("into an empty object, and at the top", () => {
+    assertEquals(editJson("{}", ["mcpServers"], {}), '{\n  "mcpServers": {}\n}');
+    assertEquals(
+      editJson('{\n  "mcpServers": {}\n}\n', ["mcpServers", "a"], { url: "u" }),
+      '{\n  "mcpServers": {\n    "a": {\n      "url": "u"\n    }\n  }\n}\n',
+    );
+    assertEquals(editJson('{ "a": [1, 2], }', ["b"], 'say "x"'), '{ "a": [1, 2],\n"b": "say \\"x\\""\n}');
+  });
+
+  test("what cannot be changed without harm is refused", () => {
+    const refused: [string, string[]][] = [
+      ["{", ["a"]],
+      ['{"a":1,"a":2}', ["a"]],
+      ['{"a":[]}', ["a", "b"]],
+      ["[]", ["a"]],
+    ];
+    for (const [text, path] of refused) assertThrows(() => editJson(text, path, 1), UsageError, "change it by hand");
+    assertThrows(() => editJson("{}", ["a"], undefined), UsageError, "change it by hand");
+  });
+});

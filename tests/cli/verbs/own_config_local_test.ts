@@ -1,0 +1,162 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { describe, test } from "node:test";
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { assertFailure, causeway, peer } from "../support.ts";
+import type { Run } from "../support.ts";
+
+interface Place {
+  readonly root: string;
+  readonly own: string;
+  run(...words: string[]): Promise<Run>;
+  json(path: string): { mcpServers: Record<string, Record<string, unknown>> };
+}
+
+/** A folder of a project and a person's own, with these files. */
+async function inPlace(files: Readonly<Record<string, string>>, use: (place: Place) => Promise<void>): Promise<void> {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "causeway-own-")));
+  try {
+    for (const [path, text] of Object.entries({ "app/.keep": "", "home/.keep": "", ...files })) {
+      mkdirSync(dirname(join(root, path)), { recursive: true });
+      writeFileSync(join(root, path), text);
+    }
+    const home = join(root, "home");
+    const env = {
+      ...{ HOME: home, USERPROFILE: home, XDG_CONFIG_HOME: join(home, ".config"), CLAUDE_CONFIG_DIR: home },
+      ...{ CAUSEWAY_HOME: join(home, "causeway"), TEST_NAME: "filled" },
+    };
+    await use({
+      root,
+      own: join(home, "causeway", "causeway.json"),
+      run: (...words) => causeway(words, { cwd: join(root, "app"), env }),
+      json: (path) => JSON.parse(readFileSync(path, "utf8")),
+    });
+  } finally {
+    rmSync(root, { recursive: true });
+  }
+}
+
+describe("causeway servers add", () => {
+  test("asks the server first, writes it for this user alone, and it can be used by its name", async () => {
+    await inPlace({}, async ({ own, run, json }) => {
+      const added = await run("servers", "add", "one", `KEY=\${TEST_NAME} ${peer("modern")}`);
+      assertEquals([added.code, added.err], [0, ""]);
+      assertMatch(added.out, /^Added one to .*causeway\.json: \d+ tools, 2026-07-28\n$/);
+      assertEquals(json(own).mcpServers.one?.env, { KEY: "${TEST_NAME}" });
+      assertEquals(statSync(own).mode & 0o777, 0o600);
+      assertEquals(readdirSync(dirname(own)), ["causeway.json"]);
+      assertEquals((await run("call", "one", "echo", "text=hello")).out, "hello\n");
+      assertStringIncludes((await run("servers", "list")).out, "\n  one  ");
+      assertFailure(
+        await run("servers", "add", "one", peer("modern")),
+        2,
+        /"one" is in ".*" already: take another name/,
+      );
+    });
+  });
+
+  test("one that does not answer is not saved, unless nobody is to ask", async () => {
+    await inPlace({}, async ({ own, run, root, json }) => {
+      assertFailure(await run("servers", "add", "bad", "causeway-no-such-program"), 4, /causeway-no-such-program/);
+      assertEquals(existsSync(own), false);
+      const added = await run("servers", "add", "bad", "causeway-no-such-program", "--unchecked", "--here");
+      assertEquals([added.code, added.err], [0, ""]);
+      assertEquals(json(join(root, "app", "causeway.json")).mcpServers, {
+        bad: { command: "causeway-no-such-program", args: [] },
+      });
+    });
+  });
+
+  test("headers are kept as they are written, and never shown", async () => {
+    await inPlace({}, async ({ own, run, json }) => {
+      const words = ["servers", "add", "web", "https://localhost/mcp", "--unchecked", "--header"];
+      assertEquals((await run(...words, "Authorization: Bearer ${TEST_NAME}")).code, 0);
+      assertEquals(json(own).mcpServers.web, {
+        url: "https://localhost/mcp",
+        headers: { Authorization: "Bearer ${TEST_NAME}" },
+      });
+      assertEquals((await run("servers", "list")).out.includes("filled"), false);
+    });
+  });
+
+  test("bad input is one line, with 2", async () => {
+    await inPlace({ "app/mcp.json": '{ "mcpServers": {} }' }, async ({ run }) => {
+      const cases: [string[], RegExp][] = [
+        [["add"], /The name is missing: write causeway servers add <name> <target>/],
+        [["add", "x"], /The target is missing/],
+        [["add", "a b", "sh"], /Cannot use the name "a b": use letters/],
+        [["add", "x", "sh", "-c"], /Unknown option "-c"/],
+        [["add", "x", "sh", "more"], /Unexpected "more" after the target: put a command with spaces into quotes/],
+        [["add", "x", "sh", "--config", "mcp.json"], /Cannot write "mcp\.json": only files named causeway\.json/],
+        [["add", "x", "sh", "--config", "causeway.json", "--here"], /Cannot use --here with --config/],
+        [["remove"], /The name is missing: write causeway servers remove <name>/],
+        [["remove", "x"], /Unknown server "x" in ".*causeway\.json"/],
+        [["import"], /It is not said which: name them, or add --all/],
+        [["import", "x"], /Unknown server "x"/],
+      ];
+      for (const [words, says] of cases) assertFailure(await run("servers", ...words), 2, says);
+    });
+  });
+});
+
+describe("causeway servers remove, enable, disable and import", () => {
+  const text =
+    '{\n  // mine\n  "mcpServers": {\n    "a": { "command": "sh" }, // first\n    "b": { "url": "https://b/" }\n  }\n}\n';
+
+  test("change one server, and keep comments", async () => {
+    await inPlace({ "app/causeway.json": text }, async ({ run, root }) => {
+      const path = join(root, "app", "causeway.json");
+      assertEquals((await run("servers", "disable", "a", "--here")).out, `Disabled a in ${path}\n`);
+      assertStringIncludes((await run("servers", "list")).out, "  a  sh (disabled)\n");
+      assertEquals((await run("servers", "enable", "a", "--here", "--json")).code, 0);
+      assertEquals((await run("servers", "remove", "b", "--here")).out, `Removed b from ${path}\n`);
+      const left = readFileSync(path, "utf8");
+      assertEquals(
+        left,
+        '{\n  // mine\n  "mcpServers": {\n    "a": {\n      "command": "sh"\n    } // first\n  }\n}\n',
+      );
+    });
+  });
+
+  test("files of others are only read; what they define is imported as it is written", async () => {
+    const others =
+      '{ "mcpServers": { "docs": { "url": "https://docs.example/mcp", "headers": { "x-key": "${TEST_NAME}" } }, "bad": {} } }';
+    await inPlace({ "app/.mcp.json": others }, async ({ run, own, json }) => {
+      assertFailure(
+        await run("servers", "remove", "docs"),
+        2,
+        /"docs" is in "\.mcp\.json", which is only read: change it there/,
+      );
+      const imported = await run("servers", "import", "--all");
+      assertEquals([imported.code, /^Imported docs from .*\.mcp\.json\n$/.test(imported.out)], [0, true]);
+      assertMatch(imported.err, /^causeway: left out "bad": it cannot be used as it is in/);
+      assertEquals(json(own).mcpServers, {
+        docs: { url: "https://docs.example/mcp", headers: { "x-key": "${TEST_NAME}" } },
+      });
+      const again = await run("servers", "import", "docs");
+      assertEquals([again.code, again.out], [0, ""]);
+      assertMatch(
+        again.err,
+        /left out "docs": it is in ".*" already; --replace takes the other\n.*nothing was imported\n$/,
+      );
+    });
+  });
+
+  test("a config that is broken is not touched", async () => {
+    await inPlace({ "app/causeway.json": '{ "mcpServers": { "a": { }, "a": { } } }' }, async ({ run, root }) => {
+      assertFailure(await run("servers", "remove", "a", "--here"), 2, /change it by hand/);
+      assertStringIncludes(readFileSync(join(root, "app", "causeway.json"), "utf8"), '"a": { }, "a"');
+    });
+  });
+});

@@ -1,0 +1,177 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { describe, test } from "node:test";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import type { AgentQuestion } from "../../../src/agent/mod.ts";
+import { answer } from "../../../src/cli/commands/agents/questions.ts";
+import { assertFailure, causeway, program, quote } from "../support.ts";
+import type { Run, RunOptions } from "../support.ts";
+
+const isOld = !("Bun" in globalThis) && !("Deno" in globalThis) &&
+  process.getBuiltinModule?.("node:sqlite") === undefined;
+const skip = isOld ? "Node has SQLite since 22.13" : false;
+
+type Use = (words: string[], options?: RunOptions) => Promise<Run>;
+
+/** A folder with a config of one server, whose `echo` needs no approval; `seen` is what it was sent. */
+async function withPeer(run: (use: Use, place: { folder: string; seen: string }) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "causeway-run-"));
+  const seen = join(folder, "seen");
+  const script = `tee ${quote(seen)} | ${[...program("tests/servers/stdio_server.ts"), "modern"].map(quote).join(" ")}`;
+  const peer = { command: "sh", args: ["-c", script], autoApprove: ["echo"] };
+  writeFileSync(join(folder, "mcp.json"), JSON.stringify({ mcpServers: { peer } }));
+  try {
+    await run((words, options) => causeway(["run", ...words], { cwd: folder, ...options }), { folder, seen });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+describe("causeway run", () => {
+  test("follows directives; text on the standard output, all else beside it; what nobody approves is not called", async () => {
+    await withPeer(async (use, { folder }) => {
+      writeFileSync(join(folder, "task"), "call peer.echo text=hi\nthen\ncall peer.add a=1 b=2\n");
+      const { code, out, err } = await use(["@task"]);
+      assertEquals(code, 0);
+      assertMatch(out, /^peer__echo: hi\npeer__add: Tool error: .*was denied: nobody is there who could be asked/);
+      assertMatch(
+        err,
+        /calls peer\.echo \{"text":"hi"\}\ncauseway: peer\.echo: ok, \d+ ms\ncauseway: calls peer\.add .*\n.*peer\.add: denied/,
+      );
+      const yes = await use(["-", "--yes", "--json"], { input: "call peer.add a=1 b=2" });
+      const events = yes.out.trim().split("\n").map((line) => JSON.parse(line));
+      assertEquals([yes.code, yes.err, events.at(-1).type], [0, "", "succeeded"]);
+      const observed = events.find(({ type }) => type === "observation");
+      assertEquals(observed.observation.result.structuredContent, { sum: 3 });
+    });
+  });
+
+  test("a model of its own, whose key comes from a variable and is never shown", async () => {
+    const heard: string[] = [];
+    const server = createServer((request, response) => {
+      heard.push(String(request.headers.authorization));
+      request.resume();
+      response.setHeader("content-type", "application/json");
+      const message = { role: "assistant", content: "Hello from the model" };
+      response.end(JSON.stringify({ choices: [{ index: 0, message, finish_reason: "stop" }] }));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const address = server.address();
+    assert(typeof address === "object" && address !== null);
+    const folder = mkdtempSync(join(tmpdir(), "causeway-model-"));
+    try {
+      const env = { CAUSEWAY_MODEL_KEY: "k3y-of-the-test", CAUSEWAY_MODEL: "m" };
+      const words = ["run", "Hello?", "--model-url", `http://127.0.0.1:${address.port}/v1`];
+      const { code, out, err } = await causeway(words, { env, cwd: folder });
+      assertEquals([code, out, err], [0, "Hello from the model\n", ""]);
+      assertEquals(heard, ["Bearer k3y-of-the-test"]);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test(
+    "--runs: what was interrupted goes on, and what may have run is not done again by itself",
+    { skip },
+    async () => {
+      await withPeer(async (use, { seen }) => {
+        let timer: ReturnType<typeof setInterval> | undefined;
+        const first = await use(["call peer.echo text=before\nthen\ncall peer.slow", "--yes", "--runs", "runs.db"], {
+          started(child) {
+            timer = setInterval(() => {
+              if (!existsSync(seen) || !readFileSync(seen, "utf8").includes('"slow"')) return;
+              clearInterval(timer);
+              process.kill(child.pid ?? 0, "SIGINT");
+            }, 10);
+          },
+        });
+        clearInterval(timer);
+        const id = /causeway: the run (\S+)\n/.exec(first.err)?.[1] ?? "";
+        assertEquals(first.code, 130);
+        assertStringIncludes(first.err, `causeway: it goes on with causeway run --runs runs.db --resume ${id}\n`);
+        const second = await use(["--runs", "runs.db", "--resume", id, "--yes"]);
+        assertEquals(second.code, 0, second.err);
+        assertMatch(second.out, /peer__echo: before\n/);
+        assertMatch(second.err, /peer\.slow: unknown/);
+        const calls = readFileSync(seen, "utf8").split("\n").filter((line) => line.includes('"tools/call"'));
+        assertEquals(calls.length, 0, "the second process calls nothing again");
+        assertFailure(await use(["--runs", "runs.db", "--resume", "nobody"]), 2, /Unknown run "nobody" in "runs\.db"/);
+      });
+    },
+  );
+
+  test("bad input is one line, with 2; a server that is not there is told", async () => {
+    await withPeer(async (use, { folder }) => {
+      const cases: [string[], RegExp][] = [
+        [[], /It is not said what to do: write causeway run "…"/],
+        [["@none"], /Cannot read the file "none": there is no such file/],
+        [["x", "--steps", "0"], /Cannot read --steps "0"/],
+        [["x", "--model", "m"], /Cannot use a model by half: add --model-url/],
+        [["x", "--model", "m", "--model-url", "nonsense"], /Cannot use the model: /],
+        [["x", "--resume", "y"], /Cannot resume a run so/],
+        [["x", "--servers", "pear"], /Unknown server "pear" \(did you mean "peer"\?\)/],
+      ];
+      for (const [words, says] of cases) assertFailure(await use(words), 2, says);
+      writeFileSync(
+        join(folder, "mcp.json"),
+        '{ "mcpServers": { "dead": { "command": "causeway-no-such-program" } } }',
+      );
+      assertMatch((await use(["say hello"])).err, /^causeway: without "dead": .*causeway-no-such-program/);
+    });
+  });
+});
+
+describe("questions of a run at a terminal", () => {
+  const call = { id: "1", server: "bank", tool: "pay", name: "bank__pay", arguments: { sum: 5 }, argumentsHash: "x" };
+  const approval: AgentQuestion = {
+    id: "q",
+    server: "bank",
+    message: "May it pay?",
+    askedAt: 0,
+    kind: "approval",
+    call,
+  };
+
+  async function ask(question: AgentQuestion, ...said: (string | undefined)[]): Promise<[unknown, string]> {
+    let shown = "";
+    const terminal = {
+      say: (text: string) => Promise.resolve(void (shown += text)),
+      ask: (text: string) => Promise.resolve((shown += text, said.shift())),
+    };
+    return [await answer(question, terminal), shown];
+  }
+
+  test("an approval shows exactly what would be sent; nothing is a no", async () => {
+    const [yes, shown] = await ask(approval, "what", "y");
+    assertEquals(yes, { action: "accept" });
+    assertStringIncludes(shown, 'May it pay?\n  bank.pay {\n    "sum": 5\n  }\nCall it? [y/N] ');
+    assertEquals((await ask(approval, ""))[0], { action: "decline", reason: "the person said no" });
+    assertEquals((await ask(approval, undefined))[0], { action: "cancel" });
+  });
+
+  test("a decision, a form, a page, and what a server asks the model", async () => {
+    const decision: AgentQuestion = { ...approval, kind: "decision" };
+    assertEquals((await ask(decision, "x", "a"))[0], { action: "retry" });
+    assertEquals((await ask(decision, ""))[0], { action: "skip" });
+    assertEquals((await ask(decision, "fail"))[0], { action: "fail" });
+    const properties = { name: { type: "string" as const } };
+    const request = { message: "Who?", requestedSchema: { type: "object" as const, properties, required: ["name"] } };
+    const form: AgentQuestion = { id: "q", server: "s", message: "Who?", askedAt: 0, kind: "elicitation", request };
+    assertEquals((await ask(form, "y", "Ada"))[0], { action: "accept", content: { name: "Ada" } });
+    assertEquals((await ask(form, "n"))[0], { action: "decline" });
+    const sampling: AgentQuestion = {
+      id: "q",
+      server: "s",
+      message: "May it?",
+      askedAt: 0,
+      kind: "sampling",
+      request: { a: 1 },
+    };
+    assertEquals((await ask(sampling, "yes"))[0], { action: "accept" });
+  });
+});

@@ -1,0 +1,119 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { describe, test } from "node:test";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { serveHttp } from "../../../src/entry/local.ts";
+import { createModernServer } from "../../servers/modern.ts";
+import { assertFailure, causeway, peer } from "../support.ts";
+
+describe("causeway resources and read", () => {
+  test("lists resources and templates; --json prints exactly the MCP object", async () => {
+    const [text, json, templates] = await Promise.all([
+      causeway(["resources", peer("modern")]),
+      causeway(["resources", peer("legacy"), "--json"]),
+      causeway(["resources", peer("modern"), "--json", "--templates"]),
+    ]);
+    assertEquals([text.code, text.err], [0, ""]);
+    assertStringIncludes(text.out, "test://text\n    A text (text/plain, 11 bytes)\n");
+    assertStringIncludes(text.out, "test://item/{id}\n    item (application/json)\n");
+    const { resources, truncated } = JSON.parse(json.out);
+    assertEquals([resources[0].uri, truncated], ["test://text", undefined]);
+    assertEquals(JSON.parse(templates.out).resourceTemplates[0].uriTemplate, "test://item/{id}");
+  });
+
+  test("its very bytes go into a pipe, and with --output into a file", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "causeway-read-"));
+    const file = join(folder, "out");
+    try {
+      const [text, blob, saved, json] = await Promise.all([
+        causeway(["read", peer("modern"), "test://text"]),
+        causeway(["read", peer("legacy"), "test://blob", "--json"]),
+        causeway(["read", peer("modern"), "test://blob", "--output", file]),
+        causeway(["read", peer("legacy"), "test://text", "--json"]),
+      ]);
+      assertEquals(text, { code: 0, out: "hello world", err: "" });
+      assertEquals(JSON.parse(json.out).contents[0].text, "hello world");
+      const bytes = readFileSync(file);
+      assertEquals(bytes.toString("base64"), JSON.parse(blob.out).contents[0].blob);
+      assertEquals([saved.code, saved.out, saved.err], [0, "", `causeway: wrote ${bytes.length} bytes to ${file}\n`]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test("what is missing, unknown or cannot be written is one line", async () => {
+    assertFailure(
+      await causeway(["read", peer("modern")]),
+      2,
+      /The uri is missing: write causeway read <target> <uri>/,
+    );
+    assertFailure(await causeway(["read", peer("modern"), "test://none"]), 2, /refused resources\/read/);
+    assertFailure(
+      await causeway(["read", peer("modern"), "test://text", "--output", "/no/such/folder/x"]),
+      2,
+      /Cannot write "\/no\/such\/folder\/x": /,
+    );
+  });
+});
+
+describe("causeway prompts and prompt", () => {
+  test("lists them, and fills one in; --json prints exactly the MCP object", async () => {
+    const [list, json, filled, object] = await Promise.all([
+      causeway(["prompts", peer("modern")]),
+      causeway(["prompts", peer("legacy"), "--json"]),
+      causeway(["prompt", peer("legacy"), "greet", "who=Ada", "tone=5"]),
+      causeway(["prompt", peer("modern"), "greet", "--args", '{"who":"Ada"}', "--json"]),
+    ]);
+    assertEquals([list.code, list.err], [0, ""]);
+    assertStringIncludes(list.out, "greet  Greeting: Greets somebody\n    who    Whom to greet\n    tone?\n");
+    assertEquals(JSON.parse(json.out).prompts[0].name, "greet");
+    assertMatch(filled.out, /^user: .*Ada.*5/);
+    assertEquals(JSON.parse(object.out).messages[0].role, "user");
+  });
+
+  test("bad arguments are named before anything is asked", async () => {
+    assertFailure(
+      await causeway(["prompt", peer("modern"), "greet", "wo=Ada"]),
+      2,
+      /"greet" do not fit: "who" is missing; there is no "wo" \(did you mean "who"\?\); causeway prompts shows/,
+    );
+    assertFailure(await causeway(["prompt", peer("modern"), "gret"]), 2, /Unknown prompt "gret".*did you mean "greet"/);
+    assertFailure(await causeway(["prompt", peer("modern")]), 2, /The prompt is missing: write causeway prompt/);
+  });
+});
+
+describe("causeway watch", () => {
+  test("says what is watched; with --timeout it ends well", async () => {
+    const run = await causeway(["watch", peer("modern"), "test://watched", "--timeout", "1"]);
+    assertEquals([run.code, run.out], [0, ""]);
+    assertMatch(run.err, /^causeway: watches the list of tools, the list of prompts, .*, test:\/\/watched of "/);
+  });
+
+  test("tells of changes, line by line, until it is interrupted", async () => {
+    const server = createModernServer();
+    await using host = await serveHttp(server.fetch, { port: 0 });
+    const { code, out, err } = await causeway(["watch", `${host.url}/mcp`, "test://text", "--json"], {
+      started(child) {
+        child.stderr?.on("data", (text: string) => {
+          if (!text.includes("watches")) return;
+          server.emit({ type: "tools" });
+          server.emit({ type: "resource", uri: "test://text" });
+        });
+        let seen = "";
+        child.stdout?.on("data", (text: string) => {
+          seen += text;
+          // Not by `child.kill`: Deno then reports the signal instead of the exit code.
+          if (seen.includes("test://text")) process.kill(child.pid ?? 0, "SIGINT");
+        });
+      },
+    });
+    assertEquals(out.trim().split("\n").map((line) => JSON.parse(line)), [
+      { type: "tools" },
+      { type: "resource", uri: "test://text" },
+    ]);
+    assertEquals(code, 130);
+    assert(err.endsWith("causeway: interrupted\n"), err);
+  });
+});

@@ -1,0 +1,79 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { serveHttp } from "../../../src/entry/local.ts";
+import { createLegacyServer } from "../../servers/legacy.ts";
+import { createModernServer } from "../../servers/modern.ts";
+import { assertFailure, causeway, peer } from "../support.ts";
+import type { Run } from "../support.ts";
+
+/** A server over HTTP, where tasks outlive the command, and a home of one's own. */
+async function withServer(
+  fetch: (request: Request) => Promise<Response>,
+  use: (url: string, run: (...words: string[]) => Promise<Run>) => Promise<void>,
+): Promise<void> {
+  const home = mkdtempSync(join(tmpdir(), "causeway-tasks-"));
+  try {
+    await using host = await serveHttp(fetch, { port: 0 });
+    await use(`${host.url}/mcp`, (...words) => causeway(words, { env: { CAUSEWAY_HOME: home } }));
+  } finally {
+    rmSync(home, { recursive: true });
+  }
+}
+
+describe("causeway tasks", () => {
+  test("detach, list, get by the id alone, wait", async () => {
+    await withServer(createModernServer().fetch, async (url, run) => {
+      const detached = await run("tasks", "detach", url, "job", "polls=2", "text=done");
+      const id = detached.out.trim();
+      assertEquals([detached.code, detached.err], [0, `causeway: causeway tasks wait ${id} waits for it\n`]);
+      assertStringIncludes((await run("tasks", "list")).out, `${id}  ${url}  job  `);
+      assertMatch((await run("tasks", "get", id)).out, /^task +.*\nstatus +(working|completed)\n/);
+      assertEquals(JSON.parse((await run("tasks", "get", url, id, "--json")).out).taskId, id);
+      const waited = await run("tasks", "wait", id);
+      assertEquals([waited.code, waited.err], [0, ""]);
+      assertStringIncludes(waited.out, "done");
+      assertEquals(JSON.parse((await run("tasks", "list", "--json")).out), { tasks: [] });
+    });
+  });
+
+  test("an older server lists its own", async () => {
+    await withServer(createLegacyServer().fetch, async (url, run) => {
+      const listed = await run("tasks", "list", url, "--json");
+      assertEquals([listed.code, JSON.parse(listed.out)], [0, { tasks: [] }]);
+      assertMatch((await run("tasks", "list", url)).err, /^causeway: ".*" has no tasks\n$/);
+    });
+  });
+
+  test("cancel; a tool that fails; one that is no task", async () => {
+    await withServer(createModernServer().fetch, async (url, run) => {
+      const id = (await run("tasks", "detach", url, "job", "polls=1000")).out.trim();
+      assertEquals((await run("tasks", "cancel", id)).out, "Asked to stop the task\n");
+      assertEquals(JSON.parse((await run("tasks", "get", url, id, "--json")).out).status, "cancelled");
+      const failing = (await run("tasks", "detach", `${url}`, "job(error: true)")).out.trim();
+      const failed = await run("tasks", "wait", failing);
+      assertEquals([failed.code, failed.err], [1, "causeway: the task failed: its result says why\n"]);
+      const plain = await run("tasks", "detach", url, "echo", "text=at once");
+      assertEquals([plain.code, plain.out], [0, "at once\n"]);
+      assertMatch(plain.err, /did not make a task of it: this is its result/);
+    });
+  });
+
+  test("what nobody knows is one line", async () => {
+    assertFailure(
+      await causeway(["tasks", "wait", "t1"]),
+      2,
+      /No task "t1" was started here: write causeway tasks wait/,
+    );
+    assertFailure(await causeway(["tasks", "get"]), 2, /The id is missing: write causeway tasks get/);
+    assertFailure(await causeway(["tasks", "get", peer("modern"), "nope"]), 2, /refused tasks\/get/);
+    assertFailure(
+      await causeway(["tasks", "list", peer("modern")]),
+      5,
+      /Cannot list tasks: expected a 2025-11-25 server/,
+    );
+    assertFailure(await causeway(["tasks"]), 2, /It is not said what about the tasks: write causeway tasks list/);
+  });
+});

@@ -1,0 +1,131 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { describe, test } from "node:test";
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { comment, propertyName, typeOf } from "../../../src/cli/text/typescript.ts";
+import { assertFailure, causeway, peer, quote } from "../support.ts";
+
+const root = process.cwd();
+const everything = [
+  process.execPath,
+  ..."Deno" in globalThis ? ["run", "-A", "--quiet"] : [],
+  `${root}/node_modules/@modelcontextprotocol/server-everything/dist/index.js`,
+].map(quote).join(" ");
+
+describe("JSON Schema as a TypeScript type", () => {
+  const type = (schema: unknown): string => typeOf(schema, { root: schema });
+
+  test("each kind of schema", () => {
+    const cases: [unknown, string][] = [
+      [{ type: "integer" }, "number"],
+      [{ type: ["string", "null"] }, "string | null"],
+      [{ enum: ["a", 1, null] }, '"a" | 1 | null'],
+      [{ const: { a: [true] } }, "{ a: [true] }"],
+      [{ type: "array", items: { type: ["string", "number"] } }, "(string | number)[]"],
+      [{ type: "array" }, "unknown[]"],
+      [{ prefixItems: [{ type: "string" }], items: { type: "number" } }, "[string, ...number[]]"],
+      [{ type: "object" }, "Record<string, unknown>"],
+      [{ type: "object", additionalProperties: { type: "number" } }, "Record<string, number>"],
+      [{ type: "object", additionalProperties: false }, "Record<string, never>"],
+      [{ properties: { "a-b": true, c: { type: "string" } }, required: ["c"] }, '{ "a-b"?: unknown; c: string }'],
+      [{ anyOf: [{ type: "string" }, { type: "null" }] }, "string | null"],
+      [{ oneOf: [{ type: "string" }, {}] }, "unknown"],
+      [{ allOf: [{ properties: { a: {} } }, { oneOf: [{ const: 1 }, { const: 2 }] }] }, "{ a?: unknown } & (1 | 2)"],
+      [{ type: "string", nullable: true }, "string | null"],
+      [{ $defs: { n: { type: "number" } }, type: "array", items: { $ref: "#/$defs/n" } }, "number[]"],
+      [{ $defs: { t: { type: "array", items: { $ref: "#/$defs/t" } } }, $ref: "#/$defs/t" }, "unknown[]"],
+      [{ $ref: "https://example.com/x" }, "unknown"],
+      [false, "never"],
+      ["nonsense", "unknown"],
+    ];
+    for (const [schema, expected] of cases) assertEquals(type(schema), expected);
+  });
+
+  test("names and comments cannot leave their place", () => {
+    assertEquals([propertyName("a_1"), propertyName("a b"), propertyName('"\u202e')], ["a_1", '"a b"', '"\\"\\u202e"']);
+    assertEquals(comment("one */ two", ""), "/** one *\\/ two */\n");
+    assertEquals(comment("one\ntwo\u202e", "  "), "  /**\n   * one\n   * two\n   */\n");
+    assertEquals(comment(" ", ""), "");
+  });
+});
+
+describe("causeway types", () => {
+  test("what it writes for server-everything compiles under strict, and a wrong argument is a type error", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "causeway-types-"));
+    try {
+      const file = join(folder, "tools.ts");
+      const written = await causeway(["types", everything, "--output", file, "--from", `${root}/src/client/mod.ts`]);
+      assertEquals([written.code, written.out], [0, ""]);
+      assertMatch(written.err, /^causeway: wrote \d+ tools to .*tools\.ts\n$/);
+      // `client/mod.ts` has all but the type of results, which is the protocol's.
+      writeFileSync(
+        file,
+        readFileSync(file, "utf8").replace(
+          /import type \{ CallToolResult, /,
+          `import type { CallToolResult } from "${root}/src/protocol/mod.ts";\nimport type { `,
+        ),
+      );
+      writeFileSync(
+        join(folder, "use.ts"),
+        `import { typed, type TypedTools } from "./tools.ts";
+import type { Client } from "${root}/src/client/mod.ts";
+declare const client: Client;
+const tools: TypedTools = typed(client);
+const { structuredContent } = await tools.call("get-structured-content", { location: "Chicago" });
+const degrees: number | undefined = structuredContent?.temperature;
+await tools.call("get-sum", { a: 1, b: 2 }, { timeout: 5 });
+await tools.call("get-tiny-image");
+await tools.call("trigger-long-running-operation", { steps: 2 });
+console.log(degrees);
+// @ts-expect-error A text is no number.
+await tools.call("get-sum", { a: 1, b: "2" });
+// @ts-expect-error One is missing.
+await tools.call("get-sum", { a: 1 });
+// @ts-expect-error One is too many.
+await tools.call("get-sum", { a: 1, b: 2, c: 3 });
+// @ts-expect-error There is no such tool.
+await tools.call("get-sums", {});
+// @ts-expect-error There is no such city.
+await tools.call("get-structured-content", { location: "Paris" });
+// @ts-expect-error Its arguments are needed.
+await tools.call("get-sum");
+`,
+      );
+      const compiler = ["Deno" in globalThis ? ["run", "-A", "--quiet"] : [], `${root}/node_modules/typescript/bin/tsc`]
+        .flat();
+      const flags = [
+        "--noEmit",
+        "--strict",
+        "--exactOptionalPropertyTypes",
+        "--noUncheckedIndexedAccess",
+        "--skipLibCheck",
+      ];
+      const more = ["--allowImportingTsExtensions", "--module", "esnext", "--moduleResolution", "bundler", "--target"];
+      const checked = spawnSync(process.execPath, [
+        ...compiler,
+        ...flags,
+        ...more,
+        "esnext",
+        join(folder, "use.ts"),
+      ]);
+      assertEquals([checked.status, String(checked.stdout)], [0, ""]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test("signatures of tools; a file that cannot be written is one line", async () => {
+    const { code, out } = await causeway(["tools", peer("modern"), "--signatures"]);
+    assertEquals(code, 0);
+    assertStringIncludes(out, "/** Echo: Gives back the text */\necho(text: string);\n");
+    assertStringIncludes(out, "\nadd(a: number, b: number): { sum: number };\n");
+    assertFailure(
+      await causeway(["types", peer("modern"), "--output", "/no/such/x.ts"]),
+      2,
+      /Cannot write "\/no\/such/,
+    );
+  });
+});

@@ -1,0 +1,119 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { describe, test } from "node:test";
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { serveHttp } from "../../../src/entry/local.ts";
+import { createLegacyServer } from "../../servers/legacy.ts";
+import { createModernServer } from "../../servers/modern.ts";
+import { assertFailure, causeway, peer, program, quote } from "../support.ts";
+
+async function inFolder(run: (folder: string) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "causeway-wire-"));
+  try {
+    await run(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** The target that replays a recording. */
+function replaying(file: string): string {
+  return [...program("src/cli/main.ts"), "replay", file].map(quote).join(" ");
+}
+
+describe("causeway --verbose", () => {
+  test("shows each message on the standard error, and no secret", async () => {
+    const server = createModernServer({ token: "t0p-s3cret-of-all" });
+    await using host = await serveHttp(server.fetch, { port: 0 });
+    const header = "Authorization: Bearer t0p-s3cret-of-all";
+    const words = ["call", `${host.url}/mcp`, "echo", "text=say t0p-s3cret-of-all", "--verbose", "--header", header];
+    const { code, out, err } = await causeway(words);
+    assertEquals([code, out], [0, "say t0p-s3cret-of-all\n"]);
+    assertMatch(err, /^> \d+ ms \{"jsonrpc":"2\.0","id":"[^"]+","method":"server\/discover"/);
+    assertMatch(err, /\n< \d+ ms .*"text":"say \[redacted\]"/);
+    assertEquals(err.includes("t0p-s3cret"), false);
+  });
+});
+
+describe("causeway record and replay", () => {
+  for (const era of ["modern", "legacy"]) {
+    test(`${era}: the recording answers as the server did`, async () => {
+      await inFolder(async (folder) => {
+        const file = join(folder, "wire.ndjson");
+        const call = ["echo", "text=hello"];
+        const recorded = await causeway(["record", file, "call", peer(era), ...call, "--json"]);
+        assertEquals([recorded.code, recorded.err], [0, ""]);
+        assertEquals(statSync(file).mode & 0o777, 0o600);
+        const lines = readFileSync(file, "utf8").trim().split("\n").map((line) => JSON.parse(line));
+        assertEquals(
+          lines.every(({ at, to, message }) => at >= 0 && /server|client/.test(to) && message.jsonrpc),
+          true,
+        );
+        const replayed = await causeway(["call", replaying(file), ...call, "--json"]);
+        assertEquals(replayed, recorded);
+        assertFailure(
+          await causeway(["call", replaying(file), "echo", "text=other"]),
+          2,
+          /refused tools\/call \(-32602\): Not in the recording: tools\/call/,
+        );
+        assertFailure(await causeway(["record", file, "tools", peer(era)]), 2, /there is such a file already/);
+      });
+    });
+  }
+
+  test("over HTTP, with progress that names the request anew", async () => {
+    await inFolder(async (folder) => {
+      const file = join(folder, "wire.ndjson");
+      await using host = await serveHttp(createLegacyServer().fetch, { port: 0 });
+      const recorded = await causeway(["record", file, "call", `${host.url}/mcp`, "progress", "count=2"]);
+      assertEquals(recorded.code, 0);
+      const replayed = await causeway(["call", replaying(file), "progress", "count=2", "--verbose"]);
+      assertEquals([replayed.code, replayed.out], [0, recorded.out]);
+      assertMatch(replayed.err, /"method":"notifications\/progress"/);
+    });
+  });
+
+  test("what is no recording, and what cannot be recorded, is one line", async () => {
+    await inFolder(async (folder) => {
+      const [broken, empty] = [join(folder, "broken"), join(folder, "empty")];
+      writeFileSync(broken, '{"to":"server"}\n');
+      writeFileSync(empty, "");
+      assertFailure(await causeway(["replay", broken]), 2, /Cannot replay .*broken:1: expected \{ "at"/);
+      assertFailure(await causeway(["replay", empty]), 2, /it holds no request/);
+      assertFailure(await causeway(["replay", join(folder, "none")]), 2, /there is no such file/);
+      assertFailure(await causeway(["record", join(folder, "x")]), 2, /It is not said what to record/);
+      assertFailure(await causeway(["record", join(folder, "x"), "whoami"]), 2, /Cannot record causeway whoami/);
+      assertEquals(existsSync(join(folder, "x")), false);
+      const nowhere = ["record", join(folder, "no", "x"), "tools", peer("modern")];
+      assertFailure(await causeway(nowhere), 2, /Cannot record to ".*x": /);
+    });
+  });
+});
+
+describe("causeway call: Ctrl-C", () => {
+  test("calls the call off at the server", async () => {
+    await inFolder(async (folder) => {
+      const seen = join(folder, "seen");
+      const target = `sh -c ${quote(`tee ${quote(seen)} | ${peer("modern")}`)}`;
+      let timer: ReturnType<typeof setInterval> | undefined;
+      const { code, err } = await causeway(["call", target, "slow"], {
+        started(child) {
+          timer = setInterval(() => {
+            if (!existsSync(seen) || !readFileSync(seen, "utf8").includes("tools/call")) return;
+            clearInterval(timer);
+            process.kill(child.pid ?? 0, "SIGINT");
+          }, 10);
+        },
+      });
+      clearInterval(timer);
+      assertEquals([code, err], [130, "causeway: interrupted\n"]);
+      const lines = readFileSync(seen, "utf8").trim().split("\n").map((line) => JSON.parse(line));
+      const call = lines.find(({ method }) => method === "tools/call");
+      const cancelled = lines.find(({ method }) => method === "notifications/cancelled");
+      assert(call !== undefined && cancelled !== undefined);
+      assertEquals(cancelled.params.requestId, call.id);
+    });
+  });
+});
