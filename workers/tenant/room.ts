@@ -7,6 +7,7 @@ import type { OAuth } from "../../src/auth/oauth.ts";
 import { createSealedStore } from "../../src/auth/stores/sealed.ts";
 import type { RunnableAgent } from "../../src/agent/loop/seam.ts";
 import type { Runs } from "../../src/agent/runs/seam.ts";
+import { PatientHub } from "../../src/entry/runner/patient_hub.ts";
 import { RoomHub } from "../../src/entry/runner/room_hub.ts";
 import { openHub, withWebSocket } from "../../src/entry/workers.ts";
 import type { WebSocketHandler } from "../../src/entry/workers.ts";
@@ -59,6 +60,8 @@ const callersLimit = 262_144;
 export class TenantRoom {
   readonly #parts: RoomParts;
   readonly #hub: Hub;
+  /** The hub for agents. */
+  readonly #patient: PatientHub;
   readonly #relay: Relay;
   readonly #results: Store;
   readonly #runner: Runner;
@@ -81,6 +84,7 @@ export class TenantRoom {
     this.#parts = parts;
     this.#catalogs = made.catalogs;
     this.#hub = made.hub;
+    this.#patient = new PatientHub(made.hub);
     this.#relay = made.relay;
     this.#results = made.results;
     this.#runner = made.runner;
@@ -135,7 +139,7 @@ export class TenantRoom {
     const judge = createJudge({ policy: operator.policy, principal, tenant, audit, logger });
     const can = await judge.open();
     if (can("", name, "run") === "deny") return undefined;
-    const scoped = await scopeHub(this.#hub, judge, "run");
+    const scoped = await scopeHub(this.#patient, judge, "run");
     const hub = withResultBudget(scoped, { store: this.#results, readTool: true, onError: told });
     const { createAgent } = await import("../agents.ts");
     return await createAgent(name, { env, hub, relay: this.#relay, settings: settings.agents });

@@ -13,6 +13,7 @@ import type { Relay } from "../../hub/gateway/mod.ts";
 import type { HubLike } from "../../hub/seam.ts";
 import type { Clock, Logger, Random, SqlDatabase, Store } from "../../ports.ts";
 import type { OfferedAgent } from "../../runner/mod.ts";
+import { PatientHub } from "./patient_hub.ts";
 
 /** What a config says of tools. */
 export type ToolNotes = Readonly<Record<string, Pick<ServerNotes, "approved" | "idempotent">>>;
@@ -45,7 +46,7 @@ export async function startLocalAgents(
   parts: LocalAgentParts,
 ): Promise<{ readonly agents: readonly OfferedAgent[]; readonly runs: DurableRuns }> {
   const { database, relay, model, notes, results, clock, random, logger } = parts;
-  const hub = withResultBudget(parts.hub, { store: results, readTool: true, clock, random });
+  const hub = withResultBudget(new PatientHub(parts.hub, clock), { store: results, readTool: true, clock, random });
   const agent = new Agent({
     name: helper.name,
     ...{ hub, relay, model, clock, random },

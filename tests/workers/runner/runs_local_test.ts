@@ -1,7 +1,7 @@
 /** Runs of agents in the deployed Worker: F3, events over reconnects, answers after the object has forgotten everything. */
 import { assert, assertEquals } from "@std/assert";
 import { after, before, describe, test } from "node:test";
-import { eventsIn, runUntil, skip, startRun, startWorld } from "./world.ts";
+import { eventsIn, runUntil, skip, startRun, startWorld, usualConfig } from "./world.ts";
 import type { SeenRun, WorkerWorld } from "./world.ts";
 
 let world: WorkerWorld;
@@ -103,6 +103,17 @@ describe("a run in the Worker", { concurrency: false }, () => {
       startRun(world, "say once", { body: { agent: "helper", input: "say once" }, headers }),
     ]);
     assertEquals(one.id, two.id);
+  });
+
+  test("is one of many at once: none is told that there is no room", { skip, timeout: 60_000 }, async () => {
+    const quotas = { runs: 10_000, requestsPerMinute: 1e7, concurrent: 1_000 };
+    await using own = await startWorld({ config: { ...usualConfig, quotas } });
+    await startRun(own, "call data.fetch_data city=first");
+    const count = 240;
+    const starts = Array.from({ length: count }, (_, at) => startRun(own, `call data.fetch_data city=c${at}`));
+    const runs = await Promise.all(starts);
+    for (const { id } of runs) assertEquals((await runUntil(own, id, ended)).state, "succeeded");
+    assertEquals(own.ledger.length, count + 1);
   });
 
   test("is a model's answer", { skip }, async () => {
