@@ -142,7 +142,8 @@ function files(ledger: LedgerEntry[]): McpServer {
 
 /** Runs that a test tells what to say: those whose input is `hang` wait for it. */
 export class DemoRuns extends MemoryRuns {
-  readonly #open = new Set<string>();
+  /** The runs that ask, by the questions that wait. */
+  readonly #open = new Map<AgentQuestion, string>();
   readonly answers: { readonly question: string; readonly answer: AgentAnswer }[] = [];
   readonly tasks: StartRun[] = [];
 
@@ -151,14 +152,22 @@ export class DemoRuns extends MemoryRuns {
     return await super.start(task);
   }
 
+  override async get(id: string): Promise<RunRecord | undefined> {
+    const record = await super.get(id);
+    const questions = [...this.#open].filter(([, run]) => run === id).map(([question]) => question);
+    return record && { ...record, questions: [...record.questions, ...questions] };
+  }
+
   /** Asks a person in a run. */
   askFor(id: string, question: AgentQuestion): void {
-    this.#open.add(question.id);
+    this.#open.set(question, id);
     this.tell(id, { type: "question", question });
   }
 
   override async answer(id: string, question: string, answer: AgentAnswer): Promise<AnswerOutcome> {
-    if (!this.#open.delete(question)) return await super.answer(id, question, answer);
+    const [open] = [...this.#open].find(([open, run]) => open.id === question && run === id) ?? [];
+    if (!open) return await super.answer(id, question, answer);
+    this.#open.delete(open);
     this.answers.push({ question, answer });
     this.tell(id, { type: "answered", id: question, action: answer.action });
     return "taken";
