@@ -283,7 +283,7 @@ describeKinds("a process that dies", ({ createRuns, isSealed }) => {
     await reader.close();
     database.close?.();
   });
-});
+}, { isLong: true });
 
 /** Dies when a point is reached for the n-th time; another process goes on. */
 async function dieAt(createRuns: Kind["createRuns"], point: Point, nth: number): Promise<void> {
