@@ -20,6 +20,7 @@ import { systemClock } from "../../src/ports.ts";
 import type { Store } from "../../src/ports.ts";
 import { createHandedOver, createJudge, createRunner, scopeHub } from "../../src/runner/mod.ts";
 import type { Principal, Runner } from "../../src/runner/mod.ts";
+import { serverDetailRoutes } from "../../src/runner/dashboard/server_routes.ts";
 import { TenantServers } from "../../src/runner/tenants/servers.ts";
 import { createObjectStore } from "../../src/runtime/stores/object_store.ts";
 import type { ObjectStorage } from "../../src/runtime/stores/object_store.ts";
@@ -121,7 +122,8 @@ export class TenantRoom {
       oauth: oauth?.of,
       quotas: (name) => operator.quotas(name),
       stored: () => storage.sql.databaseSize,
-      routes: tenantRoutes(() => parts.forget()),
+      // The page itself is answered by the Worker.
+      routes: [...tenantRoutes(() => parts.forget()), ...serverDetailRoutes],
       secret,
       logger,
     });
