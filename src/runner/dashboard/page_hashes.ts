@@ -7,7 +7,7 @@
  */
 
 /** Of the script. */
-export const scriptHash: string = "7c07c2658eb8b845";
+export const scriptHash: string = "bb6e7c39dc92dce4";
 
 /** Of the style. */
 export const styleHash: string = "6b4bc1f6473abc39";
