@@ -107,7 +107,7 @@ export class TenantRoom {
     const added = new TenantServers({ store: sealed, oauth: oauth?.of, clock: systemClock, logger });
     await added.restore(tenant, hub);
     catalogs.follow(hub);
-    const results = resultsOf(parts);
+    const results = resultsOf(parts, sealed);
     const forCallers = withResultBudget(hub, { store: results, limit: callersLimit, onError: told });
     const runner = createRunner({
       // Host and Origin were looked at by the Worker.
@@ -183,10 +183,10 @@ export class TenantRoom {
   }
 }
 
-/** Where large results are kept: in R2 under the object's own name, or in the object. */
-function resultsOf({ env, storage, tenant }: RoomParts): Store {
+/** Where large results are kept: in R2 under the object's own name, or sealed in the object. */
+function resultsOf({ env, tenant }: RoomParts, sealed: Store): Store {
   const { RESULTS } = env;
-  if (!RESULTS) return createObjectStore(storage);
+  if (!RESULTS) return sealed;
   let store: Promise<R2Store> | undefined;
   const open = (): Promise<R2Store> =>
     store ??= callbackOf(env, tenant).then(({ name }) => createR2Store(RESULTS, { prefix: `${name}/` }));
