@@ -14,7 +14,7 @@ export interface RunnerEnv extends NamesEnv {
   readonly TENANTS: TenantNamespace;
   /** The operator's config, under `config`, and API keys. */
   readonly CONFIG: KvNamespace;
-  /** Results that are too large for a model, whole (in the object of the tenant). */
+  /** Results that are too large for a model, whole (sealed, in the object of the tenant). */
   readonly RESULTS?: R2Bucket | undefined;
   /** Models of Workers AI (none). */
   readonly AI?: WorkersAiBinding | undefined;
@@ -22,7 +22,7 @@ export interface RunnerEnv extends NamesEnv {
   readonly STARTS?: OrderQueue | undefined;
   /** Starts of runs that were refused for good (the queue's own). */
   readonly DEAD_LETTERS?: OrderQueue | undefined;
-  /** Names objects, signs who asks, seals what is kept: a secret of 32 characters or more. With another one all tenants begin anew. */
+  /** Names objects, signs who asks, seals what is kept, runs too (flag `nodejs_compat`): a secret of 32 characters or more. With another one all tenants begin anew. */
   readonly RUNNER_SECRET?: string | undefined;
   /** The operator's config where KV has none: for a first deployment, and for tests. */
   readonly CONFIG_JSON?: string | undefined;

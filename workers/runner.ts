@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { createRunner, createSealedSessions } from "../src/runner/mod.ts";
+import { createDashboard, createRunner, createSealedSessions } from "../src/runner/mod.ts";
 import type { Runner } from "../src/runner/mod.ts";
 import { sendBack, sendToTenant } from "./tenant/door.ts";
 import { secretOf } from "./env.ts";
@@ -67,8 +67,11 @@ function openFront(env: RunnerEnv): { readonly runner: Runner; readonly operator
     agents: offered,
     quotas: (tenant) => operator.quotas(tenant),
     forward: (call) => call.way === undefined ? sendBack(call.request, env) : sendToTenant(call, env),
-    // Answered in the object: this row is its place in the table.
-    routes: tenantRoutes(() => Promise.reject(new TypeError("Nothing of a tenant is kept here"))),
+    // What is about a tenant is answered in the object: these rows are its place in the table. The page is answered here.
+    routes: [
+      ...tenantRoutes(() => Promise.reject(new TypeError("Nothing of a tenant is kept here"))),
+      ...createDashboard(),
+    ],
     logger,
   });
   return { runner, operator };

@@ -86,6 +86,8 @@ export class TenantObject {
       agents: (name, { principal }) =>
         offered.some((agent) => agent.name === name) ? this.#agent(name, principal) : undefined,
       logger,
+      secret: secretOf(this.#env),
+      tenant,
       ...(watchdog !== undefined && { watchdog }),
     });
   }

@@ -1,16 +1,17 @@
 /**
- * `bun tools/run.ts build_dashboard`: makes the one module that the dashboard is served from, of its sources. `--check` changes
- * nothing and fails when that module is not what the sources give.
+ * `bun tools/run.ts build_dashboard`: makes the two modules that the dashboard is served from, of its sources: its text, and the
+ * names of that. `--check` changes nothing and fails when they are not what the sources give.
  */
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
 import { root } from "../programs.ts";
 
 const folder = join(root, "src", "runner", "dashboard");
-const target = join(folder, "page_text.ts");
+/** The text is read when it is asked for; its hashes are in the paths of routes. */
+const targets = { text: join(folder, "page_text.ts"), hashes: join(folder, "page_hashes.ts") } as const;
 /** What the page may weigh in all, gzipped, in bytes: it is loaded over phones. */
 const most = 40_960;
 
@@ -31,10 +32,11 @@ export async function main(parameters: readonly string[]): Promise<number> {
     console.log(`FAILED: the page holds ${JSON.stringify(unsafe[0])}`);
     return 1;
   }
-  const text = moduleOf(script, style);
-  if (!values.check) writeFileSync(target, text);
-  else if (read(target) !== text) {
-    console.log("FAILED: page_text.ts is not what its sources give: run bun tools/run.ts build_dashboard");
+  const built = [[targets.text, textModule(script, style)], [targets.hashes, hashesModule(script, style)]] as const;
+  if (!values.check) { for (const [target, text] of built) writeFileSync(target, text); }
+  for (const [target, text] of built) {
+    if (read(target) === text) continue;
+    console.log(`FAILED: ${basename(target)} is not what its sources give: run bun tools/run.ts build_dashboard`);
     return 1;
   }
   return 0;
@@ -54,18 +56,25 @@ async function bundle(file: string): Promise<string> {
   return built.outputFiles[0]?.text ?? "";
 }
 
-function moduleOf(script: string, style: string): string {
+function textModule(script: string, style: string): string {
   const constant = (name: string, about: string, value: string): string =>
     `\n/** ${about} */\nexport const ${name}: string =\n  ${JSON.stringify(value)};\n`;
-  const short = (name: string, about: string, value: string): string =>
+  const head = headOf("The page's script and style, which are read when somebody asks for them");
+  return [head, constant("script", "The script.", script), constant("style", "The style.", style)].join("");
+}
+
+function hashesModule(script: string, style: string): string {
+  const constant = (name: string, about: string, value: string): string =>
     `\n/** ${about} */\nexport const ${name}: string = ${JSON.stringify(value)};\n`;
   return [
-    "// deno-fmt-ignore-file\n/**\n * The page's script and style, made of `page/` by `bun tools/run.ts build_dashboard`: nothing here is written by hand.\n *\n * @module\n */\n",
-    constant("script", "The script.", script),
-    short("scriptHash", "What its path has of it.", hashOf(script)),
-    constant("style", "The style.", style),
-    short("styleHash", "What its path has of it.", hashOf(style)),
+    headOf("What the paths of the page's script and style have of them"),
+    constant("scriptHash", "Of the script.", hashOf(script)),
+    constant("styleHash", "Of the style.", hashOf(style)),
   ].join("");
+}
+
+function headOf(what: string): string {
+  return `// deno-fmt-ignore-file\n/**\n * ${what}. Made of \`page/\` by \`bun tools/run.ts build_dashboard\`: nothing here is\n * written by hand.\n *\n * @module\n */\n`;
 }
 
 function hashOf(text: string): string {

@@ -20,6 +20,7 @@ import { systemClock } from "../../src/ports.ts";
 import type { Store } from "../../src/ports.ts";
 import { createHandedOver, createJudge, createRunner, scopeHub } from "../../src/runner/mod.ts";
 import type { Principal, Runner } from "../../src/runner/mod.ts";
+import { serverDetailRoutes } from "../../src/runner/dashboard/server_routes.ts";
 import { TenantServers } from "../../src/runner/tenants/servers.ts";
 import { createObjectStore } from "../../src/runtime/stores/object_store.ts";
 import type { ObjectStorage } from "../../src/runtime/stores/object_store.ts";
@@ -106,7 +107,7 @@ export class TenantRoom {
     const added = new TenantServers({ store: sealed, oauth: oauth?.of, clock: systemClock, logger });
     await added.restore(tenant, hub);
     catalogs.follow(hub);
-    const results = resultsOf(parts);
+    const results = resultsOf(parts, sealed);
     const forCallers = withResultBudget(hub, { store: results, limit: callersLimit, onError: told });
     const runner = createRunner({
       // Host and Origin were looked at by the Worker.
@@ -121,7 +122,8 @@ export class TenantRoom {
       oauth: oauth?.of,
       quotas: (name) => operator.quotas(name),
       stored: () => storage.sql.databaseSize,
-      routes: tenantRoutes(() => parts.forget()),
+      // The page itself is answered by the Worker.
+      routes: [...tenantRoutes(() => parts.forget()), ...serverDetailRoutes],
       secret,
       logger,
     });
@@ -181,10 +183,10 @@ export class TenantRoom {
   }
 }
 
-/** Where large results are kept: in R2 under the object's own name, or in the object. */
-function resultsOf({ env, storage, tenant }: RoomParts): Store {
+/** Where large results are kept: in R2 under the object's own name, or sealed in the object. */
+function resultsOf({ env, tenant }: RoomParts, sealed: Store): Store {
   const { RESULTS } = env;
-  if (!RESULTS) return createObjectStore(storage);
+  if (!RESULTS) return sealed;
   let store: Promise<R2Store> | undefined;
   const open = (): Promise<R2Store> =>
     store ??= callbackOf(env, tenant).then(({ name }) => createR2Store(RESULTS, { prefix: `${name}/` }));

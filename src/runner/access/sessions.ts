@@ -34,10 +34,10 @@ export interface BrowserSession {
 
 /** Keeps sessions of browsers: of `createSessions`, or `createSealedSessions`. */
 export interface SessionKeeper {
-  /** Makes a token that begins a session of a principal. It belongs into the fragment of a URL (`#token=…`), which no server and no log sees. */
-  invite(principal: Principal): Promise<string>;
-  /** Begins a session with a token; undefined when it is not known, was used, or has ended. */
-  begin(token: string): Promise<BrowserSession | undefined>;
+  /** Begins a session of a principal that has shown who it is; undefined when what it has shown is over. */
+  open(principal: Principal): Promise<BrowserSession | undefined>;
+  /** Begins a session with a token, which has to be good once; undefined when it is not known, was used, or has ended (none is taken). */
+  begin?(token: string): Promise<BrowserSession | undefined>;
   /** Whose session it is; undefined when there is none. */
   find(id: string): Promise<Principal | undefined>;
   /** Ends a session. */
@@ -80,13 +80,17 @@ export class BrowserSessions implements SessionKeeper {
 
   /** Begins a session with a token, which is used up by it; undefined when it is not known, was used, or has ended. */
   async begin(token: string): Promise<BrowserSession | undefined> {
-    const { random, lifetime, clock } = this.#options;
     const hash = await sha256(token);
     const invited = this.#tokens.get(hash);
     this.#tokens.delete(hash);
-    if (!invited || invited.expiresAt <= clock.now()) return undefined;
+    if (!invited || invited.expiresAt <= this.#options.clock.now()) return undefined;
+    return await this.open(invited.principal);
+  }
+
+  /** Begins a session of a principal that has shown who it is; undefined when what it has shown is over. */
+  async open(principal: Principal): Promise<BrowserSession | undefined> {
+    const { random, lifetime, clock } = this.#options;
     const id = randomHex(random, 32);
-    const { principal } = invited;
     // What one has shown may end sooner.
     const expiresAt = Math.min(clock.now() + lifetime, principal.expiresAt ?? Infinity);
     if (expiresAt <= clock.now()) return undefined;

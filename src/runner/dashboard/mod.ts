@@ -5,7 +5,7 @@
  */
 import type { Call } from "../rest/call.ts";
 import type { Route } from "../rest/route.ts";
-import { script, scriptHash, style, styleHash } from "./page_text.ts";
+import { scriptHash, styleHash } from "./page_hashes.ts";
 import { serverDetailRoutes } from "./server_routes.ts";
 
 /** The policy of the page: it loads from its own origin alone, and runs nothing that stands in it. */
@@ -36,7 +36,8 @@ const html = `<!doctype html>
 
 /**
  * Makes the routes of the dashboard: the page at `/`, its script and style, and what servers say of themselves. They are an option
- * of the runner, so that a runner without a dashboard does not carry it.
+ * of the runner, so that a runner without a dashboard does not carry it. The page's text is a module of its own, which is loaded when it is
+ * asked for.
  *
  * @example A runner with a dashboard
  * ```ts
@@ -57,14 +58,24 @@ const html = `<!doctype html>
  */
 export function createDashboard(): readonly Route[] {
   return [
-    file("/", html, { type: "text/html; charset=utf-8", tag: `${scriptHash}-${styleHash}` }),
-    file(scriptPath, script, { type: "text/javascript; charset=utf-8", tag: scriptHash }),
-    file(stylePath, style, { type: "text/css; charset=utf-8", tag: styleHash }),
+    file("/", () => html, { type: "text/html; charset=utf-8", tag: `${scriptHash}-${styleHash}` }),
+    file(scriptPath, async () => (await import("./page_text.ts")).script, {
+      type: "text/javascript; charset=utf-8",
+      tag: scriptHash,
+    }),
+    file(stylePath, async () => (await import("./page_text.ts")).style, {
+      type: "text/css; charset=utf-8",
+      tag: styleHash,
+    }),
     ...serverDetailRoutes,
   ];
 }
 
-function file(path: string, text: string, { type, tag }: { readonly type: string; readonly tag: string }): Route {
+function file(
+  path: string,
+  read: () => string | Promise<string>,
+  { type, tag }: { readonly type: string; readonly tag: string },
+): Route {
   const headers = {
     "content-type": type,
     "content-security-policy": pagePolicy,
@@ -78,13 +89,13 @@ function file(path: string, text: string, { type, tag }: { readonly type: string
     summary: path === "/" ? "The dashboard: a page for people." : "A part of the dashboard.",
     policy: { kind: "public", why: "it is the same for everybody, and holds nothing of anybody" },
     replies: { 200: { description: "The text", type } },
-    answer: ({ request }: Call) => {
+    answer: async ({ request }: Call) => {
       const known = (request.headers.get("if-none-match") ?? "").split(",").map((one) =>
         one.trim().replace(/^W\//, "")
       );
       return known.includes(headers.etag)
         ? new Response(null, { status: 304, headers })
-        : new Response(text, { headers });
+        : new Response(await read(), { headers });
     },
   };
 }

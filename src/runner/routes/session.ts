@@ -6,6 +6,7 @@
 import type { JsonSchema } from "../../protocol/types.ts";
 import { cookieName, cookieOf, notSignedIn } from "../access/access.ts";
 import { hashApiKey } from "../access/keys.ts";
+import type { Principal } from "../access/types.ts";
 import type { Call } from "../rest/call.ts";
 import { Refusal } from "../rest/problem.ts";
 import type { Route } from "../rest/route.ts";
@@ -58,8 +59,8 @@ async function begin(call: Call): Promise<Response> {
   const site = request.headers.get("sec-fetch-site");
   if (site !== null && site !== "same-origin") throw new Refusal(403, "forbidden", "Sign in on this runner's own page");
   if (!sessions) throw new Refusal(404, "not_offered", "This runner has no sessions for browsers");
-  const invitation = await hashApiKey(token) === undefined ? token : await invited(call, token);
-  const session = await sessions.begin(invitation);
+  const isKey = await hashApiKey(token) !== undefined;
+  const session = isKey ? await sessions.open(await holderOf(call, token)) : await sessions.begin?.(token);
   if (!session) throw notSignedIn("The token is not known, was used or has ended");
   const secure = new URL(request.url).protocol === "https:" ? "; Secure" : "";
   const age = Math.floor((session.expiresAt - clock.now()) / 1_000);
@@ -67,11 +68,10 @@ async function begin(call: Call): Promise<Response> {
   return new Response(null, { status: 204, headers: { "set-cookie": cookie } });
 }
 
-/** An API key is as good as an invitation of its principal. */
-async function invited({ parts: { access } }: Call, key: string): Promise<string> {
+/** Whose key it is: a key is as good as an invitation of its principal. */
+async function holderOf({ parts: { access } }: Call, key: string): Promise<Principal> {
   const request = new Request("http://localhost/", { headers: { authorization: `Bearer ${key}` } });
-  const { principal } = await access.identify(request);
-  return await access.sessions?.invite(principal) ?? "";
+  return (await access.identify(request)).principal;
 }
 
 async function end(call: Call): Promise<Response> {

@@ -2,6 +2,8 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { describe, it } from "node:test";
 import { createSealedSessions } from "../../../src/runner/mod.ts";
 import type { Principal } from "../../../src/runner/mod.ts";
+import { deriveSealingKey, sealText } from "../../../src/protocol/web_crypto.ts";
+import { createWorld, problemOf } from "../support/world.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 
 const secret = "a secret of this test alone";
@@ -11,43 +13,64 @@ describe("sessions that are sealed", () => {
   it("are known in each isolate, with what their principal may", async () => {
     const clock = new VirtualClock();
     const [here, there] = [createSealedSessions({ secret, clock }), createSealedSessions({ secret, clock })];
-    const session = await there.begin(await here.invite(ada));
+    const session = await there.open(ada);
     const { id, tenant, scopes, expiresAt } = await here.find(session?.id ?? "") ?? {};
     assertEquals([id, tenant, scopes], ["ada", "acme", ["read"]]);
     assertEquals(expiresAt, clock.now() + 3_600_000);
     assertEquals(/^[\w-]{1,4000}$/.test(session?.id ?? ""), true, "it fits into a cookie");
   });
 
-  it("end, and so do tokens; one is not the other", async () => {
+  it("end with their time", async () => {
     const clock = new VirtualClock();
     const sessions = createSealedSessions({ secret, clock });
-    const token = await sessions.invite(ada);
-    const session = await sessions.begin(token);
-    assertEquals(await sessions.find(token), undefined);
-    assertEquals(await sessions.begin(session?.id ?? ""), undefined);
-    await clock.advance(60_000);
-    assertEquals(await sessions.begin(token), undefined);
-    await clock.advance(3_540_000);
-    assertEquals(await sessions.find(session?.id ?? ""), undefined);
+    const { id = "" } = await sessions.open(ada) ?? {};
+    await clock.advance(3_599_999);
+    assertEquals((await sessions.find(id))?.id, "ada");
+    await clock.advance(1);
+    assertEquals(await sessions.find(id), undefined);
+  });
+
+  it("begin with an API key alone: there are no tokens, which nobody would remember to be used", async () => {
+    const sessions = createSealedSessions({ secret });
+    assertEquals(["invite" in sessions, sessions.begin], [false, undefined]);
+    await using world = await createWorld({ access: { sessions } });
+    const begin = async (token: string) => {
+      const headers = { origin: "http://localhost", "sec-fetch-site": "same-origin" };
+      return await world.ask("/api/session", { as: undefined, body: { token }, headers });
+    };
+    const { id = "" } = await sessions.open({ id: "a", tenant: "b" }) ?? {};
+    // What earlier versions took for a minute.
+    const key = await deriveSealingKey(new TextEncoder().encode(secret), "causeway browser sessions 1");
+    const until = Date.now() + 60_000;
+    const old = await sealText(key, new Uint8Array(12), JSON.stringify(["a", "b", null, null, until]), "token");
+    for (const token of [id, old, "0".repeat(64)]) {
+      const reply = await begin(token);
+      assertEquals([reply.status, (await problemOf(reply)).code], [401, "not_signed_in"]);
+    }
+    const begun = await begin(world.key("ada"));
+    const [cookie = ""] = (begun.headers.get("set-cookie") ?? "").split(";");
+    const who = await world.ask("/api/session", { as: undefined, headers: { cookie } });
+    assertEquals([begun.status, (await who.json()).principal], [204, "ada"]);
   });
 
   it("last no longer than what they were begun with", async () => {
     const clock = new VirtualClock();
     const sessions = createSealedSessions({ secret, clock });
     const short = { ...ada, expiresAt: clock.now() + 120_000 };
-    const session = await sessions.begin(await sessions.invite(short));
+    const session = await sessions.open(short);
     assertEquals(session?.expiresAt, short.expiresAt);
     await clock.advance(119_999);
     assertEquals((await sessions.find(session?.id ?? ""))?.expiresAt, short.expiresAt);
     await clock.advance(1);
     assertEquals(await sessions.find(session?.id ?? ""), undefined);
+    assertEquals(await sessions.open(short), undefined);
   });
 
   it("are nobody's when they were made elsewhere, changed, or tell nothing", async () => {
     const sessions = createSealedSessions({ secret });
     const other = createSealedSessions({ secret: "a secret of somebody else" });
-    const { id = "" } = await sessions.begin(await sessions.invite(ada)) ?? {};
-    const foreign = await other.begin(await other.invite(ada));
+    const { id = "" } = await sessions.open(ada) ?? {};
+    const foreign = await other.open(ada);
     const changed = id.slice(0, -2) + (id.endsWith("AA") ? "BB" : "AA");
     for (const text of [foreign?.id ?? "", changed, "", "x", "a.b"]) assertEquals(await sessions.find(text), undefined);
     assertEquals(id.includes("ada") || atob(id.replaceAll("-", "+").replaceAll("_", "/")).includes("ada"), false);

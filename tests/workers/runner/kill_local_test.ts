@@ -14,7 +14,7 @@ import { buildRunnerWorker } from "../../../tools/build/runner_worker.ts";
 import { root, workerdPath } from "../../../tools/programs.ts";
 import { serveWorkerd } from "../../agent/runs/kills/workerd_process.ts";
 import type { RunningWorkerd } from "../../agent/runs/kills/workerd_process.ts";
-import { eventsIn, secret } from "./world.ts";
+import { deployedFlags, eventsIn, secret } from "./world.ts";
 import type { SeenEvent, SeenRun } from "./world.ts";
 
 const isFull = process.env["CAUSEWAY_KILLS"] === "full";
@@ -120,7 +120,7 @@ const config :Workerd.Config = (
     (name = "main", worker = (
       modules = [${embedded.join(", ")}],
       compatibilityDate = "2026-04-01",
-      compatibilityFlags = ["enable_request_signal", "request_signal_passthrough"],
+      compatibilityFlags = ${JSON.stringify(deployedFlags())},
       bindings = [
         (name = "TENANTS", durableObjectNamespace = "TenantObject"),
         (name = "CONFIG", kvNamespace = "kv"),

@@ -4,9 +4,11 @@
  * @module
  */
 import type { Miniflare, MiniflareOptions } from "miniflare";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { buildRunnerWorker } from "../../../tools/build/runner_worker.ts";
 import type { BuiltWorker } from "../../../tools/build/runner_worker.ts";
-import { packagesInstalled } from "../../../tools/programs.ts";
+import { packagesInstalled, root } from "../../../tools/programs.ts";
 import { createApiKey } from "../../../src/runner/mod.ts";
 import type { Fetch } from "../../../src/ports.ts";
 import type { R2Bucket } from "../../../src/runtime/stores/r2_store.ts";
@@ -65,6 +67,13 @@ export async function workerOptions(): Promise<Pick<MiniflareOptions, "modules">
     modulesRoot: "/",
     modules: modules.map(({ name, text }) => ({ type: "ESModule", path: `/${name}`, contents: text })),
   };
+}
+
+/** The flags that it is deployed with. */
+export function deployedFlags(): readonly string[] {
+  const [, list = ""] =
+    /^compatibility_flags = \[([^\]]*)\]/m.exec(readFileSync(join(root, "wrangler.toml"), "utf8")) ?? [];
+  return [...list.matchAll(/"(\w+)"/g)].map(([, flag = ""]) => flag);
 }
 
 /** Something that reached a server. */
@@ -156,7 +165,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<WorkerWorl
   const flare = new Miniflare({
     ...await workerOptions(),
     compatibilityDate: "2026-05-03",
-    compatibilityFlags: ["enable_request_signal", "request_signal_passthrough"],
+    compatibilityFlags: [...deployedFlags()],
     durableObjects: { TENANTS: { className: "TenantObject", useSQLite: true } },
     kvNamespaces: ["CONFIG"],
     r2Buckets: ["RESULTS"],

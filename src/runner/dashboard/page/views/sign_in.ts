@@ -80,7 +80,7 @@ export function signInView(ask: Ask, error: unknown, entered: () => void): HTMLE
     h(
       "p",
       { class: "muted" },
-      "Open the link that the runner printed when it was started: it signs you in once. A key that your operator gave you does as well.",
+      "Paste the API key that your operator gave you. A runner on your own machine has printed a link when it was started: it signs you in once.",
     ),
     said,
     form,
