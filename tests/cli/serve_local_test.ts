@@ -217,7 +217,7 @@ describe("causeway serve and bridge", () => {
           [["bridge", "a", "b"], /Name one server: causeway bridge/],
           [["bridge", peer("modern"), "--token-file", short], /Cannot use --token-file ".*short": expected one token/],
           [["tools", "x", "--take-turns"], /--take-turns belongs to causeway serve and bridge/],
-          [["tools", "x", "--hostname", "y"], /--hostname belongs to causeway serve and bridge/],
+          [["tools", "x", "--hostname", "y"], /--hostname belongs to causeway serve, bridge and agent/],
         ] as const
       ) assertFailure(await causeway(words), 2, says);
     } finally {

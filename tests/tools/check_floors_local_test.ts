@@ -41,6 +41,7 @@ describe("the floor check: imports", () => {
           `import process from "node:process";\nimport "../protocol/types.ts";\nexport { process };\n`,
         "src/auth/oauth.ts": `import * as oauth from "oauth4webapi";\nexport { oauth };\n`,
         "src/runner/app.ts": `import { cors } from "hono/cors";\nexport { cors };\n`,
+        "src/cli/program/build.ts": `import { Command } from "commander";\nexport { Command };\n`,
         "src/cli/main.ts": `import "../runtime/node.ts";\nlet count = 0;\ncount++;\n`,
         "workers/runner.ts":
           `import { env } from "cloudflare:workers";\nimport "../src/runner/app.ts";\nexport { env };\n`,
@@ -67,6 +68,14 @@ describe("the floor check: imports", () => {
         `export * from "../hub/hub.ts";\n`,
       ]
     ) assertStringIncludes(checkOne({ ...target, "src/client/a.ts": text }), "src/client may not import src/hub");
+  });
+
+  test("only the command's loader imports what is known when it runs alone", () => {
+    const text = `export const a = (name: string) => import(name);\n`;
+    const named = `export const a = () => import("left-pad");\n`;
+    assertEquals(check({ "src/cli/commands/agents/load.ts": text }), []);
+    assertStringIncludes(checkOne({ "src/cli/commands/agents/load.ts": named }), `may not import "left-pad"`);
+    assertStringIncludes(checkOne({ "src/cli/commands/agents/other.ts": text }), `may not import "name"`);
   });
 
   test("imports in comments and strings are none", () => {

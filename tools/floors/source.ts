@@ -21,6 +21,8 @@ export interface Import {
   /** The file it names, relative to the root; undefined when it names no file of the house. */
   readonly file: string | undefined;
   readonly line: number;
+  /** True for a dynamic import of what is only known when it runs. */
+  readonly isComputed?: true;
 }
 
 /** One parsed file. */
@@ -73,7 +75,8 @@ function readImports(path: string, tree: ts.SourceFile): Import[] {
     const specifier = ts.isStringLiteralLike(named) ? named.text : named.getText(tree);
     const known = ts.isStringLiteralLike(named) && /^\.{1,2}\//.test(specifier);
     const file = known ? posix.join(dirname(path), specifier) : undefined;
-    imports.push({ specifier, file, line: lineOf(tree, node) });
+    const isText = ts.isStringLiteralLike(named);
+    imports.push({ specifier, file, line: lineOf(tree, node), ...(!isText && { isComputed: true as const }) });
   });
   return imports;
 }

@@ -38,24 +38,49 @@ export function pairs(rows: readonly (readonly [term: string, about: string])[],
   }).join("");
 }
 
+/** How columns become narrow. */
+export interface ColumnOptions {
+  /** Spaces before each line (0). */
+  readonly indent?: number;
+  /** The last column goes on below itself, where others are cut. */
+  readonly wrapsLast?: boolean;
+}
+
 /**
- * Rows in aligned columns. What is too wide for the terminal is cut in its widest column.
+ * Rows in aligned columns. What is too wide for the terminal is cut in its widest column, or goes on below.
  *
  * @param rows The cells, on one line each.
  * @param width The columns of the terminal; undefined: nothing is cut.
  */
-export function columns(rows: readonly (readonly string[])[], width: number | undefined): string {
+export function columns(
+  rows: readonly (readonly string[])[],
+  width: number | undefined,
+  { indent: by = 0, wrapsLast = false }: ColumnOptions = {},
+): string {
   const widths = widthsOf(rows);
+  const last = widths.length - 1;
   if (width !== undefined) {
-    const gaps = 2 * (widths.length - 1);
-    for (let over = sum(widths) + gaps - width; over > 0; over--) {
-      const widest = widths.indexOf(Math.max(...widths));
+    const room = width - by - 2 * last;
+    if (wrapsLast) widths[last] = Math.min(widths[last] ?? 0, Math.max(leastWrapped, room - sum(widths.slice(0, -1))));
+    for (let over = sum(widths) - room; over > 0; over--) {
+      const widest = widths.indexOf(Math.max(...widths.slice(0, wrapsLast ? -1 : undefined)));
       if ((widths[widest] ?? 0) <= 6) break;
       widths[widest] = (widths[widest] ?? 0) - 1;
     }
   }
-  return rows.map((row) => row.map((cell, at) => fit(cell, widths[at] ?? 0)).join("  ").trimEnd() + "\n").join("");
+  return rows.map((row) => {
+    const cells = row.map((cell, at) =>
+      wrapsLast && at === last ? [...wrap(cell, widths[at] ?? 0)] : [fit(cell, widths[at] ?? 0)]
+    );
+    const under = " ".repeat(by + sum(widths.slice(0, -1)) + 2 * last);
+    const [first = "", ...more] = cells[last] ?? [];
+    const head = [...cells.slice(0, last).map(([cell = ""]) => cell), first].join("  ");
+    return [" ".repeat(by) + head, ...more.map((line) => under + line)].map((line) => `${line.trimEnd()}\n`).join("");
+  }).join("");
 }
+
+/** A column that goes on below has at least so much room. */
+const leastWrapped = 16;
 
 function widthsOf(rows: readonly (readonly string[])[]): number[] {
   const widths: number[] = [];

@@ -146,8 +146,11 @@ describe("causeway whoami and logout", { concurrency: false }, () => {
       [["login", server, "--port", "eighty"], /Cannot read --port "eighty"/],
       [["login", server, "--device=yes"], /"--device" takes no value/],
       [["login", server, "--devise"], /Unknown option "--devise" \(did you mean "--device"\?\)/],
-      [["login", server, "--header", "A: b"], /--header belongs to causeway tools, call and bridge: leave it out/],
-      [["login", server, "--args", "{}"], /--args belongs to causeway call: leave it out/],
+      [
+        ["login", server, "--header", "A: b"],
+        /--header belongs to causeway tools, call, resources and \d+ others: leave it out/,
+      ],
+      [["login", server, "--args", "{}"], /--args belongs to causeway call, prompt and tasks detach: leave it out/],
       [["logout", server, "--device"], /--device belongs to causeway login: leave it out/],
       [["whoami", "--port", "80"], /--port belongs to causeway login/],
       [["tools", server, "--no-open"], /--no-open belongs to causeway login/],

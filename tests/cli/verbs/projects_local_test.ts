@@ -64,7 +64,14 @@ describe("causeway init", () => {
   test("bad input is one line, with 2", async () => {
     assertFailure(await causeway(["init"]), 2, /It is not said what for: write causeway init agent/);
     assertFailure(await causeway(["init", "agnt"]), 2, /Unknown kind "agnt" \(did you mean "agent"\?\)/);
-    assertFailure(await causeway(["init", "agent", "/proc/no/such"]), 2, /Cannot write to "\/proc\/no\/such": /);
+    await inFolder(async (folder) => {
+      writeFileSync(join(folder, "file"), "");
+      assertFailure(
+        await causeway(["init", "agent", "file/below"], { cwd: folder }),
+        2,
+        /Cannot write to "file\/below": /,
+      );
+    });
   });
 });
 

@@ -70,8 +70,12 @@ interface Telling {
 async function inMemory(agent: Agent, input: string, { line, signal }: Telling): Promise<number> {
   const answer = createAnswerer();
   const teller = new EventTeller(line.json);
-  const run = agent.run(input, { signal, questions: (question, context) => answer(question, context.signal) });
-  for await (const event of run) await teller.tell(event);
+  const run = agent.run(input, { signal, questions: "wait" });
+  for await (const event of run) {
+    await teller.tell(event);
+    // In its place among the events, so that what comes before it is told before it.
+    if (event.type === "question") run.answer(event.question.id, await answer(event.question, signal));
+  }
   await teller.close();
   if (signal.aborted) throw signal.reason;
   return await tellEnd(await run.end, line.json);

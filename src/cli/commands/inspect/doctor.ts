@@ -75,7 +75,7 @@ async function tell(findings: readonly Finding[], servers: readonly Examined[], 
       { name, ok, says, milliseconds },
     ) => [mark(ok), name, `${says}${ok ? `, ${milliseconds} ms` : ""}`]),
   ];
-  await writeOut(painted(columns(rows.map((row) => row.map(oneLine)), terminalWidth())));
+  await writeOut(painted(columns(rows.map((row) => row.map(oneLine)), terminalWidth(), { wrapsLast: true })));
 }
 
 function mark(ok: boolean): string {

@@ -61,5 +61,5 @@ function asText(found: readonly Probed[]): string {
     `${milliseconds} ms`,
     oneLine(says ?? ""),
   ]);
-  return columns(rows, terminalWidth());
+  return columns(rows, terminalWidth(), { wrapsLast: true });
 }

@@ -5,7 +5,9 @@
  */
 import { Redactor, urlWithoutQuery } from "../../../egress/redact.ts";
 import type { ReadServer } from "../../../hub/config/mod.ts";
+import { terminalWidth } from "../../terminal.ts";
 import { oneLine } from "../../text/plain.ts";
+import { columns } from "../../text/table.ts";
 
 /** Where it is, as JSON. */
 export interface Place {
@@ -45,8 +47,11 @@ export interface Row {
 
 /** Rows below the name of their file. */
 export function rowsText(file: string, rows: readonly Row[]): string {
-  const names = rows.map(({ name }) => oneLine(name));
-  const width = Math.min(32, Math.max(0, ...names.map((name) => name.length)));
-  const lines = rows.map(({ text }, at) => `  ${names[at]?.padEnd(width)}  ${text}`);
-  return [file, ...lines].map((line) => `${line}\n`).join("");
+  const width = terminalWidth();
+  const cells = rows.map(({ name, text }) => [oneLine(name), text]);
+  // A program reads whole lines.
+  if (width !== undefined) return `${file}\n${columns(cells, width, { indent: 2, wrapsLast: true })}`;
+  const column = Math.min(32, Math.max(0, ...cells.map(([name = ""]) => name.length)));
+  return [file, ...cells.map(([name = "", text]) => `  ${name.padEnd(column)}  ${text}`)].map((line) => `${line}\n`)
+    .join("");
 }

@@ -1,0 +1,95 @@
+import { spawn } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { describe, test } from "node:test";
+import { assert } from "@std/assert";
+import { program, quote } from "../support.ts";
+
+const root = process.cwd();
+const guide = readFileSync(`${root}/docs/COMMAND.md`, "utf8");
+
+/** One command of the guide, and what stands below it. */
+interface Example {
+  readonly command: string;
+  readonly says: string;
+}
+
+function examplesOf(text: string): Example[] {
+  return [...text.matchAll(/^```console\n([\s\S]*?)^```$/gm)].flatMap(([, block = ""]) =>
+    block.split(/^\$ /m).slice(1).map((part) => {
+      const [command = "", ...lines] = part.split("\n");
+      return { command, says: lines.join("\n") };
+    })
+  );
+}
+
+/** `…` is anything on its line; alone on a line, it is any lines. */
+function patternOf(says: string): RegExp {
+  const escaped = says.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  return new RegExp(`^${escaped.replace(/^…\n/gm, "(?:.*\n)*?").replaceAll("…", ".*")}$`);
+}
+
+/** A folder with what the guide begins with, and programs that stand for those of npm. */
+function prepare(folder: string): Record<string, string> {
+  const [, config = ""] = /```json\n([\s\S]*?)```/.exec(guide) ?? [];
+  const bin = join(folder, "bin");
+  for (const path of ["app", "home", "bin"]) mkdirSync(join(folder, path));
+  writeFileSync(join(folder, "app", "mcp.json"), config);
+  const flags = "Deno" in globalThis ? ["run", "-A", "--quiet"] : [];
+  const everything = [
+    process.execPath,
+    ...flags,
+    `${root}/node_modules/@modelcontextprotocol/server-everything/dist/index.js`,
+  ];
+  const write = (name: string, words: readonly string[], rest: string): void => {
+    writeFileSync(join(bin, name), `#!/bin/sh\nexec ${words.map(quote).join(" ")} ${rest}\n`);
+    chmodSync(join(bin, name), 0o755);
+  };
+  write("causeway", program("src/cli/main.ts"), '"$@"');
+  write("npx", everything, "");
+  const home = join(folder, "home");
+  return {
+    ...{
+      HOME: home,
+      XDG_CONFIG_HOME: join(home, ".config"),
+      CAUSEWAY_HOME: join(home, "causeway"),
+      CLAUDE_CONFIG_DIR: home,
+    },
+    PATH: `${bin}:${process.env.PATH}`,
+  };
+}
+
+function run(command: string, cwd: string, env: Record<string, string>): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn("sh", ["-c", `{ ${command}\n} 2>&1`], {
+      cwd,
+      env: { ...process.env, ...env },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    let out = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => out += text);
+    child.on("error", reject);
+    child.on("close", () => resolve(out));
+  });
+}
+
+describe("docs/COMMAND.md", () => {
+  test("each command gives what stands below it", async () => {
+    const folder = realpathSync(mkdtempSync(join(tmpdir(), "causeway-docs-")));
+    try {
+      const env = prepare(folder);
+      const wrong: string[] = [];
+      const examples = examplesOf(guide);
+      assert(examples.length > 30, `only ${examples.length} examples were found`);
+      for (const { command, says } of examples) {
+        const out = await run(command, join(folder, "app"), env);
+        if (!patternOf(says).test(out)) wrong.push(`$ ${command}\n${out}--- should be\n${says}`);
+      }
+      assert(wrong.length === 0, wrong.join("\n"));
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
