@@ -119,7 +119,9 @@ async function proveBare(workshop: Workshop, tarball: string): Promise<void> {
       by: "npm",
     });
     const installed = readdirSync(join(project, "node_modules")).filter((entry) => !entry.startsWith("."));
-    if (installed.sort().join(" ") !== "@causeway oauth4webapi") throw new Error(`installed: ${installed.join(" ")}`);
+    if (installed.sort().join(" ") !== "@causeway commander oauth4webapi") {
+      throw new Error(`installed: ${installed.join(" ")}`);
+    }
     if (node === undefined) return "";
     const ended = await checks.run([node, "program.mjs"], { cwd: project });
     const told = judgeProgram(
