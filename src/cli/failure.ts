@@ -51,6 +51,11 @@ export class DeadlineError extends Error {
   override name = "DeadlineError";
 }
 
+/** What was asked for is there, and cannot be written. */
+export class OutputError extends Error {
+  override name = "OutputError";
+}
+
 /** What to tell of a failure. */
 export interface Failure {
   readonly exitCode: number;
@@ -86,6 +91,7 @@ function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError || error instanceof InvalidParamsError || error instanceof TypeError) {
     return exitCodes.usage;
   }
+  if (error instanceof OutputError) return exitCodes.toolFailed;
   if (error instanceof DeadlineError) return exitCodes.unreachable;
   if (
     error instanceof UnauthorizedError || error instanceof AuthorizationRequiredError ||

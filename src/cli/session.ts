@@ -17,7 +17,7 @@ import type { CommandLine } from "./command_line.ts";
 import { withDeadline } from "./deadline.ts";
 import { resolveTarget } from "./target/target.ts";
 import type { Destination } from "./target/target.ts";
-import { isWatched, writeError } from "./terminal.ts";
+import { createSpinner, isWatched, writeError } from "./terminal.ts";
 import { oneLine } from "./text/plain.ts";
 import { hearWire } from "./wire/hear.ts";
 import type { HearWire } from "./wire/tap.ts";
@@ -37,6 +37,8 @@ export interface Session {
   /** Has the sign-ins (the person's own). */
   readonly world?: AuthWorld;
   readonly options?: Pick<ConnectOptions, "tasks">;
+  /** Whether somebody else says that it is under way. */
+  readonly isSilent?: boolean;
 }
 
 /**
@@ -60,8 +62,10 @@ export async function withDestination(destination: Destination, line: CommandLin
   const { world = systemWorld } = given;
   return await withDeadline(given.signal, line.timeout, async (signal) => {
     const used = await findSignIn(world, destination);
+    const spinner = given.isSilent ? undefined : createSpinner("connects");
     try {
-      await using client = await open(destination, line, { signal, auth: used?.oauth, options: given.options });
+      await using client = await open(destination, line, { signal, auth: used?.oauth, options: given.options })
+        .finally(() => spinner?.clear());
       // On a terminal the client's own warning is shown.
       if (!isWatched()) await warnOfPlainHttp(destination);
       return await given.use(client, signal, destination);

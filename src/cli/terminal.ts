@@ -5,6 +5,8 @@
  */
 import process from "node:process";
 import type { Progress } from "../protocol/mod.ts";
+import { isObject } from "../protocol/json_rpc.ts";
+import { OutputError } from "./failure.ts";
 import { oneLine } from "./text/plain.ts";
 
 /** Begins the current line of a terminal anew. */
@@ -15,14 +17,22 @@ export function ignoreLostReaders(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
 }
 
-/** Writes a result. Resolves when it is out, or when nobody reads it any more. */
+/**
+ * Writes a result. Resolves when it is out, or when nobody reads it any more.
+ *
+ * @throws {OutputError} When it cannot be written: the disk may be full.
+ */
 export function writeOut(text: string): Promise<void> {
-  return write(process.stdout, text);
+  return writeResult(text);
 }
 
-/** Writes a result that is no text. */
+/**
+ * Writes a result that is no text.
+ *
+ * @throws {OutputError} When it cannot be written.
+ */
 export function writeBytes(bytes: Uint8Array): Promise<void> {
-  return new Promise((resolve) => process.stdout.write(bytes, () => resolve()));
+  return writeResult(bytes);
 }
 
 /** Writes what is no result. */
@@ -95,6 +105,22 @@ export function createProgressLine(): ProgressLine {
   };
 }
 
-function write(stream: typeof process.stdout | typeof process.stderr, text: string): Promise<void> {
-  return new Promise((resolve) => stream.write(text, () => resolve()));
+function write(stream: typeof process.stderr, text: string): Promise<void> {
+  // What cannot be told has nobody who would hear of it.
+  return new Promise<void>((resolve) => stream.write(text, () => resolve())).catch(() => {});
+}
+
+function writeResult(chunk: string | Uint8Array): Promise<void> {
+  const written = new Promise<void>((resolve, reject) => {
+    process.stdout.write(chunk, (error) => error ? reject(error) : resolve());
+  });
+  // Deno throws at once, and without a code.
+  return written.catch((error: unknown) => {
+    const code = isObject(error) ? String(error.code ?? error.name) : "";
+    const message = error instanceof Error ? error.message : String(error);
+    // A reader that goes away before the end is no error of ours.
+    if (/^(EPIPE|EOF|ERR_STREAM_DESTROYED|BrokenPipe)$/.test(code) || /broken pipe/i.test(message)) return;
+    const isFull = code === "ENOSPC" || /no space left/i.test(message);
+    throw new OutputError(`Cannot write the results: ${isFull ? "the disk is full" : oneLine(message)}`);
+  });
 }

@@ -153,7 +153,7 @@ describe("causeway servers discover", () => {
 
   test("bad input is one line, with 2", async () => {
     const cases: [string[], RegExp][] = [
-      [[], /It is not said what about the servers: write causeway servers list, .* or causeway servers \w+/],
+      [[], /It is not said what about the servers: write causeway servers list, .* or import/],
       [["lst"], /Unknown "lst" \(did you mean "list"\?\): write causeway servers list/],
       [["__proto__"], /Unknown "__proto__": write/],
       [["list", "more"], /Unexpected "more" after "list": leave it out/],

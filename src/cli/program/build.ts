@@ -151,7 +151,7 @@ function epilogue(width: number): string {
 
 const targets = [
   ["https://example.com/mcp", "a URL: https:, http:, wss:, ws:"],
-  ["github", "a server of the config: --config, ./mcp.json or ./.mcp.json"],
+  ["github", "a server of a config: --config, ./causeway.json, ./mcp.json, ./.mcp.json, or your own"],
   ['"bun server.ts --flag"', "a program, in one argument; no shell runs it"],
   ['"API_KEY=… npx -y server"', "the same with a variable: others than PATH, HOME and their like are not inherited"],
 ] as const;

@@ -18,7 +18,7 @@ export const commonOptions: Readonly<Record<string, OptionSpec>> = {
   json: { about: "print exactly the MCP object" },
   timeout: { value: "time", about: "how long the command may take: 30 (seconds), 500ms, 2m" },
   header: { value: "Name: value", about: "send a header with each request; may be repeated" },
-  config: { value: "file", about: "where names are looked up, instead of ./mcp.json and ./.mcp.json" },
+  config: { value: "file", about: "the config where names are looked up, instead of the usual ones" },
   verbose: { about: "show what goes over the wire, without secrets" },
   help: { short: "h", about: "show how it is written" },
   version: { short: "v", about: "show the version" },

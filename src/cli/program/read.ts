@@ -86,9 +86,7 @@ function named({ command, words }: Written): { command: string; words: readonly 
     throw new UsageError(`Unexpected ${JSON.stringify(words[0])} after "${command.split(" ").at(-1)}": leave it out`);
   }
   if (spec || verbs.length === 0) return { command, words };
-  const usage = `write ${
-    verbs.slice(0, -1).map((verb) => `causeway ${command} ${verb}`).join(", ")
-  }, or causeway ${command} ${verbs.at(-1)}`;
+  const usage = `write causeway ${command} ${verbs.slice(0, -1).join(", ")} or ${verbs.at(-1)}`;
   const [verb] = words;
   if (verb === undefined) throw new UsageError(`It is not said what about the ${command}: ${usage}`);
   throw new UsageError(`Unknown "${verb}"${didYouMean(verb, verbs)}: ${usage}`);

@@ -44,17 +44,20 @@ export const noConfig = "There is no config ./causeway.json, ./mcp.json or ./.mc
  * @throws {UsageError} When the given file cannot be read, or one that is there is no config.
  */
 export async function loadConfig(given: string | undefined): Promise<Config | undefined> {
-  return (await findConfigs(given, 1))[0];
+  return (await findConfigs(given, { most: 1 }))[0];
 }
 
 /**
  * Reads the given config file, else those of `./causeway.json`, `./mcp.json`, `./.mcp.json` and the person's own that are
  * there: of two that have a name the first counts.
  *
- * @param most How many are wanted.
+ * @param wanted How many, and the name after whose file no other is read: what is wrong there does not matter then.
  * @throws {UsageError} When the given file cannot be read, or one that is there is no config.
  */
-export async function findConfigs(given: string | undefined, most: number = Infinity): Promise<readonly Config[]> {
+export async function findConfigs(
+  given: string | undefined,
+  { most = Infinity, until }: { readonly most?: number; readonly until?: string } = {},
+): Promise<readonly Config[]> {
   const found: Config[] = [];
   for (const path of given === undefined ? usualPaths() : [given]) {
     const text = await read(path);
@@ -62,7 +65,7 @@ export async function findConfigs(given: string | undefined, most: number = Infi
       const { names, problems } = understand(path, text, "");
       const wrong = problems.find(({ severity, server }) => severity === "error" && server === undefined);
       if (wrong && names.length === 0) throw new UsageError(`Cannot use the config: ${wrong.message}`);
-      if (found.push({ path, names, text }) >= most) break;
+      if (found.push({ path, names, text }) >= most || (until !== undefined && names.includes(until))) break;
     } else if (given !== undefined) {
       throw new UsageError(`Cannot read the config "${path}": there is no such file; correct --config`);
     }

@@ -38,7 +38,7 @@ export async function resolveTarget(
 ): Promise<Destination> {
   const { headers } = options;
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return { target: checkUrl(text), headers, hint: "" };
-  const configs = await findConfigs(options.config);
+  const configs = await findConfigs(options.config, { until: text });
   const config = configs.find(({ names }) => names.includes(text));
   if (config) {
     const entry = readServer(config, text);

@@ -153,6 +153,30 @@ describe("causeway servers remove, enable, disable and import", () => {
     });
   });
 
+  test("the first file that has a name counts, and what is wrong behind it does not matter", async () => {
+    const [first, second] = ["one", "two"].map((text) =>
+      `{ "mcpServers": { "x": { "command": "sh", "args": ["${text}"] } } }`
+    );
+    const files = {
+      "app/causeway.json": first ?? "",
+      "app/mcp.json": second ?? "",
+      "home/causeway/causeway.json": "{ broken",
+    };
+    await inPlace(files, async ({ run, root }) => {
+      assertFailure(await run("tools", "x"), 4, /"sh" ended with exit code .*one/);
+      assertFailure(await run("servers", "list"), 2, /Cannot use the config: .*causeway\.json:1:3: /);
+      rmSync(join(root, "home", "causeway", "causeway.json"));
+      const { code, out } = await run("servers", "list");
+      assertEquals(code, 0);
+      assertMatch(
+        out,
+        /app\/causeway\.json\n {2}x {2}sh one\n\n.*mcp\.json\n {2}x {2}does not count: .*causeway\.json comes first\n$/,
+      );
+      const { path, more } = JSON.parse((await run("servers", "list", "--json")).out);
+      assertEquals([path, more[0].servers[0].shadowedBy], [join(root, "app", "causeway.json"), path]);
+    });
+  });
+
   test("a config that is broken is not touched", async () => {
     await inPlace({ "app/causeway.json": '{ "mcpServers": { "a": { }, "a": { } } }' }, async ({ run, root }) => {
       assertFailure(await run("servers", "remove", "a", "--here"), 2, /change it by hand/);

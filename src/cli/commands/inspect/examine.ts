@@ -35,6 +35,7 @@ export async function examine(name: string, line: CommandLine, signal: AbortSign
     let says = "";
     await withDestination(destination, { ...line, timeout: line.timeout ?? longest }, {
       signal,
+      isSilent: true,
       async use(client, signal) {
         says = await describe(client, signal);
         return exitCodes.ok;
