@@ -28,6 +28,14 @@ export interface RunnerEnv extends NamesEnv {
   readonly CONFIG_JSON?: string | undefined;
   /** Where the Worker is: `https://runner.example.com`. Without it nobody can sign in to servers. */
   readonly PUBLIC_URL?: string | undefined;
+  /** Whose signed access tokens are taken, beside API keys: `https://auth.example.com` (none are). They are meant for `PUBLIC_URL` and `/mcp`. */
+  readonly TOKEN_ISSUER?: string | undefined;
+  /** The claim of a token that says whose tenant's caller it is. */
+  readonly TOKEN_TENANT_CLAIM?: string | undefined;
+  /** What tokens are meant for, where the issuer has another name for this runner. */
+  readonly TOKEN_AUDIENCE?: string | undefined;
+  /** What tokens look like: `rfc9068` (the default), or `jwt` for issuers that do not know it. */
+  readonly TOKEN_PROFILE?: string | undefined;
   /** Which model of Workers AI (`@cf/meta/llama-3.3-70b-instruct-fp8-fast`). */
   readonly AI_MODEL?: string | undefined;
   /** The key of an endpoint with OpenAI's chat completions: a secret. */

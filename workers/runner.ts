@@ -13,6 +13,7 @@ import { namesOf } from "./names.ts";
 import { offered } from "./offered.ts";
 import { Operator } from "./operator/operator.ts";
 import { startBatch, startDue } from "./operator/starts.ts";
+import { createTokens } from "./operator/tokens.ts";
 import type { OrderMessage } from "./operator/starts.ts";
 import { TenantObject } from "./tenant_object.ts";
 import { tenantRoutes } from "./tenant/routes.ts";
@@ -63,7 +64,12 @@ function openFront(env: RunnerEnv): { readonly runner: Runner; readonly operator
   const operator = new Operator(env, logger);
   const runner = createRunner({
     ...namesOf(env),
-    access: { keys: operator.keys, policy: operator.policy, sessions: createSealedSessions({ secret }) },
+    access: {
+      keys: operator.keys,
+      policy: operator.policy,
+      sessions: createSealedSessions({ secret }),
+      tokens: createTokens(env, logger),
+    },
     agents: offered,
     quotas: (tenant) => operator.quotas(tenant),
     forward: (call) => call.way === undefined ? sendBack(call.request, env) : sendToTenant(call, env),
