@@ -60,11 +60,16 @@ export function hasColors(): boolean {
   return process.stdout.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== "dumb";
 }
 
+/** What takes no longer than this is not said to be under way, in milliseconds. */
+const moment = 1_000;
+
 /** Shows on a terminal that something is under way, once it takes longer than a moment. */
 export function createSpinner(text: string): { clear(): void } {
   if (!isWatched()) return { clear() {} };
+  const begin = performance.now();
   let turn = 0;
   const timer = setInterval(() => {
+    if (performance.now() - begin < moment) return;
     const shown = `${"|/-\\"[turn++ % 4]} ${oneLine(text)}`;
     void writeError(eraseLine + shown.slice(0, (process.stderr.columns || 80) - 1));
   }, 120);
