@@ -95,11 +95,13 @@ function sources(): string[] {
     "docs/AUTH.md",
     "docs/DASHBOARD.md",
     "docs/HUB.md",
+    "docs/LIMITS.md",
     "docs/MODELS.md",
     "docs/RUNNER.md",
     "docs/RUNS.md",
     "docs/SIGN_IN.md",
     "docs/TELEMETRY.md",
+    "docs/TRANSPORTS.md",
   ]
     .filter((file) => /\.(ts|md)$/.test(file) && existsSync(join(root, file)))
     .filter((file) => readFileSync(join(root, file), "utf8").includes("```ts"));

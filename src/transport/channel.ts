@@ -52,7 +52,7 @@ export interface ChannelStats {
 
 /** Options of {@linkcode ChannelTransport}. */
 export interface ChannelTransportOptions {
-  /** `messageBytes`, `jsonDepth`, `jsonNodes`, `outboxBytes` and `strays` are used. */
+  /** `jsonDepth`, `jsonNodes`, `outboxBytes` and `strays` are used; `messageBytes` is the channel's own. */
   limits?: Partial<Limits> | undefined;
   /** Takes its secrets out of the errors that come. */
   auth?: Authorizer | undefined;
