@@ -5,6 +5,7 @@
  */
 import type { Store } from "../../ports.ts";
 import { isObject, isTexts } from "../../protocol/json_rpc.ts";
+import { KeptList } from "../kept_list.ts";
 
 /** How a sign-in was made, so that it can be used again. */
 export interface KeptSignIn {
@@ -20,45 +21,21 @@ export interface KeptSignIn {
   readonly redirectUri?: string | undefined;
 }
 
-const key = "cli/sign-ins";
-/** How often a list that others change at the same time is read anew. */
-const attempts = 20;
+const signIns: KeptList<KeptSignIn> = new KeptList("cli/sign-ins", isKept);
 
 /** The sign-ins that are kept, in the order in which they were made. What cannot be read is left out. */
-export async function readKept(store: Store): Promise<readonly KeptSignIn[]> {
-  return parse(await store.get(key));
+export function readKept(store: Store): Promise<readonly KeptSignIn[]> {
+  return signIns.read(store);
 }
 
 /** Keeps a sign-in, in the place of an earlier one to the same server. */
 export function keepSignIn(store: Store, kept: KeptSignIn): Promise<void> {
-  return change(store, (list) => [...list.filter(({ server }) => server !== kept.server), kept]);
+  return signIns.change(store, (list) => [...list.filter(({ server }) => server !== kept.server), kept]);
 }
 
 /** Forgets the sign-in to a server. */
 export function forgetSignIn(store: Store, server: string): Promise<void> {
-  return change(store, (list) => list.filter((kept) => kept.server !== server));
-}
-
-async function change(store: Store, next: (list: readonly KeptSignIn[]) => readonly KeptSignIn[]): Promise<void> {
-  for (let attempt = 1;; attempt++) {
-    const before = await store.get(key);
-    const list = next(parse(before));
-    const after = list.length === 0 ? undefined : JSON.stringify(list);
-    if (after === before) return;
-    if (store.compareAndSet && attempt < attempts) {
-      if (await store.compareAndSet(key, before, after)) return;
-    } else return await (after === undefined ? store.delete(key) : store.set(key, after));
-  }
-}
-
-function parse(text: string | undefined): readonly KeptSignIn[] {
-  if (text === undefined) return [];
-  try {
-    const list: unknown = JSON.parse(text);
-    return Array.isArray(list) ? list.filter(isKept) : [];
-  } catch {
-    return [];
-  }
+  return signIns.change(store, (list) => list.filter((kept) => kept.server !== server));
 }
 
 function isKept(value: unknown): value is KeptSignIn {

@@ -5,6 +5,7 @@
  */
 import type { Store } from "../../../ports.ts";
 import { isObject } from "../../../protocol/json_rpc.ts";
+import { KeptList } from "../../kept_list.ts";
 
 /** One of them. */
 export interface KnownTask {
@@ -19,45 +20,23 @@ export interface KnownTask {
   readonly startedAt: string;
 }
 
-const key = "cli/tasks";
-const attempts = 20;
 /** How many are kept: the oldest are forgotten first. */
 const most = 200;
+const tasks: KeptList<KnownTask> = new KeptList("cli/tasks", isKnown);
 
 /** Those that are kept, in the order in which they were started. */
-export async function readKnown(store: Store): Promise<readonly KnownTask[]> {
-  return parse(await store.get(key));
+export function readKnown(store: Store): Promise<readonly KnownTask[]> {
+  return tasks.read(store);
 }
 
 /** Keeps one. */
 export function keepTask(store: Store, task: KnownTask): Promise<void> {
-  return change(store, (list) => [...list.filter(({ taskId }) => taskId !== task.taskId), task].slice(-most));
+  return tasks.change(store, (list) => [...list.filter(({ taskId }) => taskId !== task.taskId), task].slice(-most));
 }
 
 /** Forgets one. */
 export function forgetTask(store: Store, taskId: string): Promise<void> {
-  return change(store, (list) => list.filter((known) => known.taskId !== taskId));
-}
-
-async function change(store: Store, next: (list: readonly KnownTask[]) => readonly KnownTask[]): Promise<void> {
-  for (let attempt = 1;; attempt++) {
-    const before = await store.get(key);
-    const list = next(parse(before));
-    const after = list.length === 0 ? undefined : JSON.stringify(list);
-    if (after === before) return;
-    if (store.compareAndSet && attempt < attempts) {
-      if (await store.compareAndSet(key, before, after)) return;
-    } else return await (after === undefined ? store.delete(key) : store.set(key, after));
-  }
-}
-
-function parse(text: string | undefined): readonly KnownTask[] {
-  try {
-    const list: unknown = JSON.parse(text ?? "[]");
-    return Array.isArray(list) ? list.filter(isKnown) : [];
-  } catch {
-    return [];
-  }
+  return tasks.change(store, (list) => list.filter((known) => known.taskId !== taskId));
 }
 
 function isKnown(value: unknown): value is KnownTask {
