@@ -92,7 +92,7 @@ describe("manifests and workflows", () => {
     assertEquals(Object.keys(manifest["exports"] ?? {}), Object.keys(readDenoManifest().exports));
     assertEquals(manifest["private"], undefined);
     assertEquals(manifest["bin"], { causeway: "src/cli/main.js" });
-    assertEquals(Object.keys(manifest["dependencies"] ?? {}), ["oauth4webapi"]);
+    assertEquals(Object.keys(manifest["dependencies"] ?? {}).sort(), ["commander", "oauth4webapi"]);
     assertEquals(manifest["peerDependenciesMeta"], {
       "@opentelemetry/api": { optional: true },
       hono: { optional: true },
