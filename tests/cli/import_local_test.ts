@@ -5,13 +5,15 @@ import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
 import process from "node:process";
 import { describe, test } from "node:test";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { assertEquals, assertMatch } from "@std/assert";
 import { program } from "./support.ts";
 
 const [runtime = "", ...words] = program("src/cli/main.ts");
 const main = words.at(-1) ?? "";
-const flags = words.slice(0, -1);
+// A program elsewhere knows nothing of this package's dependencies on Deno; an installed package names them itself.
+const config = "Deno" in globalThis ? ["--config", fileURLToPath(new URL("../../deno.json", import.meta.url))] : [];
+const flags = [...words.slice(0, -1), ...config];
 
 /** Runs a file with the flags of this runtime. */
 function start(file: string, ...rest: string[]): { code: number | null; out: string; err: string } {
