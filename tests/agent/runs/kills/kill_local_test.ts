@@ -1,6 +1,6 @@
 /**
  * Two processes over one file, killed with SIGKILL: at random moments and at each labelled point, on Bun, Deno and Node. Ten random
- * kills and one at each point, and 3 while 40 runs are under way; `CAUSEWAY_KILLS=full` makes them 100, 20, and 10 of 200.
+ * kills and one at each point, and 3 while 100 runs are under way; `CAUSEWAY_KILLS=full` makes them 100, 20, and 10 of 200.
  */
 import { assert } from "@std/assert";
 import type { ChildProcess } from "node:child_process";
@@ -16,7 +16,7 @@ import { judge, withPlace } from "./place.ts";
 
 const isFull = process.env["CAUSEWAY_KILLS"] === "full";
 const [randomKills, killsAtPoint] = isFull ? [100, 20] : [10, 1];
-const crowd = isFull ? { runs: 200, kills: 10 } : { runs: 40, kills: 3 };
+const crowd = isFull ? { runs: 200, kills: 10 } : { runs: 100, kills: 3 };
 const skip = "Bun" in globalThis ? false : "Bun kills the processes of all three runtimes";
 const options = { skip, timeout: isFull ? 900_000 : 60_000 };
 
@@ -58,7 +58,7 @@ describe("processes that are killed", () => {
       const reader = await place.openReader();
       const tails = [0, crowd.runs - 1].map((at) => eventsOf(reader, idOf(at)));
       for (let kills = 0; kills < crowd.kills; kills++) {
-        await new Promise((resolve) => setTimeout(resolve, 100 + Math.random() * 400));
+        await new Promise((resolve) => setTimeout(resolve, 50 + Math.random() * 150));
         const child = keepers[kills % 2];
         if (child) {
           const ended = once(child, "exit");
