@@ -115,7 +115,8 @@ function worst(times: readonly number[]): number {
 
 describe("fifty servers, ten of which do not work", () => {
   let alone: Scene | undefined;
-  for (const fraction of [0, 0.5, 0.999]) {
+  // Ten minutes of the clock are work: the others show one strength of jitter, Bun all three.
+  for (const fraction of "Bun" in globalThis ? [0, 0.5, 0.999] : [0.5]) {
     test(`the good ones are as quick as alone, the others are left in peace (jitter ${fraction})`, slowly, async () => {
       alone ??= await play(fraction, () => []);
       const together = await play(fraction, faultyActors);

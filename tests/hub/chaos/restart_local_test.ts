@@ -19,7 +19,7 @@ import { heldRequest } from "../../support/held_request.ts";
 import { until } from "../../suites/spawn.ts";
 import { stateOf, textOf } from "../support.ts";
 
-const rounds = process.env.CAUSEWAY_CHAOS === "full" ? 100 : 10;
+const rounds = process.env.CAUSEWAY_CHAOS === "full" ? 100 : "Bun" in globalThis ? 10 : 4;
 const calls = 50;
 const slowly = { timeout: 600_000 };
 const eras = { modern: createModernServer, legacy: createLegacyServer };
