@@ -9,7 +9,6 @@ import { startLocalRunner } from "../../src/entry/runner/local_runner.ts";
 import { chooseModel } from "../../src/entry/runner/chosen_model.ts";
 import { createFileStore, openDatabase } from "../../src/entry/local.ts";
 import type { SqlDatabase } from "../../src/entry/local.ts";
-import { createDashboard } from "../../src/runner/mod.ts";
 import { readConfigFile } from "../../src/runtime/config_file.ts";
 
 const usage = `Serves the runner on this machine, for the person in front of it.
@@ -64,7 +63,6 @@ export async function main(parameters: readonly string[]): Promise<number> {
     servers: hidden,
     notes: hidden,
     port,
-    routes: createDashboard(),
     model: await chooseModel(modelSettings()),
     ...(database && { database }),
     ...(values.store !== undefined && { store: createFileStore(values.store) }),

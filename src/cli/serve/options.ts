@@ -51,8 +51,13 @@ export function readServeOptions(given: Readonly<Record<string, readonly string[
   return { servers: names, takesTurns, http: { port: readPort(port), hostname, tokenFile } };
 }
 
-function readPort(text: string | undefined): number {
-  const port = text === undefined ? defaultPort : /^\d{1,5}$/.test(text) ? Number(text) : NaN;
+/**
+ * Reads `--port`.
+ *
+ * @throws {UsageError} When it is none.
+ */
+export function readPort(text: string | undefined, byDefault: number = defaultPort): number {
+  const port = text === undefined ? byDefault : /^\d{1,5}$/.test(text) ? Number(text) : NaN;
   if (port <= 65_535) return port;
   throw new UsageError(`Cannot read --port "${text}": write a number from 0 to 65535`);
 }

@@ -14,7 +14,14 @@ import { createRelay } from "../../hub/gateway/mod.ts";
 import type { Hub } from "../../hub/hub.ts";
 import type { HubConfig, HubLike, ServerConfig } from "../../hub/seam.ts";
 import type { SqlDatabase, Store } from "../../ports.ts";
-import { createApiKey, createKeyList, createPolicy, createRunner, createSessions } from "../../runner/mod.ts";
+import {
+  createApiKey,
+  createDashboard,
+  createKeyList,
+  createPolicy,
+  createRunner,
+  createSessions,
+} from "../../runner/mod.ts";
 import type { Principal, Runner, RunnerOptions } from "../../runner/mod.ts";
 import { openHub, resolve, serveHttp } from "../local.ts";
 import type { HttpHost, WebSocketDoor } from "../serve_http.ts";
@@ -24,7 +31,9 @@ import { RoomHub } from "./room_hub.ts";
 
 /** Options of {@linkcode startLocalRunner}. */
 export interface LocalRunnerOptions
-  extends Pick<RunnerOptions, "agents" | "models" | "runs" | "routes" | "limits" | "logger" | "clock" | "random"> {
+  extends Pick<RunnerOptions, "agents" | "models" | "runs" | "limits" | "logger" | "clock" | "random"> {
+  /** What is served beside its own (the dashboard). */
+  readonly routes?: RunnerOptions["routes"];
   /** The servers by their names (none). */
   readonly servers?: HubConfig | undefined;
   /** What `readHubConfig` found of them: pins, approved and idempotent tools, sign-ins (nothing). */
@@ -69,7 +78,8 @@ const owner: Principal = { id: "owner", tenant: "local" };
  */
 export async function startLocalRunner(options: LocalRunnerOptions = {}): Promise<LocalRunner> {
   const { servers = {}, port = 8790, notes = {}, store, clock, random, logger } = options;
-  const { agents, models, runs, routes, limits } = options;
+  // The link that it gives leads to the page.
+  const { agents, models, runs, limits, routes = createDashboard() } = options;
   const { key, hash } = await createApiKey(random);
   const sessions = createSessions({ clock, random });
   let ready: (runner: Runner) => void = () => {};

@@ -128,6 +128,7 @@ describe("causeway start", () => {
   test("the runner at a port of this machine, until it is interrupted", async () => {
     await inFolder(async (folder) => {
       let status = 0;
+      let page = 0;
       let out = "";
       const run = await causeway(["start", "--port", "0", "--key"], {
         cwd: folder,
@@ -137,6 +138,7 @@ describe("causeway start", () => {
             const [, url, key] = /The runner is at (\S+), [\s\S]*API key: (\S+)\n/.exec(out) ?? [];
             if (url === undefined || status !== 0) return;
             status = -1;
+            page = (await fetch(url)).status;
             status = (await fetch(`${url}/api/servers`, { headers: { authorization: `Bearer ${key}` } })).status;
             process.kill(child.pid ?? 0, "SIGINT");
           });
@@ -144,6 +146,7 @@ describe("causeway start", () => {
       });
       assertEquals(run.code, 130, run.err);
       assert(status > 0 && status !== 401, String(status));
+      assertEquals(page, 200, "the link leads to the page");
       assertMatch(
         run.out,
         /^The runner is at http:\/\/127\.0\.0\.1:\d+, with 0 servers\nBegin here, once, within ten minutes: /,

@@ -9,18 +9,17 @@ import { hideSecrets } from "../../../hub/config/mod.ts";
 import type { ReadServer } from "../../../hub/config/mod.ts";
 import { type CommandLine, optionOf } from "../../command_line.ts";
 import { UsageError } from "../../failure.ts";
+import { readPort } from "../../serve/options.ts";
 import { ended } from "../../serve/serve.ts";
 import { loadConfig, readServer } from "../../target/config.ts";
 import { writeError, writeOut } from "../../terminal.ts";
 import { oneLine } from "../../text/plain.ts";
 
-const defaultPort = "8790";
+const defaultPort = 8790;
 
 /** Serves until it is interrupted. */
 export async function start(line: CommandLine, signal: AbortSignal): Promise<number> {
-  const text = optionOf(line, "port") ?? defaultPort;
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : NaN;
-  if (!(port <= 65_535)) throw new UsageError(`Cannot read --port "${text}": write a number from 0 to 65535`);
+  const port = readPort(optionOf(line, "port"), defaultPort);
   const folder = optionOf(line, "store");
   const servers = await serversOf(line);
   await using local = await startLocalRunner({
