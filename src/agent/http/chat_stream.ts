@@ -7,6 +7,7 @@ import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { ReplyEnd } from "../api_agent.ts";
 import { type Pieces, writtenCalls, writtenUsage } from "./chat_reply.ts";
 import type { Leaving, RouteParts } from "./front.ts";
+import { keepOpen } from "./keep_alive.ts";
 import { errorBody, toModelError } from "./replies.ts";
 
 // It keeps nothing between two calls.
@@ -76,7 +77,7 @@ class ChatStream {
     const { pieces, leaving, parts } = this.#options;
     const next = this.#next ?? pieces.next();
     this.#next = undefined;
-    const quiet = this.#keepAlive(controller);
+    const quiet = keepOpen(controller, parts);
     try {
       const step = await Promise.race([next, leaving.left]);
       if (!step) {
@@ -122,24 +123,6 @@ class ChatStream {
 
   #send(controller: ReadableStreamDefaultController<Uint8Array>, data: object): void {
     controller.enqueue(encoder.encode(`data: ${JSON.stringify(data)}\n\n`));
-  }
-
-  /** Comments while the agent is silent, until the returned function is called. */
-  #keepAlive(controller: ReadableStreamDefaultController<Uint8Array>): () => void {
-    const { clock, keepAlive } = this.#options.parts;
-    let stop: () => void = () => {};
-    const begin = (): void => {
-      stop = clock.schedule(
-        () => {
-          if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(": keep-alive\n\n"));
-          begin();
-        },
-        keepAlive,
-        { background: true },
-      );
-    };
-    begin();
-    return () => stop();
   }
 
   #leave(): void {

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { keepOpen } from "../../agent/http/keep_alive.ts";
 import type { Clock } from "../../ports.ts";
 
 // It keeps nothing between two calls.
@@ -62,7 +63,8 @@ class EventStream {
   }
 
   async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
-    const quiet = this.#keepAlive(controller);
+    const { clock, keepAlive } = this.#options;
+    const quiet = keepOpen(controller, { clock, keepAlive, isOver: () => this.#isDone });
     try {
       const { done, value } = await this.#events.next();
       if (this.#isDone) return;
@@ -83,25 +85,6 @@ class EventStream {
     const bytes = encoder.encode(text);
     this.#options.count?.(bytes.length);
     controller.enqueue(bytes);
-  }
-
-  /** Comments until the returned function is called. */
-  #keepAlive(controller: ReadableStreamDefaultController<Uint8Array>): () => void {
-    const { clock, keepAlive } = this.#options;
-    let stop = (): void => {};
-    const begin = (): void => {
-      stop = clock.schedule(
-        () => {
-          if (this.#isDone) return;
-          if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(": keep-alive\n\n"));
-          begin();
-        },
-        keepAlive,
-        { background: true },
-      );
-    };
-    begin();
-    return () => stop();
   }
 
   #finish(): void {

@@ -1,0 +1,38 @@
+/**
+ * Streams of events that stay open while nothing happens.
+ *
+ * @module
+ */
+import type { Clock } from "../../ports.ts";
+
+const comment = ": keep-alive\n\n";
+
+/** How a stream is kept open. */
+export interface KeepAliveOptions {
+  readonly clock: Clock;
+  /** Silence before a comment is sent, in milliseconds. */
+  readonly keepAlive: number;
+  /** Whether nothing may be sent any more (never). */
+  isOver?(): boolean;
+}
+
+/** Sends comments, as long as there is room for them, until the returned function is called. */
+export function keepOpen(
+  controller: ReadableStreamDefaultController<Uint8Array>,
+  { clock, keepAlive, isOver }: KeepAliveOptions,
+): () => void {
+  let stop = (): void => {};
+  const begin = (): void => {
+    stop = clock.schedule(
+      () => {
+        if (isOver?.()) return;
+        if ((controller.desiredSize ?? 0) > 0) controller.enqueue(new TextEncoder().encode(comment));
+        begin();
+      },
+      keepAlive,
+      { background: true },
+    );
+  };
+  begin();
+  return () => stop();
+}
