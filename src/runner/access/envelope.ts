@@ -151,7 +151,12 @@ function readPlain(given: unknown): AccessEnvelope | undefined {
   return isSound ? given as AccessEnvelope : undefined;
 }
 
-function checkSecret(secret: string): Uint8Array<ArrayBuffer> {
+/**
+ * The bytes of a secret.
+ *
+ * @throws {RangeError} When there are fewer than 16.
+ */
+export function checkSecret(secret: string): Uint8Array<ArrayBuffer> {
   const bytes = new TextEncoder().encode(secret);
   if (bytes.length >= shortestSecret) return bytes;
   throw new RangeError(`Cannot use the secret: it has ${bytes.length} bytes, expected ${shortestSecret} or more`);

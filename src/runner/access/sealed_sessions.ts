@@ -6,6 +6,7 @@
 import { systemClock, systemRandom } from "../../ports.ts";
 import type { Clock, Random } from "../../ports.ts";
 import { deriveSealingKey, openText, sealText } from "../../protocol/web_crypto.ts";
+import { checkSecret } from "./envelope.ts";
 import type { SessionKeeper } from "./sessions.ts";
 
 /** Options of {@linkcode createSealedSessions}. */
@@ -43,10 +44,7 @@ const kind = "session";
 export function createSealedSessions(options: SealedSessionOptions): SessionKeeper {
   const { secret, lifetime = 3_600_000 } = options;
   const { clock = systemClock, random = systemRandom } = options;
-  const bytes = new TextEncoder().encode(secret);
-  if (bytes.length < 16) {
-    throw new RangeError(`Cannot use the secret: it has ${bytes.length} bytes, expected 16 or more`);
-  }
+  const bytes = checkSecret(secret);
   let made: CryptoKey | undefined;
   // Callers at the same time make the same key: an isolate must not wait across requests.
   const key = async (): Promise<CryptoKey> => made ??= await deriveSealingKey(bytes, "causeway browser sessions 2");
