@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { unlessAborted } from "../../client/core_client.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { CallToolResult, ToolAnnotations } from "../../protocol/types.ts";
 import { HubLayer } from "../layer.ts";
@@ -107,7 +108,7 @@ class ApprovedHub extends HubLayer {
       annotations: tool?.tool.annotations ?? {},
       signal,
     };
-    const answer = await untilAborted(signal, async () => await this.#approve(request));
+    const answer = await unlessAborted((async () => await this.#approve(request))(), signal);
     signal?.throwIfAborted();
     if (isYes(answer)) return await this.hub.callTool(called, sent, options);
     const reason = typeof answer === "object" && answer?.reason ? `: ${answer.reason}` : "";
@@ -126,19 +127,4 @@ function toolMatcher(readOnly: NonNullable<ApprovalOptions["readOnly"]>): (tool:
 /** Only true is a yes. */
 export function isYes(answer: ApprovalAnswer): boolean {
   return answer === true || (typeof answer === "object" && answer?.approved === true);
-}
-
-/** Waits for work, but no longer than a signal allows. */
-async function untilAborted<Value>(signal: AbortSignal | undefined, work: () => Promise<Value>): Promise<Value> {
-  if (!signal) return await work();
-  let abort = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    abort = () => reject(signal.reason);
-    signal.addEventListener("abort", abort, { once: true });
-  });
-  try {
-    return await Promise.race([work(), aborted]);
-  } finally {
-    signal.removeEventListener("abort", abort);
-  }
 }

@@ -7,6 +7,7 @@ import process from "node:process";
 import { Agent } from "../../../agent/loop/agent.ts";
 import { createRuns } from "../../../agent/runs/durable_runs.ts";
 import type { DurableRuns } from "../../../agent/runs/options.ts";
+import { unlessAborted } from "../../../client/core_client.ts";
 import { openDatabase, openHub } from "../../../entry/local.ts";
 import { createRelay } from "../../../hub/gateway/mod.ts";
 import type { Hub } from "../../../hub/hub.ts";
@@ -149,13 +150,11 @@ async function serversOf(line: CommandLine, world: AuthWorld): Promise<ReadonlyM
 
 async function connectAll(hub: Hub, servers: ReadonlyMap<string, Served>, signal: AbortSignal): Promise<void> {
   const spinner = createSpinner(`connects to ${servers.size} ${servers.size === 1 ? "server" : "servers"}`);
-  const stopped = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
   try {
-    await Promise.race([Promise.all(Array.from(servers, ([name, config]) => hub.add(name, config))), stopped]);
+    await unlessAborted(Promise.all(Array.from(servers, ([name, config]) => hub.add(name, config))), signal);
   } finally {
     spinner.clear();
   }
-  signal.throwIfAborted();
   for (const { name, state, lastError } of hub.status()) {
     if (state !== "connected") {
       await writeError(`causeway: without "${oneLine(name)}": ${oneLine(lastError?.message ?? state)}\n`);
