@@ -14,9 +14,10 @@ import { AiSdkAnswer, type AnswerOptions, providerError } from "./ai_sdk/answer.
 import { toCallOptions, toPrompt } from "./ai_sdk/prompt.ts";
 import type { AiSdkLanguageModel } from "./ai_sdk/types.ts";
 import type { LanguageModel, LanguageModelOptions, LanguageModelPart, LanguageModelRequest } from "./seam.ts";
+import { answerInTime } from "./wire/answering.ts";
 import { fillLimits, type ModelLimits } from "./wire/body.ts";
-import { notUnderstood, toLanguageModelError } from "./wire/failure.ts";
-import { fillTimeouts, type ModelTimeouts, Patience } from "./wire/patience.ts";
+import { notUnderstood } from "./wire/failure.ts";
+import { fillTimeouts, type ModelTimeouts, type Patience } from "./wire/patience.ts";
 
 export type { AiSdkLanguageModel } from "./ai_sdk/types.ts";
 
@@ -87,14 +88,12 @@ class AiSdkModel implements LanguageModel {
     this.#timeouts = fillTimeouts(options.timeouts);
   }
 
-  async *stream(
+  stream(
     request: LanguageModelRequest,
     { signal }: LanguageModelOptions = {},
   ): AsyncGenerator<LanguageModelPart, void, undefined> {
-    signal?.throwIfAborted();
     const { clock = systemClock } = this.#options;
-    const patience = new Patience(clock, this.#timeouts.total, signal);
-    const answering: AnswerOptions = {
+    const failing: AnswerOptions = {
       label: this.id,
       redactor: new Redactor(),
       clock,
@@ -102,16 +101,18 @@ class AiSdkModel implements LanguageModel {
       from: `${this.#model.provider} ${this.id}`,
       warn: (warning) => this.#warn(warning),
     };
-    try {
-      const asked = this.#ask(request, patience.signal, answering);
-      const stream = await patience.wait(asked, "headers", this.#timeouts.headers);
-      yield* this.#read(stream, new AiSdkAnswer(answering), patience);
-    } catch (error) {
-      if (patience.isCalledOff) throw signal?.reason;
-      throw toLanguageModelError(patience.reasonOf(error), answering);
-    } finally {
-      patience.close();
-    }
+    const answering = { clock, total: this.#timeouts.total, signal, failing };
+    return answerInTime(answering, (patience) => this.#answer(request, patience, failing));
+  }
+
+  async *#answer(
+    request: LanguageModelRequest,
+    patience: Patience,
+    options: AnswerOptions,
+  ): AsyncGenerator<LanguageModelPart, void, undefined> {
+    const asked = this.#ask(request, patience.signal, options);
+    const stream = await patience.wait(asked, "headers", this.#timeouts.headers);
+    yield* this.#read(stream, new AiSdkAnswer(options), patience);
   }
 
   async #ask(

@@ -11,10 +11,11 @@ import { systemClock, systemRandom } from "../../ports.ts";
 import type { Clock, Fetch, Logger, Random } from "../../ports.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { LanguageModel, LanguageModelOptions, LanguageModelPart, LanguageModelRequest } from "./seam.ts";
+import { answerInTime } from "./wire/answering.ts";
 import { fillLimits, type ModelLimits } from "./wire/body.ts";
 import { readCompletion } from "./wire/completion.ts";
-import { faultError, faultOf, notUnderstood, retryAfterOf, toLanguageModelError } from "./wire/failure.ts";
-import { fillTimeouts, type ModelTimeouts, Patience } from "./wire/patience.ts";
+import { type FailureOptions, faultError, faultOf, notUnderstood, retryAfterOf } from "./wire/failure.ts";
+import { fillTimeouts, type ModelTimeouts, type Patience } from "./wire/patience.ts";
 import { completionFormat, completionMessages, completionSettings, completionTools } from "./wire/request.ts";
 
 /** Options of {@linkcode openAiModel}. */
@@ -103,36 +104,37 @@ class OpenAiModel implements LanguageModel {
     this.#timeouts = fillTimeouts(options.timeouts);
   }
 
-  async *stream(
+  stream(
     request: LanguageModelRequest,
     { signal }: LanguageModelOptions = {},
   ): AsyncGenerator<LanguageModelPart, void, undefined> {
-    signal?.throwIfAborted();
-    const { clock = systemClock, random = systemRandom } = this.#options;
+    const { clock = systemClock } = this.#options;
     const failing = { label: this.id, redactor: this.#redactor };
-    const patience = new Patience(clock, this.#timeouts.total, signal);
-    try {
-      const asked = this.#send(request, patience.signal);
-      // Not every fetch can be called off: what comes when nobody waits any longer is given up.
-      asked.then((late) => patience.signal.aborted && discard(late), () => {});
-      const response = await patience.wait(asked, "headers", this.#timeouts.headers);
-      if (!response.ok) throw await this.#refusal(response, clock);
-      if (!response.body) throw notUnderstood(`${response.status} and nothing else`, "", failing);
-      yield* readCompletion(response.body, {
-        ...failing,
-        from: this.#from,
-        limits: this.#limits,
-        idle: this.#timeouts.idle,
-        patience,
-        random,
-        onStrange: (text) => this.#tell(text),
-      });
-    } catch (error) {
-      if (patience.isCalledOff) throw signal?.reason;
-      throw toLanguageModelError(patience.reasonOf(error), failing);
-    } finally {
-      patience.close();
-    }
+    const answering = { clock, total: this.#timeouts.total, signal, failing };
+    return answerInTime(answering, (patience) => this.#answer(request, patience, failing));
+  }
+
+  async *#answer(
+    request: LanguageModelRequest,
+    patience: Patience,
+    failing: FailureOptions,
+  ): AsyncGenerator<LanguageModelPart, void, undefined> {
+    const { clock = systemClock, random = systemRandom } = this.#options;
+    const asked = this.#send(request, patience.signal);
+    // Not every fetch can be called off: what comes when nobody waits any longer is given up.
+    asked.then((late) => patience.signal.aborted && discard(late), () => {});
+    const response = await patience.wait(asked, "headers", this.#timeouts.headers);
+    if (!response.ok) throw await this.#refusal(response, clock);
+    if (!response.body) throw notUnderstood(`${response.status} and nothing else`, "", failing);
+    yield* readCompletion(response.body, {
+      ...failing,
+      from: this.#from,
+      limits: this.#limits,
+      idle: this.#timeouts.idle,
+      patience,
+      random,
+      onStrange: (text) => this.#tell(text),
+    });
   }
 
   #tell(text: string): void {

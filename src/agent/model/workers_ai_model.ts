@@ -9,10 +9,11 @@ import type { Clock, Random } from "../../ports.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { LanguageModel, LanguageModelOptions, LanguageModelPart, LanguageModelRequest } from "./seam.ts";
+import { answerInTime } from "./wire/answering.ts";
 import { fillLimits, type ModelLimits } from "./wire/body.ts";
 import { CompletionReader, readCompletion } from "./wire/completion.ts";
-import { type FailureOptions, faultError, notUnderstood, toLanguageModelError } from "./wire/failure.ts";
-import { fillTimeouts, type ModelTimeouts, Patience } from "./wire/patience.ts";
+import { type FailureOptions, faultError, notUnderstood } from "./wire/failure.ts";
+import { fillTimeouts, type ModelTimeouts, type Patience } from "./wire/patience.ts";
 import { completionMessages, completionSettings, completionTools } from "./wire/request.ts";
 
 /** The part of the binding (`env.AI`) that is used. */
@@ -91,40 +92,41 @@ class WorkersAiModel implements LanguageModel {
     this.#timeouts = fillTimeouts(options.timeouts);
   }
 
-  async *stream(
+  stream(
     request: LanguageModelRequest,
     { signal }: LanguageModelOptions = {},
   ): AsyncGenerator<LanguageModelPart, void, undefined> {
-    signal?.throwIfAborted();
-    const { clock = systemClock, random = systemRandom, run } = this.#options;
-    const patience = new Patience(clock, this.#timeouts.total, signal);
+    const { clock = systemClock } = this.#options;
+    const failing = { label: this.id, redactor: new Redactor() };
+    const answering = { clock, total: this.#timeouts.total, signal, failing };
+    return answerInTime(answering, (patience) => this.#answer(request, patience, failing));
+  }
+
+  async *#answer(
+    request: LanguageModelRequest,
+    patience: Patience,
+    failing: FailureOptions,
+  ): AsyncGenerator<LanguageModelPart, void, undefined> {
+    const { random = systemRandom, run } = this.#options;
     const reading = {
-      label: this.id,
-      redactor: new Redactor(),
+      ...failing,
       from: `workers-ai ${this.id}`,
       limits: this.#limits,
       idle: this.#timeouts.idle,
       patience,
       random,
     };
-    try {
-      const asked = this.#binding.run(this.id, this.#inputs(request, reading.from), { ...run });
-      asked.then((late) => patience.signal.aborted && giveUp(late), () => {});
-      const answer = await patience.wait(asked.catch(refuse(reading)), "headers", this.#timeouts.headers);
-      const body = answer instanceof Response ? answer.body : answer;
-      if (body instanceof ReadableStream) yield* readCompletion(body, reading);
-      else if (isObject(body)) {
-        const reader = new CompletionReader(reading);
-        const parts = reader.take(body);
-        reader.done();
-        yield* [...parts, ...reader.end()];
-      } else throw notUnderstood("nothing that is known", JSON.stringify(body) ?? "", reading);
-    } catch (error) {
-      if (patience.isCalledOff) throw signal?.reason;
-      throw toLanguageModelError(patience.reasonOf(error), reading);
-    } finally {
-      patience.close();
-    }
+    const asked = this.#binding.run(this.id, this.#inputs(request, reading.from), { ...run });
+    asked.then((late) => patience.signal.aborted && giveUp(late), () => {});
+    const answer = await patience.wait(asked.catch(refuse(reading)), "headers", this.#timeouts.headers);
+    const body = answer instanceof Response ? answer.body : answer;
+    if (body instanceof ReadableStream) yield* readCompletion(body, reading);
+    else if (isObject(body)) {
+      const reader = new CompletionReader(reading);
+      const parts = reader.take(body);
+      reader.done();
+      yield* [...parts, ...reader.end()];
+    } else throw notUnderstood("nothing that is known", JSON.stringify(body) ?? "", reading);
   }
 
   #inputs(request: LanguageModelRequest, from: string): Record<string, unknown> {
