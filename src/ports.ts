@@ -269,7 +269,9 @@ export const systemClock: Clock = {
 
 /** Bytes in hexadecimal digits. */
 export function toHex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  let text = "";
+  for (const byte of bytes) text += (byte + 256).toString(16).slice(1);
+  return text;
 }
 
 /** So many unguessable bytes in hexadecimal digits. */

@@ -8,7 +8,8 @@ import type { Runner } from "../src/runner/mod.ts";
 import { sendBack, sendToTenant } from "./tenant/door.ts";
 import { secretOf } from "./env.ts";
 import type { RunnerEnv } from "./env.ts";
-import { logger } from "./operator/log.ts";
+import { DirectCalls } from "./direct/direct_calls.ts";
+import { audit, logger } from "./operator/log.ts";
 import { namesOf } from "./names.ts";
 import { offered } from "./offered.ts";
 import { Operator } from "./operator/operator.ts";
@@ -62,6 +63,7 @@ function createWorker(): RunnerWorker {
 function openFront(env: RunnerEnv): { readonly runner: Runner; readonly operator: Operator } {
   const secret = secretOf(env);
   const operator = new Operator(env, logger);
+  const direct = new DirectCalls(env, operator);
   const runner = createRunner({
     ...namesOf(env),
     access: {
@@ -69,10 +71,13 @@ function openFront(env: RunnerEnv): { readonly runner: Runner; readonly operator
       policy: operator.policy,
       sessions: createSealedSessions({ secret }),
       tokens: createTokens(env, logger),
+      // Of what is decided here; what is sent on is written down in the object.
+      audit,
     },
     agents: offered,
     quotas: (tenant) => operator.quotas(tenant),
     forward: (call) => call.way === undefined ? sendBack(call.request, env) : sendToTenant(call, env),
+    direct: (call) => direct.lease(call),
     // What is about a tenant is answered in the object: these rows are its place in the table. The page is answered here.
     routes: [
       ...tenantRoutes(() => Promise.reject(new TypeError("Nothing of a tenant is kept here"))),

@@ -10,6 +10,7 @@ import { createObjectDatabase } from "../src/runtime/sql/object_database.ts";
 import type { ObjectSqlStorage } from "../src/runtime/sql/object_database.ts";
 import { secretOf } from "./env.ts";
 import type { RunnerEnv } from "./env.ts";
+import { directHeader, tenantOfDirect } from "./direct/loan.ts";
 import { logger } from "./operator/log.ts";
 import { offered } from "./offered.ts";
 import { Operator } from "./operator/operator.ts";
@@ -49,14 +50,19 @@ export class TenantObject {
     });
   }
 
-  /** Answers one request of the tenant's: signed by the Worker, or of a person who comes back from signing in. */
+  /** Answers one request of the tenant's: signed by the Worker, or of a person who comes back from signing in; or of the Worker's own. */
   async fetch(request: Request): Promise<Response> {
-    const tenant = await tenantOfHandedOver(request, { secret: secretOf(this.#env) });
+    const direct = request.headers.get(directHeader);
+    const tenant = direct === null
+      ? await tenantOfHandedOver(request, { secret: secretOf(this.#env) })
+      : await tenantOfDirect(direct, this.#env);
     if (tenant !== undefined && this.#tenant === undefined) await this.#settle(tenant);
-    const isOwn = tenant === undefined ? new URL(request.url).pathname === "/oauth/callback" : tenant === this.#tenant;
+    const isOwn = tenant === undefined
+      ? direct === null && new URL(request.url).pathname === "/oauth/callback"
+      : tenant === this.#tenant;
     if (this.#tenant === undefined || !isOwn) return new Response(null, { status: 404 });
     const room = await this.#open();
-    return await room.fetch(request);
+    return await (direct === null ? room.fetch(request) : room.lend(request));
   }
 
   /** Goes on with the runs. */

@@ -18,7 +18,11 @@ const names: Readonly<Record<BenchWorker, string>> = {
   proxy: "bare Hono proxy",
   pass: "the proxy in an object",
   object: "runner in an object",
+  worker: "the whole Worker",
 };
+
+const alone = ["worker", "proxy"] as const;
+const inObject = ["object", "pass"] as const;
 
 /** Writes the table, and counts the verdicts. */
 export function writeRunnerReport(figures: RunnerFigures): { text: string; met: number; missed: number } {
@@ -58,9 +62,13 @@ function loadLines(loads: readonly RunnerRow[]): string[] {
 const titles: Readonly<Record<Cell, string>> = { tool: "tool", mcp: "/mcp", chat: "/v1" };
 
 function judged({ loads, runs, disk, isolate, memory }: RunnerFigures): Line[] {
-  const compare = (cell: Cell, other: BenchWorker, by: (own: RunnerRow, base: RunnerRow) => number) =>
+  const compare = (
+    cell: Cell,
+    [worker, other]: readonly [BenchWorker, BenchWorker],
+    by: (own: RunnerRow, base: RunnerRow) => number,
+  ) =>
     median(
-      loads.filter((row) => row.cell === cell && row.worker === "object").map((own) => {
+      loads.filter((row) => row.cell === cell && row.worker === worker).map((own) => {
         const base = loads.find((row) => row.cell === cell && row.worker === other && row.round === own.round);
         return base && by(own, base);
       }),
@@ -68,12 +76,12 @@ function judged({ loads, runs, disk, isolate, memory }: RunnerFigures): Line[] {
   const added = (own: RunnerRow, base: RunnerRow): number => own.alone - base.alone;
   const ratio = (own: RunnerRow, base: RunnerRow): number => own.rate / base.rate;
   return [
-    { what: "tool: added to the bare proxy", value: compare("tool", "proxy", added), unit: " ms", most: 3 },
-    { what: "tool: throughput ÷ bare proxy", value: compare("tool", "proxy", ratio), unit: " ×", least: 0.6 },
-    { what: "tool: throughput ÷ the proxy in an object", value: compare("tool", "pass", ratio), unit: " ×" },
-    { what: "/mcp: added to a proxy that hands all through", value: compare("mcp", "proxy", added), unit: " ms" },
-    { what: "/mcp: throughput ÷ that proxy", value: compare("mcp", "proxy", ratio), unit: " ×" },
-    { what: "/mcp: throughput ÷ that proxy in an object", value: compare("mcp", "pass", ratio), unit: " ×" },
+    { what: "tool: added to the bare proxy", value: compare("tool", alone, added), unit: " ms", most: 3 },
+    { what: "tool: throughput ÷ bare proxy", value: compare("tool", alone, ratio), unit: " ×", least: 0.6 },
+    { what: "tool in an object ÷ the proxy in an object", value: compare("tool", inObject, ratio), unit: " ×" },
+    { what: "/mcp: added to a proxy that hands all through", value: compare("mcp", alone, added), unit: " ms" },
+    { what: "/mcp: throughput ÷ that proxy", value: compare("mcp", alone, ratio), unit: " ×" },
+    { what: "/mcp in an object ÷ that proxy in an object", value: compare("mcp", inObject, ratio), unit: " ×" },
     { what: "a durable step", value: runs?.step, unit: " ms", most: 1 },
     { what: "  one wait for this disk", value: disk, unit: " ms" },
     { what: "from the start of a run to its first event", value: runs?.first, unit: " ms", most: 20 },

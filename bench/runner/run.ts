@@ -52,9 +52,11 @@ const jobs: readonly { readonly cell: Cell; readonly worker: BenchWorker; readon
   { cell: "tool", worker: "proxy", request: toolCall },
   { cell: "tool", worker: "pass", request: toolCall },
   { cell: "tool", worker: "object", request: toolCall },
+  { cell: "tool", worker: "worker", request: toolCall },
   { cell: "mcp", worker: "proxy", request: mcpCall("noop") },
   { cell: "mcp", worker: "pass", request: mcpCall("noop") },
   { cell: "mcp", worker: "object", request: mcpCall("up__noop") },
+  { cell: "mcp", worker: "worker", request: mcpCall("up__noop") },
   { cell: "chat", worker: "object", request: chat },
 ];
 
@@ -87,7 +89,7 @@ async function measureLoads(
 ): Promise<RunnerRow[]> {
   await using workers = new AsyncDisposableStack();
   const served = new Map<BenchWorker, Served>();
-  for (const name of ["proxy", "pass", "object"] as const) {
+  for (const name of ["proxy", "pass", "object", "worker"] as const) {
     served.set(name, workers.use(await startBenchWorker(name, settings)));
   }
   const rows: RunnerRow[] = [];

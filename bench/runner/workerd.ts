@@ -9,8 +9,8 @@ import { endProcess, startProcess } from "../../tools/process.ts";
 import { build, forWorkers } from "../build.ts";
 import { buildServing } from "../serving/programs.ts";
 
-/** The Workers: a bare Hono proxy; it in an object; the runner in an object of the tenant. */
-export type BenchWorker = "proxy" | "pass" | "object";
+/** The Workers: a bare Hono proxy; it in an object; the runner in an object of the tenant; the whole Worker as it is deployed. */
+export type BenchWorker = "proxy" | "pass" | "object" | "worker";
 
 /** The one API key that is good. */
 export const apiKey: string = `causeway_${"5e".repeat(32)}`;
@@ -115,14 +115,14 @@ function configOf(
   { path, upstream, objects }: { readonly path: string; readonly upstream: string; readonly objects: string },
 ): string {
   const hash = createHash("sha256").update(apiKey).digest("hex");
-  const inObject = name === "object" || name === "pass";
+  const inObject = name !== "proxy";
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
     (name = "main", worker = (
       modules = [(name = "main", esModule = embed ${JSON.stringify(basename(path))})],
       compatibilityDate = "2026-04-01",
-      compatibilityFlags = ["enable_request_signal"],
+      compatibilityFlags = ["enable_request_signal", "request_signal_passthrough", "nodejs_compat"],
       bindings = [
         (name = "UPSTREAM", text = ${JSON.stringify(upstream)}),
         (name = "KEY_HASH", text = "${hash}"),

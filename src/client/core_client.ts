@@ -46,7 +46,7 @@ export class CoreClient implements AsyncDisposable {
   declare protected session: Session | undefined;
   /** @internal Whether it was closed. */
   closed = false;
-  readonly #closing = new AbortController();
+  #closing: AbortController | undefined;
   readonly #retries: Retries;
   readonly #handle: RequestHandler;
   #opening: Promise<Session> | undefined;
@@ -165,7 +165,7 @@ export class CoreClient implements AsyncDisposable {
   /** Ends everything: calls in flight, the session at the server, the process. Idempotent. */
   async close(): Promise<void> {
     this.closed = true;
-    this.#closing.abort(new ConnectionClosedError("The client is closed"));
+    this.#closing?.abort(new ConnectionClosedError("The client is closed"));
     const closed = this.parts.transport.close();
     this.session?.stop();
     await closed;
@@ -300,6 +300,7 @@ export class CoreClient implements AsyncDisposable {
         if (!(endsAt - clock.monotonic() > delay)) throw finalError(error, method, this.label);
         let stop: (() => void) | undefined;
         const slept = new Promise<void>((resolve) => stop = clock.schedule(resolve, delay));
+        this.#closing ??= new AbortController();
         await unlessAborted(unlessAborted(slept, options.signal), this.#closing.signal).finally(stop);
       }
     }

@@ -12,7 +12,7 @@ import type { Store } from "../ports.ts";
 import type { AccessOptions } from "./access/access.ts";
 import type { OfferedAgent } from "./parts.ts";
 import type { Route } from "./rest/route.ts";
-import type { ForwardCall } from "./tenants/forwarding.ts";
+import type { DirectCall, ForwardCall } from "./tenants/forwarding.ts";
 import type { TenantHub } from "./tenants/hub_pool.ts";
 import type { QuotaOptions } from "./tenants/quotas.ts";
 import type { StrictFetchOptions } from "./tenants/strict_fetch.ts";
@@ -37,6 +37,11 @@ export interface RunnerOptions extends Omit<RouteOptions, "auth"> {
    * and runs, and takes `handedOver` callers. This one lets callers in, and needs no `hub`, `hubs` or `runs` then.
    */
   readonly forward?: ForwardCall | undefined;
+  /**
+   * Beside `forward`: gives the hub that a call of a tool is done with here, where that needs nothing of the tenant's place (none). The
+   * policy is asked here then, and the row is written here; what wants an approval has to be forwarded.
+   */
+  readonly direct?: DirectCall | undefined;
   /** `most` hubs of tenants at one time (100), each `idle` for so many milliseconds at most (600,000). */
   readonly pool?: { readonly most?: number | undefined; readonly idle?: number | undefined } | undefined;
   /** Agents that runs can be started of, and that can be asked as models (none). */

@@ -16,7 +16,7 @@ import type { RunnerOptions } from "./options.ts";
 import type { RunnerParts } from "./parts.ts";
 import { Front } from "./rest/front.ts";
 import { ask } from "./rest/problem.ts";
-import { fits } from "./rest/route.ts";
+import { fits, pathOf } from "./rest/route.ts";
 import type { Route } from "./rest/route.ts";
 import { aboutRoutes, resourceRoutes } from "./routes/about.ts";
 import { approvalRoutes } from "./routes/approvals.ts";
@@ -36,6 +36,7 @@ import { forwarded, noRuns } from "./tenants/forwarding.ts";
 import { HubPool } from "./tenants/hub_pool.ts";
 import type { TenantHub } from "./tenants/hub_pool.ts";
 import { Quotas } from "./tenants/quotas.ts";
+import type { Allowance } from "./tenants/quotas.ts";
 import { beginRun } from "./tenants/run_starts.ts";
 import { TenantServers } from "./tenants/servers.ts";
 import { SignIns } from "./tenants/sign_ins.ts";
@@ -69,6 +70,15 @@ export interface Runner extends AsyncDisposable {
    * @throws {Refusal} When a store is down: call it again.
    */
   forget(tenant: string): Promise<void>;
+  /**
+   * Lets a runner in front use a part of a tenant's quotas by itself, for its `direct` calls: it counts as used from now on.
+   *
+   * @param wanted So much at most, and never more than half of what is left.
+   * @param milliseconds How long its places are held.
+   */
+  lend(tenant: string, wanted: Allowance, milliseconds: number): Allowance;
+  /** Takes back what was lent and not used. */
+  takeBack(tenant: string, left: Pick<Allowance, "requests" | "bytes">): void;
   /** Takes no further requests, and closes the hubs. Idempotent. */
   close(): Promise<void>;
 }
@@ -100,7 +110,7 @@ export interface Runner extends AsyncDisposable {
  */
 export function createRunner(options: RunnerOptions): Runner {
   const parts = createParts(options);
-  const { forward, logger } = options;
+  const { forward, direct, logger } = options;
   const own: readonly Route[] = [
     ...runRoutes,
     ...runEventRoutes,
@@ -115,9 +125,9 @@ export function createRunner(options: RunnerOptions): Runner {
     ...resourceRoutes(parts.access.resource),
     ...options.routes ?? [],
   ];
-  const routes = forward ? own.map((route) => forwarded(route, { forward, logger })) : own;
+  const routes = forward ? own.map((route) => forwarded(route, { forward, direct, logger })) : own;
   const front = new Front(parts, routes);
-  const app = new HonoBase({ router: new TableRouter(), getPath: (request) => new URL(request.url).pathname });
+  const app = new HonoBase({ router: new TableRouter(), getPath: (request) => pathOf(request.url) });
   for (const route of routes) app.on(route.method, route.path, (context) => front.answer(route, context.req.raw));
   app.notFound((context) => front.answer(undefined, context.req.raw));
   const close = async (): Promise<void> => {
@@ -134,6 +144,8 @@ export function createRunner(options: RunnerOptions): Runner {
         ? await front.answer(undefined, request)
         : await app.fetch(request, env as object, context as Parameters<typeof app.fetch>[2]),
     forget: (tenant) => forgetTenant(parts, tenant),
+    lend: (tenant, wanted, milliseconds) => parts.quotas.lend(tenant, wanted, milliseconds),
+    takeBack: (tenant, left) => parts.quotas.takeBack(tenant, left),
     close,
     [Symbol.asyncDispose]: close,
   };

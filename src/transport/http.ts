@@ -119,10 +119,10 @@ export class HttpTransport implements Transport {
   }
 
   /** Ends it, and every exchange on it. Idempotent. */
-  async close(reason: McpError = new ConnectionClosedError("The client is closed")): Promise<void> {
+  async close(reason?: McpError): Promise<void> {
     const context = this.#context;
     if (context.closed) return;
-    for (const reply of context.replies) reply.end(reason);
+    for (const reply of context.replies) reply.end(reason ?? new ConnectionClosedError("The client is closed"));
     // The session ends with us, whether the server hears of it or not.
     const ended = context.sessionId && new HttpReply(context, undefined, this.#legacy).run(false);
     context.closed = true;

@@ -82,6 +82,8 @@ export function readOperatorConfig(text: string, variables: Variables): Operator
       return [name, readPart(objectOf(part, `"${at}"`, tenantFields), `${at}.`, variables)];
     }),
   );
+  const common = settingsOf(shared);
+  const settings = new Map<Part, TenantSettings>();
   return {
     keys: createKeyList(keys as (ApiKeyRecord & { hash: string })[]),
     // It looks at each rule.
@@ -90,9 +92,10 @@ export function readOperatorConfig(text: string, variables: Variables): Operator
     quotas: (tenant) => ({ ...shared.quotas, ...tenants.get(tenant)?.quotas }),
     tenant(name) {
       const own = tenants.get(name);
-      const agents = { ...shared.agents, ...own?.agents };
-      const servers = { ...shared.servers, ...own?.servers };
-      return { servers, agents, text: JSON.stringify([servers, agents]) };
+      if (!own) return common;
+      const made = settings.get(own) ?? settingsOf(shared, own);
+      settings.set(own, made);
+      return made;
     },
   };
 }
@@ -101,6 +104,12 @@ interface Part {
   readonly servers: Readonly<Record<string, ConfiguredServer>>;
   readonly agents: AgentSettings;
   readonly quotas: Partial<TenantQuotas>;
+}
+
+function settingsOf(shared: Part, own?: Part): TenantSettings {
+  const agents = { ...shared.agents, ...own?.agents };
+  const servers = { ...shared.servers, ...own?.servers };
+  return { servers, agents, text: JSON.stringify([servers, agents]) };
 }
 
 function readPart(given: Record<string, unknown>, at: string, variables: Variables): Part {

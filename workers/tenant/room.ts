@@ -27,8 +27,10 @@ import type { ObjectStorage } from "../../src/runtime/stores/object_store.ts";
 import { createR2Store } from "../../src/runtime/stores/r2_store.ts";
 import type { R2Store } from "../../src/runtime/stores/r2_store.ts";
 import { offered } from "../offered.ts";
+import { forCallers, notKept } from "./budget.ts";
 import { CatalogKeeper } from "./catalog_keeper.ts";
 import { callbackOf } from "./door.ts";
+import { Lender } from "./lender.ts";
 import type { RunnerEnv } from "../env.ts";
 import { secretOf } from "../env.ts";
 import { audit, logger } from "../operator/log.ts";
@@ -54,9 +56,6 @@ export interface RoomParts {
   forget(): Promise<void>;
 }
 
-/** Results that callers get whole, in characters: what is longer is cut, and can be read as a resource. */
-const callersLimit = 262_144;
-
 /** A tenant's servers and runner. */
 export class TenantRoom {
   readonly #parts: RoomParts;
@@ -66,8 +65,8 @@ export class TenantRoom {
   readonly #relay: Relay;
   readonly #results: Store;
   readonly #runner: Runner;
+  readonly #lender: Lender;
   readonly #handler: WebSocketHandler;
-
   readonly #catalogs: CatalogKeeper;
   #users = 0;
   #isRetired = false;
@@ -80,6 +79,7 @@ export class TenantRoom {
       readonly results: Store;
       readonly runner: Runner;
       readonly catalogs: CatalogKeeper;
+      readonly lender: Lender;
     },
   ) {
     this.#parts = parts;
@@ -89,6 +89,7 @@ export class TenantRoom {
     this.#relay = made.relay;
     this.#results = made.results;
     this.#runner = made.runner;
+    this.#lender = made.lender;
     this.#handler = withWebSocket((request) => made.runner.fetch(request), made.runner.webSocket);
   }
 
@@ -108,13 +109,12 @@ export class TenantRoom {
     await added.restore(tenant, hub);
     catalogs.follow(hub);
     const results = resultsOf(parts, sealed);
-    const forCallers = withResultBudget(hub, { store: results, limit: callersLimit, onError: told });
     const runner = createRunner({
       // Host and Origin were looked at by the Worker.
       allowedHosts: "*",
       allowedOrigins: "*",
       access: { handedOver: createHandedOver({ secret, tenant }), policy: operator.policy, audit },
-      hub: new RoomHub(forCallers, hub),
+      hub: new RoomHub(forCallers(hub, results), hub),
       addToHub: true,
       agents: offered,
       runs: () => runs,
@@ -127,12 +127,19 @@ export class TenantRoom {
       secret,
       logger,
     });
-    return new TenantRoom(parts, { hub, relay, results, runner, catalogs });
+    const auth = (server: string): OAuth | undefined => oauth?.auth(server);
+    const lender = new Lender({ tenant, settings, hub, runner, results, auth });
+    return new TenantRoom(parts, { hub, relay, results, runner, catalogs, lender });
   }
 
   /** Answers one request, which was handed over. */
   async fetch(request: Request): Promise<Response> {
     return await this.#handler(request);
+  }
+
+  /** Answers the Worker, which asks for itself. */
+  async lend(request: Request): Promise<Response> {
+    return await this.#lender.answer(request);
   }
 
   /** An agent for a run of a principal, as the policy is now; undefined when there is none, or they may not run it. */
@@ -142,7 +149,7 @@ export class TenantRoom {
     const can = await judge.open();
     if (can("", name, "run") === "deny") return undefined;
     const scoped = await scopeHub(this.#patient, judge, "run");
-    const hub = withResultBudget(scoped, { store: this.#results, readTool: true, onError: told });
+    const hub = withResultBudget(scoped, { store: this.#results, readTool: true, onError: notKept });
     const { createAgent } = await import("../agents.ts");
     return await createAgent(name, { env, hub, relay: this.#relay, settings: settings.agents });
   }
@@ -241,8 +248,4 @@ function withoutSignIn(servers: TenantSettings["servers"]): HubConfig {
 async function sealingKey(secret: string): Promise<Uint8Array> {
   const bytes = new TextEncoder().encode(`causeway tenant store:${secret}`);
   return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-}
-
-function told(error: unknown): void {
-  logger({ level: "error", message: "A large result could not be kept", fields: { error } });
 }

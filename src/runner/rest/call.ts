@@ -59,7 +59,7 @@ export class Call {
   #hub: Promise<CallHub> | undefined;
   #leaving: Leaving | undefined;
   #wasAsked = false;
-  #isCounted = false;
+  #bytes: number | undefined;
 
   /**
    * Made by the runner.
@@ -99,7 +99,12 @@ export class Call {
 
   /** Whether bytes of it were counted. */
   get isCounted(): boolean {
-    return this.#isCounted;
+    return this.#bytes !== undefined;
+  }
+
+  /** The bytes of it that were counted. */
+  get bytes(): number {
+    return this.#bytes ?? 0;
   }
 
   /**
@@ -108,7 +113,7 @@ export class Call {
    * @internal
    */
   count(bytes: number): void {
-    this.#isCounted = true;
+    this.#bytes = this.bytes + bytes;
     this.parts.quotas.count(this.#options.caller?.principal.tenant ?? this.tenant, bytes);
   }
 
@@ -159,6 +164,15 @@ export class Call {
   }
 
   /**
+   * Has it done with this hub, in the place of the tenant's.
+   *
+   * @internal
+   */
+  useHub(lease: Lease): void {
+    this.#hub ??= this.#scoped(lease);
+  }
+
+  /**
    * The body, held against the schema of the route.
    *
    * @throws {Refusal} When it does not fit.
@@ -193,14 +207,15 @@ export class Call {
   }
 
   async #lease(): Promise<CallHub> {
-    const { parts, judge } = this.#options;
-    if (!judge) throw new TypeError("Nobody is signed in on a public route");
-    const can = await this.can();
-    const own: Judge = { ...judge, open: () => Promise.resolve(can) };
+    const { pool } = this.parts;
     // A tenant that one has no business in is not even looked for.
-    const lease = can === denyAll ? parts.pool.nothing() : await parts.pool.lease(this.tenant);
+    return await this.#scoped(await this.can() === denyAll ? pool.nothing() : await pool.lease(this.tenant));
+  }
+
+  async #scoped(lease: Lease): Promise<CallHub> {
     try {
-      return { lease, scoped: await scopeHub(lease.hub, own) };
+      const can = await this.can();
+      return { lease, scoped: await scopeHub(lease.hub, { ...this.judge, open: () => Promise.resolve(can) }) };
     } catch (error) {
       lease.release();
       throw error;

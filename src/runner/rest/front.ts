@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { randomHex } from "../../ports.ts";
+import { toHex } from "../../ports.ts";
 import { readRest } from "../../server/http/body.ts";
 import { Guards } from "../../server/http/guards.ts";
 import type { Caller } from "../access/access.ts";
@@ -11,7 +11,7 @@ import { cookieOf } from "../access/access.ts";
 import type { RunnerParts } from "../parts.ts";
 import { Call } from "./call.ts";
 import { asModelError, problemReply, Refusal, refusalOf } from "./problem.ts";
-import { matchPath } from "./route.ts";
+import { matchPath, pathOf } from "./route.ts";
 import type { Route } from "./route.ts";
 
 const requestHeaders = "Idempotency-Key, X-Request-Id, Causeway-Tenant, Causeway-Approval";
@@ -22,6 +22,7 @@ const always: readonly (readonly [string, string])[] = [
   ["cross-origin-resource-policy", "same-origin"],
   ["cross-origin-opener-policy", "same-origin"],
 ];
+const idBytes = 16;
 /** Headers of replies that do not say it themselves. */
 const otherwise: readonly (readonly [string, string])[] = [
   ["content-security-policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"],
@@ -33,6 +34,7 @@ export class Front {
   readonly #parts: RunnerParts;
   readonly #routes: readonly Route[];
   readonly #guards: Guards;
+  #chance: Uint8Array = new Uint8Array(0);
   #isClosed = false;
 
   /** @throws {TypeError} When an allowed origin is none. */
@@ -58,7 +60,7 @@ export class Front {
       response = request.method === "OPTIONS" ? this.#preflight(request) : await this.#serve(route, request, requestId);
     } catch (error) {
       const refusal = refusalOf(error, this.#parts.logger);
-      const isModel = new URL(request.url).pathname.startsWith("/v1/");
+      const isModel = pathOf(request.url).startsWith("/v1/");
       response = problemReply(isModel ? asModelError(refusal) : refusal, requestId);
     }
     if (response.status === 101) return response;
@@ -88,7 +90,7 @@ export class Front {
   }
 
   async #serve(route: Route | undefined, request: Request, requestId: string): Promise<Response> {
-    const { pathname } = new URL(request.url);
+    const pathname = pathOf(request.url);
     const params = route && matchPath(route.path, pathname);
     if (!route || !params || (route.method !== "ALL" && route.method !== request.method)) throw this.#nothing(pathname);
     if (this.#isClosed) throw new Refusal(503, "closing", "The runner is closing");
@@ -132,7 +134,15 @@ export class Front {
 
   #requestId(request: Request): string {
     const given = request.headers.get("x-request-id");
-    return given !== null && /^[\w.:-]{1,128}$/.test(given) ? given : randomHex(this.#parts.random, 16);
+    return given !== null && /^[\w.:-]{1,128}$/.test(given) ? given : this.#newId();
+  }
+
+  /** Chance is dear where it comes in small pieces. */
+  #newId(): string {
+    if (!this.#chance.length) this.#chance = this.#parts.random.bytes(64 * idBytes);
+    const id = toHex(this.#chance.subarray(0, idBytes));
+    this.#chance = this.#chance.subarray(idBytes);
+    return id;
   }
 
   #dress(

@@ -70,6 +70,16 @@ export function fits(wanted: readonly string[], given: readonly string[]): boole
   return true;
 }
 
+/** The path of a URL as `Request` writes it: making a `URL` of it is dear on some runtimes. */
+export function pathOf(url: string): string {
+  const start = url.indexOf("/", url.indexOf("://") + 3);
+  for (let end = start; end < url.length; end++) {
+    const unit = url[end];
+    if (unit === "?" || unit === "#") return url.slice(start, end);
+  }
+  return url.slice(start);
+}
+
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -11,21 +11,32 @@ import type { Call } from "../rest/call.ts";
 import { checkPage } from "../rest/front.ts";
 import { ask } from "../rest/problem.ts";
 import type { Route } from "../rest/route.ts";
+import type { Lease } from "./hub_pool.ts";
 
 /** Answers a call elsewhere. */
 export type ForwardCall = (call: Call) => Promise<Response>;
 
+/** Gives the hub that a call of a tool can be done with here; undefined when it is to be answered elsewhere. */
+export type DirectCall = (call: Call) => Promise<Lease | undefined>;
+
+/** What {@linkcode forwarded} works with. */
+export interface ForwardingOptions {
+  /** Answers elsewhere. */
+  readonly forward: ForwardCall;
+  /** Lets tools be called here (none are). */
+  readonly direct: DirectCall | undefined;
+  readonly logger: Logger | undefined;
+}
+
 /** Where people come back to: nobody is known there but by what the URL says. */
 const signInPath = "/oauth/callback";
+const toolPath = "/api/tools/:name";
 
 /**
  * The same route, answered elsewhere where it is about a tenant. Whoever has no business in a tenant is answered here: nothing of it
- * is woken up.
+ * is woken up. A tool is called here where `direct` gives a hub for it.
  */
-export function forwarded(
-  route: Route,
-  { forward, logger }: { readonly forward: ForwardCall; readonly logger: Logger | undefined },
-): Route {
+export function forwarded(route: Route, { forward, direct, logger }: ForwardingOptions): Route {
   const send = (call: Call): Promise<Response> => ask("What keeps this tenant", () => forward(call), logger);
   if (route.path === signInPath) return { ...route, answer: send };
   if (route.policy.kind !== "decided") return route;
@@ -33,7 +44,11 @@ export function forwarded(
     ...route,
     async answer(call) {
       if (call.way === "session" && wantsSocket(call.request)) checkPage(call.request);
-      return await call.can() === denyAll ? await route.answer(call) : await send(call);
+      if (await call.can() === denyAll) return await route.answer(call);
+      const lease = route.path === toolPath && route.method === "POST" ? await direct?.(call) : undefined;
+      if (!lease) return await send(call);
+      call.useHub(lease);
+      return await route.answer(call);
     },
   };
 }

@@ -40,6 +40,7 @@ export interface HubPoolOptions {
 
 /** A hub that is held open. */
 export interface Lease {
+  /** The hub. */
   readonly hub: TenantHub;
   /** What belongs to this hub and ends with it: made once for each key. */
   part<Part extends { close(): void }>(key: string, make: () => Part): Part;

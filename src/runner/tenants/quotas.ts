@@ -33,6 +33,16 @@ export const defaultQuotas: TenantQuotas = {
   storedBytes: 67_108_864,
 };
 
+/** A part of what a tenant may use, for another isolate to use. */
+export interface Allowance {
+  /** Requests. */
+  readonly requests: number;
+  /** Bytes of bodies that come and go. */
+  readonly bytes: number;
+  /** Requests under way. */
+  readonly concurrent: number;
+}
+
 /** The quotas of all tenants, or of each. */
 export type QuotaOptions = Partial<TenantQuotas> | ((tenant: string) => Partial<TenantQuotas> | undefined);
 
@@ -44,6 +54,8 @@ interface Use {
   requests: number;
   bytes: number;
   underWay: number;
+  /** Places that others have, until a time. */
+  lent: readonly { readonly until: number; readonly places: number }[];
   at: number;
   /** The last change of its runs and servers: they come one after the other. */
   turn: Promise<unknown>;
@@ -108,6 +120,34 @@ export class Quotas {
     this.#use(tenant).bytes -= bytes;
   }
 
+  /**
+   * Lets another isolate use a part of what is left: it counts as used from now on.
+   *
+   * @param wanted So much at most, and never more than half of what is left.
+   * @param milliseconds How long the places are held for it.
+   */
+  lend(tenant: string, wanted: Allowance, milliseconds: number): Allowance {
+    const use = this.#use(tenant);
+    const half = (left: number, most: number): number => Math.max(0, Math.floor(Math.min(left / 2, most)));
+    const lent: Allowance = {
+      requests: half(use.requests, wanted.requests),
+      bytes: half(use.bytes, wanted.bytes),
+      concurrent: half(use.quotas.concurrent - use.underWay, wanted.concurrent),
+    };
+    use.requests -= lent.requests;
+    use.bytes -= lent.bytes;
+    use.underWay += lent.concurrent;
+    use.lent = [...use.lent, { until: use.at + milliseconds, places: lent.concurrent }];
+    return lent;
+  }
+
+  /** Takes back what was lent and not used; its places come back by themselves. */
+  takeBack(tenant: string, { requests, bytes }: Pick<Allowance, "requests" | "bytes">): void {
+    const use = this.#use(tenant);
+    use.requests += requests;
+    use.bytes += bytes;
+  }
+
   /** Does one thing after the other for a tenant, so that what was counted still holds when something is added. */
   inTurn<Value>(tenant: string, work: () => Promise<Value>): Promise<Value> {
     const use = this.#use(tenant);
@@ -123,7 +163,7 @@ export class Quotas {
       if (this.#used.size >= mostRemembered) this.#forget();
       const quotas = this.#of(tenant);
       const { requestsPerMinute: requests, bytesPerMinute: bytes } = quotas;
-      use = { quotas, requests, bytes, underWay: 0, at: now, turn: Promise.resolve() };
+      use = { quotas, requests, bytes, underWay: 0, lent: [], at: now, turn: Promise.resolve() };
       this.#used.set(tenant, use);
     }
     const minutes = (now - use.at) / 60_000;
@@ -131,14 +171,24 @@ export class Quotas {
     use.requests = Math.min(requestsPerMinute, use.requests + minutes * requestsPerMinute);
     use.bytes = Math.min(bytesPerMinute, use.bytes + minutes * bytesPerMinute);
     use.at = now;
+    if (use.lent.length) returnPlaces(use);
     return use;
   }
 
   /** Those that have nothing under way and have rested for a minute have a full quota anyway. */
   #forget(): void {
     const before = this.#clock.monotonic() - 60_000;
-    for (const [tenant, { underWay, at }] of this.#used) {
-      if (underWay === 0 && at <= before) this.#used.delete(tenant);
+    for (const [tenant, use] of this.#used) {
+      returnPlaces(use, this.#clock.monotonic());
+      if (use.underWay === 0 && use.at <= before) this.#used.delete(tenant);
     }
   }
+}
+
+/** Places whose time is over are free again. */
+function returnPlaces(use: Use, now: number = use.at): void {
+  const held = use.lent.filter(({ until }) => until > now);
+  if (held.length === use.lent.length) return;
+  for (const { until, places } of use.lent) if (until <= now) use.underWay -= places;
+  use.lent = held;
 }

@@ -29,9 +29,12 @@ class Evictable extends TenantObject {
   constructor(state, env) {
     super(state, env);
     this.state = state;
+    this.seen = [];
   }
   async fetch(request) {
     const { pathname } = new URL(request.url);
+    if (pathname === "/test/seen") return Response.json(this.seen.splice(0));
+    if (!pathname.startsWith("/test/")) this.seen.push(request.method + " " + pathname);
     if (pathname === "/test/evict") this.state.abort("evicted");
     if (pathname === "/test/rows") {
       const tables = this.state.storage.sql.exec("SELECT name FROM sqlite_master WHERE type = 'table'").toArray();
@@ -132,6 +135,8 @@ export interface WorkerWorld extends AsyncDisposable {
   evict(tenant: string): Promise<void>;
   /** What is in the storage of a tenant's object. */
   rows(tenant: string): Promise<Rows>;
+  /** Methods and paths that the object of a tenant was asked since this was called last. */
+  seen(tenant: string): Promise<string[]>;
 }
 
 /** A secret of the tests alone. */
@@ -213,6 +218,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<WorkerWorl
       const response = await fetch(`${url}/test/evict?tenant=${tenant}`);
       await response.body?.cancel();
     },
+    seen: async (tenant) => await (await fetch(`${url}/test/seen?tenant=${tenant}`)).json(),
     rows: async (tenant) => await (await fetch(`${url}/test/rows?tenant=${tenant}`)).json(),
     [Symbol.asyncDispose]: () => flare.dispose(),
   };
