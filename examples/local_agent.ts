@@ -31,7 +31,9 @@ call files.read-file path=plan.md`;
   for await (const event of run) {
     if (event.type !== "observation") continue;
     const { tool, outcome, validation, took, size, argumentsHash } = event.observation;
-    console.log(`${tool}: ${outcome}, ${validation}, ${size} bytes in ${took} ms, arguments ${argumentsHash.slice(0, 8)}`);
+    console.log(
+      `${tool}: ${outcome}, ${validation}, ${size} bytes in ${took} ms, arguments ${argumentsHash.slice(0, 8)}`,
+    );
   }
   const { text } = await run.result;
   console.log(text);

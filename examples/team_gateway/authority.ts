@@ -31,7 +31,9 @@ export async function startAuthority(): Promise<Authority> {
       const now = Math.floor(Date.now() / 1_000);
       const times = { iat: now, exp: now + 60, jti: crypto.randomUUID() };
       const claims = { iss: host.url, sub: subject, aud: audience, client_id: "editor", scope, ...times };
-      const text = `${encode(JSON.stringify({ alg: "ES256", typ: "at+jwt", kid: "1" }))}.${encode(JSON.stringify(claims))}`;
+      const text = `${encode(JSON.stringify({ alg: "ES256", typ: "at+jwt", kid: "1" }))}.${
+        encode(JSON.stringify(claims))
+      }`;
       const signature = await crypto.subtle.sign(algorithm, privateKey, new TextEncoder().encode(text));
       return `${text}.${encode(String.fromCharCode(...new Uint8Array(signature)))}`;
     },

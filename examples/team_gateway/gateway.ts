@@ -41,7 +41,12 @@ await using front = await serveHttp(async (request) => {
 const audience = `${front.url}/mcp`;
 const { issuer } = authority;
 const verify = createJwtVerifier({ issuer });
-const resource = protectResource({ resource: audience, authorizationServers: [issuer], requiredScopes: ["read"], verify });
+const resource = protectResource({
+  resource: audience,
+  authorizationServers: [issuer],
+  requiredScopes: ["read"],
+  verify,
+});
 
 async function createDoor(allow: readonly string[]): Promise<Handler> {
   const visible = withFilter(hub, { allow });

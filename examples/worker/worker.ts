@@ -25,7 +25,10 @@ const worker = {
     await using hub = await openHub({ sums: { url: env.MCP_URL, timeout: 1_000 } }, { catalog });
     // Whatever goes wrong is a result that says so: no exception, no stack for the caller.
     const { signal } = request;
-    const { structuredContent, content, isError } = await hub.callTool("sums__add", { a, b }, { timeout: 1_000, signal });
+    const { structuredContent, content, isError } = await hub.callTool("sums__add", { a, b }, {
+      timeout: 1_000,
+      signal,
+    });
     if (isError) return Response.json(content, { status: 502 });
     if (!catalog) await env.CATALOGS.put(env.MCP_URL, JSON.stringify(hub.catalog()));
     return Response.json(structuredContent);
