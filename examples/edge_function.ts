@@ -1,5 +1,5 @@
 /**
- * A function at the edge, on Deno: it answers requests with what a remote MCP server says, and gives up after half a second.
+ * A function at the edge, on Deno: it answers requests with what a remote MCP server says, and gives up after two seconds.
  * It may open connections to one host and nothing else: no files, no environment, no processes.
  *
  * `deno run --allow-net=127.0.0.1 examples/edge_function.ts`
@@ -13,7 +13,7 @@ export function createEdgeFunction(mcpUrl: string): (request: Request) => Promis
   let verdict: Verdict | undefined;
   return async (request) => {
     const city = new URL(request.url).searchParams.get("city") ?? "";
-    const signal = AbortSignal.any([request.signal, AbortSignal.timeout(500)]);
+    const signal = AbortSignal.any([request.signal, AbortSignal.timeout(2_000)]);
     try {
       await using client = await connect(mcpUrl, { verdict, signal });
       verdict = client.verdict;
@@ -35,7 +35,7 @@ function createWeather(): McpServer {
     input: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
     output: { type: "object", properties, required: ["degrees"] },
   }, async ({ city }) => {
-    if (city === "Atlantis") await new Promise((resolve) => setTimeout(resolve, 1_500));
+    if (city === "Atlantis") await new Promise((resolve) => setTimeout(resolve, 3_000));
     return city === "Bern" ? { degrees: 21 } : { error: `There is no forecast for ${city}` };
   });
   return server;

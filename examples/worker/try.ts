@@ -17,7 +17,7 @@ server.tool("add", {
   input: { type: "object", properties: { a: number, b: number }, required: ["a", "b"] },
   output: { type: "object", properties: { sum: number }, required: ["sum"] },
 }, async ({ a, b }) => {
-  if (Number(a) < 0) await new Promise((resolve) => setTimeout(resolve, 2_000));
+  if (Number(a) < 0) await new Promise((resolve) => setTimeout(resolve, 3_000));
   return { sum: Number(a) + Number(b) };
 });
 const answer = createHandler(server);

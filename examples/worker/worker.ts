@@ -1,6 +1,6 @@
 /**
  * A Worker that calls remote tools: `GET /add?a=3&b=4` asks an MCP server for the sum. It keeps the server's catalog in KV, so
- * that a cold isolate sends the call and nothing else. It gives up after a second, and a call never follows a redirect to
+ * that a cold isolate sends the call and nothing else. It gives up after two seconds, and a call never follows a redirect to
  * somebody else.
  *
  * `bun examples/worker/try.ts` runs it in workerd; `wrangler.toml` says how it is deployed.
@@ -22,11 +22,11 @@ const worker = {
     const [a, b] = [Number(searchParams.get("a")), Number(searchParams.get("b"))];
     const kept = await env.CATALOGS.get(env.MCP_URL);
     const catalog = kept === null ? undefined : readCatalog(JSON.parse(kept));
-    await using hub = await openHub({ sums: { url: env.MCP_URL, timeout: 1_000 } }, { catalog });
+    await using hub = await openHub({ sums: { url: env.MCP_URL, timeout: 2_000 } }, { catalog });
     // Whatever goes wrong is a result that says so: no exception, no stack for the caller.
     const { signal } = request;
     const { structuredContent, content, isError } = await hub.callTool("sums__add", { a, b }, {
-      timeout: 1_000,
+      timeout: 2_000,
       signal,
     });
     if (isError) return Response.json(content, { status: 502 });

@@ -25,7 +25,7 @@ describe("the Worker that calls remote tools", () => {
       '/add?a=3&b=4 → 200 {"sum":7}',
       '/add?a=20&b=22 → 200 {"sum":42}',
     ]);
-    assertMatch(lines[4] ?? "", /502 .*No answer within 1000 ms/);
+    assertMatch(lines[4] ?? "", /502 .*No answer within 2000 ms/);
     assertMatch(lines[6] ?? "", /502 .*Cannot follow 307/);
   });
 });
