@@ -9,7 +9,7 @@ import { linesOf } from "./support.ts";
 
 const folder = join(root, "examples");
 const page = readFileSync(join(folder, "README.md"), "utf8");
-const rows = [...page.matchAll(/^\| \[([^\]]+)\]\(([^)]+)\) \| `([^`]+)` \|/gm)].map((
+const rows = [...page.matchAll(/^\| \[([^\]]+)\]\(([^)]+)\) +\| `([^`]+)` +\|/gm)].map((
   [, story = "", link = "", command = ""],
 ) => ({
   story,
