@@ -3,7 +3,7 @@
  * agents outlive the process that began them. `try.ts` beside it tells the story.
  */
 import { Agent, createRuns, directiveModel, type DurableRuns } from "@causeway/mcp/agent";
-import type { HubConfig } from "@causeway/mcp/hub";
+import type { Hub, HubConfig } from "@causeway/mcp/hub";
 import { type HttpHost, openDatabase, openHub, serveHttp } from "@causeway/mcp/local";
 import { createJudge, createRunner, type KeyStore, type Policy } from "@causeway/mcp/runner";
 import { principalOf, scopeHub } from "@causeway/mcp/runner";
@@ -24,25 +24,32 @@ export interface Settings {
 /** Starts it on a free port of this machine. */
 export async function startRunner(settings: Settings): Promise<{ url: string; close(): Promise<void> }> {
   const { tenants, keys, policy } = settings;
-  const runs = new Map<string, DurableRuns>();
-  for (const tenant of Object.keys(tenants)) runs.set(tenant, await openRuns(tenant, settings));
+  const rooms = new Map<string, Room>();
+  for (const tenant of Object.keys(tenants)) rooms.set(tenant, await openRoom(tenant, settings));
   const runner = createRunner({
     access: { keys, policy },
     hubs: (tenant) => openHub(tenants[tenant] ?? {}),
     agents: [{ name: "clerk", description: "Does what it is told, with the servers of its tenant" }],
-    runs: (tenant) => runs.get(tenant)!,
+    runs: (tenant) => rooms.get(tenant)!.runs,
   });
   const host: HttpHost = await serveHttp((request) => runner.fetch(request), { port: 0 });
   return {
     url: host.url,
     async close() {
-      for (const part of [host, runner, ...runs.values()]) await part[Symbol.asyncDispose]();
+      const parts = [...rooms.values()].flatMap(({ runs, hub }) => [runs, hub]);
+      for (const part of [host, runner, ...parts]) await part[Symbol.asyncDispose]();
     },
   };
 }
 
-/** The runs of a tenant. What a process before has left goes on. */
-async function openRuns(tenant: string, { tenants, policy, folder }: Settings): Promise<DurableRuns> {
+/** The runs of a tenant, and the hub that their agents use. */
+interface Room {
+  readonly runs: DurableRuns;
+  readonly hub: Hub;
+}
+
+/** Opens it. What a process before has left goes on. */
+async function openRoom(tenant: string, { tenants, policy, folder }: Settings): Promise<Room> {
   const hub = await openHub(tenants[tenant] ?? {});
   const agents = async (_agent: string, run: { readonly principal: string }) => {
     // An agent may do what the person may for whom it runs. It follows directives, until there is a key: openAiModel({ … }).
@@ -51,5 +58,5 @@ async function openRuns(tenant: string, { tenants, policy, folder }: Settings): 
   };
   const runs = createRuns({ database: await openDatabase(join(folder, `${tenant}.db`)), agents });
   await runs.resume();
-  return runs;
+  return { runs, hub };
 }
