@@ -12,8 +12,8 @@ import {
   unknownTool,
   type WithApiAgent,
   withApiAgent,
-} from "../src/agent/mod.ts";
-import type { JsonObject } from "../src/protocol/mod.ts";
+} from "@causeway/mcp/agent";
+import type { JsonObject } from "@causeway/mcp/protocol";
 import { startWhenMain } from "./start.ts";
 
 /** What is measured. */

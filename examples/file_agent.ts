@@ -7,8 +7,8 @@ import { constants, statSync } from "node:fs";
 import { lstat, open, realpath } from "node:fs/promises";
 import { dirname, isAbsolute, join, sep } from "node:path";
 import process from "node:process";
-import { McpAgent, type McpToolDefinition, unknownTool } from "../src/agent/mod.ts";
-import type { JsonObject } from "../src/protocol/mod.ts";
+import { McpAgent, type McpToolDefinition, unknownTool } from "@causeway/mcp/agent";
+import type { JsonObject } from "@causeway/mcp/protocol";
 import { startWhenMain } from "./start.ts";
 
 const mostBytes = 1_048_576;

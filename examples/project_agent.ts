@@ -3,8 +3,8 @@
  *
  * `bun examples/project_agent.ts [--http [port]]`
  */
-import { McpAgent, type McpToolDefinition, unknownTool } from "../src/agent/mod.ts";
-import type { JsonObject, Prompt, Resource } from "../src/protocol/mod.ts";
+import { McpAgent, type McpToolDefinition, unknownTool } from "@causeway/mcp/agent";
+import type { JsonObject, Prompt, Resource } from "@causeway/mcp/protocol";
 import { startWhenMain } from "./start.ts";
 
 /** One thing to do. */

@@ -2,9 +2,9 @@
 import { realpathSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { createAgentHandler, type McpAgentShape, toMcpServer } from "../src/agent/mod.ts";
-import { serveHttp, serveStdio } from "../src/entry/local.ts";
-import type { Logger } from "../src/ports.ts";
+import { createAgentHandler, type McpAgentShape, toMcpServer } from "@causeway/mcp/agent";
+import { serveHttp, serveStdio } from "@causeway/mcp/local";
+import type { Logger } from "@causeway/mcp/transport";
 
 const defaultPort = 8787;
 

@@ -11,8 +11,8 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { createOAuth } from "../../src/auth/mod.ts";
-import { authorizeInBrowser, type BrowserSignInOptions, connect, createFileStore } from "../../src/entry/local.ts";
+import { createOAuth } from "@causeway/mcp/auth";
+import { authorizeInBrowser, type BrowserSignInOptions, connect, createFileStore } from "@causeway/mcp/local";
 
 /** What a test has otherwise. */
 export interface World extends BrowserSignInOptions {

@@ -9,10 +9,10 @@ import { bodyLimit } from "hono/body-limit";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import { csrf } from "hono/csrf";
 import { html } from "hono/html";
-import { clientMetadataDocument, createOAuth, createSealedStore } from "../../src/auth/mod.ts";
-import type { OAuth, OAuthOptions } from "../../src/auth/mod.ts";
-import { AuthorizationError, AuthorizationRequiredError, connect, createStubStore } from "../../src/entry/workers.ts";
-import { type Client, type JsonObject, McpError, StoreObject, type StoreStub } from "../../src/entry/workers.ts";
+import { clientMetadataDocument, createOAuth, createSealedStore } from "@causeway/mcp/auth";
+import type { OAuth, OAuthOptions } from "@causeway/mcp/auth";
+import { AuthorizationError, AuthorizationRequiredError, connect, createStubStore } from "@causeway/mcp/workers";
+import { type Client, type JsonObject, McpError, StoreObject, type StoreStub } from "@causeway/mcp/workers";
 
 export { StoreObject };
 

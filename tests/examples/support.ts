@@ -1,9 +1,12 @@
 /** Starts the examples in the runtime of the test. */
 import { spawn } from "node:child_process";
+import { delimiter, dirname } from "node:path";
 import process from "node:process";
 import { assertEquals } from "@std/assert";
 import { connect } from "../../src/entry/local.ts";
 import type { Client } from "../../mod.ts";
+import { runProcess } from "../../tools/process.ts";
+import { bunPath } from "../../tools/programs.ts";
 
 /** The command that runs an example. */
 export function example(name: string, ...args: string[]): { command: string; args: string[] } {
@@ -13,6 +16,24 @@ export function example(name: string, ...args: string[]): { command: string; arg
   const loaders = process.execArgv.filter((option) => option.startsWith("--import="));
   const run = "Deno" in globalThis ? ["run", "-A", "--no-check", "--quiet"] : "Bun" in globalThis ? [] : loaders;
   return { command: process.execPath, args: [...run, file, ...args] };
+}
+
+/** Runs an example that ends by itself, and gives the lines that it prints; it fails where the example does. */
+export async function story(name: string): Promise<string[]> {
+  const { command, args } = example(name);
+  return await linesOf([command, ...args]);
+}
+
+/** Runs a program to its end, and gives the lines that it prints; it fails where the program does, or takes a minute. */
+export async function linesOf(command: readonly string[]): Promise<string[]> {
+  // What a person types is `bun`, wherever it is.
+  const path = `${dirname(bunPath() ?? process.execPath)}${delimiter}${process.env["PATH"]}`;
+  const { code, timedOut, output, standardOutput } = await runProcess(command, {
+    timeout: 60_000,
+    env: { PATH: path },
+  });
+  assertEquals([code, timedOut], [0, false], output);
+  return standardOutput.trimEnd().split("\n");
 }
 
 /** Connects to an example over its standard input and output, in each era. */

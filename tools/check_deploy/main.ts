@@ -5,7 +5,10 @@ import { join } from "node:path";
 import { runProcess } from "../process.ts";
 import { nodePath, root } from "../programs.ts";
 
-const configs = ["wrangler.toml", "workers/server.toml", "workers/client.toml", "workers/workflow.toml"] as const;
+const configs = [
+  ...["wrangler.toml", "workers/server.toml", "workers/client.toml", "workers/workflow.toml"],
+  ...["examples/worker/wrangler.toml", "examples/sign_in/worker.toml"],
+] as const;
 
 /** Prints the size of each upload, and answers 1 when one cannot be made. */
 export async function main(): Promise<number> {
@@ -23,7 +26,7 @@ export async function main(): Promise<number> {
       const { code, output } = await runProcess(command, { timeout: 120_000 });
       const [upload] = /Total Upload: .*/.exec(output) ?? [];
       const isSound = code === 0 && upload !== undefined;
-      console.log(isSound ? `${config.padEnd(24)}${upload}` : `${config} FAILED\n${output}`);
+      console.log(isSound ? `${config.padEnd(32)}${upload}` : `${config} FAILED\n${output}`);
       failed ||= !isSound;
     } finally {
       await rm(outdir, { recursive: true, force: true });
