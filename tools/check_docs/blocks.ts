@@ -1,0 +1,89 @@
+/** Blocks marked `ts ignore`: written to files, checked under strict, and run with what stands in for the world. */
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runProcess } from "../process.ts";
+import { denoPath, root } from "../programs.ts";
+import type { Block, Page } from "./pages.ts";
+
+/** What came of the blocks. */
+export interface BlocksReport {
+  readonly problems: readonly string[];
+  readonly run: number;
+  readonly typesOnly: number;
+}
+
+/** A block as a file. */
+interface Written {
+  readonly place: string;
+  readonly file: string;
+  /** `types`, or the name of what stands in. */
+  readonly use: string;
+}
+
+const cache = join(root, ".cache", "docs");
+const words = /^(ignore|types|with=[a-z_]+|file=[a-z_]+\.ts)$/;
+
+/**
+ * Checks and runs the blocks of `pages`. Behind `ts ignore` stand: `with=name` (a module of `stand_ins` runs the block),
+ * `file=name.ts` (what other blocks of the page import it as), or `types` (it cannot run here, and is type-checked alone).
+ */
+export async function checkBlocks(pages: readonly Page[]): Promise<BlocksReport> {
+  const deno = denoPath();
+  if (deno === undefined) return { problems: ["Deno is needed, and is not installed"], run: 0, typesOnly: 0 };
+  rmSync(cache, { recursive: true, force: true });
+  mkdirSync(cache, { recursive: true });
+  // What the bench compares with is found from here, too: pages on moving show the code of other clients.
+  symlinkSync(join(root, "bench", "node_modules"), join(cache, "node_modules"));
+  const problems: string[] = [];
+  const written = pages.flatMap((page) => page.blocks.filter(isIgnored).flatMap((block) => write(page, block, problems)));
+  if (written.length === 0) return { problems, run: 0, typesOnly: 0 };
+  const files = written.map(({ file }) => file);
+  const checked = await runProcess([deno, "check", "--quiet", ...files], { timeout: 200_000 });
+  if (checked.code !== 0) problems.push(inPages(checked.output, written));
+  const runnable = written.filter(({ use }) => use !== "types");
+  for (const block of runnable) problems.push(...await run(deno, block));
+  return { problems, run: runnable.length, typesOnly: written.length - runnable.length };
+}
+
+function isIgnored({ language, words }: Block): boolean {
+  return language === "ts" && words.includes("ignore");
+}
+
+function write(page: Page, block: Block, problems: string[]): Written[] {
+  const place = `${page.path}:${block.line}`;
+  const unknown = block.words.find((word) => !words.test(word));
+  const value = (name: string): string | undefined =>
+    block.words.find((word) => word.startsWith(`${name}=`))?.slice(name.length + 1);
+  const use = block.words.includes("types") ? "types" : value("with") ?? (value("file") ? "nothing" : undefined);
+  if (unknown !== undefined || use === undefined) {
+    problems.push(`${place} is run by nothing: behind "ts ignore" with=…, file=… or types is expected`);
+    return [];
+  }
+  if (use !== "types" && !existsSync(join(import.meta.dirname, "stand_ins", `${use}.ts`))) {
+    problems.push(`${place} names ${use}, which is not in tools/check_docs/stand_ins`);
+    return [];
+  }
+  const folder = join(cache, page.path.replace(/\W/g, "_"));
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, value("file") ?? `line_${block.line}.ts`);
+  // A block is a module, whether it imports something or not.
+  writeFileSync(file, /^(import|export) /m.test(block.text) ? block.text : `${block.text}export {};\n`);
+  return [{ place, file, use }];
+}
+
+async function run(deno: string, { place, file, use }: Written): Promise<string[]> {
+  const folder = mkdtempSync(join(tmpdir(), "causeway-block-"));
+  const flags = ["run", "-A", "--no-check", "--quiet", "--config", join(root, "deno.json")];
+  const program = join(import.meta.dirname, "run_block.ts");
+  const ended = await runProcess([deno, ...flags, program, use, file], { timeout: 60_000, cwd: folder });
+  rmSync(folder, { recursive: true, force: true });
+  if (ended.code === 0) return [];
+  const why = ended.timedOut ? "did not end within 60 s" : `ended with ${ended.code}`;
+  return [`${place} ${why}\n${ended.output.trimEnd()}`];
+}
+
+/** What the type checker says of the files, said of the pages. */
+function inPages(output: string, written: readonly Written[]): string {
+  return written.reduce((text, { file, place }) => text.replaceAll(`file://${file}`, `${place} +`), output.trimEnd());
+}

@@ -1,0 +1,71 @@
+/** Pages of Markdown as the checks want them: prose, headings and fenced blocks. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "../programs.ts";
+
+/** One fenced block. */
+export interface Block {
+  /** The line of its first fence, from 1. */
+  readonly line: number;
+  /** The first word behind the fence; empty when there is none. */
+  readonly language: string;
+  /** The words after it. */
+  readonly words: readonly string[];
+  readonly text: string;
+}
+
+/** One page. */
+export interface Page {
+  /** From the repository's root, with slashes. */
+  readonly path: string;
+  /** Its lines; those of blocks are empty. */
+  readonly prose: readonly string[];
+  /** What a link may name behind `#`. */
+  readonly anchors: ReadonlySet<string>;
+  readonly blocks: readonly Block[];
+}
+
+/** All pages for people: those of the root, of `docs`, and `README.md` of the parts. */
+export function readPages(): Page[] {
+  const inRoot = readdirSync(root).filter((name) => name.endsWith(".md"));
+  const guides = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md")).map((name) => `docs/${name}`);
+  return [...inRoot, ...guides, "bench/README.md"].sort().map(readPage);
+}
+
+/** The pages of which `deno test --doc` runs blocks; a changelog has none. */
+export function pagesWithExamples(): string[] {
+  return readPages().filter(({ blocks }) => blocks.some(({ language }) => language === "ts")).map(({ path }) => path);
+}
+
+function readPage(path: string): Page {
+  const prose: string[] = [];
+  const blocks: Block[] = [];
+  let open: { line: number; info: string; lines: string[] } | undefined;
+  for (const [index, line] of readFileSync(join(root, path), "utf8").split("\n").entries()) {
+    prose.push(open || line.startsWith("```") ? "" : line);
+    if (!line.startsWith("```")) open?.lines.push(line);
+    else if (open === undefined) open = { line: index + 1, info: line.slice(3).trim(), lines: [] };
+    else {
+      const [language = "", ...words] = open.info.split(/[\s,]+/);
+      blocks.push({ line: open.line, language, words, text: `${open.lines.join("\n")}\n` });
+      open = undefined;
+    }
+  }
+  if (open) throw new Error(`${path}:${open.line} a block does not end`);
+  return { path, prose, blocks, anchors: anchorsOf(prose) };
+}
+
+/** The names that headings get: lower case, without punctuation, with dashes for blanks, numbered when they come again. */
+function anchorsOf(prose: readonly string[]): Set<string> {
+  const anchors = new Set<string>();
+  for (const line of prose) {
+    const [, heading] = /^#{1,6}\s+(.+?)\s*#*$/.exec(line) ?? [];
+    if (heading === undefined) continue;
+    const text = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").toLowerCase();
+    const name = text.replace(/[^\p{L}\p{N}\s_-]/gu, "").replace(/\s/g, "-");
+    let unique = name;
+    for (let again = 1; anchors.has(unique); again++) unique = `${name}-${again}`;
+    anchors.add(unique);
+  }
+  return anchors;
+}
