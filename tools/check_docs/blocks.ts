@@ -1,7 +1,7 @@
 /** Blocks marked `ts ignore`: written to files, checked under strict, and run with what stands in for the world. */
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { runProcess } from "../process.ts";
 import { denoPath, root } from "../programs.ts";
 import type { Block, Page } from "./pages.ts";
@@ -22,6 +22,12 @@ interface Written {
 }
 
 const cache = join(root, ".cache", "docs");
+/** What pages import that is no package of the repository's own: packages of the bench, and one that is here by another name. */
+const packages: Readonly<Record<string, string>> = {
+  "@modelcontextprotocol/client": "bench/node_modules/@modelcontextprotocol/client",
+  "@ai-sdk/mcp": "bench/node_modules/@ai-sdk/mcp",
+  "@ai-sdk/openai-compatible": "node_modules/ai-sdk-v4",
+};
 const words = /^(ignore|types|with=[a-z_]+|file=[a-z_]+\.ts)$/;
 
 /**
@@ -33,10 +39,14 @@ export async function checkBlocks(pages: readonly Page[]): Promise<BlocksReport>
   if (deno === undefined) return { problems: ["Deno is needed, and is not installed"], run: 0, typesOnly: 0 };
   rmSync(cache, { recursive: true, force: true });
   mkdirSync(cache, { recursive: true });
-  // What the bench compares with is found from here, too: pages on moving show the code of other clients.
-  symlinkSync(join(root, "bench", "node_modules"), join(cache, "node_modules"));
+  for (const [name, folder] of Object.entries(packages)) {
+    mkdirSync(dirname(join(cache, "node_modules", name)), { recursive: true });
+    symlinkSync(join(root, folder), join(cache, "node_modules", name));
+  }
   const problems: string[] = [];
-  const written = pages.flatMap((page) => page.blocks.filter(isIgnored).flatMap((block) => write(page, block, problems)));
+  const written = pages.flatMap((page) =>
+    page.blocks.filter(isIgnored).flatMap((block) => write(page, block, problems))
+  );
   if (written.length === 0) return { problems, run: 0, typesOnly: 0 };
   const files = written.map(({ file }) => file);
   const checked = await runProcess([deno, "check", "--quiet", ...files], { timeout: 200_000 });
@@ -67,8 +77,9 @@ function write(page: Page, block: Block, problems: string[]): Written[] {
   const folder = join(cache, page.path.replace(/\W/g, "_"));
   mkdirSync(folder, { recursive: true });
   const file = join(folder, value("file") ?? `line_${block.line}.ts`);
-  // A block is a module, whether it imports something or not.
-  writeFileSync(file, /^(import|export) /m.test(block.text) ? block.text : `${block.text}export {};\n`);
+  // A block is a module, whether it imports something or not; and the port that a page names may be taken here.
+  const text = block.text.replaceAll("port: 8080", "port: 0");
+  writeFileSync(file, /^(import|export) /m.test(text) ? text : `${text}export {};\n`);
   return [{ place, file, use }];
 }
 

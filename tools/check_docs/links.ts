@@ -7,12 +7,14 @@ import type { Page } from "./pages.ts";
 /** What is wrong with the links of `pages`, one line each; `all` are the pages that may be linked to. */
 export function checkLinks(pages: readonly Page[], all: readonly Page[]): string[] {
   const byPath = new Map(all.map((page) => [page.path, page]));
-  return pages.flatMap((page) => page.prose.flatMap((line, index) => {
-    const place = `${page.path}:${index + 1}`;
-    const links = targetsOf(line).map((target) => linkProblem(page, target, byPath));
-    const paths = page.path === "CHANGELOG.md" ? [] : pathsOf(line).map(pathProblem);
-    return [...links, ...paths].filter((problem) => problem !== undefined).map((problem) => `${place} ${problem}`);
-  }));
+  return pages.flatMap((page) =>
+    page.prose.flatMap((line, index) => {
+      const place = `${page.path}:${index + 1}`;
+      const links = targetsOf(line).map((target) => linkProblem(page, target, byPath));
+      const paths = page.path === "CHANGELOG.md" ? [] : pathsOf(line).map(pathProblem);
+      return [...links, ...paths].filter((problem) => problem !== undefined).map((problem) => `${place} ${problem}`);
+    })
+  );
 }
 
 /** Addresses of the links in a line: `[text](address)`, not within code. */

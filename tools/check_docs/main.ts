@@ -17,9 +17,13 @@ export async function main(parameters: readonly string[]): Promise<number> {
   const problems = [...checkLinks(pages, all), ...checkPlainBlocks(pages), ...blocks.problems];
   for (const problem of problems) console.error(problem);
   const tested = count(pages, ({ language, words }) => language === "ts" && !words.includes("ignore"));
-  console.log(`blocks of ts: ${tested} run by deno test --doc, ${blocks.run} run here, ${blocks.typesOnly} only type-checked`);
+  console.log(
+    `blocks of ts: ${tested} run by deno test --doc, ${blocks.run} run here, ${blocks.typesOnly} only type-checked`,
+  );
   const other = (language: string): string => `${count(pages, (block) => block.language === language)} ${language}`;
-  console.log(`others: ${["console", "json", "jsonc", "sh", "toml", "text", ""].map(other).join(", ")} (without a name)`);
+  console.log(
+    `others: ${["console", "json", "jsonc", "sh", "toml", "text", ""].map(other).join(", ")} (without a name)`,
+  );
   return problems.length === 0 ? 0 : 1;
 }
 

@@ -6,7 +6,9 @@ const known: ReadonlySet<string> = new Set(["ts", "console", "json", "jsonc", "s
 /** What is wrong with the blocks of `pages` that are not TypeScript, one line each. */
 export function checkPlainBlocks(pages: readonly Page[]): string[] {
   return pages.flatMap(({ path, blocks }) =>
-    blocks.map(problemOf).flatMap((problem, index) => problem === undefined ? [] : [`${path}:${blocks[index]?.line} ${problem}`])
+    blocks.map(problemOf).flatMap((problem, index) =>
+      problem === undefined ? [] : [`${path}:${blocks[index]?.line} ${problem}`]
+    )
   );
 }
 
