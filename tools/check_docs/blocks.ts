@@ -1,5 +1,5 @@
 /** Blocks marked `ts ignore`: written to files, checked under strict, and run with what stands in for the world. */
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { runProcess } from "../process.ts";
@@ -22,11 +22,13 @@ interface Written {
 }
 
 const cache = join(root, ".cache", "docs");
+const config = join(cache, "deno.json");
 /** What pages import that is no package of the repository's own: packages of the bench, and one that is here by another name. */
 const packages: Readonly<Record<string, string>> = {
   "@modelcontextprotocol/client": "bench/node_modules/@modelcontextprotocol/client",
   "@ai-sdk/mcp": "bench/node_modules/@ai-sdk/mcp",
   "@ai-sdk/openai-compatible": "node_modules/ai-sdk-v4",
+  "@types/node": "node_modules/@types/node",
 };
 const words = /^(ignore|types|with=[a-z_]+|file=[a-z_]+\.ts)$/;
 
@@ -43,17 +45,29 @@ export async function checkBlocks(pages: readonly Page[]): Promise<BlocksReport>
     mkdirSync(dirname(join(cache, "node_modules", name)), { recursive: true });
     symlinkSync(join(root, folder), join(cache, "node_modules", name));
   }
+  writeConfig();
   const problems: string[] = [];
   const written = pages.flatMap((page) =>
     page.blocks.filter(isIgnored).flatMap((block) => write(page, block, problems))
   );
   if (written.length === 0) return { problems, run: 0, typesOnly: 0 };
   const files = written.map(({ file }) => file);
-  const checked = await runProcess([deno, "check", "--quiet", ...files], { timeout: 200_000 });
+  const checked = await runProcess([deno, "check", "--quiet", "--config", config, ...files], { timeout: 200_000 });
   if (checked.code !== 0) problems.push(inPages(checked.output, written));
   const runnable = written.filter(({ use }) => use !== "types");
   for (const block of runnable) problems.push(...await run(deno, block));
   return { problems, run: runnable.length, typesOnly: written.length - runnable.length };
+}
+
+/** As the repository's own, but for the explicit types that only what is published needs. */
+function writeConfig(): void {
+  const own: { exports: Record<string, string>; compilerOptions: object } = JSON.parse(
+    readFileSync(join(root, "deno.json"), "utf8"),
+  );
+  const imports = Object.entries(own.exports).map(([name, path]) => [`@causeway/mcp${name.slice(1)}`, join(root, path)]);
+  const compilerOptions = { ...own.compilerOptions, isolatedDeclarations: false };
+  const made = { imports: Object.fromEntries(imports), nodeModulesDir: "manual", lock: false, compilerOptions };
+  writeFileSync(config, JSON.stringify(made, undefined, 2));
 }
 
 function isIgnored({ language, words }: Block): boolean {
@@ -85,7 +99,7 @@ function write(page: Page, block: Block, problems: string[]): Written[] {
 
 async function run(deno: string, { place, file, use }: Written): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), "causeway-block-"));
-  const flags = ["run", "-A", "--no-check", "--quiet", "--config", join(root, "deno.json")];
+  const flags = ["run", "-A", "--no-check", "--quiet", "--config", config];
   const program = join(import.meta.dirname, "run_block.ts");
   const ended = await runProcess([deno, ...flags, program, use, file], { timeout: 60_000, cwd: folder });
   rmSync(folder, { recursive: true, force: true });
