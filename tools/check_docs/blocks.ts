@@ -51,7 +51,10 @@ export async function checkBlocks(pages: readonly Page[]): Promise<BlocksReport>
     page.blocks.filter(isIgnored).flatMap((block) => write(page, block, problems))
   );
   if (written.length === 0) return { problems, run: 0, typesOnly: 0 };
-  const files = written.map(({ file }) => file);
+  // Types of Node are there for programs that import something of it: so they are for all that are checked together.
+  const types = join(cache, "types.ts");
+  writeFileSync(types, 'import "node:process";\n');
+  const files = [types, ...written.map(({ file }) => file)];
   const checked = await runProcess([deno, "check", "--quiet", "--config", config, ...files], { timeout: 200_000 });
   if (checked.code !== 0) problems.push(inPages(checked.output, written));
   const runnable = written.filter(({ use }) => use !== "types");
@@ -64,7 +67,9 @@ function writeConfig(): void {
   const own: { exports: Record<string, string>; compilerOptions: object } = JSON.parse(
     readFileSync(join(root, "deno.json"), "utf8"),
   );
-  const imports = Object.entries(own.exports).map(([name, path]) => [`@causeway/mcp${name.slice(1)}`, join(root, path)]);
+  const imports = Object.entries(own.exports).map((
+    [name, path],
+  ) => [`@causeway/mcp${name.slice(1)}`, join(root, path)]);
   const compilerOptions = { ...own.compilerOptions, isolatedDeclarations: false };
   const made = { imports: Object.fromEntries(imports), nodeModulesDir: "manual", lock: false, compilerOptions };
   writeFileSync(config, JSON.stringify(made, undefined, 2));

@@ -7,7 +7,15 @@ import type { StandIn } from "../seam.ts";
 import { expect } from "../world.ts";
 
 const sumsStdio: StandIn = async (program) => {
-  const args = ["run", "-A", "--no-check", "--quiet", "--config", join(root, ".cache", "docs", "deno.json"), program.path];
+  const args = [
+    "run",
+    "-A",
+    "--no-check",
+    "--quiet",
+    "--config",
+    join(root, ".cache", "docs", "deno.json"),
+    program.path,
+  ];
   await using client = await connect({ command: process.execPath, args });
   const { structuredContent } = await client.callTool("add", { a: 1, b: 2 });
   expect(JSON.stringify(structuredContent) === '{"sum":3}', "added");
