@@ -20,6 +20,7 @@ export async function main(parameters: readonly string[]): Promise<number> {
   console.log(
     `blocks of ts: ${tested} run by deno test --doc, ${blocks.run} run here, ${blocks.typesOnly} only type-checked`,
   );
+  if (blocks.skipped > 0) console.log(`${blocks.skipped} skipped: the packages of bench/ are not installed`);
   const other = (language: string): string => `${count(pages, (block) => block.language === language)} ${language}`;
   console.log(
     `others: ${["console", "json", "jsonc", "sh", "toml", "text", ""].map(other).join(", ")} (without a name)`,

@@ -40,7 +40,7 @@ export async function startWorker(program: Program, hosts: Readonly<Record<strin
       `${name.replace(/s$/, "").toUpperCase()}S`,
       { className: `${name}Object`, useSQLite: true },
     ])),
-    outboundService: async (request) => {
+    outboundService: async (request: Pick<Request, "method" | "url" | "headers" | "text">) => {
       const { method, url, headers } = request;
       const body = method === "GET" ? null : await request.text();
       const reply = await hosts[new URL(url).hostname]?.(new Request(url, { method, headers: [...headers], body }));

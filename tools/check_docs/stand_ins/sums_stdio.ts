@@ -13,7 +13,7 @@ const sumsStdio: StandIn = async (program) => {
     "--no-check",
     "--quiet",
     "--config",
-    join(root, ".cache", "docs", "deno.json"),
+    join(root, "deno.json"),
     program.path,
   ];
   await using client = await connect({ command: process.execPath, args });
