@@ -37,11 +37,12 @@ export function pagesWithExamples(): string[] {
   return readPages().filter(({ blocks }) => blocks.some(({ language }) => language === "ts")).map(({ path }) => path);
 }
 
-function readPage(path: string): Page {
+/** Takes a page apart. */
+export function parsePage(path: string, text: string): Page {
   const prose: string[] = [];
   const blocks: Block[] = [];
   let open: { line: number; info: string; lines: string[] } | undefined;
-  for (const [index, line] of readFileSync(join(root, path), "utf8").split("\n").entries()) {
+  for (const [index, line] of text.split("\n").entries()) {
     prose.push(open || line.startsWith("```") ? "" : line);
     if (!line.startsWith("```")) open?.lines.push(line);
     else if (open === undefined) open = { line: index + 1, info: line.slice(3).trim(), lines: [] };
@@ -53,6 +54,10 @@ function readPage(path: string): Page {
   }
   if (open) throw new Error(`${path}:${open.line} a block does not end`);
   return { path, prose, blocks, anchors: anchorsOf(prose) };
+}
+
+function readPage(path: string): Page {
+  return parsePage(path, readFileSync(join(root, path), "utf8"));
 }
 
 /** The names that headings get: lower case, without punctuation, with dashes for blanks, numbered when they come again. */
