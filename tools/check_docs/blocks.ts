@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, 
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { runProcess } from "../process.ts";
-import { denoPath, root, scriptCommand } from "../programs.ts";
+import { bunPath, denoPath, root, scriptCommand } from "../programs.ts";
 import { makeTools } from "./made.ts";
 import type { Block, Page } from "./pages.ts";
 
@@ -118,8 +118,10 @@ function write(page: Page, block: Block, problems: string[]): Written[] {
 async function run(deno: string, { place, file, use }: Written): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), "causeway-block-"));
   const flags = ["run", "-A", "--no-check", "--quiet", "--config", join(root, "deno.json")];
+  const bun = readFileSync(file, "utf8").includes('"@causeway/mcp/bun"') ? bunPath() : undefined;
   const program = join(root, "tools", "check_docs", "run_block.ts");
-  const ended = await runProcess([deno, ...flags, program, use, file], { timeout: 60_000, cwd: folder });
+  const command = [...(bun ? [bun] : [deno, ...flags]), program, use, file];
+  const ended = await runProcess(command, { timeout: 60_000, cwd: folder });
   rmSync(folder, { recursive: true, force: true });
   if (ended.code === 0) return [];
   const why = ended.timedOut ? "did not end within 60 s" : `ended with ${ended.code}`;

@@ -32,6 +32,20 @@ export function readPages(): Page[] {
   return [...inRoot, ...guides, "bench/README.md"].sort().map(readPage);
 }
 
+/** The sources, with what is said in their comments, for the examples in it. */
+export function readSources(): Page[] {
+  return readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
+    .map((name) => `src/${name.replaceAll("\\", "/")}`)
+    .filter((path) => path.endsWith(".ts") && !path.includes("/page/"))
+    .map((path) => {
+      const text = readFileSync(join(root, path), "utf8");
+      // Of each line what stands behind the star; code outside of comments is no line at all.
+      const said = text.split("\n").map((line) => / \*(?: (.*)|$)/.exec(line)?.[1] ?? "");
+      return parsePage(path, said.join("\n"));
+    })
+    .filter(({ blocks }) => blocks.length > 0);
+}
+
 /** The pages of which `deno test --doc` runs blocks; a changelog has none. */
 export function pagesWithExamples(): string[] {
   return readPages().filter(({ blocks }) => blocks.some(({ language }) => language === "ts")).map(({ path }) => path);

@@ -31,11 +31,12 @@ export function standInForNpx(): void {
   const bin = join(process.cwd(), "bin");
   mkdirSync(bin);
   const packages = join(root, "node_modules", "@modelcontextprotocol");
+  const flags = "Deno" in globalThis ? "run -A --quiet --no-check" : "";
   const program = `#!/bin/sh
 shift
 name=$(basename "$1")
 shift
-exec ${JSON.stringify(process.execPath)} run -A --quiet --no-check ${packages}/$name/dist/index.js "$@"
+exec ${JSON.stringify(process.execPath)} ${flags} ${packages}/$name/dist/index.js "$@"
 `;
   writeFileSync(join(bin, "npx"), program);
   chmodSync(join(bin, "npx"), 0o755);
