@@ -57,7 +57,7 @@ export async function checkBlocks(pages: readonly Page[]): Promise<BlocksReport>
     const wrong = await makeTools(dirname(file), script);
     if (wrong !== undefined) problems.push(`${place} has no tools.ts\n${wrong}`);
   }
-  const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
+  const compiler = join(root, "node_modules", "typescript", "lib", "tsc.js");
   const checked = await runProcess([...script, compiler, "--pretty", "false", "-p", config], { timeout: 200_000 });
   if (checked.code !== 0) problems.push(inPages(checked.output, written));
   const runnable = written.filter(({ use }) => use !== "types");
