@@ -1,7 +1,8 @@
-/** `bun run check`: types, lint, format, floors, manifests, the API, docs, publishing, deploying and bundle budgets; `--only <step>` runs one. */
+/** `bun run check`: types, lint, format, floors, manifests, the API, docs, guides, publishing, deploying and bundle budgets; `--only <step>` runs one. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { pagesWithExamples } from "./check_docs/pages.ts";
 import { runProcess } from "./process.ts";
 import { denoPath, root, scriptCommand } from "./programs.ts";
 
@@ -47,6 +48,7 @@ function listSteps(deno: string, script: readonly string[]): Step[] {
     { name: "api", inputs: ["mod.ts"], command: tool("api_snapshot") },
     { name: "docs", inputs: entries(), command: (inputs) => [deno, "doc", "--lint", ...inputs] },
     { name: "examples in docs", inputs: [...entries(), ...sources()], command: docTests(deno) },
+    { name: "guides", inputs: ["README.md"], command: tool("check_docs") },
     { name: "publish", inputs: ["mod.ts"], command: () => [deno, "publish", "--dry-run", "--allow-dirty"] },
     { name: "publish, import", inputs: ["mod.ts"], command: tool("publish_test", "--only", "jsr") },
     { name: "deploy", inputs: ["wrangler.toml"], command: tool("check_deploy") },
@@ -71,7 +73,7 @@ async function runStep(step: Step): Promise<"passed" | "failed" | "skipped"> {
   const problems: string[] = [];
   if (ended.code !== 0) {
     problems.push(ended.timedOut ? "killed after 300 s" : `exit code ${ended.code}`, ended.output);
-  } else if (step.name === "sizes") console.log(ended.standardOutput.trimEnd());
+  } else if (step.name === "sizes" || step.name === "guides") console.log(ended.standardOutput.trimEnd());
   const seconds = `(${((performance.now() - started) / 1000).toFixed(1)} s)`;
   console.log(`${title}${problems.length === 0 ? "passed" : "FAILED"} ${seconds}`);
   for (const line of problems.join("\n").trimEnd().split("\n")) if (line !== "") console.log(`    ${line}`);
@@ -90,18 +92,7 @@ function sources(): string[] {
     .map((entry) => `src/${entry.replaceAll("\\", "/")}`);
   return [
     ...files,
-    "README.md",
-    "docs/AGENTS.md",
-    "docs/AUTH.md",
-    "docs/DASHBOARD.md",
-    "docs/HUB.md",
-    "docs/LIMITS.md",
-    "docs/MODELS.md",
-    "docs/RUNNER.md",
-    "docs/RUNS.md",
-    "docs/SIGN_IN.md",
-    "docs/TELEMETRY.md",
-    "docs/TRANSPORTS.md",
+    ...pagesWithExamples(),
   ]
     .filter((file) => /\.(ts|md)$/.test(file) && existsSync(join(root, file)))
     .filter((file) => readFileSync(join(root, file), "utf8").includes("```ts"));

@@ -21,10 +21,11 @@ export type Credential = string | ((signal?: AbortSignal) => string | Promise<st
  * @throws {TypeError} When the token is empty or holds anything but visible ASCII.
  *
  * @example A token that is renewed elsewhere
- * ```ts ignore
+ * ```ts ignore with=example
  * import { connect } from "@causeway/mcp";
  * import { bearerAuth } from "@causeway/mcp/auth";
  *
+ * const tokens = { current: () => Promise.resolve({ accessToken: "t0ken" }) };
  * const auth = bearerAuth(async () => (await tokens.current()).accessToken);
  * await using client = await connect("https://example.com/mcp", { auth });
  * ```
@@ -45,11 +46,11 @@ export function bearerAuth(token: Credential): Authorizer {
  * @throws {TypeError} When the name is none or belongs to the protocol, or the value is empty or cannot stand in a header.
  *
  * @example A key of an API
- * ```ts ignore
+ * ```ts ignore with=example
  * import { connect } from "@causeway/mcp";
  * import { headerAuth } from "@causeway/mcp/auth";
  *
- * await using client = await connect("https://example.com/mcp", { auth: headerAuth("X-API-Key", key) });
+ * await using client = await connect("https://example.com/mcp", { auth: headerAuth("X-API-Key", "k3y") });
  * ```
  */
 export function headerAuth(name: string, value: Credential): Authorizer {

@@ -91,8 +91,13 @@ export const resolve: Resolve = async (hostname): Promise<string[]> => {
  * @throws {McpError} When it cannot be opened, is no database, or Node is older than 22.13.
  *
  * @example A place for runs
- * ```ts ignore
- * const runs = createRuns({ database: await openDatabase("runs.db"), agents: { helper } });
+ * ```ts
+ * import { createRuns } from "@causeway/mcp/agent";
+ * import { openDatabase } from "@causeway/mcp/local";
+ *
+ * const database = await openDatabase(":memory:"); // or a file: "runs.db"
+ * await using runs = createRuns({ database, agents: {} });
+ * await runs.resume();
  * ```
  */
 export async function openDatabase(path: string, options?: OpenDatabaseOptions): Promise<SqlDatabase> {

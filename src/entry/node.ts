@@ -2,11 +2,11 @@
  * The core for Node: processes, WebSockets and the rest of the ports are filled in.
  *
  * @example Call a tool of a local server
- * ```ts ignore
+ * ```ts ignore with=npx
  * import { connect } from "@causeway/mcp/node";
  *
  * await using client = await connect({ command: "npx", args: ["-y", "@modelcontextprotocol/server-everything"] });
- * console.log(await client.callTool("echo", { message: "hello" }));
+ * console.log(await client.callTool("get-sum", { a: 1, b: 2 }));
  * ```
  *
  * @module
@@ -65,13 +65,14 @@ export const openHub: OpenHub = createOpenHub(connect);
  * @throws {TypeError} When it is to serve WebSockets, and the package `ws` is not installed.
  *
  * @example A server in three lines
- * ```ts ignore
+ * ```ts
  * import { serveHttp } from "@causeway/mcp/node";
  * import { createHandler, McpServer } from "@causeway/mcp/server";
  *
  * const server = new McpServer({ name: "greeter", version: "1.0.0" });
  * server.tool("greet", {}, () => "hello");
- * await serveHttp(createHandler(server), { port: 8080 });
+ * await using host = await serveHttp(createHandler(server), { port: 0 }); // without a port: 8080
+ * console.assert(host.url.startsWith("http://127.0.0.1:"));
  * ```
  */
 export const serveHttp: ServeHttp = createServeHttp(listenNode);

@@ -55,9 +55,13 @@ export const openHub: OpenHub = /* @__PURE__ */ createOpenHub(connect, { concurr
  * @param webSocket Of `createSocketEndpoint`.
  *
  * @example One path for HTTP and WebSocket, in Hono
- * ```ts ignore
+ * ```ts
+ * import { createHandler, createSocketEndpoint, McpServer } from "@causeway/mcp/server";
+ * import { withWebSocket } from "@causeway/mcp/workers";
+ *
+ * const server = new McpServer({ name: "greeter", version: "1.0.0" });
  * const handler = withWebSocket(createHandler(server), createSocketEndpoint(server));
- * app.all("/mcp", (context) => handler(context.req.raw));
+ * export default { fetch: handler }; // in Hono: app.all("/mcp", (context) => handler(context.req.raw))
  * ```
  */
 export const withWebSocket: WithWebSocket = /* @__PURE__ */ createWithWebSocket(upgradeWorkers);

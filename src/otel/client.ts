@@ -62,7 +62,7 @@ const headerNames = ["traceparent", "tracestate", "baggage"];
  * is dropped. In the place of `telemetry`, not beside it: each makes a span of its own.
  *
  * @example Record what a client does
- * ```ts ignore
+ * ```ts ignore with=example
  * import { connect } from "@causeway/mcp";
  * import { openTelemetry } from "@causeway/mcp/otel";
  *

@@ -43,13 +43,14 @@ export interface ChannelServer {
  * @param channel The way to the client; it is opened here.
  *
  * @example Client and server in one process
- * ```ts ignore
- * import { connect } from "@causeway/mcp";
- * import { ChannelTransport, createMemoryPair } from "@causeway/mcp/transport";
+ * ```ts
+ * import { ChannelTransport, Client, createMemoryPair } from "@causeway/mcp";
+ * import { McpServer, serveChannel } from "@causeway/mcp/server";
  *
  * const [near, far] = createMemoryPair();
- * serveChannel(server, far);
- * await using client = await connect(new ChannelTransport(() => near));
+ * void serveChannel(new McpServer({ name: "greeter", version: "1.0.0" }), far);
+ * await using client = new Client(new ChannelTransport(() => near));
+ * await client.ping();
  * ```
  */
 export function serveChannel(

@@ -241,6 +241,5 @@ const notes = [
   "",
   "- The limits of the runtimes themselves (the size of a reply's head, for one) are theirs: Node refuses at 16 KiB, the others at",
   "  their own; what none of them ends is ended by `timeouts.headers`.",
-  "- F23 (refreshing a token in mid-session), F46 and F47 (the runner) belong to parts that are not in this version.",
   "- A wrong answer under a right id on one shared pipe cannot be told from a right one: the id is all that a pipe has.",
 ];

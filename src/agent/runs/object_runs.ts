@@ -43,17 +43,16 @@ export interface ObjectRuns extends DurableRuns {
  * @throws {RangeError} When a secret is shorter than 16 bytes.
  *
  * @example The object
- * ```ts ignore
- * import { createObjectRuns } from "@causeway/mcp/agent";
- * import { createObjectDatabase } from "@causeway/mcp/workers";
+ * ```ts
+ * import { createObjectRuns, type ObjectAlarm, type ObjectRuns } from "@causeway/mcp/agent";
+ * import { createObjectDatabase, type ObjectSqlStorage } from "@causeway/mcp/workers";
  *
  * export class RunsObject {
- *   runs;
- *   constructor(state) {
- *     const { storage } = state;
- *     this.runs = createObjectRuns({ database: createObjectDatabase(storage), storage, agents: { helper } });
+ *   runs: ObjectRuns;
+ *   constructor({ storage }: { storage: ObjectSqlStorage & ObjectAlarm }) {
+ *     this.runs = createObjectRuns({ database: createObjectDatabase(storage), storage, agents: {} });
  *   }
- *   alarm() {
+ *   alarm(): Promise<void> {
  *     return this.runs.alarm();
  *   }
  * }

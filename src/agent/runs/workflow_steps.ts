@@ -82,14 +82,17 @@ export function createStoreMarker(store: Pick<Required<Store>, "compareAndSet">,
  * @param marker Where a step is marked before it begins: outside of the workflow, as a Durable Object.
  *
  * @example In a workflow
- * ```ts ignore
- * class AgentWorkflow extends WorkflowEntrypoint {
- *   async run(event, step) {
- *     const store = createStubStore(this.env.STORES.get(this.env.STORES.idFromName("marks")));
- *     const steps = workflowSteps(step, createStoreMarker(store, event.instanceId));
- *     return await steps.do("book", {}, () => bookTheFlight());
- *   }
- * }
+ * ```ts
+ * import { createStoreMarker, workflowSteps } from "@causeway/mcp/agent";
+ * import type { WorkflowStepLike } from "@causeway/mcp/agent";
+ * import { createStubStore, type StoreStub } from "@causeway/mcp/workers";
+ *
+ * // What `run(event, step)` of a class that extends WorkflowEntrypoint does; `stub` is that of a StoreObject.
+ * const run = async (event: { instanceId: string }, step: WorkflowStepLike, stub: StoreStub) => {
+ *   const steps = workflowSteps(step, createStoreMarker(createStubStore(() => stub), event.instanceId));
+ *   return await steps.do("book", {}, () => Promise.resolve("booked"));
+ * };
+ * console.assert(typeof run === "function");
  * ```
  */
 export function workflowSteps(step: WorkflowStepLike, marker: IntentMarker): Steps {

@@ -77,7 +77,7 @@ export interface TelemetryOptions {
  * an event with the phase `connect`. Retries and rounds of input belong to the one request that they serve.
  *
  * @example Print how long tools take
- * ```ts ignore
+ * ```ts ignore with=example
  * import { connect, telemetry } from "@causeway/mcp";
  *
  * const watch = telemetry({ onEvent: ({ type, tool, milliseconds }) => console.log(type, tool, milliseconds) });

@@ -31,7 +31,7 @@ export interface BrowserSignInOptions {
  * @throws {RangeError} When `timeout` is no positive number.
  *
  * @example A program with a person
- * ```ts ignore
+ * ```ts ignore with=example
  * import { createOAuth } from "@causeway/mcp/auth";
  * import { authorizeInBrowser, connect } from "@causeway/mcp/local";
  *

@@ -100,10 +100,17 @@ export const usualMedia: readonly string[] = ["image/png", "image/jpeg", "image/
  * @returns By qualified name: for `tools`.
  *
  * @example With the AI SDK
- * ```ts ignore
- * import { streamText } from "ai";
+ * ```ts ignore with=shop
+ * import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+ * import { openHub } from "@causeway/mcp";
+ * import { toAiSdkTools } from "@causeway/mcp/hub";
+ * import { stepCountIs, streamText } from "ai";
  *
- * const { textStream } = streamText({ model, tools: toAiSdkTools(hub), prompt: "Which issues are open?" });
+ * const model = createOpenAICompatible({ name: "local", baseURL: "https://models.example.com/v1" })("qwen3");
+ * await using hub = await openHub({ shop: { url: "https://shop.example.com/mcp" } });
+ * const prompt = "Find red shoes";
+ * const { textStream } = streamText({ model, tools: toAiSdkTools(hub), prompt, stopWhen: stepCountIs(5) });
+ * for await (const text of textStream) console.log(text);
  * ```
  */
 export function toAiSdkTools(hub: HubLike, options: AiSdkOptions = {}): Record<string, AiSdkTool> {

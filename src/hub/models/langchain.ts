@@ -82,10 +82,14 @@ export interface LangChainMessage {
  * The tools of a hub for LangChain.
  *
  * @example With LangChain
- * ```ts ignore
- * import { tool } from "@langchain/core/tools";
+ * ```ts
+ * import { openHub } from "@causeway/mcp";
+ * import { toLangChainTools } from "@causeway/mcp/hub";
  *
- * const tools = toLangChainTools(hub).map((made) => tool(made.func, made));
+ * await using hub = await openHub({});
+ * const made = toLangChainTools(hub);
+ * // With `tool` of "@langchain/core/tools": made.map((one) => tool(one.func, one)).
+ * console.assert(made.every(({ func }) => typeof func === "function"));
  * ```
  */
 export function toLangChainTools(

@@ -28,11 +28,13 @@ interface BunSqlite {
  * @throws {McpError} When it cannot be opened, or is no database.
  *
  * @example A place for runs
- * ```ts ignore
+ * ```ts ignore with=nothing
  * import { openDatabase } from "@causeway/mcp/bun";
  * import { createRuns } from "@causeway/mcp/agent";
  *
- * const runs = createRuns({ database: await openDatabase("runs.db"), agents: { helper } });
+ * const database = await openDatabase(":memory:"); // or a file: "runs.db"
+ * await using runs = createRuns({ database, agents: {} });
+ * await runs.resume();
  * ```
  */
 export async function openDatabase(path: string, options: OpenDatabaseOptions = {}): Promise<SqlDatabase> {

@@ -27,11 +27,13 @@ interface NodeSqlite {
  * @throws {McpError} When it cannot be opened, is no database, or Node is too old.
  *
  * @example A place for runs
- * ```ts ignore
+ * ```ts
  * import { openDatabase } from "@causeway/mcp/node";
  * import { createRuns } from "@causeway/mcp/agent";
  *
- * const runs = createRuns({ database: await openDatabase("runs.db"), agents: { helper } });
+ * const database = await openDatabase(":memory:"); // or a file: "runs.db"
+ * await using runs = createRuns({ database, agents: {} });
+ * await runs.resume();
  * ```
  */
 export async function openDatabase(path: string, options: OpenDatabaseOptions = {}): Promise<SqlDatabase> {

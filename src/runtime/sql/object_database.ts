@@ -29,8 +29,15 @@ export interface ObjectSqlStorage {
  * @throws {TypeError} When the object has no SQLite.
  *
  * @example Runs in an object
- * ```ts ignore
- * const runs = createObjectRuns({ database: createObjectDatabase(state.storage), storage: state.storage, agents });
+ * ```ts
+ * import { createObjectRuns } from "@causeway/mcp/agent";
+ * import type { ObjectAlarm } from "@causeway/mcp/agent";
+ * import { createObjectDatabase } from "@causeway/mcp/workers";
+ * import type { ObjectSqlStorage } from "@causeway/mcp/workers";
+ *
+ * const open = ({ storage }: { storage: ObjectSqlStorage & ObjectAlarm }) =>
+ *   createObjectRuns({ database: createObjectDatabase(storage), storage, agents: {} });
+ * console.assert(typeof open === "function");
  * ```
  */
 export function createObjectDatabase(storage: ObjectSqlStorage): SqlDatabase {

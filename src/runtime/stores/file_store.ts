@@ -45,9 +45,13 @@ const leftOver = 3_600_000;
  * @throws {RangeError} When `lockTimeout` is no positive number.
  *
  * @example Sign-ins that outlive the process
- * ```ts ignore
- * const store = createFileStore(join(homedir(), ".config", "my-program", "credentials"));
+ * ```ts
+ * import { createOAuth } from "@causeway/mcp/auth";
+ * import { createFileStore } from "@causeway/mcp/local";
+ *
+ * const store = createFileStore("/home/ada/.config/my-program/credentials");
  * const oauth = createOAuth({ store, redirectUri: "http://127.0.0.1:8085/callback" });
+ * console.assert(typeof oauth.wrap === "function");
  * ```
  */
 export function createFileStore(folder: string, options: FileStoreOptions = {}): FileStore {

@@ -36,8 +36,13 @@ const longestName = 512;
  * @throws {RangeError} When the prefix is too long.
  *
  * @example Clients that were registered once
- * ```ts ignore
- * const store = createSealedStore(createKvStore(env.CREDENTIALS), { keys: env.STORE_KEY });
+ * ```ts
+ * import { createSealedStore } from "@causeway/mcp/auth";
+ * import { createKvStore, type KvNamespace } from "@causeway/mcp/workers";
+ *
+ * const storeOf = (env: { CREDENTIALS: KvNamespace; STORE_KEY: string }) =>
+ *   createSealedStore(createKvStore(env.CREDENTIALS), { keys: env.STORE_KEY });
+ * console.assert(typeof storeOf === "function");
  * ```
  */
 export function createKvStore(namespace: KvNamespace, options: KvStoreOptions = {}): Store {

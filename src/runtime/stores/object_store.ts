@@ -32,9 +32,13 @@ const longestKey = 2_048;
  * One text has at most 2 MB there, and 128 KiB in objects without SQLite.
  *
  * @example What an object keeps
- * ```ts ignore
- * const store = createObjectStore(state.storage);
- * const tasks = createTasks({ store: createTaskStore(store) });
+ * ```ts
+ * import { createTasks, createTaskStore } from "@causeway/mcp/server";
+ * import { createObjectStore, type ObjectStorage } from "@causeway/mcp/workers";
+ *
+ * const tasksOf = (state: { storage: ObjectStorage }) =>
+ *   createTasks({ store: createTaskStore(createObjectStore(state.storage)) });
+ * console.assert(typeof tasksOf === "function");
  * ```
  */
 export function createObjectStore(storage: ObjectStorage): Required<Store> {

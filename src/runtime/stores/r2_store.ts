@@ -47,8 +47,13 @@ export interface R2Store extends Store {
  * @throws {RangeError} When the prefix is too long.
  *
  * @example Large results
- * ```ts ignore
- * const hub = withResultBudget(inner, { store: createR2Store(env.RESULTS), chunkSize: 1_000_000 });
+ * ```ts
+ * import { withResultBudget } from "@causeway/mcp/hub";
+ * import { createR2Store, type HubLike, type R2Bucket } from "@causeway/mcp/workers";
+ *
+ * const bounded = (hub: HubLike, env: { RESULTS: R2Bucket }) =>
+ *   withResultBudget(hub, { store: createR2Store(env.RESULTS), chunkSize: 1_000_000 });
+ * console.assert(typeof bounded === "function");
  * ```
  */
 export function createR2Store(bucket: R2Bucket, options: R2StoreOptions = {}): R2Store {

@@ -35,11 +35,16 @@ const address = "https://store.invalid/";
  * `wrangler.toml`. It can be reached by a binding only, and trusts whoever has one.
  *
  * @example In the module of the Worker
- * ```ts ignore
- * import { createStubStore } from "@causeway/mcp/workers";
+ * ```ts
+ * import { createStubStore, type StoreStub } from "@causeway/mcp/workers";
  *
  * export { StoreObject } from "@causeway/mcp/workers";
- * const store = createStubStore(() => env.STORES.get(env.STORES.idFromName("oauth")));
+ *
+ * interface Env {
+ *   STORES: { idFromName(name: string): object; get(id: object): StoreStub };
+ * }
+ * const storeOf = (env: Env) => createStubStore(() => env.STORES.get(env.STORES.idFromName("oauth")));
+ * console.assert(typeof storeOf === "function");
  * ```
  *
  * @example In wrangler.toml
@@ -86,8 +91,13 @@ export class StoreObject {
  * an `McpError` when what answers is no `StoreObject`.
  *
  * @example One store for all isolates
- * ```ts ignore
- * const store = createStubStore(() => env.STORES.get(env.STORES.idFromName("oauth")));
+ * ```ts
+ * import { createStubStore } from "@causeway/mcp/workers";
+ *
+ * // In the place of `env.STORES.get(env.STORES.idFromName("oauth"))`: an object that has nothing.
+ * const stub = { fetch: () => Promise.resolve(Response.json({ value: null })) };
+ * const store = createStubStore(() => stub);
+ * console.assert(await store.get("nothing") === undefined);
  * ```
  */
 export function createStubStore(stub: StoreStub | (() => StoreStub)): Required<Store> {

@@ -52,11 +52,15 @@ export interface SocketEndpoint {
  * @throws {TypeError} When an option makes no sense.
  *
  * @example One server on HTTP and WebSocket
- * ```ts ignore
- * import { serveHttp } from "@causeway/mcp/bun";
- * import { createHandler, createSocketEndpoint } from "@causeway/mcp/server";
+ * ```ts
+ * import { connect, serveHttp } from "@causeway/mcp/local";
+ * import { createHandler, createSocketEndpoint, McpServer } from "@causeway/mcp/server";
  *
- * await serveHttp(createHandler(server), { port: 8080, webSocket: createSocketEndpoint(server) });
+ * const server = new McpServer({ name: "greeter", version: "1.0.0" });
+ * const webSocket = createSocketEndpoint(server);
+ * await using host = await serveHttp(createHandler(server), { port: 0, webSocket });
+ * await using client = await connect(`ws://127.0.0.1:${host.port}/mcp`);
+ * await client.ping();
  * ```
  */
 export function createSocketEndpoint(server: Servable, options: SocketEndpointOptions = {}): SocketEndpoint {

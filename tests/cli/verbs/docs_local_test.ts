@@ -9,6 +9,7 @@ import { program, quote } from "../support.ts";
 
 const root = process.cwd();
 const guide = readFileSync(`${root}/docs/COMMAND.md`, "utf8");
+const readme = readFileSync(`${root}/README.md`, "utf8");
 
 /** One command of the guide, and what stands below it. */
 interface Example {
@@ -75,21 +76,32 @@ function run(command: string, cwd: string, env: Record<string, string>): Promise
   });
 }
 
-describe("docs/COMMAND.md", () => {
-  test("each command gives what stands below it", async () => {
-    const folder = realpathSync(mkdtempSync(join(tmpdir(), "causeway-docs-")));
-    try {
-      const env = prepare(folder);
-      const wrong: string[] = [];
-      const examples = examplesOf(guide);
-      assert(examples.length > 30, `only ${examples.length} examples were found`);
-      for (const { command, says } of examples) {
-        const out = await run(command, join(folder, "app"), env);
-        if (!patternOf(says).test(out)) wrong.push(`$ ${command}\n${out}--- should be\n${says}`);
-      }
-      assert(wrong.length === 0, wrong.join("\n"));
-    } finally {
-      rmSync(folder, { recursive: true });
+/** Runs all examples of a page, one after the other, in a folder of their own. */
+async function runAll(examples: readonly Example[]): Promise<void> {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "causeway-docs-")));
+  try {
+    const env = prepare(folder);
+    const wrong: string[] = [];
+    for (const { command, says } of examples) {
+      const out = await run(command, join(folder, "app"), env);
+      if (!patternOf(says).test(out)) wrong.push(`$ ${command}\n${out}--- should be\n${says}`);
     }
+    assert(wrong.length === 0, wrong.join("\n"));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+describe("each command of a page gives what stands below it", () => {
+  test("docs/COMMAND.md", async () => {
+    const examples = examplesOf(guide);
+    assert(examples.length > 30, `only ${examples.length} examples were found`);
+    await runAll(examples);
+  });
+
+  test("README.md", async () => {
+    const examples = examplesOf(readme);
+    assert(examples.length > 1, `only ${examples.length} examples were found`);
+    await runAll(examples);
   });
 });

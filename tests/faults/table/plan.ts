@@ -11,8 +11,10 @@ export interface Planned {
   readonly elsewhere?: string;
 }
 
-const auth = "belongs to src/auth, which is not in this version; without it a 401 or 403 ends the call at once (F24)";
-const runner = "belongs to the runner, which is not in this version";
+const auth =
+  "tests/auth/races/one_process_test.ts and ahead_test.ts: the token is renewed, and the call goes on; without `auth` a 401 or 403 ends the call at once (F24)";
+const leaves = "tests/runner/leaving_test.ts and tests/runner/tools_test.ts";
+const storage = "tests/runner/access/closed_test.ts: what cannot be found out or kept is 503, and nothing is done";
 const egress = "tests/egress/guarded_fetch_test.ts and tests/egress/address_test.ts, with a resolver of the test's own";
 
 /** By number. */
@@ -62,7 +64,7 @@ export const plan: Readonly<Record<number, Planned>> = {
   43: { title: "a flood on standard error" },
   44: { title: "a program that cannot be started, ends at once, or greets" },
   45: { title: "a write after the end" },
-  46: { title: "the client of the runner leaves in mid-call", elsewhere: runner },
-  47: { title: "storage that fails", elsewhere: runner },
+  46: { title: "the client of the runner leaves in mid-call", elsewhere: leaves },
+  47: { title: "storage that fails", elsewhere: storage },
   48: { title: "the wall clock jumps, timers are late" },
 };
