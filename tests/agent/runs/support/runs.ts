@@ -48,7 +48,7 @@ export async function reach(runs: Runs, id: string, state: RunState, limit = 20_
     if (Date.now() > until || run?.end) {
       throw new Error(`The run is ${run?.state} (${JSON.stringify(run)}), not ${state}`);
     }
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await new Promise((resolve) => setTimeout(resolve, 1));
   }
 }
 
