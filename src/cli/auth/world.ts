@@ -5,7 +5,7 @@
  */
 import process from "node:process";
 import { createInterface } from "node:readline";
-import { createFileStore } from "../../entry/local.ts";
+import { createFileStore } from "../../runtime/stores/file_store.ts";
 import { systemResolve } from "../../runtime/child.ts";
 import { authFolder } from "./home.ts";
 import type { AuthWorld } from "./oauth.ts";

@@ -7,7 +7,7 @@ import { openOwn, saveServer } from "../../config/own.ts";
 import type { CommandLine } from "../../command_line.ts";
 import type { JsonObject } from "../../../protocol/json_rpc.ts";
 import { exitCodes, UsageError } from "../../failure.ts";
-import { withDestination } from "../../session.ts";
+import { withDestination } from "../../session/session.ts";
 import { readServer } from "../../target/config.ts";
 import { resolveTarget } from "../../target/target.ts";
 import type { Destination } from "../../target/target.ts";

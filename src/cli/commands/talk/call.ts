@@ -4,7 +4,7 @@
  * @module
  */
 import type { Client } from "../../../client/mod.ts";
-import { ProtocolViolationError } from "../../../protocol/mod.ts";
+import { ProtocolViolationError } from "../../../protocol/errors.ts";
 import type { JsonObject } from "../../../protocol/json_rpc.ts";
 import type { CallToolResult, Tool } from "../../../protocol/mod.ts";
 import { checkArguments } from "../../arguments/check.ts";
@@ -14,7 +14,7 @@ import { buildArguments } from "../../arguments/values.ts";
 import type { CommandLine } from "../../command_line.ts";
 import { exitCodes, UsageError } from "../../failure.ts";
 import { splitName } from "../../target/split.ts";
-import { withClient } from "../../session.ts";
+import { withClient } from "../../session/session.ts";
 import { createProgressLine, writeError, writeOut } from "../../terminal.ts";
 import { plainJson } from "../../text/plain.ts";
 import { resultText } from "../../text/result.ts";
