@@ -34,7 +34,9 @@ export interface Fault {
 export function takeApart(argv: readonly string[]): Written {
   const given: Record<string, string[]> = {};
   let found: { command: string | undefined; words: readonly string[] } = { command: undefined, words: [] };
-  const root = buildProgram((command, words) => found = { command, words }, given);
+  // Only what may be meant: the making of all of them takes longer than the reading.
+  const names = commandNames().filter((name) => argv.includes(name));
+  const root = buildProgram((command, words) => found = { command, words }, given, { names });
   try {
     root.parse([...argv], { from: "user" });
   } catch (error) {
@@ -52,7 +54,7 @@ export function takeApart(argv: readonly string[]): Written {
  * @param name `tools`, `servers`, `servers list`; undefined for all.
  */
 export function helpText(name: string | undefined, width: number): string {
-  const root = buildProgram(() => {}, {}, width);
+  const root = buildProgram(() => {}, {}, { width });
   let command: Command = root;
   for (const word of name?.split(" ") ?? []) command = command.commands.find((one) => one.name() === word) ?? command;
   return `${command.helpInformation().trimEnd()}\n${name === undefined ? epilogue(width) : ""}`;
@@ -60,13 +62,18 @@ export function helpText(name: string | undefined, width: number): string {
 
 type Found = (command: string | undefined, words: readonly string[]) => void;
 
-function buildProgram(found: Found, given: Record<string, string[]>, width = 80): Command {
+/** @param options `names`: the commands that it has; all without it. */
+function buildProgram(
+  found: Found,
+  given: Record<string, string[]>,
+  { width = 80, names = commandNames() }: { readonly width?: number; readonly names?: readonly string[] },
+): Command {
   const root = prepare(new Command("causeway"), width)
     .description(`causeway ${version}: MCP servers from a terminal`)
     .usage("<command> [words …] [options]")
     .action((words: string[]) => found(undefined, words));
   addOptions(root, Object.keys(commonOptions), given);
-  for (const name of commandNames()) {
+  for (const name of names) {
     const spec = findCommand(name);
     const command = prepare(root.command(name), width).helpGroup(`${spec?.group ?? groupOf(name)}:`);
     describe(command, spec, given);

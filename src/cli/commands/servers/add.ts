@@ -8,7 +8,7 @@ import type { CommandLine } from "../../command_line.ts";
 import type { JsonObject } from "../../../protocol/json_rpc.ts";
 import { exitCodes, UsageError } from "../../failure.ts";
 import { withDestination } from "../../session/session.ts";
-import { readServer } from "../../target/config.ts";
+import { readServer } from "../../target/server_entry.ts";
 import { resolveTarget } from "../../target/target.ts";
 import type { Destination } from "../../target/target.ts";
 import { writeError, writeOut } from "../../terminal.ts";
