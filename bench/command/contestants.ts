@@ -48,7 +48,10 @@ export function contestants({ bun, deno, node, folder }: Programs): Contestant[]
     ...(node === undefined ? [] : [
       ours("causeway, Node", [node, join(folder, "src", "cli", "main.js")]),
       mcporter([node, join(modules, "mcporter", "dist", "cli.js")]),
-      inspector([node, join(modules, "@modelcontextprotocol", "inspector", "clients", "launcher", "build", "index.js")]),
+      inspector([
+        node,
+        join(modules, "@modelcontextprotocol", "inspector", "clients", "launcher", "build", "index.js"),
+      ]),
       mcpc([node, join(modules, "@apify", "mcpc", "bin", "mcpc")]),
     ]),
   ];

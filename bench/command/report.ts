@@ -68,14 +68,21 @@ function judged({ rows, lives }: CommandFigures): Line[] {
   }
   for (const part of ["everything", "tiny"] as const) {
     const over = (name: string, base: (life: LifeRow) => number): number | undefined =>
-      median(of(part, name).map(({ took, round }) => {
-        const life = lives.find((life) => life.part === part && life.round === round);
-        return ratio(took, life && base(life));
-      }));
+      median(
+        of(part, name).map(({ took, round }) => {
+          const life = lives.find((life) => life.part === part && life.round === round);
+          return ratio(took, life && base(life));
+        }),
+      );
     for (const [at, name] of own.entries()) {
       const most = at === 0 ? { most: 1.2 } : {};
       const what = `${name}: ${titles[part]}`;
-      lines.push({ what: `${what} ÷ the same life by hand`, value: over(name, ({ gone }) => gone), unit: " ×", ...most });
+      lines.push({
+        what: `${what} ÷ the same life by hand`,
+        value: over(name, ({ gone }) => gone),
+        unit: " ×",
+        ...most,
+      });
       lines.push({
         ...{ what: `${what} ÷ its answer to initialize`, value: over(name, ({ greeted }) => greeted), unit: " ×" },
         ...most,

@@ -81,7 +81,9 @@ export async function measureCommand(options: CommandBenchOptions): Promise<Comm
     for (let round = 0; round < (quick ? 3 : 9); round++) {
       console.error(`command, round ${round + 1}`);
       const turn = round % 2 === 0 ? all : [...all].reverse();
-      if (isWanted("help")) for (const one of turn) rows.push(await measure(one, "help", [one.help], { round, cwd, env }));
+      if (isWanted("help")) {
+        for (const one of turn) rows.push(await measure(one, "help", [one.help], { round, cwd, env }));
+      }
       for (const server of servers) {
         lives.push({ part: server.name, round, ...await liveOnce(server) });
         for (const one of turn) {
@@ -100,12 +102,15 @@ export async function measureCommand(options: CommandBenchOptions): Promise<Comm
 async function benchServers({ bun, node, folder }: CommandBenchOptions): Promise<BenchServer[]> {
   const official = join(root, "node_modules", "@modelcontextprotocol", "server-everything", "dist", "index.js");
   const tiny = await buildServing("ours", folder);
-  return [
-    ...(node === undefined ? [] : [{
-      ...{ name: "everything", command: [node, official], tool: "echo", args: { message: "hi" }, says: "Echo: hi" },
-    } as const]),
+  const servers: BenchServer[] = [
     { name: "tiny", command: [bun, tiny, "stdio"], tool: "noop", args: {}, says: "ok" },
   ];
+  if (node !== undefined) {
+    servers.unshift({
+      ...{ name: "everything", command: [node, official], tool: "echo", args: { message: "hi" }, says: "Echo: hi" },
+    });
+  }
+  return servers;
 }
 
 /** The servers, for those who take them from a config. */

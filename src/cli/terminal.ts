@@ -112,7 +112,7 @@ function write(stream: typeof process.stderr, text: string): Promise<void> {
 }
 
 /** A reader that goes away before the end (`| head`) is no error of ours. */
-function ignoreLostReader(stream: typeof process.stderr): void {
+function ignoreLostReader(stream: typeof process.stdout | typeof process.stderr): void {
   if (!stream.listeners("error").includes(ignore)) stream.on("error", ignore);
 }
 

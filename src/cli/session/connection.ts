@@ -17,24 +17,10 @@ import type { Destination } from "../target/target.ts";
 import { createSpinner, isWatched, writeError } from "../terminal.ts";
 import { oneLine } from "../text/plain.ts";
 import { runtimePorts } from "../wire/ports.ts";
-import type { HearWire } from "../wire/tap.ts";
-import type { EarlyChild } from "./early_child.ts";
-import type { Session } from "./session.ts";
+import type { BegunSession } from "./seam.ts";
 
 /** How long a child may take to end by itself, and again after SIGTERM, in milliseconds. */
 const closeTime = 1_000;
-
-/** A session that has begun. */
-export interface BegunSession extends Session {
-  /** Ends with `--timeout` too. */
-  readonly signal: AbortSignal;
-  /** Takes the secrets of the target out of texts. */
-  readonly redact: (text: string) => string;
-  /** Hears what goes over the wire. */
-  readonly hear: HearWire | undefined;
-  /** The program of a local server, which runs already. */
-  readonly child: EarlyChild | undefined;
-}
 
 /**
  * Connects, runs `use`, and closes whatever happens.

@@ -54,8 +54,9 @@ export class EarlyChild implements AsyncDisposable {
         events.exit(status);
       },
     };
-    if (isFirst) this.#held.handOver(heard);
     const child = await (isFirst ? this.#process : this.#start(command, heard));
+    // Who asks has the program first, and then hears of it, as from any that is started now.
+    if (isFirst) setTimeout(() => this.#held.handOver(heard), 0);
     return {
       pid: child.pid,
       write: (text) => child.write(text),

@@ -5,9 +5,6 @@
  *
  * @module
  */
-import type { Client } from "../../client/mod.ts";
-import type { ConnectOptions } from "../../entry/targets.ts";
-import type { AuthWorld } from "../auth/oauth.ts";
 import type { CommandLine } from "../command_line.ts";
 import { withDeadline } from "../deadline.ts";
 import { resolveTarget } from "../target/target.ts";
@@ -15,22 +12,9 @@ import type { Destination } from "../target/target.ts";
 import { hearWire } from "../wire/hear.ts";
 import { EarlyChild } from "./early_child.ts";
 import { redactorFor } from "./redactor.ts";
+import type { Session } from "./seam.ts";
 
-/** What a command does with a client. */
-export type Use = (client: Client, signal: AbortSignal, destination: Destination) => Promise<number>;
-
-/** What is done with the client, and what it is made with. */
-export interface Session {
-  /** Interrupts. */
-  readonly signal: AbortSignal;
-  /** Gets a signal that ends with `--timeout` too. */
-  readonly use: Use;
-  /** Has the sign-ins (the person's own). */
-  readonly world?: AuthWorld;
-  readonly options?: Pick<ConnectOptions, "tasks">;
-  /** Whether somebody else says that it is under way. */
-  readonly isSilent?: boolean;
-}
+export type { Session, Use } from "./seam.ts";
 
 /**
  * Connects, runs `use`, and closes whatever happens.

@@ -4,25 +4,19 @@
  *
  * @module
  */
-import { homedir } from "node:os";
 import { resolve } from "node:path";
 import process from "node:process";
 import { configLocations, pathOf } from "../../hub/config/locations.ts";
-import type { Platform } from "../../hub/config/types.ts";
 import { readConfigFile } from "../../runtime/config_file.ts";
 import { UsageError } from "../failure.ts";
+import { platformHere, userHome } from "./place.ts";
+import type { Config } from "./place.ts";
 
-/** A config file that was read. */
-export interface Config {
-  readonly path: string;
-  /** The names of its servers; each is checked when it is asked for. */
-  readonly names: readonly string[];
-  readonly text: string;
-}
+export type { Config } from "./place.ts";
+export { platformHere, userHome } from "./place.ts";
 
 const folderPaths = ["causeway.json", "mcp.json", ".mcp.json"];
 const maxBytes = 1024 * 1024;
-const platforms: Readonly<Record<string, Platform>> = { darwin: "mac", win32: "windows" };
 
 /** What to say where there is none: what follows says what to do. */
 export const noConfig = "There is no config ./causeway.json, ./mcp.json or ./.mcp.json, nor one of your own";
@@ -74,16 +68,6 @@ export function ownConfig(): string | undefined {
   const place = configLocations.find(({ client, scope }) => client === "Causeway" && scope === "user");
   if (home === undefined || !place) return undefined;
   return pathOf(place, { folder: "", home, platform: platformHere(), environment: process.env });
-}
-
-/** The system that paths are those of. */
-export function platformHere(): Platform {
-  return platforms[process.platform] ?? "linux";
-}
-
-/** The person's own folder; undefined where there is none. */
-export function userHome(): string | undefined {
-  return homedir() || undefined;
 }
 
 async function read(path: string): Promise<string | undefined> {

@@ -10,8 +10,8 @@ import { readHubConfig } from "../../hub/config/read.ts";
 import type { ReadConfig, ReadServer } from "../../hub/config/types.ts";
 import type { StdioCommand } from "../../transport/stdio.ts";
 import { UsageError } from "../failure.ts";
-import { platformHere, userHome } from "./config.ts";
-import type { Config } from "./config.ts";
+import { platformHere, userHome } from "./place.ts";
+import type { Config } from "./place.ts";
 
 /** How a server is reached. */
 export interface ServerEntry {
