@@ -2,8 +2,8 @@
  * `bun run bench`: our client against the floor and its peers on one server, each cell in fresh processes whose order is
  * turned round by round, with the verdict on each target. `--quick` for a minute's look, `--full` for a million calls in
  * memory, `--only <cell, runtime or client, …>` narrows it, `--strict` makes a missed target a failure. `--serving` measures
- * our server alone, `--hub` a hub's catalog and search, `--runs` durable runs, `--runner` the runner under workerd; a run without
- * `--only` and `--quick` does these in the end.
+ * our server alone, `--hub` a hub's catalog and search, `--runs` durable runs, `--runner` the runner under workerd, `--command` the
+ * command's start; a run without `--only` and `--quick` does these in the end.
  */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
