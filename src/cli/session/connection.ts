@@ -48,13 +48,15 @@ async function useClient(destination: Destination, line: CommandLine, known: Kno
   await using client = await open(destination, line, known).finally(() => spinner?.clear());
   // On a terminal the client's own warning is shown.
   if (!isWatched()) await warnOfPlainHttp(destination);
+  // A task may be in work although nothing is asked any more.
+  const rest = (): void => known.options?.tasks ? undefined : child?.rest();
   try {
     const code = await use(client, signal, destination);
-    child?.rest();
+    rest();
     return code;
   } catch (error) {
     // What was asked was answered, or nothing was asked.
-    if (error instanceof UsageError || error instanceof RpcError) child?.rest();
+    if (error instanceof UsageError || error instanceof RpcError) rest();
     throw error;
   }
 }

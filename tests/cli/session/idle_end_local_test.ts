@@ -13,6 +13,7 @@ const skip = process.platform === "win32" ? "it needs a POSIX shell" : false;
 async function served(
   end: string,
   words: readonly string[] = ["echo", "text=hi"],
+  command: readonly string[] = ["call"],
 ): Promise<{ run: Run; noted: string; pid: number }> {
   const folder = mkdtempSync(join(tmpdir(), "causeway-cli-"));
   const file = join(folder, "noted");
@@ -22,7 +23,7 @@ async function served(
     const script = `echo $$ > ${quote(pidFile)}; ${peer("modern")}; ${
       end.replace(/note (\w+)/g, (_, text) => note(text))
     }`;
-    const run = await causeway(["call", `sh -c ${quote(script)}`, ...words]);
+    const run = await causeway([...command, `sh -c ${quote(script)}`, ...words]);
     const noted = existsSync(file) ? readFileSync(file, "utf8") : "";
     return { run, noted, pid: existsSync(pidFile) ? Number(readFileSync(pidFile, "utf8")) : 0 };
   } finally {
@@ -49,6 +50,12 @@ describe("causeway call: the end of its server", () => {
     const { run, pid } = await served(`trap '' TERM; while :; do sleep 0.05; done`);
     assertEquals(run.out, "hi\n", run.err);
     assertEquals(isAlive(pid), false);
+  });
+
+  test("is not hastened when a task may be in work", { skip }, async () => {
+    const end = `trap 'note asked; exit' TERM; sleep 0.3; note own`;
+    const { run, noted } = await served(end, ["echo", "text=hi"], ["tasks", "detach"]);
+    assertEquals([run.code, run.out, noted], [0, "hi\n", "own\n"], run.err);
   });
 
   test("is not hastened when the call broke off", { skip }, async () => {
