@@ -29,6 +29,7 @@ export function writeCommandReport(figures: CommandFigures): { text: string; met
     ...lines.map((line, at) => written(line, verdicts[at] ?? "")),
     "",
     ...figures.notes.map((note) => `${note}.`),
+    ...failures(figures),
     `Ratios are medians of the ratios inside each round (load ${loadavg()[0]?.toFixed(1)} in the end).`,
   ].join("\n");
   const met = verdicts.filter((verdict) => verdict === "met").length;
@@ -90,6 +91,16 @@ function judged({ rows, lives }: CommandFigures): Line[] {
     }
   }
   return lines;
+}
+
+/** Who failed at what, with the reason of the first time. */
+function failures({ rows }: CommandFigures): string[] {
+  const failed = rows.filter(({ failure }) => failure !== undefined);
+  const names = new Set(failed.map(({ name, part }) => `${name}, ${titles[part]}`));
+  return [...names].map((name) => {
+    const times = failed.filter((row) => `${row.name}, ${titles[row.part]}` === name);
+    return `${name}: failed ${times.length} times, first with ${JSON.stringify(times[0]?.failure)}.`;
+  });
 }
 
 /** The least that a peer took in a round. */
