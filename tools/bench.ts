@@ -2,8 +2,8 @@
  * `bun run bench`: our client against the floor and its peers on one server, each cell in fresh processes whose order is
  * turned round by round, with the verdict on each target. `--quick` for a minute's look, `--full` for a million calls in
  * memory, `--only <cell, runtime or client, …>` narrows it, `--strict` makes a missed target a failure. `--serving` measures
- * our server alone, `--hub` a hub's catalog and search, `--runs` durable runs, `--runner` the runner under workerd; a run without
- * `--only` and `--quick` does these in the end.
+ * our server alone, `--hub` a hub's catalog and search, `--runs` durable runs, `--runner` the runner under workerd, `--command` the
+ * command's start; a run without `--only` and `--quick` does these in the end.
  */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
@@ -19,12 +19,14 @@ import {
   type LibraryName,
 } from "../bench/build.ts";
 import type { Runtime } from "../bench/clients/client.ts";
+import { writeCommandReport } from "../bench/command/report.ts";
+import { measureCommand } from "../bench/command/run.ts";
 import { writeHubReport } from "../bench/hub/report.ts";
 import { writeRunnerReport } from "../bench/runner/report.ts";
 import { measureRunner } from "../bench/runner/run.ts";
 import { writeRunsReport } from "../bench/runs/report.ts";
 import { measureDurableRuns } from "../bench/runs/run.ts";
-import { newerNodePath } from "./test/newer_node.ts";
+import { newerNodePath, newestNodePath } from "./test/newer_node.ts";
 import { measureHub } from "../bench/hub/run.ts";
 import { planCells, type PlannedCell } from "../bench/plan.ts";
 import { writeReport } from "../bench/report.ts";
@@ -78,6 +80,7 @@ export async function main(parameters: readonly string[]): Promise<number> {
       hub: { type: "boolean", default: false },
       runs: { type: "boolean", default: false },
       runner: { type: "boolean", default: false },
+      command: { type: "boolean", default: false },
       only: { type: "string", default: "" },
     },
   });
@@ -91,6 +94,7 @@ export async function main(parameters: readonly string[]): Promise<number> {
   if (values.hub) return await runHub(bun, values);
   if (values.runs) return await runRuns(bun, values);
   if (values.runner) return await runRunner(bun, values);
+  if (values.command) return await runCommand(bun, values);
   if (!(await installPeers(bun))) return 1;
   const started = performance.now();
   const commands = findRuntimes(bun);
@@ -106,7 +110,7 @@ export async function main(parameters: readonly string[]): Promise<number> {
   const code = conclude(new Results(samples), runtimes, { strict: values.strict, seconds });
   if (values.only || values.quick) return code;
   const others = [await runServing(bun, values), await runHub(bun, values), await runRuns(bun, values)];
-  return Math.max(code, ...others, await runRunner(bun, values));
+  return Math.max(code, ...others, await runRunner(bun, values), await runCommand(bun, values));
 }
 
 /** Measures our server; 1 when, with `--strict`, a target was missed. */
@@ -160,6 +164,22 @@ async function runRunner(
   return strict && missed > 0 ? 1 : 0;
 }
 
+/** Measures the command beside its peers; 1 when, with `--strict`, a target was missed. */
+async function runCommand(
+  bun: string,
+  { quick, strict, only }: { quick: boolean; strict: boolean; only: string },
+): Promise<number> {
+  if (!(await installPeers(bun))) return 1;
+  const node = await newestNodePath();
+  if (node === undefined) console.log("skipped: what runs on the newest Node (it cannot be fetched)");
+  const parts = only.split(",").filter(Boolean);
+  const figures = await measureCommand({ bun, deno: denoPath(), node, folder, quick, only: parts });
+  writeFileSync(join(folder, "command.json"), JSON.stringify(figures, undefined, 1));
+  const { text, met, missed } = writeCommandReport(figures);
+  console.log(`${text}\n${met} targets met, ${missed} missed`);
+  return strict && missed > 0 ? 1 : 0;
+}
+
 /** The commands, with the collector callable. */
 function collecting(commands: Stage["commands"]): Stage["commands"] {
   return Object.fromEntries(
@@ -181,7 +201,7 @@ async function runAll(jobs: readonly Job[], commands: Stage["commands"], bun: st
 
 async function installPeers(bun: string): Promise<boolean> {
   const cwd = join(root, "bench");
-  if (existsSync(join(cwd, "node_modules", "@ai-sdk", "mcp"))) return true;
+  if (["@ai-sdk/mcp", "mcporter"].every((peer) => existsSync(join(cwd, "node_modules", peer)))) return true;
   console.error("Installing the peers of bench/bun.lockb …");
   const { code, output } = await runProcess([bun, "install", "--frozen-lockfile"], { cwd, timeout: 300_000 });
   if (code !== 0) console.error(output);

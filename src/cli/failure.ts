@@ -21,7 +21,7 @@ import {
   SpawnError,
   TimeoutError,
   UnauthorizedError,
-} from "../protocol/mod.ts";
+} from "../protocol/errors.ts";
 import { oneLine } from "./text/plain.ts";
 
 /** The exit codes of the command: a contract. */

@@ -16,13 +16,12 @@ import { fileURLToPath } from "node:url";
 import { describeFailure, InterruptedError, UsageError } from "./failure.ts";
 import { findCommand } from "./program/commands.ts";
 import { readWords } from "./program/read.ts";
-import { ignoreLostReaders, writeError } from "./terminal.ts";
+import { writeError } from "./terminal.ts";
 
 const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
 const said: boolean | undefined = import.meta.main;
 if (said ?? isProgram()) {
-  ignoreLostReaders();
   process.exit(await run(process.argv.slice(2), interruption()));
 }
 
@@ -37,9 +36,8 @@ export async function run(argv: readonly string[], signal: AbortSignal): Promise
   try {
     if (argv[0] === "__complete") return await (await import("./program/complete.ts")).complete(argv.slice(1));
     const line = await readWords(argv);
-    const { showHelp, showVersion } = await import("./program/help.ts");
-    if (line.command === "help") return await showHelp(line.words);
-    if (line.command === "version") return await showVersion();
+    if (line.command === "help") return await (await import("./program/help.ts")).showHelp(line.words);
+    if (line.command === "version") return await (await import("./program/help.ts")).showVersion();
     const run = await findCommand(line.command)?.load();
     if (!run) throw new UsageError(`Unknown command "${line.command}": causeway --help lists them`);
     return await run(line, signal, (await import("./auth/world.ts")).systemWorld);

@@ -12,11 +12,6 @@ import { oneLine } from "./text/plain.ts";
 /** Begins the current line of a terminal anew. */
 export const eraseLine: string = `\r${String.fromCharCode(27)}[K`;
 
-/** A reader that goes away before the end (`| head`) is no error of ours. */
-export function ignoreLostReaders(): void {
-  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
-}
-
 /**
  * Writes a result. Resolves when it is out, or when nobody reads it any more.
  *
@@ -111,11 +106,20 @@ export function createProgressLine(): ProgressLine {
 }
 
 function write(stream: typeof process.stderr, text: string): Promise<void> {
+  ignoreLostReader(stream);
   // What cannot be told has nobody who would hear of it.
   return new Promise<void>((resolve) => stream.write(text, () => resolve())).catch(() => {});
 }
 
+/** A reader that goes away before the end (`| head`) is no error of ours. */
+function ignoreLostReader(stream: typeof process.stdout | typeof process.stderr): void {
+  if (!stream.listeners("error").includes(ignore)) stream.on("error", ignore);
+}
+
+function ignore(): void {}
+
 function writeResult(chunk: string | Uint8Array): Promise<void> {
+  ignoreLostReader(process.stdout);
   const written = new Promise<void>((resolve, reject) => {
     process.stdout.write(chunk, (error) => error ? reject(error) : resolve());
   });

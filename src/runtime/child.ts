@@ -5,7 +5,6 @@
  * @module
  */
 import { spawn } from "node:child_process";
-import { lookup } from "node:dns/promises";
 import { statSync } from "node:fs";
 import process from "node:process";
 import type { ExitStatus, ProcessEvents, Resolve, SpawnCommand } from "../ports.ts";
@@ -215,6 +214,8 @@ export function pump(
  * @throws {ConnectError} When the name has no address.
  */
 export const systemResolve: Resolve = async (hostname) => {
+  // A program that only starts children does without it.
+  const { lookup } = await import("node:dns/promises");
   try {
     return (await lookup(hostname, { all: true })).map(({ address }) => address);
   } catch (cause) {

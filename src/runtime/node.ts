@@ -3,20 +3,14 @@
  *
  * @module
  */
-import process from "node:process";
 import type { OpenWebSocket, Resolve } from "../ports.ts";
-import { platform, systemResolve } from "./child.ts";
-import { safeEnvironment } from "./environment.ts";
+import { systemResolve } from "./child.ts";
 import { openSocket, openWebSocketWithHeaders } from "./web_socket.ts";
 
+export { baseEnvironment } from "./node_environment.ts";
 export { createNodeFetch } from "./node_fetch.ts";
 export type { NodeFetch, NodeFetchOptions } from "./node_fetch.ts";
 export { nodeSpawn } from "./node_spawn.ts";
-
-/** The environment that a child of this process may have, with `extra` over it. */
-export function baseEnvironment(extra: Readonly<Record<string, string>> = {}): Record<string, string> {
-  return safeEnvironment(platform, process.env, extra);
-}
 
 /** Resolves host names by the system's resolver. */
 export const resolve: Resolve = systemResolve;

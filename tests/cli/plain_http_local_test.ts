@@ -5,7 +5,7 @@ import { describe, test } from "node:test";
 import { assertEquals, assertMatch } from "@std/assert";
 import { serveHttp } from "../../src/entry/local.ts";
 import { createHandler, McpServer } from "../../src/server/mod.ts";
-import { withClient } from "../../src/cli/session.ts";
+import { withClient } from "../../src/cli/session/session.ts";
 
 const addresses = Object.values(networkInterfaces()).flat();
 const address = addresses.find((one) => one?.family === "IPv4" && !one.internal)?.address;

@@ -4,7 +4,7 @@
  * @module
  */
 import type { JsonObject } from "../../protocol/json_rpc.ts";
-import { createSchemaValidator } from "../../protocol/mod.ts";
+import { createSchemaValidator } from "../../protocol/json_schema/mod.ts";
 import type { Tool, ValidateFunction, ValidationIssue } from "../../protocol/mod.ts";
 import { UsageError } from "../failure.ts";
 import { didYouMean } from "../../hub/config/nearest.ts";

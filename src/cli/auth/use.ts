@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { AuthorizationError, AuthorizationRequiredError, UnauthorizedError } from "../../protocol/mod.ts";
+import { AuthorizationError, AuthorizationRequiredError, UnauthorizedError } from "../../protocol/errors.ts";
 import { isObject, isTexts } from "../../protocol/json_rpc.ts";
 import { hasCredentials, signInSettings } from "../../hub/config/auth.ts";
 import type { Store } from "../../ports.ts";

@@ -34,7 +34,9 @@ export interface Fault {
 export function takeApart(argv: readonly string[]): Written {
   const given: Record<string, string[]> = {};
   let found: { command: string | undefined; words: readonly string[] } = { command: undefined, words: [] };
-  const root = buildProgram((command, words) => found = { command, words }, given);
+  // Only what may be meant: the making of all of them takes longer than the reading.
+  const names = commandNames().filter((name) => argv.includes(name));
+  const root = buildProgram(given, { names, found: (command, words) => found = { command, words } });
   try {
     root.parse([...argv], { from: "user" });
   } catch (error) {
@@ -52,7 +54,8 @@ export function takeApart(argv: readonly string[]): Written {
  * @param name `tools`, `servers`, `servers list`; undefined for all.
  */
 export function helpText(name: string | undefined, width: number): string {
-  const root = buildProgram(() => {}, {}, width);
+  const names = name === undefined ? commandNames() : name.split(" ", 1);
+  const root = buildProgram({}, { width, names, isList: name === undefined });
   let command: Command = root;
   for (const word of name?.split(" ") ?? []) command = command.commands.find((one) => one.name() === word) ?? command;
   return `${command.helpInformation().trimEnd()}\n${name === undefined ? epilogue(width) : ""}`;
@@ -60,20 +63,36 @@ export function helpText(name: string | undefined, width: number): string {
 
 type Found = (command: string | undefined, words: readonly string[]) => void;
 
-function buildProgram(found: Found, given: Record<string, string[]>, width = 80): Command {
+/** Which part of the program is wanted. */
+interface ProgramPart {
+  /** The first words of its commands. */
+  readonly names: readonly string[];
+  readonly width?: number;
+  /** They are only listed: without their options, and without what is below them. */
+  readonly isList?: boolean;
+  readonly found?: Found;
+}
+
+function buildProgram(
+  given: Record<string, string[]>,
+  { names, width = 80, isList = false, found = () => {} }: ProgramPart,
+): Command {
   const root = prepare(new Command("causeway"), width)
     .description(`causeway ${version}: MCP servers from a terminal`)
     .usage("<command> [words …] [options]")
     .action((words: string[]) => found(undefined, words));
   addOptions(root, Object.keys(commonOptions), given);
-  for (const name of commandNames()) {
+  for (const name of names) {
     const spec = findCommand(name);
-    const command = prepare(root.command(name), width).helpGroup(`${spec?.group ?? groupOf(name)}:`);
-    describe(command, spec, given);
+    const command = root.command(name).helpGroup(`${spec?.group ?? groupOf(name)}:`);
+    describe(command, spec);
+    if (isList) continue;
+    addOptions(prepare(command, width), spec?.options ?? [], given);
     command.action((words: string[]) => found(name, words));
     for (const below of commandTable.filter((one) => one.name.startsWith(`${name} `))) {
       const verb = prepare(command.command(below.name.slice(name.length + 1)), width);
-      describe(verb, below, given);
+      describe(verb, below);
+      addOptions(verb, below.options ?? [], given);
       verb.action((words: string[]) => found(below.name, words));
     }
   }
@@ -101,11 +120,10 @@ function prepare(command: Command, width: number): Command {
     });
 }
 
-function describe(command: Command, spec: CommandSpec | undefined, given: Record<string, string[]>): void {
+function describe(command: Command, spec: CommandSpec | undefined): void {
   const verbs = commandTable.filter((one) => one.name.startsWith(`${command.name()} `)).map(({ name }) => name);
   const about = spec?.about ?? verbs.map((name) => name.split(" ")[1]).join(", ");
   command.summary(about).description(about).usage(spec ? spec.words || " " : "<verb>");
-  addOptions(command, spec?.options ?? [], given);
 }
 
 function addOptions(command: Command, names: readonly string[], given: Record<string, string[]>): void {

@@ -6,11 +6,11 @@
 import { readSignInOptions } from "../auth/options.ts";
 import type { CommandLine } from "../command_line.ts";
 import { UsageError } from "../failure.ts";
-import { takeApart } from "./build.ts";
 import type { Fault, Written } from "./build.ts";
 import { commandNames, commandTable, findCommand, verbsOf } from "./commands.ts";
 import type { CommandSpec } from "./commands.ts";
 import { allOptions, ownOptions } from "./options.ts";
+import { readPlain } from "./plain.ts";
 import { withVerb } from "./shorthand.ts";
 import { readServeOptions } from "../serve/options.ts";
 import { isHeaderName, isHeaderValue } from "../../hub/config/server/headers.ts";
@@ -19,16 +19,7 @@ import { didYouMean } from "../../hub/config/nearest.ts";
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, "": 1_000, m: 60_000 };
 
 /**
- * Reads the words of the command.
- *
- * @throws {UsageError} When they cannot be understood.
- */
-export function readCommandLine(argv: readonly string[]): CommandLine {
-  return judge(takeApart(argv));
-}
-
-/**
- * The same, also for words without a verb that a config or a URL gives a meaning.
+ * Reads the words of the command, also those without a verb that a config or a URL gives a meaning.
  *
  * @throws {UsageError} When they cannot be understood.
  */
@@ -37,7 +28,10 @@ export async function readWords(argv: readonly string[]): Promise<CommandLine> {
   // What follows its file is a command of its own, with its own options.
   const isRecord = at >= 0 && argv.slice(0, at).every((word) => word.startsWith("-")) && argv.length > at + 2;
   const file = argv[at + 1] ?? "";
-  if (!isRecord || file.startsWith("-")) return judge(await withVerb(takeApart(argv)));
+  if (!isRecord || file.startsWith("-")) {
+    const written = readPlain(argv) ?? (await import("./build.ts")).takeApart(argv);
+    return judge(await withVerb(written));
+  }
   const line = await readWords([...argv.slice(0, at), ...argv.slice(at + 2)]);
   if (!findCommand(line.command)?.connects || line.record !== undefined) {
     throw new UsageError(`Cannot record causeway ${line.command}: only commands that talk to one server are recorded`);
@@ -45,7 +39,8 @@ export async function readWords(argv: readonly string[]): Promise<CommandLine> {
   return { ...line, record: file };
 }
 
-function judge(written: Written): CommandLine {
+/** What was written, judged. */
+export function judge(written: Written): CommandLine {
   const { given } = written;
   if (written.fault) throw faultOf(written.fault, written.command);
   for (const [name, values] of Object.entries(given)) checkValues(name, values);

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { splitName } from "../target/split.ts";
 import type { Written } from "./build.ts";
 
 /** The words with their verb; the same words where they mean nothing without one. */
@@ -14,6 +13,7 @@ export async function withVerb(written: Written): Promise<Written> {
     return written;
   }
   if (/^(https?|wss?):\/\//i.test(first)) return { ...written, command: rest.length > 0 ? "call" : "tools" };
+  const { splitName } = await import("../target/split.ts");
   const found = await splitName(first, given.config?.at(-1));
   if (found === undefined) return written;
   if (found.tool === undefined) return { ...written, command: rest.length > 0 ? "call" : "tools" };

@@ -1,39 +1,22 @@
 /**
- * Config files: servers by name, in the shapes that editors and assistants write. They are only read, never written.
+ * Config files: servers by name, in the shapes that editors and assistants write. They are only read, never written; what
+ * understands them is loaded when there is one.
  *
  * @module
  */
-import { homedir } from "node:os";
 import { resolve } from "node:path";
 import process from "node:process";
-import { configLocations, pathOf, workspaceOf } from "../../hub/config/locations.ts";
-import { readHubConfig } from "../../hub/config/mod.ts";
-import type { Platform, ReadConfig, ReadServer } from "../../hub/config/mod.ts";
+import { configLocations, pathOf } from "../../hub/config/locations.ts";
 import { readConfigFile } from "../../runtime/config_file.ts";
-import type { StdioCommand } from "../../transport/mod.ts";
 import { UsageError } from "../failure.ts";
+import { platformHere, userHome } from "./place.ts";
+import type { Config } from "./place.ts";
 
-/** A config file that was read. */
-export interface Config {
-  readonly path: string;
-  /** The names of its servers; each is checked when it is asked for. */
-  readonly names: readonly string[];
-  readonly text: string;
-}
-
-/** How a server is reached. */
-export interface ServerEntry {
-  readonly target: string | StdioCommand;
-  readonly headers: Readonly<Record<string, string>>;
-  /** All that the config says of it. */
-  readonly server: ReadServer;
-  /** What should be looked at, in one line each. */
-  readonly warnings: readonly string[];
-}
+export type { Config } from "./place.ts";
+export { platformHere, userHome } from "./place.ts";
 
 const folderPaths = ["causeway.json", "mcp.json", ".mcp.json"];
 const maxBytes = 1024 * 1024;
-const platforms: Readonly<Record<string, Platform>> = { darwin: "mac", win32: "windows" };
 
 /** What to say where there is none: what follows says what to do. */
 export const noConfig = "There is no config ./causeway.json, ./mcp.json or ./.mcp.json, nor one of your own";
@@ -62,6 +45,7 @@ export async function findConfigs(
   for (const path of given === undefined ? usualPaths() : [given]) {
     const text = await read(path);
     if (text !== undefined) {
+      const { understand } = await import("./server_entry.ts");
       const { names, problems } = understand(path, text, "");
       const wrong = problems.find(({ severity, server }) => severity === "error" && server === undefined);
       if (wrong && names.length === 0) throw new UsageError(`Cannot use the config: ${wrong.message}`);
@@ -84,47 +68,6 @@ export function ownConfig(): string | undefined {
   const place = configLocations.find(({ client, scope }) => client === "Causeway" && scope === "user");
   if (home === undefined || !place) return undefined;
   return pathOf(place, { folder: "", home, platform: platformHere(), environment: process.env });
-}
-
-/**
- * One server of a config, with its variables filled in. A relative `cwd` is meant from the folder of the file.
- *
- * @throws {UsageError} When something in it is wrong, or a variable is not set.
- */
-export function readServer({ path, text }: Config, name: string): ServerEntry {
-  const { servers, problems } = understand(path, text, name);
-  const about = problems.filter(({ server }) => server === name);
-  const server = Object.hasOwn(servers, name) ? servers[name] : undefined;
-  if (!server) {
-    const wrong = about.find(({ severity }) => severity === "error") ?? about[0];
-    throw new UsageError(wrong?.message ?? `Cannot use "${name}" of "${path}": its name may not be used`);
-  }
-  // That it is reached without encryption is told where one connects.
-  const warnings = about.filter(({ code }) => code !== "plain-text").map(({ message }) => message);
-  if ("url" in server) return { target: server.url, headers: server.headers ?? {}, server, warnings };
-  const { command, args, env, cwd } = server;
-  return { target: { command, args, env, ...(cwd !== undefined && { cwd }) }, headers: {}, server, warnings };
-}
-
-/** The system that paths are those of. */
-export function platformHere(): Platform {
-  return platforms[process.platform] ?? "linux";
-}
-
-/** The person's own folder; undefined where there is none. */
-export function userHome(): string | undefined {
-  return homedir() || undefined;
-}
-
-function understand(path: string, text: string, only: string): ReadConfig {
-  return readHubConfig(text, {
-    source: path,
-    environment: process.env,
-    platform: platformHere(),
-    home: userHome(),
-    folder: workspaceOf(resolve(path)),
-    only,
-  });
 }
 
 async function read(path: string): Promise<string | undefined> {

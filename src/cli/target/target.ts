@@ -3,13 +3,13 @@
  *
  * @module
  */
-import type { ReadServer } from "../../hub/config/mod.ts";
-import type { StdioCommand } from "../../transport/mod.ts";
+import type { ReadServer } from "../../hub/config/types.ts";
+import type { StdioCommand } from "../../transport/stdio.ts";
 import { UsageError } from "../failure.ts";
 import { didYouMean } from "../../hub/config/nearest.ts";
 import { writeError } from "../terminal.ts";
 import { oneLine } from "../text/plain.ts";
-import { findConfigs, readServer } from "./config.ts";
+import { findConfigs } from "./config.ts";
 import { splitWords } from "./words.ts";
 
 /** A server that can be connected to. */
@@ -41,7 +41,7 @@ export async function resolveTarget(
   const configs = await findConfigs(options.config, { until: text });
   const config = configs.find(({ names }) => names.includes(text));
   if (config) {
-    const entry = readServer(config, text);
+    const entry = (await import("./server_entry.ts")).readServer(config, text);
     for (const warning of entry.warnings) await writeError(`causeway: warning: ${oneLine(warning)}\n`);
     const words = [text, ...(options.config === undefined ? [] : ["--config", options.config])].join(" ");
     const known = { entry: { server: entry.server, words } };

@@ -5,13 +5,27 @@
  */
 import type { Clock, Fetch, OpenWebSocket, Spawn } from "../../ports.ts";
 
-/** The ports of Bun, Deno or Node. */
-export interface RuntimePorts {
-  readonly fetch?: Fetch;
-  readonly clock?: Clock;
+/** What starts programs. */
+export interface ChildPorts {
   readonly spawn: Spawn;
   readonly environment: (extra: Readonly<Record<string, string>>) => Record<string, string>;
+}
+
+/** The ports of Bun, Deno or Node. */
+export interface RuntimePorts extends ChildPorts {
+  readonly fetch?: Fetch;
+  readonly clock?: Clock;
   readonly openWebSocket: OpenWebSocket;
+}
+
+/** Loads what starts programs, and nothing else. */
+export async function childPorts(): Promise<ChildPorts> {
+  if ("Bun" in globalThis || "Deno" in globalThis) return await runtimePorts();
+  const [{ nodeSpawn }, { baseEnvironment }] = await Promise.all([
+    import("../../runtime/node_spawn.ts"),
+    import("../../runtime/node_environment.ts"),
+  ]);
+  return { spawn: nodeSpawn, environment: baseEnvironment };
 }
 
 /** Loads those of the runtime that this is. */

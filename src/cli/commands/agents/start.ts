@@ -11,7 +11,8 @@ import { type CommandLine, optionOf } from "../../command_line.ts";
 import { UsageError } from "../../failure.ts";
 import { readPort } from "../../serve/options.ts";
 import { ended } from "../../serve/serve.ts";
-import { loadConfig, readServer } from "../../target/config.ts";
+import { loadConfig } from "../../target/config.ts";
+import { readServer } from "../../target/server_entry.ts";
 import { writeError, writeOut } from "../../terminal.ts";
 import { oneLine } from "../../text/plain.ts";
 

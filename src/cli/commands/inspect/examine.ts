@@ -6,7 +6,7 @@
 import type { Client } from "../../../client/mod.ts";
 import type { CommandLine } from "../../command_line.ts";
 import { describeFailure, exitCodes, InterruptedError } from "../../failure.ts";
-import { withDestination } from "../../session.ts";
+import { withDestination } from "../../session/session.ts";
 import { resolveTarget } from "../../target/target.ts";
 
 /** How it is. */

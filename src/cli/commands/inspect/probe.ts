@@ -8,7 +8,7 @@ import { findSignIn, withAdvice } from "../../auth/use.ts";
 import type { CommandLine } from "../../command_line.ts";
 import { withDeadline } from "../../deadline.ts";
 import { exitCodes } from "../../failure.ts";
-import { redactorFor } from "../../session.ts";
+import { redactorFor } from "../../session/redactor.ts";
 import { resolveTarget } from "../../target/target.ts";
 import { createSpinner, terminalWidth, writeError, writeOut } from "../../terminal.ts";
 import { oneLine, plainJson } from "../../text/plain.ts";

@@ -7,7 +7,7 @@ import { writeFile } from "node:fs/promises";
 import type { Tool } from "../../../protocol/mod.ts";
 import { type CommandLine, optionOf } from "../../command_line.ts";
 import { exitCodes, UsageError } from "../../failure.ts";
-import { withClient } from "../../session.ts";
+import { withClient } from "../../session/session.ts";
 import { writeError, writeOut } from "../../terminal.ts";
 import { oneLine, plain } from "../../text/plain.ts";
 import { comment, propertyName, typeOf } from "../../text/typescript.ts";

@@ -6,7 +6,8 @@
 import { resolve } from "node:path";
 import type { CommandLine } from "../../command_line.ts";
 import { exitCodes, UsageError } from "../../failure.ts";
-import { findConfigs, noConfig, readServer } from "../../target/config.ts";
+import { findConfigs, noConfig } from "../../target/config.ts";
+import { readServer } from "../../target/server_entry.ts";
 import type { Config } from "../../target/config.ts";
 import { writeError, writeOut } from "../../terminal.ts";
 import { oneLine, plainJson } from "../../text/plain.ts";

@@ -4,17 +4,16 @@
  * @module
  */
 import type { Client } from "../../../client/mod.ts";
-import { ProtocolViolationError } from "../../../protocol/mod.ts";
+import { ProtocolViolationError } from "../../../protocol/errors.ts";
 import type { JsonObject } from "../../../protocol/json_rpc.ts";
 import type { CallToolResult, Tool } from "../../../protocol/mod.ts";
-import { checkArguments } from "../../arguments/check.ts";
 import { readCallForm } from "../../arguments/call_form.ts";
 import { readPieces } from "../../arguments/pieces.ts";
 import { buildArguments } from "../../arguments/values.ts";
 import type { CommandLine } from "../../command_line.ts";
 import { exitCodes, UsageError } from "../../failure.ts";
 import { splitName } from "../../target/split.ts";
-import { withClient } from "../../session.ts";
+import { withClient } from "../../session/session.ts";
 import { createProgressLine, writeError, writeOut } from "../../terminal.ts";
 import { plainJson } from "../../text/plain.ts";
 import { resultText } from "../../text/result.ts";
@@ -29,7 +28,11 @@ export async function callTool(line: CommandLine, signal: AbortSignal): Promise<
   return await withClient(target, line, {
     signal,
     async use(client, signal, { entry }) {
-      const tool = await findTool(client, name, signal);
+      // Loaded while the server makes its list.
+      const [tool, { checkArguments }] = await Promise.all([
+        findTool(client, name, signal),
+        import("../../arguments/check.ts"),
+      ]);
       const args = buildArguments(pieces, tool?.inputSchema);
       if (tool) checkArguments(tool, args);
       const progress = createProgressLine();

@@ -11,7 +11,7 @@ import { readPieces } from "../../arguments/pieces.ts";
 import { buildArguments } from "../../arguments/values.ts";
 import type { CommandLine } from "../../command_line.ts";
 import { exitCodes, UsageError } from "../../failure.ts";
-import { withClient } from "../../session.ts";
+import { withClient } from "../../session/session.ts";
 import { writeOut } from "../../terminal.ts";
 import { firstLine, oneLine, plainJson } from "../../text/plain.ts";
 import { resultText } from "../../text/result.ts";

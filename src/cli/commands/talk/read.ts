@@ -9,7 +9,7 @@ import process from "node:process";
 import type { ReadResourceResult } from "../../../protocol/mod.ts";
 import { type CommandLine, optionOf } from "../../command_line.ts";
 import { exitCodes, UsageError } from "../../failure.ts";
-import { withClient } from "../../session.ts";
+import { withClient } from "../../session/session.ts";
 import { createProgressLine, writeBytes, writeError, writeOut } from "../../terminal.ts";
 import { oneLine, plain, plainJson } from "../../text/plain.ts";
 import { exactWords } from "./common.ts";

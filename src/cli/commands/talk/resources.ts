@@ -7,7 +7,7 @@ import type { Client } from "../../../client/mod.ts";
 import type { Resource, ResourceTemplate } from "../../../protocol/mod.ts";
 import type { CommandLine } from "../../command_line.ts";
 import { exitCodes } from "../../failure.ts";
-import { withClient } from "../../session.ts";
+import { withClient } from "../../session/session.ts";
 import { writeOut } from "../../terminal.ts";
 import { firstLine, oneLine, plainJson } from "../../text/plain.ts";
 import { exactWords, tellEnds } from "./common.ts";

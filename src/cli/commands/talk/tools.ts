@@ -6,7 +6,7 @@
 import type { Tool } from "../../../protocol/mod.ts";
 import type { CommandLine } from "../../command_line.ts";
 import { exitCodes } from "../../failure.ts";
-import { withClient } from "../../session.ts";
+import { withClient } from "../../session/session.ts";
 import { terminalWidth, writeOut } from "../../terminal.ts";
 import { firstLine, oneLine, plain, plainJson } from "../../text/plain.ts";
 import { propertiesOf, requiredOf } from "../../../protocol/arguments/schema.ts";

@@ -7,7 +7,7 @@ import type { Subscription } from "../../../client/mod.ts";
 import type { Change, ListenFilter } from "../../../protocol/mod.ts";
 import type { CommandLine } from "../../command_line.ts";
 import { exitCodes, UsageError } from "../../failure.ts";
-import { withClient } from "../../session.ts";
+import { withClient } from "../../session/session.ts";
 import { writeError, writeOut } from "../../terminal.ts";
 import { oneLine } from "../../text/plain.ts";
 

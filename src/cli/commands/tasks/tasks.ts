@@ -9,7 +9,7 @@ import type { Task } from "../../../protocol/mod.ts";
 import type { AuthWorld } from "../../auth/oauth.ts";
 import type { CommandLine } from "../../command_line.ts";
 import { exitCodes, UsageError } from "../../failure.ts";
-import { withClient } from "../../session.ts";
+import { withClient } from "../../session/session.ts";
 import { createSpinner, terminalWidth, writeError, writeOut } from "../../terminal.ts";
 import { oneLine, plainJson } from "../../text/plain.ts";
 import { columns } from "../../text/table.ts";

@@ -1,0 +1,28 @@
+/**
+ * Where configs are on this machine.
+ *
+ * @module
+ */
+import { homedir } from "node:os";
+import process from "node:process";
+import type { Platform } from "../../hub/config/types.ts";
+
+/** A config file that was read. */
+export interface Config {
+  readonly path: string;
+  /** The names of its servers; each is checked when it is asked for. */
+  readonly names: readonly string[];
+  readonly text: string;
+}
+
+const platforms: Readonly<Record<string, Platform>> = { darwin: "mac", win32: "windows" };
+
+/** The system that paths are those of. */
+export function platformHere(): Platform {
+  return platforms[process.platform] ?? "linux";
+}
+
+/** The person's own folder; undefined where there is none. */
+export function userHome(): string | undefined {
+  return homedir() || undefined;
+}

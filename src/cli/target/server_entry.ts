@@ -1,0 +1,60 @@
+/**
+ * What a config says of its servers.
+ *
+ * @module
+ */
+import { resolve } from "node:path";
+import process from "node:process";
+import { workspaceOf } from "../../hub/config/locations.ts";
+import { readHubConfig } from "../../hub/config/read.ts";
+import type { ReadConfig, ReadServer } from "../../hub/config/types.ts";
+import type { StdioCommand } from "../../transport/stdio.ts";
+import { UsageError } from "../failure.ts";
+import { platformHere, userHome } from "./place.ts";
+import type { Config } from "./place.ts";
+
+/** How a server is reached. */
+export interface ServerEntry {
+  readonly target: string | StdioCommand;
+  readonly headers: Readonly<Record<string, string>>;
+  /** All that the config says of it. */
+  readonly server: ReadServer;
+  /** What should be looked at, in one line each. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * One server of a config, with its variables filled in. A relative `cwd` is meant from the folder of the file.
+ *
+ * @throws {UsageError} When something in it is wrong, or a variable is not set.
+ */
+export function readServer({ path, text }: Config, name: string): ServerEntry {
+  const { servers, problems } = understand(path, text, name);
+  const about = problems.filter(({ server }) => server === name);
+  const server = Object.hasOwn(servers, name) ? servers[name] : undefined;
+  if (!server) {
+    const wrong = about.find(({ severity }) => severity === "error") ?? about[0];
+    throw new UsageError(wrong?.message ?? `Cannot use "${name}" of "${path}": its name may not be used`);
+  }
+  // That it is reached without encryption is told where one connects.
+  const warnings = about.filter(({ code }) => code !== "plain-text").map(({ message }) => message);
+  if ("url" in server) return { target: server.url, headers: server.headers ?? {}, server, warnings };
+  const { command, args, env, cwd } = server;
+  return { target: { command, args, env, ...(cwd !== undefined && { cwd }) }, headers: {}, server, warnings };
+}
+
+/**
+ * Reads a config.
+ *
+ * @param only The server whose variables are filled in; empty: none.
+ */
+export function understand(path: string, text: string, only: string): ReadConfig {
+  return readHubConfig(text, {
+    source: path,
+    environment: process.env,
+    platform: platformHere(),
+    home: userHome(),
+    folder: workspaceOf(resolve(path)),
+    only,
+  });
+}
