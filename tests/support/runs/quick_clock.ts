@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { VirtualClock } from "./virtual_clock.ts";
+import { VirtualClock } from "../virtual_clock.ts";
 
 /** Turns that are given to what a timer set going. */
 const turns = 6;
