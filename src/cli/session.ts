@@ -8,19 +8,19 @@ import { isLoopbackHost } from "../egress/address.ts";
 import { Redactor } from "../egress/redact.ts";
 import { connect } from "../entry/local.ts";
 import type { ConnectOptions } from "../entry/targets.ts";
-import { SpawnError } from "../protocol/mod.ts";
+import { PeerExitedError, SpawnError } from "../protocol/mod.ts";
 import { createAsker } from "./ask/ask.ts";
 import type { AuthWorld, OAuth } from "./auth/oauth.ts";
 import { findSignIn, withAdvice } from "./auth/use.ts";
 import { systemWorld } from "./auth/world.ts";
 import type { CommandLine } from "./command_line.ts";
 import { withDeadline } from "./deadline.ts";
+import { DeadlineError } from "./failure.ts";
 import { resolveTarget } from "./target/target.ts";
 import type { Destination } from "./target/target.ts";
 import { createSpinner, isWatched, writeError } from "./terminal.ts";
-import { oneLine } from "./text/plain.ts";
+import { firstLine, oneLine } from "./text/plain.ts";
 import { hearWire } from "./wire/hear.ts";
-import type { HearWire } from "./wire/tap.ts";
 
 /** How long a child may take to end by itself, and again after SIGTERM, in milliseconds. */
 const closeTime = 1_000;
@@ -39,6 +39,8 @@ export interface Session {
   readonly options?: Pick<ConnectOptions, "tasks">;
   /** Whether somebody else says that it is under way. */
   readonly isSilent?: boolean;
+  /** What the lines of the wire call the server, where there are several. */
+  readonly name?: string;
 }
 
 /**
@@ -64,7 +66,12 @@ export async function withDestination(destination: Destination, line: CommandLin
     const used = await findSignIn(world, destination);
     const spinner = given.isSilent ? undefined : createSpinner("connects");
     try {
-      await using client = await open(destination, line, { signal, auth: used?.oauth, options: given.options })
+      await using client = await open(destination, line, {
+        signal,
+        auth: used?.oauth,
+        options: given.options,
+        name: given.name,
+      })
         .finally(() => spinner?.clear());
       // On a terminal the client's own warning is shown.
       if (!isWatched()) await warnOfPlainHttp(destination);
@@ -87,14 +94,16 @@ export function redactorFor({ target, headers, entry }: Destination): Redactor {
 async function open(
   { target, headers, entry, hint }: Destination,
   line: CommandLine,
-  { signal, auth, options }: {
+  { signal, auth, options, name }: {
     signal: AbortSignal;
     auth: OAuth | undefined;
     options: Pick<ConnectOptions, "tasks"> | undefined;
+    name: string | undefined;
   },
 ): Promise<Client> {
   const redactor = redactorFor({ target, headers, entry, hint });
   const { timeout } = line;
+  const stray: string[] = [];
   const made: ConnectOptions = {
     ...options,
     signal,
@@ -106,37 +115,40 @@ async function open(
       close: closeTime,
       ...(timeout !== undefined && { start: timeout, headers: timeout, idle: timeout, total: timeout, pages: timeout }),
     },
-    ...(isWatched() && {
-      logger: ({ level, message }) => {
-        if (level === "warning" || level === "error") void writeError(`causeway: ${oneLine(message)}\n`);
-      },
-    }),
+    logger({ level, message, fields }) {
+      if (typeof fields?.line === "string") stray.push(fields.line);
+      if (!isWatched()) return;
+      if (level === "warning" || level === "error") void writeError(`causeway: ${oneLine(message)}\n`);
+    },
   };
   try {
-    const hear = hearWire(line, (text) => redactor.redact(text));
-    return hear ? await connectTapped(target, made, hear) : await connect(target, made);
+    const heard = hearWire(line, (text) => redactor.redact(text));
+    if (!heard) return await connect(target, made);
+    const { connectTapped } = await import("./wire/connect.ts");
+    return await connectTapped(target, made, name === undefined ? heard : (wire) => heard({ ...wire, server: name }));
   } catch (error) {
-    if (!(error instanceof SpawnError) || hint === "") throw error;
-    throw new SpawnError(`${error.message}; ${hint}`, { cause: error });
+    if (error instanceof SpawnError) throw await spawnError(error, target, hint);
+    throw strayError(error, stray[0]);
   }
 }
 
-/** The same connection, with somebody who hears what goes over it. */
-async function connectTapped(
-  target: Destination["target"],
-  { auth, ...options }: ConnectOptions,
-  hear: HearWire,
-): Promise<Client> {
-  const [{ runtimePorts }, { makeTransport }, { tapTransport }] = await Promise.all([
-    import("./wire/ports.ts"),
-    import("./wire/transports.ts"),
-    import("./wire/tap.ts"),
-  ]);
-  const { transport, fallback } = makeTransport(target, { ...options, auth }, await runtimePorts());
-  return await connect(tapTransport(transport, hear), {
-    ...options,
-    ...(fallback && { fallback: () => tapTransport(fallback(), hear) }),
-  });
+/** What cannot be started, and what it may have been meant as. */
+async function spawnError(error: SpawnError, target: Destination["target"], hint: string): Promise<SpawnError> {
+  const command = typeof target === "string" ? "" : target.command;
+  const { stat } = await import("node:fs/promises");
+  const isFolder = await stat(command).then((found) => found.isDirectory(), () => false);
+  const message = isFolder ? `Cannot start "${command}": it is a folder; name a program in it` : error.message;
+  return hint === "" && !isFolder
+    ? error
+    : new SpawnError(isFolder ? message : `${message}; ${hint}`, { cause: error });
+}
+
+/** A program that talks to people, and not as a server, says so in its output. */
+function strayError(error: unknown, line: string | undefined): unknown {
+  if (line === undefined) return error;
+  const said = `its output began with ${JSON.stringify(firstLine(line, 80))}, which is no MCP message`;
+  if (error instanceof DeadlineError) return new DeadlineError(`${error.message}; ${said}`);
+  return error instanceof PeerExitedError ? new PeerExitedError(`${error.message}; ${said}`, { cause: error }) : error;
 }
 
 async function warnOfPlainHttp({ target }: Destination): Promise<void> {

@@ -5,15 +5,18 @@
  */
 import process from "node:process";
 import { createInterface } from "node:readline";
+import type { Store } from "../../ports.ts";
+import { McpError } from "../../protocol/mod.ts";
 import { createFileStore } from "../../entry/local.ts";
 import { systemResolve } from "../../runtime/child.ts";
+import { UsageError } from "../failure.ts";
 import { authFolder } from "./home.ts";
 import type { AuthWorld } from "./oauth.ts";
 import { openUrl } from "../../entry/sign_in/open.ts";
 
 /** The person's own folder, terminal and browser. */
 export const systemWorld: AuthWorld = {
-  openStore: () => createFileStore(authFolder()),
+  openStore: () => ownStore(createFileStore(authFolder())),
   async openOAuth({ showCode, ...settings }) {
     const { createOAuth, deviceCode } = await import("../../auth/mod.ts");
     return createOAuth({
@@ -33,3 +36,23 @@ export const systemWorld: AuthWorld = {
   },
   environment: process.env,
 };
+
+/** The same store, which says what to do where the person's folder cannot be used. */
+function ownStore(store: Required<Store>): Required<Store> {
+  const told = async <Value>(work: Promise<Value>): Promise<Value> => {
+    try {
+      return await work;
+    } catch (error) {
+      if (!(error instanceof McpError) || error.code !== "mcp") throw error;
+      const isDamaged = error.message.includes("damaged");
+      const advice = isDamaged ? "remove it, and sign in again" : "set CAUSEWAY_HOME to a folder of yours";
+      throw new UsageError(`${error.message}; ${advice}`, { cause: error });
+    }
+  };
+  return {
+    get: (key) => told(store.get(key)),
+    set: (key, value) => told(store.set(key, value)),
+    delete: (key) => told(store.delete(key)),
+    compareAndSet: (key, before, after) => told(store.compareAndSet(key, before, after)),
+  };
+}
