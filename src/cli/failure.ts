@@ -15,6 +15,7 @@ import {
   OutcomeUnknownError,
   OverloadedError,
   PeerExitedError,
+  ProtocolViolationError,
   RedirectRefusedError,
   RpcError,
   SessionLostError,
@@ -113,17 +114,35 @@ function messageOf(error: Error): string {
   }
   if (error instanceof RpcError) {
     const where = error.server === undefined ? "The server" : `"${error.server}"`;
-    return `${where} refused ${error.method ?? "the request"} (${error.rpcCode}): ${error.message}`;
+    const advice = refusedAdvice(error);
+    return `${where} refused ${error.method ?? "the request"} (${error.rpcCode}): ${error.message}${advice}`;
   }
   const advice = adviceFor(error);
-  return advice === "" ? error.message : `${error.message.trimEnd()}: ${advice}`;
+  const message = error.message.trimEnd().replace(/, expected JSON or events:$/, ", expected JSON or events");
+  return advice === "" ? message : `${named(message, error)}: ${advice}`;
+}
+
+/** With the server, where the message does not name it. */
+function named(message: string, error: Error): string {
+  const server = error instanceof McpError ? error.server : undefined;
+  return server === undefined || message.includes(server) ? message : `"${server}": ${message}`;
+}
+
+function refusedAdvice({ method = "", rpcCode }: RpcError): string {
+  if (rpcCode === -32601) return "; causeway probe shows what it speaks";
+  return rpcCode === -32602 && /^tasks\/(get|cancel|result|update)$/.test(method)
+    ? "; causeway tasks list <target> shows those that it has"
+    : "";
 }
 
 function adviceFor(error: Error): string {
   if (error instanceof UnauthorizedError) {
     return error.status === 403
       ? "check that the credentials allow it"
-      : "send credentials with --header 'Authorization: Bearer …'";
+      : "these credentials are wrong or have expired; renew those of --header, or of the config";
+  }
+  if (error instanceof ProtocolViolationError && /^The message is no|expected JSON or events/.test(error.message)) {
+    return "check that this is the URL of an MCP server";
   }
   if (error instanceof HttpStatusError) {
     return error.status < 500 ? "check the path of the URL" : "try again later, or ask those who run it";
@@ -131,7 +150,12 @@ function adviceFor(error: Error): string {
   if (mayHaveRun(error)) return "the tool may have run: look before you call it again";
   // The runtimes differ in how much they tell; what is told already is not told twice.
   const isLost = error instanceof ConnectError || error instanceof ConnectionClosedError;
-  if (isLost && !/: check |; use /.test(error.message)) return "check the address, and that the server runs";
+  if (isLost && !/: check |; use /.test(error.message)) {
+    const [, scheme] = /"((?:https?|wss?):)\/\//.exec(error.message) ?? [];
+    // Where somebody is, it may be that something else is spoken there.
+    const isNobody = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|refused|resolve|lookup|dns/i.test(error.message);
+    return `check the address, and that the server runs${scheme && !isNobody ? ` and speaks ${scheme}` : ""}`;
+  }
   return "";
 }
 

@@ -3,25 +3,62 @@
  *
  * @module
  */
-import { readFile } from "node:fs/promises";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { isObject } from "../protocol/json_rpc.ts";
-import { UsageError } from "./failure.ts";
+import { OutputError, UsageError } from "./failure.ts";
+
+/** The most that is read of a file or of the standard input, in bytes. */
+export const mostInput: number = 16 * 2 ** 20;
+
+const reasons: Readonly<Record<string, string>> = {
+  EACCES: "this user may not do that",
+  EPERM: "this user may not do that",
+  EROFS: "the disk is read-only",
+  ENOSPC: "the disk is full",
+  EDQUOT: "the quota of this user is used up",
+  ENAMETOOLONG: "the path is too long",
+  EEXIST: "there is a file of this name",
+  EISDIR: "it is a folder",
+  ENOTDIR: "a part of the path is a file",
+  ENOENT: "its folder is not there",
+};
 
 /**
  * The text of a file; undefined when there is none.
  *
  * @param where What the message calls it: `the config "mcp.json"`.
- * @throws {UsageError} When it is there and cannot be read.
+ * @throws {UsageError} When it is there and cannot be read, or holds more than 16 MiB.
  */
 export async function readText(path: string, where: string): Promise<string | undefined> {
+  let size = 0;
   try {
-    return await readFile(path, "utf8");
+    ({ size } = await stat(path));
+    if (size <= mostInput) return await readFile(path, "utf8");
   } catch (error) {
-    if (isObject(error) && error.code === "ENOENT") return undefined;
-    throw new UsageError(`Cannot read ${where}: ${why(error)}`);
+    const code = isObject(error) ? error.code : undefined;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    throw new UsageError(`Cannot read ${where}: ${whyNot(error)}`);
+  }
+  throw new UsageError(`Cannot read ${where}: it is longer than 16 MiB`);
+}
+
+/**
+ * Writes a file that was asked for.
+ *
+ * @throws {UsageError} When it cannot be written there.
+ * @throws {OutputError} When the disk is full.
+ */
+export async function writeResultFile(path: string, content: string | Uint8Array): Promise<void> {
+  try {
+    await writeFile(path, content);
+  } catch (error) {
+    const isFull = isObject(error) && (error.code === "ENOSPC" || error.code === "EDQUOT");
+    throw new (isFull ? OutputError : UsageError)(`Cannot write "${path}": ${whyNot(error)}`);
   }
 }
 
-function why(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+/** Why a file cannot be read or written, in words of ours: those of the runtimes differ. */
+export function whyNot(error: unknown): string {
+  const code = isObject(error) && typeof error.code === "string" ? error.code : "";
+  return reasons[code] ?? (error instanceof Error ? error.message : String(error));
 }

@@ -156,7 +156,7 @@ export class HttpReply {
   async #readStream(response: Response, endless = false): Promise<void> {
     const { limits, label, clock, isDeno, redact } = this.#context;
     if (!isOf(response, eventStream)) {
-      const type = redact(`${response.headers.get("content-type")}`);
+      const type = redact(response.headers.get("content-type") ?? "nothing");
       const text = excerpt(await this.#errorText(response), 200);
       throw new ProtocolViolationError(
         `"${label}" answered ${response.status} ${type}, expected JSON or events: ${text}`,

@@ -126,7 +126,7 @@ describe("the runner on this machine", () => {
       for (let turns = 0; turns < 600 && !output.includes("API key"); turns++) {
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
-      const [, url] = /The runner is at (\S+), with 1 servers/.exec(output) ?? [];
+      const [, url] = /The runner is at (\S+), with 1 server\n/.exec(output) ?? [];
       const [, key] = /API key: (\S+)/.exec(output) ?? [];
       assert(url && key, output);
       assertMatch(output, /Begin here, once, within ten minutes: http:\/\/127\.0\.0\.1:\d+\/#token=[0-9a-f]{64}/);

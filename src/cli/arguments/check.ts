@@ -11,6 +11,8 @@ import { didYouMean } from "../../hub/config/nearest.ts";
 import { propertiesOf, requiredOf } from "../../protocol/arguments/schema.ts";
 
 const mostIssues = 3;
+/** Longer values are not repeated. */
+const shortest = 60;
 
 /**
  * Checks the arguments. A schema that cannot be used is left to the server.
@@ -33,7 +35,9 @@ export function checkArguments(tool: Tool, args: JsonObject): void {
   const problems = [
     ...missing.map((key) => `"${key}" is missing`),
     ...unknown.map((key) => `there is no "${key}"${didYouMean(key, keys)}`),
-    ...checked.issues.filter(({ path, keyword }) => !(path === "" && covered.has(keyword))).map(issueText),
+    ...checked.issues.filter(({ path, keyword }) => !(path === "" && covered.has(keyword))).map((issue) =>
+      issueText(issue, args)
+    ),
   ];
   const shown = problems.slice(0, mostIssues).join("; ") + (problems.length > mostIssues ? "; …" : "");
   throw new UsageError(
@@ -44,7 +48,11 @@ export function checkArguments(tool: Tool, args: JsonObject): void {
 /** Keywords at the top that the lists of missing and unknown keys tell better. */
 const covered: ReadonlySet<string> = new Set(["required", "additionalProperties"]);
 
-function issueText({ path, message }: ValidationIssue): string {
-  const where = path.split("/").slice(1).join(".");
-  return where === "" ? message : `"${where}" ${message}`;
+function issueText({ path, message }: ValidationIssue, args: JsonObject): string {
+  const keys = path.split("/").slice(1);
+  if (keys.length === 0) return message;
+  const [key = ""] = keys;
+  const value = keys.length === 1 ? args[key] : undefined;
+  const isShort = ["string", "number", "boolean"].includes(typeof value) && String(value).length <= shortest;
+  return `"${keys.join(".")}" ${message}${isShort ? `, and is ${JSON.stringify(value)}` : ""}`;
 }

@@ -9,6 +9,7 @@ import type { HandlerContext, Handlers } from "../../client/mod.ts";
 import type { ElicitRequest, ElicitResult } from "../../protocol/mod.ts";
 import { eraseLine, isAttended, writeError } from "../terminal.ts";
 import { plain } from "../text/plain.ts";
+import { wrap } from "../text/table.ts";
 import { fillForm, visitPage } from "./form.ts";
 import type { Terminal } from "./form.ts";
 
@@ -34,7 +35,7 @@ export function createTurns(): AskInTurn {
     const answer = last.then(async () => {
       await writeError(eraseLine);
       return await ask({
-        say: (text) => writeError(plain(text)),
+        say: (text) => writeError(fitted(plain(text), process.stderr.columns || 80)),
         ask: async (question) => {
           await writeError(plain(question));
           return await input.next(signal);
@@ -44,6 +45,11 @@ export function createTurns(): AskInTurn {
     last = answer.catch(() => {});
     return answer;
   };
+}
+
+/** Broken at spaces where it is wider than the terminal. What is indented stays as it is: an address, or what will be sent. */
+function fitted(text: string, width: number): string {
+  return text.split("\n").map((line) => /^\S.*\s/.test(line) ? wrap(line, width).join("\n") : line).join("\n");
 }
 
 /** The lines of the standard input. */

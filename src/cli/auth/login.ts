@@ -70,7 +70,7 @@ async function byDevice(
   { world, store, server, own, kept, signal }: Attempt,
 ): Promise<{ result: SignInStatus; kept: KeptSignIn }> {
   const oauth = await openKept(world, store, kept, { own, showCode: (prompt) => showCode(prompt, server) });
-  return { result: await oauth.signIn(server, { scopes: kept.scopes, signal }), kept };
+  return { result: await oauth.signIn(server, { scopes: kept.scopes, signal }).catch(inOurWords), kept };
 }
 
 async function showCode(prompt: DevicePrompt, server: string): Promise<void> {
@@ -97,7 +97,7 @@ async function byBrowser(
   try {
     const kept = { ...attempt.kept, redirectUri: callback.redirectUri };
     const oauth = await openKept(world, store, kept, { own });
-    const { authorizationUrl } = await oauth.begin(server, { scopes: kept.scopes, signal });
+    const { authorizationUrl } = await oauth.begin(server, { scopes: kept.scopes, signal }).catch(inOurWords);
     const address = pageAddress(authorizationUrl);
     if (address === undefined) throw noPage(server);
     finisher = createFinisher(oauth, authorizationUrl, signal);
@@ -114,6 +114,17 @@ async function byBrowser(
     reading.abort();
     await callback.close();
   }
+}
+
+/** What the library would have a programmer do, a person at a terminal cannot. */
+function inOurWords(error: unknown): never {
+  const end = '; a server of 2025-03-26 needs "fallback"';
+  if (!(error instanceof AuthorizationError) || !error.message.endsWith(end)) throw error;
+  const message = error.message.slice(0, -end.length);
+  throw new AuthorizationError(
+    `${message}; where it wants a token, send it with --header 'Authorization: Bearer …' to the other commands`,
+    { cause: error },
+  );
 }
 
 /** Where the config says; else on the port of last time where it is free, since the client may be registered with it. */

@@ -4,6 +4,9 @@
  * @module
  */
 import process from "node:process";
+import type { Store } from "../../ports.ts";
+import { McpError } from "../../protocol/errors.ts";
+import { UsageError } from "../failure.ts";
 import { authFolder } from "./home.ts";
 import { LateStore } from "./late_store.ts";
 import type { AuthWorld } from "./oauth.ts";
@@ -12,7 +15,9 @@ import type { AuthWorld } from "./oauth.ts";
 export const systemWorld: AuthWorld = {
   openStore() {
     const folder = authFolder();
-    return new LateStore(async () => (await import("../../runtime/stores/file_store.ts")).createFileStore(folder));
+    const load = async (): Promise<Required<Store>> =>
+      (await import("../../runtime/stores/file_store.ts")).createFileStore(folder);
+    return ownStore(new LateStore(load));
   },
   async openOAuth({ showCode, ...settings }) {
     const [{ createOAuth, deviceCode }, { systemResolve }] = await Promise.all([
@@ -38,3 +43,23 @@ export const systemWorld: AuthWorld = {
   },
   environment: process.env,
 };
+
+/** The same store, which says what to do where the person's folder cannot be used. */
+function ownStore(store: Required<Store>): Required<Store> {
+  const told = async <Value>(work: Promise<Value>): Promise<Value> => {
+    try {
+      return await work;
+    } catch (error) {
+      if (!(error instanceof McpError) || error.code !== "mcp") throw error;
+      const isDamaged = error.message.includes("damaged");
+      const advice = isDamaged ? "remove it, and sign in again" : "set CAUSEWAY_HOME to a folder of yours";
+      throw new UsageError(`${error.message}; ${advice}`, { cause: error });
+    }
+  };
+  return {
+    get: (key) => told(store.get(key)),
+    set: (key, value) => told(store.set(key, value)),
+    delete: (key) => told(store.delete(key)),
+    compareAndSet: (key, before, after) => told(store.compareAndSet(key, before, after)),
+  };
+}

@@ -12,6 +12,7 @@ import type { JsonObject, JsonValue } from "../../protocol/json_rpc.ts";
 import { readConfigFile } from "../../runtime/config_file.ts";
 import type { CommandLine } from "../command_line.ts";
 import { UsageError } from "../failure.ts";
+import { whyNot } from "../read.ts";
 import { ownConfig } from "../target/config.ts";
 import { editJson } from "./edit.ts";
 
@@ -101,7 +102,7 @@ async function replace({ path, text: before }: OwnConfig, text: string): Promise
   } catch (error) {
     await rm(draft, { force: true }).catch(() => {});
     if (error instanceof UsageError) throw error;
-    throw new UsageError(`Cannot write "${path}": ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`Cannot write "${path}": ${whyNot(error)}; set CAUSEWAY_HOME to a folder of yours`);
   }
 }
 

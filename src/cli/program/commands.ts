@@ -195,7 +195,7 @@ export const commandTable: readonly CommandSpec[] = [
   },
   {
     name: "replay",
-    ...{ words: "<file>", about: "serve what was recorded, over stdin and stdout", group: serve },
+    ...{ words: "<file> [server]", about: "serve what was recorded, over stdin and stdout", group: serve },
     load: async () => (await import("../commands/wire/replay.ts")).replay,
   },
   {
@@ -242,7 +242,7 @@ export const commandTable: readonly CommandSpec[] = [
   {
     name: "start",
     ...{ words: "", about: "the runner on this machine, with the servers of the config", group: serve },
-    options: ["port", "store", "key"],
+    options: ["port", "store", "runs", "model", "model-url", "key"],
     load: async () => (await import("../commands/agents/start.ts")).start,
   },
   {

@@ -46,7 +46,7 @@ export const ownOptions: Readonly<Record<string, OptionSpec>> = {
   steps: { value: "count", about: "how often the model is asked at most (20)" },
   runs: { value: "file", about: "keep runs in this database, so that they can go on" },
   resume: { value: "id", about: "go on with this run of --runs" },
-  store: { value: "folder", about: "where sign-ins, added servers and approvals are kept (in memory)" },
+  store: { value: "folder", about: "where sign-ins, added servers, approvals and runs are kept (in memory)" },
   key: { about: "print an API key for programs, good until it ends" },
   "dry-run": { about: "check, and deploy nothing" },
   device: { about: "with a code that is entered on any device" },

@@ -16,6 +16,8 @@ import { readServeOptions } from "../serve/options.ts";
 import { isHeaderName, isHeaderValue } from "../../hub/config/server/headers.ts";
 import { didYouMean } from "../../hub/config/nearest.ts";
 
+/** What uses the servers of a config, over a hub whose wire can be heard. */
+const heard: readonly string[] = ["run", "search", "serve"];
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, "": 1_000, m: 60_000 };
 
 /**
@@ -33,8 +35,9 @@ export async function readWords(argv: readonly string[]): Promise<CommandLine> {
     return judge(await withVerb(written));
   }
   const line = await readWords([...argv.slice(0, at), ...argv.slice(at + 2)]);
-  if (!findCommand(line.command)?.connects || line.record !== undefined) {
-    throw new UsageError(`Cannot record causeway ${line.command}: only commands that talk to one server are recorded`);
+  const isHeard = findCommand(line.command)?.connects || heard.includes(line.command);
+  if (!isHeard || line.record !== undefined) {
+    throw new UsageError(`Cannot record causeway ${line.command}: only commands that use servers are recorded`);
   }
   return { ...line, record: file };
 }
@@ -50,6 +53,12 @@ export function judge(written: Written): CommandLine {
     ? { command: "version", words: [] }
     : named(written);
   const spec = findCommand(command);
+  const curly = spec?.connects ? words.find((word) => /^[\u2018-\u201f\u00ab]/.test(word)) : undefined;
+  if (curly !== undefined) {
+    throw new UsageError(
+      `Cannot read ${JSON.stringify(curly)}: it begins with a typographic quote, which no shell knows; type " or '`,
+    );
+  }
   if (given.header && spec && !spec.connects) throw belongs("header");
   const own = Object.fromEntries(
     Object.entries(given).filter(([name]) => Object.hasOwn(ownOptions, name) && name !== "args"),
@@ -109,7 +118,12 @@ function faultOf({ kind, option }: Fault, command: string | undefined): UsageErr
   const known = Object.hasOwn(allOptions, name) ? allOptions[name] : undefined;
   if (!known) {
     const names = Object.keys(allOptions).map((known) => `--${known}`);
-    return new UsageError(`Unknown option "${raw}"${didYouMean(raw, names)}: causeway --help lists them`);
+    const meant = didYouMean(raw, names);
+    const takesArguments = findCommand(command ?? "")?.options?.includes("args") && meant === "";
+    const advice = takesArguments
+      ? `an argument is written without dashes, as in ${raw.replace(/^-+/, "")}=${value ?? "…"}`
+      : `causeway help ${command ?? ""}`.trimEnd() + " lists those that there are";
+    return new UsageError(`Unknown option "${raw}"${meant}: ${advice}`);
   }
   const isMine = owners(name).some((spec) => spec.name === command) || !Object.hasOwn(ownOptions, name);
   if (value !== undefined && known.value === undefined && isMine) {
@@ -120,7 +134,9 @@ function faultOf({ kind, option }: Fault, command: string | undefined): UsageErr
 }
 
 function needsValue(option: string): UsageError {
-  return new UsageError(`The option "${option}" needs a value: causeway --help shows how it is written`);
+  const value = allOptions[option.slice(2)]?.value ?? "value";
+  const quoted = value.includes(" ") ? `'${value}'` : `<${value}>`;
+  return new UsageError(`The option "${option}" needs a value: write ${option} ${quoted}`);
 }
 
 function owners(name: string): readonly CommandSpec[] {
@@ -147,7 +163,11 @@ function readTimeout(text: string | undefined): number | undefined {
   const [, amount, unit = ""] = /^(\d+(?:\.\d+)?)(ms|s|m)?$/.exec(text) ?? [];
   const milliseconds = Math.round(Number(amount) * (units[unit] ?? 1));
   if (milliseconds > 0 && milliseconds <= 2 ** 31 - 1) return milliseconds;
-  throw new UsageError(`Cannot read --timeout "${text}": write seconds, or a unit, as in 30, 500ms, 2m`);
+  throw new UsageError(
+    milliseconds > 0
+      ? `Cannot wait as long as --timeout "${text}": write at most 24 days, or leave it out to wait without end`
+      : `Cannot read --timeout "${text}": write seconds, or a unit, as in 30, 500ms, 2m`,
+  );
 }
 
 function readHeaders(lines: readonly string[]): Record<string, string> {

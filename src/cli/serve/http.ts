@@ -9,6 +9,7 @@ import type { Gateway } from "../../hub/gateway/mod.ts";
 import type { AuthInfo } from "../../server/definitions.ts";
 import { createHandler, createSocketEndpoint } from "../../server/mod.ts";
 import type { TaskSupport } from "../../server/mod.ts";
+import { isObject } from "../../protocol/json_rpc.ts";
 import { UsageError } from "../failure.ts";
 import { writeError } from "../terminal.ts";
 import { oneLine } from "../text/plain.ts";
@@ -51,13 +52,28 @@ export async function serveAt(gateway: Gateway, place: HttpPlace): Promise<Serve
     isWithout = error.message;
     return await listen(served, place);
   }).catch((error: unknown) => {
-    const why = oneLine(error instanceof Error ? error.message : String(error));
-    throw new UsageError(`Cannot listen at "${place.hostname}", port ${place.port}: ${why}`);
+    throw cannotListen(error, place);
   });
   if (isWithout !== undefined) await writeError(`causeway: warning: ${oneLine(isWithout)}\n`);
   const url = `${host.url}${path}`;
   const addresses = isWithout === undefined ? `${url} and ${url.replace(/^http/, "ws")}` : url;
   return { addresses, [Symbol.asyncDispose]: () => host.close() };
+}
+
+/** What to say where nothing can listen: the runtimes have different words for it. */
+export function cannotListen(
+  error: unknown,
+  { hostname, port }: { readonly hostname: string; readonly port: number },
+): UsageError {
+  const message = error instanceof Error ? error.message : String(error);
+  const code = isObject(error) && typeof error.code === "string" ? error.code : "";
+  const other = "choose another with --port, or 0 for any that is free";
+  const why = /EADDRINUSE|address (already )?in use|is port \d+ in use/i.test(`${code} ${message}`)
+    ? `something listens there already; ${other}`
+    : /EACCES|permission denied/i.test(`${code} ${message}`)
+    ? `this user may not; ${other}`
+    : oneLine(message);
+  return new UsageError(`Cannot listen at "${hostname}", port ${port}: ${why}`);
 }
 
 function listen(served: RequestHandler, { port, hostname }: HttpPlace, webSocket?: WebSocketDoor): Promise<HttpHost> {

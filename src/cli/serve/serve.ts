@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { openHub, serveStdio } from "../../entry/local.ts";
+import { serveStdio } from "../../entry/local.ts";
 import { createGateway, createRelay } from "../../hub/gateway/mod.ts";
 import type { Gateway } from "../../hub/gateway/mod.ts";
 import { withConfig } from "../../hub/config/mod.ts";
@@ -15,13 +15,16 @@ import { createTasks } from "../../server/mod.ts";
 import type { TaskSupport } from "../../server/mod.ts";
 import type { AuthWorld } from "../auth/oauth.ts";
 import type { CommandLine } from "../command_line.ts";
-import { exitCodes, UsageError } from "../failure.ts";
+import { describeFailure, exitCodes, UsageError } from "../failure.ts";
+import { readText } from "../read.ts";
+import { findConfigs } from "../target/config.ts";
 import { writeError } from "../terminal.ts";
 import { oneLine } from "../text/plain.ts";
 import { serveAt } from "./http.ts";
 import type { ServeOptions } from "./options.ts";
 import { serverOfTarget, serversOfConfigs } from "./servers.ts";
 import type { Served } from "./servers.ts";
+import { openHeardHub } from "../wire/heard_hub.ts";
 import { requireToken } from "./token.ts";
 
 /** How long servers may hold up the first answer, in milliseconds; those that take longer come later. */
@@ -30,9 +33,10 @@ const patience = 5_000;
 /** Serves the servers of configs until its client is gone, or it is interrupted. */
 export async function serve(line: CommandLine, signal: AbortSignal, world: AuthWorld): Promise<number> {
   const options = optionsOf(line);
+  await refuseNames(line.words);
   const paths = line.config === undefined ? line.words : [line.config, ...line.words];
   const wanted = { names: options.servers, timeout: line.timeout, world };
-  return await run(await serversOfConfigs(paths, wanted), { options, signal, names: "qualified" });
+  return await run(await serversOfConfigs(paths, wanted), { line, signal, names: "qualified" });
 }
 
 /** Serves one server over another binding, with its own names. */
@@ -44,12 +48,22 @@ export async function bridge(line: CommandLine, signal: AbortSignal, world: Auth
     );
   }
   const servers = await serverOfTarget(target, line, { timeout: line.timeout, world });
-  return await run(servers, { options: optionsOf(line), signal, names: "own" });
+  return await run(servers, { line, signal, names: "own" });
+}
+
+/** Words are config files here; one may have been meant as the name of a server. */
+async function refuseNames(words: readonly string[]): Promise<void> {
+  if (words.length === 0 || await readText(words[0] ?? "", "the config").catch(() => "") !== undefined) return;
+  const names = (await findConfigs(undefined)).flatMap(({ names }) => names);
+  if (!names.includes(words[0] ?? "")) return;
+  throw new UsageError(
+    `"${words[0]}" is a server, and no config file: write causeway serve --servers ${words.join(",")}`,
+  );
 }
 
 /** What is served, and how. */
 interface Run {
-  readonly options: ServeOptions;
+  readonly line: CommandLine;
   readonly signal: AbortSignal;
   readonly names: "qualified" | "own";
 }
@@ -58,17 +72,24 @@ function optionsOf({ serve }: CommandLine): ServeOptions {
   return serve ?? { servers: undefined };
 }
 
-async function run(servers: ReadonlyMap<string, Served>, { options, signal, names }: Run): Promise<number> {
-  const { http, takesTurns } = options;
+async function run(servers: ReadonlyMap<string, Served>, { line, signal, names }: Run): Promise<number> {
+  const { http, takesTurns } = optionsOf(line);
   const auth = http?.tokenFile === undefined ? undefined : await requireToken(http.tokenFile);
   const relay = createRelay();
   const { handlers, features, middleware, tasks: followed } = relay;
-  await using hub = await openHub({}, { handlers, features, middleware, tasks: followed });
+  await using hub = await openHeardHub(line, servers, { handlers, features, middleware, tasks: followed });
   const guarded = await guard(hub, servers);
-  void report(guarded);
+  const told = new Map<string, Error>();
+  const reporting = report(guarded, told);
   const connecting = Promise.all(Array.from(servers, ([name, config]) => hub.add(name, config)));
   await until(connecting, patience, signal);
   signal.throwIfAborted();
+  if (names === "own" && hub.status().every(({ state }) => state === "failed")) {
+    // What it is, is told already. Nobody gets anything of it.
+    await hub.close();
+    await reporting;
+    return describeFailure([...told.values()][0]).exitCode;
+  }
   await guarded.check({ signal });
   // There is one client at the other end of a pipe, whatever it says of itself.
   const caller = http ? undefined : () => "the client of this pipe";
@@ -114,15 +135,15 @@ async function tellBlocked({ server, name, status, digest }: PinReport): Promise
 }
 
 /** Tells what goes wrong with servers: what is tried again and fails in the same way is told once. */
-async function report(hub: HubLike): Promise<void> {
-  const told = new Map<string, string>();
+async function report(hub: HubLike, told: Map<string, Error>): Promise<void> {
   for await (const event of hub.events()) {
     if (event.type === "error") {
-      const { server, error: { message } } = event;
-      if (told.get(server) === message) continue;
-      told.set(server, message);
-      const about = message.includes(`"${server}"`) ? "" : `"${server}": `;
-      await writeError(`causeway: ${about}${oneLine(message)}\n`);
+      const { server, error } = event;
+      if (told.get(server)?.message === error.message) continue;
+      told.set(server, error);
+      const { line } = describeFailure(error);
+      const about = line.includes(`"${server}"`) || error.message.includes(server) ? "" : `"${oneLine(server)}": `;
+      await writeError(`causeway: ${about}${line}\n`);
     } else if (event.type === "authorization") {
       await writeError(`causeway: "${event.server}" wants a sign-in: causeway login ${event.server}\n`);
     } else if (event.type === "state" && event.to === "connected") told.delete(event.server);

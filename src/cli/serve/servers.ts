@@ -44,11 +44,13 @@ export async function serversOfConfigs(
 ): Promise<Map<string, Served>> {
   const servers = new Map<string, Served>();
   const known = new Map<string, string>();
+  const files: string[] = [];
   for (const given of paths.length ? paths : [undefined]) {
     const config = await loadConfig(given);
     if (!config) {
-      throw new UsageError(`${noConfig}: name one, as in causeway serve my.json`);
+      throw new UsageError(`${noConfig}: causeway servers add makes one, and --config names one`);
     }
+    files.push(config.path);
     for (const name of config.names) {
       const other = known.get(name);
       if (other !== undefined && (!names || names.includes(name))) {
@@ -73,7 +75,11 @@ export async function serversOfConfigs(
   if (missing !== undefined) {
     throw new UsageError(`Unknown server "${missing}"${didYouMean(missing, [...known.keys()])}: correct --servers`);
   }
-  if (!servers.size) throw new UsageError("There is no server to serve: the config has none that can be used");
+  if (!servers.size) {
+    throw new UsageError(
+      `There is no server in "${[...known.values(), ...files][0]}" that can be used: causeway servers add keeps one`,
+    );
+  }
   return servers;
 }
 

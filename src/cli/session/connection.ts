@@ -7,15 +7,15 @@ import type { Client } from "../../client/client.ts";
 import { isLoopbackHost } from "../../egress/address.ts";
 import { createConnect } from "../../entry/connect.ts";
 import type { ConnectOptions } from "../../entry/targets.ts";
-import { RpcError, SpawnError } from "../../protocol/errors.ts";
+import { PeerExitedError, RpcError, SpawnError } from "../../protocol/errors.ts";
 import { systemResolve } from "../../runtime/child.ts";
 import { createAsker } from "../ask/ask.ts";
 import type { OAuth } from "../auth/oauth.ts";
 import type { CommandLine } from "../command_line.ts";
-import { UsageError } from "../failure.ts";
+import { DeadlineError, UsageError } from "../failure.ts";
 import type { Destination } from "../target/target.ts";
 import { createSpinner, isWatched, writeError } from "../terminal.ts";
-import { oneLine } from "../text/plain.ts";
+import { firstLine, oneLine } from "../text/plain.ts";
 import { runtimePorts } from "../wire/ports.ts";
 import type { BegunSession } from "./seam.ts";
 
@@ -66,43 +66,52 @@ async function open(
   { timeout }: CommandLine,
   { signal, auth, options, redact, hear, child }: KnownSession,
 ): Promise<Client> {
-  const ports = await runtimePorts();
+  const ports = { ...await runtimePorts(), ...(child && { spawn: child.spawn }) };
+  const stray: string[] = [];
   const made: ConnectOptions = {
     ...options,
     signal,
     headers,
     ...(auth && { auth }),
-    ...(child && { spawn: child.spawn }),
     redact,
     handlers: createAsker(),
     timeouts: {
       close: closeTime,
       ...(timeout !== undefined && { start: timeout, headers: timeout, idle: timeout, total: timeout, pages: timeout }),
     },
-    ...(isWatched() && {
-      logger: ({ level, message }) => {
-        if (level === "warning" || level === "error") void writeError(`causeway: ${oneLine(message)}\n`);
-      },
-    }),
+    logger({ level, message, fields }) {
+      if (typeof fields?.line === "string") stray.push(fields.line);
+      if (!isWatched()) return;
+      if (level === "warning" || level === "error") void writeError(`causeway: ${oneLine(message)}\n`);
+    },
   };
   const connect = createConnect(() => ports, systemResolve);
   try {
     if (!hear) return await connect(target, made);
-    // The same connection, with somebody who hears what goes over it.
-    const [{ makeTransport }, { tapTransport }] = await Promise.all([
-      import("../wire/transports.ts"),
-      import("../wire/tap.ts"),
-    ]);
-    const { auth: _, ...rest } = made;
-    const { transport, fallback } = makeTransport(target, made, { ...ports, ...(child && { spawn: child.spawn }) });
-    return await connect(tapTransport(transport, hear), {
-      ...rest,
-      ...(fallback && { fallback: () => tapTransport(fallback(), hear) }),
-    });
+    const { connectTapped } = await import("../wire/tapped.ts");
+    return await connectTapped(target, made, { hear, ports, connect });
   } catch (error) {
-    if (!(error instanceof SpawnError) || hint === "") throw error;
-    throw new SpawnError(`${error.message}; ${hint}`, { cause: error });
+    if (error instanceof SpawnError) throw await spawnError(error, target, hint);
+    throw strayError(error, stray[0]);
   }
+}
+
+/** What cannot be started, and what it may have been meant as. */
+async function spawnError(error: SpawnError, target: Destination["target"], hint: string): Promise<SpawnError> {
+  const command = typeof target === "string" ? "" : target.command;
+  const { stat } = await import("node:fs/promises");
+  if (await stat(command).then((found) => found.isDirectory(), () => false)) {
+    return new SpawnError(`Cannot start "${command}": it is a folder; name a program in it`, { cause: error });
+  }
+  return hint === "" ? error : new SpawnError(`${error.message}; ${hint}`, { cause: error });
+}
+
+/** A program that talks to people, and not as a server, says so in its output. */
+function strayError(error: unknown, line: string | undefined): unknown {
+  if (line === undefined) return error;
+  const said = `its output began with ${JSON.stringify(firstLine(line, 80))}, which is no MCP message`;
+  if (error instanceof DeadlineError) return new DeadlineError(`${error.message}; ${said}`);
+  return error instanceof PeerExitedError ? new PeerExitedError(`${error.message}; ${said}`, { cause: error }) : error;
 }
 
 async function warnOfPlainHttp({ target }: Destination): Promise<void> {

@@ -24,6 +24,8 @@ export interface Session {
   readonly options?: Pick<ConnectOptions, "tasks">;
   /** Whether somebody else says that it is under way. */
   readonly isSilent?: boolean;
+  /** What the lines of the wire call the server, where there are several. */
+  readonly name?: string;
 }
 
 /** A session that has begun. */

@@ -39,7 +39,9 @@ export async function withDestination(destination: Destination, line: CommandLin
     const redactor = redactorFor(destination);
     const redact = (text: string): string => redactor.redact(text);
     // A recording that cannot be begun is told before anything is started.
-    const hear = hearWire(line, redact);
+    const heard = hearWire(line, redact);
+    const { name: server } = given;
+    const hear: typeof heard = server === undefined || !heard ? heard : (wire) => heard({ ...wire, server });
     signal.throwIfAborted();
     await using child = typeof target === "string" ? undefined : await EarlyChild.start(target);
     const { useConnection } = await import("./connection.ts");

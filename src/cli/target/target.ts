@@ -22,6 +22,14 @@ export interface Destination {
   readonly hint: string;
 }
 
+const interpreters: Readonly<Record<string, string>> = {
+  ts: "bun",
+  js: "node",
+  mjs: "node",
+  cjs: "node",
+  py: "python3",
+  sh: "sh",
+};
 const schemes = ["http:", "https:", "ws:", "wss:"];
 
 /**
@@ -42,11 +50,17 @@ export async function resolveTarget(
   const config = configs.find(({ names }) => names.includes(text));
   if (config) {
     const entry = (await import("./server_entry.ts")).readServer(config, text);
-    for (const warning of entry.warnings) await writeError(`causeway: warning: ${oneLine(warning)}\n`);
+    const { target } = entry;
+    const isSplit = typeof target === "string" || !/\s/.test(target.command);
+    // A command with spaces in it fails: then it is said why.
+    const hints = isSplit ? [] : entry.warnings.filter((warning) => warning.includes(".command: "));
+    for (const warning of entry.warnings) {
+      if (!hints.includes(warning)) await writeError(`causeway: warning: ${oneLine(warning)}\n`);
+    }
     const words = [text, ...(options.config === undefined ? [] : ["--config", options.config])].join(" ");
     const known = { entry: { server: entry.server, words } };
-    if (typeof entry.target !== "string") return { ...withoutHeaders(entry.target, headers), ...known };
-    return { target: checkUrl(entry.target), headers: { ...entry.headers, ...headers }, hint: "", ...known };
+    if (typeof target !== "string") return { ...withoutHeaders(target, headers), hint: hints.join("; "), ...known };
+    return { target: checkUrl(target), headers: { ...entry.headers, ...headers }, hint: "", ...known };
   }
   const names = configs.flatMap(({ names }) => names);
   const isOneWord = /^\S*$/.test(text);
@@ -57,11 +71,26 @@ export async function resolveTarget(
   if (/^[\w.-]+:\d+(\/|$)/.test(text)) {
     throw new UsageError(`Cannot use "${text}" as a target: a URL begins with its scheme; write "http://${text}"`);
   }
+  if (/^(https?|wss?)[:/]/i.test(text)) throw notUrl(text);
   const command = readCommand(text);
   const paths = configs.map(({ path }) => `"${path}"`).join(", nor ");
   const file = paths && `${paths} has no server of this name${didYouMean(text, names)}`;
-  const hint = isOneWord ? file || "nor is there a config ./mcp.json with a server of this name" : "";
+  const hint = isOneWord ? hintFor(text) || file || "nor is there a config ./mcp.json with a server of this name" : "";
   return { ...withoutHeaders(command, headers), hint };
+}
+
+/** What a word may have been meant as that is no program. */
+function hintFor(text: string): string {
+  const [, ending = ""] = /\.([a-z]+)$/i.exec(text) ?? [];
+  const interpreter = Object.hasOwn(interpreters, ending) ? interpreters[ending] : undefined;
+  if (interpreter !== undefined) return `a script is started with its interpreter, as in "${interpreter} ${text}"`;
+  return /^[a-z0-9-]+(\.[a-z0-9-]+)+(:\d+)?(\/|$)/i.test(text)
+    ? `a URL begins with its scheme, as in "https://${text}"`
+    : "";
+}
+
+function notUrl(shown: string): UsageError {
+  return new UsageError(`Cannot read the URL "${shown}": write it like "https://example.com/mcp"`);
 }
 
 function readCommand(text: string): StdioCommand {
@@ -91,7 +120,7 @@ function withoutHeaders(target: StdioCommand, headers: Readonly<Record<string, s
 function checkUrl(text: string): string {
   const shown = text.replace(/\/\/[^/?#]*@/, "//").replace(/\?.*$/s, "?…");
   if (!URL.canParse(text)) {
-    throw new UsageError(`Cannot read the URL "${shown}": write it like "https://example.com/mcp"`);
+    throw notUrl(shown);
   }
   const { protocol, username, password } = new URL(text);
   if (!schemes.includes(protocol)) {

@@ -7,6 +7,7 @@ import { openSync, writeSync } from "node:fs";
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { CommandLine } from "../command_line.ts";
 import { UsageError } from "../failure.ts";
+import { whyNot } from "../read.ts";
 import { writeError } from "../terminal.ts";
 import { oneLine } from "../text/plain.ts";
 import type { HearWire, WireLine } from "./tap.ts";
@@ -19,20 +20,26 @@ const longest = 4_000;
  * @param redact Takes secrets out of texts.
  * @throws {UsageError} When the recording cannot be begun.
  */
-export function hearWire(line: CommandLine, redact: (text: string) => string): HearWire | undefined {
+export function hearWire(
+  line: CommandLine,
+  redact: (text: string, server: string | undefined) => string,
+): HearWire | undefined {
   const { verbose, record } = line;
   if (!verbose && record === undefined) return undefined;
   const write = record === undefined ? undefined : openRecording(record);
   return (wire) => {
-    if (verbose) show(wire, redact);
-    write?.(`${JSON.stringify(withoutSecrets(wire, redact))}\n`);
+    const { server, message } = wire;
+    const own = (text: string): string => redact(text, server);
+    if (verbose) show(wire, own);
+    write?.(`${JSON.stringify({ ...wire, message: withoutSecrets(message, own) })}\n`);
   };
 }
 
-function show({ at, to, message }: WireLine, redact: (text: string) => string): void {
+function show({ at, to, message, server }: WireLine, redact: (text: string) => string): void {
   const text = oneLine(redact(JSON.stringify(message)));
   const shown = text.length > longest ? `${text.slice(0, longest)}… (${text.length} characters)` : text;
-  void writeError(`${to === "server" ? ">" : "<"} ${at} ms ${shown}\n`);
+  const whose = server === undefined ? "" : `${oneLine(server)} `;
+  void writeError(`${to === "server" ? ">" : "<"} ${whose}${at} ms ${shown}\n`);
 }
 
 /** The file is for this user alone, and never one that is there already. */
@@ -42,7 +49,7 @@ function openRecording(path: string): (text: string) => void {
     return (text) => void writeSync(file, text);
   } catch (error) {
     const isThere = isObject(error) && error.code === "EEXIST";
-    const why = isThere ? "there is such a file already; name another" : error instanceof Error ? error.message : "";
+    const why = isThere ? "there is such a file already; name another" : whyNot(error);
     throw new UsageError(`Cannot record to "${path}": ${why}`);
   }
 }

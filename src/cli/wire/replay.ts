@@ -4,6 +4,7 @@
  * @module
  */
 import { isObject } from "../../protocol/json_rpc.ts";
+import { didYouMean } from "../../hub/config/nearest.ts";
 import { UsageError } from "../failure.ts";
 
 type Message = Readonly<Record<string, unknown>>;
@@ -12,6 +13,7 @@ type Message = Readonly<Record<string, unknown>>;
 interface Recorded {
   readonly key: string;
   readonly id: unknown;
+  readonly server: string | undefined;
   readonly progressToken: unknown;
   /** In the order in which they came; the response is last. */
   readonly answers: Message[];
@@ -25,10 +27,15 @@ interface Recorded {
  *
  * @param text The recording: one JSON object on a line.
  * @param file What errors call it.
+ * @param server Whose, where it is the recording of several.
  * @throws {UsageError} When it is none.
  */
-export function createReplay(text: string, file: string): (message: Message) => Message[] {
-  const recorded = read(text, file);
+export function createReplay(
+  text: string,
+  file: string,
+  server?: string | undefined,
+): (message: Message) => Message[] {
+  const recorded = ofOne(read(text, file), file, server);
   return (message) => {
     const { id, method } = message;
     if (id === undefined || typeof method !== "string") return [];
@@ -52,19 +59,20 @@ function read(text: string, file: string): Recorded[] {
   const recorded: Recorded[] = [];
   for (const [at, line] of text.split("\n").entries()) {
     if (line.trim() === "") continue;
-    const { to, message } = parse(line, `${file}:${at + 1}`);
+    const { to, message, server } = parse(line, `${file}:${at + 1}`);
     if (to === "server") {
       if (message.id === undefined || typeof message.method !== "string") continue;
       const { id } = message;
-      recorded.push({ key: keyOf(message), id, progressToken: tokenOf(message), answers: [], isOver: false, used: 0 });
+      const asked = { key: keyOf(message), id, server, progressToken: tokenOf(message) };
+      recorded.push({ ...asked, answers: [], isOver: false, used: 0 });
     } else if (typeof message.method !== "string") {
-      const owner = recorded.findLast((one) => !one.isOver && one.id === message.id);
+      const owner = recorded.findLast((one) => !one.isOver && one.id === message.id && one.server === server);
       owner?.answers.push(message);
       if (owner) owner.isOver = true;
     } else if (message.id === undefined) {
       // What is told belongs to the request that it names, else to the last one that still waits.
       const token = isObject(message.params) ? message.params.progressToken : undefined;
-      const waiting = recorded.filter((one) => !one.isOver);
+      const waiting = recorded.filter((one) => !one.isOver && one.server === server);
       (waiting.find((one) => token !== undefined && one.progressToken === token) ?? waiting.at(-1))?.answers.push(
         message,
       );
@@ -76,10 +84,27 @@ function read(text: string, file: string): Recorded[] {
   return recorded;
 }
 
-function parse(line: string, where: string): { to: unknown; message: Message } {
+/** The requests to one server. */
+function ofOne(recorded: readonly Recorded[], file: string, server: string | undefined): readonly Recorded[] {
+  const names = [...new Set(recorded.flatMap(({ server }) => server === undefined ? [] : [server]))];
+  if (server === undefined && names.length < 2) return recorded;
+  const own = recorded.filter((one) => one.server === server);
+  if (server !== undefined && own.length > 0) return own;
+  const known = names.map((name) => `"${name}"`).join(", ") || "no names of servers";
+  throw new UsageError(
+    server === undefined
+      ? `Cannot replay "${file}": it has ${known}; write causeway replay ${file} <server>`
+      : `Unknown server "${server}" in "${file}"${didYouMean(server, names)}: it has ${known}`,
+  );
+}
+
+function parse(line: string, where: string): { to: unknown; message: Message; server: string | undefined } {
   try {
     const value: unknown = JSON.parse(line);
-    if (isObject(value) && isObject(value.message)) return { to: value.to, message: value.message };
+    if (isObject(value) && isObject(value.message)) {
+      const { to, message, server } = value;
+      return { to, message, server: typeof server === "string" ? server : undefined };
+    }
   } catch {
     // Said below.
   }

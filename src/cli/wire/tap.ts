@@ -13,6 +13,8 @@ export interface WireLine {
   readonly at: number;
   readonly to: "server" | "client";
   readonly message: JsonRpcMessage;
+  /** Its name, where there are several. */
+  readonly server?: string | undefined;
 }
 
 /** Hears of each message, in the order in which they pass. */

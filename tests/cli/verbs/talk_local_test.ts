@@ -49,7 +49,11 @@ describe("causeway resources and read", () => {
       2,
       /The uri is missing: write causeway read <target> <uri>/,
     );
-    assertFailure(await causeway(["read", peer("modern"), "test://none"]), 2, /refused resources\/read/);
+    assertFailure(
+      await causeway(["read", peer("modern"), "test://none"]),
+      2,
+      /Cannot read "test:\/\/none" of ".*": .*causeway resources lists/,
+    );
     assertFailure(
       await causeway(["read", peer("modern"), "test://text", "--output", "/no/such/folder/x"]),
       2,

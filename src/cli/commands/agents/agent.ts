@@ -8,11 +8,10 @@ import { createAgentHandler, createModelHandler, toMcpServer } from "../../../ag
 import { serveHttp, serveStdio } from "../../../entry/local.ts";
 import type { CommandLine } from "../../command_line.ts";
 import { exitCodes, UsageError } from "../../failure.ts";
-import { hostsOf } from "../../serve/http.ts";
+import { cannotListen, hostsOf } from "../../serve/http.ts";
 import { ended } from "../../serve/serve.ts";
 import { requireToken } from "../../serve/token.ts";
 import { writeError } from "../../terminal.ts";
-import { oneLine } from "../../text/plain.ts";
 import { exactWords } from "../talk/common.ts";
 import { isMcpAgent, loadAgent } from "./load.ts";
 
@@ -35,8 +34,7 @@ export async function serveAgent(line: CommandLine, signal: AbortSignal): Promis
   const options = { auth, allowedHosts: hostsOf(http.hostname) };
   const handler = isMcpAgent(agent) ? createAgentHandler(agent, options) : createModelHandler(agent, options);
   const host = await serveHttp(handler, { port: http.port, hostname: http.hostname }).catch((error: unknown) => {
-    const why = oneLine(error instanceof Error ? error.message : String(error));
-    throw new UsageError(`Cannot listen at "${http.hostname}", port ${http.port}: ${why}`);
+    throw cannotListen(error, http);
   });
   try {
     const paths = [...(isMcpAgent(agent) ? ["/mcp"] : []), ...(isApiAgent(agent) ? ["/v1"] : [])];

@@ -8,7 +8,7 @@ import { Agent } from "../../../agent/loop/agent.ts";
 import { createRuns } from "../../../agent/runs/durable_runs.ts";
 import type { DurableRuns } from "../../../agent/runs/options.ts";
 import { unlessAborted } from "../../../client/core_client.ts";
-import { openDatabase, openHub } from "../../../entry/local.ts";
+import { openDatabase } from "../../../entry/local.ts";
 import { createRelay } from "../../../hub/gateway/mod.ts";
 import type { Hub } from "../../../hub/hub.ts";
 import type { AuthWorld } from "../../auth/oauth.ts";
@@ -16,12 +16,13 @@ import { readInput } from "../../arguments/pieces.ts";
 import { type CommandLine, optionOf } from "../../command_line.ts";
 import { withDeadline } from "../../deadline.ts";
 import { exitCodes, InterruptedError, UsageError } from "../../failure.ts";
-import { readText } from "../../read.ts";
+import { readText, whyNot } from "../../read.ts";
 import { serversOfConfigs } from "../../serve/servers.ts";
 import type { Served } from "../../serve/servers.ts";
 import { findConfigs } from "../../target/config.ts";
 import { createSpinner, writeError } from "../../terminal.ts";
 import { oneLine } from "../../text/plain.ts";
+import { openHeardHub } from "../../wire/heard_hub.ts";
 import { chooseModel } from "./model.ts";
 import { createAnswerer } from "./questions.ts";
 import { EventTeller, tellEnd } from "./tell.ts";
@@ -40,7 +41,7 @@ export async function runAgent(line: CommandLine, given: AbortSignal, world: Aut
   return await withDeadline(given, line.timeout, async (signal) => {
     const relay = createRelay();
     const { handlers, features } = relay;
-    await using hub = await openHub({}, { handlers, features });
+    await using hub = await openHeardHub(line, servers, { handlers, features });
     await connectAll(hub, servers, signal);
     const agent = new Agent({
       model,
@@ -87,7 +88,9 @@ async function durably(
   { file, resumed, input }: { file: string; resumed: string | undefined; input: string },
   { line, signal }: Telling,
 ): Promise<number> {
-  const database = await openDatabase(file);
+  const database = await openDatabase(file).catch((error: unknown) => {
+    throw new UsageError(`${whyNot(error)}; correct --runs`);
+  });
   await using runs = createRuns({ database, agents: { command: agent } });
   const { id } = resumed === undefined
     ? await runs.start({ agent: "command", principal: "command", input })

@@ -3,32 +3,48 @@
  *
  * @module
  */
-import { createFileStore } from "../../../entry/local.ts";
+import { mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import process from "node:process";
+import type { LanguageModel } from "../../../agent/model/seam.ts";
+import { createFileStore, openDatabase } from "../../../entry/local.ts";
+import type { SqlDatabase } from "../../../entry/local.ts";
+import { chooseModel as modelOfSettings } from "../../../entry/runner/chosen_model.ts";
 import { startLocalRunner } from "../../../entry/runner/local_runner.ts";
 import { hideSecrets } from "../../../hub/config/mod.ts";
 import type { ReadServer } from "../../../hub/config/mod.ts";
+import type { Store } from "../../../ports.ts";
+import { McpError } from "../../../protocol/mod.ts";
 import { type CommandLine, optionOf } from "../../command_line.ts";
 import { UsageError } from "../../failure.ts";
+import { whyNot } from "../../read.ts";
+import { cannotListen } from "../../serve/http.ts";
 import { readPort } from "../../serve/options.ts";
 import { ended } from "../../serve/serve.ts";
 import { loadConfig } from "../../target/config.ts";
 import { readServer } from "../../target/server_entry.ts";
 import { writeError, writeOut } from "../../terminal.ts";
 import { oneLine } from "../../text/plain.ts";
+import { chooseModel } from "./model.ts";
 
 const defaultPort = 8790;
+const hostname = "127.0.0.1";
 
 /** Serves until it is interrupted. */
 export async function start(line: CommandLine, signal: AbortSignal): Promise<number> {
   const port = readPort(optionOf(line, "port"), defaultPort);
   const folder = optionOf(line, "store");
+  const model = await modelOf(line);
   const servers = await serversOf(line);
+  const store = folder === undefined ? undefined : await openStore(folder);
+  const database = await openRuns(line, folder);
+  const hidden = hideSecrets(servers);
   await using local = await startLocalRunner({
-    servers: hideSecrets(servers),
-    port,
-    ...(folder !== undefined && { store: createFileStore(folder) }),
+    ...{ servers: hidden, notes: hidden, port, model },
+    ...(database && { database }),
+    ...(store && { store }),
   }).catch((error: unknown) => {
-    throw new UsageError(`Cannot start at port ${port}: ${error instanceof Error ? error.message : String(error)}`);
+    throw cannotListen(error, { hostname, port });
   });
   const count = Object.keys(servers).length;
   await writeOut(`The runner is at ${local.url}, with ${count} ${count === 1 ? "server" : "servers"}\n`);
@@ -36,6 +52,53 @@ export async function start(line: CommandLine, signal: AbortSignal): Promise<num
   if (line.options?.key) await writeOut(`API key: ${local.apiKey}\n`);
   await ended(signal);
   throw signal.reason;
+}
+
+/** That of the options or of CAUSEWAY_MODEL and its like, else that of OPENAI_MODEL and its like. */
+async function modelOf(line: CommandLine): Promise<LanguageModel> {
+  const { CAUSEWAY_MODEL, CAUSEWAY_MODEL_URL, OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL } = process.env;
+  const isOurs = optionOf(line, "model") ?? optionOf(line, "model-url") ?? (CAUSEWAY_MODEL || CAUSEWAY_MODEL_URL);
+  if (isOurs) return chooseModel(line, process.env);
+  if (!OPENAI_MODEL) {
+    // A key is there for many programs: it says nothing of what is wanted here.
+    if (OPENAI_API_KEY || OPENAI_BASE_URL) {
+      await writeError("causeway: OPENAI_MODEL is not set: the agent follows directives\n");
+    }
+    return await modelOfSettings({});
+  }
+  try {
+    return await modelOfSettings({
+      OPENAI_API_KEY,
+      OPENAI_BASE_URL: OPENAI_BASE_URL || "https://api.openai.com/v1",
+      OPENAI_MODEL,
+    });
+  } catch (error) {
+    throw error instanceof TypeError ? new UsageError(`Cannot use the model: ${error.message}`) : error;
+  }
+}
+
+/** The folder is looked at now: later somebody would wait for what cannot be kept. */
+async function openStore(folder: string): Promise<Store> {
+  const store = createFileStore(folder);
+  await store.get("start").catch((error: unknown) => {
+    if (!(error instanceof McpError)) throw error;
+    throw new UsageError(`Cannot use --store "${folder}": ${error.message.replace(/^Cannot [^"]*"[^"]*": /, "")}`);
+  });
+  return store;
+}
+
+/** Where runs are kept: `--runs`, else `runs.db` of `--store`, else memory. Undefined, and said, where there is no SQLite. */
+async function openRuns(line: CommandLine, folder: string | undefined): Promise<SqlDatabase | undefined> {
+  const given = optionOf(line, "runs");
+  const path = given ?? (folder === undefined ? ":memory:" : join(folder, "runs.db"));
+  try {
+    if (given === undefined && folder !== undefined) await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    return await openDatabase(path);
+  } catch (error) {
+    if (given !== undefined) throw new UsageError(`${whyNot(error)}; correct --runs`);
+    await writeError(`causeway: no runs are kept: ${oneLine(whyNot(error))}\n`);
+    return undefined;
+  }
 }
 
 /** Those of the config; one that cannot be used is told and left out. */

@@ -11,7 +11,7 @@ import { exactWords } from "../talk/common.ts";
 
 /** Prints the script, and answers the exit code. */
 export async function completion(line: CommandLine): Promise<number> {
-  const [shell = ""] = exactWords(line, ["shell"]);
+  const [shell = ""] = exactWords(line, ["bash|zsh|fish"]);
   const script = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined;
   if (script === undefined) {
     const names = Object.keys(scripts);
@@ -44,8 +44,13 @@ compdef _causeway causeway
   fish: `# In ~/.config/fish/config.fish: causeway completion fish | source
 function __causeway_complete
     set -l words (commandline -opc) (commandline -ct)
-    causeway __complete $words[2..-1] 2>/dev/null
+    set -l found (causeway __complete $words[2..-1] 2>/dev/null)
+    if test (count $found) -gt 0
+        printf '%s\\n' $found
+    else
+        __fish_complete_path (commandline -ct)
+    end
 end
-complete -c causeway -a '(__causeway_complete)'
+complete -c causeway -f -a '(__causeway_complete)'
 `,
 };

@@ -36,6 +36,7 @@ export async function examine(name: string, line: CommandLine, signal: AbortSign
     await withDestination(destination, { ...line, timeout: line.timeout ?? longest }, {
       signal,
       isSilent: true,
+      name,
       async use(client, signal) {
         says = await describe(client, signal);
         return exitCodes.ok;

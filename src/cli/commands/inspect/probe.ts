@@ -13,8 +13,11 @@ import { resolveTarget } from "../../target/target.ts";
 import { createSpinner, terminalWidth, writeError, writeOut } from "../../terminal.ts";
 import { oneLine, plainJson } from "../../text/plain.ts";
 import { columns } from "../../text/table.ts";
+import { hearWire } from "../../wire/hear.ts";
 import { runtimePorts } from "../../wire/ports.ts";
+import { tapTransport } from "../../wire/tap.ts";
 import { makeTransport } from "../../wire/transports.ts";
+import type { MadeTransport } from "../../wire/transports.ts";
 import { exactWords } from "../talk/common.ts";
 import { probeRevision, probes } from "./revisions.ts";
 import type { Probed } from "./revisions.ts";
@@ -36,7 +39,15 @@ export async function probe(line: CommandLine, given: AbortSignal, world: AuthWo
       timeouts: { close: 1_000 },
       ...(used && { auth: used.oauth }),
     };
-    const make = () => makeTransport(destination.target, options, ports);
+    const hear = hearWire(line, redact);
+    const make = (): MadeTransport => {
+      const { transport, fallback } = makeTransport(destination.target, options, ports);
+      if (!hear) return { transport, ...(fallback && { fallback }) };
+      return {
+        transport: tapTransport(transport, hear),
+        ...(fallback && { fallback: () => tapTransport(fallback(), hear) }),
+      };
+    };
     const found: Probed[] = [];
     for (const one of probes(destination.target)) {
       const spinner = createSpinner(`asks for ${one.name}`);
@@ -50,7 +61,11 @@ export async function probe(line: CommandLine, given: AbortSignal, world: AuthWo
     const revisions = found.map(({ failure: _, server: _server, ...rest }) => rest);
     await writeOut(line.json ? plainJson({ server, revisions }) + "\n" : asText(found));
     if (server) await writeError(`causeway: ${oneLine(server)}\n`);
-    return found.some(({ spoken }) => spoken) ? exitCodes.ok : exitCodes.protocol;
+    if (found.some(({ spoken }) => spoken)) return exitCodes.ok;
+    await writeError(
+      "causeway: it speaks no revision of MCP: check that this is the URL, or the program, of a server\n",
+    );
+    return exitCodes.protocol;
   });
 }
 

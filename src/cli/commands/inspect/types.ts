@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { writeFile } from "node:fs/promises";
 import type { Tool } from "../../../protocol/mod.ts";
 import { type CommandLine, optionOf } from "../../command_line.ts";
-import { exitCodes, UsageError } from "../../failure.ts";
+import { exitCodes } from "../../failure.ts";
+import { writeResultFile } from "../../read.ts";
 import { withClient } from "../../session/session.ts";
 import { writeError, writeOut } from "../../terminal.ts";
 import { oneLine, plain } from "../../text/plain.ts";
@@ -86,10 +86,6 @@ export function typed(client: Pick<Client, "callTool">): TypedTools {
 `;
 
 async function save(file: string, text: string, count: number): Promise<void> {
-  try {
-    await writeFile(file, text);
-  } catch (error) {
-    throw new UsageError(`Cannot write "${file}": ${error instanceof Error ? error.message : String(error)}`);
-  }
+  await writeResultFile(file, text);
   await writeError(`causeway: wrote ${count} ${count === 1 ? "tool" : "tools"} to ${oneLine(file)}\n`);
 }

@@ -8,6 +8,7 @@ import { basename, join, resolve } from "node:path";
 import { didYouMean } from "../../../hub/config/nearest.ts";
 import type { CommandLine } from "../../command_line.ts";
 import { exitCodes, UsageError } from "../../failure.ts";
+import { whyNot } from "../../read.ts";
 import { writeOut } from "../../terminal.ts";
 import { oneLine, plainJson } from "../../text/plain.ts";
 import { agentFiles, workerFiles } from "./templates.ts";
@@ -42,7 +43,7 @@ export async function init(line: CommandLine): Promise<number> {
     for (const [path, text] of Object.entries(files)) await writeFile(join(folder, path), text, { flag: "wx" });
   } catch (error) {
     throw new UsageError(
-      `Cannot write to "${given ?? kind}": ${error instanceof Error ? error.message : String(error)}`,
+      `Cannot begin in "${given ?? kind}": ${whyNot(error)}; name another folder`,
     );
   }
   const next = `cd ${given ?? kind} && ${found.next}`;

@@ -4,11 +4,12 @@
  * @module
  */
 import { Buffer } from "node:buffer";
-import { writeFile } from "node:fs/promises";
 import process from "node:process";
+import { InvalidParamsError } from "../../../protocol/mod.ts";
 import type { ReadResourceResult } from "../../../protocol/mod.ts";
 import { type CommandLine, optionOf } from "../../command_line.ts";
 import { exitCodes, UsageError } from "../../failure.ts";
+import { writeResultFile } from "../../read.ts";
 import { withClient } from "../../session/session.ts";
 import { createProgressLine, writeBytes, writeError, writeOut } from "../../terminal.ts";
 import { oneLine, plain, plainJson } from "../../text/plain.ts";
@@ -23,13 +24,24 @@ export async function readResource(line: CommandLine, signal: AbortSignal): Prom
     async use(client, signal) {
       const progress = createProgressLine();
       const result = await client.readResource(uri, { signal, onProgress: (sign) => progress.show(sign) })
-        .finally(() => progress.clear());
+        .finally(() => progress.clear())
+        .catch((error: unknown) => {
+          throw notThere(error, uri, client.label);
+        });
       if (file !== undefined) await save(result, file);
       else if (line.json) await writeOut(plainJson(result) + "\n");
       else await show(result);
       return exitCodes.ok;
     },
   });
+}
+
+/** What is said of a resource that a server does not have. */
+function notThere(error: unknown, uri: string, label: string): unknown {
+  if (!(error instanceof InvalidParamsError)) return error;
+  return new UsageError(
+    `Cannot read "${uri}" of "${oneLine(label)}": ${error.message}: causeway resources lists what it has`,
+  );
 }
 
 /** Into a pipe or a file go its very bytes; a terminal gets text that cannot steer it. */
@@ -49,11 +61,7 @@ async function show({ contents }: ReadResourceResult): Promise<void> {
 
 async function save({ contents }: ReadResourceResult, file: string): Promise<void> {
   const bytes = Buffer.concat(contents.map(bytesOf));
-  try {
-    await writeFile(file, bytes);
-  } catch (error) {
-    throw new UsageError(`Cannot write "${file}": ${error instanceof Error ? error.message : String(error)}`);
-  }
+  await writeResultFile(file, bytes);
   await writeError(`causeway: wrote ${bytes.length} bytes to ${oneLine(file)}\n`);
 }
 

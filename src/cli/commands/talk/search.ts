@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { openHub } from "../../../entry/local.ts";
 import { createToolSearch } from "../../../hub/search/tool_search.ts";
 import type { FoundTool } from "../../../hub/search/tool_search.ts";
 import type { AuthWorld } from "../../auth/oauth.ts";
@@ -14,6 +13,7 @@ import { serversOfConfigs } from "../../serve/servers.ts";
 import { createSpinner, terminalWidth, writeError, writeOut } from "../../terminal.ts";
 import { columns } from "../../text/table.ts";
 import { firstLine, oneLine, plainJson } from "../../text/plain.ts";
+import { openHeardHub } from "../../wire/heard_hub.ts";
 
 /** Searches, and answers the exit code. */
 export async function search(line: CommandLine, given: AbortSignal, world: AuthWorld): Promise<number> {
@@ -25,7 +25,7 @@ export async function search(line: CommandLine, given: AbortSignal, world: AuthW
   const servers = await serversOfConfigs(paths, { names, timeout: line.timeout, world });
   return await withDeadline(given, line.timeout, async (signal) => {
     const spinner = createSpinner(`connects to ${servers.size} ${servers.size === 1 ? "server" : "servers"}`);
-    await using hub = await openHub({});
+    await using hub = await openHeardHub(line, servers);
     try {
       const connecting = Array.from(servers, ([name, config]) => hub.add(name, config));
       await Promise.race([Promise.all(connecting), aborted(signal)]);
@@ -33,12 +33,14 @@ export async function search(line: CommandLine, given: AbortSignal, world: AuthW
       spinner.clear();
     }
     const found = createToolSearch(hub).search(query, { limit });
-    await writeOut(line.json ? plainJson(found.map(asJson)) + "\n" : asText(found));
+    const reached = hub.status().filter(({ state }) => state === "connected").length;
+    if (reached > 0) await writeOut(line.json ? plainJson(found.map(asJson)) + "\n" : asText(found));
     for (const { name, state, lastError } of hub.status()) {
       if (state !== "connected") {
         await writeError(`causeway: not searched: "${oneLine(name)}": ${oneLine(lastError?.message ?? state)}\n`);
       }
     }
+    if (reached === 0) return exitCodes.unreachable;
     if (found.length === 0) await writeError("causeway: nothing was found\n");
     return exitCodes.ok;
   });

@@ -1,5 +1,5 @@
 /**
- * `causeway replay <file>`: a server over stdin and stdout that answers as the recorded one did.
+ * `causeway replay <file> [server]`: a server over stdin and stdout that answers as the recorded one did.
  *
  * @module
  */
@@ -15,10 +15,15 @@ import { exactWords } from "../talk/common.ts";
 
 /** Serves until its client is gone, or it is interrupted. */
 export async function replay(line: CommandLine, signal: AbortSignal): Promise<number> {
-  const [file = ""] = exactWords(line, ["file"]);
+  const [, server] = line.words;
+  const [file = ""] = exactWords(line, server === undefined ? ["file"] : ["file", "server"]);
   const text = await readText(file, `the recording "${file}"`);
-  if (text === undefined) throw new UsageError(`Cannot read the recording "${file}": there is no such file`);
-  const answer = createReplay(text, file);
+  if (text === undefined) {
+    throw new UsageError(
+      `Cannot read the recording "${file}": there is no such file; causeway record ${file} <command …> makes one`,
+    );
+  }
+  const answer = createReplay(text, file, server);
   const lines = createInterface({ input: process.stdin, terminal: false });
   const stop = (): void => lines.close();
   signal.addEventListener("abort", stop);

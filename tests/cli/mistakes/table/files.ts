@@ -1,0 +1,172 @@
+/** Mistakes with files that are written, read and run. */
+import type { Mistake } from "../mistake.ts";
+
+export const files: readonly Mistake[] = [
+  {
+    number: 115,
+    title: "a recording that is there already",
+    typed: 'causeway record wire.ndjson tools "$PEER"',
+    code: 2,
+    says: 'Cannot record to "wire.ndjson": there is such a file already; name another',
+    files: { "wire.ndjson": "" },
+  },
+  {
+    number: 116,
+    title: "a recording in a folder that is not there",
+    typed: 'causeway record no/wire.ndjson tools "$PEER"',
+    code: 2,
+    says: 'Cannot record to "no/wire.ndjson": its folder is not there',
+  },
+  {
+    number: 117,
+    title: "a recording of what talks to nobody",
+    typed: "causeway record wire.ndjson whoami",
+    code: 2,
+    says: "Cannot record causeway whoami: only commands that use servers are recorded",
+  },
+  {
+    number: 118,
+    title: "a recording of nothing",
+    typed: "causeway record wire.ndjson",
+    code: 2,
+    says:
+      "It is not said what to record: write causeway record <file> <command …>, as in causeway record wire.ndjson tools <target>",
+  },
+  {
+    number: 119,
+    title: "a recording that is not there",
+    typed: "causeway replay wire.ndjson",
+    code: 2,
+    says:
+      'Cannot read the recording "wire.ndjson": there is no such file; causeway record wire.ndjson <command …> makes one',
+  },
+  {
+    number: 120,
+    title: "a recording that is broken",
+    typed: "causeway replay wire.ndjson",
+    code: 2,
+    says: 'Cannot replay wire.ndjson:2: expected { "at": …, "to": …, "message": { … } } on one line',
+    files: { "wire.ndjson": '{"at":0,"to":"server","message":{"id":1,"method":"ping"}}\n{"at":' },
+  },
+  {
+    number: 121,
+    title: "a question that was not recorded",
+    typed: 'causeway call "$SELF replay wire.ndjson" echo text=a',
+    code: 2,
+    says: 'Unknown tool "echo" at "…": causeway tools lists what it has',
+    files: {
+      "wire.ndjson":
+        '{"at": 0, "to": "server", "message": {"jsonrpc": "2.0", "id": "0", "method": "initialize", "params": {}}}\n{"at": 0, "to": "client", "message": {"jsonrpc": "2.0", "id": "0", "result": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "empty", "version": "1"}}}}\n{"at": 0, "to": "server", "message": {"jsonrpc": "2.0", "id": "1", "method": "tools/list", "params": {}}}\n{"at": 0, "to": "client", "message": {"jsonrpc": "2.0", "id": "1", "result": {"tools": []}}}\n',
+    },
+  },
+  {
+    number: 122,
+    title: "a resource into a folder that is not there",
+    typed: 'causeway read "$PEER" test://text --output no/text',
+    code: 2,
+    says: 'Cannot write "no/text": its folder is not there',
+  },
+  {
+    number: 123,
+    title: "a resource into a folder",
+    typed: 'causeway read "$PEER" test://text --output here',
+    code: 2,
+    says: 'Cannot write "here": it is a folder',
+    files: { "here/": "" },
+  },
+  {
+    number: 124,
+    title: "types onto a disk that is full",
+    typed: 'causeway types "$PEER" --output /dev/full',
+    code: 1,
+    says: 'Cannot write "/dev/full": the disk is full',
+  },
+  {
+    number: 125,
+    title: "a new project where there is one",
+    typed: "causeway init agent here",
+    code: 2,
+    says: 'Cannot begin in "here": the folder is not empty; name another',
+    files: { "here/": "", "here/notes.txt": "mine" },
+  },
+  {
+    number: 126,
+    title: "a new project where there is a file",
+    typed: "causeway init worker notes.txt",
+    code: 2,
+    says: 'Cannot begin in "notes.txt": there is a file of this name; name another folder',
+    files: { "notes.txt": "mine" },
+  },
+  {
+    number: 127,
+    title: "a project of no kind",
+    typed: "causeway init agnet",
+    code: 2,
+    says:
+      'Unknown kind "agnet" (did you mean "agent"?): write causeway init agent [folder], or causeway init worker [folder]',
+  },
+  {
+    number: 128,
+    title: "an agent that is not there",
+    typed: "causeway agent agent.ts",
+    code: 2,
+    says: 'Cannot read the agent "agent.ts": there is no such file; correct the path',
+  },
+  {
+    number: 129,
+    title: "an agent that exports nothing",
+    typed: "causeway agent agent.mjs",
+    code: 2,
+    says:
+      'Cannot serve "agent.mjs": expected an agent (getMcpToolDefinitions and executeMcpTool) as its default export',
+    files: { "agent.mjs": "export const agent = 1;\n" },
+  },
+  {
+    number: 130,
+    title: "an agent that cannot be parsed",
+    typed: "causeway agent agent.mjs",
+    code: 2,
+    says: 'Cannot load the agent "agent.mjs": …',
+    files: { "agent.mjs": "export default {{\n" },
+  },
+  {
+    number: 131,
+    title: "an agent that throws as it loads",
+    typed: "causeway agent agent.mjs",
+    code: 2,
+    says: 'Cannot load the agent "agent.mjs": no key',
+    files: { "agent.mjs": 'throw new Error("no key");\n' },
+  },
+  {
+    number: 132,
+    title: "an agent whose packages are not installed",
+    typed: "causeway agent agent.mjs",
+    code: 2,
+    says: 'Cannot load the agent "agent.mjs": …causeway-no-such-package…',
+    files: { "agent.mjs": 'import "causeway-no-such-package";\nexport default {};\n' },
+  },
+  {
+    number: 133,
+    title: "a deployment of nothing",
+    typed: "causeway deploy",
+    code: 2,
+    says:
+      'There is no wrangler.toml, nor wrangler.jsonc, nor wrangler.json in ".": causeway init worker makes a project',
+  },
+  {
+    number: 134,
+    title: "a deployment without its main",
+    typed: "causeway deploy",
+    code: 2,
+    says: 'Cannot deploy "wrangler.toml": its main "worker.ts" is not there',
+    files: { "wrangler.toml": 'main = "worker.ts"\ncompatibility_date = "2026-01-01"\n' },
+  },
+  {
+    number: 135,
+    title: "a deployment without wrangler",
+    typed: "causeway deploy",
+    code: 2,
+    says: 'There is no wrangler in ".": install the packages of the project first (npm install)',
+    files: { "wrangler.toml": 'main = "worker.ts"\ncompatibility_date = "2026-01-01"\n', "worker.ts": "" },
+  },
+];

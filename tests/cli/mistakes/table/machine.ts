@@ -1,0 +1,133 @@
+/** Mistakes of the machine: disks, pipes, signals, and a person without a folder. */
+import type { Mistake } from "../mistake.ts";
+
+export const machine: readonly Mistake[] = [
+  {
+    number: 175,
+    title: "a disk that is full",
+    typed: 'causeway tools "$PEER" > /dev/full',
+    code: 1,
+    says: "Cannot write the results: the disk is full",
+  },
+  {
+    number: 176,
+    title: "a disk that is full, for help",
+    typed: "causeway --help > /dev/full",
+    code: 1,
+    says: "Cannot write the results: the disk is full",
+  },
+  {
+    number: 177,
+    title: "a reader that goes away",
+    typed: 'causeway call "$PEER" big bytes=5000000 | head -c 5',
+    code: 0,
+    says: [],
+    out: "xxxxx",
+  },
+  {
+    number: 178,
+    title: "a reader of lines that goes away",
+    typed: 'causeway tools "$PEER" | head -n 1',
+    code: 0,
+    says: [],
+    out: "echo  Echo: Gives back the text\n",
+  },
+  { number: 179, title: "a standard output that is closed", typed: 'causeway tools "$PEER" >&-', code: 0, says: [] },
+  {
+    number: 180,
+    title: "a folder of one's own that cannot be written",
+    typed: 'causeway servers add peer "$PEER"',
+    code: 2,
+    says:
+      'Cannot write "/dev/null/causeway/causeway.json": a part of the path is a file; set CAUSEWAY_HOME to a folder of yours',
+    env: { XDG_CONFIG_HOME: "/dev/null" },
+  },
+  {
+    number: 181,
+    title: "a folder of one's own that is a file",
+    typed: "causeway whoami",
+    code: 2,
+    says:
+      'Cannot use "/dev/null/causeway/auth": a part of the path is a file, expected a folder; set CAUSEWAY_HOME to a folder of yours',
+    env: { XDG_CONFIG_HOME: "/dev/null" },
+  },
+  {
+    number: 182,
+    title: "tasks where there is no folder of one's own",
+    typed: "causeway tasks list",
+    code: 2,
+    says:
+      'Cannot use "/dev/null/causeway/auth": a part of the path is a file, expected a folder; set CAUSEWAY_HOME to a folder of yours',
+    env: { XDG_CONFIG_HOME: "/dev/null" },
+  },
+  {
+    number: 183,
+    title: "Ctrl-C while it connects",
+    typed: "causeway tools \"sh -c 'touch ready; exec sleep 60'\"",
+    code: 130,
+    says: "interrupted",
+    signal: "SIGINT",
+  },
+  {
+    number: 184,
+    title: "Ctrl-C in the middle of a call",
+    typed:
+      "echo \"tee seen | $PEER\" > server.sh; { until grep -q tools/call seen 2>/dev/null; do sleep 0.1; done; touch ready; } & causeway call 'sh server.sh' slow",
+    code: 130,
+    says: "interrupted",
+    signal: "SIGINT",
+  },
+  {
+    number: 185,
+    title: "Ctrl-C while it reads what is typed",
+    typed:
+      'mkfifo pipe; exec 3<>pipe; { head -c 200000 /dev/zero > pipe; touch ready; } & causeway call "$PEER" echo - < pipe',
+    code: 130,
+    says: "interrupted",
+    signal: "SIGINT",
+  },
+  {
+    number: 186,
+    title: "an end that the system asks for",
+    typed: "causeway tools \"sh -c 'touch ready; exec sleep 60'\"",
+    code: 143,
+    says: "interrupted",
+    signal: "SIGTERM",
+  },
+  {
+    number: 187,
+    title: "Ctrl-C at a search",
+    typed: "causeway search numbers",
+    code: 130,
+    says: "interrupted",
+    files: { "mcp.json": '{"mcpServers": {"slow": {"command": "sh", "args": ["-c", "touch ready; exec sleep 60"]}}}' },
+    signal: "SIGINT",
+  },
+  {
+    number: 188,
+    title: "Ctrl-C at a run",
+    typed: "causeway run hello",
+    code: 130,
+    says: "interrupted",
+    files: { "mcp.json": '{"mcpServers": {"slow": {"command": "sh", "args": ["-c", "touch ready; exec sleep 60"]}}}' },
+    signal: "SIGINT",
+  },
+  {
+    number: 189,
+    title: "Ctrl-C at a doctor",
+    typed: "causeway doctor",
+    code: 130,
+    says: "interrupted",
+    files: { "mcp.json": '{"mcpServers": {"slow": {"command": "sh", "args": ["-c", "touch ready; exec sleep 60"]}}}' },
+    signal: "SIGINT",
+  },
+  {
+    number: 190,
+    title: "Ctrl-C at a server that is served",
+    typed: "causeway serve",
+    code: 130,
+    says: "interrupted",
+    files: { "mcp.json": '{"mcpServers": {"slow": {"command": "sh", "args": ["-c", "touch ready; exec sleep 60"]}}}' },
+    signal: "SIGINT",
+  },
+];

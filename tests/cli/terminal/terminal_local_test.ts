@@ -1,0 +1,164 @@
+/** What the command shows on a real terminal of 80 and of 40 columns: nothing is wider, columns stand below each other. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { serveHttp } from "../../../src/entry/local.ts";
+import { createHandler, McpServer } from "../../../src/server/mod.ts";
+import { causeway } from "../support.ts";
+import { commandLine, Screen, withoutTmux } from "./screen.ts";
+
+const skip = withoutTmux;
+const widths = [80, 40];
+const long =
+  "A sentence that goes on and on, so that no terminal of forty columns has the room for it, nor one of eighty";
+
+/** A server that shows progress and asks; `go` lets its work end. */
+async function withServer(run: (place: { cwd: string; url: string; go: () => void }) => Promise<void>): Promise<void> {
+  const cwd = mkdtempSync(join(tmpdir(), "causeway-terminal-"));
+  let go = (): void => {};
+  const gate = new Promise<void>((resolve) => go = resolve);
+  const server = new McpServer({ name: "terminal", version: "1.0.0" });
+  const properties = { path: { type: "string", description: long }, "a-long-name-of-an-argument": { type: "integer" } };
+  server.tool("work", { description: long, input: { type: "object", properties } }, async (_, context) => {
+    context.progress({ progress: 1, total: 3, message: long });
+    await gate;
+    return "worked";
+  });
+  server.tool("ask", { description: "Asks", input: { type: "object" } }, async (_, context) => {
+    const requestedSchema = { type: "object", properties: { name: { type: "string", title: "Your name" } } } as const;
+    const { action, content } = await context.elicit({ message: "Who are you?", requestedSchema });
+    return `${action} ${content?.name ?? ""}`;
+  });
+  await using host = await serveHttp(createHandler(server), { port: 0 });
+  const url = `${host.url}/mcp`;
+  const mcpServers = {
+    here: { url },
+    "a-server-with-a-longer-name": { url },
+    dead: { command: `no-${"such-".repeat(9)}program` },
+  };
+  writeFileSync(join(cwd, "mcp.json"), JSON.stringify({ mcpServers }));
+  try {
+    await run({ cwd, url, go });
+  } finally {
+    go();
+    rmSync(cwd, { recursive: true });
+  }
+}
+
+/** Runs it to its end, and gives the lines, none of which is wider than the terminal. */
+async function shown(words: readonly string[], width: number, cwd: string): Promise<{ code: number; lines: string[] }> {
+  await using screen = new Screen(commandLine(words), { width, cwd });
+  const code = await screen.end();
+  const lines = screen.lines();
+  assertFits(lines, width, words);
+  return { code, lines };
+}
+
+/** Messages are one line each, however long: so they can be copied, and searched for. */
+function assertFits(lines: readonly string[], width: number, words: readonly string[]): void {
+  const wide = lines.filter((line) => line.length > width && !line.startsWith("causeway: "));
+  assertEquals(wide, [], `${words.join(" ")} at ${width}:\n${lines.join("\n")}`);
+}
+
+/** Where the columns begin in lines that have them: in all of them the same. */
+function assertAligned(lines: readonly string[], first: RegExp): void {
+  const starts = lines.flatMap((line) => first.exec(line)?.[0].length ?? []);
+  assert(starts.length > 1, lines.join("\n"));
+  assertEquals(new Set(starts).size, 1, lines.join("\n"));
+}
+
+describe("on a terminal", () => {
+  for (const width of widths) {
+    test(`of ${width} columns: lists, help and findings fit, and stand in columns`, { skip }, async () => {
+      await withServer(async ({ cwd, url }) => {
+        const tools = await shown(["tools", url], width, cwd);
+        assertEquals([tools.code, tools.lines[0]?.startsWith("work")], [0, true]);
+        assertAligned(tools.lines, /^ {4}\S+ +(?=string|integer)/);
+        const servers = await shown(["servers", "list"], width, cwd);
+        assertEquals(servers.code, 0);
+        assertAligned(servers.lines, /^ {2}\S+ +(?=http|no-)/);
+        assertEquals((await shown(["--help"], width, cwd)).code, 0);
+        assertEquals((await shown(["help", "call"], width, cwd)).code, 0);
+        const doctor = await shown(["doctor"], width, cwd);
+        assertEquals(doctor.code, 4);
+        assertAligned(doctor.lines, /^(ok|!!) +\S+ +(?=\S)/);
+        const search = await shown(["search", "sentence"], width, cwd);
+        assertEquals(search.code, 0);
+        assertAligned(search.lines, /^\S+ +(?=A sentence)/);
+        assertMatch((await shown(["tasks", "list"], width, cwd)).lines.join(" "), /no tasks were started here/);
+      });
+    });
+
+    test(`of ${width} columns: progress is one line, which is gone when the result is there`, { skip }, async () => {
+      await withServer(async ({ cwd, url, go }) => {
+        await using screen = new Screen(commandLine(["call", url, "work"]), { width, cwd });
+        await screen.shows(/^1\/3 A sentence/m);
+        assertFits(screen.lines(), width, ["call"]);
+        assertEquals(screen.lines().length, 1);
+        go();
+        assertEquals(await screen.end(), 0);
+        assertEquals(screen.lines(), ["worked"]);
+      });
+    });
+
+    test(`of ${width} columns: a question is asked and answered`, { skip }, async () => {
+      await withServer(async ({ cwd, url }) => {
+        await using screen = new Screen(commandLine(["call", url, "ask"]), { width, cwd });
+        await screen.shows(/asks: Who\s+are you\?\nAnswer\? \[Y\/n\]/);
+        screen.press("Enter");
+        await screen.shows(/Your name|name/);
+        screen.press("Ada", "Enter");
+        assertEquals(await screen.end(), 0);
+        assertEquals(screen.lines().at(-1), "accept Ada");
+        assertFits(screen.lines(), width, ["call"]);
+      });
+    });
+  }
+
+  test("colours are on a terminal alone, and nowhere with NO_COLOR", { skip }, async () => {
+    await withServer(async ({ cwd }) => {
+      const escape = String.fromCharCode(27);
+      await using colored = new Screen(commandLine(["doctor"]), { width: 80, cwd });
+      await colored.end();
+      assert(colored.colored().includes(`${escape}[31m!!`), colored.colored());
+      await using plain = new Screen(commandLine(["doctor"]), { width: 80, cwd, env: { NO_COLOR: "1" } });
+      await plain.end();
+      assertEquals(plain.colored().includes(`${escape}[`), false);
+      const piped = await causeway(["doctor"], { cwd });
+      assertEquals([piped.code, `${piped.out}${piped.err}`.includes(escape)], [4, false]);
+    });
+  });
+
+  test(
+    "Ctrl-C at a question, at progress and while it connects: 130, and one line that says so",
+    { skip },
+    async () => {
+      await withServer(async ({ cwd, url }) => {
+        const cases = [
+          [["call", url, "ask"], /Answer\? \[Y\/n\]/],
+          [["call", url, "work"], /^1\/3 A sentence/m],
+          [["tools", "sleep 60"], /connects/],
+        ] as const;
+        for (const [words, pattern] of cases) {
+          await using screen = new Screen(commandLine(words), { width: 80, cwd });
+          await screen.shows(pattern);
+          screen.press("C-c");
+          assertEquals(await screen.end(), 130, words.join(" "));
+          assertMatch(screen.lines().at(-1) ?? "", /causeway: interrupted$/);
+        }
+      });
+    },
+  );
+
+  test("the end of the input at a question (Ctrl-D) is no answer", { skip }, async () => {
+    await withServer(async ({ cwd, url }) => {
+      await using screen = new Screen(commandLine(["call", url, "ask"]), { width: 80, cwd });
+      await screen.shows(/Answer\? \[Y\/n\]/);
+      screen.press("C-d");
+      assertEquals(await screen.end(), 0);
+      assertEquals(screen.lines().at(-1)?.trim().endsWith("cancel"), true, screen.lines().join("\n"));
+    });
+  });
+});
