@@ -24,7 +24,7 @@ export async function runInNode(options: RunOptions): Promise<RuntimeRun> {
     `--import=${loaderUrl(compiled)}`,
     "--test",
     "--test-timeout=90000",
-    "--test-concurrency=2",
+    "--test-concurrency=3",
     `--test-reporter=${reporter}`,
     `--test-reporter-destination=${report}`,
     ...options.files,
