@@ -3,7 +3,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/as
 import { helpText } from "../../src/cli/program/build.ts";
 import { commandNames, commandTable } from "../../src/cli/program/commands.ts";
 import { ownOptions } from "../../src/cli/program/options.ts";
-import { readCommandLine } from "../../src/cli/program/read_line.ts";
+import { readCommandLine } from "./session/read_line.ts";
 import { assertFailure, causeway } from "./support.ts";
 
 describe("the tables of the command", () => {

@@ -6,7 +6,7 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { checkArguments } from "../../src/cli/arguments/check.ts";
 import { readPieces } from "../../src/cli/arguments/pieces.ts";
 import { buildArguments } from "../../src/cli/arguments/values.ts";
-import { readCommandLine } from "../../src/cli/program/read_line.ts";
+import { readCommandLine } from "./session/read_line.ts";
 import { describeFailure } from "../../src/cli/failure.ts";
 import { resolveTarget } from "../../src/cli/target/target.ts";
 

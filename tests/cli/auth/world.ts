@@ -1,7 +1,7 @@
 /** Signing in as the commands see it: an authorization server that exists in memory only, and what the person sees. */
 import process from "node:process";
 import type { AuthWorld, OAuth, OAuthSettings, SignInStatus } from "../../../src/cli/auth/oauth.ts";
-import { readCommandLine } from "../../../src/cli/program/read_line.ts";
+import { readCommandLine } from "../session/read_line.ts";
 import { login } from "../../../src/cli/auth/login.ts";
 import { logout } from "../../../src/cli/auth/logout.ts";
 import { whoami } from "../../../src/cli/auth/whoami.ts";

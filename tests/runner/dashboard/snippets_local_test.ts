@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { spawnSync } from "node:child_process";
 import process from "node:process";
 import { describe, it } from "node:test";
-import { readCommandLine } from "../../../src/cli/program/read_line.ts";
+import { readCommandLine } from "../../cli/session/read_line.ts";
 import { commandSnippet, curlSnippet } from "../../../src/runner/dashboard/page/snippets.ts";
 
 const texts: readonly string[] = [

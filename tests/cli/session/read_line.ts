@@ -3,9 +3,9 @@
  *
  * @module
  */
-import type { CommandLine } from "../command_line.ts";
-import { takeApart } from "./build.ts";
-import { judge } from "./read.ts";
+import type { CommandLine } from "../../../src/cli/command_line.ts";
+import { takeApart } from "../../../src/cli/program/build.ts";
+import { judge } from "../../../src/cli/program/read.ts";
 
 /**
  * Reads the words of the command.
