@@ -3,27 +3,28 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runProcess } from "./process.ts";
-import { bunPath, packagesInstalled, root } from "./programs.ts";
+import { bunPath, denoPath, packagesInstalled, root } from "./programs.ts";
 
 const inputs = ["bun.lockb", "bunfig.toml"];
 /** What decides about packages in `package.json`: not the scripts and exports, which change more often. */
 const wanting = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies", "overrides"];
 const stamp = join(root, "node_modules", ".causeway_installed");
 
-/** Answers false when an install was needed and failed. Without Bun nothing is installed and what is missing is named. */
+/** Answers false when an install was needed and failed. Without Bun it is Deno that installs, which does not know the lockfile. */
 export async function installWhatIsMissing(): Promise<boolean> {
   const wanted = fingerprint();
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return true;
-  const bun = bunPath();
-  if (bun === undefined) {
-    if (!packagesInstalled()) console.error("skipped: installing packages (there is no bun on PATH)");
-    return true;
-  }
-  console.error("Installing the packages of bun.lockb …");
-  const result = await runProcess([bun, "install", "--frozen-lockfile"], { timeout: 600_000 });
+  const [bun, deno] = [bunPath(), denoPath()];
+  const program = bun ?? deno;
+  if (program === undefined || (!bun && packagesInstalled())) return true;
+  const [what, command] = bun
+    ? ["the packages of bun.lockb", [bun, "install", "--frozen-lockfile"]]
+    : ["the packages of package.json", [program, "install"]];
+  console.error(`Installing ${what} …`);
+  const result = await runProcess(command, { timeout: 600_000 });
   if (result.code !== 0) {
     console.error(result.output);
-    console.error("Cannot install the packages: `bun install --frozen-lockfile` failed");
+    console.error(`Cannot install the packages: \`${command.join(" ")}\` failed`);
     return false;
   }
   writeFileSync(stamp, wanted);

@@ -5,11 +5,10 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import process from "node:process";
 import { parseArgs } from "node:util";
 import { runProcess } from "../process.ts";
 import { bunPath, denoPath, nodePath, root } from "../programs.ts";
-import { type Machine, machines } from "./machines.ts";
+import { certificates, type Machine, machines } from "./machines.ts";
 
 /** No machine of ours has one of these but by choice. */
 const runtimes = /^(node|nodejs|npm|npx|corepack|yarn|pnpm|bun|bunx|deno)$/;
@@ -56,10 +55,15 @@ async function tryMachine(machine: Machine, folder: string): Promise<{ passed: n
     const cwd = title === "clone" ? folder : place;
     const command = line.replace("$CLONE", root);
     const { code, output, milliseconds } = await runProcess(["/bin/sh", "-c", command], { cwd, env, timeout: longest });
-    const isRight = code === 0 && expected.test(output);
+    const found = expected.exec(output);
+    const isRight = code === 0 && found !== null;
     counts[isRight ? "passed" : "failed"]++;
     total += milliseconds;
-    console.log(`  ${(milliseconds / 1_000).toFixed(1).padStart(6)} s  ${isRight ? "ok    " : "FAILED"}  ${line}`);
+    console.log(
+      `  ${(milliseconds / 1_000).toFixed(1).padStart(6)} s  ${isRight ? "ok    " : "FAILED"}  ${line}${
+        found?.[0] ? `: ${found[0]}` : ""
+      }`,
+    );
     if (!isRight) console.log(output.trim().split("\n").slice(-20).map((text) => `            ${text}`).join("\n"));
   }
   console.log(`  ${(total / 1_000).toFixed(1).padStart(6)} s  in all`);
@@ -80,7 +84,9 @@ function createMachine({ name }: Machine, folder: string): Record<string, string
   }
   for (const [program, path] of own(name)) found.set(program, path);
   for (const [program, path] of found) symlinkSync(path, join(programs, program));
-  return { PATH: programs, HOME: home, BUN_INSTALL: "", DENO_DIR: "", XDG_CACHE_HOME: join(home, ".cache"), CI: "" };
+  const cache = join(home, ".cache");
+  const folders = { BUN_INSTALL: join(home, ".bun"), DENO_DIR: join(cache, "deno"), XDG_CACHE_HOME: cache };
+  return { PATH: programs, HOME: home, ...folders, ...certificates };
 }
 
 function own(name: Machine["name"]): [string, string][] {
@@ -90,5 +96,3 @@ function own(name: Machine["name"]): [string, string][] {
   const place = (program: string): string => join(node, "..", program);
   return [["node", node], ["npm", place("npm")], ["npx", place("npx")]];
 }
-
-process.on("SIGINT", () => process.exit(130));
