@@ -55,19 +55,22 @@ export class BorrowedTools {
 
   /** A tool that may be called here, by the name that it has among all tools of the tenant. */
   find(name: string, { text }: TenantSettings): CatalogTool | undefined {
-    const isLeft = this.#requests > 0 && this.#bytes > 0 && this.#underWay < this.#places;
-    if (!isLeft || this.#settings !== text || this.#until <= Date.now()) return undefined;
-    return this.#hub?.find(name);
+    const isGood = this.#settings === text && this.#until > Date.now();
+    return isGood && this.#isLeft ? this.#hub?.find(name) : undefined;
+  }
+
+  get #isLeft(): boolean {
+    return this.#requests > 0 && this.#bytes > 0 && this.#underWay < this.#places;
   }
 
   /**
-   * Takes one call.
+   * Takes one call; undefined when others were faster.
    *
    * @param bytesOf Its bytes, when it is over.
    */
   take(bytesOf: () => number): Lease | undefined {
     const hub = this.#hub;
-    if (!hub) return undefined;
+    if (!hub || !this.#isLeft) return undefined;
     this.#requests--;
     this.#underWay++;
     let isHeld = true;

@@ -30,6 +30,8 @@ export interface LenderParts {
 /** Lends, and keeps results. */
 export class Lender {
   readonly #parts: LenderParts;
+  /** What was lent last: of ten thousand tools it is not written anew each time. */
+  #last: { readonly listed: unknown; readonly servers: string; readonly version: string } | undefined;
 
   constructor(parts: LenderParts) {
     this.#parts = parts;
@@ -50,7 +52,7 @@ export class Lender {
   async #lend({ wanted, left, known }: DirectRequest & { readonly ask: "lend" }): Promise<Loan> {
     const { runner, tenant, settings } = this.#parts;
     const tools = await this.#tools();
-    const version = await sha256(JSON.stringify(tools));
+    const version = await this.#versionOf(tools);
     runner.takeBack(tenant, left);
     return {
       allowance: tools.servers.length ? runner.lend(tenant, wanted, loanTime) : nothingLent,
@@ -58,6 +60,16 @@ export class Lender {
       version,
       ...(known !== version && { tools }),
     };
+  }
+
+  /** The same list of tools of the same servers is the same state. */
+  async #versionOf(tools: DirectTools): Promise<string> {
+    const listed = this.#parts.hub.tools();
+    const servers = JSON.stringify(tools.servers.map(({ name, snapshot }) => [name, snapshot]));
+    if (this.#last?.listed === listed && this.#last.servers === servers) return this.#last.version;
+    const version = await sha256(JSON.stringify(tools));
+    this.#last = { listed, servers, version };
+    return version;
   }
 
   async #tools(): Promise<DirectTools> {
