@@ -1,9 +1,9 @@
 /** Quotas, and what of them is lent. */
 import { assertEquals, assertThrows } from "@std/assert";
 import { describe, it } from "node:test";
-import { Refusal } from "../../src/runner/mod.ts";
-import { Quotas } from "../../src/runner/tenants/quotas.ts";
-import { VirtualClock } from "../support/virtual_clock.ts";
+import { Refusal } from "../../../src/runner/mod.ts";
+import { Quotas } from "../../../src/runner/tenants/quotas.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
 
 const some = { requestsPerMinute: 60, bytesPerMinute: 6_000, concurrent: 8 };
 const much = { requests: 1_000, bytes: 1e9, concurrent: 1_000 };
