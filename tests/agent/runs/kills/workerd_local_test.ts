@@ -156,9 +156,8 @@ describe("a Durable Object whose workerd is killed", () => {
       for (let upgrade = 0; upgrade < upgrades; upgrade++) {
         await withPlace(async (place) => {
           await place.boot();
-          for (let runs = 0; runs < 4; runs++) await place.startRun();
           const before = place.ledger.counts.size;
-          // The runs have not ended by then.
+          for (let runs = 0; runs < 4; runs++) await place.startRun();
           while (place.ledger.counts.size < before + 2 + upgrade % 4) await pause(2);
           await place.workerd?.kill();
           await buildWorker(place.folder, undefined, newerProgram);
