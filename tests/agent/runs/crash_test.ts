@@ -4,7 +4,7 @@ import { assert, assertEquals } from "@std/assert";
 import type { DurableRuns, RunRecord } from "../../../src/agent/mod.ts";
 import { systemRandom } from "../../../src/ports.ts";
 import type { SqlDatabase } from "../../../src/ports.ts";
-import { QuickClock } from "../../support/runs/quick_clock.ts";
+import { QuickClock } from "../../support/clocks/quick_clock.ts";
 import { describeKinds, type Kind } from "../../support/runs/describe_kinds.ts";
 import { emptyDatabase, meddleWith, skip } from "./support/database.ts";
 import { checkEvents, eventsOf, Ledger, reach, start } from "./support/runs.ts";

@@ -2,7 +2,7 @@
 import { test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { LimitExceededError } from "../../../mod.ts";
-import { QuickClock } from "../../support/runs/quick_clock.ts";
+import { QuickClock } from "../../support/clocks/quick_clock.ts";
 import { describeKinds } from "../../support/runs/describe_kinds.ts";
 import { emptyDatabase, skip } from "./support/database.ts";
 import { checkEvents, eventsOf, start } from "./support/runs.ts";
