@@ -19,6 +19,7 @@ import type { JsonObject } from "../../src/protocol/json_rpc.ts";
 import type { CallToolResult } from "../../src/protocol/types.ts";
 import type { TenantHub } from "../../src/runner/mod.ts";
 import type { RunnerEnv } from "../env.ts";
+import { toServerConfig } from "../operator/servers.ts";
 import type { ConfiguredServer } from "../operator/servers.ts";
 import { forCallers } from "../tenant/budget.ts";
 import { askTenant } from "./loan.ts";
@@ -54,9 +55,8 @@ export async function createDirectHub(
   const catalog = readCatalog({ kind: "causeway.catalog", version: 1, servers: known });
   const reached = new Map<string, DirectServer>();
   for (const known of catalog.servers) {
-    const { url, headers } = servers[known.name] ?? {};
-    if (url === undefined) continue;
-    reached.set(known.name, { known, config: { url, ...(headers && { headers: { ...headers } }) } });
+    const server = servers[known.name];
+    if (server) reached.set(known.name, { known, config: toServerConfig(server) });
   }
   const config = Object.fromEntries(Array.from(reached, ([name, { config }]) => [name, config]));
   // It only knows: an isolate must not let go of it either, since what is in it belongs to this request.

@@ -10,6 +10,7 @@ import { objectName } from "../../src/runner/mod.ts";
 import type { Allowance } from "../../src/runner/mod.ts";
 import { secretOf } from "../env.ts";
 import type { RunnerEnv } from "../env.ts";
+import { objectOf } from "../tenant/door.ts";
 
 /** How long a loan is good, in milliseconds. */
 export const loanTime = 10_000;
@@ -62,14 +63,13 @@ const proofTime = 60_000;
  * @throws {Error} When it does not answer as it should.
  */
 export async function askTenant(env: RunnerEnv, tenant: string, asked: DirectRequest): Promise<unknown> {
-  const secret = secretOf(env);
   const until = Date.now() + proofTime;
-  const { TENANTS } = env;
-  const object = TENANTS.get(TENANTS.idFromName(await objectName(secret, tenant, "tenant")));
+  const proof = await proofOf(secretOf(env), tenant, until);
+  const object = await objectOf(env, tenant);
   const response = await object.fetch(
     new Request("http://tenant/direct", {
       method: "POST",
-      headers: { [directHeader]: `${until}.${await proofOf(secret, tenant, until)}.${encodeURIComponent(tenant)}` },
+      headers: { [directHeader]: `${until}.${proof}.${encodeURIComponent(tenant)}` },
       body: JSON.stringify(asked),
     }),
   );

@@ -5,6 +5,7 @@
  * @module
  */
 import type { OAuthClient } from "../../src/auth/seam.ts";
+import type { ServerConfig } from "../../src/hub/seam.ts";
 import { isObject, isTexts } from "../../src/protocol/json_rpc.ts";
 
 /** One server. */
@@ -47,6 +48,11 @@ export function readServer(given: unknown, at: string, variables: Variables): Co
     ...(headers && { headers: Object.fromEntries(read) }),
     ...(oauth !== undefined && { oauth: readOAuth(oauth, `${at}.oauth`, filled) }),
   };
+}
+
+/** What a hub is told of a server. How to sign in to it is told apart. */
+export function toServerConfig({ url, headers }: ConfiguredServer): ServerConfig {
+  return { url, ...(headers && { headers: { ...headers } }) };
 }
 
 function readOAuth(

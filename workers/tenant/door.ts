@@ -8,13 +8,18 @@ import type { HandedOverCall } from "../../src/runner/mod.ts";
 import { isSameText } from "../../src/runner/access/keys.ts";
 import { Refusal } from "../../src/runner/rest/problem.ts";
 import { secretOf } from "../env.ts";
-import type { RunnerEnv } from "../env.ts";
+import type { RunnerEnv, TenantNamespace } from "../env.ts";
 
 /** Sends a call to the object of its tenant, signed. */
 export async function sendToTenant(call: HandedOverCall, env: RunnerEnv): Promise<Response> {
-  const secret = secretOf(env);
-  const name = await objectName(secret, call.tenant, "tenant");
-  return await env.TENANTS.get(env.TENANTS.idFromName(name)).fetch(await handOver(call, { secret }));
+  const object = await objectOf(env, call.tenant);
+  return await object.fetch(await handOver(call, { secret: secretOf(env) }));
+}
+
+/** The object of a tenant: whoever does not know the secret cannot name it. */
+export async function objectOf(env: RunnerEnv, tenant: string): Promise<ReturnType<TenantNamespace["get"]>> {
+  const name = await objectName(secretOf(env), tenant, "tenant");
+  return env.TENANTS.get(env.TENANTS.idFromName(name));
 }
 
 /** Where a person comes back to a tenant from signing in: it tells the object, which tells nothing of the tenant. */

@@ -5,6 +5,7 @@
  * @module
  */
 import type { OAuth } from "../../src/auth/oauth.ts";
+import { resultsPrefix } from "../../src/hub/budget/kept_results.ts";
 import type { Hub } from "../../src/hub/hub.ts";
 import type { CatalogServer } from "../../src/hub/seam.ts";
 import type { Store } from "../../src/ports.ts";
@@ -43,7 +44,7 @@ export class Lender {
     if (asked.ask === "lend") return Response.json(await this.#lend(asked));
     const { results } = this.#parts;
     // Nothing else that is in this store is asked for there.
-    if (!asked.key.startsWith("results/")) return new Response(null, { status: 404 });
+    if (!asked.key.startsWith(resultsPrefix)) return new Response(null, { status: 404 });
     if (asked.ask === "set") await results.set(asked.key, asked.value);
     else if (asked.ask === "delete") await results.delete(asked.key);
     return Response.json(asked.ask === "get" ? await results.get(asked.key) ?? null : null);

@@ -15,7 +15,6 @@ import { withResultBudget } from "../../src/hub/budget/result_budget.ts";
 import { createRelay } from "../../src/hub/gateway/mod.ts";
 import type { Relay } from "../../src/hub/gateway/mod.ts";
 import type { Hub } from "../../src/hub/hub.ts";
-import type { HubConfig } from "../../src/hub/seam.ts";
 import { systemClock } from "../../src/ports.ts";
 import type { Store } from "../../src/ports.ts";
 import { createHandedOver, createJudge, createRunner, scopeHub } from "../../src/runner/mod.ts";
@@ -36,6 +35,7 @@ import { secretOf } from "../env.ts";
 import { audit, logger } from "../operator/log.ts";
 import type { Operator } from "../operator/operator.ts";
 import type { TenantSettings } from "../operator/config.ts";
+import { toServerConfig } from "../operator/servers.ts";
 import { tenantRoutes } from "./routes.ts";
 
 /** The part of a Durable Object's storage that a room uses. */
@@ -104,7 +104,8 @@ export class TenantRoom {
     const catalogs = new CatalogKeeper(sealed, settings.text, logger);
     const catalog = await catalogs.read();
     const options = { handlers, features, logger, ...(oauth && { auth: oauth.auth }), ...(catalog && { catalog }) };
-    const hub = await openHub(withoutSignIn(settings.servers), options);
+    const servers = Object.entries(settings.servers).map(([name, server]) => [name, toServerConfig(server)]);
+    const hub = await openHub(Object.fromEntries(servers), options);
     const added = new TenantServers({ store: sealed, oauth: oauth?.of, clock: systemClock, logger });
     await added.restore(tenant, hub);
     catalogs.follow(hub);
@@ -234,15 +235,6 @@ async function signIns(
     return oauth !== false && !Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
   };
   return { auth: (server) => isSigned(server) ? of(tenant, server) : undefined, of };
-}
-
-/** What a hub is told of servers. */
-function withoutSignIn(servers: TenantSettings["servers"]): HubConfig {
-  return Object.fromEntries(
-    Object.entries(servers).map((
-      [name, { url, headers }],
-    ) => [name, { url, ...(headers && { headers: { ...headers } }) }]),
-  );
 }
 
 async function sealingKey(secret: string): Promise<Uint8Array> {

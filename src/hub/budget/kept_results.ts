@@ -19,6 +19,9 @@ export interface KeptResultsOptions {
   readonly chunkSize: number;
 }
 
+/** What all keys begin with. */
+export const resultsPrefix = "results/";
+
 /** What stands under `results/<id>`; the text itself is under `results/<id>/0` and on. */
 interface Manifest {
   readonly version: 1;
@@ -98,7 +101,7 @@ export class KeptResults {
 }
 
 function keyOf(id: string): string {
-  return `results/${id}`;
+  return resultsPrefix + id;
 }
 
 /** Runs work for 0 and on, some at the same time. */
