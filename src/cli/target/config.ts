@@ -12,9 +12,6 @@ import { UsageError } from "../failure.ts";
 import { platformHere, userHome } from "./place.ts";
 import type { Config } from "./place.ts";
 
-export type { Config } from "./place.ts";
-export { platformHere, userHome } from "./place.ts";
-
 const folderPaths = ["causeway.json", "mcp.json", ".mcp.json"];
 const maxBytes = 1024 * 1024;
 

@@ -12,7 +12,7 @@ import { readKept } from "../../auth/kept.ts";
 import type { CommandLine } from "../../command_line.ts";
 import { exitCodes, UsageError } from "../../failure.ts";
 import { findConfigs, noConfig } from "../../target/config.ts";
-import type { Config } from "../../target/config.ts";
+import type { Config } from "../../target/place.ts";
 import { createSpinner, hasColors, terminalWidth, writeOut } from "../../terminal.ts";
 import { oneLine, plainJson } from "../../text/plain.ts";
 import { columns } from "../../text/table.ts";

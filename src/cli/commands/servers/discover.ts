@@ -9,7 +9,7 @@ import type { Discovery, FoundServer, Origin } from "../../../hub/config/mod.ts"
 import { readConfigFile } from "../../../runtime/config_file.ts";
 import type { CommandLine } from "../../command_line.ts";
 import { exitCodes, UsageError } from "../../failure.ts";
-import { platformHere, userHome } from "../../target/config.ts";
+import { platformHere, userHome } from "../../target/place.ts";
 import { writeError, writeOut } from "../../terminal.ts";
 import { oneLine, plainJson } from "../../text/plain.ts";
 import { placeOf, placeText, rowsText } from "./place.ts";

@@ -14,7 +14,7 @@ import { readConfigFile } from "../../../runtime/config_file.ts";
 import type { CommandLine } from "../../command_line.ts";
 import { openOwn, readOwn, saveServer } from "../../config/own.ts";
 import { exitCodes, UsageError } from "../../failure.ts";
-import { platformHere, userHome } from "../../target/config.ts";
+import { platformHere, userHome } from "../../target/place.ts";
 import { writeError, writeOut } from "../../terminal.ts";
 import { oneLine, plainJson } from "../../text/plain.ts";
 

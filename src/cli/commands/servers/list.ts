@@ -8,7 +8,7 @@ import type { CommandLine } from "../../command_line.ts";
 import { exitCodes, UsageError } from "../../failure.ts";
 import { findConfigs, noConfig } from "../../target/config.ts";
 import { readServer } from "../../target/server_entry.ts";
-import type { Config } from "../../target/config.ts";
+import type { Config } from "../../target/place.ts";
 import { writeError, writeOut } from "../../terminal.ts";
 import { oneLine, plainJson } from "../../text/plain.ts";
 import { placeOf, placeText, rowsText } from "./place.ts";
