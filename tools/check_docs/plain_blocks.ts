@@ -9,15 +9,16 @@ const known: ReadonlySet<string> = new Set(["ts", "console", "json", "jsonc", "s
 
 /** What is wrong with the blocks of `pages` that are not TypeScript, and with commands in their prose, one line each. */
 export function checkPlainBlocks(pages: readonly Page[]): string[] {
+  const names = readNames();
   return pages.flatMap(({ path, blocks, prose }) => [
-    ...blocks.flatMap((block) => problemsOf(block).map((problem) => `${path}:${block.line} ${problem}`)),
-    ...prose.flatMap((line, index) => commandsOf(line).map((problem) => `${path}:${index + 1} ${problem}`)),
+    ...blocks.flatMap((block) => problemsOf(block, names).map((problem) => `${path}:${block.line} ${problem}`)),
+    ...prose.flatMap((line, index) => commandsOf(line, names).map((problem) => `${path}:${index + 1} ${problem}`)),
   ]);
 }
 
-function problemsOf({ language, text }: Block): string[] {
+function problemsOf({ language, text }: Block, names: Names): string[] {
   if (!known.has(language)) return [`has a block of ${language}: expected one of ${[...known].join(" ")}`];
-  if (language === "sh") return text.split("\n").flatMap(commandsOf);
+  if (language === "sh") return text.split("\n").flatMap((line) => commandsOf(line, names));
   if (language !== "json") return [];
   try {
     JSON.parse(text);
@@ -28,9 +29,7 @@ function problemsOf({ language, text }: Block): string[] {
 }
 
 /** What is wrong with the commands of this repository in a text: scripts, tasks, tools, and configs of Wrangler. */
-function commandsOf(text: string): string[] {
-  const { scripts } = readJson("package.json");
-  const { tasks } = readJson("deno.json");
+function commandsOf(text: string, { scripts, tasks }: Names): string[] {
   const isTool = (name: string): boolean =>
     existsSync(join(root, "tools", `${name}.ts`)) || existsSync(join(root, "tools", name, "main.ts"));
   const wrong = (pattern: RegExp, isThere: (name: string) => boolean): string[] =>
@@ -38,13 +37,20 @@ function commandsOf(text: string): string[] {
       `names "${command}", which is not there`
     );
   return [
-    ...wrong(/\bbun(?:@[\d.]+)? run ([a-z-]+)/g, (name) => scripts?.[name] !== undefined),
-    ...wrong(/\bdeno task ([a-z-]+)/g, (name) => tasks?.[name] !== undefined),
+    ...wrong(/\bbun(?:@[\d.]+)? run ([a-z-]+)/g, (name) => scripts[name] !== undefined),
+    ...wrong(/\bdeno task ([a-z-]+)/g, (name) => tasks[name] !== undefined),
     ...wrong(/\btools\/run\.ts ([a-z_]+)/g, isTool),
     ...wrong(/--config ((?:workers|examples)\/\S+\.toml)/g, (file) => existsSync(join(root, file))),
   ];
 }
 
-function readJson(file: string): { scripts?: Record<string, string>; tasks?: Record<string, string> } {
-  return JSON.parse(readFileSync(join(root, file), "utf8"));
+/** The commands that there are, by name. */
+interface Names {
+  readonly scripts: Readonly<Record<string, string>>;
+  readonly tasks: Readonly<Record<string, string>>;
+}
+
+function readNames(): Names {
+  const read = (file: string): Partial<Names> => JSON.parse(readFileSync(join(root, file), "utf8"));
+  return { scripts: read("package.json").scripts ?? {}, tasks: read("deno.json").tasks ?? {} };
 }
