@@ -68,16 +68,22 @@ function judged({ rows, lives }: CommandFigures): Line[] {
     });
   }
   for (const part of ["everything", "tiny"] as const) {
-    const over = (name: string, base: (life: LifeRow) => number): number | undefined =>
+    const over = (name: string, base: (life: LifeRow) => number, read = tookOf): number | undefined =>
       median(
-        of(part, name).map(({ took, round }) => {
-          const life = lives.find((life) => life.part === part && life.round === round);
-          return ratio(took, life && base(life));
+        of(part, name).map((row) => {
+          const life = lives.find((life) => life.part === part && life.round === row.round);
+          return ratio(read(row), life && base(life));
         }),
       );
     for (const [at, name] of own.entries()) {
       const most = at === 0 ? { most: 1.2 } : {};
       const what = `${name}: ${titles[part]}`;
+      lines.push({
+        what: `${what}: shown ÷ answered by hand`,
+        value: over(name, ({ called }) => called, ({ shown }) => shown),
+        unit: " ×",
+        ...most,
+      });
       lines.push({
         what: `${what} ÷ the same life by hand`,
         value: over(name, ({ gone }) => gone),

@@ -34,6 +34,8 @@ export interface CommandRow {
   readonly round: number;
   /** From its start to its end, in milliseconds; undefined when it failed. */
   readonly took: number | undefined;
+  /** From its start until what it should say is there. */
+  readonly shown?: number | undefined;
   readonly failure?: string;
 }
 
@@ -129,15 +131,18 @@ async function measure(
 ): Promise<CommandRow> {
   const part = what === "help" ? what : what.name;
   let took = 0;
+  let shown: number | undefined;
   let output = "";
+  const says = what === "help" ? undefined : what.says;
   for (const step of steps) {
-    const ended = await timed(step, place);
+    const ended = await timed(step, place, says);
+    if (ended.shown !== undefined) shown = took + ended.shown;
     took += ended.took;
     output += ended.output;
     if (ended.code !== 0) output += ` (exit code ${ended.code})`;
   }
   const isGood = !/\(exit code/.test(output) && (what === "help" ? output.length > 100 : output.includes(what.says));
-  if (isGood) return { part, name, isOurs, round, took };
+  if (isGood) return { part, name, isOurs, round, took, shown };
   const failure = output.trim().slice(-300);
   if (isOurs) throw new Error(`${name} failed at ${part}: ${failure}`);
   console.error(`${name} failed at ${part}: ${failure}`);
@@ -148,18 +153,28 @@ async function measure(
 function timed(
   command: Argv,
   { cwd, env }: Place,
-): Promise<{ readonly took: number; readonly output: string; readonly code: number | null }> {
+  says: string | undefined,
+): Promise<{
+  readonly took: number;
+  readonly shown: number | undefined;
+  readonly output: string;
+  readonly code: number | null;
+}> {
   const began = performance.now();
   const child = startProcess(command, { cwd, env });
   return new Promise((resolve, reject) => {
     let output = "";
+    let shown: number | undefined;
     let ended: { took: number; code: number | null } | undefined;
     const timer = setTimeout(() => endProcess(child), 60_000);
     const settle = (): void => {
       clearTimeout(timer);
-      if (ended) resolve({ ...ended, output });
+      if (ended) resolve({ ...ended, shown, output });
     };
-    child.stdout?.setEncoding("utf8").on("data", (text: string) => output += text);
+    child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+      output += text;
+      if (says !== undefined && output.includes(says)) shown ??= performance.now() - began;
+    });
     child.stderr?.setEncoding("utf8").on("data", (text: string) => output += text);
     child.once("error", reject);
     child.once("close", settle);
