@@ -60,6 +60,8 @@ export class Execution {
   /** The ids of the calls in the conversation that it was given. */
   readonly #given: readonly string[];
   #usage: TokenUsage = { inputTokens: 0, outputTokens: 0 };
+  /** What the model itself has written, in tokens. */
+  #written = 0;
   #steps = 0;
   #trace: TraceContext = {};
   readonly #counter = new TokenCounter(() => this.#recall.name);
@@ -180,6 +182,10 @@ export class Execution {
   }
 
   #checkTokens(): void {
+    const most = this.#task.settings?.maxOutputTokens;
+    if (most !== undefined && this.#written >= most) {
+      throw new RunFailure("token_budget", `${this.#written} tokens of ${most} are written, and it is not done`);
+    }
     const [used, { tokens }] = [this.#used(), this.#parts];
     if (used < tokens) return;
     throw new RunFailure("token_budget", `${used} tokens of ${tokens} are used, and it is not done: raise "tokens"`);
@@ -222,6 +228,7 @@ export class Execution {
       }
     });
     if ("failure" in turn) throw new RunFailure("model_error", turn.failure);
+    this.#written += turn.usage.outputTokens;
     this.#spend(turn.usage);
     emit(`usage:${step}`, { type: "usage", step, usage: this.#usage });
     turn.planned.forEach((planned, index) => {
@@ -233,7 +240,10 @@ export class Execution {
   }
 
   #request(shape: OutputShape | undefined): LanguageModelRequest {
-    const { options: { maxOutputTokens, temperature } } = this.#parts;
+    const { options } = this.#parts;
+    const { temperature = options.temperature, maxOutputTokens: most = Infinity, stopSequences } =
+      this.#task.settings ?? {};
+    const longest = Math.min(options.maxOutputTokens ?? Infinity, most - this.#written);
     const { messages, tool } = this.#recall.fit();
     const { tools: offered } = this.#offered();
     const tools = tool ? [...offered, tool] : offered;
@@ -241,8 +251,9 @@ export class Execution {
       messages: [...this.#advice, ...messages],
       ...(tools.length > 0 && { tools }),
       ...(shape && { output: shape.request }),
-      ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+      ...(longest !== Infinity && { maxOutputTokens: longest }),
       ...(temperature !== undefined && { temperature }),
+      ...(stopSequences && { stopSequences }),
     };
   }
 

@@ -1,6 +1,6 @@
 /** Agents that use tools, in runs that are kept. */
 import { describe, test } from "node:test";
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Agent, createRuns } from "../../../src/agent/mod.ts";
 import type { AgentQuestion, AgentTool, DurableRuns, Runs } from "../../../src/agent/mod.ts";
 import type { LanguageModelRequest } from "../../../src/agent/model/seam.ts";
@@ -154,6 +154,37 @@ function readAgain({ messages }: LanguageModelRequest): Line {
   if (turns === 5) return { calls: [call("act", {}, "a")] };
   return turns === 6 ? { calls: [call("recall_result", { id: "c0" }, "again")] } : { text: "done" };
 }
+
+describe("a run with settings of its own", () => {
+  test("has them in the process that goes on with it; wrong ones start nothing", { skip }, async () => {
+    const database = await emptyDatabase();
+    const model = new ScriptedModel(({ messages }) =>
+      messages.some(({ role }) => role === "tool")
+        ? { text: "done" }
+        : { calls: [call("act", {}, "a")], usage: { inputTokens: 1, outputTokens: 30 } }
+    );
+    const tools: AgentTool[] = [{ name: "act", description: "Acts", run: () => "it was done" }];
+    const open = (): DurableRuns => createRuns({ database, agents: { agent: new Agent({ model, tools }) } });
+    const first = open();
+    const task = { agent: "agent", principal: "ada", input: "Go" };
+    const settings = { temperature: 0.5, maxOutputTokens: 100, stopSequences: ["END"] };
+    const { id } = await first.start({ ...task, settings });
+    const { questions: [question] } = await reach(first, id, "needs_input");
+    await assertRejects(() => first.start({ ...task, settings: { maxOutputTokens: 0 } }), TypeError, "maxOutputTokens");
+    assertEquals((await first.list()).length, 1);
+    await first.close();
+    await using second = open();
+    await second.resume();
+    await second.answer(id, question!.id, { action: "accept" });
+    await reach(second, id, "succeeded");
+    const told = model.asked.map((
+      { temperature, maxOutputTokens, stopSequences },
+    ) => [temperature, maxOutputTokens, stopSequences]);
+    assertEquals(told, [[0.5, 100, ["END"]], [0.5, 70, ["END"]]]);
+    await second.close();
+    database.close?.();
+  });
+});
 
 describe("a run whose model reads little", () => {
   for (const secret of [undefined, "sixteen bytes or more"]) {
