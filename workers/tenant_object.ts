@@ -3,9 +3,10 @@
  *
  * @module
  */
-import type { AgentEnd, RunnableAgent, RunWorld } from "../src/agent/loop/seam.ts";
+import type { RunnableAgent } from "../src/agent/loop/seam.ts";
 import type { ObjectAlarm, ObjectRuns } from "../src/agent/runs/object_runs.ts";
 import { objectName, principalOf, Refusal, tenantOfHandedOver } from "../src/runner/mod.ts";
+import { forbidden, patiently } from "../src/runner/tenants/agents.ts";
 import { createObjectDatabase } from "../src/runtime/sql/object_database.ts";
 import type { ObjectSqlStorage } from "../src/runtime/sql/object_database.ts";
 import { secretOf } from "./env.ts";
@@ -28,8 +29,6 @@ export interface TenantState {
 
 /** Under this name the object knows whose it is. */
 const tenantKey = "tenant";
-/** How long a run waits before it looks again whether the config can be read, in milliseconds: at first, and at most. */
-const patience = { first: 250, most: 10_000 } as const;
 
 /** The object: the class that `wrangler.toml` names. */
 export class TenantObject {
@@ -152,26 +151,4 @@ export class TenantObject {
 async function openRoom(parts: RoomParts): Promise<TenantRoom> {
   const { TenantRoom } = await import("./tenant/room.ts");
   return await TenantRoom.open(parts);
-}
-
-/** Does what needs the config; while that cannot be read, it is tried again. */
-async function patiently<Value>({ clock, signal }: RunWorld, work: () => Promise<Value>): Promise<Value> {
-  for (let pause: number = patience.first;; pause = Math.min(pause * 2, patience.most)) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof Refusal) || error.status !== 503) throw error;
-    }
-    signal.throwIfAborted();
-    await new Promise<void>((resolve) => {
-      const stop = clock.schedule(resolve, pause);
-      signal.addEventListener("abort", () => (stop(), resolve()), { once: true });
-    });
-    signal.throwIfAborted();
-  }
-}
-
-function forbidden(agent: string): AgentEnd {
-  const error = { code: "forbidden", message: `Whose run it is may not run the agent "${agent}" any more` };
-  return { type: "failed", error, usage: { inputTokens: 0, outputTokens: 0 }, steps: 0 };
 }

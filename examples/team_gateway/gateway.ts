@@ -5,10 +5,10 @@
  * `bun examples/team_gateway/gateway.ts` or `deno run -A examples/team_gateway/gateway.ts`
  */
 import { bearerAuth, createJwtVerifier, createMemoryStore } from "@causeway/mcp/auth";
-import { createGateway } from "@causeway/mcp/gateway";
+import { createGateway, type Gateway } from "@causeway/mcp/gateway";
 import { withApproval, withFilter, withPins } from "@causeway/mcp/hub";
 import { connect, openHub, serveHttp } from "@causeway/mcp/local";
-import { type AuthInfo, createHandler, type Handler, McpServer, protectResource } from "@causeway/mcp/server";
+import { createHandler, McpServer, perCaller, protectResource } from "@causeway/mcp/server";
 import assert from "node:assert/strict";
 import { startAuthority } from "./authority.ts";
 
@@ -22,33 +22,22 @@ deploy.tool("status", { description: "What runs where" }, () => "version 7 on st
 deploy.tool("release", { description: "Puts a version on a stage", input: { type: "object" } }, () => "released");
 await using wikiHost = await serveHttp(createHandler(wiki), { port: 0 });
 await using deployHost = await serveHttp(createHandler(deploy), { port: 0 });
-const servers = { wiki: { url: `${wikiHost.url}/mcp` }, deploy: { url: `${deployHost.url}/mcp` } };
+const behind = { wiki: { url: `${wikiHost.url}/mcp` }, deploy: { url: `${deployHost.url}/mcp` } };
 
-// The gateway: a door for each scope, all of them at one address.
-await using hub = await openHub(servers);
+// The gateway: another view of the hub for each scope, at one address.
+await using hub = await openHub(behind);
 const store = createMemoryStore();
-const doors = {
-  read: await createDoor(["wiki.read", "deploy.status"]),
-  write: await createDoor(["wiki", "deploy"]),
-};
-const callers = new WeakMap<Request, AuthInfo>();
-await using front = await serveHttp(async (request) => {
-  const caller = await resource(request);
-  if (caller instanceof Response) return caller;
-  callers.set(request, caller);
-  return await doors[caller.scopes?.includes("write") ? "write" : "read"](request);
-}, { port: 0 });
+await using reading = await viewOf(["wiki.read", "deploy.status"]);
+await using writing = await viewOf(["wiki", "deploy"]);
+await using front = await serveHttp((request) => handler(request), { port: 0 });
 const audience = `${front.url}/mcp`;
 const { issuer } = authority;
 const verify = createJwtVerifier({ issuer });
-const resource = protectResource({
-  resource: audience,
-  authorizationServers: [issuer],
-  requiredScopes: ["read"],
-  verify,
-});
+const auth = protectResource({ resource: audience, authorizationServers: [issuer], requiredScopes: ["read"], verify });
+const servers = perCaller((caller) => caller.auth?.scopes?.includes("write") ? writing : reading);
+const handler = createHandler(servers, { auth });
 
-async function createDoor(allow: readonly string[]): Promise<Handler> {
+async function viewOf(allow: readonly string[]): Promise<Gateway> {
   const visible = withFilter(hub, { allow });
   const careful = withApproval(visible, ({ name, args }) => {
     // In the place of a person who is asked in a chat.
@@ -56,8 +45,8 @@ async function createDoor(allow: readonly string[]): Promise<Handler> {
     console.log(`  may they ${name} ${JSON.stringify(args)}? ${approved ? "yes" : "no"}`);
     return { approved, reason: "ask Grace first" };
   }, { readOnly: ["wiki.read", "deploy.status"] });
-  const pinned = await withPins(careful, { store, identities: servers, onFirstSight: "trust" });
-  return createHandler(createGateway(pinned, { name: "team" }), { auth: (request) => callers.get(request) });
+  const pinned = await withPins(careful, { store, identities: behind, onFirstSight: "trust" });
+  return createGateway(pinned, { name: "team" });
 }
 
 // The team.

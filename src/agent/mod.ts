@@ -65,6 +65,7 @@ export type {
   AgentEvent,
   AgentQuestion,
   AgentTask,
+  AnswerSettings,
   Observation,
   ObservationOutcome,
   ProposedCall,

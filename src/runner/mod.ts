@@ -7,7 +7,7 @@
 export { createRunner } from "./runner.ts";
 export type { Runner, RunnerApp } from "./runner.ts";
 export type { RunnerOptions } from "./options.ts";
-export type { OfferedAgent } from "./parts.ts";
+export type { AgentParts, OfferedAgent } from "./parts.ts";
 export { createMcpApp } from "./mcp_app.ts";
 export type { McpApp, McpAppOptions } from "./mcp_app.ts";
 export { createPolicy } from "./access/policy.ts";

@@ -44,7 +44,10 @@ export interface RunnerOptions extends Omit<RouteOptions, "auth"> {
   readonly direct?: DirectCall | undefined;
   /** `most` hubs of tenants at one time (100), each `idle` for so many milliseconds at most (600,000). */
   readonly pool?: { readonly most?: number | undefined; readonly idle?: number | undefined } | undefined;
-  /** Agents that runs can be started of, and that can be asked as models (none). */
+  /**
+   * Agents that runs can be started of, and that can be asked as models (none). One with `create` is made for each run, of the tenant's
+   * hub as its principal may use it, where `agents` of what keeps the runs is the runner's `agentsOf(tenant)`.
+   */
   readonly agents?: readonly OfferedAgent[] | undefined;
   /** Further models (none). `context.auth.extra.tenant` is whose caller asks. */
   readonly models?: readonly ApiAgentShape[] | undefined;

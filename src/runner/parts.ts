@@ -5,6 +5,7 @@
  */
 import type { ApiAgentShape } from "../agent/api_agent.ts";
 import type { RouteParts } from "../agent/http/front.ts";
+import type { RunnableAgent } from "../agent/loop/seam.ts";
 import type { Runs } from "../agent/runs/seam.ts";
 import type { OAuth } from "../auth/oauth.ts";
 import type { Relay } from "../hub/gateway/calls/relay.ts";
@@ -12,7 +13,9 @@ import type { JsonSchema } from "../protocol/types.ts";
 import type { Validation } from "../protocol/validation.ts";
 import type { HttpOptions } from "../server/http/options.ts";
 import type { Access } from "./access/access.ts";
+import type { ScopedHub } from "./access/access_hub.ts";
 import type { Approvals } from "./access/approvals.ts";
+import type { Principal } from "./access/types.ts";
 import type { HubPool, TenantHub } from "./tenants/hub_pool.ts";
 import type { Quotas } from "./tenants/quotas.ts";
 import type { TenantServers } from "./tenants/servers.ts";
@@ -25,6 +28,30 @@ export interface OfferedAgent {
   readonly name: string;
   /** What it is good for. */
   readonly description?: string | undefined;
+  /**
+   * Makes it for a run, each time that one begins or goes on (such agents are made elsewhere): for `agentsOf` of the runner. A `Refusal`
+   * of 503 lets the run wait.
+   */
+  readonly create?:
+    | ((parts: AgentParts) => RunnableAgent | undefined | Promise<RunnableAgent | undefined>)
+    | undefined;
+}
+
+/** What an agent of a tenant is made of. */
+export interface AgentParts {
+  /**
+   * The servers of the tenant, as the principal may use them in a run: what the policy denies is not there, and each call is decided on
+   * and written down. Calls wait for their turn. It is held open until the run ends or waits for a person.
+   */
+  readonly hub: ScopedHub;
+  /** Whose servers they are. */
+  readonly tenant: string;
+  /** Who has started the run. It has no scopes: those belong to a proof, which a run outlives. */
+  readonly principal: Principal;
+  /** The id of the run. */
+  readonly run: string;
+  /** The tenant's, of the option `relay`: then a person is asked what servers ask in the middle of a call. */
+  readonly relay: Relay | undefined;
 }
 
 /** What all routes work with. */

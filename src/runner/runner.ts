@@ -6,6 +6,7 @@
 import { HonoBase } from "hono/hono-base";
 import type { Result, Router } from "hono/router";
 import { createRouteParts } from "../agent/http/front.ts";
+import type { FindAgent } from "../agent/runs/options.ts";
 import { createSchemaValidator } from "../protocol/json_schema/mod.ts";
 import type { JsonSchema } from "../protocol/types.ts";
 import type { ValidateFunction } from "../protocol/validation.ts";
@@ -31,6 +32,7 @@ import { runRoutes } from "./routes/runs.ts";
 import { serverRoutes } from "./routes/servers.ts";
 import { sessionRoutes } from "./routes/session.ts";
 import { toolRoutes } from "./routes/tools.ts";
+import { agentsOf } from "./tenants/agents.ts";
 import { forgetTenant } from "./tenants/forget.ts";
 import { forwarded, noRuns } from "./tenants/forwarding.ts";
 import { HubPool } from "./tenants/hub_pool.ts";
@@ -64,6 +66,14 @@ export interface Runner extends AsyncDisposable {
   readonly webSocket: RunnerSockets;
   /** Answers one request. */
   fetch(request: Request, env?: unknown, context?: unknown): Promise<Response>;
+  /**
+   * Finds the agents of a tenant that have `create`, for what keeps its runs (`agents` of `createRuns`): each run has the tenant's hub as
+   * whoever started it may use it, by the policy as it is then. A run of an agent that they may not run any more fails as `forbidden`;
+   * while the policy or the hub is down it waits.
+   *
+   * @throws {TypeError} When this runner hands calls on (`forward`): then agents belong to the one that has the hub.
+   */
+  agentsOf(tenant: string): FindAgent;
   /**
    * Ends a tenant: its runs are cancelled, tokens of the servers that it added withdrawn, and all that is kept of it here is gone.
    *
@@ -143,6 +153,10 @@ export function createRunner(options: RunnerOptions): Runner {
       request.method === "HEAD"
         ? await front.answer(undefined, request)
         : await app.fetch(request, env as object, context as Parameters<typeof app.fetch>[2]),
+    agentsOf: (tenant) => {
+      if (!forward) return agentsOf(tenant, parts);
+      throw new TypeError("Cannot give agents here: this runner forwards calls, and has no hub of a tenant");
+    },
     forget: (tenant) => forgetTenant(parts, tenant),
     lend: (tenant, wanted, milliseconds) => parts.quotas.lend(tenant, wanted, milliseconds),
     takeBack: (tenant, left) => parts.quotas.takeBack(tenant, left),
@@ -191,7 +205,10 @@ function createParts(options: RunnerOptions): RunnerParts {
 
 function checkAgents(agents: NonNullable<RunnerOptions["agents"]>): void {
   const names = new Set<string>();
-  for (const { name } of agents) {
+  for (const { name, create } of agents) {
+    if (create !== undefined && typeof create !== "function") {
+      throw new TypeError(`Cannot offer the agent "${name}": "create" is no function that makes it`);
+    }
     if (!/^[\w.-]{1,128}$/.test(name) || names.has(name)) {
       throw new TypeError(
         `Cannot offer the agent "${name}": expected a name of its own of letters, digits, ".", "_", "-"`,

@@ -110,7 +110,7 @@ class ChannelServing implements ChannelServer {
     const counted = countedMethods(methods, (by) => {
       this.#running += by;
     });
-    const { parts, modern, legacy } = createServing(counted, options);
+    const { parts, modern, legacy } = createServing({ methods: counted }, options);
     this.#parts = parts;
     this.#outbox = new Outbox(channel, this.#parts.limits.outboxBytes, (error) => this.#broken(error));
     this.#modern = options.modern?.(parts) ?? modern;

@@ -16,6 +16,8 @@ export type {
   SessionOptions,
   SessionStore,
 } from "./http/mod.ts";
+export { perCaller } from "./callers/mod.ts";
+export type { Caller, CallerServers } from "./callers/mod.ts";
 export { createSingleUseSealer } from "./common/single_use.ts";
 export type { SingleUseOptions } from "./common/single_use.ts";
 export { createSessionStore } from "./sessions/mod.ts";

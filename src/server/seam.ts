@@ -51,6 +51,19 @@ export interface Methods {
   watched?(): Set<string>;
 }
 
+/** What is served: an `McpServer`. */
+export interface Servable {
+  /** What the server can do. */
+  readonly methods: Methods;
+}
+
+/** Both eras, ready for a binding. */
+export interface Served {
+  readonly parts: ServerParts;
+  readonly modern: ModernServing | undefined;
+  readonly legacy: ((outlet: LegacyOutlet) => LegacyServing) | undefined;
+}
+
 /** Something changed at this server. */
 export type ServerChange = { readonly type: "tools" | "prompts" | "resources" } | {
   readonly type: "resource";
@@ -89,6 +102,8 @@ export interface Incoming {
   /** Aborted when the caller called it off or is gone. */
   readonly signal: AbortSignal;
   readonly auth: AuthInfo | undefined;
+  /** What it came with, over HTTP. */
+  readonly request?: Request | undefined;
   /**
    * Whether it was called off, as far as is known. A binding gives it where making `signal` is dear and is put off until
    * somebody asks for one; it does not wait for an answer that nobody wants any more.
@@ -130,6 +145,8 @@ export interface LegacyServing {
   notified(notification: JsonRpcNotification): void;
   /** Takes the client's answer to a request of ours. False when nobody waits for it. */
   answered(response: JsonRpcResponse): boolean;
+  /** Whether it goes on for a caller of the same principal. Default: it does. */
+  isOf?(auth: AuthInfo | undefined): boolean;
   /** Ends it: requests of ours that wait are rejected, work is called off. */
   close(): void;
 }

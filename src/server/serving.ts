@@ -6,6 +6,7 @@
 import { systemClock, systemRandom } from "../ports.ts";
 import type { Era } from "../protocol/revisions.ts";
 import { legacyRevisions } from "../protocol/revisions.ts";
+import type { CallerServers } from "./callers/seam.ts";
 import { createLegacySession } from "./legacy/mod.ts";
 import { createModern } from "./modern/mod.ts";
 import { createSingleUseSealer } from "./common/single_use.ts";
@@ -15,12 +16,15 @@ import type {
   LegacyOutlet,
   LegacyServing,
   Methods,
-  ModernServing,
+  Servable,
+  Served,
   ServerParts,
   StateSealer,
   TaskSupport,
 } from "./seam.ts";
 import { createStateSealer } from "./state.ts";
+
+export type { Servable } from "./seam.ts";
 
 /** Options that every way to serve shares. */
 export interface ServingOptions extends Omit<PartsOptions, "state"> {
@@ -44,19 +48,6 @@ export interface ServingOptions extends Omit<PartsOptions, "state"> {
   tasks?: TaskSupport | undefined;
 }
 
-/** What is served: an `McpServer`. */
-export interface Servable {
-  /** What the server can do. */
-  readonly methods: Methods;
-}
-
-/** Both eras, ready for a binding. */
-export interface Served {
-  readonly parts: ServerParts;
-  readonly modern: ModernServing | undefined;
-  readonly legacy: ((outlet: LegacyOutlet) => LegacyServing) | undefined;
-}
-
 /** What makes each era; what is not named here is not in the bundle. */
 export interface EraMakers {
   readonly modern?: typeof createModern;
@@ -64,19 +55,19 @@ export interface EraMakers {
 }
 
 /**
- * Puts both eras of a server together.
+ * Puts both eras of a server, or of the servers of callers, together.
  *
- * @throws {TypeError} When there is no era.
+ * @throws {TypeError} When there is no era, or no server.
  * @throws {RangeError} When the secret is too short or a time makes no sense.
  */
-export function createServing(methods: Methods, options: ServingOptions = {}): Served {
-  return createServingOf({ modern: createModern, legacy: createLegacySession }, methods, options);
+export function createServing(server: Servable | CallerServers, options: ServingOptions = {}): Served {
+  return createServingOf({ modern: createModern, legacy: createLegacySession }, server, options);
 }
 
 /** As {@linkcode createServing}, for the eras that are handed in. */
 export function createServingOf(
   makers: EraMakers,
-  methods: Methods,
+  server: Servable | CallerServers,
   { eras = ["modern", "legacy"], ...options }: ServingOptions = {},
 ): Served {
   const { secret, stateTtl: ttl, askTimeout, tasks, ...rest } = options;
@@ -90,10 +81,15 @@ export function createServingOf(
     sealer ??= createSingleUseSealer(createStateSealer({ secret, ttl, clock, random }), { ttl, clock });
   // What may be wrong is found out now; else it waits for a call that asks: an isolate starts without compiling it.
   if ((secret ?? ttl) !== undefined) state();
-  const plain = createParts(methods, { ...rest, clock, random, state });
-  const parts: ServerParts = tasks ? { ...plain, tasks: tasks.open(plain) } : plain;
-  const legacy = createLegacy &&
-    ((outlet: LegacyOutlet): LegacyServing => createLegacy(parts, outlet, { askTimeout }));
-  const modern = eras.includes("modern") ? makers.modern?.(parts, legacy && { legacyRevisions }) : undefined;
-  return { parts, modern, legacy };
+  const open = (methods: Methods): Served => {
+    const plain = createParts(methods, { ...rest, clock, random, state });
+    const parts: ServerParts = tasks ? { ...plain, tasks: tasks.open(plain) } : plain;
+    const legacy = createLegacy &&
+      ((outlet: LegacyOutlet): LegacyServing => createLegacy(parts, outlet, { askTimeout }));
+    const modern = eras.includes("modern") ? makers.modern?.(parts, legacy && { legacyRevisions }) : undefined;
+    return { parts, modern, legacy };
+  };
+  if ("open" in server) return server.open(open);
+  if (!server.methods) throw new TypeError(`Cannot serve ${typeof server}: expected a server, or perCaller(…)`);
+  return open(server.methods);
 }

@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "node:test";
 import { ModelError } from "../../src/agent/mod.ts";
+import type { StartRun } from "../../src/agent/mod.ts";
 import type { OfferedAgent } from "../../src/runner/mod.ts";
 import { createWorld, problemOf } from "./support/world.ts";
 
@@ -55,6 +56,32 @@ describe("agents as models", () => {
     }
     const refused = await problemOf(await world.ask(path, { as: undefined, body: ask("x") }));
     assertEquals([refused.status, (refused.error as { code: string }).code], [401, "not_signed_in"]);
+  });
+
+  it("heed how they are to be answered, and start no run for what they cannot heed", async () => {
+    await using world = await createWorld();
+    const runs = world.runs("acme");
+    const started: StartRun[] = [];
+    const start = runs.start.bind(runs);
+    runs.start = (run) => (started.push(run), start(run));
+    const body = ask("hello", { temperature: 0.5, max_tokens: 30, max_completion_tokens: 20, stop: "END" });
+    assertEquals((await world.ask(path, { body })).status, 200);
+    await world.ask(path, { body: ask("hello") });
+    assertEquals(started.map(({ settings }) => settings), [
+      { temperature: 0.5, maxOutputTokens: 20, stopSequences: ["END"] },
+      {},
+    ]);
+    const refused: [object, string, string][] = [
+      [{ tools: [{ type: "function", function: { name: "a" } }] }, "invalid_value", "tools of its own"],
+      [{ response_format: { type: "json_object" } }, "unsupported_parameter", "cannot heed it"],
+      [{ temperature: 5 }, "invalid_value", "from 0 to 2"],
+    ];
+    for (const [more, code, text] of refused) {
+      const problem = await problemOf(await world.ask(path, { body: ask("hello", more) }));
+      assertEquals([problem.status, problem.code], [400, code], JSON.stringify(more));
+      assert(String(problem.detail).includes(text), String(problem.detail));
+    }
+    assertEquals(started.length, 2);
   });
 
   it("are within the tenant's quota of runs, and need what keeps them", async () => {

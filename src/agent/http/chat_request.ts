@@ -52,6 +52,23 @@ export function readMessages(messages: unknown): readonly ChatMessage[] {
   return messages;
 }
 
+/**
+ * Checks the numbers that say how to answer.
+ *
+ * @throws {ModelError} With status 400, naming the one that is wrong.
+ */
+export function checkNumbers(body: JsonObject): void {
+  checkNumber(body, "temperature", 0, 2);
+  checkNumber(body, "top_p", 0, 1);
+  for (const name of ["max_tokens", "max_completion_tokens"]) {
+    const value = body[name];
+    if (!isMissing(value) && (!Number.isSafeInteger(value) || Number(value) < 1)) {
+      throw wrong(name, "expected a whole number, 1 or more");
+    }
+  }
+  if (!isMissing(body.n) && body.n !== 1) throw wrong("n", "only 1 reply can be asked for");
+}
+
 function checkMessage(message: unknown, at: string): void {
   if (!isObject(message)) throw wrong(at, "expected an object");
   const { role, content, tool_calls: calls, tool_call_id: callId, name } = message;
@@ -87,25 +104,14 @@ function readIncludeUsage(options: unknown, isStream: boolean): boolean {
   return included === true;
 }
 
-function checkNumbers(body: JsonObject): void {
-  checkNumber(body, "temperature", 0, 2);
-  checkNumber(body, "top_p", 0, 1);
-  for (const name of ["max_tokens", "max_completion_tokens"]) {
-    const value = body[name];
-    if (!isMissing(value) && (!Number.isSafeInteger(value) || Number(value) < 1)) {
-      throw wrong(name, "expected a whole number, 1 or more");
-    }
-  }
-  if (!isMissing(body.n) && body.n !== 1) throw wrong("n", "only 1 reply can be asked for");
-}
-
 function checkNumber(body: JsonObject, name: string, least: number, most: number): void {
   const value = body[name];
   if (isMissing(value) || (typeof value === "number" && value >= least && value <= most)) return;
   throw wrong(name, `expected a number from ${least} to ${most}`);
 }
 
-function isMissing(value: unknown): value is undefined | null {
+/** Whether nothing is said of a field. */
+export function isMissing(value: unknown): value is undefined | null {
   return value === undefined || value === null;
 }
 

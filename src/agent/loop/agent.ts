@@ -10,16 +10,17 @@ import {
   defaultModelId,
   defaultModelInfo,
   type ModelContext,
-  ModelError,
   type ModelInfo,
   type ReplyPieces,
 } from "../api_agent.ts";
+import { readChatSettings } from "../http/chat_settings.ts";
 import type { LanguageModelMessage } from "../model/seam.ts";
 import { Execution } from "./execution.ts";
 import type { AgentOptions, RunOptions } from "./options.ts";
 import { type AgentParts, readParts } from "./parts.ts";
 import { piecesOf, readConversation } from "./respond.ts";
 import { AgentRun } from "./run.ts";
+import { checkSettings } from "./settings.ts";
 import type { AgentEnd, AgentTask, RunnableAgent, RunWorld } from "./seam.ts";
 
 /**
@@ -77,7 +78,7 @@ export class Agent implements RunnableAgent, ApiAgentShape {
    *
    * @param input What is wanted, or a conversation that ends with it.
    * @returns Its events, and how it ends: `for await (const event of run)`, `await run.end`, `await run.result`.
-   * @throws {TypeError} When the input is neither.
+   * @throws {TypeError} When the input is neither, or a setting makes no sense.
    */
   run(input: string | readonly LanguageModelMessage[], options: RunOptions = {}): AgentRun {
     if (typeof input !== "string" && !(Array.isArray(input) && input.length > 0)) {
@@ -86,8 +87,10 @@ export class Agent implements RunnableAgent, ApiAgentShape {
     const { clock, random, options: { trace: told } } = this.#parts;
     // Now: the loop itself begins a turn later.
     const { output, deadline, trace = told?.(), id = randomHex(random, 16) } = options;
+    const settings = checkSettings(options.settings);
     const task: AgentTask = {
       input,
+      ...(settings && { settings }),
       ...(output && { output }),
       ...(deadline !== undefined && { deadline }),
       ...(trace && { trace }),
@@ -119,17 +122,16 @@ export class Agent implements RunnableAgent, ApiAgentShape {
    * Answers a conversation, as it is served at `/v1/chat/completions`: the model's texts as they come. Nobody can be asked there, so
    * calls that need a yes are made only where `approve` or `readOnly` give it.
    *
-   * @throws {ModelError} When the caller brings tools of its own, or a part of the conversation cannot be read. While it is read:
-   * when the run fails.
+   * Its `temperature`, `max_tokens`, `max_completion_tokens` and `stop` reach the model.
+   *
+   * @throws {ModelError} When the caller brings tools of its own or wants something that the model cannot be told, or a part of the
+   * conversation cannot be read. While it is read: when the run fails.
    */
   respond(
     messages: readonly ChatMessage[],
     { signal, request }: Pick<ModelContext, "signal" | "request">,
   ): ReplyPieces {
-    if (Array.isArray(request.tools) && request.tools.length > 0) {
-      const message = 'Invalid "tools": this model has tools of its own, and takes none';
-      throw new ModelError(message, { status: 400, param: "tools", code: "invalid_value" });
-    }
-    return piecesOf(this.run(readConversation(messages), { signal }));
+    const settings = readChatSettings(request);
+    return piecesOf(this.run(readConversation(messages), { signal, settings }));
   }
 }

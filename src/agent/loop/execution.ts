@@ -27,8 +27,9 @@ import type { AgentParts } from "./parts.ts";
 import { RunCancelledError } from "./seam.ts";
 import type { AgentEnd, AgentTask, Observation, RunWorld } from "./seam.ts";
 import { askModel, type ModelAnswer } from "./turns/ask.ts";
-import { fitContext, TokenCounter, tokensOf } from "./turns/context.ts";
+import { TokenCounter, tokensOf } from "./turns/context.ts";
 import { correction, mostCorrections, OutputShape } from "./turns/output.ts";
+import { Recall } from "./turns/recall.ts";
 
 /** What one question to the model came to. Plain JSON: it is kept in journals. */
 type Turn =
@@ -59,9 +60,14 @@ export class Execution {
   /** The ids of the calls in the conversation that it was given. */
   readonly #given: readonly string[];
   #usage: TokenUsage = { inputTokens: 0, outputTokens: 0 };
+  /** What the model itself has written, in tokens. */
+  #written = 0;
   #steps = 0;
   #trace: TraceContext = {};
-  readonly #counter = new TokenCounter();
+  readonly #counter = new TokenCounter(() => this.#recall.name);
+  readonly #recall: Recall;
+  /** What stands before the conversation: how the output is to look. */
+  #advice: readonly LanguageModelMessage[] = [];
   #offer: Offered | undefined;
 
   constructor(parts: AgentParts, task: AgentTask, world: RunWorld) {
@@ -74,6 +80,16 @@ export class Execution {
       ...(instructions ? [{ role: "system" as const, content: instructions }] : []),
       ...(typeof task.input === "string" ? [{ role: "user" as const, content: task.input }] : task.input),
     ];
+    this.#recall = new Recall({
+      counter: this.#counter,
+      messages: this.#messages,
+      hasTool: (name) => parts.hub.findTool(name) !== undefined,
+      isRepeatable: (id) => this.#calls.get(id) ?? false,
+      room: () => {
+        if (parts.contextTokens === Infinity) return Infinity;
+        return parts.contextTokens - this.#offered().cost() - this.#counter.sum(this.#advice);
+      },
+    });
     this.#given = this.#messages.flatMap((message) =>
       message.role === "assistant" ? message.toolCalls?.map(({ id }) => id) ?? [] : []
     );
@@ -126,6 +142,7 @@ export class Execution {
     const { validator, steps, options } = this.#parts;
     const schema = this.#task.output ?? options.output;
     const shape = schema && new OutputShape(schema, validator);
+    if (shape) this.#advice = [{ role: "system", content: shape.advice }];
     const host = this.#host(deadline);
     for (let corrections = 0;;) {
       if (this.#steps >= steps) {
@@ -165,6 +182,10 @@ export class Execution {
   }
 
   #checkTokens(): void {
+    const most = this.#task.settings?.maxOutputTokens;
+    if (most !== undefined && this.#written >= most) {
+      throw new RunFailure("token_budget", `${this.#written} tokens of ${most} are written, and it is not done`);
+    }
     const [used, { tokens }] = [this.#used(), this.#parts];
     if (used < tokens) return;
     throw new RunFailure("token_budget", `${used} tokens of ${tokens} are used, and it is not done: raise "tokens"`);
@@ -196,7 +217,10 @@ export class Execution {
           piece: ({ type, text }, attempt, index) => emit(`text:${step}.${attempt}.${index}`, { type, step, text }),
         });
         const calls = this.#named(answer.calls, step);
-        const planned = await Promise.all(calls.map((call) => planner.plan(call, signal)));
+        const recall = this.#recall;
+        const planned = await Promise.all(
+          calls.map((call) => recall.isWanted(call) ? recall.plan(call) : planner.plan(call, signal)),
+        );
         return { ...answer, calls, planned, at: world.clock.now() };
       } catch (error) {
         if (signal.aborted || !(error instanceof LanguageModelError)) throw error;
@@ -204,6 +228,7 @@ export class Execution {
       }
     });
     if ("failure" in turn) throw new RunFailure("model_error", turn.failure);
+    this.#written += turn.usage.outputTokens;
     this.#spend(turn.usage);
     emit(`usage:${step}`, { type: "usage", step, usage: this.#usage });
     turn.planned.forEach((planned, index) => {
@@ -215,17 +240,20 @@ export class Execution {
   }
 
   #request(shape: OutputShape | undefined): LanguageModelRequest {
-    const { contextTokens, options: { maxOutputTokens, temperature } } = this.#parts;
-    const { tools, cost } = this.#offered();
-    const messages = shape ? [{ role: "system" as const, content: shape.advice }, ...this.#messages] : this.#messages;
-    const room = contextTokens === Infinity ? Infinity : contextTokens - cost();
-    const isRepeatable = (id: string): boolean => this.#calls.get(id) ?? false;
+    const { options } = this.#parts;
+    const { temperature = options.temperature, maxOutputTokens: most = Infinity, stopSequences } =
+      this.#task.settings ?? {};
+    const longest = Math.min(options.maxOutputTokens ?? Infinity, most - this.#written);
+    const { messages, tool } = this.#recall.fit();
+    const { tools: offered } = this.#offered();
+    const tools = tool ? [...offered, tool] : offered;
     return {
-      messages: room === Infinity ? [...messages] : fitContext(messages, room, isRepeatable, this.#counter),
+      messages: [...this.#advice, ...messages],
       ...(tools.length > 0 && { tools }),
       ...(shape && { output: shape.request }),
-      ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+      ...(longest !== Infinity && { maxOutputTokens: longest }),
       ...(temperature !== undefined && { temperature }),
+      ...(stopSequences && { stopSequences }),
     };
   }
 
@@ -289,6 +317,7 @@ export class Execution {
       parts,
       world,
       journal: this.#journal,
+      recall: this.#recall,
       signal,
       questions,
       observer: new Observer(parts.hub, world.clock),

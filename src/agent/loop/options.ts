@@ -13,7 +13,7 @@ import type { Root } from "../../protocol/types.ts";
 import type { ModelInfo } from "../api_agent.ts";
 import type { LanguageModel } from "../model/seam.ts";
 import type { AgentTool } from "./calls/own_tools.ts";
-import type { AgentAnswer, AgentQuestion } from "./seam.ts";
+import type { AgentAnswer, AgentQuestion, AnswerSettings } from "./seam.ts";
 import type { SamplingPolicy } from "./turns/sampling.ts";
 
 /** Decides about a call: yes, no, no with a reason that the model reads; undefined leaves it to a person. */
@@ -100,6 +100,8 @@ export interface RunOptions {
   readonly questions?: AnswerQuestion | "wait" | undefined;
   /** The trace that it belongs to. Default: what the agent's `trace` tells. */
   readonly trace?: TraceContext | undefined;
+  /** How the model answers in this run (as the agent says). */
+  readonly settings?: AnswerSettings | undefined;
   /** Its id (an unguessable one). */
   readonly id?: string | undefined;
 }

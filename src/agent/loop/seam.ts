@@ -185,6 +185,19 @@ export type AgentEvent =
   | { readonly type: "usage"; readonly step: number; readonly usage: TokenUsage }
   | AgentEnd;
 
+/** How the model answers in one run, where who starts it says so. Plain JSON: it is kept with the run. */
+export interface AnswerSettings {
+  /** 0 to 2 (the agent's). */
+  readonly temperature?: number | undefined;
+  /**
+   * The most tokens that the model writes in the run, all its answers together (as many as the agent's `maxOutputTokens` and `tokens`
+   * allow, which hold beside it). When they are used up before the task is done, the run fails with `token_budget`.
+   */
+  readonly maxOutputTokens?: number | undefined;
+  /** Texts that end an answer (none). */
+  readonly stopSequences?: readonly string[] | undefined;
+}
+
 /** What a run is given. */
 export interface AgentTask {
   /** What is wanted, or a conversation that ends with it. */
@@ -195,6 +208,8 @@ export interface AgentTask {
   readonly deadline?: number | undefined;
   /** The trace that it belongs to: its tool calls carry it on (a new one). */
   readonly trace?: TraceContext | undefined;
+  /** How the model answers (as the agent says). */
+  readonly settings?: AnswerSettings | undefined;
 }
 
 /** Somebody has cancelled the run: the reason of `RunWorld.signal` then, and the run ends as `cancelled`. Any other reason leaves it. */

@@ -8,6 +8,7 @@ import { randomHex } from "../../ports.ts";
 import { LimitExceededError } from "../../protocol/errors.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { AgentAnswer, AgentTask } from "../loop/seam.ts";
+import { checkSettings } from "../loop/settings.ts";
 import type { RunLimits } from "./options.ts";
 import type { StartRun } from "./seam.ts";
 import type { QuestionRow } from "./tables/questions.ts";
@@ -47,7 +48,8 @@ export function checkStart(run: StartRun, random: Random, limits: RunLimits): Ch
   if (deadline !== undefined && !(Number.isFinite(deadline) && deadline > 0)) {
     throw new TypeError(`"deadline" is ${String(deadline)}, expected milliseconds since 1970`);
   }
-  const task: AgentTask = output === undefined ? { input } : { input, output };
+  const settings = checkSettings(run.settings);
+  const task: AgentTask = { input, ...(output !== undefined && { output }), ...(settings && { settings }) };
   const length = JSON.stringify(task).length;
   if (length > limits.valueBytes) throw new LimitExceededError("limits.valueBytes", limits.valueBytes, length);
   return { id, task, deadline: deadline === undefined ? undefined : Math.ceil(deadline) };

@@ -13,7 +13,7 @@ import type { Relay } from "../../hub/gateway/mod.ts";
 import type { HubLike } from "../../hub/seam.ts";
 import type { Clock, Logger, Random, SqlDatabase, Store } from "../../ports.ts";
 import type { OfferedAgent } from "../../runner/mod.ts";
-import { PatientHub } from "./patient_hub.ts";
+import { PatientHub } from "../../runner/tenants/patient_hub.ts";
 
 /** What a config says of tools. */
 export type ToolNotes = Readonly<Record<string, Pick<ServerNotes, "approved" | "idempotent">>>;

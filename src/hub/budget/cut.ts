@@ -110,7 +110,7 @@ export function fitting(text: string, room: number, unit: Budget["unit"]): numbe
 }
 
 /** The text of a block; undefined for media. */
-function textOf(block: ContentBlock): string | undefined {
+export function textOf(block: ContentBlock): string | undefined {
   switch (block.type) {
     case "text":
       return block.text;

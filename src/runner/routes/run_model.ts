@@ -6,6 +6,7 @@
 import { ModelError } from "../../agent/api_agent.ts";
 import type { ApiAgentShape, ChatMessage, ModelContext, ReplyEnd } from "../../agent/api_agent.ts";
 import { textOfMessage } from "../../agent/api_agent.ts";
+import { readChatSettings } from "../../agent/http/chat_settings.ts";
 import type { AgentTask } from "../../agent/loop/seam.ts";
 import type { RunRecord, Runs, StartRun } from "../../agent/runs/seam.ts";
 import type { OfferedAgent } from "../parts.ts";
@@ -40,7 +41,8 @@ async function* respond(
   { context, runs: kept }: { readonly context: ModelContext; readonly runs: ModelRuns },
 ): AsyncGenerator<string, ReplyEnd, undefined> {
   const principal = context.auth?.principal ?? "";
-  const [runs, { id }] = await begun(kept, { agent, principal, input: inputOf(messages) });
+  const settings = readChatSettings(context.request);
+  const [runs, { id }] = await begun(kept, { agent, principal, input: inputOf(messages), settings });
   let isOver = false;
   const told = new Set<number>();
   try {
@@ -64,7 +66,8 @@ async function* respond(
       } else if (event.type === "failed") {
         isOver = true;
         const isLength = event.error.code === "token_budget" || event.error.code === "step_budget";
-        if (isLength && told.size) return { usage: event.usage, finishReason: "length" };
+        const isBounded = settings.maxOutputTokens !== undefined && event.error.code === "token_budget";
+        if (isLength && (told.size || isBounded)) return { usage: event.usage, finishReason: "length" };
         throw new ModelError(event.error.message, { status: 502, code: event.error.code });
       } else if (event.type === "cancelled") {
         isOver = true;

@@ -92,7 +92,9 @@ export class LegacyBinding {
   ): Response | Promise<Response> {
     const id = request.headers.get("mcp-session-id");
     return wrongRevision(request) ??
-      (id === null ? refuse(400, "The header Mcp-Session-Id is missing") : this.#sessions.use(id, auth, use));
+      (id === null
+        ? refuse(400, "The header Mcp-Session-Id is missing")
+        : this.#sessions.use(id, { auth, request }, use));
   }
 
   async #initialize(request: Request, message: JsonRpcRequest, auth: AuthInfo | undefined): Promise<Response> {

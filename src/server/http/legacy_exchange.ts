@@ -89,10 +89,12 @@ export class LegacyExchange implements RunningRequests {
   }
 
   #incoming(message: JsonRpcRequest, signal: AbortSignal): Incoming {
+    const { auth, request } = this.#options;
     return {
       message,
       signal,
-      auth: this.#options.auth,
+      auth,
+      request,
       notify: (notification) => {
         if (this.#options.session.isRunning(message.id, this)) this.send(notification);
       },

@@ -28,6 +28,12 @@ export interface SessionBounds {
   readonly idle: number;
 }
 
+/** Who wants to use a session. */
+export interface SessionCaller {
+  readonly auth: AuthInfo | undefined;
+  readonly request: Request;
+}
+
 /** What is done with a session that was found. */
 export type UseSession = (session: HttpSession) => Response | Promise<Response>;
 
@@ -52,8 +58,8 @@ export class SessionTable implements SessionKeeping {
   }
 
   /** Has the session of this caller used. */
-  use(id: string, auth: AuthInfo | undefined, use: UseSession): Response | Promise<Response> {
-    const session = this.find(id, auth);
+  use(id: string, caller: SessionCaller, use: UseSession): Response | Promise<Response> {
+    const session = this.find(id, caller.auth);
     return session ? use(session) : refuse(404, noSession);
   }
 
@@ -70,12 +76,17 @@ export class SessionTable implements SessionKeeping {
   /** Finds the session of this caller; somebody else's is not there for them. */
   find(id: string, auth: AuthInfo | undefined): HttpSession | undefined {
     const session = this.#sessions.get(id);
-    if (!session || session.principal !== auth?.principal) return undefined;
+    if (!session || session.principal !== auth?.principal || session.serving.isOf?.(auth) === false) return undefined;
     if (session.idle >= this.#bounds.idle) return void this.end(session);
     session.touch();
     this.#sessions.delete(id);
     this.#sessions.set(id, session);
     return session;
+  }
+
+  /** Whether there is one, whosever it is. */
+  has(id: string): boolean {
+    return this.#sessions.has(id);
   }
 
   /** Makes room for one more. False when all are in use. */

@@ -4,6 +4,7 @@
  * @module
  */
 import { createModern } from "../modern/mod.ts";
+import type { CallerServers } from "../callers/seam.ts";
 import { createServing, createServingOf } from "../serving.ts";
 import type { EraMakers, Servable, ServingOptions } from "../serving.ts";
 import { createHandlerWith } from "./handler.ts";
@@ -24,7 +25,7 @@ export interface HandlerOptions extends HttpOptions, ServingOptions {}
  * in the memory of the handler, unless `sessions.store` keeps them: on Workers that is a Durable Object's, or
  * {@linkcode createModernHandler} serves without any.
  *
- * @param server What is served.
+ * @param server What is served; with `perCaller` each caller is served with a server of theirs.
  * @returns The endpoint: hand it to `Bun.serve`, `Deno.serve`, a Worker or Hono (`app.all("/mcp", (c) => handler(c.req.raw))`).
  * @throws {TypeError} When an option makes no sense.
  * @throws {RangeError} When the secret is shorter than 16 bytes.
@@ -40,8 +41,8 @@ export interface HandlerOptions extends HttpOptions, ServingOptions {}
  * console.assert(response.status < 500);
  * ```
  */
-export function createHandler(server: Servable, options: HandlerOptions = {}): Handler {
-  return createHandlerWith(createServing(server.methods, options), options, LegacyBinding);
+export function createHandler(server: Servable | CallerServers, options: HandlerOptions = {}): Handler {
+  return createHandlerWith(createServing(server, options), options, LegacyBinding);
 }
 
 /** Options of {@linkcode createModernHandler}. */
@@ -52,7 +53,7 @@ export type ModernHandlerOptions = Omit<HandlerOptions, "eras" | "askTimeout" | 
  * legacy era needs (sessions, their streams, its handshake) is not in the bundle. Clients of 2024-11-05 to 2025-11-25 are
  * told which revision is spoken here. For Workers, where no request finds the memory of another one.
  *
- * @param server What is served.
+ * @param server What is served; with `perCaller` each caller is served with a server of theirs.
  * @throws {TypeError} When an option makes no sense.
  * @throws {RangeError} When the secret is shorter than 16 bytes.
  *
@@ -67,7 +68,7 @@ export type ModernHandlerOptions = Omit<HandlerOptions, "eras" | "askTimeout" | 
  * console.assert(status === 400);
  * ```
  */
-export function createModernHandler(server: Servable, options: ModernHandlerOptions = {}): Handler {
+export function createModernHandler(server: Servable | CallerServers, options: ModernHandlerOptions = {}): Handler {
   const eras: EraMakers = { modern: createModern };
-  return createHandlerWith(createServingOf(eras, server.methods, options), options);
+  return createHandlerWith(createServingOf(eras, server, options), options);
 }

@@ -83,6 +83,10 @@ class ModernCall implements Incoming {
     this.#answered({ response: internalError(id), status: 500 });
   }
 
+  get request(): Request {
+    return this.#options.request;
+  }
+
   /** Made when it is asked for, which most handlers do not. */
   get signal(): AbortSignal {
     if (!this.#abort) {

@@ -6,6 +6,8 @@
 import type { Clock } from "../../ports.ts";
 import type { JsonObject, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from "../../protocol/json_rpc.ts";
 import type { Revision } from "../../protocol/revisions.ts";
+import type { AuthInfo } from "../definitions.ts";
+import type { SessionCaller } from "../http/legacy_sessions.ts";
 import type { Answer, Incoming, LegacyServing } from "../seam.ts";
 import type { Lasting, SessionRecord, SessionRecords } from "./records.ts";
 
@@ -92,6 +94,10 @@ export class KeptSession implements LegacyServing {
     return this.#options.serving.answered(response);
   }
 
+  isOf(auth: AuthInfo | undefined): boolean {
+    return this.#options.serving.isOf?.(auth) ?? true;
+  }
+
   close(): void {
     this.#options.closed();
     this.#options.serving.close();
@@ -104,11 +110,11 @@ export class KeptSession implements LegacyServing {
   }
 
   /** Plays a handshake again, and what came after it. False when it cannot be. */
-  wake({ lasting, at }: SessionRecord): Promise<boolean> {
+  wake({ lasting, at }: SessionRecord, caller: SessionCaller): Promise<boolean> {
     this.#isKept = true;
     this.#readAt = this.#options.clock.monotonic();
     this.#writtenAt = this.#readAt - Math.max(0, this.#options.clock.now() - at);
-    return this.waking = this.#play(lasting);
+    return this.waking = this.#play(lasting, caller);
   }
 
   /** Takes over what another process has changed. False when the session was ended there. */
@@ -143,9 +149,9 @@ export class KeptSession implements LegacyServing {
     if (this.#lasting && this.#options.clock.monotonic() - this.#writtenAt >= pause) void this.#flush();
   }
 
-  async #play(lasting: Lasting): Promise<boolean> {
+  async #play(lasting: Lasting, caller: SessionCaller): Promise<boolean> {
     const { initialize, resources, level } = lasting;
-    const answer = await this.#options.serving.answer(incomingOf("initialize", initialize));
+    const answer = await this.#options.serving.answer({ ...incomingOf("initialize", initialize), ...caller });
     if (!answer || !("result" in answer.response)) return false;
     this.#options.serving.notified({ jsonrpc: "2.0", method: "notifications/initialized" });
     this.#lasting = { initialize, resources: [] };

@@ -6,10 +6,9 @@
 import type { Store } from "../../ports.ts";
 import { createBeat } from "../common/beat.ts";
 import type { Beat } from "../common/beat.ts";
-import type { AuthInfo } from "../definitions.ts";
 import type { HttpSession } from "../http/legacy_session.ts";
 import { noSession, SessionTable } from "../http/legacy_sessions.ts";
-import type { SessionBounds, SessionsOptions, UseSession } from "../http/legacy_sessions.ts";
+import type { SessionBounds, SessionCaller, SessionsOptions, UseSession } from "../http/legacy_sessions.ts";
 import type { SessionStore } from "../http/options.ts";
 import { refuse } from "../http/replies.ts";
 import type { LegacyServing, ServerParts } from "../seam.ts";
@@ -139,13 +138,14 @@ class KeptSessions extends SessionTable {
 
   override async use(
     id: string,
-    auth: AuthInfo | undefined,
+    caller: SessionCaller,
     use: UseSession,
   ): Promise<Response> {
+    const { auth } = caller;
     const here = this.find(id, auth) && this.#kept.get(id);
     let session: HttpSession | undefined;
     try {
-      const isThere = here ? await here.refresh() : await this.#wake(id, auth);
+      const isThere = here ? await here.refresh() : await this.#wake(id, caller);
       // Another one may be there by now.
       session = this.find(id, auth);
       if (session && !isThere) session = void this.end(session);
@@ -177,29 +177,32 @@ class KeptSessions extends SessionTable {
     super.close();
   }
 
-  async #wake(id: string, auth: AuthInfo | undefined): Promise<boolean> {
+  async #wake(id: string, caller: SessionCaller): Promise<boolean> {
     // What cannot be an id is not asked for.
     if (!/^[\x21-\x7e]{1,512}$/.test(id)) return false;
-    const key = JSON.stringify([id, auth?.principal ?? null]);
+    const key = JSON.stringify([id, caller.auth?.principal ?? null]);
     let waking = this.#waking.get(key);
     if (!waking) {
       if (this.#waking.size >= mostWaking) throw new Error(`${mostWaking} sessions are looked up already`);
-      waking = this.#wakeOnce(id, auth).finally(() => this.#waking.delete(key));
+      waking = this.#wakeOnce(id, caller).finally(() => this.#waking.delete(key));
       this.#waking.set(key, waking);
     }
     return await waking;
   }
 
-  async #wakeOnce(id: string, auth: AuthInfo | undefined): Promise<boolean> {
+  async #wakeOnce(id: string, caller: SessionCaller): Promise<boolean> {
+    const { auth } = caller;
     const record = await this.#records.read(id);
     if (!record || record.principal !== (auth?.principal ?? null)) return false;
     if (this.#isOver(record)) {
       await this.#forget(id);
       return false;
     }
+    // It is at work here, for somebody who may do something else.
+    if (this.has(id)) return false;
     if (!this.hasRoom()) throw new Error("Too many sessions are open");
     this.begin(id, auth);
-    return await this.#kept.get(id)!.wake(record);
+    return await this.#kept.get(id)!.wake(record, caller);
   }
 
   async #forget(id: string): Promise<boolean> {

@@ -6,6 +6,7 @@
 import { systemClock } from "../../ports.ts";
 import type { Clock, WebSocketLike } from "../../ports.ts";
 import { offersMcp, subprotocol, wantsSocket } from "../../protocol/web_socket.ts";
+import type { CallerServers } from "../callers/seam.ts";
 import { serveChannel } from "../channel_server.ts";
 import type { ChannelServer, ChannelServerOptions } from "../channel_server.ts";
 import type { AuthInfo } from "../definitions.ts";
@@ -48,7 +49,7 @@ export interface SocketEndpoint {
  *
  * Pages and names of other machines are refused unless `allowedOrigins` and `allowedHosts` name them, as over HTTP.
  *
- * @param server What is served.
+ * @param server What is served; with `perCaller` each socket is served with a server of its caller's.
  * @throws {TypeError} When an option makes no sense.
  *
  * @example One server on HTTP and WebSocket
@@ -63,13 +64,16 @@ export interface SocketEndpoint {
  * await client.ping();
  * ```
  */
-export function createSocketEndpoint(server: Servable, options: SocketEndpointOptions = {}): SocketEndpoint {
+export function createSocketEndpoint(
+  server: Servable | CallerServers,
+  options: SocketEndpointOptions = {},
+): SocketEndpoint {
   return new Endpoint(server, options);
 }
 
 class Endpoint implements SocketEndpoint {
   readonly messageBytes: number | undefined;
-  readonly #server: Servable;
+  readonly #server: Servable | CallerServers;
   readonly #options: SocketEndpointOptions;
   readonly #guards: Guards;
   readonly #clock: Clock;
@@ -77,7 +81,7 @@ class Endpoint implements SocketEndpoint {
   readonly #sockets = new Set<ChannelServer>();
   #closed = false;
 
-  constructor(server: Servable, options: SocketEndpointOptions) {
+  constructor(server: Servable | CallerServers, options: SocketEndpointOptions) {
     this.#server = server;
     this.#options = options;
     this.#guards = new Guards(options);
@@ -92,7 +96,8 @@ class Endpoint implements SocketEndpoint {
     try {
       const auth = await this.#options.auth?.(request);
       if (auth instanceof Response) return auth;
-      return this.#hasNoRoom() ?? ((socket) => this.#serve(socket, auth));
+      const server = "of" in this.#server ? await this.#server.of({ auth, request }) : this.#server;
+      return this.#hasNoRoom() ?? ((socket) => this.#serve(socket, server, auth));
     } catch (error) {
       const logger = createSafeLogger(this.#options.logger);
       logger?.({ level: "error", message: "A WebSocket could not be judged", fields: { error } });
@@ -122,10 +127,10 @@ class Endpoint implements SocketEndpoint {
     return refuse(503, "Too many sockets are open", { code: -32603, headers: { "retry-after": "60" } });
   }
 
-  #serve(socket: WebSocketLike, auth: AuthInfo | undefined): ChannelServer {
+  #serve(socket: WebSocketLike, server: Servable, auth: AuthInfo | undefined): ChannelServer {
     const { limits, clock } = this.#options;
     const channel = createSocketChannel(socket, { messageBytes: limits?.messageBytes, clock });
-    const serving = serveChannel(this.#server, channel, { ...this.#options, auth });
+    const serving = serveChannel(server, channel, { ...this.#options, auth });
     this.#sockets.add(serving);
     const letGo = this.#endWith(serving, auth);
     void serving.closed.then(() => {

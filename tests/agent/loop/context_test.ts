@@ -92,6 +92,34 @@ describe("a conversation that is too long", () => {
     assert(JSON.stringify(fitted[3]).includes("cut to fit: "), JSON.stringify(fitted[3]));
   });
 
+  test("the last results fit also where JSON writes two characters for one", () => {
+    for (const text of ["a\n".repeat(3_000), '"'.repeat(6_000), "\u0001".repeat(3_000), "漢\n".repeat(2_000)]) {
+      const fitted = fitContext([...start, ...turn("a", text)], 1_000, () => true);
+      assert(cost(fitted) <= 1_000, `${cost(fitted)} for ${JSON.stringify(text.slice(0, 2))}`);
+      assert(textAt(fitted, 3).length > 100);
+    }
+  });
+
+  test("with a tool for it, each line says how a result is had back", () => {
+    const counter = new TokenCounter(() => "recall");
+    const kept = [
+      ...start,
+      ...turn("k", `${long} causeway://results/abc-123/0`),
+      ...turn("a", long),
+      ...turn("c", long),
+    ];
+    const fitted = fitContext(kept, 700, () => true, counter);
+    assert(
+      textAt(fitted, 3).endsWith('call recall with {"id":"k"}, or read causeway://results/abc-123 to see it again)'),
+      textAt(fitted, 3),
+    );
+    assert(textAt(fitted, 5).endsWith('call recall with {"id":"a"} to see it again)'), textAt(fitted, 5));
+    const [, note] =
+      /call recall with (\{.*\}) for the rest/.exec(JSON.stringify(fitContext(kept, 400, () => true, counter)[7])) ??
+        [];
+    assert(note, JSON.stringify(fitContext(kept, 400, () => true, counter)[7]));
+  });
+
   test("pictures count as much each, whatever their bytes", () => {
     const data = "A".repeat(4_000_000);
     assert(tokensOf({ type: "image", data, mimeType: "image/png" }) < 1_100);

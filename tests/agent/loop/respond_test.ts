@@ -1,7 +1,14 @@
 import { describe, test } from "node:test";
-import { assert, assertEquals } from "@std/assert";
-import { Agent, createModelHandler } from "../../../src/agent/mod.ts";
-import type { AgentOptions } from "../../../src/agent/mod.ts";
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import {
+  Agent,
+  aiSdkModel,
+  createAgentHandler,
+  createModelHandler,
+  openAiModel,
+  workersAiModel,
+} from "../../../src/agent/mod.ts";
+import type { AgentOptions, AnswerSettings } from "../../../src/agent/mod.ts";
 import { LanguageModelError } from "../../../src/agent/model/seam.ts";
 import { telemetry } from "../../../mod.ts";
 import type { JsonObject } from "../../../src/protocol/json_rpc.ts";
@@ -24,6 +31,19 @@ async function complete(agent: Agent, body: JsonObject): Promise<Response> {
 function agentOf(script: Script, options: Partial<AgentOptions> = {}): { agent: Agent; model: ScriptedModel } {
   const model = new ScriptedModel(script);
   return { model, agent: new Agent({ model, name: "helper", ...options }) };
+}
+
+function streamOf(parts: readonly object[]): ReadableStream<unknown> {
+  return new ReadableStream({
+    start(controller) {
+      for (const part of parts) controller.enqueue(part);
+      controller.close();
+    },
+  });
+}
+
+function toMcpAgent() {
+  return { getMcpToolDefinitions: () => [], executeMcpTool: () => "" };
 }
 
 describe("an agent that is served as a model", () => {
@@ -102,6 +122,131 @@ describe("an agent that is served as a model", () => {
     assertEquals((await complete(again.agent, {})).status, 502);
   });
 
+  test("heeds how its caller wants to be answered, within its own bounds", async () => {
+    const asked = async (body: JsonObject, options: Partial<AgentOptions> = {}) => {
+      const { agent, model } = agentOf([{ text: "done" }], options);
+      assertEquals((await complete(agent, body)).status, 200, JSON.stringify(body));
+      const { temperature, maxOutputTokens, stopSequences } = model.asked[0] ?? {};
+      return [temperature, maxOutputTokens, stopSequences];
+    };
+    const own = { temperature: 1, maxOutputTokens: 100 };
+    assertEquals(await asked({}), [undefined, undefined, undefined]);
+    assertEquals(await asked({}, own), [1, 100, undefined]);
+    assertEquals(await asked({ temperature: 0, max_tokens: 50, stop: "END" }), [0, 50, ["END"]]);
+    assertEquals(await asked({ temperature: 0.5, max_completion_tokens: 50, stop: ["a", "b"] }, own), [0.5, 50, [
+      "a",
+      "b",
+    ]]);
+    assertEquals(await asked({ max_tokens: 1_000 }, own), [1, 100, undefined], "no more than the agent may");
+    assertEquals(await asked({ max_tokens: 70, max_completion_tokens: 60 }), [undefined, 60, undefined]);
+    assertEquals(await asked({ temperature: null, max_tokens: null, stop: null }, own), [1, 100, undefined]);
+  });
+
+  test("writes no more than its caller wants in all steps together, and says that it is cut", async () => {
+    const script: Script = (_, count) =>
+      count < 4
+        ? { text: `${count}`, calls: [call("nothing", {}, `${count}`)], usage: { inputTokens: 500, outputTokens: 20 } }
+        : { text: "never", usage: { inputTokens: 500, outputTokens: 20 } };
+    const { agent, model } = agentOf(script);
+    const { choices: [choice], usage } = await (await complete(agent, { max_tokens: 50 })).json();
+    assertEquals([choice.finish_reason, choice.message.content], ["length", "1\n\n2\n\n3"]);
+    assertEquals(model.asked.map(({ maxOutputTokens }) => maxOutputTokens), [50, 30, 10]);
+    assertEquals(usage.completion_tokens, 60);
+    const cut = agentOf([{ text: "half", reason: "length" }]);
+    const whole = await (await complete(cut.agent, { max_tokens: 5 })).json();
+    assertEquals([whole.choices[0].finish_reason, whole.choices[0].message.content], ["length", "half"]);
+  });
+
+  test("takes what changes nothing, and refuses what it cannot heed", async () => {
+    const neutral: JsonObject = {
+      ...{ top_p: 1, presence_penalty: 0, frequency_penalty: 0, logit_bias: {}, logprobs: false, top_logprobs: null },
+      ...{ response_format: { type: "text" }, modalities: ["text"], n: 1, tools: [], tool_choice: "auto" },
+      ...{ seed: 7, user: "ada", reasoning_effort: "low", metadata: {}, parallel_tool_calls: true },
+    };
+    assertEquals((await complete(agentOf([{ text: "done" }]).agent, neutral)).status, 200);
+    const { agent, model } = agentOf([]);
+    const refusals: [JsonObject, string][] = [
+      [{ top_p: 0.5 }, "unsupported_parameter"],
+      [{ presence_penalty: 1 }, "unsupported_parameter"],
+      [{ frequency_penalty: -1 }, "unsupported_parameter"],
+      [{ logit_bias: { 5: 1 } }, "unsupported_parameter"],
+      [{ logprobs: true }, "unsupported_parameter"],
+      [{ top_logprobs: 3 }, "unsupported_parameter"],
+      [{ response_format: { type: "json_object" } }, "unsupported_parameter"],
+      [{ modalities: ["text", "audio"] }, "unsupported_parameter"],
+      [{ audio: { voice: "alloy" } }, "unsupported_parameter"],
+      [{ tool_choice: "required" }, "invalid_value"],
+      [{ functions: [{ name: "a" }] }, "invalid_value"],
+      [{ function_call: { name: "a" } }, "invalid_value"],
+      [{ stop: "" }, "invalid_value"],
+      [{ stop: ["a", "b", "c", "d", "e"] }, "invalid_value"],
+      [{ stop: [1] }, "invalid_value"],
+      [{ temperature: 3 }, "invalid_value"],
+      [{ max_tokens: 0 }, "invalid_value"],
+    ];
+    for (const [body, code] of refusals) {
+      const response = await complete(agent, body);
+      const { error } = await response.json();
+      const [param] = Object.keys(body);
+      assertEquals([response.status, error.param, error.code], [400, param, code], JSON.stringify(body));
+      assert(error.message.startsWith(`Invalid "${param}": `), error.message);
+    }
+    // By plain HTTP too, where nobody looked at the numbers before.
+    const served = createAgentHandler(Object.assign(toMcpAgent(), { respond: agent.respond.bind(agent) }));
+    const headers = { "content-type": "application/json" };
+    const body = JSON.stringify({ query: "Go", temperature: 9 });
+    const response = await served(new Request("http://localhost/chat", { method: "POST", headers, body }));
+    assertEquals([response.status, (await response.json()).error.param], [400, "temperature"]);
+    assertEquals(model.asked.length, 0);
+  });
+
+  test("tells what its caller wants to models of all three kinds", async () => {
+    const body = { temperature: 0.5, max_tokens: 40, stop: "END" };
+    const sent: JsonObject[] = [];
+    const reply = { choices: [{ message: { role: "assistant", content: "done" }, finish_reason: "stop" }] };
+    const fetch = (_: string, init: RequestInit) => {
+      sent.push(JSON.parse(String(init.body)));
+      return Promise.resolve(Response.json(reply));
+    };
+    const endpoint = { baseUrl: "http://localhost/v1", model: "m", stream: false };
+    const asText = async (url: string, init: RequestInit) =>
+      await fetch(url, { body: await new Response(init.body).text() });
+    const run = (_: string, inputs: object) => {
+      sent.push(inputs as JsonObject);
+      return Promise.resolve({ response: "done" });
+    };
+    const parts = [
+      { type: "text-start", id: "1" },
+      { type: "text-delta", id: "1", delta: "done" },
+      { type: "text-end", id: "1" },
+      { type: "finish", finishReason: "stop", usage: { inputTokens: 1, outputTokens: 1 } },
+    ];
+    const doStream = (options: object) => {
+      sent.push(options as JsonObject);
+      return Promise.resolve({ stream: streamOf(parts) });
+    };
+    const models = [
+      openAiModel({ ...endpoint, fetch: asText }),
+      openAiModel({ ...endpoint, fetch: asText, maxTokensField: "max_completion_tokens" }),
+      workersAiModel({ run }, "@cf/m", { stream: false }),
+      aiSdkModel({ specificationVersion: "v2", provider: "p", modelId: "m", doStream }),
+    ];
+    for (const model of models) {
+      const { choices: [choice] } = await (await complete(new Agent({ model }), body)).json();
+      assertEquals(choice.message.content, "done");
+    }
+    const fields = ["temperature", "max_tokens", "max_completion_tokens", "maxOutputTokens", "stop", "stopSequences"];
+    const told = sent.map((one) =>
+      Object.fromEntries(fields.flatMap((name) => name in one ? [[name, one[name]]] : []))
+    );
+    assertEquals(told, [
+      { temperature: 0.5, max_tokens: 40, stop: ["END"] },
+      { temperature: 0.5, max_completion_tokens: 40, stop: ["END"] },
+      { temperature: 0.5, max_tokens: 40, stop: ["END"] },
+      { temperature: 0.5, maxOutputTokens: 40, stopSequences: ["END"] },
+    ]);
+  });
+
   test("refuses tools of the caller and parts that it cannot read", async () => {
     const { agent, model } = agentOf([]);
     const cases: [JsonObject, string][] = [
@@ -142,6 +287,28 @@ describe("an agent that is served as a model", () => {
       maxOutputTokens: 5,
     });
     assertEquals(new Agent({ model, name: "a", info: { description: "b" } }).getModelInfo(), { description: "b" });
+  });
+});
+
+describe("the settings of a run", () => {
+  test("hold for it alone, and are looked at before it begins", async () => {
+    const { agent, model } = agentOf([{ text: "a" }, { text: "b" }], { temperature: 1 });
+    await agent.run("Go", { settings: { temperature: 0, maxOutputTokens: 9, stopSequences: ["x"] } }).result;
+    await agent.run("Go", { settings: {} }).result;
+    const told = model.asked.map((
+      { temperature, maxOutputTokens, stopSequences },
+    ) => [temperature, maxOutputTokens, stopSequences]);
+    assertEquals(told, [[0, 9, ["x"]], [1, undefined, undefined]]);
+    const wrong: [object, string][] = [
+      [{ temperature: 3 }, '"settings.temperature" is 3, expected a number from 0 to 2'],
+      [{ temperature: "1" }, '"settings.temperature" is "1", expected a number from 0 to 2'],
+      [{ maxOutputTokens: 0.5 }, '"settings.maxOutputTokens" is 0.5, expected a whole number, 1 or more'],
+      [{ stopSequences: [""] }, '"settings.stopSequences" is [""], expected texts'],
+    ];
+    for (const [settings, message] of wrong) {
+      assertThrows(() => agent.run("Go", { settings: settings as AnswerSettings }), TypeError, message);
+    }
+    assertThrows(() => agent.run("Go", { settings: 1 as AnswerSettings }), TypeError, "expected an object");
   });
 });
 

@@ -1,13 +1,15 @@
 /** Agents that use tools, in runs that are kept. */
 import { describe, test } from "node:test";
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Agent, createRuns } from "../../../src/agent/mod.ts";
-import type { AgentQuestion, Runs } from "../../../src/agent/mod.ts";
-import { call, ScriptedModel } from "../loop/support/scripted.ts";
+import type { AgentQuestion, AgentTool, DurableRuns, Runs } from "../../../src/agent/mod.ts";
+import type { LanguageModelRequest } from "../../../src/agent/model/seam.ts";
+import { call, type Line, ScriptedModel } from "../loop/support/scripted.ts";
 import { openScene } from "../loop/support/scene.ts";
 import { canonicalJson } from "../../../src/hub/pins/canonical.ts";
 import { sha256 } from "../../../src/protocol/web_crypto.ts";
 import { emptyDatabase, skip } from "./support/database.ts";
+import { eventsOf, reach } from "./support/runs.ts";
 
 async function until<Value>(look: () => Promise<Value | undefined>): Promise<Value> {
   for (let turn = 0; turn < 1_000; turn++) {
@@ -141,4 +143,86 @@ describe("an agent in runs that are kept", () => {
     }
     assertEquals(outcomes, ["unknown"]);
   });
+});
+
+const long = "word ".repeat(400);
+
+/** Reads five times, does what needs a yes, and wants the first result again. */
+function readAgain({ messages }: LanguageModelRequest): Line {
+  const turns = messages.filter(({ role }) => role === "assistant").length;
+  if (turns < 5) return { calls: [call("read", { at: turns }, `c${turns}`)] };
+  if (turns === 5) return { calls: [call("act", {}, "a")] };
+  return turns === 6 ? { calls: [call("recall_result", { id: "c0" }, "again")] } : { text: "done" };
+}
+
+describe("a run with settings of its own", () => {
+  test("has them in the process that goes on with it; wrong ones start nothing", { skip }, async () => {
+    const database = await emptyDatabase();
+    const model = new ScriptedModel(({ messages }) =>
+      messages.some(({ role }) => role === "tool")
+        ? { text: "done" }
+        : { calls: [call("act", {}, "a")], usage: { inputTokens: 1, outputTokens: 30 } }
+    );
+    const tools: AgentTool[] = [{ name: "act", description: "Acts", run: () => "it was done" }];
+    const open = (): DurableRuns => createRuns({ database, agents: { agent: new Agent({ model, tools }) } });
+    const first = open();
+    const task = { agent: "agent", principal: "ada", input: "Go" };
+    const settings = { temperature: 0.5, maxOutputTokens: 100, stopSequences: ["END"] };
+    const { id } = await first.start({ ...task, settings });
+    const { questions: [question] } = await reach(first, id, "needs_input");
+    await assertRejects(() => first.start({ ...task, settings: { maxOutputTokens: 0 } }), TypeError, "maxOutputTokens");
+    assertEquals((await first.list()).length, 1);
+    await first.close();
+    await using second = open();
+    await second.resume();
+    await second.answer(id, question!.id, { action: "accept" });
+    await reach(second, id, "succeeded");
+    const told = model.asked.map((
+      { temperature, maxOutputTokens, stopSequences },
+    ) => [temperature, maxOutputTokens, stopSequences]);
+    assertEquals(told, [[0.5, 100, ["END"]], [0.5, 70, ["END"]]]);
+    await second.close();
+    database.close?.();
+  });
+});
+
+describe("a run whose model reads little", () => {
+  for (const secret of [undefined, "sixteen bytes or more"]) {
+    test(`has back what was cut before the process ended${secret ? ", sealed" : ""}`, { skip }, async () => {
+      const database = await emptyDatabase();
+      const called: string[] = [];
+      const tools: AgentTool[] = [
+        {
+          name: "read",
+          description: "Reads",
+          readOnly: true,
+          run: ({ at }) => (called.push(`read ${at}`), `${at} ${long}`),
+        },
+        { name: "act", description: "Acts", run: () => (called.push("act"), "it was done") },
+      ];
+      const open = (): DurableRuns => {
+        const agent = new Agent({ model: new ScriptedModel(readAgain, 2_000), tools });
+        return createRuns({ database, agents: { agent }, ...(secret !== undefined && { secret }) });
+      };
+      const first = open();
+      const { id } = await first.start({ agent: "agent", principal: "ada", input: "Go" });
+      const { questions: [question] } = await reach(first, id, "needs_input");
+      await first.close();
+      await using second = open();
+      await second.resume();
+      await second.answer(id, question!.id, { action: "accept" });
+      const { end } = await reach(second, id, "succeeded");
+      assert(end?.type === "succeeded");
+      const seen = (await eventsOf(second, id)).flatMap(({ event }) =>
+        event.type === "observation" ? [event.observation] : []
+      );
+      const last = seen.at(-1);
+      assertEquals([last?.tool, last?.outcome], ["recall_result", "ok"]);
+      const [block] = last?.result.content ?? [];
+      assertEquals(block?.type === "text" && block.text, `0 ${long}`);
+      assertEquals(called, [...Array.from({ length: 5 }, (_, at) => `read ${at}`), "act"]);
+      await second.close();
+      database.close?.();
+    });
+  }
 });

@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ChannelTransport, connect, createWebSocketChannel } from "../../../mod.ts";
 import type { Client, WebSocketEvent, WebSocketLike } from "../../../mod.ts";
-import { createSocketChannel, createSocketEndpoint, McpServer } from "../../../src/server/mod.ts";
+import { createSocketChannel, createSocketEndpoint, McpServer, perCaller } from "../../../src/server/mod.ts";
 import type { SocketEndpoint, SocketEndpointOptions } from "../../../src/server/mod.ts";
 import { turns, until } from "../../support/clients.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
@@ -196,6 +196,27 @@ describe("the door for WebSockets", () => {
     admit();
     const response = await admitted;
     assertEquals(response instanceof Response && response.status, 503);
+  });
+
+  test("each caller's socket has a server of theirs; without one it is refused", async () => {
+    const logs: unknown[] = [];
+    const servers = perCaller(({ auth, request }) => {
+      if (auth?.principal === "mallory") throw new Error("there is none");
+      const server = new McpServer({ name: `of-${auth?.principal}`, version: "1.0.0" });
+      server.tool("whose", {}, () => `${auth?.principal}'s at ${new URL(request.url).pathname}`);
+      return server;
+    });
+    const auth = ({ headers }: Request) => ({ principal: headers.get("x-user") ?? "nobody" });
+    const endpoint = createSocketEndpoint(servers, { auth, logger: (record) => void logs.push(record.message) });
+    for (const user of ["ada", "ben"]) {
+      const near = await accept(endpoint, { "x-user": user });
+      const channel = createWebSocketChannel("ws://localhost/mcp", { openWebSocket: () => Promise.resolve(near) });
+      await using client = await connect(new ChannelTransport(() => channel));
+      assertEquals(text(await client.callTool("whose")), `${user}'s at /mcp`);
+    }
+    assertEquals(await refusal(endpoint, handshake({ "x-user": "mallory" })), 500);
+    assertEquals(logs, ["A WebSocket could not be judged"]);
+    await endpoint.close();
   });
 
   test("a socket ends when the proof of its client does", async () => {

@@ -22,6 +22,7 @@ import { RunFailure, settleAll } from "../failures.ts";
 import type { Journal } from "../journal.ts";
 import type { AgentParts } from "../parts.ts";
 import type { Observation, ProposedCall, RunWorld } from "../seam.ts";
+import type { Recall } from "../turns/recall.ts";
 import type { Asking, ServerInputs } from "./inputs.ts";
 import { type CallOutcome, type Observer, said } from "./observation.ts";
 import { denied, failed, unknown } from "./outcomes.ts";
@@ -42,6 +43,7 @@ export interface CallHost {
   readonly parts: AgentParts;
   readonly world: RunWorld;
   readonly journal: Journal;
+  readonly recall: Recall;
   readonly signal: AbortSignal;
   readonly observer: Observer;
   readonly questions: Questions;
@@ -187,7 +189,7 @@ export class RunCall {
     resume: ResumedInput | undefined,
     timeout: number | undefined,
   ): Promise<CallStep> {
-    const { parts: { hub, planner, checks, relay }, world, signal, observer } = this.#host;
+    const { parts: { hub, planner, checks, relay }, recall, world, signal, observer } = this.#host;
     const { name, server, tool } = proposal;
     const at = world.clock.now();
     const spent: TokenUsage[] = [];
@@ -196,6 +198,11 @@ export class RunCall {
       observation: observer.observe(this.#observed(proposal), outcome, at),
       ...(spent.length > 0 && { usage: sum(spent) }),
     });
+    // No server hears of it.
+    if (recall.isProposed(proposal)) {
+      const result = recall.run(proposal);
+      return done({ outcome: result.isError ? "tool_error" : "ok", result });
+    }
     const entry = hub.findTool({ server, name: tool });
     if (!entry) return done(said(`"${name}" is not there any more: it was not called`, "not_called"));
     if (await planner.hashOf(entry) !== proposal.toolHash) return { type: "changed" };

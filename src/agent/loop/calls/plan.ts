@@ -135,7 +135,8 @@ function canonical(args: JsonObject): string | undefined {
   }
 }
 
-async function refused(
+/** A call that cannot be made, with what the model is told. */
+export async function refused(
   { id, name, arguments: given }: LanguageModelToolCall,
   text: string,
   outcome: ObservationOutcome,

@@ -3,13 +3,17 @@
  *
  * @module
  */
-import { costOf, cutResult } from "../../../hub/budget/cut.ts";
+import { costOf, type Cut, cutResult, textOf } from "../../../hub/budget/cut.ts";
 import { resultsUri } from "../../../hub/budget/result_resource.ts";
 import type { CallToolResult } from "../../../protocol/types.ts";
 import type { LanguageModelMessage } from "../../model/seam.ts";
 
 /** What a picture or a sound is counted as, in tokens. */
 const mediaTokens = 1_000;
+
+/** The least that is shown of a result, and what says that it was cut, in tokens. */
+const least = 50;
+const noteTokens = 100;
 
 type ToolMessage = Extract<LanguageModelMessage, { role: "tool" }>;
 
@@ -28,6 +32,12 @@ export function tokensOf(value: unknown): number {
 export class TokenCounter {
   readonly #known = new WeakMap<object, number>();
   readonly #cuts = new WeakMap<ToolMessage, ToolMessage>();
+  readonly #recall: (() => string) | undefined;
+
+  /** @param recall Names the tool that gives back what was cut (there is none). */
+  constructor(recall?: () => string) {
+    this.#recall = recall;
+  }
 
   /** As {@linkcode tokensOf}. */
   count(value: object): number {
@@ -38,9 +48,19 @@ export class TokenCounter {
 
   /** The message in whose place one line stands. What may be called again stays so. */
   cut(message: ToolMessage, isRepeatable: (id: string) => boolean): ToolMessage {
-    const known = this.#cuts.get(message) ?? { ...message, result: lineFor(message, isRepeatable(message.id)) };
-    this.#cuts.set(message, known);
-    return known;
+    const known = this.#cuts.get(message);
+    if (known) return known;
+    const result = lineFor(message, this.howTo(message), isRepeatable(message.id));
+    const cut = { ...message, result };
+    this.#cuts.set(message, cut);
+    return cut;
+  }
+
+  /** How a result is had back, from a character on; undefined where there is nothing for that, or it was itself had back so. */
+  howTo({ id, name }: ToolMessage, from?: number): string | undefined {
+    const recall = this.#recall?.();
+    if (recall === undefined || recall === name) return undefined;
+    return `call ${recall} with ${JSON.stringify({ id, ...(from !== undefined && { from }) })}`;
   }
 
   /** The tokens of some values together. */
@@ -77,37 +97,62 @@ export function fitContext(
     fitted[at] = cut;
     total -= before - cost;
   }
-  if (total > limit) shorten(fitted, { from: lastTurn + 1, costs, over: total - limit });
+  if (total > limit) shorten(fitted, { from: lastTurn + 1, costs, over: total - limit, counter });
   return fitted;
 }
 
 /** Cuts the results of the last turn: each to its share of the room that they have together. */
 function shorten(
   messages: LanguageModelMessage[],
-  { from, costs, over }: { readonly from: number; readonly costs: readonly number[]; readonly over: number },
+  { from, costs, over, counter }: {
+    readonly from: number;
+    readonly costs: readonly number[];
+    readonly over: number;
+    readonly counter: TokenCounter;
+  },
 ): void {
   const places = messages.flatMap(({ role }, at) => at >= from && role === "tool" ? [at] : []);
   const all = places.reduce((sum, at) => sum + (costs[at] ?? 0), 0);
-  // What says that it was cut needs room too.
-  const share = Math.max(50, (all - over) / Math.max(1, places.length) - 100);
+  const share = Math.max(least, (all - over) / Math.max(1, places.length) - noteTokens);
   for (const at of places) {
     const message = messages[at];
-    if (message?.role !== "tool") continue;
-    const cut = cutResult(message.result, { limit: share, unit: "tokens", mediaLimit: 0 });
-    if (!cut) continue;
-    const note = `(cut to fit: ${cut.shown} of ${cut.total} characters are shown${
-      cut.media ? ", media are left out" : ""
-    })`;
-    const content = [...cut.result.content, { type: "text" as const, text: note }];
-    messages[at] = { ...message, result: { ...cut.result, content } };
+    if (message?.role === "tool") messages[at] = shortened(message, share, counter);
   }
 }
 
-function lineFor({ name, result }: ToolMessage, isRepeatable: boolean): CallToolResult {
+/** A message whose result has about so many tokens. */
+function shortened(message: ToolMessage, share: number, counter: TokenCounter): ToolMessage {
+  // What is escaped in JSON costs more than its characters.
+  for (let limit = share;; limit *= 0.8) {
+    const cut = cutResult(message.result, { limit, unit: "tokens", mediaLimit: 0 });
+    if (!cut) {
+      if (limit < least || tokensOf(message) <= share + noteTokens) return message;
+      continue;
+    }
+    const how = counter.howTo(message, placeOf(message.result, cut.next));
+    const note = `(cut to fit: ${cut.shown} of ${cut.total} characters are shown${
+      cut.media ? ", media are left out" : ""
+    }${how === undefined ? "" : `; ${how} for the rest`})`;
+    const content = [...cut.result.content, { type: "text" as const, text: note }];
+    const short = { ...message, result: { ...cut.result, content } };
+    if (limit < least || tokensOf(short) <= share + noteTokens) return short;
+  }
+}
+
+/** Where the rest begins in the text that all texts of a result make together, with a line break between two. */
+function placeOf({ content }: CallToolResult, next: Cut["next"]): number {
+  if (!next || next.part === "structured") return next?.from ?? 0;
+  const before = content.slice(0, next.part).map(textOf).filter((text) => text !== undefined);
+  return before.reduce((sum, text) => sum + text.length + 1, next.from);
+}
+
+function lineFor({ name, result }: ToolMessage, recall: string | undefined, isRepeatable: boolean): CallToolResult {
   const json = JSON.stringify(result);
   const kept = json.split(resultsUri)[1]?.match(/^[\w-]+/)?.[0];
   const how = kept !== undefined
-    ? `read ${resultsUri}${kept} to see it again`
+    ? `${recall === undefined ? "" : `${recall}, or `}read ${resultsUri}${kept} to see it again`
+    : recall !== undefined
+    ? `${recall} to see it again`
     : isRepeatable
     ? `call ${name} again with the same arguments to see it again`
     : `${name} was called and is not to be called again for it`;
