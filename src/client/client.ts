@@ -4,9 +4,9 @@
  * @module
  */
 import type { JsonObject } from "../protocol/json_rpc.ts";
+import { defaultLimits, fillIn } from "../protocol/limits.ts";
 import type { Limits } from "../protocol/limits.ts";
 import { invalid } from "../protocol/modern.ts";
-import type { Era } from "../protocol/revisions.ts";
 import { checkShape } from "../protocol/shapes/all.ts";
 import { isPlain } from "../protocol/shapes/core.ts";
 import type {
@@ -30,7 +30,7 @@ import type { Transport } from "../transport/transport.ts";
 import type { ResultCache } from "./cache.ts";
 import { CoreClient } from "./core_client.ts";
 import type { InputAnswers, PendingInput } from "./input/seam.ts";
-import type { ListOptions } from "./lists.ts";
+import { listOf, listTools } from "./lists.ts";
 import { lists } from "./listen/change.ts";
 import type { Subscription } from "./listen/seam.ts";
 import { negotiate, type Verdict } from "./negotiate.ts";
@@ -45,6 +45,8 @@ import type { ClientRequest, RequestOptions, SessionRequestOptions } from "./ses
 import type { Session, SessionParts } from "./session/session.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { TaskHandle, TaskOptions, TaskRunner } from "./task_support.ts";
+import { takeTools } from "./tools.ts";
+import type { ListOptions } from "./tools.ts";
 import { isRefusal, isWrongBinding, openAs, openInstead, verdictOf } from "./extras/verdicts.ts";
 
 /**
@@ -79,7 +81,8 @@ export class Client extends CoreClient {
   constructor(transport: Transport, options: ClientOptions = {}) {
     const { tasks, capabilities } = options;
     super(transport, tasks ? { ...options, capabilities: tasks.declared(capabilities) } : options);
-    ({ limits: this.limits, clock: this.clock, inputs: this.inputs } = this.parts);
+    ({ clock: this.clock, inputs: this.inputs } = this.parts);
+    this.limits = fillIn(defaultLimits, options.limits);
     this.#options = options;
     this.#outputs = new Outputs(options.validator);
     this.#keepAlive = new KeepAlive(this.clock, options.keepAlive, () => this.ping());
@@ -109,14 +112,19 @@ export class Client extends CoreClient {
     return calmly(onProgress, this.clock, (calm) => super.request(method, params, { ...options, onProgress: calm }));
   }
 
+  /** As in {@linkcode CoreClient}, with no part to be passed; the tools are remembered. */
+  override async listTools(options: ListOptions = {}): Promise<ListToolsResult> {
+    return this.#remember(await listTools(this.parts, options), options.cursor === undefined);
+  }
+
   /** All resources, page by page. */
   listResources(options: ListOptions = {}): Promise<ListResourcesResult> {
-    return this.list("resources/list", "resources", options);
+    return this.#list("resources/list", "resources", options);
   }
 
   /** All resource templates, page by page. */
   listResourceTemplates(options: ListOptions = {}): Promise<ListResourceTemplatesResult> {
-    return this.list("resources/templates/list", "resourceTemplates", options);
+    return this.#list("resources/templates/list", "resourceTemplates", options);
   }
 
   /**
@@ -135,7 +143,7 @@ export class Client extends CoreClient {
 
   /** All prompts, page by page. */
   listPrompts(options: ListOptions = {}): Promise<ListPromptsResult> {
-    return this.list("prompts/list", "prompts", options);
+    return this.#list("prompts/list", "prompts", options);
   }
 
   /** A prompt with its arguments filled in. */
@@ -275,7 +283,7 @@ export class Client extends CoreClient {
   restore({ verdict, logLevel, tools }: Snapshot): void {
     this.#doubtful = !!(this.#known = verdict);
     this.#logLevel = logLevel ?? this.#logLevel;
-    this.taken({ tools }, verdict?.era, true);
+    this.#remember(takeTools({ tools }, this.parts, true, verdict?.era), true);
     // Over HTTP a session without an id has no state at the server; on a pipe there is always a handshake.
     if (verdict?.era !== "legacy" || this.parts.transport.kind !== "http" || !verdict.revision || !verdict.info) return;
     const session = new LegacySession(this.parts);
@@ -291,16 +299,18 @@ export class Client extends CoreClient {
     await super.close();
   }
 
-  /** @internal Takes a list of tools in, and remembers them. */
-  protected override taken(listed: ListToolsResult, era: Era | undefined, whole: boolean): ListToolsResult {
-    const result = super.taken(listed, era, whole);
+  #list<Result>(method: string, key: string, options: ListOptions): Promise<Result> {
+    return listOf(method, key, { ...this.parts, options });
+  }
+
+  #remember(result: ListToolsResult, whole: boolean): ListToolsResult {
     if (whole) this.#tools.clear();
     for (const tool of result.tools) this.#tools.set(tool.name, tool);
     return result;
   }
 
-  /** A request that only reads: the cache stands in between. */
-  protected override read(method: string, params: JsonObject, options: RequestOptions): Promise<JsonObject> {
+  /** @internal A request that only reads: the cache stands in between. */
+  override read(method: string, params: JsonObject, options: RequestOptions): Promise<JsonObject> {
     const { signal, onProgress, timeout, timeouts, meta, headers } = options;
     const load = (): Promise<JsonObject> => this.request(method, params, options);
     if (!this.#cache || meta || headers) return load();
@@ -381,7 +391,7 @@ export class Client extends CoreClient {
 
   #taskRunner(): TaskRunner {
     const { tasks } = this.#options;
-    if (!tasks) throw new TypeError('Cannot use tasks without the option "tasks: taskSupport"');
+    if (!tasks) throw new TypeError('Cannot use tasks without "tasks: taskSupport"');
     return this.#tasks ??= tasks.create(this);
   }
 }

@@ -6,21 +6,18 @@
  */
 import { ConnectionClosedError } from "../protocol/errors.ts";
 import type { JsonObject } from "../protocol/json_rpc.ts";
-import { defaultLimits, defaultTimeouts, fillIn } from "../protocol/limits.ts";
+import { coreLimits, defaultTimeouts, fillIn } from "../protocol/limits.ts";
 import { checked } from "../protocol/modern.ts";
-import { isPlain } from "../protocol/shapes/core.ts";
 import type { Era, Revision } from "../protocol/revisions.ts";
 import type { CallToolResult, Change, ListToolsResult } from "../protocol/types.ts";
 import { systemClock, systemRandom } from "../ports.ts";
 import type { Transport } from "../transport/transport.ts";
 import { version } from "../version.ts";
-import { walkPages } from "./lists.ts";
-import type { ListOptions } from "./lists.ts";
+import type { ListOptions } from "./tools.ts";
 import type { ClientOptions, RequestHandler } from "./options.ts";
 import { finalError, Retries } from "./retry.ts";
 import type { ClientRequest, RequestOptions, ServerInfo, SessionRequestOptions } from "./session/request.ts";
 import type { Session, SessionParts } from "./session/session.ts";
-import { takeTools } from "./tools.ts";
 import { negotiate } from "./negotiate.ts";
 
 /** Stands for the request that opens a session. */
@@ -63,25 +60,25 @@ export class CoreClient implements AsyncDisposable {
       random = systemRandom,
       middleware = [],
       capabilities = {},
-      logger,
       stream,
       clientInfo = { name: "causeway", version },
     } = options;
     if (options.handlers && !features.inputs) throw new TypeError('Cannot use "handlers" without "features.inputs"');
     const inputs = features.inputs?.(options);
+    const mirror = features.mirror?.();
     this.parts = {
       transport,
       clock,
       random,
-      limits: fillIn(defaultLimits, options.limits),
+      limits: fillIn(coreLimits, options.limits),
       timeouts: fillIn(defaultTimeouts, options.timeouts),
       clientInfo,
       capabilities: inputs?.capabilities ?? capabilities,
       inputs,
       listening: features.listen,
-      logger,
       stream,
-      mirror: features.mirror?.(),
+      mirror,
+      lists: features.lists,
       client: () => this,
     };
     this.#retries = new Retries(this.parts, options.retry);
@@ -125,10 +122,12 @@ export class CoreClient implements AsyncDisposable {
    * All tools, page by page, under the caps `limits.pages`, `limits.items`, `limits.tools` and `timeouts.pages`.
    *
    * @param options `cursor` gives one raw page instead: `""` is a cursor, `null` asks for the first page.
+   * @throws {TypeError} When the client was made without `features.lists`: only `Client` always has it.
    */
   async listTools(options: ListOptions = {}): Promise<ListToolsResult> {
-    const result: ListToolsResult = await this.list("tools/list", "tools", options);
-    return this.taken(result, this.era, options.cursor === undefined);
+    const { lists } = this.parts;
+    if (!lists) throw new TypeError('Cannot list tools without "features.lists"');
+    return await lists(this.parts, options);
   }
 
   /**
@@ -176,41 +175,13 @@ export class CoreClient implements AsyncDisposable {
     return this.close();
   }
 
-  /** A list, whole or one raw page. */
-  protected async list<Result>(method: string, key: string, options: ListOptions): Promise<Result> {
-    const page = (cursor: string | null | undefined, left?: number): Promise<JsonObject> =>
-      // Pages of a list without a time of its own may be shared with others who ask for the same.
-      this.read(
-        method,
-        { cursor: cursor ?? undefined },
-        left && options.timeout ? { ...options, timeout: left } : options,
-      );
-    if (options.cursor !== undefined) return await page(options.cursor) as Result;
-    const { timeouts } = this.parts;
-    const milliseconds = Math.min(options.timeout ?? Infinity, timeouts.pages);
-    return walkPages(key, page, { ...this.parts, milliseconds }) as Promise<Result>;
-  }
-
-  /**
-   * @internal Takes a list of tools in.
-   *
-   * @param whole Whether these are all of them: then what was known before is forgotten.
-   */
-  protected taken(result: ListToolsResult, era: Era | undefined, whole: boolean): ListToolsResult {
-    const { mirror, transport } = this.parts;
-    const used = era === "modern" && transport.kind === "http" ? mirror : undefined;
-    if (whole) used?.forget();
-    return takeTools(result, (tool) => used?.learn(tool));
-  }
-
-  /** A request that only reads: here a cache may stand in between. */
-  protected read(method: string, params: JsonObject, options: RequestOptions): Promise<JsonObject> {
+  /** @internal A request that only reads: here a cache may stand in between. */
+  read(method: string, params: JsonObject, options: RequestOptions): Promise<JsonObject> {
     return this.request(method, params, options);
   }
 
   /** @internal Takes a result in; throws when it is not what its method promises. */
   accepted({ method }: ClientRequest, result: JsonObject, shape: string): void {
-    if (shape === "tools/call" && isPlain(result)) return;
     checked(method, result, shape);
     if (shape === "tools/call") result.content ??= [];
   }

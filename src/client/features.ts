@@ -10,16 +10,19 @@ import type { CacheFeature } from "./cache.ts";
 import { HeaderMirror } from "./extras/mirror.ts";
 import { Inputs } from "./input/input.ts";
 import type { InputFeature } from "./input/seam.ts";
+import { listTools } from "./lists.ts";
 import { LegacyStream } from "./listen/legacy_stream.ts";
 import { modernListen } from "./listen/modern_listen.ts";
 import type { ListenFeature } from "./listen/seam.ts";
 import { ChangeSubscription } from "./listen/subscription.ts";
 import { probePipe } from "./probe_pipe.ts";
 import type { PipeFeature } from "./negotiate.ts";
-import type { MirrorFeature } from "./tools.ts";
+import type { ListFeature, MirrorFeature } from "./tools.ts";
 
 /** The parts that can be passed to a client. */
 export interface Features {
+  /** `listTools` of a client that is no `Client`. */
+  lists?: ListFeature | undefined;
   /** Answers what servers ask for: without it no `handlers` can be given. */
   inputs?: InputFeature | undefined;
   /** `client.listen`, and the GET stream of legacy HTTP. */
@@ -28,12 +31,15 @@ export interface Features {
   pipes?: PipeFeature | undefined;
   /**
    * Modern HTTP: sends the arguments as headers that tools mark with `x-mcp-header`. Without it such tools cannot be called:
-   * their servers refuse with a `HeaderMismatchError`.
+   * their servers refuse with a `HeaderMismatchError`; nor can those whose names are not visible ASCII. Needs `lists`.
    */
   mirror?: MirrorFeature | undefined;
   /** Keeps results as long as the server's `ttlMs` allows, and lets requests for the same thing share one answer. */
   cache?: CacheFeature | undefined;
 }
+
+/** Lists of tools. */
+export const listFeature: ListFeature = listTools;
 
 /** Answers to what servers ask for. */
 export const inputFeature: InputFeature = (options): Inputs => new Inputs(options);
@@ -53,6 +59,7 @@ export const cacheFeature: CacheFeature = (clock): ResultCache => new ResultCach
 
 /** All of them. */
 export const allFeatures: Features = {
+  lists: listFeature,
   inputs: inputFeature,
   listen: listenFeature,
   cache: cacheFeature,

@@ -6,15 +6,39 @@
  */
 import { TimeoutError } from "../protocol/errors.ts";
 import type { JsonObject, JsonValue } from "../protocol/json_rpc.ts";
+import { defaultLimits, fillIn } from "../protocol/limits.ts";
 import type { Limits } from "../protocol/limits.ts";
-import type { ListResult } from "../protocol/types.ts";
+import type { ListResult, ListToolsResult } from "../protocol/types.ts";
 import type { Clock } from "../ports.ts";
-import type { RequestOptions } from "./session/request.ts";
+import { takeTools } from "./tools.ts";
+import type { ListFeature, ListOptions, ToolParts } from "./tools.ts";
 
-/** Options of a list. */
-export interface ListOptions extends RequestOptions {
-  /** Gives one raw page: the one that this cursor names; `null` is the first. Without it all pages are gathered. */
-  cursor?: string | null | undefined;
+/** Lists tools through the middleware of their client, and takes them in. */
+export const listTools: ListFeature = async (parts, options) => {
+  const result: ListToolsResult = await listOf("tools/list", "tools", { ...parts, options });
+  return takeTools(result, parts, options.cursor === undefined);
+};
+
+/**
+ * A list, whole or one raw page.
+ *
+ * @param key Where the items are in a page.
+ */
+export async function listOf<Result>(
+  method: string,
+  key: string,
+  { clock, limits, timeouts, client, options }: ToolParts & { options: ListOptions },
+): Promise<Result> {
+  const page = (cursor: string | null | undefined, left?: number): Promise<JsonObject> =>
+    // Pages of a list without a time of its own may be shared with others who ask for the same.
+    client().read(
+      method,
+      { cursor: cursor ?? undefined },
+      left && options.timeout ? { ...options, timeout: left } : options,
+    );
+  if (options.cursor !== undefined) return await page(options.cursor) as Result;
+  const milliseconds = Math.min(options.timeout ?? Infinity, timeouts.pages);
+  return await walkPages(key, page, { clock, limits: fillIn(defaultLimits, limits), milliseconds }) as Result;
 }
 
 /**

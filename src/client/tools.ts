@@ -3,12 +3,16 @@
  *
  * @module
  */
+import type { EncodeHeader } from "../protocol/headers.ts";
 import { isObject } from "../protocol/json_rpc.ts";
 import type { JsonObject } from "../protocol/json_rpc.ts";
-import type { Limits } from "../protocol/limits.ts";
-import { checkResult } from "../protocol/shapes/core.ts";
+import type { CoreLimits, Timeouts } from "../protocol/limits.ts";
+import type { Era } from "../protocol/revisions.ts";
+import { checkTool } from "../protocol/shapes/tool.ts";
 import type { Change, ListToolsResult, Tool } from "../protocol/types.ts";
 import type { ClientRequest, RequestOptions } from "./session/request.ts";
+import type { Clock } from "../ports.ts";
+import type { Transport } from "../transport/transport.ts";
 
 /** Whose tools they are. */
 export interface ToolOwner {
@@ -18,14 +22,43 @@ export interface ToolOwner {
   listTools(options: RequestOptions): Promise<unknown>;
 }
 
+/** Options of a list. */
+export interface ListOptions extends RequestOptions {
+  /** Gives one raw page: the one that this cursor names; `null` is the first. Without it all pages are gathered. */
+  cursor?: string | null | undefined;
+}
+
+/** What lists are made with. */
+export interface ToolParts {
+  readonly clock: Clock;
+  readonly limits: CoreLimits;
+  readonly timeouts: Timeouts;
+  readonly transport: Transport;
+  readonly mirror: Mirror | undefined;
+  /** Whose tools they are: the era that is spoken, and requests that only read. */
+  client(): {
+    readonly era: Era | undefined;
+    read(method: string, params: JsonObject, options: RequestOptions): Promise<JsonObject>;
+  };
+}
+
+/**
+ * Lists the tools of one client.
+ *
+ * @internal
+ */
+export type ListFeature = (parts: ToolParts, options: ListOptions) => Promise<ListToolsResult>;
+
 /** Mirrors arguments of one client's tools as headers (specification 2026-07-28: Streamable HTTP, Schema Extension). */
 export interface Mirror {
+  /** Writes any text as it stands in a header. */
+  readonly encode: EncodeHeader;
   /** Takes a tool in; says why it must not be used, when its `x-mcp-header` breaks the rules. */
   learn(tool: Tool): string | undefined;
   /** Forgets all tools: they are listed anew. */
   forget(): void;
   /** The headers that mirror a call's arguments; undefined when there are none or the tool is not known. */
-  headers(call: JsonObject, limits: Limits): Record<string, string> | undefined;
+  headers(call: JsonObject, limits: CoreLimits): Record<string, string> | undefined;
   /**
    * Lists the tools anew, where an error says that their headers were made by old definitions; else undefined.
    *
@@ -42,16 +75,25 @@ export interface Mirror {
 export type MirrorFeature = () => Mirror;
 
 /**
- * Takes a list in: doubled names and what `judge` has something against are moved from `tools` to `rejected`.
+ * Takes a list in: doubled names, what is no tool, and what the mirror has something against are moved from `tools` to
+ * `rejected`.
  *
- * @param judge Says why a tool must not be used.
+ * @param whole Whether these are all of them: then what was known before is forgotten.
+ * @param era What is spoken, where that is not the open session's.
  */
-export function takeTools(result: ListToolsResult, judge: (tool: Tool) => string | undefined): ListToolsResult {
+export function takeTools(
+  result: ListToolsResult,
+  { mirror, transport, client }: Pick<ToolParts, "client" | "mirror" | "transport">,
+  whole: boolean,
+  era: Era | undefined = client().era,
+): ListToolsResult {
+  const used = era === "modern" && transport.kind === "http" ? mirror : undefined;
+  if (whole) used?.forget();
   const rejected: { name: string; reason: string }[] = [];
   const seen = new Set<string>();
   const tools = result.tools.filter((tool) => {
-    const reason = (isObject(tool) ? checkResult("tool", tool) : "it is no object") ??
-      (seen.has(tool.name) ? "its name stands twice" : judge(tool));
+    const reason = (isObject(tool) ? checkTool(tool) : "it is no object") ??
+      (seen.has(tool.name) ? "its name stands twice" : used?.learn(tool));
     if (reason) rejected.push({ name: String(tool?.name), reason });
     else seen.add(tool.name);
     return !reason;

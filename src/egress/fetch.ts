@@ -40,18 +40,13 @@ export async function egressFetch(
   // A browser hides what a redirect says: status 0.
   if (status && (status < 301 || status > 308 || status === 304)) return response;
   discard(response);
-  if (!status) {
-    throw new RedirectRefusedError(
-      `Cannot follow "${urlWithoutQuery(url)}" in a browser: connect to the final address`,
-    );
-  }
   const location = response.headers.get("location") ?? "";
   const target = location ? readUrl(location, url) : undefined;
   if (status < 307 || target?.origin !== new URL(url).origin || hops === mostRedirects) {
     throw new RedirectRefusedError(
-      `Cannot follow ${status} to "${
+      `Cannot follow ${status || "a redirect in a browser"} to "${
         redact(urlWithoutQuery(target ?? location))
-      }": expected 307 or 308 to the same origin`,
+      }": expected ${status ? "307 or 308 to the same origin" : "the final address"}`,
     );
   }
   return egressFetch(fetch, target.href, init, redact, hops + 1);

@@ -6,7 +6,7 @@
  */
 import type { McpErrorOptions } from "./errors.ts";
 import { isObject } from "./json_rpc.ts";
-import { checkLimit, defaultLimits } from "./limits.ts";
+import { checkLimit, coreLimits, defaultLimits } from "./limits.ts";
 import type { Limits } from "./limits.ts";
 
 /** One annotated argument of a tool, and the header that mirrors it. */
@@ -25,7 +25,7 @@ export interface FoundRules {
 }
 
 /** The limits of mirrored headers. */
-export type HeaderLimits = Pick<Limits, "headerBytes" | "headersBytes">;
+export type HeaderLimits = Pick<Limits, "headerBytes"> & Partial<Limits>;
 
 /** The keyword of a schema that names a header. */
 export const annotation = "x-mcp-header";
@@ -46,7 +46,22 @@ const isMapBelow = {
 } as Readonly<Record<string, unknown>>;
 const opening = "=?base64?";
 const closing = "?=";
+/** What does not stand in a header as it is. */
+const special = /[^ -~]|^ | $|^=\?base64\?(.*\?)?=$/;
 const notSent: McpErrorOptions = { delivery: "not-sent" };
+
+/** Writes a text as it stands in a header. */
+export type EncodeHeader = (text: string) => string;
+
+/**
+ * The texts that stand in a header as they are: all that most servers ever name anything.
+ *
+ * @throws {TypeError} When it is one that {@linkcode encodeHeaderValue} would have to encode.
+ */
+export const plainHeaderValue: EncodeHeader = (text) => {
+  if (!special.test(text)) return text;
+  throw new TypeError(`Cannot put ${JSON.stringify(text)} into a header without "features.mirror"`);
+};
 
 /**
  * Writes a value as it stands in a header: visible ASCII and inner spaces as they are, all else as `=?base64?…?=` over
@@ -59,7 +74,7 @@ export function encodeHeaderValue(value: string | number | boolean): string {
   if ((typeof value === "number" && !Number.isSafeInteger(value)) || !text.isWellFormed()) {
     throw new TypeError(`Cannot put ${JSON.stringify(value)} into a header: expected whole text or a safe integer`);
   }
-  if (!/[^ -~]|^ | $/.test(text) && !(text.startsWith(opening) && text.endsWith(closing))) return text;
+  if (!special.test(text)) return text;
   let binary = "";
   for (const byte of new TextEncoder().encode(text)) binary += String.fromCharCode(byte);
   return opening + btoa(binary) + closing;
@@ -100,19 +115,24 @@ export function mirroredName(method: string, params: Record<string, unknown> | u
 /**
  * The headers that every modern request carries: `MCP-Protocol-Version`, `Mcp-Method` and, where the method has one, `Mcp-Name`.
  *
+ * @param encode Writes a value as it stands in a header: {@linkcode encodeHeaderValue} can write each.
  * @param limits `headerBytes` bounds each value (default: 4,096 characters).
  * @throws {LimitExceededError} When a value is longer than the limit.
- * @throws {TypeError} When the name has half a surrogate pair.
+ * @throws {TypeError} When the name cannot be encoded.
  */
 export function modernHeaders(
   method: string,
   params: Record<string, unknown> | undefined,
   revision: string,
-  limits: Pick<Limits, "headerBytes"> = defaultLimits,
+  encode: EncodeHeader,
+  limits: Pick<Limits, "headerBytes"> = coreLimits,
 ): Record<string, string> {
-  const headers: Record<string, string> = { "MCP-Protocol-Version": revision, "Mcp-Method": bounded(method, limits) };
+  const headers: Record<string, string> = {
+    "MCP-Protocol-Version": revision,
+    "Mcp-Method": bounded(encode(method), limits),
+  };
   const name = mirroredName(method, params);
-  if (name !== undefined) headers["Mcp-Name"] = bounded(name, limits);
+  if (name !== undefined) headers["Mcp-Name"] = bounded(encode(name), limits);
   return headers;
 }
 
@@ -136,7 +156,7 @@ export function readHeaderRules(inputSchema: unknown): FoundRules {
 export function parameterHeaders(
   rules: readonly HeaderRule[],
   args: unknown,
-  limits: HeaderLimits = defaultLimits,
+  limits: HeaderLimits = coreLimits,
 ): Record<string, string> {
   const headers: Record<string, string> = {};
   let total = 0;
@@ -148,16 +168,15 @@ export function parameterHeaders(
     if (type === "integer" ? !Number.isSafeInteger(value) : typeof value !== type) {
       throw new TypeError(`Cannot send the argument "${path.join(".")}": expected ${type}`);
     }
-    total += header.length + (headers[header] = bounded(value as Primitive, limits)).length;
+    total += header.length + (headers[header] = bounded(encodeHeaderValue(value as Primitive), limits)).length;
   }
-  checkLimit("headersBytes", limits.headersBytes, total, notSent);
+  checkLimit("headersBytes", limits.headersBytes ?? defaultLimits.headersBytes, total, notSent);
   return headers;
 }
 
 type Primitive = string | number | boolean;
 
-function bounded(value: Primitive, { headerBytes }: Pick<Limits, "headerBytes">): string {
-  const text = encodeHeaderValue(value);
+function bounded(text: string, { headerBytes }: Pick<Limits, "headerBytes">): string {
   checkLimit("headerBytes", headerBytes, text.length, notSent);
   return text;
 }

@@ -35,21 +35,30 @@ export interface Limits {
   strays: number;
 }
 
-/** The defaults for Node, Bun, Deno and browsers. */
-export const defaultLimits: Readonly<Limits> = {
-  messageBytes: 16 * 2 ** 20,
-  streamBytes: 256 * 2 ** 20,
+/** The limits that every call is held to. The others are there where they were given: who looks at them fills them in. */
+export type CoreLimits =
+  & Pick<Limits, "messageBytes" | "streamBytes" | "jsonDepth" | "jsonNodes" | "inputRounds" | "headerBytes">
+  & Partial<Limits>;
+
+/** The defaults of {@linkcode CoreLimits}. */
+export const coreLimits: Readonly<CoreLimits> = {
+  messageBytes: 2 ** 24,
+  streamBytes: 2 ** 28,
   jsonDepth: 128,
   jsonNodes: 1_000_000,
+  inputRounds: 10,
+  headerBytes: 4_096,
+};
+
+/** The defaults for Node, Bun, Deno and browsers. */
+export const defaultLimits: Readonly<Limits> = /* @__PURE__ */ Object.assign({
   pages: 100,
   items: 10_000,
   tools: 5_000,
-  inputRounds: 10,
-  outboxBytes: 64 * 2 ** 20,
-  headerBytes: 4_096,
+  outboxBytes: 67_108_864,
   headersBytes: 16_384,
   strays: 10_000,
-};
+}, coreLimits);
 
 /** What differs in an isolate with 128 MB. */
 export const workersLimits: Readonly<Partial<Limits>> = {

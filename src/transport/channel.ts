@@ -227,7 +227,7 @@ export class ChannelTransport implements Transport {
     if (!exchange) return this.#stray(kind ? "strays" : "noise");
     this.#pending.delete(id as RequestId);
     if (kind) exchange.message(withoutSecrets(message as JsonRpcMessage, this.#auth));
-    else exchange.end(new ProtocolViolationError("The answer is neither a result nor an error, or it is both"));
+    else exchange.end(new ProtocolViolationError("The answer is not a result or an error"));
   }
 
   /** The request in flight that a notification names. */

@@ -3,8 +3,19 @@
  *
  * @module
  */
-import { ConnectionClosedError, McpError, ProtocolViolationError } from "../protocol/errors.ts";
+import { readErrorText } from "../egress/body.ts";
+import {
+  ConnectionClosedError,
+  errorFromAnswer,
+  HttpStatusError,
+  McpError,
+  ProtocolViolationError,
+  UnauthorizedError,
+} from "../protocol/errors.ts";
+import { excerpt } from "../protocol/excerpt.ts";
+import { isRpcError } from "../protocol/json_rpc.ts";
 import type { JsonRpcError, JsonRpcMessage, JsonRpcRequest, JsonRpcResponse } from "../protocol/json_rpc.ts";
+import type { Clock } from "../ports.ts";
 
 /** The reason of a failure or a cancellation as others may be told it: an error's words, or a text; nothing else is shown. */
 export function reasonText(reason: unknown): string {
@@ -36,4 +47,44 @@ export function withoutSecrets(
   return failed && keeper && failed.code !== -32042
     ? JSON.parse(JSON.stringify(message), (_, item) => typeof item === "string" ? keeper.redact(item) : item)
     : message;
+}
+
+/** Whose reply it is. */
+interface Replying {
+  readonly label: string;
+  readonly clock: Clock;
+  redact(text: string): string;
+}
+
+/** What a reply that is no answer says, without secrets. */
+export async function errorText(response: Response, { redact, clock }: Replying): Promise<string> {
+  return redact(await readErrorText(response, clock)).trim();
+}
+
+/** Turns a status that is no success into the error that says what it means. */
+export async function statusError(response: Response, server: Replying): Promise<McpError> {
+  const { status, headers } = response;
+  const text = await errorText(response, server);
+  const message = `"${server.label}" answered ${status}${text && ": " + excerpt(text, 200)}`;
+  if (status === 401 || status === 403) {
+    return new UnauthorizedError(message, { status, challenge: server.redact(headers.get("www-authenticate") ?? "") });
+  }
+  let error: unknown;
+  try {
+    ({ error } = JSON.parse(text));
+  } catch {
+    // Most are no JSON.
+  }
+  if (isRpcError(error)) return errorFromAnswer(error, { status });
+  const again = headers.get("retry-after") as string;
+  // Seconds or a date, clamped.
+  const wait = Math.max(Number(again) * 1_000 || Date.parse(again) - server.clock.now(), 0);
+  const busy = status === 429;
+  return new HttpStatusError(message, {
+    status,
+    body: excerpt(text),
+    retryAfter: wait >= 0 ? Math.min(wait, 60_000) : undefined,
+    retryable: busy || status > 499,
+    delivery: busy ? "not-sent" : status > 499 ? "unknown" : "answered",
+  });
 }

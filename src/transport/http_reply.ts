@@ -3,27 +3,24 @@
  *
  * @module
  */
-import { discard, eachChunk, readBytes, readErrorText, takeText } from "../egress/body.ts";
+import { discard, eachChunk, readBytes, takeText } from "../egress/body.ts";
 import {
   ConnectionClosedError,
-  errorFromAnswer,
-  HttpStatusError,
   LimitExceededError,
   McpError,
   ProtocolViolationError,
   SessionLostError,
   TimeoutError,
-  UnauthorizedError,
 } from "../protocol/errors.ts";
 import { excerpt } from "../protocol/excerpt.ts";
-import { classify, isRpcError } from "../protocol/json_rpc.ts";
+import { classify } from "../protocol/json_rpc.ts";
 import type { JsonRpcMessage } from "../protocol/json_rpc.ts";
 import { parseJson } from "../protocol/json_scan.ts";
 import { checkLimit } from "../protocol/limits.ts";
-import type { Limits, Timeouts } from "../protocol/limits.ts";
+import type { CoreLimits, Timeouts } from "../protocol/limits.ts";
 import type { Clock, Fetch } from "../ports.ts";
 import { egressFetch } from "../egress/fetch.ts";
-import { asMcpError, withoutSecrets } from "./failure.ts";
+import { asMcpError, errorText, statusError, withoutSecrets } from "./failure.ts";
 import { longestRetry, SseParser } from "./sse.ts";
 import type { Exchange, SendOptions } from "./transport.ts";
 
@@ -41,7 +38,7 @@ export interface HttpContext {
   readonly address: string;
   readonly label: string;
   readonly fetch: Fetch;
-  readonly limits: Limits;
+  readonly limits: CoreLimits;
   readonly timeouts: Timeouts;
   readonly clock: Clock;
   readonly redact: (text: string) => string;
@@ -64,13 +61,11 @@ export class HttpReply {
   readonly #controller = new AbortController();
   #answered = false;
   #over = false;
-  #stop: (() => void) | undefined;
   #messages = 0;
-  #eventId: string | undefined;
+  #eventId = "";
+  #stop: (() => void) | undefined;
   /** The session it was sent in: which may be another one by the time the reply comes. */
   #session: string | undefined;
-  #retry: number | undefined;
-
   constructor(context: HttpContext, exchange?: Exchange, options?: SendOptions) {
     this.#context = context;
     this.#exchange = exchange;
@@ -86,28 +81,38 @@ export class HttpReply {
    * @param text The message. Without one: GET when it asks, else DELETE.
    */
   async run(asks: boolean, text?: string, method?: string): Promise<void> {
-    const { limits, timeouts, closed, clock, isDeno, label } = this.#context;
+    const context = this.#context;
+    const { timeouts, clock, isDeno } = context;
     try {
-      if (closed) throw new ConnectionClosedError("The client is closed", { delivery: "not-sent" });
+      if (context.closed) throw new ConnectionClosedError("The client is closed", { delivery: "not-sent" });
       if (!asks) {
         const wait = text ? timeouts.headers : timeouts.close;
         this.#stop = clock.schedule(() => this.end(new TimeoutError("headers", wait)), wait);
       }
       const once = isDeno && text && (method === "tools/call" || !method);
       const response = await this.#fetch(text ? "POST" : asks ? "GET" : "DELETE", once ? new Blob([text]) : text);
-      if (!response.ok) throw await this.#failure(response);
+      if (!response.ok) {
+        const error = await statusError(response, context);
+        throw response.status === 404 && this.#session
+          ? new SessionLostError(`"${context.label}" lost the session`)
+          : error;
+      }
       this.#exchange?.begin?.();
       if (method === "initialize") this.#keepSession(response);
       if (!asks) discard(response);
       else {
+        let stream: SseParser | undefined;
         if (text && isOf(response, json)) {
-          this.#take(takeText(await readBytes(response, limits.messageBytes, isDeno)));
+          this.#take(takeText(await readBytes(response, context.limits.messageBytes, isDeno)));
         } else {
-          await this.#readStream(response, !text || method === "subscriptions/listen");
-          if (text && !this.#answered && this.#options?.legacy) await this.#resume();
+          stream = await this.#read(response, !text || method === "subscriptions/listen");
+          if (text && !this.#answered && this.#options?.legacy) await this.#resume(stream);
         }
         if (!this.#answered) {
-          throw new ConnectionClosedError(`"${label}" gave no answer`, { retryable: true, retryAfter: this.#retry });
+          throw new ConnectionClosedError(`"${context.label}" gave no answer`, {
+            retryable: true,
+            retryAfter: stream?.retry,
+          });
         }
       }
       // It was read to its end: there is nothing to be called off.
@@ -137,6 +142,7 @@ export class HttpReply {
     return true;
   }
 
+  /** Sends something to the address, with the headers of this exchange. */
   #fetch(method: string, body?: string | Blob): Promise<Response> {
     const { fetch, address, sessionId, headers: usual, redact } = this.#context;
     const { legacy, headers: own } = this.#options ?? {};
@@ -153,11 +159,12 @@ export class HttpReply {
     return egressFetch(fetch, address, init, redact);
   }
 
-  async #readStream(response: Response, endless = false): Promise<void> {
+  /** Reads events to their end; what its parser knows then tells how to go on. */
+  async #read(response: Response, endless = false): Promise<SseParser> {
     const { limits, label, clock, isDeno, redact } = this.#context;
     if (!isOf(response, eventStream)) {
       const type = redact(response.headers.get("content-type") ?? "nothing");
-      const text = excerpt(await this.#errorText(response), 200);
+      const text = excerpt(await errorText(response, this.#context), 200);
       throw new ProtocolViolationError(
         `"${label}" answered ${response.status} ${type}, expected JSON or events: ${text}`,
       );
@@ -169,8 +176,7 @@ export class HttpReply {
     let stopLinger: (() => void) | undefined;
     try {
       await eachChunk(response, isDeno, (chunk) => {
-        seen += chunk.length;
-        if (!endless) checkLimit("streamBytes", limits.streamBytes, seen);
+        if (!endless) checkLimit("streamBytes", limits.streamBytes, seen += chunk.length);
         parser.push(chunk);
         if (this.#answered) stopLinger ??= clock.schedule(() => this.end(), linger);
       }, (cancel) => this.#stop = cancel);
@@ -179,9 +185,36 @@ export class HttpReply {
       if (error instanceof McpError || error instanceof SyntaxError) throw error;
     } finally {
       stopLinger?.();
-      const { lastEventId = "", retry = this.#retry } = parser;
-      if (headerSafe.test(lastEventId)) this.#eventId = lastEventId;
-      this.#retry = retry;
+    }
+    return parser;
+  }
+
+  /** Legacy: a stream that ended early but had an event id is polled again (specification 2025-11-25: Resumability). */
+  async #resume(stream: SseParser): Promise<void> {
+    let pause = shortestRetry;
+    let retry = firstRetry;
+    for (let left = 0;; left--) {
+      ({ retry = retry } = stream);
+      const { lastEventId = "" } = stream;
+      // A new id means that the server wants to be polled again; without a message in between it is polled ever more seldom.
+      if (this.#eventId !== lastEventId && headerSafe.test(lastEventId)) {
+        this.#eventId = lastEventId;
+        left = resumptions;
+      }
+      if (left < 1 || this.#answered || this.#over) return;
+      const messages = this.#messages;
+      await new Promise<void>((resolve) => {
+        this.#stop = this.#context.clock.schedule(resolve, Math.max(Math.min(retry, longestRetry), pause));
+      });
+      try {
+        const response = await this.#fetch("GET");
+        if (response.ok) stream = await this.#read(response);
+        else discard(response);
+      } catch (error) {
+        // It may fail in any way but these: then the outcome stays as unknown as it was.
+        if (error instanceof LimitExceededError || error instanceof ProtocolViolationError) throw error;
+      }
+      pause = this.#messages === messages ? pause * 1.6 : shortestRetry;
     }
   }
 
@@ -201,31 +234,6 @@ export class HttpReply {
     this.#exchange?.message(withoutSecrets(message as JsonRpcMessage, this.#context));
   }
 
-  /** Legacy: a stream that ended early but had an event id is polled again (specification 2025-11-25: Resumability). */
-  async #resume(): Promise<void> {
-    let pause = shortestRetry;
-    for (let left = resumptions; left > 0; left--) {
-      const eventId = this.#eventId;
-      const messages = this.#messages;
-      if (!eventId || this.#answered || this.#over) return;
-      await new Promise<void>((resolve) => {
-        const wait = Math.max(Math.min(this.#retry ?? firstRetry, longestRetry), pause);
-        this.#stop = this.#context.clock.schedule(resolve, wait);
-      });
-      try {
-        const response = await this.#fetch("GET");
-        if (response.ok) await this.#readStream(response);
-        else discard(response);
-      } catch (error) {
-        // It may fail in any way but these: then the outcome stays as unknown as it was.
-        if (error instanceof LimitExceededError || error instanceof ProtocolViolationError) throw error;
-      }
-      // A new id means that the server wants to be polled again; without a message in between it is polled ever more seldom.
-      if (this.#eventId !== eventId) left = resumptions + 1;
-      pause = this.#messages === messages ? pause * 1.6 : shortestRetry;
-    }
-  }
-
   #keepSession(response: Response): void {
     const id = response.headers.get("mcp-session-id") ?? undefined;
     if (id !== undefined && !/^[!-~]{1,1024}$/.test(id)) {
@@ -233,42 +241,6 @@ export class HttpReply {
       throw new ProtocolViolationError("Cannot use the session id: expected visible ASCII");
     }
     this.#context.sessionId = id;
-  }
-
-  /** What a reply that is no answer says, without secrets. */
-  async #errorText(response: Response): Promise<string> {
-    const { redact, clock } = this.#context;
-    return redact(await readErrorText(response, clock)).trim();
-  }
-
-  /** Turns a status that is no success into the error that says what it means. */
-  async #failure(response: Response): Promise<McpError> {
-    const { status, headers } = response;
-    const { label, redact, clock } = this.#context;
-    const text = await this.#errorText(response);
-    if (status === 404 && this.#session) return new SessionLostError(`"${label}" lost the session`);
-    const message = `"${label}" answered ${status}${text && ": " + excerpt(text, 200)}`;
-    if (status === 401 || status === 403) {
-      return new UnauthorizedError(message, { status, challenge: redact(headers.get("www-authenticate") ?? "") });
-    }
-    let error: unknown;
-    try {
-      ({ error } = JSON.parse(text));
-    } catch {
-      // Most are no JSON.
-    }
-    if (isRpcError(error)) return errorFromAnswer(error, { status });
-    const again = headers.get("retry-after") ?? "";
-    const wait = /^\d+$/.test(again) ? Number(again) * 1_000 : Date.parse(again) - clock.now();
-    const busy = status === 429;
-    return new HttpStatusError(message, {
-      status,
-      body: excerpt(text),
-      // Seconds or a date, clamped.
-      retryAfter: Number.isNaN(wait) ? undefined : Math.min(Math.max(wait, 0), 60_000),
-      retryable: busy || status > 499,
-      delivery: busy ? "not-sent" : status > 499 ? "unknown" : "answered",
-    });
   }
 }
 

@@ -4,13 +4,11 @@
  *
  * @module
  */
-import { discard, readErrorText } from "../egress/body.ts";
-import { excerpt } from "../protocol/excerpt.ts";
+import { discard, eachChunk } from "../egress/body.ts";
 import { egressFetch, readUrl } from "../egress/fetch.ts";
 import { urlWithoutQuery } from "../egress/redact.ts";
 import {
   ConnectionClosedError,
-  HttpStatusError,
   type McpError,
   ProtocolViolationError,
   RedirectRefusedError,
@@ -19,7 +17,7 @@ import {
 import { defaultLimits } from "../protocol/limits.ts";
 import { systemClock } from "../ports.ts";
 import type { Clock } from "../ports.ts";
-import { asMcpError } from "./failure.ts";
+import { asMcpError, statusError } from "./failure.ts";
 import type { Channel, ChannelReceiver } from "./channel.ts";
 import { outlet } from "./http.ts";
 import type { HttpTransportOptions } from "./http.ts";
@@ -60,7 +58,7 @@ class LegacySseChannel implements Channel {
       const response = await this.#send(this.#url, { method: "GET" }, { Accept: "text/event-stream" });
       if (!response.headers.get("content-type")?.startsWith("text/event-stream")) {
         discard(response);
-        throw new ProtocolViolationError(`Cannot listen to "${this.label}": expected an event stream`);
+        throw new ProtocolViolationError(`Cannot listen to "${this.label}": expected events`);
       }
       await new Promise<void>((resolve, reject) => {
         signal.addEventListener("abort", () => reject(signal.reason));
@@ -91,16 +89,10 @@ class LegacySseChannel implements Channel {
     init.signal = this.#signal;
     const response = await egressFetch(fetch, target, init, redact);
     if (response.ok) return response;
-    const { status } = response;
-    const body = excerpt(redact(await readErrorText(response, this.#clock)));
-    const message = `"${this.label}" answered ${status}`;
-    if (status === 401 || status === 403) {
-      throw new UnauthorizedError(message, {
-        status,
-        challenge: redact(response.headers.get("www-authenticate") ?? ""),
-      });
-    }
-    throw new HttpStatusError(message, { status, body, retryable: status === 429 || status > 499 });
+    const error = await statusError(response, { label: this.label, clock: this.#clock, redact });
+    // It ends the channel, and with it what was sent before.
+    if (!(error instanceof UnauthorizedError)) error.delivery = "unknown";
+    throw error;
   }
 
   /** Reads to the end and gives the reason for it. Never rejects. */
@@ -112,17 +104,13 @@ class LegacySseChannel implements Channel {
         ready();
       } else if (event === "message") receiver.text(data);
     });
-    const reader = response.body?.getReader();
-    const stop = (): void => void reader?.cancel().catch(() => {});
-    this.#signal.addEventListener("abort", stop);
     try {
-      for (;;) {
-        const { value } = await reader?.read() ?? {};
-        if (!value) return new ConnectionClosedError(`"${this.label}" ended the stream`, { retryable: true });
-        parser.push(value);
-      }
+      await eachChunk(response, false, (chunk) => parser.push(chunk), (cancel) => {
+        this.#signal.addEventListener("abort", cancel);
+        return () => {};
+      });
+      return new ConnectionClosedError(`"${this.label}" ended the stream`, { retryable: true });
     } catch (error) {
-      stop();
       return asMcpError(error);
     }
   }
@@ -132,9 +120,7 @@ class LegacySseChannel implements Channel {
     const target = readUrl(data, this.#url);
     if (target?.origin === new URL(this.#url).origin) return target.href;
     throw new RedirectRefusedError(
-      `Cannot post to "${
-        this.#outlet.redact(urlWithoutQuery(data))
-      }", which "${this.label}" named: expected the same origin`,
+      `Cannot post to "${this.#outlet.redact(urlWithoutQuery(data))}": expected the origin of "${this.label}"`,
     );
   }
 }

@@ -36,9 +36,8 @@ export class SseParser {
   /** The unfinished line, in the pieces in which it came. */
   #parts: string[] = [];
   #held = 0;
-  /** The unfinished event: its first line of data, all lines once there are more, and their length with their names. */
-  #data: string | undefined;
-  #lines: string[] | undefined;
+  /** The unfinished event: its lines of data, and their length with their names. */
+  #data: string[] = [];
   #size = 0;
   #event = "";
   #id: string | undefined;
@@ -104,8 +103,7 @@ export class SseParser {
     let value = field("data", text, at, end);
     if (value !== undefined) {
       this.#check(this.#size += length);
-      if (this.#data === undefined) this.#data = value;
-      else (this.#lines ??= [this.#data]).push(value);
+      this.#data.push(value);
     } else if ((value = field("event", text, at, end)) !== undefined) this.#event = value;
     else if ((value = field("id", text, at, end)) !== undefined) {
       if (!value.includes("\0")) this.#id = value;
@@ -114,9 +112,9 @@ export class SseParser {
 
   #dispatch(): void {
     const event = this.#event || "message";
-    const data = this.#lines?.join("\n") ?? this.#data;
+    const data = this.#data.join("\n");
     this.lastEventId = this.#id;
-    this.#data = this.#lines = undefined;
+    this.#data = [];
     this.#size = 0;
     this.#event = "";
     if (data) this.#onEvent(data, event);

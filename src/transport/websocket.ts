@@ -93,7 +93,7 @@ class WebSocketChannel implements Channel {
   write(messages: readonly string[]): void | Promise<void> {
     const socket = this.#socket;
     if (socket?.readyState !== 1) {
-      throw new ConnectionClosedError(`The socket to "${this.label}" is not open`, { delivery: "not-sent" });
+      throw new ConnectionClosedError(`"${this.label}" is not open`, { delivery: "not-sent" });
     }
     for (const text of messages) socket.send(text);
     if ((socket.bufferedAmount ?? 0) > highWater) return this.#drained(socket);

@@ -1,7 +1,7 @@
 import { describe, test } from "node:test";
 import { assertEquals, assertRejects } from "@std/assert";
-import { connect, inputFeature, mirrorFeature } from "../../src/client/mod.ts";
-import { HeaderMismatchError, MethodNotFoundError } from "../../mod.ts";
+import { connect, inputFeature, listFeature, mirrorFeature } from "../../src/client/mod.ts";
+import { HeaderMismatchError, InvalidParamsError, MethodNotFoundError } from "../../mod.ts";
 import { createLegacyServer } from "../servers/legacy.ts";
 import { memoryFetch } from "../servers/memory_fetch.ts";
 import { createModernServer } from "../servers/modern.ts";
@@ -13,12 +13,25 @@ describe("the small client of ./client", () => {
   for (const [era, create] of Object.entries(servers)) {
     test(`finds out what is spoken, lists and calls: ${era}`, async () => {
       const server = create();
-      await using client = await connect(url, { fetch: memoryFetch(server) });
+      await using client = await connect(url, { fetch: memoryFetch(server), features: { lists: listFeature } });
       const { tools } = await client.listTools();
       assertEquals([client.era, tools.some(({ name }) => name === "echo")], [era, true]);
+      const page = await client.listTools({ cursor: null });
+      assertEquals(page.tools.length < tools.length, page.nextCursor !== undefined);
       assertEquals(textOf(await client.callTool("echo", { text: "hello" })), "hello");
       assertEquals((await client.callTool("fail")).isError, true);
       await assertRejects(() => client.request("no/such"), MethodNotFoundError);
+    });
+
+    test(`lists nothing without the part that lists, and sends nothing then: ${era}`, async () => {
+      const server = create();
+      await using client = await connect(url, { fetch: memoryFetch(server) });
+      const sent = methodsOf(server);
+      await assertRejects(() => client.listTools(), TypeError, 'Cannot list tools without "features.lists"');
+      assertEquals(methodsOf(server), sent);
+      const { tools } = await client.request("tools/list");
+      assertEquals(Array.isArray(tools), true);
+      assertEquals(textOf(await client.callTool("echo", { text: "hello" })), "hello");
     });
 
     test(`a question of the server is answered where that part is passed: ${era}`, async () => {
@@ -43,6 +56,18 @@ describe("the small client of ./client", () => {
     assertEquals(server.log, []);
   });
 
+  test("a name that has to be encoded into a header: refused unsent, and called where that part is passed", async () => {
+    const server = createModernServer();
+    await using plain = await connect(url, { fetch: memoryFetch(server) });
+    for (const name of ["größe", " echo", "=?base64?ZWNobw==?=", "a\nb", "\ud800"]) {
+      await assertRejects(() => plain.callTool(name), TypeError, `Cannot put ${JSON.stringify(name)} into a header`);
+    }
+    assertEquals(methodsOf(server), ["server/discover"]);
+    await using client = await connect(url, { fetch: memoryFetch(server), features: { mirror: mirrorFeature } });
+    await assertRejects(() => client.callTool("größe"), InvalidParamsError);
+    assertEquals(methodsOf(server).at(-1), "tools/call");
+  });
+
   test("what is no URL is a rejection, not an exception", async () => {
     await assertRejects(() => connect("example.com"), TypeError, 'Cannot connect to "example.com": expected an http');
   });
@@ -52,7 +77,10 @@ describe("the small client of ./client", () => {
     await using plain = await connect(url, { fetch: memoryFetch(server) });
     await assertRejects(() => plain.callTool("header_tool", { region: "eu" }), HeaderMismatchError);
     assertEquals(methodsOf(server), ["server/discover", "tools/call"]);
-    await using client = await connect(url, { fetch: memoryFetch(server), features: { mirror: mirrorFeature } });
+    const features = { lists: listFeature, mirror: mirrorFeature };
+    await using client = await connect(url, { fetch: memoryFetch(server), features });
     assertEquals(textOf(await client.callTool("header_tool", { region: "eu" })), '{"region":"eu"}');
+    const { tools } = await client.listTools();
+    assertEquals(tools.some(({ name }) => name === "header_tool"), true);
   });
 });

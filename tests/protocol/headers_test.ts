@@ -128,28 +128,40 @@ describe("headers of a modern request", () => {
     for (const [method, params, name] of cases) {
       const expected: Record<string, string> = { "MCP-Protocol-Version": revision, "Mcp-Method": method };
       if (name !== undefined) expected["Mcp-Name"] = name;
-      assertEquals(modernHeaders(method, params, revision), expected);
+      assertEquals(modernHeaders(method, params, revision, encodeHeaderValue), expected);
       assertEquals(mirroredName(method, params), name);
     }
   });
 
   test("a name that is not safe is encoded, an empty one is sent", () => {
-    assertEquals(modernHeaders("tools/call", { name: "größe" }, revision)["Mcp-Name"], "=?base64?Z3LDtsOfZQ==?=");
-    assertEquals(modernHeaders("tools/call", { name: "" }, revision)["Mcp-Name"], "");
-    assertEquals(modernHeaders("a\r\nX-Evil: 1", {}, revision)["Mcp-Method"], "=?base64?YQ0KWC1FdmlsOiAx?=");
+    assertEquals(
+      modernHeaders("tools/call", { name: "größe" }, revision, encodeHeaderValue)["Mcp-Name"],
+      "=?base64?Z3LDtsOfZQ==?=",
+    );
+    assertEquals(modernHeaders("tools/call", { name: "" }, revision, encodeHeaderValue)["Mcp-Name"], "");
+    assertEquals(
+      modernHeaders("a\r\nX-Evil: 1", {}, revision, encodeHeaderValue)["Mcp-Method"],
+      "=?base64?YQ0KWC1FdmlsOiAx?=",
+    );
   });
 
   test("a name of as many characters as the limit is taken, one more is not", () => {
     const name = "x".repeat(4_096);
-    assertEquals(modernHeaders("tools/call", { name }, revision)["Mcp-Name"], name);
-    const error = assertThrows(() => modernHeaders("tools/call", { name: name + "x" }, revision), LimitExceededError);
+    assertEquals(modernHeaders("tools/call", { name }, revision, encodeHeaderValue)["Mcp-Name"], name);
+    const error = assertThrows(
+      () => modernHeaders("tools/call", { name: name + "x" }, revision, encodeHeaderValue),
+      LimitExceededError,
+    );
     assertEquals([error.limit, error.value, error.seen, error.delivery], [
       "limits.headerBytes",
       4_096,
       4_097,
       "not-sent",
     ]);
-    assertThrows(() => modernHeaders("tools/call", { name: "abc" }, revision, { headerBytes: 2 }), LimitExceededError);
+    assertThrows(
+      () => modernHeaders("tools/call", { name: "abc" }, revision, encodeHeaderValue, { headerBytes: 2 }),
+      LimitExceededError,
+    );
   });
 });
 

@@ -3,10 +3,13 @@ import fc from "fast-check";
 import { assert, assertEquals } from "@std/assert";
 import { checkResult as checkCore } from "../../src/protocol/shapes/core.ts";
 import { checkShape } from "../../src/protocol/shapes/all.ts";
+import { checkInputs } from "../../src/protocol/shapes/inputs.ts";
+import { checkTool } from "../../src/protocol/shapes/tool.ts";
 
-/** Both tables: the one that every client meets, and the rest. */
+/** All tables: the one that every client meets, the rest, and what is looked at by who takes it. */
 function checkResult(method: string, result: Record<string, unknown>): string | undefined {
-  return checkCore(method, result) ?? checkShape(method, result);
+  const taken = new Map([["tool", checkTool], ["input_required", checkInputs]]);
+  return checkCore(method, result) ?? checkShape(method, result) ?? taken.get(method)?.(result);
 }
 
 type Result = Record<string, unknown>;

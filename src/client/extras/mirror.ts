@@ -4,16 +4,17 @@
  * @module
  */
 import { HeaderMismatchError } from "../../protocol/errors.ts";
-import { parameterHeaders, readHeaderRules } from "../../protocol/headers.ts";
-import type { HeaderRule } from "../../protocol/headers.ts";
+import { encodeHeaderValue, parameterHeaders, readHeaderRules } from "../../protocol/headers.ts";
+import type { EncodeHeader, HeaderRule } from "../../protocol/headers.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
-import type { Limits } from "../../protocol/limits.ts";
+import type { CoreLimits } from "../../protocol/limits.ts";
 import type { Tool } from "../../protocol/types.ts";
 import type { ClientRequest } from "../session/request.ts";
 import type { Mirror, ToolOwner } from "../tools.ts";
 
 /** Knows which arguments of which tools are mirrored. */
 export class HeaderMirror implements Mirror {
+  readonly encode: EncodeHeader = encodeHeaderValue;
   readonly #rules = new Map<unknown, readonly HeaderRule[]>();
 
   learn({ name, inputSchema }: Tool): string | undefined {
@@ -26,7 +27,7 @@ export class HeaderMirror implements Mirror {
     this.#rules.clear();
   }
 
-  headers({ name, arguments: args }: JsonObject, limits: Limits): Record<string, string> | undefined {
+  headers({ name, arguments: args }: JsonObject, limits: CoreLimits): Record<string, string> | undefined {
     const rules = this.#rules.get(name);
     return rules?.length ? parameterHeaders(rules, args, limits) : undefined;
   }

@@ -10,6 +10,9 @@ import {
   ProtocolViolationError,
 } from "../../protocol/errors.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
+import { invalid } from "../../protocol/modern.ts";
+import { find } from "../../protocol/shapes/shape.ts";
+import { inputRequest as asking } from "../../protocol/shapes/inputs.ts";
 import type { ClientCapabilities, InputRequest, LogMessage } from "../../protocol/types.ts";
 import type { SchemaValidator } from "../../protocol/validation.ts";
 import type { Logger } from "../../ports.ts";
@@ -36,8 +39,8 @@ export class Inputs implements InputAnswers {
   declare readonly handlers: Handlers;
   /** What is declared to servers. */
   declare readonly capabilities: ClientCapabilities;
+  declare readonly logger: Logger | undefined;
   readonly #validator: SchemaValidator | undefined;
-  readonly #logger: Logger | undefined;
 
   /**
    * @param options `handlers` answer; `capabilities` are declared beside theirs: input of a kind that is declared there and has
@@ -46,7 +49,7 @@ export class Inputs implements InputAnswers {
   constructor({ handlers = {}, capabilities, validator, logger }: InputOptions) {
     this.handlers = handlers;
     this.#validator = validator;
-    this.#logger = logger;
+    this.logger = logger;
     const elicitation = elicitationCapability(handlers);
     this.capabilities = {
       ...(elicitation && { elicitation }),
@@ -60,11 +63,13 @@ export class Inputs implements InputAnswers {
    * Answers all requests of one `input_required` result, side by side: gives the `inputResponses` of the next round.
    *
    * @throws {InputRequiredError} When one of them has no handler but was declared: nothing was answered then.
-   * @throws {ProtocolViolationError} When the server asks for what was never declared.
+   * @throws {ProtocolViolationError} When the server asks for what is no request, or was never declared.
    */
   async answerAll(requests: Record<string, InputRequest>, context: InputContext): Promise<JsonObject> {
     const keys = Object.keys(requests);
     for (const key of keys) {
+      const wrong = find(requests[key], asking);
+      if (wrong) throw invalid(context.method, `"inputRequests.${key.slice(0, 99)}${wrong}`);
       const { method: asked, params } = requests[key] as InputRequest;
       if (this.#answerer(asked, params ?? {})) continue;
       if (!this.#declared(asked)) {
@@ -72,9 +77,9 @@ export class Inputs implements InputAnswers {
           delivery: "answered",
         });
       }
-      const { method, params: asking, requestState, round } = context;
-      throw new InputRequiredError(`"${method}" waits for input: use client.resume(error.pending, answers)`, {
-        pending: { method, params: asking, inputRequests: requests, requestState, round },
+      const { requestState, round } = context;
+      throw new InputRequiredError(`"${context.method}" waits for input: use client.resume(error.pending, answers)`, {
+        pending: { method: context.method, params: context.params, inputRequests: requests, requestState, round },
       });
     }
     const answers = await Promise.all(
@@ -85,11 +90,12 @@ export class Inputs implements InputAnswers {
 
   /** Answers what one round asks for, as long as it is waited for. */
   answerRound(
-    { inputRequests = {}, requestState }: JsonObject,
+    result: JsonObject,
     { request: { method, params }, round }: AskingCall,
     server: string,
     wait: Wait,
   ): Promise<JsonObject> {
+    const { inputRequests = {}, requestState } = result;
     const requests = inputRequests as unknown as Record<string, InputRequest>;
     return attend(
       wait,
@@ -122,12 +128,17 @@ export class Inputs implements InputAnswers {
     return await answer(context);
   }
 
+  /** Notes that a request was dropped, for the operator's log. */
+  dropped(): void {
+    this.logger?.({ level: "warning", message: "A server's request was dropped" });
+  }
+
   /** Takes a log message of the server to its handler. */
   notified(method: string, params: JsonObject | undefined): void {
     try {
       if (method === "notifications/message" && params) this.handlers.log?.(params as unknown as LogMessage);
     } catch (error) {
-      this.#logger?.({ level: "warning", message: "The log handler failed", fields: { error } });
+      this.logger?.({ level: "warning", message: "The log handler failed", fields: { error } });
     }
   }
 

@@ -38,7 +38,7 @@ export class LegacyServerRequests implements LegacyInput {
   async requested(request: JsonRpcRequest, call?: EndingCall): Promise<void> {
     const { id, method, params = {} } = request;
     if (this.#working.has(id)) return;
-    const { transport, logger } = this.#parts;
+    const { transport } = this.#parts;
     const controller = new AbortController();
     const { signal } = controller;
     const reply = (body: { result: JsonObject } | { error: { code: number; message: string } }): void => {
@@ -62,7 +62,7 @@ export class LegacyServerRequests implements LegacyInput {
       });
     } catch (error) {
       reply({ error: refusal(error) });
-      logger?.({ level: "warning", message: `Could not answer "${method}"`, fields: { error } });
+      this.#inputs.logger?.({ level: "warning", message: `Could not answer "${method}"`, fields: { error } });
     }
     this.#working.delete(id);
   }

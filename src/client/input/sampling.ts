@@ -18,7 +18,7 @@ export function answerSampling(
   const request = params as unknown as CreateMessageRequest;
   return sampling && (async (context) => {
     if (!samplingTools && (request.tools || request.toolChoice)) {
-      throw new InvalidParamsError('"tools" and "toolChoice" need "sampling.tools", which was not declared');
+      throw new InvalidParamsError('"sampling.tools" was not declared');
     }
     const wrong = wrongMessages(request.messages);
     if (wrong) throw new InvalidParamsError(wrong);

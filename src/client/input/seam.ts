@@ -4,7 +4,7 @@
  * @module
  */
 import type { JsonObject, JsonRpcRequest } from "../../protocol/json_rpc.ts";
-import type { Limits } from "../../protocol/limits.ts";
+import type { CoreLimits } from "../../protocol/limits.ts";
 import type {
   ClientCapabilities,
   CreateMessageRequest,
@@ -156,13 +156,14 @@ export interface LegacyInput {
 /** What a legacy session gives to what answers its server. */
 export interface LegacyInputParts {
   readonly transport: Transport;
-  readonly logger: Logger | undefined;
-  readonly limits: Limits;
+  readonly limits: CoreLimits;
 }
 
 /** Answers requests for input with the handlers that are there. */
 export interface InputAnswers {
   readonly handlers: Handlers;
+  /** Hears of what went wrong. */
+  readonly logger: Logger | undefined;
   /** What is declared to servers. */
   readonly capabilities: ClientCapabilities;
   /** Answers all requests of one `input_required` result, side by side: gives `{ inputResponses }` for the next round. */
@@ -177,6 +178,8 @@ export interface InputAnswers {
   answerRound(result: JsonObject, asking: AskingCall, server: string, wait: Wait): Promise<JsonObject>;
   /** Answers one request. */
   answer(method: string, params: JsonObject, context: HandlerContext): Promise<JsonObject>;
+  /** Notes that a modern server's request was dropped. */
+  dropped(): void;
   /** Takes what the server tells on its own account. */
   notified(method: string, params: JsonObject | undefined): void;
   /** For one legacy session. */

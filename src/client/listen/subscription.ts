@@ -90,7 +90,7 @@ export class ChangeSubscription implements Subscription {
 
   [Symbol.asyncDispose](): Promise<void> {
     this.close();
-    return Promise.resolve();
+    return this.ended;
   }
 
   /** The signal's listener. */

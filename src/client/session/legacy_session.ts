@@ -6,7 +6,6 @@
  */
 import { SessionLostError } from "../../protocol/errors.ts";
 import type { JsonObject, JsonRpcRequest } from "../../protocol/json_rpc.ts";
-import { checked } from "../../protocol/modern.ts";
 import { commonRevision, legacyRevisions, nothingInCommon } from "../../protocol/revisions.ts";
 import type { Revision } from "../../protocol/revisions.ts";
 import type { InitializeResult } from "../../protocol/types.ts";
@@ -39,22 +38,20 @@ export class LegacySession extends Caller {
    * @throws {McpError} Whatever the transport met with.
    */
   async open(): Promise<this> {
-    const { capabilities, clientInfo, timeouts, logger } = this.parts;
+    const { capabilities, clientInfo, timeouts } = this.parts;
     const params: JsonObject = {
       protocolVersion: legacyRevisions[0],
       capabilities: capabilities as JsonObject,
       clientInfo: clientInfo as unknown as JsonObject,
     };
     const opening = { method: "initialize", params, options: { timeout: timeouts.start, named: "start" } } as const;
-    const result: unknown = checked(opening.method, await this.start(opening).result);
+    const result: unknown = await this.request(opening);
     const { protocolVersion, serverInfo: server, capabilities: offered, instructions } = result as InitializeResult;
     const revision = commonRevision(legacyRevisions, [protocolVersion]);
     if (!revision) throw nothingInCommon([protocolVersion]);
     this.agree(revision, { server, capabilities: offered, instructions });
-    await this.notify("notifications/initialized", {}).catch((error) => {
-      // Some servers answer the notice with an error and work all the same; what is really wrong shows in the next request.
-      logger?.({ level: "debug", message: String(error) });
-    });
+    // Some servers answer the notice with an error and work all the same; what is really wrong shows in the next request.
+    await this.notify("notifications/initialized", {}).catch(() => {});
     await this.stream?.ready();
     return this;
   }

@@ -5,7 +5,7 @@
  * @module
  */
 import { UnsupportedVersionError } from "../../protocol/errors.ts";
-import { modernHeaders } from "../../protocol/headers.ts";
+import { modernHeaders, plainHeaderValue } from "../../protocol/headers.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import { checkLimit } from "../../protocol/limits.ts";
 import { invalid, metaPrefix, modernShape } from "../../protocol/modern.ts";
@@ -30,13 +30,13 @@ export class ModernSession extends Caller {
 
   constructor(parts: SessionParts, revision: Revision, info?: ServerInfo) {
     super(parts);
-    const { clientInfo, capabilities: { roots, ...capabilities } } = parts;
+    const { clientInfo, capabilities } = parts;
     this.revision = revision;
     if (info) this.info = info;
     this.#meta = {
       [revisionKey]: revision,
       // What is told when roots change exists in the handshake era only.
-      [metaPrefix + "clientCapabilities"]: (roots ? { ...capabilities, roots: {} } : capabilities) as JsonObject,
+      [metaPrefix + "clientCapabilities"]: { ...capabilities, ...(capabilities.roots && { roots: {} }) } as JsonObject,
       [metaPrefix + "clientInfo"]: clientInfo as unknown as JsonObject,
     };
   }
@@ -75,18 +75,18 @@ export class ModernSession extends Caller {
     const input = Object.keys(inputRequests ?? {}).length > 0
       ? inputs?.answerRound(result, call, transport.label, wait)
       : wait(this.#pause(round));
-    if (!input) throw invalid(request.method, "it must not ask for input");
+    if (!input) throw invalid(request.method, "it asks for input");
     return this.next(call, { input: { ...await input, requestState }, round: round + 1 });
   }
 
   /** A modern server sends no requests: this one is dropped (specification: transports, Messages). */
   protected requested(): void {
-    this.parts.logger?.({ level: "warning", message: "A server's request was dropped" });
+    this.parts.inputs?.dropped();
   }
 
   protected dress(method: string, params: JsonObject): SendOptions & { headers: Record<string, string> } {
     const { limits, mirror } = this.parts;
-    const headers = modernHeaders(method, params, this.revision, limits);
+    const headers = modernHeaders(method, params, this.revision, mirror?.encode ?? plainHeaderValue, limits);
     if (method === "tools/call") Object.assign(headers, mirror?.headers(params, limits));
     return { headers };
   }

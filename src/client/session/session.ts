@@ -4,14 +4,14 @@
  * @module
  */
 import type { JsonObject } from "../../protocol/json_rpc.ts";
-import type { Limits, Timeouts } from "../../protocol/limits.ts";
+import type { CoreLimits, Timeouts } from "../../protocol/limits.ts";
 import type { Era, Revision } from "../../protocol/revisions.ts";
 import type { Change, ClientCapabilities, Implementation } from "../../protocol/types.ts";
-import type { Clock, Logger, Random } from "../../ports.ts";
+import type { Clock, Random } from "../../ports.ts";
 import type { Transport } from "../../transport/transport.ts";
 import type { InputAnswers } from "../input/seam.ts";
 import type { LegacyListening, ListenFeature } from "../listen/seam.ts";
-import type { Mirror } from "../tools.ts";
+import type { ListFeature, Mirror } from "../tools.ts";
 import type { Call, CallHost } from "./call.ts";
 import type { ClientRequest, RequestOptions, RequestOwner, ServerInfo } from "./request.ts";
 
@@ -41,18 +41,19 @@ export interface SessionParts {
   transport: Transport;
   readonly clock: Clock;
   readonly random: Random;
-  readonly limits: Limits;
+  readonly limits: CoreLimits;
   readonly timeouts: Timeouts;
   readonly clientInfo: Implementation;
   readonly capabilities: ClientCapabilities;
   /** What answers the server's requests, where that feature is there. */
   readonly inputs: InputAnswers | undefined;
   readonly listening: ListenFeature | undefined;
-  readonly logger: Logger | undefined;
   /** Legacy HTTP: whether the GET stream is opened as soon as there are handlers that may hear something on it. */
   readonly stream: boolean | undefined;
   /** Mirrors arguments as headers, where that feature is there. */
   readonly mirror: Mirror | undefined;
+  /** Lists tools, where that feature is there. */
+  readonly lists: ListFeature | undefined;
   /** Whose session it is; a function, so that a client can be written as JSON. */
   client(): SessionClient;
 }
@@ -68,6 +69,10 @@ export interface SessionClient {
    * @throws {McpError} When it is not what was promised.
    */
   accepted(request: ClientRequest, result: JsonObject, shape: string): void;
+  /** The era that is spoken, once that is known. */
+  readonly era: Era | undefined;
+  /** Sends a request that only reads. */
+  read(method: string, params: JsonObject, options: RequestOptions): Promise<JsonObject>;
   /** Lists the tools anew. */
   listTools(options: RequestOptions): Promise<unknown>;
   /** Something changed at the server. */

@@ -9,6 +9,7 @@ import type { JsonObject, JsonRpcError, JsonValue } from "../../protocol/json_rp
 import { invalid } from "../../protocol/modern.ts";
 import { checkShape } from "../../protocol/shapes/all.ts";
 import { checkResult } from "../../protocol/shapes/core.ts";
+import { checkInputs } from "../../protocol/shapes/inputs.ts";
 import type { CallToolResult, InputRequest, Task, TaskStatus } from "../../protocol/types.ts";
 import type { RequestOptions } from "../session/request.ts";
 import type { TaskHandle, TaskHost, TaskOptions } from "../task_support.ts";
@@ -195,7 +196,7 @@ export class Handle implements TaskHandle {
   async #serve(request: RequestOptions): Promise<undefined> {
     const { inputRequests } = this.#raw;
     if (inputRequests == null) return;
-    const wrong = checkResult("input_required", { inputRequests });
+    const wrong = checkInputs({ inputRequests });
     if (wrong) throw invalid("tasks/get", wrong);
     const entries = Object.entries(inputRequests as unknown as Record<string, InputRequest>);
     const fresh = entries.filter(([key]) => !this.#answers.has(key));

@@ -8,7 +8,7 @@ import { isObject, isTextOrMissing } from "../../protocol/json_rpc.ts";
 import { checkLimit, defaultLimits, fillIn } from "../../protocol/limits.ts";
 import type { Limits } from "../../protocol/limits.ts";
 import { checkShape } from "../../protocol/shapes/all.ts";
-import { checkResult } from "../../protocol/shapes/core.ts";
+import { checkTool } from "../../protocol/shapes/tool.ts";
 import type { Catalog, CatalogServer } from "../seam.ts";
 
 /** The most servers of a stored catalog, and the most characters of a server's name. */
@@ -97,7 +97,7 @@ function checkTools(tools: unknown, path: string, limits: Limits): void {
   checkLimit("tools", limits.tools, tools.length);
   for (const [at, tool] of tools.entries()) {
     if (!isObject(tool)) throw wrong(`"${path}[${at}]" is not an object`);
-    const problem = checkResult("tool", tool);
+    const problem = checkTool(tool);
     if (problem) throw wrong(`"${path}[${at}].${problem.slice(1)}`);
   }
 }

@@ -1,13 +1,10 @@
 /**
- * What every client relies on in results: how a server presents itself, and its tools. `all.ts` has the finer points.
+ * What every client relies on in results: how a server presents itself, and what its tools give. `all.ts` has the finer points.
  *
  * @module
  */
 import { array, find, maybeBoolean, maybeNumber, maybeObject, maybeText, object, text } from "./shape.ts";
-import type { Check, Fields, Rule } from "./shape.ts";
-
-const inputRequests: Check = (value) =>
-  find(value, Object.fromEntries(Object.keys(value).map((key) => [key, { method: text, params: maybeObject }])));
+import type { Fields, Rule } from "./shape.ts";
 
 const rules: Fields = {
   "initialize": {
@@ -19,25 +16,12 @@ const rules: Fields = {
   "server/discover": { supportedVersions: [text], capabilities: object, instructions: maybeText, ttlMs: maybeNumber },
   // One tool that is none does not spoil the list: who takes the list in looks at each.
   "tools/list": { tools: array, nextCursor: maybeText, ttlMs: maybeNumber },
-  "tool": {
-    name: text,
-    title: maybeText,
-    description: maybeText,
-    inputSchema: object,
-    outputSchema: maybeObject,
-    annotations: maybeObject,
-    execution: maybeObject,
-    _meta: maybeObject,
-  },
   // Without structured content there has to be some other; a list may be empty.
   "tools/call": (value) =>
     find(value, { isError: maybeBoolean, content: [{ type: text }, value.structuredContent !== undefined] }),
   // At least one of the two has to be there.
   "input_required": (value) =>
-    find(value, {
-      inputRequests: value.inputRequests ? inputRequests : maybeObject,
-      requestState: value.inputRequests ? maybeText : text,
-    }),
+    find(value, { inputRequests: maybeObject, requestState: value.inputRequests ? maybeText : text }),
 };
 
 /** The usual result of a tool, text alone: right, and told at a glance. False says nothing: it is to be looked at. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { modernHeaders } from "../../../protocol/headers.ts";
+import { encodeHeaderValue, modernHeaders } from "../../../protocol/headers.ts";
 import { isObject } from "../../../protocol/json_rpc.ts";
 import type { JsonObject, JsonRpcMessage, JsonRpcRequest } from "../../../protocol/json_rpc.ts";
 import { ConnectError, legacyRevisions, McpError, modernRevisions, SpawnError } from "../../../protocol/mod.ts";
@@ -79,7 +79,9 @@ function ask(
 ): Promise<JsonRpcMessage | McpError> {
   return new Promise((resolve) => {
     const message = requestOf(probe);
-    const headers = probe.isModern ? modernHeaders(message.method, message.params, probe.revision) : {};
+    const headers = probe.isModern
+      ? modernHeaders(message.method, message.params, probe.revision, encodeHeaderValue)
+      : {};
     const settle = (answer: JsonRpcMessage | McpError): void => {
       clearTimeout(timer);
       signal.removeEventListener("abort", giveUp);

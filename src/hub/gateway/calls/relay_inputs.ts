@@ -19,7 +19,8 @@ import type { ClientRequest } from "../../../client/session/request.ts";
 import { InputRequiredError } from "../../../protocol/errors.ts";
 import { isObject } from "../../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../../protocol/json_rpc.ts";
-import { metaPrefix } from "../../../protocol/modern.ts";
+import { invalid, metaPrefix } from "../../../protocol/modern.ts";
+import { checkInputs } from "../../../protocol/shapes/inputs.ts";
 import type { InputRequest } from "../../../protocol/types.ts";
 import type { SendOptions } from "../../../transport/transport.ts";
 import type { RelayedCall as Passage } from "../../relayed_call.ts";
@@ -76,10 +77,16 @@ export class RelayInputs extends Inputs {
     });
   }
 
-  /** A modern server's questions go to the caller with all that belongs to them: nothing of it is kept here. */
+  /**
+   * A modern server's questions go to the caller with all that belongs to them: nothing of it is kept here.
+   *
+   * @throws {ProtocolViolationError} When one of them is none.
+   */
   override answerRound(result: JsonObject, asking: AskingCall, server: string, wait: Wait): Promise<JsonObject> {
     const { request: { method, params, options }, round } = asking;
     if (!this.#find(options.meta)) return super.answerRound(result, asking, server, wait);
+    const wrong = checkInputs(result);
+    if (wrong) throw invalid(method, wrong);
     const { inputRequests, requestState } = result;
     const pending = { method, params, inputRequests, requestState, round };
     return wait(
@@ -94,12 +101,14 @@ export class RelayInputs extends Inputs {
     const answers: InputAnswers = {
       handlers: this.handlers,
       capabilities: this.capabilities,
+      logger: this.logger,
       answer: (method, params, context) => {
         const asked: AskedContext = { ...context, asking, passage };
         return this.answer(method, params, asked);
       },
       answerAll: (requests, context) => this.answerAll(requests, context),
       answerRound: (result, call, server, wait) => this.answerRound(result, call, server, wait),
+      dropped: () => this.dropped(),
       notified: (method, params) => this.notified(method, params),
       legacy: (...given) => this.legacy(...given),
     };

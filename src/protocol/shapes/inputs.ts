@@ -1,0 +1,18 @@
+/**
+ * The shape of what a server asks for in the middle of a call.
+ *
+ * @module
+ */
+import { find, maybeObject, text } from "./shape.ts";
+import type { Fields } from "./shape.ts";
+
+/** One request. */
+export const inputRequest: Fields = { method: text, params: maybeObject };
+
+/** Says what is wrong with the requests for input of a result, as `checkResult` does. */
+export function checkInputs(result: Record<string, unknown>): string | undefined {
+  const inputRequests = result.inputRequests ?? {};
+  const requests = Object.keys(inputRequests).map((key) => [key, inputRequest]);
+  const wrong = find({ inputRequests }, { inputRequests: Object.fromEntries(requests) });
+  return wrong && `"${wrong.slice(1)}`;
+}
