@@ -43,7 +43,8 @@ export class CoreClient implements AsyncDisposable {
   declare protected session: Session | undefined;
   /** @internal Whether it was closed. */
   closed = false;
-  #closing: AbortController | undefined;
+  /** End the pauses before further attempts. A signal would belong to the request that made it, where requests share a client. */
+  readonly #pauses = new Set<(reason: unknown) => void>();
   readonly #retries: Retries;
   readonly #handle: RequestHandler;
   #opening: Promise<Session> | undefined;
@@ -164,7 +165,7 @@ export class CoreClient implements AsyncDisposable {
   /** Ends everything: calls in flight, the session at the server, the process. Idempotent. */
   async close(): Promise<void> {
     this.closed = true;
-    this.#closing?.abort(new ConnectionClosedError("The client is closed"));
+    for (const end of this.#pauses) end(new ConnectionClosedError("The client is closed"));
     const closed = this.parts.transport.close();
     this.session?.stop();
     await closed;
@@ -269,10 +270,13 @@ export class CoreClient implements AsyncDisposable {
         const final = this.closed || (method === "initialize" && transport.kind === "channel");
         const delay = final ? Infinity : this.#retries.delay(error, method, attempts++, options.idempotent);
         if (!(endsAt - clock.monotonic() > delay)) throw finalError(error, method, this.label);
-        let stop: (() => void) | undefined;
-        const slept = new Promise<void>((resolve) => stop = clock.schedule(resolve, delay));
-        this.#closing ??= new AbortController();
-        await unlessAborted(unlessAborted(slept, options.signal), this.#closing.signal).finally(stop);
+        let over: (() => void) | undefined;
+        const pause = new Promise<void>((resolve, reject) => {
+          const stop = clock.schedule(resolve, delay);
+          this.#pauses.add(reject);
+          over = () => this.#pauses.delete(reject) && stop();
+        });
+        await unlessAborted(pause, options.signal).finally(over);
       }
     }
   }

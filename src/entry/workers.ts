@@ -1,6 +1,7 @@
 /**
- * The core for Cloudflare Workers: WebSockets that can carry headers, and limits for an isolate of 128 MB. A connection
- * belongs to the request that made it: connect and close within one, or keep the client in a Durable Object.
+ * The core for Cloudflare Workers: WebSockets that can carry headers, and limits for an isolate of 128 MB. A client of a modern server
+ * over HTTP may be kept for the life of the isolate and shared by its requests. Any other connection belongs to the request that made
+ * it: connect and close within one, or keep the client in a Durable Object.
  *
  * @module
  */
@@ -11,6 +12,8 @@ import type { Connect } from "./connect.ts";
 import { createOpenHub } from "./hub.ts";
 import type { OpenHub } from "./hub.ts";
 import { createWithWebSocket } from "./with_websocket.ts";
+import { systemClock } from "../ports.ts";
+import type { Clock } from "../ports.ts";
 import type { WithWebSocket } from "./with_websocket.ts";
 
 export * from "./core.ts";
@@ -29,13 +32,21 @@ export type { KvNamespace, KvStoreOptions } from "../runtime/stores/kv_store.ts"
 export { createR2Store } from "../runtime/stores/r2_store.ts";
 export type { R2Bucket, R2Store, R2StoreOptions } from "../runtime/stores/r2_store.ts";
 
+/** Timers end with the request that set them. */
+const clock: Clock = { ...systemClock, isBound: true };
+
 /**
- * Connects to one MCP server from a Worker. As `connect` of `@causeway/mcp`.
+ * Connects to one MCP server from a Worker. As `connect` of `@causeway/mcp`; and each call has a timer of its own, so that many requests
+ * can share a client whose `era` is `"modern"`: wait for `connect` in one of them, and do not close it.
  *
  * @throws {TypeError} When the target is no URL, transport or snapshot.
  * @throws {McpError} When the server cannot be reached, refuses, or has no revision in common.
  */
-export const connect: Connect = /* @__PURE__ */ createWebConnect(() => ({ openWebSocket, limits: workersLimits }));
+export const connect: Connect = /* @__PURE__ */ createWebConnect(() => ({
+  openWebSocket,
+  limits: workersLimits,
+  clock,
+}));
 
 /**
  * Connects to many MCP servers from a Worker, side by side: answers with what works, and `errors` and `status()` tell of the

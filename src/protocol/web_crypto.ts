@@ -6,6 +6,8 @@
 import { toHex } from "../ports.ts";
 
 const nonceLength = 12;
+// It keeps nothing between two calls.
+const utf8 = new TextEncoder();
 
 /** The SHA-256 of a text (in UTF-8) or of bytes, in hexadecimal digits. */
 export async function sha256(data: string | Uint8Array<ArrayBuffer>): Promise<string> {
@@ -56,7 +58,7 @@ function algorithm(nonce: Uint8Array<ArrayBuffer>, bound: string): AesGcmParams 
 }
 
 function encode(text: string): Uint8Array<ArrayBuffer> {
-  return new TextEncoder().encode(text);
+  return utf8.encode(text);
 }
 
 /** Base64url without padding. */

@@ -1,6 +1,6 @@
 /**
- * A tenant's hub in the Worker: it knows tools, and each call has a client of its own, since an isolate must not share connections among
- * requests.
+ * A tenant's hub in the Worker: it knows tools and calls them. The requests of an isolate share a client for each server, and nothing that
+ * belongs to one of them.
  *
  * @module
  */
@@ -14,6 +14,7 @@ import type { CatalogServer, CatalogTool, HubLike, QualifiedName, ServerConfig }
 import { RoomHub } from "../../src/entry/runner/room_hub.ts";
 import { connect, openHub } from "../../src/entry/workers.ts";
 import type { Store } from "../../src/ports.ts";
+import type { Client } from "../../src/client/client.ts";
 import { InvalidParamsError, McpError } from "../../src/protocol/errors.ts";
 import type { JsonObject } from "../../src/protocol/json_rpc.ts";
 import type { CallToolResult } from "../../src/protocol/types.ts";
@@ -81,6 +82,7 @@ class DirectHub extends HubLayer {
   readonly failed: Set<string> = new Set();
   readonly #servers: ReadonlyMap<string, DirectServer>;
   readonly #relay = createRelay();
+  readonly #clients = new Map<string, Client>();
 
   constructor(hub: HubLike, servers: ReadonlyMap<string, DirectServer>) {
     super(hub);
@@ -102,33 +104,48 @@ class DirectHub extends HubLayer {
   }
 
   async #call(found: CatalogTool | undefined, args: JsonObject, options: HubCallOptions): Promise<CallToolResult> {
-    const { server = "", name = "", tool } = found ?? {};
+    const { server = "", name = "" } = found ?? {};
+    const client = this.#clients.get(server) ?? await this.#connect(server);
+    try {
+      return await client.callTool(name, args, options);
+    } catch (error) {
+      if (error instanceof McpError) error.server = server;
+      const isAnswer = error instanceof McpError && error.delivery === "answered";
+      if (!isAnswer && !options.signal?.aborted) this.failed.add(server);
+      throw error;
+    } finally {
+      // It has another server before it than it was told of: what that one keeps of a session belongs to one request.
+      if (client.era === "legacy") {
+        this.#clients.delete(server);
+        this.failed.add(server);
+      }
+    }
+  }
+
+  /** A client for all requests: what it knows of a modern server belongs to none of them. */
+  async #connect(server: string): Promise<Client> {
     const { config, known } = this.#servers.get(server) ?? {};
-    if (!tool || !config || !known) throw new InvalidParamsError("There is no such tool");
+    if (!config || !known) throw new InvalidParamsError("There is no such tool");
     const { handlers, features } = this.#relay;
     const [target, settings] = argumentsOf({
       name: server,
       config,
-      shared: { handlers, features, stream: false },
+      shared: { handlers, features, stream: false, fetch },
       auth: undefined,
-      // One tool is all that this client is for.
-      known: { ...known, tools: [tool] },
+      known,
       verdict: known.snapshot?.verdict,
       log: () => {},
       ended: () => {},
     });
     const client = await connect(target, settings);
-    try {
-      // Nothing of it is open when it was answered: there is no session.
-      return await client.callTool(name, args, options);
-    } catch (error) {
-      await client.close();
-      if (error instanceof McpError) error.server = server;
-      const isAnswer = error instanceof McpError && error.delivery === "answered";
-      if (!isAnswer && !options.signal?.aborted) this.failed.add(server);
-      throw error;
-    }
+    this.#clients.set(server, client);
+    return client;
   }
+}
+
+/** With the request that it belongs to, the runtime calls it off by itself: a signal of its own would cost more than all its headers. */
+function fetch(url: string, { signal: _ours, ...init }: RequestInit): Promise<Response> {
+  return globalThis.fetch(url, init);
 }
 
 /** Keeps results where the object keeps them. */

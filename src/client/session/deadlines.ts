@@ -90,11 +90,22 @@ export class Deadlines {
   }
 
   /** What has no end has no timer either. */
-  #arm({ expiresAt }: Expiring, now: number): void {
+  #arm(item: Expiring, now: number): void {
+    const { expiresAt } = item;
     if (expiresAt >= this.#wakesAt) return;
+    const wakesAt = Math.min(expiresAt, now + slice);
+    const { clock } = this;
+    if (clock.isBound) return void clock.schedule(() => this.#look(item), wakesAt - now);
     this.#stop?.();
-    this.#wakesAt = Math.min(expiresAt, now + slice);
-    this.#stop = this.clock.schedule(() => this.#wake(), this.#wakesAt - now);
+    this.#wakesAt = wakesAt;
+    this.#stop = clock.schedule(() => this.#wake(), wakesAt - now);
+  }
+
+  /** Each has a timer of its own, which nobody calls off: it ends with the request that it was set in. */
+  #look(item: Expiring): void {
+    const now = this.clock.monotonic();
+    item.expire(now);
+    if (item.after.before === item) this.#arm(item, now);
   }
 
   #wake(): void {

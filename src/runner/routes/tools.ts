@@ -93,15 +93,16 @@ async function callTool(call: Call): Promise<Response> {
   if (!found) throw missing("tool", name);
   await allow(call, found, { hub, given });
   const wantsEvents = call.request.headers.get("accept")?.toLowerCase().includes("text/event-stream") ?? false;
-  const { leaving, parts: { clock, keepAlive } } = call;
-  const run = (onProgress?: (progress: Progress) => void): Promise<CallToolResult> =>
+  const run = (signal: AbortSignal | undefined, onProgress?: (progress: Progress) => void): Promise<CallToolResult> =>
     hub.lease.hub.callTool({ server: found.server, name: found.name }, given, {
       throws: true,
-      signal: leaving.signal,
+      signal,
       ...(onProgress && { onProgress }),
     });
-  if (!wantsEvents) return call.json(await run());
-  return eventStream(progressOf(run, call), {
+  // Some runtimes give requests of a program's own making no signal.
+  if (!wantsEvents) return call.json(await run(call.request.signal ?? undefined));
+  const { leaving, parts: { clock, keepAlive } } = call;
+  return eventStream(progressOf((onProgress) => run(leaving.signal, onProgress), call), {
     clock,
     keepAlive,
     count: (bytes) => call.count(bytes),

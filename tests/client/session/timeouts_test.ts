@@ -24,15 +24,21 @@ import {
 
 const ways: Way[] = ["modern HTTP", "legacy HTTP", "modern pipe", "legacy pipe"];
 
-/** Runs a test on a clock that stands still, in each era over each binding. */
+/** As in Workers: each call has a timer of its own. */
+class BoundClock extends VirtualClock {
+  readonly isBound = true;
+}
+
+/** Runs a test on a clock that stands still, in each era over each binding, with timers that are shared and that are not. */
 function onTheClock(
   name: string,
   run: (client: Client, clock: VirtualClock, server: Peer) => Promise<void>,
   options: { client?: Options; ways?: readonly Way[] } = {},
 ): void {
-  for (const way of options.ways ?? ways) {
-    test(`${name} (${way})`, async () => {
-      const clock = new VirtualClock();
+  const kinds = (options.ways ?? ways).flatMap((way) => [VirtualClock, BoundClock].map((Kind) => ({ way, Kind })));
+  for (const { way, Kind } of kinds) {
+    test(`${name} (${way}, ${Kind.name})`, async () => {
+      const clock = new Kind();
       const era = way.startsWith("modern") ? "modern" : "legacy";
       const http = era === "modern" ? createModernServer({ clock }) : createLegacyServer({ clock });
       const pipe = createPipe({ era, clock });
