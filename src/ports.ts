@@ -10,11 +10,6 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /** Time, as a port: tests drive it by hand, so that no test sleeps. */
 export interface Clock {
-  /**
-   * True where a timer ends with the request in which it was set, as in Workers: then each call of a client has a timer of its own, so
-   * that requests can share the client. Default: false.
-   */
-  readonly isBound?: boolean;
   /** Milliseconds since 1970, for what is stored or compared with another machine's time. */
   now(): number;
   /** Milliseconds that only ever grow, for deadlines and back-off. */

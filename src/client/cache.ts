@@ -48,8 +48,7 @@ export class ResultCache {
       if (entry.expires > this.#clock.now()) return structuredClone(entry.result);
       this.#entries.delete(key);
     }
-    // What another request waits for ends with it.
-    if (!options.share || this.#clock.isBound) return await this.#load(key, options.load);
+    if (!options.share) return await this.#load(key, options.load);
     const shared = this.#underWay.get(key);
     if (shared) return structuredClone(await shared);
     const loading = this.#load(key, options.load);

@@ -43,8 +43,8 @@ export class CoreClient implements AsyncDisposable {
   declare protected session: Session | undefined;
   /** @internal Whether it was closed. */
   closed = false;
-  /** End the pauses before further attempts. A signal would belong to the request that made it, where requests share a client. */
-  readonly #pauses = new Set<(reason: unknown) => void>();
+  /** @internal Ends the pauses before further attempts, when the client is closed. */
+  declare protected closing: AbortController | undefined;
   readonly #retries: Retries;
   readonly #handle: RequestHandler;
   #opening: Promise<Session> | undefined;
@@ -165,7 +165,7 @@ export class CoreClient implements AsyncDisposable {
   /** Ends everything: calls in flight, the session at the server, the process. Idempotent. */
   async close(): Promise<void> {
     this.closed = true;
-    for (const end of this.#pauses) end(new ConnectionClosedError("The client is closed"));
+    this.closing?.abort(new ConnectionClosedError("The client is closed"));
     const closed = this.parts.transport.close();
     this.session?.stop();
     await closed;
@@ -270,13 +270,12 @@ export class CoreClient implements AsyncDisposable {
         const final = this.closed || (method === "initialize" && transport.kind === "channel");
         const delay = final ? Infinity : this.#retries.delay(error, method, attempts++, options.idempotent);
         if (!(endsAt - clock.monotonic() > delay)) throw finalError(error, method, this.label);
-        let over: (() => void) | undefined;
-        const pause = new Promise<void>((resolve, reject) => {
-          const stop = clock.schedule(resolve, delay);
-          this.#pauses.add(reject);
-          over = () => this.#pauses.delete(reject) && stop();
-        });
-        await unlessAborted(pause, options.signal).finally(over);
+        let stop: (() => void) | undefined;
+        const slept = new Promise<void>((resolve) => stop = clock.schedule(resolve, delay));
+        await unlessAborted(
+          unlessAborted(slept, options.signal),
+          (this.closing ??= new AbortController()).signal,
+        ).finally(stop);
       }
     }
   }

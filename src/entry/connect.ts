@@ -52,7 +52,8 @@ export function createWebConnect(ports: () => RuntimePorts): Connect {
   return (target, given = {}) => connectTarget(target, webFilled({ ...ports(), ...given }));
 }
 
-function webFilled(options: ConnectOptions): ConnectOptions {
+/** What programs have that cannot start processes. */
+export function webFilled(options: ConnectOptions): ConnectOptions {
   return {
     validator: createPlainValidator(),
     ...options,

@@ -45,6 +45,7 @@ export interface ConnectOptions extends ClientOptions, CoreConnectOptions {
  * bundle holds only what is named. HTTP is always there.
  *
  * @param target A URL, a transport, or a snapshot; a command or a `ws:` URL where `options.bindings` can.
+ * @param Kind What is made; for our own entries.
  * @throws {TypeError} When the target is none of these.
  * @throws {McpError} When the server cannot be reached, refuses, or has no revision in common.
  *
@@ -58,11 +59,15 @@ export interface ConnectOptions extends ClientOptions, CoreConnectOptions {
  * if (hub.tools().length) throw new Error("it has tools without servers");
  * ```
  */
-export async function connectTarget(target: Target, options: ConnectOptions): Promise<Client> {
+export async function connectTarget(
+  target: Target,
+  options: ConnectOptions,
+  Kind: typeof Client = Client,
+): Promise<Client> {
   options.signal?.throwIfAborted();
   const restored = isSnapshot(target) ? target : undefined;
   const reached = reach(restored?.target ?? target as Exclude<Target, Snapshot>, options, restored);
-  const client = new Client(reached.transport, { ...options, ...reached });
+  const client = new Kind(reached.transport, { ...options, ...reached });
   if (restored) client.restore(restored);
   return await opened(client, options);
 }
@@ -96,6 +101,6 @@ function warnOfPlainText(url: string, { logger }: ConnectOptions): void {
   if (!logger || !/^(http|ws):$/.test(protocol) || loopback.test(hostname)) return;
   logger({
     level: "warning",
-    message: `"${host}" is reached without encryption: use ${protocol.replace(":", "s:")} if it can`,
+    message: `"${host}" is reached without encryption: use ${protocol.replace(":", "s:")}`,
   });
 }

@@ -7,13 +7,13 @@
  */
 import { workersLimits } from "../protocol/limits.ts";
 import { openWebSocket, upgradeWorkers } from "../runtime/workers.ts";
-import { createWebConnect } from "./connect.ts";
+import { IsolateClient } from "../client/isolate_client.ts";
+import { webFilled } from "./connect.ts";
 import type { Connect } from "./connect.ts";
 import { createOpenHub } from "./hub.ts";
 import type { OpenHub } from "./hub.ts";
 import { createWithWebSocket } from "./with_websocket.ts";
-import { systemClock } from "../ports.ts";
-import type { Clock } from "../ports.ts";
+import { connectTarget } from "./targets.ts";
 import type { WithWebSocket } from "./with_websocket.ts";
 
 export * from "./core.ts";
@@ -32,21 +32,16 @@ export type { KvNamespace, KvStoreOptions } from "../runtime/stores/kv_store.ts"
 export { createR2Store } from "../runtime/stores/r2_store.ts";
 export type { R2Bucket, R2Store, R2StoreOptions } from "../runtime/stores/r2_store.ts";
 
-/** Timers end with the request that set them. */
-const clock: Clock = { ...systemClock, isBound: true };
-
 /**
- * Connects to one MCP server from a Worker. As `connect` of `@causeway/mcp`; and each call has a timer of its own, so that many requests
- * can share a client whose `era` is `"modern"`: wait for `connect` in one of them, and do not close it.
+ * Connects to one MCP server from a Worker. As `connect` of `@causeway/mcp`; and each request to a modern server over HTTP has a session
+ * of its own, so that requests of the isolate can share a client whose `era` is `"modern"`: wait for `connect` in one of them, and do
+ * not close it.
  *
  * @throws {TypeError} When the target is no URL, transport or snapshot.
  * @throws {McpError} When the server cannot be reached, refuses, or has no revision in common.
  */
-export const connect: Connect = /* @__PURE__ */ createWebConnect(() => ({
-  openWebSocket,
-  limits: workersLimits,
-  clock,
-}));
+export const connect: Connect = (target, given = {}) =>
+  connectTarget(target, webFilled({ openWebSocket, limits: workersLimits, ...given }), IsolateClient);
 
 /**
  * Connects to many MCP servers from a Worker, side by side: answers with what works, and `errors` and `status()` tell of the

@@ -17,6 +17,6 @@ export function resumed(
   answers: Record<string, JsonObject>,
 ): ResumedInput {
   const missing = Object.keys(inputRequests).find((key) => answers[key] === undefined);
-  if (missing !== undefined) throw new TypeError(`Cannot go on: the answer for "${missing}" is missing`);
+  if (missing !== undefined) throw new TypeError(`Cannot go on without the answer for "${missing}"`);
   return { input: { inputResponses: answers, requestState }, round: round + 1 };
 }

@@ -90,22 +90,11 @@ export class Deadlines {
   }
 
   /** What has no end has no timer either. */
-  #arm(item: Expiring, now: number): void {
-    const { expiresAt } = item;
+  #arm({ expiresAt }: Expiring, now: number): void {
     if (expiresAt >= this.#wakesAt) return;
-    const wakesAt = Math.min(expiresAt, now + slice);
-    const { clock } = this;
-    if (clock.isBound) return void clock.schedule(() => this.#look(item), wakesAt - now);
     this.#stop?.();
-    this.#wakesAt = wakesAt;
-    this.#stop = clock.schedule(() => this.#wake(), wakesAt - now);
-  }
-
-  /** Each has a timer of its own, which nobody calls off: it ends with the request that it was set in. */
-  #look(item: Expiring): void {
-    const now = this.clock.monotonic();
-    item.expire(now);
-    if (item.after.before === item) this.#arm(item, now);
+    this.#wakesAt = Math.min(expiresAt, now + slice);
+    this.#stop = this.clock.schedule(() => this.#wake(), this.#wakesAt - now);
   }
 
   #wake(): void {
