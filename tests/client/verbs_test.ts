@@ -6,6 +6,7 @@ import { objectAt } from "../servers/core/wire.ts";
 import { memoryFetch } from "../servers/memory_fetch.ts";
 import { createModernServer } from "../servers/modern.ts";
 import {
+  connectShared,
   createPipe,
   inEveryWay,
   methodsOf,
@@ -141,16 +142,22 @@ describe("logging, ping, roots, and what has no verb", () => {
     { client: logging },
   );
 
-  test("modern: the level rides on every request once it was set, and never before (C-183)", () =>
-    withModern(async (client, server) => {
-      await client.callTool("log");
-      await client.setLogLevel("debug");
-      await client.callTool("log");
-      await client.listTools();
-      const key = "io.modelcontextprotocol/logLevel";
-      const levels = server.log.map(({ message }) => objectAt(objectAt(message ?? {}, "params"), "_meta")[key]);
-      assertEquals(levels, [undefined, undefined, "debug", "debug"]);
-    }));
+  for (const [kind, connectBy] of [["", connect], [", a shared client", connectShared]] as const) {
+    test(`modern: the level rides on every request once it was set, and never before (C-183${kind})`, () =>
+      withModern(
+        async (client, server) => {
+          await client.callTool("log");
+          await client.setLogLevel("debug");
+          await client.callTool("log");
+          await client.listTools();
+          const key = "io.modelcontextprotocol/logLevel";
+          const levels = server.log.map(({ message }) => objectAt(objectAt(message ?? {}, "params"), "_meta")[key]);
+          assertEquals(levels, [undefined, undefined, "debug", "debug"]);
+        },
+        {},
+        connectBy,
+      ));
+  }
 
   inEveryWay("the level may be given at the start", async (client) => {
     lines.length = 0;

@@ -5,8 +5,10 @@
  */
 import { test } from "node:test";
 import { assertEquals } from "@std/assert";
-import { ChannelTransport, connect, createMemoryPair } from "../../mod.ts";
+import { ChannelTransport, connect, connectTarget, createMemoryPair } from "../../mod.ts";
 import type { CallToolResult, Client, Connect, Revision } from "../../mod.ts";
+import { IsolateClient } from "../../src/client/isolate_client.ts";
+import { webFilled } from "../../src/entry/connect.ts";
 import type { CoreOptions } from "../servers/core/core.ts";
 import type { LedgerView, RecordedRequest } from "../servers/core/ledger.ts";
 import { isJsonObject, type JsonObject, objectAt, type ServerChange } from "../servers/core/wire.ts";
@@ -35,13 +37,21 @@ export interface Sides<ServerOptions> {
   client?: Options;
 }
 
-/** Connects a client to a modern server over HTTP; at the end the server has nothing to complain of. */
+/** As in Workers: a client that requests can share. */
+export const connectShared: Connect = (target, given = {}) => connectTarget(target, webFilled(given), IsolateClient);
+
+/**
+ * Connects a client to a modern server over HTTP; at the end the server has nothing to complain of.
+ *
+ * @param connectBy What connects.
+ */
 export async function withModern(
   run: (client: Client, server: ModernServer) => Promise<void>,
   sides: Sides<ModernOptions> = {},
+  connectBy: Connect = connect,
 ): Promise<void> {
   const server = createModernServer(sides.server);
-  await check(await connect(url, { fetch: memoryFetch(server), ...sides.client }), server, run);
+  await check(await connectBy(url, { fetch: memoryFetch(server), ...sides.client }), server, run);
 }
 
 /** Connects a client to a legacy server over HTTP; at the end the server has nothing to complain of. */
@@ -127,6 +137,14 @@ export function inEveryWay(
 ): void {
   const { client, server, ways = ["modern HTTP", "legacy HTTP", "modern pipe", "legacy pipe"] } = sides;
   for (const way of ways) {
+    if (way === "modern HTTP") {
+      test(`${name} (${way}, a shared client)`, () =>
+        withModern(
+          (client, server) => run(client, server, way),
+          { client, server } as Sides<CoreOptions>,
+          connectShared,
+        ));
+    }
     test(`${name} (${way})`, async () => {
       const both = { ...(client && { client }), ...(server && { server }) };
       if (way === "modern HTTP") return await withModern((client, server) => run(client, server, way), both);

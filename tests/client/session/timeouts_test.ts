@@ -8,6 +8,7 @@ import { memoryFetch } from "../../servers/memory_fetch.ts";
 import { createModernServer } from "../../servers/modern.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 import {
+  connectShared,
   createPipe,
   eventReply,
   front,
@@ -30,8 +31,10 @@ function onTheClock(
   run: (client: Client, clock: VirtualClock, server: Peer) => Promise<void>,
   options: { client?: Options; ways?: readonly Way[] } = {},
 ): void {
-  for (const way of options.ways ?? ways) {
-    test(`${name} (${way})`, async () => {
+  const kinds = (options.ways ?? ways).map((way) => ({ way, connectBy: connect, kind: "" }));
+  const shared = { way: "modern HTTP", connectBy: connectShared, kind: ", a shared client" } as const;
+  for (const { way, connectBy, kind } of [...kinds, ...kinds.some(({ way }) => way === shared.way) ? [shared] : []]) {
+    test(`${name} (${way}${kind})`, async () => {
       const clock = new VirtualClock();
       const era = way.startsWith("modern") ? "modern" : "legacy";
       const http = era === "modern" ? createModernServer({ clock }) : createLegacyServer({ clock });
@@ -39,7 +42,7 @@ function onTheClock(
       const server: Peer = way.endsWith("pipe") ? pipe.server : http;
       const target = way.endsWith("pipe") ? pipe.transport : url;
       const given = { fetch: memoryFetch(http), clock, ...options.client };
-      const client = await clock.until(connect(target, given));
+      const client = await clock.until(connectBy(target, given));
       try {
         await run(client, clock, server);
       } finally {
