@@ -7,7 +7,7 @@
  */
 import { workersLimits } from "../protocol/limits.ts";
 import { openWebSocket, upgradeWorkers } from "../runtime/workers.ts";
-import { IsolateClient } from "../client/isolate_client.ts";
+import { IsolateClient } from "../client/extras/isolate_client.ts";
 import { webFilled } from "./connect.ts";
 import type { Connect } from "./connect.ts";
 import { createOpenHub } from "./hub.ts";
@@ -40,8 +40,7 @@ export type { R2Bucket, R2Store, R2StoreOptions } from "../runtime/stores/r2_sto
  * @throws {TypeError} When the target is no URL, transport or snapshot.
  * @throws {McpError} When the server cannot be reached, refuses, or has no revision in common.
  */
-export const connect: Connect = (target, given = {}) =>
-  connectTarget(target, webFilled({ openWebSocket, limits: workersLimits, ...given }), IsolateClient);
+export const connect: Connect = /* @__PURE__ */ createIsolateConnect();
 
 /**
  * Connects to many MCP servers from a Worker, side by side: answers with what works, and `errors` and `status()` tell of the
@@ -71,3 +70,8 @@ export const openHub: OpenHub = /* @__PURE__ */ createOpenHub(connect, { concurr
  * ```
  */
 export const withWebSocket: WithWebSocket = /* @__PURE__ */ createWithWebSocket(upgradeWorkers);
+
+function createIsolateConnect(): Connect {
+  const ports = { openWebSocket, limits: workersLimits };
+  return (target, given = {}) => connectTarget(target, webFilled({ ...ports, ...given }), IsolateClient);
+}

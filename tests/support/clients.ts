@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { assertEquals } from "@std/assert";
 import { ChannelTransport, connect, connectTarget, createMemoryPair } from "../../mod.ts";
 import type { CallToolResult, Client, Connect, Revision } from "../../mod.ts";
-import { IsolateClient } from "../../src/client/isolate_client.ts";
+import { IsolateClient } from "../../src/client/extras/isolate_client.ts";
 import { webFilled } from "../../src/entry/connect.ts";
 import type { CoreOptions } from "../servers/core/core.ts";
 import type { LedgerView, RecordedRequest } from "../servers/core/ledger.ts";

@@ -96,8 +96,8 @@ async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-describe("one client for all requests of an isolate", { concurrency: false, skip }, () => {
-  test("serves those that come one after the other, and many at once", async () => {
+describe("one client for all requests of an isolate", { concurrency: false }, () => {
+  test("serves those that come one after the other, and many at once", { skip }, async () => {
     assertEquals(await ask({ tool: "echo", text: "first" }), "first");
     const texts = Array.from({ length: 200 }, (_, at) => `text ${at}`);
     assertEquals(await Promise.all(texts.map((text) => ask({ tool: "echo", text }))), texts);
@@ -105,7 +105,7 @@ describe("one client for all requests of an isolate", { concurrency: false, skip
     assertEquals(await Promise.all(Array.from({ length: 20 }, () => ask({ list: "" }))), Array(20).fill(2));
   });
 
-  test("ends each call by its own deadline, when the request that came before is long over", async () => {
+  test("ends each call by its own deadline, when the request that came before is long over", { skip }, async () => {
     assertEquals(await ask({ tool: "echo", text: "before" }), "before");
     const late = ask({ tool: "wait", text: "late", timeout: "300" });
     await until(() => waiting.has("late"));
@@ -116,7 +116,7 @@ describe("one client for all requests of an isolate", { concurrency: false, skip
     called.splice(0);
   });
 
-  test("lets one end late that another one began beside", async () => {
+  test("lets one end late that another one began beside", { skip }, async () => {
     const slow = ask({ tool: "wait", text: "slow" });
     await until(() => waiting.has("slow"));
     for (let at = 0; at < 30; at++) assertEquals(await ask({ tool: "echo", text: `${at}` }), `${at}`);
@@ -126,7 +126,7 @@ describe("one client for all requests of an isolate", { concurrency: false, skip
     called.splice(0);
   });
 
-  test("calls off what its caller leaves, and nothing else", async () => {
+  test("calls off what its caller leaves, and nothing else", { skip }, async () => {
     const stays = ask({ tool: "wait", text: "stays" });
     const controller = new AbortController();
     const leaves = ask({ tool: "wait", text: "leaves" }, controller.signal);
@@ -140,7 +140,7 @@ describe("one client for all requests of an isolate", { concurrency: false, skip
     called.splice(0);
   });
 
-  test("repeats what may be repeated, in each request for itself", async () => {
+  test("repeats what may be repeated, in each request for itself", { skip }, async () => {
     for (let at = 0; at < 3; at++) {
       outages = 1;
       assertEquals(await ask({ list: "" }), 2, `round ${at}`);

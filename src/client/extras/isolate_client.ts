@@ -4,13 +4,13 @@
  *
  * @module
  */
-import type { JsonObject } from "../protocol/json_rpc.ts";
-import type { LoggingLevel } from "../protocol/types.ts";
-import { Client } from "./client.ts";
-import type { Call } from "./session/call.ts";
-import { ModernSession, sayLevel } from "./session/modern_session.ts";
-import type { RequestOptions } from "./session/request.ts";
-import type { Session } from "./session/session.ts";
+import type { JsonObject } from "../../protocol/json_rpc.ts";
+import type { LoggingLevel } from "../../protocol/types.ts";
+import { Client } from "../client.ts";
+import type { Call } from "../session/call.ts";
+import { ModernSession, sayLevel } from "../session/modern_session.ts";
+import type { RequestOptions } from "../session/request.ts";
+import type { Session } from "../session/session.ts";
 
 /**
  * A client whose requests to a modern server over HTTP have nothing in common but what was found out about it: each has a session of
