@@ -30,6 +30,17 @@ describe("agents as models", () => {
     assertEquals(pieces.join(""), "You said: hello");
   });
 
+  it("say whether their answer was cut at the bound of who asked", async () => {
+    await using world = await createWorld();
+    for (const [content, reason] of [["cut", "length"], ["hello", "stop"]] as const) {
+      const body = ask(content, { max_tokens: 3 });
+      const { choices } = await (await world.ask(path, { body })).json();
+      assertEquals(choices[0].finish_reason, reason);
+      const stream = await (await world.ask(path, { body: { ...body, stream: true } })).text();
+      assertEquals(/"finish_reason":"(\w+)"/.exec(stream)?.[1], reason);
+    }
+  });
+
   it("have nobody to ask, so what wants a person is declined", async () => {
     await using world = await createWorld();
     const completion = await (await world.ask(path, { body: ask("ask") })).json();

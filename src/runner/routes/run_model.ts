@@ -62,7 +62,7 @@ async function* respond(
         isOver = true;
         // What was not streamed piece by piece is still the answer.
         if (!told.size && event.text) yield event.text;
-        return { usage: event.usage };
+        return { usage: event.usage, finishReason: event.finish === "length" ? "length" : "stop" };
       } else if (event.type === "failed") {
         isOver = true;
         const isLength = event.error.code === "token_budget" || event.error.code === "step_budget";
