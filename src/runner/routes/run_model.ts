@@ -48,6 +48,7 @@ async function* respond(
   try {
     for await (const { event } of runs.events(id, { signal: context.signal })) {
       if (event.type === "text") {
+        if (told.size && !told.has(event.step)) yield "\n\n";
         told.add(event.step);
         yield event.text;
       } else if (event.type === "restarted" && told.has(event.step)) {
