@@ -1,11 +1,11 @@
 /** What an isolate has borrowed: never used by other settings than it was lent for, and given back when it is not used. */
 import { assertEquals, assertRejects } from "@std/assert";
 import { describe, test } from "node:test";
-import { sha256 } from "../../src/protocol/web_crypto.ts";
-import { BorrowedTools } from "../../workers/direct/borrowed_tools.ts";
-import type { DirectRequest, DirectTools, Loan } from "../../workers/direct/loan.ts";
-import type { RunnerEnv } from "../../workers/env.ts";
-import type { TenantSettings } from "../../workers/operator/config.ts";
+import { sha256 } from "../../../src/protocol/web_crypto.ts";
+import { BorrowedTools } from "../../../workers/direct/borrowed_tools.ts";
+import type { DirectRequest, DirectTools, Loan } from "../../../workers/direct/loan.ts";
+import type { RunnerEnv } from "../../../workers/env.ts";
+import type { TenantSettings } from "../../../workers/operator/config.ts";
 
 type Lend = Extract<DirectRequest, { ask: "lend" }>;
 

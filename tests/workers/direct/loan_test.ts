@@ -1,8 +1,8 @@
 /** What the Worker asks the object of a tenant for itself: the tenant is named whole, and nobody else can ask. */
 import { assertEquals } from "@std/assert";
 import { describe, test } from "node:test";
-import { askTenant, directHeader, tenantOfDirect } from "../../workers/direct/loan.ts";
-import type { RunnerEnv } from "../../workers/env.ts";
+import { askTenant, directHeader, tenantOfDirect } from "../../../workers/direct/loan.ts";
+import type { RunnerEnv } from "../../../workers/env.ts";
 
 const secret = "a secret of 32 characters or more";
 
