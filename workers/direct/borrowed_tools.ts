@@ -45,20 +45,26 @@ export class BorrowedTools {
 
   /** Whether nothing is under way, and nothing of a loan is left. */
   get isIdle(): boolean {
-    return this.#underWay === 0 && this.#until <= Date.now();
+    return this.#underWay === 0 && !this.#isNow;
   }
 
   /** Whether it is time to borrow. What was refused is not asked for again before its time. */
   isDue({ text }: TenantSettings): boolean {
     const now = Date.now();
-    if (this.#busyUntil > now) return false;
-    return this.#settings !== text || this.#until <= now || (this.#requests <= 0 && this.#wanted > 0);
+    if (this.#busyUntil > now && this.#busyUntil <= now + patience) return false;
+    return this.#settings !== text || !this.#isNow || (this.#requests <= 0 && this.#wanted > 0);
   }
 
   /** A tool that may be called here, by the name that it has among all tools of the tenant. */
   find(name: string, { text }: TenantSettings): CatalogTool | undefined {
-    const isGood = this.#settings === text && this.#until > Date.now();
+    const isGood = this.#settings === text && this.#isNow;
     return isGood && this.#isLeft ? this.#hub?.find(name) : undefined;
+  }
+
+  /** Whether a loan is good. A clock that was turned back makes none longer. */
+  get #isNow(): boolean {
+    const left = this.#until - Date.now();
+    return left > 0 && left <= loanTime;
   }
 
   get #isLeft(): boolean {
@@ -92,7 +98,7 @@ export class BorrowedTools {
    */
   async borrow(env: RunnerEnv, settings: TenantSettings): Promise<void> {
     const begun = Date.now();
-    const isUsedUp = this.#wanted > 0 && this.#until > begun && this.#requests <= 0;
+    const isUsedUp = this.#wanted > 0 && this.#isNow && this.#requests <= 0;
     const isTooMuch = this.#wanted === 0 || this.#requests * 2 > this.#wanted;
     const wanted = isUsedUp ? Math.min(most, this.#wanted * 4) : isTooMuch ? first : this.#wanted;
     const left = { requests: Math.max(0, this.#requests), bytes: this.#bytes };

@@ -99,4 +99,21 @@ describe("what was borrowed", () => {
     await borrowed.borrow(env, rotated);
     assertEquals(asked.at(-1)?.left, { requests: wanted.requests, bytes: wanted.bytes });
   });
+
+  test("ends in its time, also when the clock is turned back", async () => {
+    const { env } = envOf((one) => loan(old, one));
+    const borrowed = new BorrowedTools("acme");
+    const { now } = Date;
+    try {
+      const start = now();
+      await borrowed.borrow(env, old);
+      assertEquals([borrowed.isDue(old), borrowed.find("data__read", old)?.name], [false, "read"]);
+      for (const jump of [10_001, -3_600_000]) {
+        Date.now = () => start + jump;
+        assertEquals([borrowed.isDue(old), borrowed.find("data__read", old)], [true, undefined], String(jump));
+      }
+    } finally {
+      Date.now = now;
+    }
+  });
 });
