@@ -14,7 +14,7 @@ import type { CatalogServer, CatalogTool, HubLike, QualifiedName, ServerConfig }
 import { RoomHub } from "../../src/entry/runner/room_hub.ts";
 import { connect, openHub } from "../../src/entry/workers.ts";
 import type { Store } from "../../src/ports.ts";
-import { InvalidParamsError, McpError } from "../../src/protocol/errors.ts";
+import { InvalidParamsError, McpError, UnauthorizedError } from "../../src/protocol/errors.ts";
 import type { JsonObject } from "../../src/protocol/json_rpc.ts";
 import type { CallToolResult } from "../../src/protocol/types.ts";
 import type { TenantHub } from "../../src/runner/mod.ts";
@@ -69,7 +69,8 @@ export async function createDirectHub(
       const meant = tools.get(name);
       const found = hub.findTool(name);
       const isMeant = found?.server === meant?.server && found?.name === meant?.name;
-      return found && isMeant && !direct.failed.has(found.server) ? found : undefined;
+      const { failed, refusing } = direct;
+      return found && isMeant && !failed.has(found.server) && !refusing.has(found.server) ? found : undefined;
     },
     trust: () => direct.failed.clear(),
   });
@@ -79,6 +80,8 @@ export async function createDirectHub(
 class DirectHub extends HubLayer {
   /** Servers that did not answer. */
   readonly failed: Set<string> = new Set();
+  /** Servers that want another proof than they were given: only the object can sign in. */
+  readonly refusing: Set<string> = new Set();
   readonly #servers: ReadonlyMap<string, DirectServer>;
   readonly #relay = createRelay();
 
@@ -125,7 +128,8 @@ class DirectHub extends HubLayer {
       await client.close();
       if (error instanceof McpError) error.server = server;
       const isAnswer = error instanceof McpError && error.delivery === "answered";
-      if (!isAnswer && !options.signal?.aborted) this.failed.add(server);
+      if (error instanceof UnauthorizedError) this.refusing.add(server);
+      else if (!isAnswer && !options.signal?.aborted) this.failed.add(server);
       throw error;
     }
   }
