@@ -181,6 +181,43 @@ describe("a session that is kept", () => {
   });
 });
 
+describe("a session that is kept elsewhere", () => {
+  test("is there again when its server can be opened again", async () => {
+    const store = new TestStore();
+    const sessions = { store: createSessionStore(store) };
+    const first = createHandler(perCaller(() => serverOf("one")), { auth: authOf, sessions });
+    const session = await openSession({ handler: first }, ada);
+    first.close();
+    const given: (() => Servable)[] = [
+      () => {
+        throw new Error("the database is down");
+      },
+      () => {
+        throw new InvalidRequestError("No seat", { rpcCode: -32600 });
+      },
+    ];
+    const logs: unknown[] = [];
+    const second = createHandler(perCaller(() => given.shift()?.() ?? serverOf("two")), {
+      auth: authOf,
+      sessions,
+      logger: ({ message }) => void logs.push(message),
+    });
+    const call = async () => {
+      const body = { jsonrpc: "2.0", id: 9, method: "tools/call", params: { name: "whose" } };
+      const headers = { "content-type": "application/json", ...ada, "mcp-session-id": session.id! };
+      const response = await second(send("POST", headers, { body: JSON.stringify(body) }));
+      return response.ok ? (await response.json()).result.content[0].text : response.status;
+    };
+    // Two at once wait for the same server.
+    assertEquals(await Promise.all([call(), call()]), [503, 503]);
+    assertEquals(logs.includes("There is no server for a caller"), true);
+    // Who may not have one begins anew, and is told why then.
+    assertEquals(await call(), 404);
+    assertEquals(await call(), "canary-two");
+    second.close();
+  });
+});
+
 describe("a stream of changes", () => {
   test("that is asked for while the handler closes ends at once", async () => {
     const given = gate<Servable>();
