@@ -69,8 +69,8 @@ export async function createDirectHub(
       const meant = tools.get(name);
       const found = hub.findTool(name);
       const isMeant = found?.server === meant?.server && found?.name === meant?.name;
-      const { failed, refusing } = direct;
-      return found && isMeant && !failed.has(found.server) && !refusing.has(found.server) ? found : undefined;
+      const { failed, beyond } = direct;
+      return found && isMeant && !failed.has(found.server) && !beyond.has(found.server) ? found : undefined;
     },
     trust: () => direct.failed.clear(),
   });
@@ -80,8 +80,8 @@ export async function createDirectHub(
 class DirectHub extends HubLayer {
   /** Servers that did not answer. */
   readonly failed: Set<string> = new Set();
-  /** Servers that want another proof than they were given: only the object can sign in. */
-  readonly refusing: Set<string> = new Set();
+  /** Servers that want what only the object has: a token, or a session. */
+  readonly beyond: Set<string> = new Set();
   readonly #servers: ReadonlyMap<string, DirectServer>;
   readonly #relay = createRelay();
 
@@ -122,13 +122,19 @@ class DirectHub extends HubLayer {
     });
     const client = await connect(target, settings);
     try {
-      // Nothing of it is open when it was answered: there is no session.
-      return await client.callTool(name, args, options);
+      const result = await client.callTool(name, args, options);
+      // Without a session nothing of it is open when it was answered.
+      if (client.era !== "modern") {
+        this.beyond.add(server);
+        // What was answered stays so.
+        await client.close().catch(() => {});
+      }
+      return result;
     } catch (error) {
       await client.close();
       if (error instanceof McpError) error.server = server;
       const isAnswer = error instanceof McpError && error.delivery === "answered";
-      if (error instanceof UnauthorizedError) this.refusing.add(server);
+      if (error instanceof UnauthorizedError) this.beyond.add(server);
       else if (!isAnswer && !options.signal?.aborted) this.failed.add(server);
       throw error;
     }

@@ -45,4 +45,32 @@ describe("a server that is called past the object", () => {
       assertEquals(other.find("data__read"), undefined, String(status));
     }
   });
+
+  test("is called through it when it wants sessions by now, and none is left open there", async () => {
+    const server = new McpServer({ name: "data", version: "1.0.0" });
+    let calls = 0;
+    server.tool("read", {}, () => `call ${++calls}`);
+    let handler = createHandler(server);
+    const open = new Set<string>();
+    const answer = async (request: Request): Promise<Response> => {
+      const response = await handler(request);
+      const id = response.headers.get("mcp-session-id");
+      if (id !== null) open.add(id);
+      if (request.method === "DELETE") open.delete(request.headers.get("mcp-session-id") ?? "");
+      return response;
+    };
+    await using host = await serveHttp(answer, { port: 0 });
+    const servers = { data: { url: `http://127.0.0.1:${host.port}/mcp` } };
+    await using hub = await openHub(servers);
+    await hub.callTool({ server: "data", name: "read" });
+    const names = [["data__read", "data", "read"]] as const;
+    const tools = { servers: hub.catalog().servers, names };
+    const direct = await createDirectHub(tools, { env: {} as unknown as RunnerEnv, tenant: "acme", servers });
+    handler = createHandler(server, { eras: ["legacy"] });
+    const { content } = await direct.callTool({ server: "data", name: "read" }, {}, { throws: true });
+    assertEquals(content, [{ type: "text", text: "call 2" }]);
+    assertEquals([direct.find("data__read"), open.size], [undefined, 0]);
+    direct.trust();
+    assertEquals(direct.find("data__read"), undefined);
+  });
 });
