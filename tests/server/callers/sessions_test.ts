@@ -188,20 +188,14 @@ describe("a session that is kept elsewhere", () => {
     const first = createHandler(perCaller(() => serverOf("one")), { auth: authOf, sessions });
     const session = await openSession({ handler: first }, ada);
     first.close();
-    const given: (() => Servable)[] = [
-      () => {
-        throw new Error("the database is down");
-      },
-      () => {
-        throw new InvalidRequestError("No seat", { rpcCode: -32600 });
-      },
-    ];
+    let wrong: Error | undefined = new Error("the database is down");
     const logs: unknown[] = [];
-    const second = createHandler(perCaller(() => given.shift()?.() ?? serverOf("two")), {
-      auth: authOf,
-      sessions,
-      logger: ({ message }) => void logs.push(message),
-    });
+    const serve = (): Servable => {
+      if (wrong) throw wrong;
+      return serverOf("two");
+    };
+    const logger = ({ message }: { readonly message: string }): void => void logs.push(message);
+    const second = createHandler(perCaller(serve), { auth: authOf, sessions, logger });
     const call = async () => {
       const body = { jsonrpc: "2.0", id: 9, method: "tools/call", params: { name: "whose" } };
       const headers = { "content-type": "application/json", ...ada, "mcp-session-id": session.id! };
@@ -212,7 +206,9 @@ describe("a session that is kept elsewhere", () => {
     assertEquals(await Promise.all([call(), call()]), [503, 503]);
     assertEquals(logs.includes("There is no server for a caller"), true);
     // Who may not have one begins anew, and is told why then.
+    wrong = new InvalidRequestError("No seat", { rpcCode: -32600 });
     assertEquals(await call(), 404);
+    wrong = undefined;
     assertEquals(await call(), "canary-two");
     second.close();
   });
