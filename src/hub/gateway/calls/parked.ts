@@ -5,7 +5,7 @@
  */
 import type { Passage } from "./passage.ts";
 
-/** How many calls may wait. */
+/** How many calls of one caller may wait. */
 const most = 1_000;
 
 /** A call that waits. */
@@ -23,11 +23,13 @@ export interface ParkedCall {
 export class ParkedCalls {
   readonly #calls = new Map<string, ParkedCall>();
 
-  /** Keeps a call; with one too many, the oldest is given up. */
+  /** Keeps a call; with one too many of its caller, the oldest of theirs is given up. */
   add(id: string, call: ParkedCall): void {
     this.#calls.set(id, call);
-    const [oldest] = this.#calls.values();
-    if (this.#calls.size > most) oldest?.expire();
+    if (this.#calls.size <= most) return;
+    const { caller } = call.passage;
+    const own = [...this.#calls.values()].filter(({ passage }) => passage.caller === caller);
+    if (own.length > most) own[0]?.expire();
   }
 
   /** Takes the call of somebody out; undefined when there is none of theirs at this server. */
