@@ -121,8 +121,7 @@ export class TenantObject {
       execute: async (task, world) => {
         const { agent, leave } = await patiently(world, async () => {
           const principal = principalOf(owner, this.#tenant ?? "");
-          const room = await this.#open();
-          return { agent: await room.agent(name, principal), leave: room.enter() };
+          return await (await this.#open()).begin(name, principal);
         });
         try {
           return agent ? await agent.execute(task, world) : forbidden(name);

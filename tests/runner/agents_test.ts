@@ -4,6 +4,8 @@ import { describe, it } from "node:test";
 import { Agent, AgentRun, directiveModel } from "../../src/agent/mod.ts";
 import { createKeyList, createPolicy, createRunner, nameIn, Refusal } from "../../src/runner/mod.ts";
 import type { AccessRule, AgentParts, OfferedAgent, Policy } from "../../src/runner/mod.ts";
+import type { RunWorld } from "../../src/agent/loop/seam.ts";
+import { patiently } from "../../src/runner/tenants/agents.ts";
 import { gather } from "../agent/loop/support/scene.ts";
 import { VirtualClock } from "../support/virtual_clock.ts";
 import { createWorld } from "./support/world.ts";
@@ -168,6 +170,27 @@ describe("an agent of a tenant", () => {
     assert((await textOf(run)).includes("acme/alpha/echo"));
     assertEquals(tried, 3);
     assertEquals((await scene.world.ask("/healthz")).status, 200);
+  });
+
+  it("leaves nothing behind on its signal, however long it waits", async () => {
+    const clock = new VirtualClock();
+    let tried = 0;
+    let listening = 0;
+    const { signal } = new AbortController();
+    const counted = new Proxy(signal, {
+      get(target, key) {
+        if (key === "addEventListener") listening++;
+        if (key === "removeEventListener") listening--;
+        const value: unknown = Reflect.get(target, key, target);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+    const world = { clock, signal: counted } as unknown as RunWorld;
+    const work = () => tried++ < 50 ? Promise.reject(new Refusal(503, "unavailable", "no")) : Promise.resolve("begun");
+    let begun: string | undefined;
+    void patiently(world, work).then((value) => begun = value);
+    for (let turn = 0; turn < 100 && !begun; turn++) await clock.advance(10_000);
+    assertEquals([begun, tried, listening, clock.waiting], ["begun", 51, 0, 0]);
   });
 
   it("is cancelled while it waits", async () => {

@@ -30,6 +30,32 @@ describe("agents as models", () => {
     assertEquals(pieces.join(""), "You said: hello");
   });
 
+  it("say whether their answer was cut at the bound of who asked", async () => {
+    await using world = await createWorld();
+    for (const [content, reason] of [["cut", "length"], ["hello", "stop"]] as const) {
+      const body = ask(content, { max_tokens: 3 });
+      const { choices } = await (await world.ask(path, { body })).json();
+      assertEquals(choices[0].finish_reason, reason);
+      const stream = await (await world.ask(path, { body: { ...body, stream: true } })).text();
+      assertEquals(/"finish_reason":"(\w+)"/.exec(stream)?.[1], reason);
+    }
+  });
+
+  it("keep the texts of different steps apart", async () => {
+    await using world = await createWorld();
+    const runs = world.runs("acme");
+    const asking = world.ask(path, { body: ask("hang") });
+    while ((await runs.list()).length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    const [{ id } = { id: "" }] = await runs.list();
+    runs.tell(id, { type: "text", step: 1, text: "Let me " });
+    runs.tell(id, { type: "text", step: 1, text: "look." });
+    runs.tell(id, { type: "text", step: 3, text: "It is 4." });
+    const usage = { inputTokens: 1, outputTokens: 1 };
+    runs.tell(id, { type: "succeeded", text: "It is 4.", usage, steps: 3 });
+    const { choices } = await (await asking).json();
+    assertEquals(choices[0].message.content, "Let me look.\n\nIt is 4.");
+  });
+
   it("have nobody to ask, so what wants a person is declined", async () => {
     await using world = await createWorld();
     const completion = await (await world.ask(path, { body: ask("ask") })).json();

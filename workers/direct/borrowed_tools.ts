@@ -36,6 +36,8 @@ export class BorrowedTools {
   #wanted: number = first;
   #underWay = 0;
   #busyUntil = 0;
+  /** Counts what was asked. */
+  #turn = 0;
 
   constructor(tenant: string) {
     this.#tenant = tenant;
@@ -43,20 +45,26 @@ export class BorrowedTools {
 
   /** Whether nothing is under way, and nothing of a loan is left. */
   get isIdle(): boolean {
-    return this.#underWay === 0 && this.#until <= Date.now();
+    return this.#underWay === 0 && !this.#isNow;
   }
 
   /** Whether it is time to borrow. What was refused is not asked for again before its time. */
   isDue({ text }: TenantSettings): boolean {
     const now = Date.now();
-    if (this.#busyUntil > now) return false;
-    return this.#settings !== text || this.#until <= now || (this.#requests <= 0 && this.#wanted > 0);
+    if (this.#busyUntil > now && this.#busyUntil <= now + patience) return false;
+    return this.#settings !== text || !this.#isNow || (this.#requests <= 0 && this.#wanted > 0);
   }
 
   /** A tool that may be called here, by the name that it has among all tools of the tenant. */
   find(name: string, { text }: TenantSettings): CatalogTool | undefined {
-    const isGood = this.#settings === text && this.#until > Date.now();
+    const isGood = this.#settings === text && this.#isNow;
     return isGood && this.#isLeft ? this.#hub?.find(name) : undefined;
+  }
+
+  /** Whether a loan is good. A clock that was turned back makes none longer. */
+  get #isNow(): boolean {
+    const left = this.#until - Date.now();
+    return left > 0 && left <= loanTime;
   }
 
   get #isLeft(): boolean {
@@ -90,17 +98,20 @@ export class BorrowedTools {
    */
   async borrow(env: RunnerEnv, settings: TenantSettings): Promise<void> {
     const begun = Date.now();
-    const isUsedUp = this.#until > begun && this.#requests <= 0;
+    const isUsedUp = this.#wanted > 0 && this.#isNow && this.#requests <= 0;
     const isTooMuch = this.#wanted === 0 || this.#requests * 2 > this.#wanted;
     const wanted = isUsedUp ? Math.min(most, this.#wanted * 4) : isTooMuch ? first : this.#wanted;
     const left = { requests: Math.max(0, this.#requests), bytes: this.#bytes };
     const isKnown = this.#settings === settings.text;
+    const turn = ++this.#turn;
     this.#busyUntil = begun + patience;
     this.#requests =
       this.#bytes =
       this.#places =
       this.#wanted =
         0;
+    // What calls by other settings must not be left over where nothing can be borrowed.
+    if (!isKnown) this.#hub = this.#version = undefined;
     this.#settings = settings.text;
     this.#until = begun + loanTime;
     try {
@@ -110,25 +121,40 @@ export class BorrowedTools {
         left,
         known: isKnown ? this.#version : undefined,
       }) as Loan;
-      // Where the two have read different configs, the object answers.
-      if (loan.settings !== await sha256(settings.text)) this.#hub = this.#version = undefined;
-      else await this.#accept(loan, env, settings);
-      if (this.#hub && loan.allowance.requests > 0) this.#wanted = wanted;
+      const { requests, bytes, concurrent } = loan.allowance;
+      const isTaken = await this.#accept(loan, turn, { env, settings });
+      // Also what cannot be used was lent: it is given back with the next question.
+      this.#requests += requests;
+      this.#bytes += bytes;
+      if (!isTaken) return;
+      this.#places = concurrent;
+      if (requests > 0) this.#wanted = wanted;
     } finally {
-      this.#busyUntil = 0;
+      if (turn === this.#turn) this.#busyUntil = 0;
     }
   }
 
-  async #accept({ allowance, tools, version }: Loan, env: RunnerEnv, settings: TenantSettings): Promise<void> {
-    if (tools) {
+  /** Whether there is a hub of what was lent now: the last question alone counts. */
+  async #accept(
+    { settings: lentBy, tools, version }: Loan,
+    turn: number,
+    { env, settings }: { readonly env: RunnerEnv; readonly settings: TenantSettings },
+  ): Promise<boolean> {
+    // Where the two have read different configs, the object answers.
+    const isSame = lentBy === await sha256(settings.text);
+    let hub: DirectTenantHub | undefined;
+    if (isSame && tools) {
       // It is wanted now, and not when the isolate starts.
       const { createDirectHub } = await import("./direct_hub.ts");
-      this.#hub = await createDirectHub(tools, { env, tenant: this.#tenant, servers: settings.servers });
+      hub = await createDirectHub(tools, { env, tenant: this.#tenant, servers: settings.servers });
+    }
+    if (turn !== this.#turn) return false;
+    if (!isSame) this.#hub = this.#version = undefined;
+    else if (hub) {
+      this.#hub = hub;
       this.#version = version;
     }
     this.#hub?.trust();
-    this.#requests = allowance.requests;
-    this.#bytes = allowance.bytes;
-    this.#places = allowance.concurrent;
+    return this.#hub !== undefined;
   }
 }

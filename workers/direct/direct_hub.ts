@@ -15,7 +15,7 @@ import { RoomHub } from "../../src/entry/runner/room_hub.ts";
 import { connect, openHub } from "../../src/entry/workers.ts";
 import type { Store } from "../../src/ports.ts";
 import type { Client } from "../../src/client/client.ts";
-import { InvalidParamsError, McpError } from "../../src/protocol/errors.ts";
+import { InvalidParamsError, McpError, UnauthorizedError } from "../../src/protocol/errors.ts";
 import type { JsonObject } from "../../src/protocol/json_rpc.ts";
 import type { CallToolResult } from "../../src/protocol/types.ts";
 import type { TenantHub } from "../../src/runner/mod.ts";
@@ -48,6 +48,12 @@ interface DirectServer {
   readonly known: CatalogServer;
 }
 
+/** A client, and how many calls it has under way. */
+interface SharedClient {
+  readonly client: Client;
+  calls: number;
+}
+
 /** Makes a hub of tools that were lent. Nothing is sent before the first call. */
 export async function createDirectHub(
   { servers: known, names }: DirectTools,
@@ -70,7 +76,8 @@ export async function createDirectHub(
       const meant = tools.get(name);
       const found = hub.findTool(name);
       const isMeant = found?.server === meant?.server && found?.name === meant?.name;
-      return found && isMeant && !direct.failed.has(found.server) ? found : undefined;
+      const { failed, beyond } = direct;
+      return found && isMeant && !failed.has(found.server) && !beyond.has(found.server) ? found : undefined;
     },
     trust: () => direct.failed.clear(),
   });
@@ -80,9 +87,11 @@ export async function createDirectHub(
 class DirectHub extends HubLayer {
   /** Servers that did not answer. */
   readonly failed: Set<string> = new Set();
+  /** Servers that want what only the object has: a token, or a session. */
+  readonly beyond: Set<string> = new Set();
   readonly #servers: ReadonlyMap<string, DirectServer>;
   readonly #relay = createRelay();
-  readonly #clients = new Map<string, Client>();
+  readonly #clients = new Map<string, SharedClient>();
 
   constructor(hub: HubLike, servers: ReadonlyMap<string, DirectServer>) {
     super(hub);
@@ -105,25 +114,33 @@ class DirectHub extends HubLayer {
 
   async #call(found: CatalogTool | undefined, args: JsonObject, options: HubCallOptions): Promise<CallToolResult> {
     const { server = "", name = "" } = found ?? {};
-    const client = this.#clients.get(server) ?? await this.#connect(server);
+    const shared = this.#clients.get(server) ?? await this.#connect(server);
+    const { client } = shared;
+    shared.calls++;
     try {
       return await client.callTool(name, args, options);
     } catch (error) {
       if (error instanceof McpError) error.server = server;
       const isAnswer = error instanceof McpError && error.delivery === "answered";
-      if (!isAnswer && !options.signal?.aborted) this.failed.add(server);
+      if (error instanceof UnauthorizedError) this.beyond.add(server);
+      else if (!isAnswer && !options.signal?.aborted) this.failed.add(server);
       throw error;
     } finally {
-      // It has another server before it than it was told of: what that one keeps of a session belongs to one request.
-      if (client.era === "legacy") {
-        this.#clients.delete(server);
-        this.failed.add(server);
-      }
+      shared.calls--;
+      if (client.era === "legacy") await this.#leave(server, shared);
     }
   }
 
+  /** A server that wants sessions by now: what one keeps of its session belongs to the request that opened it. */
+  async #leave(server: string, shared: SharedClient): Promise<void> {
+    this.beyond.add(server);
+    if (this.#clients.get(server) === shared) this.#clients.delete(server);
+    // What was answered stays so.
+    if (shared.calls === 0) await shared.client.close().catch(() => {});
+  }
+
   /** A client for all requests: what it knows of a modern server belongs to none of them. */
-  async #connect(server: string): Promise<Client> {
+  async #connect(server: string): Promise<SharedClient> {
     const { config, known } = this.#servers.get(server) ?? {};
     if (!config || !known) throw new InvalidParamsError("There is no such tool");
     const { handlers, features } = this.#relay;
@@ -137,9 +154,9 @@ class DirectHub extends HubLayer {
       log: () => {},
       ended: () => {},
     });
-    const client = await connect(target, settings);
-    this.#clients.set(server, client);
-    return client;
+    const shared = { client: await connect(target, settings), calls: 0 };
+    this.#clients.set(server, shared);
+    return shared;
   }
 }
 

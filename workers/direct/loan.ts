@@ -80,8 +80,9 @@ export async function askTenant(env: RunnerEnv, tenant: string, asked: DirectReq
 
 /** For which tenant the Worker asks; undefined when it does not. */
 export async function tenantOfDirect(given: string, env: RunnerEnv): Promise<string | undefined> {
-  const [until = "", proof = "", name = ""] = given.split(".", 3);
-  if (!/^\d{1,16}$/.test(until) || !(Number(until) > Date.now())) return undefined;
+  // A tenant may have dots in its name.
+  const [, until = "", proof = "", name = ""] = /^(\d{1,16})\.([^.]*)\.(.*)$/.exec(given) ?? [];
+  if (!(Number(until) > Date.now())) return undefined;
   const tenant = decoded(name);
   if (tenant === undefined) return undefined;
   return isSameText(proof, await proofOf(secretOf(env), tenant, Number(until))) ? tenant : undefined;

@@ -38,7 +38,9 @@ export class Operator {
   /** The config. @throws {Refusal} 503 when it cannot be read, or makes no sense. */
   async config(): Promise<OperatorConfig> {
     const kept = this.#kept;
-    if (kept && Date.now() - kept.at < fresh) return kept.config;
+    const age = kept ? Date.now() - kept.at : fresh;
+    // A clock that was turned back makes nothing fresh.
+    if (kept && age >= 0 && age < fresh) return kept.config;
     return await ask("The config", () => this.#read(), this.#logger);
   }
 

@@ -89,8 +89,10 @@ export class Lender {
 
   /** Requests that stand for themselves, to where the config says, and without a token: those are kept in the object alone. */
   async #isDirect(name: string, { target, verdict }: NonNullable<CatalogServer["snapshot"]>): Promise<boolean> {
-    const { settings, auth } = this.#parts;
-    if (settings.servers[name]?.url !== target || verdict?.era !== "modern" || !/^https?:/.test(target)) return false;
+    const { settings: { servers }, auth } = this.#parts;
+    if (servers[name]?.url !== target || verdict?.era !== "modern" || !/^https?:/.test(target)) return false;
+    // It lists without a token, and will want one for a call.
+    if (typeof servers[name].oauth === "object") return false;
     return !(await auth(name)?.status(target));
   }
 }

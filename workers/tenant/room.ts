@@ -143,27 +143,22 @@ export class TenantRoom {
     return await this.#lender.answer(request);
   }
 
-  /** An agent for a run of a principal, as the policy is now; undefined when there is none, or they may not run it. */
-  async agent(name: string, principal: Principal): Promise<RunnableAgent | undefined> {
-    const { env, operator, tenant, settings } = this.#parts;
-    const judge = createJudge({ policy: operator.policy, principal, tenant, audit, logger });
-    const can = await judge.open();
-    if (can("", name, "run") === "deny") return undefined;
-    const scoped = await scopeHub(this.#patient, judge, "run");
-    const hub = withResultBudget(scoped, { store: this.#results, readTool: true, onError: notKept });
-    const { createAgent } = await import("../agents.ts");
-    return await createAgent(name, { env, hub, relay: this.#relay, settings: settings.agents });
-  }
-
-  /** Stays in it: for a run, which goes on with the servers that it began with. Gives what ends that. */
-  enter(): () => void {
-    this.#users++;
-    let isHere = true;
-    return () => {
-      if (isHere) this.#users--;
-      isHere = false;
-      if (this.#isRetired && !this.#users) void this.close();
-    };
+  /**
+   * Begins a run of a principal, which goes on with the servers that it began with: its agent, as the policy is now, and what ends its stay.
+   * There is no agent when there is none of this name, or they may not run it.
+   */
+  async begin(
+    name: string,
+    principal: Principal,
+  ): Promise<{ readonly agent: RunnableAgent | undefined; readonly leave: () => void }> {
+    // While the policy is asked, another room may take the place of this one.
+    const leave = this.#enter();
+    try {
+      return { agent: await this.#agent(name, principal), leave };
+    } catch (error) {
+      leave();
+      throw error;
+    }
   }
 
   /** Another one has taken its place: it ends when its calls and runs are over. */
@@ -188,6 +183,27 @@ export class TenantRoom {
     await this.#catalogs.close();
     await this.#runner.close();
     await this.#hub.close();
+  }
+
+  async #agent(name: string, principal: Principal): Promise<RunnableAgent | undefined> {
+    const { env, operator, tenant, settings } = this.#parts;
+    const judge = createJudge({ policy: operator.policy, principal, tenant, audit, logger });
+    const can = await judge.open();
+    if (can("", name, "run") === "deny") return undefined;
+    const scoped = await scopeHub(this.#patient, judge, "run");
+    const hub = withResultBudget(scoped, { store: this.#results, readTool: true, onError: notKept });
+    const { createAgent } = await import("../agents.ts");
+    return await createAgent(name, { env, hub, relay: this.#relay, settings: settings.agents });
+  }
+
+  #enter(): () => void {
+    this.#users++;
+    let isHere = true;
+    return () => {
+      if (isHere) this.#users--;
+      isHere = false;
+      if (this.#isRetired && !this.#users) void this.close();
+    };
   }
 }
 

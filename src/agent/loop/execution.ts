@@ -64,7 +64,7 @@ export class Execution {
   #written = 0;
   #steps = 0;
   #trace: TraceContext = {};
-  readonly #counter = new TokenCounter(() => this.#recall.name);
+  readonly #counter = new TokenCounter(() => this.#recall.name, (message) => this.#recall.idOf(message));
   readonly #recall: Recall;
   /** What stands before the conversation: how the output is to look. */
   #advice: readonly LanguageModelMessage[] = [];

@@ -48,6 +48,7 @@ async function* respond(
   try {
     for await (const { event } of runs.events(id, { signal: context.signal })) {
       if (event.type === "text") {
+        if (told.size && !told.has(event.step)) yield "\n\n";
         told.add(event.step);
         yield event.text;
       } else if (event.type === "restarted" && told.has(event.step)) {
@@ -62,7 +63,7 @@ async function* respond(
         isOver = true;
         // What was not streamed piece by piece is still the answer.
         if (!told.size && event.text) yield event.text;
-        return { usage: event.usage };
+        return { usage: event.usage, finishReason: event.finish === "length" ? "length" : "stop" };
       } else if (event.type === "failed") {
         isOver = true;
         const isLength = event.error.code === "token_budget" || event.error.code === "step_budget";

@@ -96,8 +96,13 @@ export async function patiently<Value>({ clock, signal }: RunWorld, work: () => 
     }
     signal.throwIfAborted();
     await new Promise<void>((resolve) => {
-      const stop = clock.schedule(resolve, pause);
-      signal.addEventListener("abort", () => (stop(), resolve()), { once: true });
+      const over = (): void => {
+        stop();
+        signal.removeEventListener("abort", over);
+        resolve();
+      };
+      const stop = clock.schedule(over, pause);
+      signal.addEventListener("abort", over);
     });
     signal.throwIfAborted();
   }

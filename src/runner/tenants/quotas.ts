@@ -49,8 +49,13 @@ export type QuotaOptions = Partial<TenantQuotas> | ((tenant: string) => Partial<
 /** How many tenants are remembered at least before those that use nothing are forgotten. */
 const mostRemembered = 10_000;
 
+/** How long what was read of the quotas is good, in milliseconds. */
+const freshFor = 1_000;
+
 interface Use {
-  readonly quotas: TenantQuotas;
+  quotas: TenantQuotas;
+  /** When they were read. */
+  readAt: number;
   requests: number;
   bytes: number;
   underWay: number;
@@ -83,7 +88,7 @@ export class Quotas {
 
   /** What a tenant may use. */
   of(tenant: string): TenantQuotas {
-    return this.#use(tenant).quotas;
+    return this.#read(tenant).quotas;
   }
 
   /**
@@ -93,7 +98,7 @@ export class Quotas {
    * @throws {Refusal} 429 when there are too many.
    */
   enter(tenant: string): () => void {
-    const use = this.#use(tenant);
+    const use = this.#read(tenant);
     const { requestsPerMinute, bytesPerMinute, concurrent } = use.quotas;
     if (use.underWay >= concurrent) {
       throw tooMuch("too_many_at_once", `This tenant has ${concurrent} requests under way, and may have no more`, 1);
@@ -127,7 +132,7 @@ export class Quotas {
    * @param milliseconds How long the places are held for it.
    */
   lend(tenant: string, wanted: Allowance, milliseconds: number): Allowance {
-    const use = this.#use(tenant);
+    const use = this.#read(tenant);
     const half = (left: number, most: number): number => Math.max(0, Math.floor(Math.min(left / 2, most)));
     const lent: Allowance = {
       requests: half(use.requests, wanted.requests),
@@ -156,6 +161,16 @@ export class Quotas {
     return done;
   }
 
+  /** As they are now: who changes them need not wait until the tenant is forgotten. */
+  #read(tenant: string): Use {
+    const use = this.#use(tenant);
+    if (use.at - use.readAt >= freshFor) {
+      use.quotas = this.#of(tenant);
+      use.readAt = use.at;
+    }
+    return use;
+  }
+
   #use(tenant: string): Use {
     const now = this.#clock.monotonic();
     let use = this.#used.get(tenant);
@@ -163,7 +178,7 @@ export class Quotas {
       if (this.#used.size >= mostRemembered) this.#forget();
       const quotas = this.#of(tenant);
       const { requestsPerMinute: requests, bytesPerMinute: bytes } = quotas;
-      use = { quotas, requests, bytes, underWay: 0, lent: [], at: now, turn: Promise.resolve() };
+      use = { quotas, readAt: now, requests, bytes, underWay: 0, lent: [], at: now, turn: Promise.resolve() };
       this.#used.set(tenant, use);
     }
     const minutes = (now - use.at) / 60_000;

@@ -4,6 +4,7 @@
  * @module
  */
 import { isObject } from "../../protocol/json_rpc.ts";
+import type { JsonObject } from "../../protocol/json_rpc.ts";
 import { modernRevisions } from "../../protocol/revisions.ts";
 import { capabilitiesKey, versionKey } from "../common/meta_keys.ts";
 import { isOver } from "../common/requests.ts";
@@ -11,6 +12,7 @@ import { errorAnswer } from "../modern/answers.ts";
 import type { Answer, Incoming, ModernServing, ServerParts } from "../seam.ts";
 import { noServer } from "./opening.ts";
 import type { Opened, OpenFor } from "./opening.ts";
+import { ownResult } from "./own.ts";
 
 /** Hands each request to the era of its caller's server. */
 export class CallersModern implements ModernServing {
@@ -73,6 +75,7 @@ function wrongHeader({ message, request }: Incoming, { check }: Opened): Answer 
 /** What is at one address for one caller must not be kept for another. */
 function ownAlone(answer: Answer | undefined): Answer | undefined {
   const result = answer?.response.result;
-  if (!answer || !isObject(result) || result.cacheScope !== "public") return answer;
-  return { ...answer, response: { ...answer.response, result: { ...result, cacheScope: "private" } } };
+  if (!answer || !isObject(result)) return answer;
+  const own = ownResult(result as JsonObject);
+  return own === result ? answer : { ...answer, response: { ...answer.response, result: own } };
 }

@@ -107,11 +107,14 @@ export class LegacyBinding {
     }
     const session = this.#sessions.begin(this.#newId(), auth);
     const headers = { "mcp-session-id": session.id };
-    const { reply } = new LegacyExchange({ session, request, auth, messages: [message], isBatch: false, headers });
+    const over = (): void => {
+      if (!session.serving.open) this.#sessions.end(session);
+    };
+    const messages = [message];
+    const { reply } = new LegacyExchange({ session, request, auth, messages, isBatch: false, headers, over });
     const response = await reply;
     // A stream has begun before the answer: it shows later whether there is a session.
     if (session.serving.open || session.isRunning(message.id)) return response;
-    this.#sessions.end(session);
     response.headers.delete("mcp-session-id");
     return response;
   }

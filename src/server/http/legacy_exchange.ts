@@ -24,6 +24,8 @@ export interface ExchangeOptions {
   readonly responses?: readonly JsonRpcResponse[];
   /** Headers of the reply. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** All is answered, or called off. */
+  readonly over?: () => void;
 }
 
 /** Runs the requests of one POST. */
@@ -125,6 +127,11 @@ export class LegacyExchange implements RunningRequests {
 
   #finish(): void {
     this.#stopTimer?.();
+    this.#reply();
+    this.#options.over?.();
+  }
+
+  #reply(): void {
     const { session, headers, isBatch } = this.#options;
     if (this.#stream) return session.closeStream(this.#stream);
     const [first] = this.#texts;

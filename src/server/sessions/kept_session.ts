@@ -109,7 +109,7 @@ export class KeptSession implements LegacyServing {
     await this.#work;
   }
 
-  /** Plays a handshake again, and what came after it. False when it cannot be. */
+  /** Plays a handshake again, and what came after it. False when it cannot be; throws when that may pass. */
   wake({ lasting, at }: SessionRecord, caller: SessionCaller): Promise<boolean> {
     this.#isKept = true;
     this.#readAt = this.#options.clock.monotonic();
@@ -152,6 +152,8 @@ export class KeptSession implements LegacyServing {
   async #play(lasting: Lasting, caller: SessionCaller): Promise<boolean> {
     const { initialize, resources, level } = lasting;
     const answer = await this.#options.serving.answer({ ...incomingOf("initialize", initialize), ...caller });
+    // It may be there the next time.
+    if (answer?.status === 500) throw new Error("What serves the session could not be opened");
     if (!answer || !("result" in answer.response)) return false;
     this.#options.serving.notified({ jsonrpc: "2.0", method: "notifications/initialized" });
     this.#lasting = { initialize, resources: [] };

@@ -201,8 +201,13 @@ class KeptSessions extends SessionTable {
     // It is at work here, for somebody who may do something else.
     if (this.has(id)) return false;
     if (!this.hasRoom()) throw new Error("Too many sessions are open");
-    this.begin(id, auth);
-    return await this.#kept.get(id)!.wake(record, caller);
+    const session = this.begin(id, auth);
+    try {
+      return await this.#kept.get(id)!.wake(record, caller);
+    } catch (error) {
+      this.end(session);
+      throw error;
+    }
   }
 
   async #forget(id: string): Promise<boolean> {

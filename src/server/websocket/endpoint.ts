@@ -6,12 +6,14 @@
 import { systemClock } from "../../ports.ts";
 import type { Clock, WebSocketLike } from "../../ports.ts";
 import { offersMcp, subprotocol, wantsSocket } from "../../protocol/web_socket.ts";
-import type { CallerServers } from "../callers/seam.ts";
+import { ownMethods } from "../callers/own.ts";
+import type { Caller, CallerServers } from "../callers/seam.ts";
 import { serveChannel } from "../channel_server.ts";
 import type { ChannelServer, ChannelServerOptions } from "../channel_server.ts";
 import type { AuthInfo } from "../definitions.ts";
 import { Guards } from "../http/guards.ts";
 import type { HttpOptions } from "../http/options.ts";
+import { errorAnswer } from "../modern/answers.ts";
 import { internalError, json, notAllowed, refuse } from "../http/replies.ts";
 import { createSafeLogger } from "../../egress/safe_logger.ts";
 import type { Servable } from "../serving.ts";
@@ -96,12 +98,28 @@ class Endpoint implements SocketEndpoint {
     try {
       const auth = await this.#options.auth?.(request);
       if (auth instanceof Response) return auth;
-      const server = "of" in this.#server ? await this.#server.of({ auth, request }) : this.#server;
+      const server = "of" in this.#server ? await this.#serverOf(this.#server, { auth, request }) : this.#server;
+      if (server instanceof Response) return server;
       return this.#hasNoRoom() ?? ((socket) => this.#serve(socket, server, auth));
     } catch (error) {
       const logger = createSafeLogger(this.#options.logger);
       logger?.({ level: "error", message: "A WebSocket could not be judged", fields: { error } });
       return json(internalError(undefined), 500);
+    }
+  }
+
+  /** The server of a caller, or the reply of who has none for them. */
+  async #serverOf(servers: CallerServers, caller: Caller): Promise<Servable | Response> {
+    try {
+      const { methods } = await servers.of(caller);
+      return { methods: ownMethods(methods) };
+    } catch (error) {
+      const told = errorAnswer(0, error);
+      if (!told?.response.error) throw error;
+      const { status, response: { error: { code, message, data } } } = told;
+      // Without a message that it answers there is no other way to say no.
+      const refused = refuse(status === 200 ? 400 : status, message, { code, ...(data !== undefined && { data }) });
+      return this.#options.auth?.complete?.(refused, caller.auth) ?? refused;
     }
   }
 

@@ -244,6 +244,33 @@ describe("the tool that gives results back", () => {
     checkRoom(model);
   });
 
+  test("tells results of the given conversation apart whose calls had one id", async () => {
+    // Some models number the calls of each answer anew.
+    const input = ["one", "two", "three"].flatMap((said): LanguageModelMessage[] => [
+      { role: "assistant", content: "", toolCalls: [{ id: "call_0", name: "read", arguments: {} }] },
+      {
+        role: "tool",
+        id: "call_0",
+        name: "read",
+        result: { content: [{ type: "text", text: `${said} ${long.slice(0, 1_500)}` }] },
+      },
+    ]);
+    const seen: string[] = [];
+    const model = new ScriptedModel((request, count) => {
+      if (count <= 3) return { calls: [call("read", { at: count }, `c${count}`)] };
+      if (count > 4) seen.push(lastTexts(request)[0]?.split(" ")[0] ?? "");
+      const ways = [
+        ...JSON.stringify(request.messages).replaceAll('\\"', '"').matchAll(/call recall_result with (\{.*?\})/g),
+      ];
+      const [, args] = ways[count - 4] ?? [];
+      return count > 6 || args === undefined
+        ? { text: "done" }
+        : { calls: [call("recall_result", args, `again ${count}`)] };
+    }, limit);
+    await new Agent({ model, tools: [read] }).run([...input, { role: "user", content: "Go" }]).result;
+    assertEquals(seen, ["one", "two", "three"]);
+  });
+
   test("gives the same in a process that goes on, wherever the one before was killed", async () => {
     const next = ({ messages }: LanguageModelRequest): Line => {
       const turns = messages.filter(({ role }) => role === "assistant").length;

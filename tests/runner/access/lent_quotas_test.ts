@@ -3,6 +3,7 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { describe, it } from "node:test";
 import { Refusal } from "../../../src/runner/mod.ts";
 import { Quotas } from "../../../src/runner/tenants/quotas.ts";
+import type { TenantQuotas } from "../../../src/runner/tenants/quotas.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 
 const some = { requestsPerMinute: 60, bytesPerMinute: 6_000, concurrent: 8 };
@@ -46,5 +47,26 @@ describe("quotas that are lent", () => {
     quotas.takeBack("acme", { requests: 0, bytes: -6_000 });
     assertThrows(() => quotas.enter("acme"), Refusal, "6000 bytes a minute");
     assertEquals(quotas.lend("acme", much, 1_000).bytes, 0);
+  });
+
+  it("are what they are now: who changes them need not wait until the tenant is forgotten", async () => {
+    const clock = new VirtualClock();
+    let now: Partial<TenantQuotas> = { requestsPerMinute: 10, concurrent: 5 };
+    const quotas = new Quotas(() => now, clock);
+    const wanted = { requests: 1_000, bytes: 10, concurrent: 100 };
+    assertEquals(quotas.lend("acme", wanted, 10_000).requests, 5);
+    now = { requestsPerMinute: 600, concurrent: 50, runs: 3 };
+    await clock.advance(10_000);
+    assertEquals(quotas.of("acme").runs, 3);
+    await clock.advance(10_000);
+    const { requests, concurrent } = quotas.lend("acme", wanted, 10_000);
+    assertEquals([requests > 40, concurrent], [true, 25]);
+    now = { requestsPerMinute: 600, concurrent: 0 };
+    await clock.advance(1_000);
+    assertThrows(() => quotas.enter("acme"), Refusal, "0 requests under way");
+    now = { requestsPerMinute: -1 };
+    await clock.advance(1_000);
+    quotas.count("acme", 1);
+    assertThrows(() => quotas.enter("acme"), RangeError, '"requestsPerMinute"');
   });
 });

@@ -19,7 +19,7 @@ interface Kept {
 const none = { inputTokens: 0, outputTokens: 0 };
 const used = { inputTokens: 7, outputTokens: 3 };
 
-/** Runs in memory. An input of `ask` waits for an answer, `hang` for a cancel, `fail` fails; all else is said again. */
+/** Runs in memory. An input of `ask` waits for an answer, `hang` for a cancel, `fail` fails, `cut` ends at a bound; all else is said again. */
 export class MemoryRuns implements Runs {
   readonly #clock: Clock;
   readonly #kept = new Map<string, Kept>();
@@ -171,7 +171,9 @@ export class MemoryRuns implements Runs {
   #end(kept: Kept, text: string): void {
     this.#emit(kept, { type: "text", step: 1, text: "You said: " });
     this.#emit(kept, { type: "text", step: 1, text });
-    this.#finish(kept, { type: "succeeded", text: `You said: ${text}`, usage: used, steps: 1 }, "succeeded");
+    const isCut = text === "cut";
+    const end = { type: "succeeded", text: `You said: ${text}`, ...(isCut && { finish: "length" as const }) } as const;
+    this.#finish(kept, { ...end, usage: used, steps: 1 }, "succeeded");
   }
 
   #finish(kept: Kept, end: NonNullable<RunRecord["end"]>, state: RunRecord["state"]): void {

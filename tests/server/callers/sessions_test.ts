@@ -6,6 +6,7 @@ import type { Opened } from "../../../src/server/callers/opening.ts";
 import { CallerSession } from "../../../src/server/callers/session.ts";
 import { HeaderCheck } from "../../../src/server/http/header_check.ts";
 import { createLegacySession } from "../../../src/server/legacy/mod.ts";
+import { InvalidRequestError } from "../../../src/protocol/errors.ts";
 import { createHandler, createSessionStore, createStateSealer, perCaller } from "../../../src/server/mod.ts";
 import type { McpServer, Servable } from "../../../src/server/mod.ts";
 import { createParts } from "../../../src/server/parts.ts";
@@ -76,6 +77,31 @@ describe("a session", () => {
     assertEquals((await reader.message() as { method: string }).method, "notifications/tools/list_changed");
     open.handler.close();
     assertEquals((await reader.rest()).filter(({ data }) => data).length, 0);
+  });
+
+  test("whose server is made slowly, and not at last, is not there: its place is free", async () => {
+    const waiting: ((error: Error) => void)[] = [];
+    const refused = () => new Promise<Servable>((_, reject) => void waiting.push(reject));
+    const open = stage(({ auth }) => auth?.principal === "ada" ? serverOf("ada") : refused(), {
+      sessions: { max: 1 },
+    });
+    for (const error of [new Error("the database is down"), new InvalidRequestError("No seat", { rpcCode: -32600 })]) {
+      const opening = openSession(open, { "x-user": "ben" });
+      await new Promise((resolve) => setTimeout(resolve, 0));
+      // Its reply is a stream by now, and its session was named.
+      await open.clock.advance(20_000);
+      waiting.pop()?.(error);
+      const { id, ask } = await opening;
+      assertNotEquals(id, null);
+      assertEquals((await ask("tools/list", {}, { "x-user": "ben" })).status, 404);
+      // Nothing of it is left.
+      const session = await openSession(open, { "x-user": "ada" });
+      assertEquals(session.first.status, 200);
+      const named = { "x-user": "ada", "mcp-session-id": session.id! };
+      assertEquals((await open.handler(send("DELETE", named))).status, 200);
+    }
+    open.handler.close();
+    assertEquals(open.clock.waiting, 0);
   });
 
   test("that ends while its server is being made does not begin", async () => {
@@ -152,6 +178,39 @@ describe("a session that is kept", () => {
     assertEquals(await call({ ...ada, "x-scopes": "read" }), "canary-two-reader");
     first.handler.close();
     second.handler.close();
+  });
+});
+
+describe("a session that is kept elsewhere", () => {
+  test("is there again when its server can be opened again", async () => {
+    const store = new TestStore();
+    const sessions = { store: createSessionStore(store) };
+    const first = createHandler(perCaller(() => serverOf("one")), { auth: authOf, sessions });
+    const session = await openSession({ handler: first }, ada);
+    first.close();
+    let wrong: Error | undefined = new Error("the database is down");
+    const logs: unknown[] = [];
+    const serve = (): Servable => {
+      if (wrong) throw wrong;
+      return serverOf("two");
+    };
+    const logger = ({ message }: { readonly message: string }): void => void logs.push(message);
+    const second = createHandler(perCaller(serve), { auth: authOf, sessions, logger });
+    const call = async () => {
+      const body = { jsonrpc: "2.0", id: 9, method: "tools/call", params: { name: "whose" } };
+      const headers = { "content-type": "application/json", ...ada, "mcp-session-id": session.id! };
+      const response = await second(send("POST", headers, { body: JSON.stringify(body) }));
+      return response.ok ? (await response.json()).result.content[0].text : response.status;
+    };
+    // Two at once wait for the same server.
+    assertEquals(await Promise.all([call(), call()]), [503, 503]);
+    assertEquals(logs.includes("There is no server for a caller"), true);
+    // Who may not have one begins anew, and is told why then.
+    wrong = new InvalidRequestError("No seat", { rpcCode: -32600 });
+    assertEquals(await call(), 404);
+    wrong = undefined;
+    assertEquals(await call(), "canary-two");
+    second.close();
   });
 });
 

@@ -1,12 +1,22 @@
 /** The server's end of a WebSocket, on sockets that are joined in memory. */
 import { describe, test } from "node:test";
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { ChannelTransport, connect, createWebSocketChannel } from "../../../mod.ts";
 import type { Client, WebSocketEvent, WebSocketLike } from "../../../mod.ts";
-import { createSocketChannel, createSocketEndpoint, McpServer, perCaller } from "../../../src/server/mod.ts";
-import type { SocketEndpoint, SocketEndpointOptions } from "../../../src/server/mod.ts";
+import { InvalidRequestError } from "../../../src/protocol/errors.ts";
+import {
+  createSocketChannel,
+  createSocketEndpoint,
+  McpServer,
+  perCaller,
+  protectResource,
+} from "../../../src/server/mod.ts";
+import type { Servable, SocketEndpoint, SocketEndpointOptions } from "../../../src/server/mod.ts";
+import { countedMethods } from "../../../src/server/channel_parts.ts";
+import type { JsonObject } from "../../../src/protocol/json_rpc.ts";
 import { turns, until } from "../../support/clients.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
+import { modernMeta } from "../http/support.ts";
 
 /** One end of a socket; what is sent arrives at the other end in a later tick. */
 class JoinedSocket implements WebSocketLike {
@@ -216,6 +226,65 @@ describe("the door for WebSockets", () => {
     }
     assertEquals(await refusal(endpoint, handshake({ "x-user": "mallory" })), 500);
     assertEquals(logs, ["A WebSocket could not be judged"]);
+    await endpoint.close();
+  });
+
+  test("who gives the servers refuses in their own words, over a socket as over HTTP", async () => {
+    const logs: unknown[] = [];
+    const resource = protectResource({
+      resource: "http://localhost/mcp",
+      authorizationServers: ["https://auth.example.com"],
+      verify: () => ({ subject: "ada", audience: "http://localhost/mcp" }),
+    });
+    const servers = perCaller(({ auth, request }) => {
+      if (request.headers.has("x-seat")) throw new InvalidRequestError("Ask Grace for a seat", { rpcCode: -32600 });
+      resource.demand(auth, "team");
+      return createServer();
+    });
+    const logger = (record: { readonly message: string }): void => void logs.push(record.message);
+    const endpoint = createSocketEndpoint(servers, { auth: resource, logger });
+    const ask = async (more: Record<string, string>) => {
+      const response = await endpoint.admit(handshake({ authorization: "Bearer t0ken", ...more }));
+      assert(response instanceof Response);
+      const { error } = await response.json();
+      return [response.status, error.code, error.message, response.headers.get("www-authenticate")];
+    };
+    assertEquals(await ask({ "x-seat": "1" }), [400, -32600, "Ask Grace for a seat", null]);
+    const [status, code, message, challenge] = await ask({});
+    assertEquals([status, code, message], [403, -32600, "More scope is needed: team"]);
+    assertStringIncludes(challenge, 'scope="team"');
+    assertEquals(logs, []);
+  });
+
+  test("what a caller is given over a socket is never for others to keep", async () => {
+    const cache = { ttlMs: 60_000, cacheScope: "public" as const };
+    const servers = perCaller(() => {
+      const server = new McpServer({ name: "public", version: "1.0.0" }, { cache });
+      server.tool("one", {}, () => "");
+      server.prompt("one", {}, () => "");
+      const { methods } = server;
+      const saying: Servable["methods"] = {
+        ...countedMethods(methods, () => {}),
+        // What a gateway passes on.
+        run(method, params, context) {
+          const result = methods.run(method, params, context) as JsonObject;
+          const said = { ...result, cacheScope: "public" };
+          return method === "prompts/list" ? Promise.resolve(said) : said;
+        },
+      };
+      return { methods: saying };
+    });
+    const endpoint = createSocketEndpoint(servers);
+    const near = await accept(endpoint);
+    for (const method of ["server/discover", "tools/list", "prompts/list"]) {
+      const params = { _meta: modernMeta() };
+      const answer = new Promise<string>((resolve) =>
+        near.addEventListener("message", ({ data }) => resolve(String(data)))
+      );
+      near.send(JSON.stringify({ jsonrpc: "2.0", id: method, method, params }));
+      const { result } = JSON.parse(await answer);
+      assertEquals([method, result.ttlMs, result.cacheScope], [method, 60_000, "private"]);
+    }
     await endpoint.close();
   });
 

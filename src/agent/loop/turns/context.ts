@@ -15,7 +15,8 @@ const mediaTokens = 1_000;
 const least = 50;
 const noteTokens = 100;
 
-type ToolMessage = Extract<LanguageModelMessage, { role: "tool" }>;
+/** What a call gave. */
+export type ToolMessage = Extract<LanguageModelMessage, { role: "tool" }>;
 
 /** About how many tokens a value is as JSON: rather too many than too few. */
 export function tokensOf(value: unknown): number {
@@ -33,10 +34,15 @@ export class TokenCounter {
   readonly #known = new WeakMap<object, number>();
   readonly #cuts = new WeakMap<ToolMessage, ToolMessage>();
   readonly #recall: (() => string) | undefined;
+  readonly #idOf: (message: ToolMessage) => string;
 
-  /** @param recall Names the tool that gives back what was cut (there is none). */
-  constructor(recall?: () => string) {
+  /**
+   * @param recall Names the tool that gives back what was cut (there is none).
+   * @param idOf Names a result for it (by the id of its call).
+   */
+  constructor(recall?: () => string, idOf: (message: ToolMessage) => string = ({ id }) => id) {
     this.#recall = recall;
+    this.#idOf = idOf;
   }
 
   /** As {@linkcode tokensOf}. */
@@ -57,9 +63,10 @@ export class TokenCounter {
   }
 
   /** How a result is had back, from a character on; undefined where there is nothing for that, or it was itself had back so. */
-  howTo({ id, name }: ToolMessage, from?: number): string | undefined {
+  howTo(message: ToolMessage, from?: number): string | undefined {
     const recall = this.#recall?.();
-    if (recall === undefined || recall === name) return undefined;
+    if (recall === undefined || recall === message.name) return undefined;
+    const id = this.#idOf(message);
     return `call ${recall} with ${JSON.stringify({ id, ...(from !== undefined && { from }) })}`;
   }
 

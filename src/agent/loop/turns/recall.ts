@@ -13,14 +13,12 @@ import type { LanguageModelMessage, LanguageModelTool, LanguageModelToolCall } f
 import { refused } from "../calls/plan.ts";
 import type { PlannedCall } from "../calls/plan.ts";
 import type { ProposedCall } from "../seam.ts";
-import { fitContext, type TokenCounter, tokensOf } from "./context.ts";
+import { fitContext, type TokenCounter, tokensOf, type ToolMessage } from "./context.ts";
 
 /** What it is called, unless another tool is. */
 const usualName = "recall_result";
 /** What goes around a page, and the least that one has, in tokens. */
 const page = { around: 120, least: 50 } as const;
-
-type ToolMessage = Extract<LanguageModelMessage, { role: "tool" }>;
 
 /** What recalling needs of a run. */
 export interface RecallParts {
@@ -68,6 +66,12 @@ export class Recall {
     return this.#isOffered ? { messages: fitted, tool } : { messages };
   }
 
+  /** What a result is had back by: the id of its call, with a number behind it where an earlier one had the same. */
+  idOf(message: ToolMessage): string {
+    const at = this.#resultsOf(message.id).indexOf(message);
+    return at > 0 ? `${message.id}#${at + 1}` : message.id;
+  }
+
   /** Whether a model's call is one of this tool: only where the model was shown it. */
   isWanted({ name }: LanguageModelToolCall): boolean {
     return this.#isOffered && name === this.name;
@@ -95,15 +99,19 @@ export class Recall {
 
   /** Gives a result back: whole where there is room for it, else the page from a character on. */
   run({ arguments: args }: ProposedCall): CallToolResult {
-    const { messages } = this.#parts;
     const [id, from] = [String(args.id), Number(args.from)];
-    const found = messages.find((message): message is ToolMessage => message.role === "tool" && message.id === id);
+    const [, of = "", count] = /^(.*)#(\d{1,9})$/s.exec(id) ?? [];
+    const found = this.#resultsOf(id)[0] ?? this.#resultsOf(of)[Number(count) - 1];
     if (!found) {
       return { ...said(`There is no result of a call "${id}": expected the id of an earlier one`), isError: true };
     }
     const room = this.#share();
     const whole = from === 0 ? wholeOf(found) : undefined;
-    return whole && tokensOf(whole) <= room ? whole : pageOf(found, from, room);
+    return whole && tokensOf(whole) <= room ? whole : pageOf({ ...found, id }, from, room);
+  }
+
+  #resultsOf(id: string): readonly ToolMessage[] {
+    return this.#parts.messages.filter((message) => message.role === "tool").filter((message) => message.id === id);
   }
 
   /** What each call of this turn has at most, so that no result of it has to be cut. */

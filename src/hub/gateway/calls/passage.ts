@@ -36,6 +36,8 @@ export class Passage {
   readonly wantsTask: boolean;
   /** What it comes to, once it was begun. */
   work: Promise<unknown> | undefined;
+  /** Ends its turn at the server, where it has one. */
+  endTurn: (() => void) | undefined;
   readonly #controller = new AbortController();
   readonly #questions = new Map<string, Question>();
   #count = 0;

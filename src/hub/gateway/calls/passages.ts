@@ -14,11 +14,10 @@ import type { JsonObject } from "../../../protocol/json_rpc.ts";
 import { EraSignal } from "../../../server/common/era_signal.ts";
 import type { RequestContext } from "../../../server/definitions.ts";
 import { ask, type Destination, Passage } from "./passage.ts";
+import { ParkedCalls } from "./parked.ts";
 import type { Relay } from "./relay.ts";
 import { Turns } from "./turns.ts";
 
-/** How many calls may wait for their caller's answers. */
-const mostParked = 1_000;
 /** How long a server that does not say whose its questions are may still ask for a call that was given up, in milliseconds. */
 const doubt = 5_000;
 
@@ -43,23 +42,13 @@ type Carried =
   | { readonly parked: string }
   | { readonly pending: Pick<PendingInput, "inputRequests" | "requestState" | "round"> };
 
-/** A call that waits for its caller's answers. */
-interface Parked {
-  readonly passage: Passage;
-  /** Stops its clock. */
-  readonly stop: () => void;
-  /** Gives it up. */
-  readonly expire: () => void;
-}
-
 /** The calls under way. */
 export class Passages {
   readonly #parts: PassageParts;
   readonly #isVague: (server: string) => boolean;
-  readonly #parked = new Map<string, Parked>();
-  readonly #turns = new Turns();
-  /** What ends the turns of the calls that have one. */
-  readonly #ends = new Map<Passage, () => void>();
+  /** With a relay they are those of all its gateways: one may be made for each request. */
+  readonly #parked: ParkedCalls;
+  readonly #turns: Turns;
   /** Calls that were given up: what calls their clocks off. */
   readonly #left = new Map<Passage, () => void>();
 
@@ -67,6 +56,8 @@ export class Passages {
   constructor(parts: PassageParts, isVague: (server: string) => boolean) {
     this.#parts = parts;
     this.#isVague = isVague;
+    this.#parked = parts.relay?.parked ?? new ParkedCalls();
+    this.#turns = parts.relay?.turns ?? new Turns();
   }
 
   /**
@@ -80,7 +71,7 @@ export class Passages {
   async run<Result>(context: RequestContext, to: Destination, send: Send<Result>): Promise<Result> {
     const carried = readCarried(context);
     if (carried && "parked" in carried) {
-      const passage = this.#unpark(carried.parked);
+      const passage = this.#unpark(carried.parked, { server: to.server, caller: this.#parts.caller(context) });
       // It was begun by a request for the same: the state is bound to it.
       return await this.#serve(context, passage, passage.work as Promise<Result>);
     }
@@ -100,7 +91,7 @@ export class Passages {
 
   /** Calls off what waits. */
   close(): void {
-    for (const { expire } of this.#parked.values()) expire();
+    this.#parked.expire(this);
     for (const passage of this.#left.keys()) this.#forget(passage);
   }
 
@@ -109,7 +100,7 @@ export class Passages {
     const caller = name(context);
     const passage = new Passage(to, caller, context);
     if (takesTurns && this.#isVague(to.server)) {
-      this.#ends.set(passage, await this.#turns.take(to.server, caller, context.signal));
+      passage.endTurn = await this.#turns.take(to.server, caller, context.signal);
     }
     relay?.begin(passage);
     return passage;
@@ -127,8 +118,8 @@ export class Passages {
     this.#parts.relay?.end(passage);
     this.#left.get(passage)?.();
     this.#left.delete(passage);
-    this.#ends.get(passage)?.();
-    this.#ends.delete(passage);
+    passage.endTurn?.();
+    passage.endTurn = undefined;
   }
 
   async #serve<Result>(context: RequestContext, passage: Passage, work: Promise<Result>): Promise<Result> {
@@ -156,20 +147,17 @@ export class Passages {
     };
     // Whoever waits for it comes later, or not at all.
     work.catch(() => {});
-    this.#parked.set(id, { passage, stop, expire });
-    const [oldest] = this.#parked.values();
-    if (this.#parked.size > mostParked) oldest?.expire();
+    this.#parked.add(id, { passage, owner: this, stop, expire });
     if (context.rounds) context.rounds.carried = { parked: id };
   }
 
-  #unpark(id: string): Passage {
-    const found = this.#parked.get(id);
+  #unpark(id: string, asked: Pick<Passage, "server" | "caller">): Passage {
+    const found = this.#parked.take(id, asked);
     if (!found) {
       throw new InvalidParamsError("Cannot go on with the call: it is over, or waits in another process", {
         delivery: "not-sent",
       });
     }
-    this.#parked.delete(id);
     found.stop();
     return found.passage;
   }

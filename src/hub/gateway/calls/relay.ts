@@ -20,9 +20,11 @@ import type {
 } from "../../../protocol/types.ts";
 import { RelayedCalls } from "../../relayed_call.ts";
 import type { RelayedCall as Passage } from "../../relayed_call.ts";
+import { ParkedCalls } from "./parked.ts";
 import { refusal } from "./passage.ts";
 import { type AskedContext, RelayInputs } from "./relay_inputs.ts";
 import { askForTasks, createRelayTasks } from "./relay_tasks.ts";
+import { Turns } from "./turns.ts";
 
 /** Options of a relay. */
 export interface RelayOptions {
@@ -43,6 +45,18 @@ export class Relay {
   readonly middleware: readonly Middleware[];
   /** For the hub: follows tasks to their end. */
   readonly tasks: TaskSupport;
+  /**
+   * Calls that wait for their caller's answers.
+   *
+   * @internal
+   */
+  readonly parked: ParkedCalls = new ParkedCalls();
+  /**
+   * Who has the turn at the servers.
+   *
+   * @internal
+   */
+  readonly turns: Turns = new Turns();
   readonly #own: Handlers;
   readonly #calls = new RelayedCalls();
   /** Those that were given up, and for which a server may still ask. */
