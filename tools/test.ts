@@ -1,6 +1,7 @@
 /**
  * `bun run test`: every test in Bun, Deno, Node and workerd. `--only <runtime>` and `--filter <part of a path>` narrow
- * it; `--timeout <seconds>` says when a runtime is killed and counted as failed (default 1000).
+ * it; `--timeout <seconds>` says when a runtime is killed and counted as failed (default 1000); `--slowest <count>` shows
+ * that many files of each runtime, those that took longest.
  */
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -13,6 +14,7 @@ import {
   countOutcomes,
   describeAttacks,
   describeRun,
+  describeSlowest,
   type RunOptions,
   type RuntimeName,
   type RuntimeRun,
@@ -32,9 +34,15 @@ const leastFiles = 40;
 export async function main(parameters: readonly string[]): Promise<number> {
   const { values } = parseArgs({
     args: [...parameters],
-    options: { only: { type: "string" }, filter: { type: "string" }, timeout: { type: "string", default: "1000" } },
+    options: {
+      only: { type: "string" },
+      filter: { type: "string" },
+      timeout: { type: "string", default: "1000" },
+      slowest: { type: "string", default: "0" },
+    },
   });
   const timeout = Number(values.timeout) * 1000;
+  const slowest = Number(values.slowest);
   const names = chooseRuntimes(values.only);
   const files = findTests(values.filter);
   if (names.length === 0 || files.length === 0) {
@@ -50,6 +58,7 @@ export async function main(parameters: readonly string[]): Promise<number> {
     const runs = (await runSome(tasks, width)).filter((run) => run !== undefined);
     const attacks = values.filter === undefined ? "" : describeAttacks(runs);
     if (attacks) console.log(`\n${attacks}`);
+    if (slowest > 0) console.log(`\n${runs.map((run) => describeSlowest(run, slowest)).join("\n")}`);
     const total = countOutcomes(runs.flatMap(({ outcomes }) => outcomes));
     console.log(`\n${runs.map(summaryLine).join("\n")}\n${countLine(total)}`);
     return total.failed === 0 ? 0 : 1;

@@ -21,7 +21,8 @@ export default async function* report(events) {
     const cause = error === undefined ? "" : inspect(error.cause ?? error, { depth: 6 });
     const wholeFile = data.nesting === 0 && data.file !== undefined && data.name === data.file;
     const detail = skipped ? reason : wholeFile ? `${cause}\n${written.get(data.file) ?? ""}` : cause;
-    yield JSON.stringify({ name: names.join(" > "), file: data.file, status, detail }) + "\n";
+    const milliseconds = data.details?.duration_ms;
+    yield JSON.stringify({ name: names.join(" > "), file: data.file, status, detail, milliseconds }) + "\n";
   }
 }
 
