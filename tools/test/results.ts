@@ -27,8 +27,10 @@ export interface RuntimeRun {
 export interface RunOptions {
   /** Test files, relative to the repository. */
   readonly files: readonly string[];
-  /** A folder of this run alone, for reports and bundles. */
+  /** A folder of this part of the run alone, for reports and bundles. */
   readonly scratch: string;
+  /** A folder that all parts share, for what was made before the first of them. */
+  readonly shared: string;
   /** Milliseconds until the runtime is killed. */
   readonly timeout: number;
   /** Added to the environment of the tests. */
