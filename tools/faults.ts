@@ -74,7 +74,9 @@ async function runTests(
     .filter((file) => file.endsWith("_test.ts") && !(name === "workerd" && file.endsWith("_local_test.ts")))
     .map((file) => `tests/faults/${file.replaceAll("\\", "/")}`)
     .sort();
-  const run = await runners[name]({ files, scratch, timeout, env: { CAUSEWAY_TEST_SERVER: base } });
+  await runners[name].prepare?.(scratch);
+  const env = { CAUSEWAY_TEST_SERVER: base };
+  const run = await runners[name].run({ files, scratch, shared: scratch, timeout, env });
   console.error(describeRun(run));
   return run;
 }

@@ -1,6 +1,7 @@
 /**
  * `bun run test`: every test in Bun, Deno, Node and workerd. `--only <runtime>` and `--filter <part of a path>` narrow
- * it; `--timeout <seconds>` says when a runtime is killed and counted as failed (default 1000).
+ * it; `--timeout <seconds>` says when a runtime is killed and counted as failed (default 1000); `--slowest <count>` shows
+ * that many files of each runtime, those that took longest.
  */
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -13,6 +14,7 @@ import {
   countOutcomes,
   describeAttacks,
   describeRun,
+  describeSlowest,
   type RunOptions,
   type RuntimeName,
   type RuntimeRun,
@@ -21,10 +23,10 @@ import {
 import { runners } from "./test/runners.ts";
 import { startTestServer } from "./test/server.ts";
 
-/** Processes at a time: most tests wait more than they compute, so that two cores bear four. The longest begin first. */
+/** Processes at a time: most tests wait more than they compute, so that two cores bear four. Those of the last runtime are short. */
 const width = 4;
 /** In how many processes a runtime runs its files, where there are many. */
-const parts: Readonly<Record<RuntimeName, number>> = { deno: 3, node: 1, bun: 2, workerd: 1 };
+const parts: Readonly<Record<RuntimeName, number>> = { node: 3, bun: 3, workerd: 1, deno: 4 };
 /** Fewer files are not worth a process. */
 const leastFiles = 40;
 
@@ -32,9 +34,15 @@ const leastFiles = 40;
 export async function main(parameters: readonly string[]): Promise<number> {
   const { values } = parseArgs({
     args: [...parameters],
-    options: { only: { type: "string" }, filter: { type: "string" }, timeout: { type: "string", default: "1000" } },
+    options: {
+      only: { type: "string" },
+      filter: { type: "string" },
+      timeout: { type: "string", default: "1000" },
+      slowest: { type: "string", default: "0" },
+    },
   });
   const timeout = Number(values.timeout) * 1000;
+  const slowest = Number(values.slowest);
   const names = chooseRuntimes(values.only);
   const files = findTests(values.filter);
   if (names.length === 0 || files.length === 0) {
@@ -46,10 +54,11 @@ export async function main(parameters: readonly string[]): Promise<number> {
   const server = await startTestServer();
   try {
     const env: Record<string, string> = server === undefined ? {} : { CAUSEWAY_TEST_SERVER: server.url };
-    const tasks = names.flatMap((name) => createRun(name, files, { scratch, env, timeout }));
+    const tasks = names.flatMap((name) => createRun(name, files, { shared: scratch, env, timeout }));
     const runs = (await runSome(tasks, width)).filter((run) => run !== undefined);
     const attacks = values.filter === undefined ? "" : describeAttacks(runs);
     if (attacks) console.log(`\n${attacks}`);
+    if (slowest > 0) console.log(`\n${runs.map((run) => describeSlowest(run, slowest)).join("\n")}`);
     const total = countOutcomes(runs.flatMap(({ outcomes }) => outcomes));
     console.log(`\n${runs.map(summaryLine).join("\n")}\n${countLine(total)}`);
     return total.failed === 0 ? 0 : 1;
@@ -63,20 +72,22 @@ export async function main(parameters: readonly string[]): Promise<number> {
 function createRun(
   name: RuntimeName,
   files: readonly string[],
-  shared: Pick<RunOptions, "scratch" | "env" | "timeout">,
+  options: Pick<RunOptions, "shared" | "env" | "timeout">,
 ): (() => Promise<RuntimeRun | undefined>)[] {
   const own = name === "workerd" ? files.filter((file) => !file.endsWith("_local_test.ts")) : files;
   const count = Math.min(parts[name], Math.ceil(own.length / leastFiles));
   const outcomes: TestOutcome[][] = [];
   let beganAt: number | undefined;
+  let prepared: Promise<void> | undefined;
   let left = count;
   return Array.from({ length: count }, (_, at) => async () => {
     beganAt ??= performance.now();
-    const scratch = join(shared.scratch, `${name}_${at}`);
+    const scratch = join(options.shared, `${name}_${at}`);
     mkdirSync(scratch, { recursive: true });
     // Slow files stand side by side: each part gets some of them.
     const part = own.filter((_, index) => index % count === at);
-    outcomes[at] = await runPart(name, { ...shared, scratch, files: part });
+    prepared ??= runners[name].prepare?.(options.shared) ?? Promise.resolve();
+    outcomes[at] = await runPart(name, prepared, { ...options, scratch, files: part });
     if (--left) return undefined;
     const run = { runtime: name, outcomes: outcomes.flat().filter(isNew), milliseconds: performance.now() - beganAt };
     console.log(describeRun(run));
@@ -89,9 +100,10 @@ function isNew({ name, status, file }: TestOutcome, at: number, all: readonly Te
   return status !== "skipped" || file !== undefined || all.findIndex((other) => other.name === name) === at;
 }
 
-async function runPart(name: RuntimeName, options: RunOptions): Promise<TestOutcome[]> {
+async function runPart(name: RuntimeName, prepared: Promise<void>, options: RunOptions): Promise<TestOutcome[]> {
   try {
-    return [...(await runners[name](options)).outcomes];
+    await prepared;
+    return [...(await runners[name].run(options)).outcomes];
   } catch (error) {
     const detail = error instanceof Error ? error.stack ?? error.message : String(error);
     return [{ name: "the run as a whole", status: "failed", detail }];
@@ -99,7 +111,7 @@ async function runPart(name: RuntimeName, options: RunOptions): Promise<TestOutc
 }
 
 function chooseRuntimes(only: string | undefined): RuntimeName[] {
-  const names: RuntimeName[] = ["deno", "node", "bun", "workerd"];
+  const names: RuntimeName[] = ["node", "bun", "workerd", "deno"];
   return only === undefined ? names : names.filter((name) => only.split(",").includes(name));
 }
 

@@ -76,11 +76,11 @@ export function causeway(words: readonly string[], options: RunOptions = {}): Pr
   });
 }
 
-/** Node 20 cannot strip types: there the programs run as a package for Node would carry them, each as one file. */
+/** Node 20 cannot strip types: there the programs run as a package for Node would carry them, in files that are read when they are needed. */
 function bundlePrograms(): string {
   const folder = mkdtempSync(join(tmpdir(), "causeway-cli-node-"));
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
-  const flags = ["--bundle", "--platform=node", "--format=esm", "--target=node20", "--log-level=error"];
+  const flags = ["--bundle", "--splitting", "--platform=node", "--format=esm", "--target=node20", "--log-level=error"];
   const built = spawnSync(`${root}/node_modules/.bin/esbuild`, [
     ...programs.map((file) => `${root}/${file}`),
     ...flags,

@@ -5,6 +5,8 @@
 import { Miniflare, type WorkerOptions } from "miniflare";
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import process from "node:process";
+import { createInterface } from "node:readline";
+import { Readable } from "node:stream";
 
 const [bundle = "", report = "", ...files] = process.argv.slice(2);
 const settings = new URL("workerd_options.ts", import.meta.url);
@@ -26,8 +28,13 @@ async function runFile(file: string): Promise<void> {
   try {
     const response = await miniflare.dispatchFetch(`http://tests/?file=${encodeURIComponent(file)}`);
     if (response.status !== 200) throw new Error(`status ${response.status}: ${await response.text()}`);
-    const decoder = new TextDecoder();
-    for await (const chunk of response.body ?? []) appendFileSync(report, decoder.decode(chunk, { stream: true }));
+    const lines = createInterface({ input: Readable.from(response.body ?? []) });
+    let last = performance.now();
+    for await (const line of lines) {
+      const now = performance.now();
+      appendFileSync(report, `${JSON.stringify({ ...JSON.parse(line), milliseconds: now - last })}\n`);
+      last = now;
+    }
   } catch (error) {
     const detail = `workerd broke off: ${error instanceof Error ? error.message : String(error)}`;
     appendFileSync(report, `\n${JSON.stringify({ name: "the file as a whole", file, status: "failed", detail })}\n`);

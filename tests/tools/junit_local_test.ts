@@ -13,7 +13,7 @@ describe("reports of test runs", () => {
       <testcase name="deep &gt; step" classname="ext:deno_node/testing.ts"></testcase>
     </testsuite></testsuites>`;
     assertEquals(parseJunit(xml), [
-      { name: "plain", file: "tests/a_test.ts", status: "passed" },
+      { name: "plain", file: "tests/a_test.ts", status: "passed", milliseconds: 100 },
       { name: "suite > a <b>", file: "tests/a_test.ts", status: "failed", detail: 'no "x"\nat line 1 &c' },
       { name: "later", file: "tests/b_test.ts", status: "skipped", detail: "no disk" },
       { name: "deep > step", file: undefined, status: "passed" },

@@ -17,7 +17,9 @@ export function parseJunit(xml: string): TestOutcome[] {
     const file = attributes.get("file") ?? (group.endsWith(".ts") && !group.startsWith("ext:") ? group : undefined);
     const name = attributes.get("name") ?? "";
     const suite = group === "" || group === file || group.startsWith("ext:") ? "" : `${group} > `;
-    outcomes.push({ name: suite + name, file: file?.replace(/^\.\//, ""), ...parseBody(body) });
+    const time = attributes.get("time");
+    const duration = time === undefined ? {} : { milliseconds: Number(time) * 1000 };
+    outcomes.push({ name: suite + name, file: file?.replace(/^\.\//, ""), ...parseBody(body), ...duration });
   }
   return outcomes;
 }

@@ -1,41 +1,59 @@
 /** The tests in Node: types and `using` are lowered first, since Node 20 understands neither. */
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
-import { dirname, join, relative } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { runProcess, runSome } from "../process.ts";
 import { nodePath, packagesInstalled, root } from "../programs.ts";
 import { completeRun, missingRuntime, type RunOptions, type RuntimeRun, type TestOutcome } from "./results.ts";
 
 const compiledFolders = ["src", "tests", "tools", "examples", "bench", "workers"];
 
-/** Compiles the sources, then runs the files with `node --test`, each file, and so each test, limited to 90 seconds. */
+/** Compiles the sources into the folder that the parts share. */
+export async function prepareNode(shared: string): Promise<void> {
+  if (packagesInstalled()) await compileSources(join(shared, "node"));
+}
+
+/**
+ * Runs the files one after the other in one process, each test limited to 90 seconds. Where a file ends the process,
+ * it has failed, and another process runs those that are left.
+ */
 export async function runInNode(options: RunOptions): Promise<RuntimeRun> {
   const node = nodePath();
   if (node === undefined) return missingRuntime("node", "there is no node on PATH");
   if (!packagesInstalled()) return missingRuntime("node", "esbuild, which lowers the sources, is not installed");
-  const compiled = join(options.scratch, "node");
-  await compileSources(compiled);
-  const report = join(options.scratch, "node.jsonl");
-  const reporter = new URL("node_reporter.mjs", import.meta.url).href;
-  const command = [
-    node,
-    "--enable-source-maps",
-    `--import=${loaderUrl(compiled)}`,
-    "--test",
-    "--test-timeout=90000",
-    "--test-concurrency=3",
-    `--test-reporter=${reporter}`,
-    `--test-reporter-destination=${report}`,
-    ...options.files,
-  ];
-  const ended = await runProcess(command, { timeout: options.timeout, env: options.env });
-  return completeRun("node", readReport(report), options.files, ended);
+  const beganAt = performance.now();
+  const outcomes: TestOutcome[] = [];
+  for (let left = options.files, round = 0;; round++) {
+    const report = join(options.scratch, `node_${round}.jsonl`);
+    const command = [
+      node,
+      "--enable-source-maps",
+      `--import=${loaderUrl(join(options.shared, "node"))}`,
+      `--test-reporter=${new URL("node/reporter.mjs", import.meta.url).href}`,
+      "--test-reporter-destination=stdout",
+      join(root, "tools", "test", "node", "program.mjs"),
+      report,
+      ...left,
+    ];
+    const timeout = Math.max(options.timeout - (performance.now() - beganAt), 1);
+    const ended = await runProcess(command, { timeout, env: options.env });
+    const milliseconds = performance.now() - beganAt;
+    const told = readReport(report);
+    outcomes.push(...told.outcomes);
+    const broke = left.findIndex((file) => !told.ended.has(file));
+    if (broke < 0 || ended.timedOut) return completeRun("node", outcomes, options.files, { ...ended, milliseconds });
+    const tail = ended.output.trim().split("\n").slice(-40).join("\n");
+    const detail = `its process ended with exit code ${ended.code} before its tests did; it last wrote:\n${tail}`;
+    outcomes.push({ name: "the file as a whole", file: left[broke], status: "failed", detail });
+    left = left.slice(broke + 1);
+    if (left.length === 0) return completeRun("node", outcomes, options.files, { ...ended, milliseconds });
+  }
 }
 
 /** The address for `node --import`, with which Node runs the sources that were compiled into `folder`. */
 export function loaderUrl(folder: string): string {
-  const loader = new URL("node_loader.mjs", import.meta.url);
+  const loader = new URL("node/loader.mjs", import.meta.url);
   loader.searchParams.set("compiled", pathToFileURL(`${folder}/`).href);
   return loader.href;
 }
@@ -68,14 +86,15 @@ export async function compileSources(folder: string): Promise<void> {
   await runSome(tasks, 8);
 }
 
-function readReport(file: string): TestOutcome[] {
-  if (!existsSync(file)) return [];
+/** The outcomes, and the files whose tests have all ended. */
+function readReport(file: string): { outcomes: TestOutcome[]; ended: ReadonlySet<string> } {
   const outcomes: TestOutcome[] = [];
-  for (const line of readFileSync(file, "utf8").split("\n")) {
+  const ended = new Set<string>();
+  for (const line of existsSync(file) ? readFileSync(file, "utf8").split("\n") : []) {
     if (line === "") continue;
-    const outcome: TestOutcome = JSON.parse(line);
-    const path = outcome.file?.startsWith("file:") ? fileURLToPath(outcome.file) : outcome.file;
-    outcomes.push({ ...outcome, file: path === undefined ? undefined : relative(root, path) });
+    const told: TestOutcome | { readonly ended: string } = JSON.parse(line);
+    if ("ended" in told) ended.add(told.ended);
+    else outcomes.push(told);
   }
-  return outcomes;
+  return { outcomes, ended };
 }

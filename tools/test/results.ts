@@ -12,6 +12,8 @@ export interface TestOutcome {
   readonly status: "passed" | "failed" | "skipped";
   /** Why it failed, or why it was skipped. */
   readonly detail?: string | undefined;
+  /** How long it took, where the runtime tells it. */
+  readonly milliseconds?: number;
 }
 
 /** One runtime's run. */
@@ -25,8 +27,10 @@ export interface RuntimeRun {
 export interface RunOptions {
   /** Test files, relative to the repository. */
   readonly files: readonly string[];
-  /** A folder of this run alone, for reports and bundles. */
+  /** A folder of this part of the run alone, for reports and bundles. */
   readonly scratch: string;
+  /** A folder that all parts share, for what was made before the first of them. */
+  readonly shared: string;
   /** Milliseconds until the runtime is killed. */
   readonly timeout: number;
   /** Added to the environment of the tests. */
@@ -96,6 +100,18 @@ export function describeRun(run: RuntimeRun): string {
   const seconds = (run.milliseconds / 1000).toFixed(1);
   lines.push(`${run.runtime.padEnd(8)} ${countLine(countOutcomes(run.outcomes))} (${seconds} s)`);
   return lines.join("\n");
+}
+
+/** The files of a run that took longest, with their seconds, one a line. */
+export function describeSlowest(run: RuntimeRun, count: number): string {
+  const times = new Map<string, number>();
+  for (const { file = "no file", milliseconds = 0 } of run.outcomes) {
+    times.set(file, (times.get(file) ?? 0) + milliseconds);
+  }
+  const slowest = [...times].sort(([, one], [, other]) => other - one).slice(0, count);
+  return slowest.map(([file, milliseconds]) => {
+    return `${run.runtime.padEnd(8)} ${(milliseconds / 1000).toFixed(1).padStart(6)} s  ${file}`;
+  }).join("\n");
 }
 
 /** A table of the tests that name their cases (`…: 12 cases, 0 hits`, as `tests/support/attack.ts` writes them); empty where none does. */

@@ -4,7 +4,7 @@ import { assert, assertEquals } from "@std/assert";
 import type { DurableRuns, RunRecord } from "../../../src/agent/mod.ts";
 import { systemRandom } from "../../../src/ports.ts";
 import type { SqlDatabase } from "../../../src/ports.ts";
-import { QuickClock } from "../../support/clocks/quick_clock.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
 import { describeKinds, type Kind } from "../../support/runs/describe_kinds.ts";
 import { emptyDatabase, meddleWith, skip } from "./support/database.ts";
 import { checkEvents, eventsOf, Ledger, reach, start } from "./support/runs.ts";
@@ -67,7 +67,7 @@ describeKinds("a process that dies", ({ createRuns, isSealed }) => {
       const ledger = new Ledger();
       const agent = createScriptedAgent({ rounds, call: ledger.call, askAfter: 2 });
       let shift = 0;
-      const virtual = new QuickClock();
+      const virtual = new VirtualClock();
       const clock = {
         now: () => virtual.now() + shift,
         monotonic: () => virtual.monotonic(),
@@ -95,7 +95,7 @@ describeKinds("a process that dies", ({ createRuns, isSealed }) => {
 
   test("who stood still for too long can write nothing any more", { skip }, async () => {
     const database = await emptyDatabase();
-    const clock = new QuickClock();
+    const clock = new VirtualClock();
     const release: (() => void)[] = [];
     const ends: unknown[] = [];
     const agent = agentOf(async ({ steps, emit }) => {
@@ -157,7 +157,7 @@ describeKinds("a process that dies", ({ createRuns, isSealed }) => {
 
   test("a run that kills each process that takes it is given up in the end", { skip }, async () => {
     const database = await emptyDatabase();
-    const clock = new QuickClock();
+    const clock = new VirtualClock();
     let begun = 0;
     let current: { die(): void } | undefined;
     const agent = agentOf(() => {
@@ -195,7 +195,7 @@ describeKinds("a process that dies", ({ createRuns, isSealed }) => {
     { skip },
     async () => {
       const database = await emptyDatabase();
-      const clock = new QuickClock();
+      const clock = new VirtualClock();
       const begun: number[] = [];
       let current: { die(): void; isDead: boolean } | undefined;
       const agent = agentOf(() => {
@@ -243,7 +243,7 @@ describeKinds("a process that dies", ({ createRuns, isSealed }) => {
 
   test("a run that kills its processes does not take the others with it", { skip }, async () => {
     const database = await emptyDatabase();
-    const clock = new QuickClock();
+    const clock = new VirtualClock();
     let current: { die(): void; isDead: boolean } | undefined;
     const agents = {
       poison: agentOf(() => {
@@ -288,7 +288,7 @@ describeKinds("a process that dies", ({ createRuns, isSealed }) => {
 /** Dies when a point is reached for the n-th time; another process goes on. */
 async function dieAt(createRuns: Kind["createRuns"], point: Point, nth: number): Promise<void> {
   const database = await emptyDatabase();
-  const clock = new QuickClock();
+  const clock = new VirtualClock();
   const ledger = new Ledger();
   const process = mortal(database);
   let left = nth;
@@ -339,7 +339,7 @@ async function dieAt(createRuns: Kind["createRuns"], point: Point, nth: number):
 /** Lets the n-th operation of the storage fail, alone or with all that follow; gives how many there were. */
 async function failAt(createRuns: Kind["createRuns"], nth: number, spoiled: "once" | "for good"): Promise<number> {
   const database = await emptyDatabase();
-  const clock = new QuickClock();
+  const clock = new VirtualClock();
   const ledger = new Ledger();
   let operations = 0;
   let isWell = false;

@@ -2,7 +2,7 @@
 import { test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { LimitExceededError } from "../../../mod.ts";
-import { QuickClock } from "../../support/clocks/quick_clock.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
 import { describeKinds } from "../../support/runs/describe_kinds.ts";
 import { emptyDatabase, skip } from "./support/database.ts";
 import { checkEvents, eventsOf, start } from "./support/runs.ts";
@@ -41,7 +41,7 @@ describeKinds("the runs of a database", ({ createRuns, withRuns }) => {
       agent: agentOf(() => Promise.resolve("done")),
       asking: agentOf(async (w) => (await ask(w, "?")).action),
     };
-    await withRuns({ agents, clock: new QuickClock() }, async (runs) => {
+    await withRuns({ agents, clock: new VirtualClock() }, async (runs) => {
       const ids: string[] = [];
       for (let at = 0; at < 25; at++) {
         const principal = at % 5 === 0 ? "bob" : "ada";
@@ -98,7 +98,7 @@ describeKinds("the runs of a database", ({ createRuns, withRuns }) => {
   });
 
   test("where more runs end than are deleted at once, it goes on until no more are kept", { skip }, async () => {
-    const clock = new QuickClock();
+    const clock = new VirtualClock();
     const agent = agentOf(() => Promise.resolve("done"));
     await withRuns({ agents: { agent }, clock, limits: { kept: 5 } }, async (runs) => {
       await runs.resume();
@@ -109,7 +109,7 @@ describeKinds("the runs of a database", ({ createRuns, withRuns }) => {
   });
 
   test("old runs are deleted, and nothing stays of them", { skip }, async () => {
-    const clock = new QuickClock();
+    const clock = new VirtualClock();
     const database = await emptyDatabase();
     const agent = createScriptedAgent({ rounds: 2, call: () => Promise.resolve("ok") });
     const asking = agentOf(async (world) => (await ask(world, "well?")).action);

@@ -102,7 +102,7 @@ export function createCanary(secrets: Readonly<Record<string, string>>): Canary 
 /** Looks for the secrets in all texts; `sinks` has where each of them stands. */
 function findLeaks(known: ReadonlyMap<string, string>, sinks: ReadonlyMap<string, ReadonlySet<string>>): Leak[] {
   const leaks: Leak[] = [];
-  const signs = new Set([...known.values()].flatMap(signsOf));
+  const signs = signsOf(known.values());
   // Those are not long enough to have signs in whatever holds a piece of them.
   const isShort = [...known.values()].some(({ length }) => length < 16);
   for (const [text, places] of sinks) {

@@ -24,16 +24,37 @@ export interface Reading {
   /** The forms in which it tells a secret. */
   formsOf(secret: string): Form[];
   /** Whether it may tell any of the secrets whose signs these are: a quick look. */
-  mayTell(signs: ReadonlySet<string>): boolean;
+  mayTell(signs: Signs): boolean;
 }
 
-/** Eight characters of a secret each, side by side: whatever holds 16 of its characters in one piece holds one of these. */
-export function signsOf(secret: string): string[] {
-  const bytes = binary(secret);
-  return Array.from({ length: Math.floor(bytes.length / sign) }, (_, at) => bytes.slice(at * sign, (at + 1) * sign));
+/** What secrets are found by at a quick look. */
+export interface Signs {
+  /** Eight characters of a secret each, side by side: whatever holds 16 of its characters in one piece holds one of these. */
+  readonly all: ReadonlySet<string>;
+  /** Not 0 where one of them may begin, by the number of its first four characters: most places are seen to be none. */
+  readonly starts: Uint8Array;
+}
+
+/** The signs of secrets. */
+export function signsOf(secrets: Iterable<string>): Signs {
+  const all = new Set<string>();
+  const starts = new Uint8Array(0x1_0000);
+  for (const bytes of Array.from(secrets, binary)) {
+    for (let at = 0; at + sign <= bytes.length; at += sign) {
+      all.add(bytes.slice(at, at + sign));
+      starts[startAt(bytes, at)] = 1;
+    }
+  }
+  return { all, starts };
 }
 
 const sign = 8;
+
+/** A number of 16 bits for the four characters there. */
+function startAt(text: string, at: number): number {
+  const first = (text.charCodeAt(at) << 9) ^ (text.charCodeAt(at + 1) << 6);
+  return (first ^ (text.charCodeAt(at + 2) << 3) ^ text.charCodeAt(at + 3)) & 0xffff;
+}
 
 /** Reads a text in all ways, once. */
 export function readText(text: string): Reading {
@@ -49,9 +70,11 @@ export function readText(text: string): Reading {
       const found = read.filter(([, reading]) => pieces.some((piece) => reading.includes(piece))).map(([form]) => form);
       return found.includes("raw") ? ["raw"] : found;
     },
-    mayTell: (signs) =>
+    mayTell: ({ all, starts }) =>
       read.some(([, reading]) => {
-        for (let at = 0; at + sign <= reading.length; at++) if (signs.has(reading.slice(at, at + sign))) return true;
+        for (let at = 0; at + sign <= reading.length; at++) {
+          if (starts[startAt(reading, at)] && all.has(reading.slice(at, at + sign))) return true;
+        }
         return false;
       }),
   };
@@ -59,6 +82,8 @@ export function readText(text: string): Reading {
 
 /** A text as its bytes, each of them one character. */
 function binary(text: string): string {
+  // What is ASCII is its own bytes.
+  if (/^[\0-\x7f]*$/.test(text)) return text;
   return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join("");
 }
 

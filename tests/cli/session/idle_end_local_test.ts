@@ -9,9 +9,9 @@ import { isAlive } from "../../suites/spawn.ts";
 
 const skip = process.platform === "win32" ? "it needs a POSIX shell" : false;
 
-/** Runs a command on a server that does this once its input has ended, and gives what it noted. */
+/** Runs a command on a server that does this when it is asked to end and once its input has ended, and gives what it noted. */
 async function served(
-  end: string,
+  { asked, end }: { asked: string; end: string },
   words: readonly string[] = ["echo", "text=hi"],
   command: readonly string[] = ["call"],
 ): Promise<{ run: Run; noted: string; pid: number }> {
@@ -20,9 +20,9 @@ async function served(
   const pidFile = join(folder, "pid");
   try {
     const note = (text: string): string => `echo ${text} >> ${quote(file)}`;
-    const script = `echo $$ > ${quote(pidFile)}; ${peer("modern")}; ${
-      end.replace(/note (\w+)/g, (_, text) => note(text))
-    }`;
+    // On a busy machine it is asked before the shell goes on: what it does then is said first.
+    const script = `echo $$ > ${quote(pidFile)}; trap '${asked}' TERM; ${peer("modern")}; ${end}`
+      .replace(/note (\w+)/g, (_, text) => note(text));
     const run = await causeway([...command, `sh -c ${quote(script)}`, ...words]);
     const noted = existsSync(file) ? readFileSync(file, "utf8") : "";
     return { run, noted, pid: existsSync(pidFile) ? Number(readFileSync(pidFile, "utf8")) : 0 };
@@ -33,33 +33,36 @@ async function served(
 
 describe("causeway call: the end of its server", () => {
   test("one that sits out a timer is asked to end, and is gone when the command has ended", { skip }, async () => {
-    const { run, noted, pid } = await served(`trap 'note asked; exit' TERM; sleep 30 & wait; note late`);
+    const { run, noted, pid } = await served({ asked: "note asked; exit", end: "sleep 30 & wait; note late" });
     assertEquals({ ...run, err: "" }, { code: 0, out: "hi\n", err: "" }, run.err);
     assertEquals(noted, "asked\n");
     assertEquals(isAlive(pid), false);
   });
 
   test("one that has something to put away gets the time for it", { skip }, async () => {
-    const { run, noted, pid } = await served(`trap 'note begun; sleep 0.3; note done; exit' TERM; sleep 30 & wait`);
+    const { run, noted, pid } = await served({
+      asked: "note begun; sleep 0.3; note done; exit",
+      end: "sleep 30 & wait",
+    });
     assertEquals(run.out, "hi\n", run.err);
     assertEquals(noted, "begun\ndone\n");
     assertEquals(isAlive(pid), false);
   });
 
   test("one that refuses to go is killed, with what it has started", { skip }, async () => {
-    const { run, pid } = await served(`trap '' TERM; while :; do sleep 0.05; done`);
+    const { run, pid } = await served({ asked: "", end: "while :; do sleep 0.05; done" });
     assertEquals(run.out, "hi\n", run.err);
     assertEquals(isAlive(pid), false);
   });
 
   test("is not hastened when a task may be in work", { skip }, async () => {
-    const end = `trap 'note asked; exit' TERM; sleep 0.3; note own`;
+    const end = { asked: "note asked; exit", end: "sleep 0.3; note own" };
     const { run, noted } = await served(end, ["echo", "text=hi"], ["tasks", "detach"]);
     assertEquals([run.code, run.out, noted], [0, "hi\n", "own\n"], run.err);
   });
 
   test("is not hastened when the call broke off", { skip }, async () => {
-    const { run, noted } = await served(`trap 'note asked; exit' TERM; sleep 0.3; note own`, [
+    const { run, noted } = await served({ asked: "note asked; exit", end: "sleep 0.3; note own" }, [
       "slow",
       "--timeout",
       "1s",

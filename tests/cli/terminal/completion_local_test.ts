@@ -46,7 +46,8 @@ async function inFolder(run: (folder: string, path: string) => Promise<void>): P
     writeFileSync(join(folder, "work", "wire.ndjson"), "");
     await run(folder, `${join(folder, "bin")}:${process.env.PATH}`);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    // fish goes on writing its own files for a moment.
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
   }
 }
 

@@ -1,6 +1,7 @@
-// The hooks that node_loader.mjs registers; they run in Node's loader thread.
+// The hooks that loader.mjs registers; they run in Node's loader thread.
 import { readFile } from "node:fs/promises";
 
+const ownTest = new URL("scoped_test.mjs", import.meta.url).href;
 let root = "";
 let compiled = "";
 
@@ -11,12 +12,18 @@ export function initialize(data) {
 
 export function resolve(specifier, context, next) {
   if (specifier === "@std/assert") return { url: `${root}tests/support/assert.ts`, shortCircuit: true };
+  if (specifier === "node:test" && isOwn(context.parentURL)) return { url: ownTest, shortCircuit: true };
   return next(specifier, context);
 }
 
 export async function load(address, context, next) {
   const [file] = address.split(/[?#]/);
-  if (!file.startsWith(root) || !file.endsWith(".ts") || file.includes("/node_modules/")) return next(address, context);
+  if (!isOwn(file)) return next(address, context);
   const source = await readFile(new URL(compiled + file.slice(root.length)), "utf8");
   return { format: "module", source, shortCircuit: true };
+}
+
+/** Whether it is one of the sources that were compiled. */
+function isOwn(address = "") {
+  return address.startsWith(root) && address.endsWith(".ts") && !address.includes("/node_modules/");
 }
