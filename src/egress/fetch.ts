@@ -44,8 +44,8 @@ export async function egressFetch(
   const target = location ? readUrl(location, url) : undefined;
   if (status < 307 || target?.origin !== new URL(url).origin || hops === mostRedirects) {
     throw new RedirectRefusedError(
-      `Cannot follow ${status || "a redirect in a browser"} to "${
-        redact(urlWithoutQuery(target ?? location))
+      `Cannot follow ${status ? status + " to" : "a redirect of"} "${
+        redact(urlWithoutQuery(target ?? (location || url)))
       }": expected ${status ? "307 or 308 to the same origin" : "the final address"}`,
     );
   }

@@ -3,7 +3,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Client, connect, HttpTransport, McpError, telemetry } from "../../../mod.ts";
 import type { JsonObject } from "../../../mod.ts";
 import { bearerAuth, headerAuth } from "../../../src/auth/mod.ts";
-import { connect as connectSmall } from "../../../src/client/mod.ts";
+import { connect as connectSmall, listFeature } from "../../../src/client/mod.ts";
 import type { Authorizer, OpenWebSocket, WebSocketEvent, WebSocketLike } from "../../../src/ports.ts";
 import { type FetchTarget, memoryFetch } from "../../servers/memory_fetch.ts";
 import { createModernServer } from "../../servers/modern.ts";
@@ -116,7 +116,7 @@ describe("static credentials stay where they belong", () => {
     const canary = createCanary({ secret });
     const options = { auth: bearerAuth(secret), fetch: memoryFetch(createModernServer({ token: secret })) };
     for (const open of [connect, connectSmall]) {
-      await using client = await open(url, options);
+      await using client = await open(url, { ...options, features: { lists: listFeature } });
       await client.listTools();
       canary.value("client", client);
       if (client instanceof Client) canary.value("snapshot", client.snapshot());

