@@ -6,7 +6,7 @@
 import type { RunnableAgent } from "../src/agent/loop/seam.ts";
 import type { ObjectAlarm, ObjectRuns } from "../src/agent/runs/object_runs.ts";
 import { objectName, principalOf, Refusal, tenantOfHandedOver } from "../src/runner/mod.ts";
-import { forbidden, patiently } from "../src/runner/tenants/agents.ts";
+import { agentBegunBy } from "../src/runner/tenants/agents.ts";
 import { createObjectDatabase } from "../src/runtime/sql/object_database.ts";
 import type { ObjectSqlStorage } from "../src/runtime/sql/object_database.ts";
 import { secretOf } from "./env.ts";
@@ -117,19 +117,10 @@ export class TenantObject {
 
   /** An agent that is made when its run begins: while the config cannot be read the run waits. */
   #agent(name: string, owner: string): RunnableAgent {
-    return {
-      execute: async (task, world) => {
-        const { agent, leave } = await patiently(world, async () => {
-          const principal = principalOf(owner, this.#tenant ?? "");
-          return await (await this.#open()).begin(name, principal);
-        });
-        try {
-          return agent ? await agent.execute(task, world) : forbidden(name);
-        } finally {
-          leave();
-        }
-      },
-    };
+    return agentBegunBy(name, async () => {
+      const principal = principalOf(owner, this.#tenant ?? "");
+      return await (await this.#open()).begin(name, principal);
+    });
   }
 
   /** Ends the tenant. When it fails, it is asked for again. */

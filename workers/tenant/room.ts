@@ -19,6 +19,7 @@ import type { Store } from "../../src/ports.ts";
 import { createHandedOver, createJudge, createRunner, scopeHub } from "../../src/runner/mod.ts";
 import type { Principal, Runner } from "../../src/runner/mod.ts";
 import { serverDetailRoutes } from "../../src/runner/dashboard/server_routes.ts";
+import type { Begun } from "../../src/runner/tenants/agents.ts";
 import { PatientHub } from "../../src/runner/tenants/patient_hub.ts";
 import { TenantServers } from "../../src/runner/tenants/servers.ts";
 import { createObjectStore } from "../../src/runtime/stores/object_store.ts";
@@ -147,16 +148,13 @@ export class TenantRoom {
    * Begins a run of a principal, which goes on with the servers that it began with: its agent, as the policy is now, and what ends its stay.
    * There is no agent when there is none of this name, or they may not run it.
    */
-  async begin(
-    name: string,
-    principal: Principal,
-  ): Promise<{ readonly agent: RunnableAgent | undefined; readonly leave: () => void }> {
+  async begin(name: string, principal: Principal): Promise<Begun> {
     // While the policy is asked, another room may take the place of this one.
-    const leave = this.#enter();
+    const release = this.#enter();
     try {
-      return { agent: await this.#agent(name, principal), leave };
+      return { agent: await this.#agent(name, principal), release };
     } catch (error) {
-      leave();
+      release();
       throw error;
     }
   }

@@ -25,7 +25,7 @@ type AgentWorld = Pick<RunnerParts, "access" | "agents" | "pool" | "relay" | "cl
 export function agentsOf(tenant: string, world: AgentWorld): FindAgent {
   return (name, { id, principal }) => {
     const offered = world.agents.find((agent) => agent.name === name);
-    return offered?.create && createRunning(offered, { id, principal, tenant, world });
+    return offered?.create && agentBegunBy(name, () => begin(offered, { id, principal, tenant, world }));
   };
 }
 
@@ -36,13 +36,17 @@ interface Running {
   readonly world: AgentWorld;
 }
 
-/** An agent that is made when its run begins, and ends with it; the hub is held open as long as it works. */
-function createRunning(offered: OfferedAgent, running: Running): RunnableAgent {
+/**
+ * An agent that is made when its run begins, and ends with it.
+ *
+ * @param begin Makes it; while what it needs is down (a `Refusal` of 503), it is tried again. Its place is held as long as it works.
+ */
+export function agentBegunBy(name: string, begin: () => Promise<Begun>): RunnableAgent {
   return {
     execute: async (task, world) => {
       let begun: Begun;
       try {
-        begun = await patiently(world, () => begin(offered, running));
+        begun = await patiently(world, begin);
       } catch (error) {
         if (error instanceof RunCancelledError) {
           return told(world, { type: "cancelled", reason: error.message, ...nothing });
@@ -50,7 +54,7 @@ function createRunning(offered: OfferedAgent, running: Running): RunnableAgent {
         throw error;
       }
       try {
-        return await begun.agent?.execute(task, world) ?? told(world, forbidden(offered.name));
+        return await begun.agent?.execute(task, world) ?? told(world, forbidden(name));
       } finally {
         begun.release();
       }
@@ -59,7 +63,7 @@ function createRunning(offered: OfferedAgent, running: Running): RunnableAgent {
 }
 
 /** An agent at its place. */
-interface Begun {
+export interface Begun {
   /** Undefined: its principal may not run it, or it is not there. */
   readonly agent: RunnableAgent | undefined;
   /** Lets go of its hub. */
@@ -109,7 +113,7 @@ export async function patiently<Value>({ clock, signal }: RunWorld, work: () => 
 }
 
 /** How a run ends whose owner may not run the agent any more. */
-export function forbidden(agent: string): AgentEnd {
+function forbidden(agent: string): AgentEnd {
   const error = { code: "forbidden", message: `Whose run it is may not run the agent "${agent}" any more` };
   return { type: "failed", error, ...nothing };
 }

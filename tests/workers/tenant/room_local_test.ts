@@ -50,11 +50,11 @@ describe("a room", () => {
     await asked.promise;
     await room.retire();
     opened.open();
-    const { agent, leave } = await beginning;
+    const { agent, release } = await beginning;
     const run = new AgentRun(agent!, { input: "call data.read" }, { id: "run-1", clock: systemClock });
     const [, outcome] = [await run.end, run.observations[0]?.outcome];
     assertEquals(outcome, "ok");
-    leave();
+    release();
     const after = new AgentRun(agent!, { input: "call data.read" }, { id: "run-2", clock: systemClock });
     await after.end;
     assertEquals(after.observations[0]?.outcome === "ok", false);
