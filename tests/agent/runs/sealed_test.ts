@@ -97,7 +97,8 @@ describe("a database of runs with a secret", () => {
       ],
       "a plain result": [`update agent_texts set text = '"forged"' where run = '${one}' and ${step}`],
       "a changed byte": [
-        `update agent_texts set text = cast(substr(text, 1, length(text) - 1) || x'00' as blob) where run = '${one}' and ${step}`,
+        `update agent_texts set text = cast(substr(text, 1, length(text) - 1) ||
+          case substr(text, -1) when x'00' then x'01' else x'00' end as blob) where run = '${one}' and ${step}`,
       ],
       "a short one": [`update agent_texts set text = x'00' where run = '${one}' and ${step}`],
       "another hash": [
