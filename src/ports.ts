@@ -6,7 +6,11 @@
  */
 
 /** Sends one HTTP request. The global `fetch` fits; so does a service binding's `fetch`. Redirects are asked for as `manual`. */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+export interface Fetch {
+  (url: string, init: RequestInit): Promise<Response>;
+  /** False: it calls requests off by other means, and gets no signal. */
+  readonly signal?: false | undefined;
+}
 
 /** Time, as a port: tests drive it by hand, so that no test sleeps. */
 export interface Clock {

@@ -46,7 +46,7 @@ export async function egressFetch(
     throw new RedirectRefusedError(
       `Cannot follow ${status ? status + " to" : "a redirect of"} "${
         redact(urlWithoutQuery(target ?? (location || url)))
-      }": expected ${status ? "307 or 308 to the same origin" : "the final address"}`,
+      }": expected ${status ? "307 or 308 to the same origin" : "the final URL"}`,
     );
   }
   return egressFetch(fetch, target.href, init, redact, hops + 1);

@@ -27,7 +27,7 @@ export function reasonText(reason: unknown): string {
 export function asMcpError(error: unknown): McpError {
   if (error instanceof McpError) return error;
   // The runtime's own words hold what was read.
-  if (error instanceof SyntaxError) return new ProtocolViolationError("The message is no JSON");
+  if (error instanceof SyntaxError) return new ProtocolViolationError("The message is not JSON");
   return new ConnectionClosedError(`The connection broke: ${reasonText(error)}`, {
     cause: error,
     retryable: true,

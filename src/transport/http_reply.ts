@@ -58,7 +58,7 @@ export class HttpReply {
   readonly #context: HttpContext;
   readonly #exchange: Exchange | undefined;
   readonly #options: SendOptions | undefined;
-  readonly #controller = new AbortController();
+  readonly #controller: AbortController | false;
   #answered = false;
   #over = false;
   #messages = 0;
@@ -70,6 +70,7 @@ export class HttpReply {
     this.#context = context;
     this.#exchange = exchange;
     this.#options = options;
+    this.#controller = context.fetch.signal ?? new AbortController();
     context.replies.add(this);
   }
 
@@ -133,11 +134,11 @@ export class HttpReply {
   }
 
   /** It is over from now on. False when it was already. */
-  #settle(controller?: AbortController): boolean {
+  #settle(controller?: AbortController | false): boolean {
     if (this.#over) return false;
     this.#over = true;
     this.#context.replies.delete(this);
-    controller?.abort();
+    if (controller) controller.abort();
     this.#stop?.();
     return true;
   }
@@ -155,8 +156,8 @@ export class HttpReply {
     this.#session = legacy ? sessionId : undefined;
     if (this.#session) headers["Mcp-Session-Id"] = this.#session;
     if (this.#eventId) headers["Last-Event-ID"] = this.#eventId;
-    const init = { method, headers, signal: this.#controller.signal, ...body && { body } };
-    return egressFetch(fetch, address, init, redact);
+    const { signal } = this.#controller as AbortController;
+    return egressFetch(fetch, address, { body: body as BodyInit, headers, method, signal }, redact);
   }
 
   /** Reads events to their end; what its parser knows then tells how to go on. */
@@ -227,7 +228,7 @@ export class HttpReply {
 
   #give(message: unknown): void {
     const kind = classify(message);
-    if (!kind) throw new ProtocolViolationError("The message is no JSON-RPC");
+    if (!kind) throw new ProtocolViolationError("The message is not JSON-RPC");
     if (this.#over) return;
     this.#messages++;
     this.#answered ||= kind === "response";
@@ -235,12 +236,12 @@ export class HttpReply {
   }
 
   #keepSession(response: Response): void {
-    const id = response.headers.get("mcp-session-id") ?? undefined;
-    if (id !== undefined && !/^[!-~]{1,1024}$/.test(id)) {
+    const id = response.headers.get("mcp-session-id");
+    if (id !== null && !/^[!-~]{1,1024}$/.test(id)) {
       discard(response);
-      throw new ProtocolViolationError("Cannot use the session id: expected visible ASCII");
+      throw new ProtocolViolationError("The session id is not visible ASCII");
     }
-    this.#context.sessionId = id;
+    this.#context.sessionId = id ?? undefined;
   }
 }
 

@@ -55,6 +55,24 @@ describe("the HTTP binding", () => {
     assertEquals(new HttpTransport(new URL(secret)).address, secret);
   });
 
+  test("a `fetch` that calls requests off by other means gets no signal, and what is called off ends all the same", async () => {
+    const signals: unknown[] = [];
+    const inner = memoryFetch(createModernServer());
+    const fetch: Fetch = Object.assign((target: string, init: RequestInit) => {
+      signals.push(init.signal);
+      return signals.length > 1 ? new Promise<Response>(() => {}) : inner(target, init);
+    }, { signal: false as const });
+    await using client = await connect(url, { fetch });
+    const controller = new AbortController();
+    const call = client.callTool("echo", { text: "hi" }, { signal: controller.signal });
+    controller.abort(new Error("enough"));
+    await assertRejects(() => call, Error, "enough");
+    const other = client.callTool("echo", { text: "hi" });
+    await client.close();
+    await assertRejects(() => other, McpError, "closed");
+    assertEquals(signals, [undefined, undefined, undefined]);
+  });
+
   test("`fetch` is called as a plain function, once for each message, never with credentials of its own", async () => {
     const calls: unknown[] = [];
     const inner = memoryFetch(createModernServer());

@@ -4,23 +4,21 @@
  *
  * @module
  */
+import { ConnectionClosedError } from "../../protocol/errors.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
-import type { LoggingLevel } from "../../protocol/types.ts";
 import { Client } from "../client.ts";
 import type { Call } from "../session/call.ts";
-import { ModernSession, sayLevel } from "../session/modern_session.ts";
+import { ModernSession } from "../session/modern_session.ts";
 import type { RequestOptions } from "../session/request.ts";
-import type { Session } from "../session/session.ts";
+import type { Session, SessionParts } from "../session/session.ts";
 
 /**
- * A client whose requests to a modern server over HTTP have nothing in common but what was found out about it: each has a session of
- * its own, and so its own timer. A legacy session, and a pipe, belong to the request that opened them.
+ * A client whose requests to a modern server over HTTP have nothing in common but what was found out about it: each has a timer of
+ * its own. A legacy session, and a pipe, belong to the request that opened them.
  *
  * @internal
  */
 export class IsolateClient extends Client {
-  readonly #waits = new Set<Session>();
-
   /** Makes a client; nothing is sent yet. */
   constructor(...given: ConstructorParameters<typeof Client>) {
     super(...given);
@@ -28,57 +26,62 @@ export class IsolateClient extends Client {
     Object.defineProperty(this, "closing", { get: () => undefined, set: () => {} });
   }
 
-  /** @internal A session for one request. */
-  protected override get usable(): Session | undefined {
-    const session = super.usable;
-    if (!(session instanceof ModernSession) || this.parts.transport.kind !== "http") return session;
-    return new OneRequest(this.parts, session, this.#waits);
+  /** @internal A modern session that many requests use. */
+  protected override async open(parts: SessionParts): Promise<Session> {
+    const session = await super.open(parts);
+    const isShared = session instanceof ModernSession && this.parts.transport.kind === "http";
+    return isShared ? new SharedSession(this.parts, session.revision, session.info) : session;
   }
 
   /** @internal Another request's answer is not waited for: it may never come. */
   override read(method: string, params: JsonObject, options: RequestOptions): Promise<JsonObject> {
     return super.read(method, params, { ...options, timeouts: options.timeouts ?? {} });
   }
-
-  /** As in {@linkcode Client}. */
-  override async setLogLevel(level: LoggingLevel, options: RequestOptions = {}): Promise<void> {
-    await super.setLogLevel(level, options);
-    if (this.session) sayLevel(this.session, level);
-  }
-
-  /** Ends it, and what this request has begun. */
-  override async close(): Promise<void> {
-    for (const session of this.#waits) session.stop();
-    await super.close();
-  }
 }
 
-/** The session of one request: what it finds out about the server is kept for the next ones. */
-class OneRequest extends ModernSession {
-  readonly #shared: ModernSession;
-  readonly #waits: Set<Session>;
+/** The longest time in which nobody looks at a deadline that may have come nearer, in milliseconds. */
+const slice = 1_000;
+/** How often calls are looked for whose request is gone, in milliseconds: nothing runs here any more when a caller leaves. */
+const sweepTime = 10_000;
 
-  constructor(parts: ConstructorParameters<typeof ModernSession>[0], shared: ModernSession, waits: Set<Session>) {
-    super(parts, shared.revision, shared.info);
-    this.#shared = shared;
-    this.#waits = waits;
-    Object.assign(this.meta(), shared.meta());
+/** A session in which each call has a timer of its own: one that they share would end with the request that set it. */
+class SharedSession extends ModernSession {
+  readonly #timers = new Map<Call, () => void>();
+  #sweptAt = -Infinity;
+
+  override add(item: Call, now: number): void {
+    if (now - this.#sweptAt > sweepTime) this.#sweep(now);
+    const { expiresAt, request: { options: { timer = this.clock } } } = item;
+    const wait = Math.min(expiresAt - now, slice);
+    this.#timers.set(item, expiresAt === Infinity ? () => {} : timer.schedule(() => this.#wake(item), wait));
   }
 
-  override recover(error: unknown, call: Call): Promise<JsonObject> | undefined {
-    const again = super.recover(error, call);
-    this.#shared.revision = this.revision;
-    Object.assign(this.#shared.meta(), this.meta());
-    return again;
+  override delete(item: Call): void {
+    this.#timers.get(item)?.();
+    this.#timers.delete(item);
   }
 
-  /** Between two rounds nothing is under way that the transport could end. */
-  protected override async wait(work: Promise<JsonObject | void>, call: Call): Promise<JsonObject> {
-    this.#waits.add(this);
-    try {
-      return await super.wait(work, call);
-    } finally {
-      this.#waits.delete(this);
+  override stop(): void {
+    super.stop();
+    for (const item of this.#timers.keys()) item.end(new ConnectionClosedError("The session is closed"));
+  }
+
+  #wake(item: Call): void {
+    const now = this.clock.monotonic();
+    item.expire(now);
+    if (this.#timers.has(item)) this.add(item, now);
+  }
+
+  /** Ends what is long over time: its own timer would have, if its request were still there. */
+  #sweep(now: number): void {
+    this.#sweptAt = now;
+    for (const item of [...this.#timers.keys()]) {
+      if (item.expiresAt + 2 * slice > now) continue;
+      try {
+        item.expire(now);
+      } catch {
+        // What belongs to another request cannot be called off here, and need not be.
+      }
     }
   }
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Clock } from "../../ports.ts";
 import type { TimeoutKind } from "../../protocol/errors.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { Implementation, Progress, ServerCapabilities } from "../../protocol/types.ts";
@@ -42,6 +43,12 @@ export interface RequestOptions {
    * @internal
    */
   timeouts?: Partial<CallTimeouts> | undefined;
+  /**
+   * Wakes for the deadlines of this request, where each has a timer of its own (the client's).
+   *
+   * @internal
+   */
+  timer?: Pick<Clock, "schedule"> | undefined;
   /** Called for each sign of progress, at most 1,000 times a second. Progress extends the idle time in any case. */
   onProgress?: ((progress: Progress) => void) | undefined;
   /** Your word that doing it twice is the same as doing it once: then it may be sent again after a failure. */

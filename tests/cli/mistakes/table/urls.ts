@@ -100,14 +100,14 @@ export const urls: readonly Mistake[] = [
     title: "an API that is not MCP",
     typed: "causeway tools $HTTP/json",
     code: 5,
-    says: "…The message is no JSON-RPC: check that this is the URL of an MCP server",
+    says: "…The message is not JSON-RPC: check that this is the URL of an MCP server",
   },
   {
     number: 73,
     title: "JSON that breaks off",
     typed: "causeway tools $HTTP/broken-json",
     code: 5,
-    says: "…The message is no JSON: check that this is the URL of an MCP server",
+    says: "…The message is not JSON: check that this is the URL of an MCP server",
   },
   {
     number: 74,
