@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { HubLike } from "./seam.ts";
+import type { HubLike, QualifiedName } from "./seam.ts";
 
 /**
  * Hands every verb on to the hub inside. What wraps a hub (filters, approval, budgets) extends it and says what is different.
@@ -56,13 +56,13 @@ export class HubLayer implements HubLike {
   }
 
   /** Finds a tool in the hub inside. */
-  findTool(...given: Parameters<HubLike["findTool"]>): ReturnType<HubLike["findTool"]> {
-    return this.hub.findTool(...given);
+  findTool(name: QualifiedName): ReturnType<HubLike["findTool"]> {
+    return this.hub.findTool(name);
   }
 
   /** Calls a tool through the hub inside. */
-  callTool(...given: Parameters<HubLike["callTool"]>): ReturnType<HubLike["callTool"]> {
-    return this.hub.callTool(...given);
+  callTool(...[name, args, options]: Parameters<HubLike["callTool"]>): ReturnType<HubLike["callTool"]> {
+    return this.hub.callTool(name, args, options);
   }
 
   /** Reads a resource through the hub inside. */

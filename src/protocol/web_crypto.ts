@@ -10,9 +10,9 @@ const nonceLength = 12;
 const utf8 = new TextEncoder();
 
 /** The SHA-256 of a text (in UTF-8) or of bytes, in hexadecimal digits. */
-export async function sha256(data: string | Uint8Array<ArrayBuffer>): Promise<string> {
+export function sha256(data: string | Uint8Array<ArrayBuffer>): Promise<string> {
   const bytes = typeof data === "string" ? encode(data) : data;
-  return toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
+  return crypto.subtle.digest("SHA-256", bytes).then((digest) => toHex(new Uint8Array(digest)));
 }
 
 /** Makes a key for AES-256-GCM of a secret, good for one purpose (HKDF-SHA-256). */

@@ -17,7 +17,7 @@ import type { RunnerOptions } from "./options.ts";
 import type { RunnerParts } from "./parts.ts";
 import { Front } from "./rest/front.ts";
 import { ask } from "./rest/problem.ts";
-import { fits, pathOf } from "./rest/route.ts";
+import { fits, paramsOf, pathOf } from "./rest/route.ts";
 import type { Route } from "./rest/route.ts";
 import { aboutRoutes, resourceRoutes } from "./routes/about.ts";
 import { approvalRoutes } from "./routes/approvals.ts";
@@ -138,8 +138,10 @@ export function createRunner(options: RunnerOptions): Runner {
   const routes = forward ? own.map((route) => forwarded(route, { forward, direct, logger })) : own;
   const front = new Front(parts, routes);
   const app = new HonoBase({ router: new TableRouter(), getPath: (request) => pathOf(request.url) });
-  for (const route of routes) app.on(route.method, route.path, (context) => front.answer(route, context.req.raw));
-  app.notFound((context) => front.answer(undefined, context.req.raw));
+  for (const route of routes) {
+    app.on(route.method, route.path, ({ req }) => front.answer(req.raw, { route, params: req.param() }));
+  }
+  app.notFound((context) => front.answer(context.req.raw));
   const close = async (): Promise<void> => {
     front.close();
     await parts.pool.close();
@@ -149,10 +151,10 @@ export function createRunner(options: RunnerOptions): Runner {
     routes,
     webSocket: createSockets(front, parts),
     // A HEAD would begin streams that nobody reads.
-    fetch: async (request, env, context) =>
+    fetch: (request, env, context) =>
       request.method === "HEAD"
-        ? await front.answer(undefined, request)
-        : await app.fetch(request, env as object, context as Parameters<typeof app.fetch>[2]),
+        ? front.answer(request)
+        : Promise.resolve(app.fetch(request, env as object, context as Parameters<typeof app.fetch>[2])),
     agentsOf: (tenant) => {
       if (!forward) return agentsOf(tenant, parts);
       throw new TypeError("Cannot give agents here: this runner forwards calls, and has no hub of a tenant");
@@ -197,7 +199,7 @@ function createParts(options: RunnerOptions): RunnerParts {
     check: createCheck(),
   };
   const runsOf = (tenant: string): ModelRuns => ({
-    open: () => ask("What keeps runs", () => runs!(tenant), logger),
+    open: async () => await ask("What keeps runs", () => runs!(tenant), logger),
     start: (kept, run) => parts.quotas.inTurn(tenant, () => beginRun(parts, { tenant, runs: kept }, run)),
   });
   return parts;
@@ -276,15 +278,20 @@ function createCheck(): RunnerParts["check"] {
 /** Finds routes by the table, without regular expressions: an isolate pays for those when it starts. */
 class TableRouter<Served> implements Router<Served> {
   readonly name = "TableRouter";
-  readonly #rows: { readonly method: string; readonly parts: readonly string[]; readonly served: Served }[] = [];
+  /** By the number of their parts. */
+  readonly #rows: { readonly method: string; readonly parts: readonly string[]; readonly served: Served }[][] = [];
 
   add(method: string, path: string, served: Served): void {
-    this.#rows.push({ method, parts: path.split("/"), served });
+    const parts = path.split("/");
+    (this.#rows[parts.length] ??= []).push({ method, parts, served });
   }
 
   match(method: string, path: string): Result<Served> {
     const parts = path.split("/");
-    const row = this.#rows.find((row) => (row.method === method || row.method === "ALL") && fits(row.parts, parts));
-    return [row ? [[row.served, {}]] : []];
+    for (const row of this.#rows[parts.length] ?? []) {
+      const isIt = (row.method === method || row.method === "ALL") && fits(row.parts, parts);
+      if (isIt) return [[[row.served, paramsOf(row.parts, parts)]]];
+    }
+    return [[]];
   }
 }

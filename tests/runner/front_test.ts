@@ -232,4 +232,35 @@ describe("what stands before each route", () => {
     const response = await world.ask("/api/tools");
     assertEquals([response.status, (await problemOf(response)).code], [503, "closing"]);
   });
+
+  it("puts the same headers on what it answers by itself, on JSON, on problems and on what is handed through", async () => {
+    const plain: Route = { ...own, path: "/api/plain", policy: { kind: "public", why: "It is a test" } };
+    const foreign = () => new Response("{}", { headers: { "access-control-allow-credentials": "true" } });
+    const json: Route = { ...plain, path: "/api/json", answer: (call) => call.json({}, 201, { location: "/x" }) };
+    await using world = await createWorld({ routes: [{ ...plain, answer: foreign }, json] });
+    const headers = { origin: "http://localhost:8000", "x-request-id": "one" };
+    const said = async (path: string): Promise<Record<string, string>> => {
+      const response = await world.ask(path, { headers });
+      await response.body?.cancel();
+      const { "content-type": _type, "content-length": _length, location: _location, ...rest } = Object.fromEntries(
+        response.headers,
+      );
+      return rest;
+    };
+    const usual = await said("/api/plain");
+    assertEquals(usual, {
+      "access-control-allow-origin": "http://localhost:8000",
+      "access-control-expose-headers": usual["access-control-expose-headers"] ?? "",
+      "cache-control": "no-store",
+      "content-security-policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+      "cross-origin-opener-policy": "same-origin",
+      "cross-origin-resource-policy": "same-origin",
+      "referrer-policy": "no-referrer",
+      vary: "Origin",
+      "x-content-type-options": "nosniff",
+      "x-request-id": "one",
+    });
+    assertEquals(await said("/api/json"), usual);
+    assertEquals(await said("/api/nothing"), usual);
+  });
 });

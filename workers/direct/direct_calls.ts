@@ -4,10 +4,10 @@
  *
  * @module
  */
-import type { Call, Lease } from "../../src/runner/mod.ts";
+import type { Call, Can, Lease } from "../../src/runner/mod.ts";
 import type { RunnerEnv } from "../env.ts";
 import { logger } from "../operator/log.ts";
-import type { TenantSettings } from "../operator/config.ts";
+import type { OperatorConfig, TenantSettings } from "../operator/config.ts";
 import type { Operator } from "../operator/operator.ts";
 import { BorrowedTools } from "./borrowed_tools.ts";
 
@@ -27,20 +27,32 @@ export class DirectCalls {
     this.#operator = operator;
   }
 
-  /** The hub for a call; undefined where the object has to answer. */
-  async lease(call: Call): Promise<Lease | undefined> {
+  /** The hub for a call; undefined where the object has to answer. At once where nothing has to be read or borrowed. */
+  lease(call: Call): Lease | undefined | Promise<Lease | undefined> {
     const { tenant, principal, params: { name = "" }, request } = call;
     // Who asks pays: quotas of another tenant are in another object. What was approved is written down in this one, and other names for a
     // tool are known to it alone.
     if (principal.tenant !== tenant || request.headers.has("causeway-approval") || !qualified.test(name)) {
       return undefined;
     }
-    const settings = (await this.#operator.config()).tenant(tenant);
+    const config = this.#operator.config();
+    const can = call.can();
+    if (config instanceof Promise || can instanceof Promise) return this.#leaseLater(call, config, can);
+    const settings = config.tenant(tenant);
     const borrowed = this.#of(tenant);
+    if (borrowed.isDue(settings)) return this.#leaseLater(call, config, can);
+    return take(call, { borrowed, settings, can });
+  }
+
+  async #leaseLater(
+    call: Call,
+    config: OperatorConfig | Promise<OperatorConfig>,
+    can: Can | Promise<Can>,
+  ): Promise<Lease | undefined> {
+    const settings = (await config).tenant(call.tenant);
+    const borrowed = this.#of(call.tenant);
     if (borrowed.isDue(settings)) await this.#borrow(borrowed, settings);
-    const tool = borrowed.find(name, settings);
-    if (!tool || (await call.can())(tool.server, tool.name, "call") !== "allow") return undefined;
-    return borrowed.take(() => call.bytes);
+    return take(call, { borrowed, settings, can: await can });
   }
 
   async #borrow(borrowed: BorrowedTools, settings: TenantSettings): Promise<void> {
@@ -62,4 +74,18 @@ export class DirectCalls {
     this.#tenants.set(tenant, made);
     return made;
   }
+}
+
+/** Takes one call, where the tool is lent and may be called. */
+function take(
+  call: Call,
+  { borrowed, settings, can }: {
+    readonly borrowed: BorrowedTools;
+    readonly settings: TenantSettings;
+    readonly can: Can;
+  },
+): Lease | undefined {
+  const tool = borrowed.find(call.params.name ?? "", settings);
+  if (!tool || can(tool.server, tool.name, "call") !== "allow") return undefined;
+  return borrowed.take(() => call.bytes);
 }

@@ -13,7 +13,7 @@ import type { HubCallOptions } from "../../src/hub/options.ts";
 import type { CatalogServer, CatalogTool, HubLike, QualifiedName, ServerConfig } from "../../src/hub/seam.ts";
 import { RoomHub } from "../../src/entry/runner/room_hub.ts";
 import { connect, openHub } from "../../src/entry/workers.ts";
-import type { Store } from "../../src/ports.ts";
+import type { Fetch, Store } from "../../src/ports.ts";
 import type { Client } from "../../src/client/client.ts";
 import { InvalidParamsError, McpError, UnauthorizedError } from "../../src/protocol/errors.ts";
 import type { JsonObject } from "../../src/protocol/json_rpc.ts";
@@ -104,31 +104,31 @@ class DirectHub extends HubLayer {
     options: HubCallOptions = {},
   ): Promise<CallToolResult> {
     const found = this.hub.findTool(name);
+    const server = found?.server ?? "";
+    let shared: SharedClient | undefined;
     try {
-      return await this.#call(found, args, options);
+      shared = this.#clients.get(server) ?? await this.#connect(server);
+      shared.calls++;
+      return await shared.client.callTool(found?.name ?? "", args, options);
     } catch (error) {
-      if (options.throws || options.signal?.aborted && error === options.signal.reason) throw error;
+      const isOff = options.signal?.aborted === true;
+      if (shared) this.#learn(server, error, isOff);
+      if (options.throws || isOff && error === options.signal?.reason) throw error;
       return failedResult(error, found?.server);
+    } finally {
+      if (shared) {
+        shared.calls--;
+        if (shared.client.era === "legacy") await this.#leave(server, shared);
+      }
     }
   }
 
-  async #call(found: CatalogTool | undefined, args: JsonObject, options: HubCallOptions): Promise<CallToolResult> {
-    const { server = "", name = "" } = found ?? {};
-    const shared = this.#clients.get(server) ?? await this.#connect(server);
-    const { client } = shared;
-    shared.calls++;
-    try {
-      return await client.callTool(name, args, options);
-    } catch (error) {
-      if (error instanceof McpError) error.server = server;
-      const isAnswer = error instanceof McpError && error.delivery === "answered";
-      if (error instanceof UnauthorizedError) this.beyond.add(server);
-      else if (!isAnswer && !options.signal?.aborted) this.failed.add(server);
-      throw error;
-    } finally {
-      shared.calls--;
-      if (client.era === "legacy") await this.#leave(server, shared);
-    }
+  /** Remembers a server that cannot be called here, or not now. */
+  #learn(server: string, error: unknown, isOff: boolean): void {
+    if (error instanceof McpError) error.server = server;
+    const isAnswer = error instanceof McpError && error.delivery === "answered";
+    if (error instanceof UnauthorizedError) this.beyond.add(server);
+    else if (!isAnswer && !isOff) this.failed.add(server);
   }
 
   /** A server that wants sessions by now: what one keeps of its session belongs to the request that opened it. */
@@ -161,9 +161,9 @@ class DirectHub extends HubLayer {
 }
 
 /** With the request that it belongs to, the runtime calls it off by itself: a signal of its own would cost more than all its headers. */
-function fetch(url: string, { signal: _ours, ...init }: RequestInit): Promise<Response> {
-  return globalThis.fetch(url, init);
-}
+const fetch: Fetch = Object.assign((url: string, init: RequestInit) => globalThis.fetch(url, init), {
+  signal: false as const,
+});
 
 /** Keeps results where the object keeps them. */
 function storeOf(env: RunnerEnv, tenant: string): Store {

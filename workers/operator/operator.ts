@@ -31,17 +31,31 @@ export class Operator {
     this.#env = env;
     this.#logger = logger;
     const stored = createKeyStore(createKvStore(env.CONFIG));
-    this.keys = { find: async (hash) => await (await this.config()).keys.find(hash) ?? await stored.find(hash) };
-    this.policy = { open: async (principal, tenant) => await (await this.config()).policy.open(principal, tenant) };
+    this.keys = {
+      find: (hash) =>
+        this.#by(({ keys }) => {
+          const known = keys.find(hash);
+          return known instanceof Promise
+            ? known.then((record) => record ?? stored.find(hash))
+            : known ?? stored.find(hash);
+        }),
+    };
+    this.policy = { open: (principal, tenant) => this.#by(({ policy }) => policy.open(principal, tenant)) };
   }
 
   /** The config. @throws {Refusal} 503 when it cannot be read, or makes no sense. */
-  async config(): Promise<OperatorConfig> {
+  config(): OperatorConfig | Promise<OperatorConfig> {
     const kept = this.#kept;
     const age = kept ? Date.now() - kept.at : fresh;
     // A clock that was turned back makes nothing fresh.
     if (kept && age >= 0 && age < fresh) return kept.config;
-    return await ask("The config", () => this.#read(), this.#logger);
+    return ask("The config", () => this.#read(), this.#logger);
+  }
+
+  /** By the config, at once where it was read a moment ago. */
+  #by<Value>(use: (config: OperatorConfig) => Value | Promise<Value>): Value | Promise<Value> {
+    const config = this.config();
+    return config instanceof Promise ? config.then(use) : use(config);
   }
 
   /** The quotas of a tenant, by what was read last. */

@@ -11,7 +11,7 @@ import type { JsonObject } from "../../protocol/json_rpc.ts";
 import { defaultLimits, fillIn } from "../../protocol/limits.ts";
 import type { Limits } from "../../protocol/limits.ts";
 import type { AuthInfo } from "../../server/definitions.ts";
-import { readBody, readRest } from "../../server/http/body.ts";
+import { isJson, readBody, readRest } from "../../server/http/body.ts";
 import { answerVerified, Guards } from "../../server/http/guards.ts";
 import type { Handler, HttpOptions } from "../../server/http/mod.ts";
 import { ModelError } from "../api_agent.ts";
@@ -154,8 +154,7 @@ export async function readObject(
   request: Request,
   parts: Pick<RouteParts, "limits" | "clock">,
 ): Promise<JsonObject> {
-  const type = request.headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
-  if (type !== "application/json") {
+  if (!isJson(request.headers.get("content-type"))) {
     throw new ModelError('The Content-Type has to be "application/json"', { status: 415, code: "wrong_content_type" });
   }
   const read = await readBody(request, parts);

@@ -28,12 +28,20 @@ export interface Cut {
   readonly next: { readonly part: number | "structured"; readonly from: number } | undefined;
 }
 
+/** Whether a result is texts alone and far from the limit, as most are. */
+function isSmall({ content = [], structuredContent }: CallToolResult, { limit, unit }: Budget): boolean {
+  let left = structuredContent === undefined && unit === "characters" ? limit : -1;
+  for (const block of content) left -= textOf(block)?.length ?? Infinity;
+  return left >= 0;
+}
+
 /**
  * Cuts a result: texts from the front as far as the budget goes, media as long as there is room for them.
  *
  * @returns Undefined when all of it fits.
  */
 export function cutResult(result: CallToolResult, budget: Budget): Cut | undefined {
+  if (isSmall(result, budget)) return undefined;
   const { content = [], structuredContent, ...rest } = result;
   const json = structuredContent === undefined ? "" : JSON.stringify(structuredContent);
   const hasText = content.some((block) => textOf(block) !== undefined);

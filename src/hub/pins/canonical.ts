@@ -24,6 +24,10 @@ function write(value: unknown, depth: number): string {
   if (typeof value === "number" && Number.isFinite(value)) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${Array.from(value, (item) => write(item, depth + 1)).join()}]`;
   if (!isObject(value)) throw new TypeError(`Cannot write JSON: ${String(value)} is none`);
-  const members = Object.keys(value).filter((name) => value[name] !== undefined).sort();
-  return `{${members.map((name) => `${JSON.stringify(name)}:${write(value[name], depth + 1)}`).join()}}`;
+  let members = "";
+  for (const name of Object.keys(value).sort()) {
+    if (value[name] === undefined) continue;
+    members += `${members && ","}${JSON.stringify(name)}:${write(value[name], depth + 1)}`;
+  }
+  return `{${members}}`;
 }

@@ -27,12 +27,14 @@ export function createMatcher(patterns: readonly string[]): Matcher {
 }
 
 /** Whether a name holds the pieces between stars in their order, from its start to its end. */
-function fits(name: string, [first = "", ...rest]: readonly string[]): boolean {
-  const last = rest.pop();
-  if (last === undefined) return name === first;
+function fits(name: string, pieces: readonly string[]): boolean {
+  const first = pieces[0] ?? "";
+  if (pieces.length < 2) return name === first;
+  const last = pieces.at(-1) ?? "";
   if (!name.startsWith(first) || !name.endsWith(last) || name.length < first.length + last.length) return false;
   let at = first.length;
-  for (const piece of rest) {
+  for (let next = 1; next < pieces.length - 1; next++) {
+    const piece = pieces[next] ?? "";
     const found = name.indexOf(piece, at);
     if (found < 0 || found + piece.length > name.length - last.length) return false;
     at = found + piece.length;

@@ -9,13 +9,14 @@ import type { Clock, Logger } from "../../ports.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import { sha256 } from "../../protocol/web_crypto.ts";
 import { readBearer } from "../../server/auth/bearer.ts";
+import type { Bearer } from "../../server/auth/bearer.ts";
 import type { ProtectedResource } from "../../server/auth/options.ts";
 import type { AuthInfo } from "../../server/definitions.ts";
 import { ask, Refusal, wrongField } from "../rest/problem.ts";
 import { hashApiKey, isApiKey } from "./keys.ts";
-import type { KeyStore } from "./keys.ts";
+import type { ApiKeyRecord, KeyStore } from "./keys.ts";
 import type { SessionKeeper } from "./sessions.ts";
-import type { Action, AuditLog, AuditOutcome, Can, Policy, Principal } from "./types.ts";
+import type { Action, AuditLog, AuditOutcome, AuditRow, Can, Policy, Principal } from "./types.ts";
 
 /** How many hashes are remembered, so that each key is hashed once and not with each request. */
 const mostHashes = 1_000;
@@ -76,7 +77,7 @@ export interface Judge {
   /** Whose things are asked for. */
   readonly tenant: string;
   /** Opens the policy: as it is now. */
-  open(): Promise<Can>;
+  open(): Can | Promise<Can>;
   /** Writes a decision down. */
   record(decision: Decision): Promise<void>;
 }
@@ -106,17 +107,22 @@ export function createJudge(options: JudgeOptions): Judge {
     principal,
     tenant,
     open: () => ask("The policy", () => policy.open(principal, tenant), logger),
-    async record({ arguments: given, ...decision }) {
+    async record({ arguments: given, server, tool, action, outcome }) {
       if (!audit) return;
       const argumentsHash = given && await hashOf(given);
-      const row = {
-        at: clock.now(),
-        ...(requestId !== undefined && { requestId }),
-        principal: principal.id,
-        from: principal.tenant,
+      const at = clock.now();
+      const { id, tenant: from } = principal;
+      const row: AuditRow = {
+        at,
+        requestId,
+        principal: id,
+        from,
         tenant,
-        ...decision,
-        ...(argumentsHash !== undefined && { argumentsHash }),
+        server,
+        tool,
+        action,
+        outcome,
+        argumentsHash,
       };
       await ask("The audit log", () => audit.write(row), logger);
     },
@@ -153,19 +159,25 @@ export class Access {
   }
 
   /**
-   * Finds who asks.
+   * Finds who asks: at once where the store of keys knows at once.
    *
    * @throws {Refusal} 401 when nobody known does, 503 when that cannot be found out.
    */
-  async identify(request: Request): Promise<Caller> {
-    const { handedOver } = this.#options;
-    if (handedOver) {
-      const caller = await handedOver.find(request);
-      if (caller) return caller;
-      throw notSignedIn("This request was not handed over by the runner, or too late");
-    }
+  identify(request: Request): Caller | Promise<Caller> {
+    if (this.#options.handedOver) return this.#byRunner(request);
     const bearer = readBearer(request);
-    if (bearer.token !== undefined && isApiKey(bearer.token)) return await this.#byKey(bearer.token);
+    if (bearer.token === undefined || !isApiKey(bearer.token)) return this.#byOther(request, bearer);
+    const hash = this.#hashes.get(bearer.token);
+    return hash === undefined ? this.#byNewKey(bearer.token) : this.#byKey(bearer.token, hash);
+  }
+
+  async #byRunner(request: Request): Promise<Caller> {
+    const caller = await this.#options.handedOver?.find(request);
+    if (caller) return caller;
+    throw notSignedIn("This request was not handed over by the runner, or too late");
+  }
+
+  async #byOther(request: Request, bearer: Bearer): Promise<Caller> {
     if (bearer.token !== undefined || bearer.wrong !== undefined) return await this.#byToken(request);
     const id = cookieOf(request);
     const principal = id === undefined ? undefined : await this.#options.sessions?.find(id);
@@ -178,26 +190,28 @@ export class Access {
     return createJudge({ policy, audit, principal, tenant, requestId, ...this.#parts });
   }
 
-  async #byKey(key: string): Promise<Caller> {
-    const { keys } = this.#options;
-    const hash = this.#hashes.get(key) ?? await hashApiKey(key);
-    const record = keys && hash !== undefined
-      ? await ask("The store of keys", () => keys.find(hash), this.#parts.logger)
-      : undefined;
-    const { clock } = this.#parts;
-    if (!record || hash === undefined || (record.expiresAt !== undefined && record.expiresAt <= clock.now())) {
-      this.#hashes.delete(key);
-      throw notSignedIn("The API key is not known, was withdrawn or has ended");
-    }
-    this.#remember(key, hash);
-    const { principal: id, tenant, scopes, expiresAt } = record;
-    return { principal: { id, tenant, scopes, expiresAt }, way: "key" };
-  }
-
-  #remember(key: string, hash: string): void {
-    if (this.#hashes.has(key)) return;
+  async #byNewKey(key: string): Promise<Caller> {
+    const hash = await hashApiKey(key);
+    if (hash === undefined) throw unknownKey();
+    const caller = await this.#byKey(key, hash);
     if (this.#hashes.size >= mostHashes) this.#hashes.clear();
     this.#hashes.set(key, hash);
+    return caller;
+  }
+
+  #byKey(key: string, hash: string): Caller | Promise<Caller> {
+    const { keys } = this.#options;
+    const found = keys && ask("The store of keys", () => keys.find(hash), this.#parts.logger);
+    return found instanceof Promise ? found.then((record) => this.#holder(key, record)) : this.#holder(key, found);
+  }
+
+  #holder(key: string, record: ApiKeyRecord | undefined): Caller {
+    if (!record || (record.expiresAt !== undefined && record.expiresAt <= this.#parts.clock.now())) {
+      this.#hashes.delete(key);
+      throw unknownKey();
+    }
+    const { principal: id, tenant, scopes, expiresAt } = record;
+    return { principal: { id, tenant, scopes, expiresAt }, way: "key" };
   }
 
   async #byToken(request: Request): Promise<Caller> {
@@ -219,14 +233,14 @@ export class Access {
  *
  * @throws {Refusal} 400 when JSON cannot hold them.
  */
-export async function hashOf(given: JsonObject): Promise<string> {
+export function hashOf(given: JsonObject): Promise<string> {
   let text: string;
   try {
     text = canonicalJson(given);
   } catch {
     throw wrongField("", "it holds a number that is too large, or is nested too deeply");
   }
-  return await sha256(text);
+  return sha256(text);
 }
 
 /** The name of the cookie: over plain http not every browser keeps one that is bound to its host (Chromium does, at loopback). */
@@ -241,6 +255,10 @@ export function cookieOf(request: Request): string | undefined {
     .filter(([given]) => given === name);
   // Two of one name: somebody has put one beside ours.
   return found.length === 1 ? found[0]?.[1] : undefined;
+}
+
+function unknownKey(): Refusal {
+  return notSignedIn("The API key is not known, was withdrawn or has ended");
 }
 
 /** 401, with what the caller can do about it. */

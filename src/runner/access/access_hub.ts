@@ -36,6 +36,11 @@ export async function scopeHub(hub: HubLike, judge: Judge, action: "call" | "run
   return new Scoped(hub, judge, action, await judge.open());
 }
 
+/** As {@linkcode scopeHub}, for one request: it is judged by one state of the rules. */
+export function scopeHubOnce(hub: HubLike, judge: Judge, can: Can): ScopedHub {
+  return new ScopedOnce(hub, judge, "call", can);
+}
+
 class Scoped extends HubLayer implements ScopedHub {
   readonly #judge: Judge;
   readonly #action: "call" | "run";
@@ -206,6 +211,12 @@ class Scoped extends HubLayer implements ScopedHub {
 
   #record(server: string, tool: string, outcome: Effect): Promise<void> {
     return this.#judge.record({ server, tool, action: "read", outcome });
+  }
+}
+
+class ScopedOnce extends Scoped {
+  override renew(): Promise<void> {
+    return Promise.resolve();
   }
 }
 

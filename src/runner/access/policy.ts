@@ -84,27 +84,35 @@ export function createPolicy(
   };
 }
 
-/** The strictest of some effects. */
-export function strictest(effects: Iterable<Effect>): Effect {
-  let found: Effect = "deny";
-  for (const effect of effects) {
-    if (effect === "deny") return "deny";
-    if (found !== "ask") found = effect;
-  }
-  return found;
-}
-
 function checked(effect: unknown): Effect {
   return effect === "allow" || effect === "ask" ? effect : "deny";
 }
 
 function canOf(rules: readonly ReadRule[]): Can {
+  // A request asks for the same more than once.
+  let last:
+    | { readonly server: string; readonly tool: string; readonly action: Action; readonly effect: Effect }
+    | undefined;
   return (server, tool, action) => {
-    const spoken = rules.filter((rule) =>
-      rule.actions.includes(action) && (rule.servers?.([server]) ?? true) && (rule.tools?.([tool]) ?? true)
-    );
-    return strictest(spoken.map(({ effect }) => effect));
+    if (last?.server === server && last.tool === tool && last.action === action) return last.effect;
+    const effect = strictest(rules.filter((rule) => speaksOf(rule, server, tool, action)));
+    last = { server, tool, action, effect };
+    return effect;
   };
+}
+
+function speaksOf({ actions, servers, tools }: ReadRule, server: string, tool: string, action: Action): boolean {
+  return actions.includes(action) && (servers?.([server]) ?? true) && (tools?.([tool]) ?? true);
+}
+
+/** The strictest of what some rules say. */
+function strictest(rules: readonly ReadRule[]): Effect {
+  let found: Effect = "deny";
+  for (const { effect } of rules) {
+    if (effect === "deny") return "deny";
+    if (found !== "ask") found = effect;
+  }
+  return found;
 }
 
 function isAbout(rule: ReadRule, principal: Principal, tenant: string): boolean {

@@ -7,13 +7,15 @@ import { readObject, watchCaller } from "../../agent/http/front.ts";
 import type { Leaving } from "../../agent/http/front.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { Caller, Judge } from "../access/access.ts";
-import { scopeHub } from "../access/access_hub.ts";
+import { scopeHubOnce } from "../access/access_hub.ts";
 import type { ScopedHub } from "../access/access_hub.ts";
 import { denyAll } from "../access/policy.ts";
 import type { Action, Can, DecisionOptions, Effect, Principal } from "../access/types.ts";
 import type { RunnerParts } from "../parts.ts";
 import type { Lease } from "../tenants/hub_pool.ts";
+import type { Dressing } from "./dress.ts";
 import { Refusal, wrongField } from "./problem.ts";
+import { RequestTimer } from "./request_timer.ts";
 import type { RouteInput } from "./route_input.ts";
 
 /** What a call is made of. */
@@ -23,6 +25,7 @@ export interface CallOptions {
   readonly request: Request;
   readonly params: Readonly<Record<string, string>>;
   readonly requestId: string;
+  readonly dressing: Dressing;
   /** Who asks; undefined on public routes. */
   readonly caller: Caller | undefined;
   /** Whose servers and runs are meant. */
@@ -55,9 +58,10 @@ export class Call {
   /** The parameters of the query. */
   readonly query: Readonly<Record<string, string>>;
   readonly #options: CallOptions;
-  #can: Promise<Can> | undefined;
-  #hub: Promise<CallHub> | undefined;
+  #can: Can | Promise<Can> | undefined;
+  #hub: CallHub | Promise<CallHub> | undefined;
   #leaving: Leaving | undefined;
+  #timer: RequestTimer | undefined;
   #wasAsked = false;
   #bytes: number | undefined;
 
@@ -131,6 +135,15 @@ export class Call {
     return this.#leaving ??= watchCaller(this.request);
   }
 
+  /**
+   * What is waited for until the call is over.
+   *
+   * @internal
+   */
+  get timer(): RequestTimer {
+    return this.#timer ??= new RequestTimer(this.parts.clock);
+  }
+
   /** A whole number of the query. */
   number(name: string, otherwise: number): number {
     const text = this.query[name];
@@ -138,9 +151,9 @@ export class Call {
   }
 
   /** What the caller may do, as the policy says now. */
-  async can(): Promise<Can> {
+  can(): Can | Promise<Can> {
     this.#wasAsked = true;
-    return await (this.#can ??= this.judge.open());
+    return this.#can ??= this.judge.open();
   }
 
   /** Decides, and writes it down. */
@@ -158,9 +171,9 @@ export class Call {
    *
    * @internal
    */
-  async hub(): Promise<CallHub> {
+  hub(): CallHub | Promise<CallHub> {
     this.#wasAsked = true;
-    return await (this.#hub ??= this.#lease());
+    return this.#hub ??= this.#lease();
   }
 
   /**
@@ -168,8 +181,8 @@ export class Call {
    *
    * @internal
    */
-  useHub(lease: Lease): void {
-    this.#hub ??= this.#scoped(lease);
+  useHub(lease: Lease, can: Can): void {
+    this.#hub ??= this.#scoped(lease, can);
   }
 
   /**
@@ -179,7 +192,7 @@ export class Call {
    */
   async body(): Promise<JsonObject> {
     const { parts, route, request } = this.#options;
-    const value = await readObject(request, parts);
+    const value = await readObject(request, { limits: parts.limits, clock: this.timer });
     this.count(Number(request.headers.get("content-length")) || JSON.stringify(value).length);
     const checked = route.body && parts.check(route.body, value);
     if (!checked || checked.valid) return value;
@@ -193,7 +206,7 @@ export class Call {
   json(body: object, status = 200, headers: Readonly<Record<string, string>> = {}): Response {
     const text = JSON.stringify(body);
     this.count(text.length);
-    return new Response(text, { status, headers: { "content-type": "application/json", ...headers } });
+    return this.#options.dressing.json(text, status, headers);
   }
 
   /**
@@ -203,23 +216,21 @@ export class Call {
    */
   finish(): void {
     this.#leaving?.done();
-    void this.#hub?.then(({ lease }) => lease.release()).catch(() => {});
+    this.#timer?.end();
+    const hub = this.#hub;
+    if (hub instanceof Promise) void hub.then(({ lease }) => lease.release()).catch(() => {});
+    else hub?.lease.release();
   }
 
   async #lease(): Promise<CallHub> {
     const { pool } = this.parts;
+    const can = await this.can();
     // A tenant that one has no business in is not even looked for.
-    return await this.#scoped(await this.can() === denyAll ? pool.nothing() : await pool.lease(this.tenant));
+    return this.#scoped(can === denyAll ? pool.nothing() : await pool.lease(this.tenant), can);
   }
 
-  async #scoped(lease: Lease): Promise<CallHub> {
-    try {
-      const can = await this.can();
-      return { lease, scoped: await scopeHub(lease.hub, { ...this.judge, open: () => Promise.resolve(can) }) };
-    } catch (error) {
-      lease.release();
-      throw error;
-    }
+  #scoped(lease: Lease, can: Can): CallHub {
+    return { lease, scoped: scopeHubOnce(lease.hub, this.judge, can) };
   }
 }
 

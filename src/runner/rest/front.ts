@@ -3,38 +3,37 @@
  *
  * @module
  */
-import { toHex } from "../../ports.ts";
+import { randomHex } from "../../ports.ts";
 import { readRest } from "../../server/http/body.ts";
 import { Guards } from "../../server/http/guards.ts";
 import type { Caller } from "../access/access.ts";
 import { cookieOf } from "../access/access.ts";
 import type { RunnerParts } from "../parts.ts";
 import { Call } from "./call.ts";
+import type { CallOptions } from "./call.ts";
+import { Dressing } from "./dress.ts";
 import { asModelError, problemReply, Refusal, refusalOf } from "./problem.ts";
-import { matchPath, pathOf } from "./route.ts";
+import { fits, pathOf } from "./route.ts";
 import type { Route } from "./route.ts";
 
 const requestHeaders = "Idempotency-Key, X-Request-Id, Causeway-Tenant, Causeway-Approval";
-const exposedHeaders = "X-Request-Id, Location, Retry-After, WWW-Authenticate, Mcp-Session-Id";
-const always: readonly (readonly [string, string])[] = [
-  ["x-content-type-options", "nosniff"],
-  ["referrer-policy", "no-referrer"],
-  ["cross-origin-resource-policy", "same-origin"],
-  ["cross-origin-opener-policy", "same-origin"],
-];
-const idBytes = 16;
-/** Headers of replies that do not say it themselves. */
-const otherwise: readonly (readonly [string, string])[] = [
-  ["content-security-policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"],
-  ["cache-control", "no-store"],
-];
+/** Hexadecimal digits. */
+const idLength = 32;
+
+/** A route, and the parameters of the path that led to it. */
+export interface FoundRoute {
+  readonly route: Route;
+  readonly params: Readonly<Record<string, string>>;
+}
 
 /** The front of all routes. */
 export class Front {
   readonly #parts: RunnerParts;
   readonly #routes: readonly Route[];
   readonly #guards: Guards;
-  #chance: Uint8Array = new Uint8Array(0);
+  /** Digits that no id has yet, from a place on. */
+  #chance = "";
+  #chanceAt = 0;
   #isClosed = false;
 
   /** @throws {TypeError} When an allowed origin is none. */
@@ -49,15 +48,19 @@ export class Front {
     this.#isClosed = true;
   }
 
-  /** Answers a request. Never rejects. */
-  async answer(route: Route | undefined, request: Request): Promise<Response> {
-    const requestId = this.#requestId(request);
+  /** Answers a request; without `found` there is no such route. Never rejects. */
+  async answer(request: Request, found?: FoundRoute): Promise<Response> {
+    const { headers } = request;
+    const origin = headers.get("origin");
+    const requestId = this.#requestId(headers);
+    const dressing = new Dressing(requestId, request.url);
     let response: Response;
-    let isOpened = false;
     try {
-      this.#guard(request);
-      isOpened = true;
-      response = request.method === "OPTIONS" ? this.#preflight(request) : await this.#serve(route, request, requestId);
+      this.#guard(request, origin);
+      dressing.open(origin);
+      response = request.method === "OPTIONS"
+        ? this.#preflight(request)
+        : await this.#serve(request, found, { requestId, dressing });
     } catch (error) {
       const refusal = refusalOf(error, this.#parts.logger);
       const isModel = pathOf(request.url).startsWith("/v1/");
@@ -67,14 +70,14 @@ export class Front {
     // What was read to its end leaves no rest.
     const left = request.method !== "GET" && !request.bodyUsed;
     const reply = left ? await readRest(request, response, this.#parts.clock) : response;
-    return this.#dress(reply, request, { requestId, isOpened });
+    return dressing.put(reply);
   }
 
   /** Who asks: as a route does, for what is no route (a WebSocket). */
   async admit(
     request: Request,
   ): Promise<{ readonly caller: Caller; readonly tenant: string; readonly leave: () => void }> {
-    this.#guard(request);
+    this.#guard(request, request.headers.get("origin"));
     if (this.#isClosed) throw new Refusal(503, "closing", "The runner is closing");
     const caller = await this.#parts.access.identify(request);
     if (caller.way === "session") checkPage(request);
@@ -83,30 +86,35 @@ export class Front {
   }
 
   /** Our own pages are where we are: whether that is allowed, the Host says. */
-  #guard(request: Request): void {
-    const origin = isOwnOrigin(request) ? null : request.headers.get("origin");
-    if (!this.#guards.refuse(request, origin)) return;
+  #guard(request: Request, origin: string | null): void {
+    if (!this.#guards.refuse(request, isOwnOrigin(request, origin) ? null : origin)) return;
     throw new Refusal(403, "forbidden", "This Origin or Host is not allowed here");
   }
 
-  async #serve(route: Route | undefined, request: Request, requestId: string): Promise<Response> {
-    const pathname = pathOf(request.url);
-    const params = route && matchPath(route.path, pathname);
-    if (!route || !params || (route.method !== "ALL" && route.method !== request.method)) throw this.#nothing(pathname);
+  async #serve(
+    request: Request,
+    found: FoundRoute | undefined,
+    { requestId, dressing }: Pick<CallOptions, "requestId" | "dressing">,
+  ): Promise<Response> {
+    if (!found) throw this.#nothing(pathOf(request.url));
     if (this.#isClosed) throw new Refusal(503, "closing", "The runner is closing");
-    const shared = { parts: this.#parts, route, request, params, requestId };
+    const parts = this.#parts;
+    const { route, params } = found;
     if (route.policy.kind === "public") {
-      const call = new Call({ ...shared, caller: undefined, tenant: "", judge: undefined });
+      const nobody = { caller: undefined, tenant: "", judge: undefined };
+      const call = new Call({ parts, route, request, params, requestId, dressing, ...nobody });
       return await finished(route, call, () => {});
     }
-    const caller = await this.#parts.access.identify(request);
+    const known = parts.access.identify(request);
+    const caller = known instanceof Promise ? await known : known;
     if (caller.way === "session") (request.method === "GET" ? checkReading : checkPage)(request);
     const tenant = tenantOf(request, caller);
     // Whoever asks pays, whatever they ask for.
-    const leave = this.#parts.quotas.enter(caller.principal.tenant);
+    const leave = parts.quotas.enter(caller.principal.tenant);
     try {
-      const judge = this.#parts.access.judge(caller.principal, tenant, requestId);
-      return await finished(route, new Call({ ...shared, caller, tenant, judge }), leave);
+      const judge = parts.access.judge(caller.principal, tenant, requestId);
+      const call = new Call({ parts, route, request, params, requestId, dressing, caller, tenant, judge });
+      return await finished(route, call, leave);
     } catch (error) {
       leave();
       throw error;
@@ -114,7 +122,8 @@ export class Front {
   }
 
   #nothing(path: string): Refusal {
-    const methods = this.#routes.filter((route) => matchPath(route.path, path)).map(({ method }) => method);
+    const parts = path.split("/");
+    const methods = this.#routes.filter((route) => fits(route.path.split("/"), parts)).map(({ method }) => method);
     if (!methods.length) return new Refusal(404, "not_found", "There is nothing here");
     const allow = [...new Set(methods)].join(", ");
     return new Refusal(405, "method_not_allowed", `Only ${allow} can be used here`, { headers: { allow } });
@@ -132,48 +141,18 @@ export class Front {
     return response;
   }
 
-  #requestId(request: Request): string {
-    const given = request.headers.get("x-request-id");
+  #requestId(headers: Headers): string {
+    const given = headers.get("x-request-id");
     return given !== null && /^[\w.:-]{1,128}$/.test(given) ? given : this.#newId();
   }
 
   /** Chance is dear where it comes in small pieces. */
   #newId(): string {
-    if (!this.#chance.length) this.#chance = this.#parts.random.bytes(64 * idBytes);
-    const id = toHex(this.#chance.subarray(0, idBytes));
-    this.#chance = this.#chance.subarray(idBytes);
-    return id;
-  }
-
-  #dress(
-    given: Response,
-    request: Request,
-    { requestId, isOpened }: { readonly requestId: string; readonly isOpened: boolean },
-  ): Response {
-    const origin = request.headers.get("origin");
-    const response = withHeaders(given, always);
-    const { headers } = response;
-    for (const [name, value] of otherwise) if (!headers.has(name)) headers.set(name, value);
-    headers.set("x-request-id", requestId);
-    if (request.url.startsWith("https:")) headers.set("strict-transport-security", "max-age=31536000");
-    // Never with credentials: a cookie is good for our own pages alone.
-    headers.delete("access-control-allow-credentials");
-    if (isOpened && origin !== null) {
-      headers.set("access-control-allow-origin", origin);
-      headers.set("access-control-expose-headers", exposedHeaders);
-      headers.append("vary", "Origin");
+    if (this.#chanceAt >= this.#chance.length) {
+      this.#chance = randomHex(this.#parts.random, 64 * idLength / 2);
+      this.#chanceAt = 0;
     }
-    return response;
-  }
-}
-
-/** The same reply with headers: what came of a fetch has some that cannot be changed, and is copied. */
-function withHeaders(given: Response, added: typeof always): Response {
-  try {
-    for (const [name, value] of added) given.headers.set(name, value);
-    return given;
-  } catch {
-    return withHeaders(new Response(given.body, given), added);
+    return this.#chance.slice(this.#chanceAt, this.#chanceAt += idLength);
   }
 }
 
@@ -190,7 +169,7 @@ async function finished(route: Route, call: Call, leave: () => void): Promise<Re
       await response.body?.cancel();
       throw new TypeError(`The route ${route.method} ${route.path} did not ask the policy`);
     }
-    isStream = response.body !== null && response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+    isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true && response.body !== null;
     const count = call.isCounted || call.way === undefined ? undefined : countOf(call);
     if (!isStream) return count ? withEnd(response, { count }) : response;
     // A host may let go of a stream that it does not read without a word, and tell of it by the request alone.
@@ -247,7 +226,8 @@ function withEnd(
  */
 export function checkPage(request: Request): void {
   const site = request.headers.get("sec-fetch-site");
-  if (isOwnOrigin(request) && site === "same-origin" && cookieOf(request)) return;
+  const origin = request.headers.get("origin");
+  if (isOwnOrigin(request, origin) && site === "same-origin" && cookieOf(request)) return;
   throw new Refusal(403, "forbidden", "A cookie is good for this runner's own page alone");
 }
 
@@ -267,8 +247,7 @@ function checkReading(request: Request): void {
 }
 
 /** Whether a page of this very host asks. Its scheme is the browser's business: a proxy may have taken TLS off. */
-function isOwnOrigin({ headers, url }: Request): boolean {
-  const origin = headers.get("origin");
+function isOwnOrigin({ headers, url }: Request, origin: string | null): boolean {
   if (origin === null) return false;
   const host = headers.get("host") ?? new URL(url).host;
   return origin === `https://${host}` || origin === `http://${host}`;

@@ -73,20 +73,31 @@ export function tooMuch(code: string, detail: string, seconds: number): Refusal 
 /**
  * Asks something that may be down (a store, a policy, what keeps runs): when it fails, nothing was done, and the caller may try again.
  *
+ * @returns What it says, at once where it does: each promise costs a turn.
  * @throws {Refusal} 503.
  */
-export async function ask<Value>(
+export function ask<Value>(
   what: string,
   work: () => Value | Promise<Value>,
   logger?: Logger,
-): Promise<Value> {
+): Value | Promise<Value> {
   try {
-    return await work();
+    const said = work();
+    return isPromise(said) ? Promise.resolve(said).catch((error) => failed(what, error, logger)) : said;
   } catch (error) {
-    if (error instanceof Refusal) throw error;
-    createSafeLogger(logger)?.({ level: "error", message: `${what} failed`, fields: { error } });
-    throw unavailable(what, error);
+    return failed(what, error, logger);
   }
+}
+
+function failed(what: string, error: unknown, logger: Logger | undefined): never {
+  if (error instanceof Refusal) throw error;
+  createSafeLogger(logger)?.({ level: "error", message: `${what} failed`, fields: { error } });
+  throw unavailable(what, error);
+}
+
+/** Also one that somebody's library has made. */
+function isPromise(value: unknown): value is Promise<unknown> {
+  return typeof (value as Partial<Promise<unknown>> | null | undefined)?.then === "function";
 }
 
 /** 503: something that is needed is down, and nothing was done. */

@@ -47,14 +47,12 @@ export interface Route extends RouteInput {
   answer(call: Call): Response | Promise<Response>;
 }
 
-/** The parameters of a path, or undefined when it is another one. What cannot be decoded stays as it is. */
-export function matchPath(pattern: string, path: string): Readonly<Record<string, string>> | undefined {
-  const wanted = pattern.split("/");
-  const given = path.split("/");
-  if (!fits(wanted, given)) return undefined;
+/** The parameters of a path that fits, as they stand in it. */
+export function paramsOf(wanted: readonly string[], given: readonly string[]): Record<string, string> {
   const params: Record<string, string> = {};
-  for (const [at, part] of wanted.entries()) {
-    if (part.startsWith(":")) params[part.slice(1)] = decode(given[at] ?? "");
+  for (let at = 0; at < wanted.length; at++) {
+    const part = wanted[at] ?? "";
+    if (part.startsWith(":")) params[part.slice(1)] = given[at] ?? "";
   }
   return params;
 }
@@ -73,17 +71,8 @@ export function fits(wanted: readonly string[], given: readonly string[]): boole
 /** The path of a URL as `Request` writes it: making a `URL` of it is dear on some runtimes. */
 export function pathOf(url: string): string {
   const start = url.indexOf("/", url.indexOf("://") + 3);
-  for (let end = start; end < url.length; end++) {
-    const unit = url[end];
-    if (unit === "?" || unit === "#") return url.slice(start, end);
-  }
-  return url.slice(start);
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  const query = url.indexOf("?", start);
+  const fragment = url.indexOf("#", start);
+  const end = query < 0 || fragment >= 0 && fragment < query ? fragment : query;
+  return end < 0 ? url.slice(start) : url.slice(start, end);
 }

@@ -87,7 +87,8 @@ function shown(entry: CatalogTool, scoped: ScopedHub): object {
 
 async function callTool(call: Call): Promise<Response> {
   const { name = "" } = call.params;
-  const hub = await call.hub();
+  const held = call.hub();
+  const hub = held instanceof Promise ? await held : held;
   const given = await call.body();
   const found = hub.lease.hub.findTool(name);
   if (!found) throw missing("tool", name);
@@ -97,6 +98,7 @@ async function callTool(call: Call): Promise<Response> {
     hub.lease.hub.callTool({ server: found.server, name: found.name }, given, {
       throws: true,
       signal,
+      timer: call.timer,
       ...(onProgress && { onProgress }),
     });
   // Some runtimes give requests of a program's own making no signal.
@@ -111,19 +113,28 @@ async function callTool(call: Call): Promise<Response> {
 }
 
 /** Lets a call through, or tells what is missing. A tool that is hidden is one that there is not. */
-async function allow(
+function allow(
   call: Call,
   tool: CatalogTool,
   { hub, given }: { readonly hub: CallHub; readonly given: JsonObject },
 ): Promise<void> {
-  const { tenant, principal, judge, parts: { approvals } } = call;
   const effect = hub.scoped.effectOf(tool);
+  if (effect !== "allow") return hold(call, tool, { effect, given });
+  return call.judge.record({ server: tool.server, tool: tool.name, action: "call", outcome: effect, arguments: given });
+}
+
+/** Refuses, unless it was approved. */
+async function hold(
+  call: Call,
+  tool: CatalogTool,
+  { effect, given }: { readonly effect: "deny" | "ask"; readonly given: JsonObject },
+): Promise<void> {
+  const { tenant, principal, judge, parts: { approvals } } = call;
   const about = { server: tool.server, tool: tool.name, action: "call", arguments: given } as const;
   if (effect === "deny") {
     await judge.record({ ...about, outcome: "deny" });
     throw missing("tool", call.params.name ?? "");
   }
-  if (effect === "allow") return await judge.record({ ...about, outcome: "allow" });
   const proposal = { tenant, principal, tool, arguments: given };
   const id = call.request.headers.get("causeway-approval");
   if (id === null) {

@@ -7,6 +7,7 @@ import type { Runs } from "../../agent/runs/seam.ts";
 import type { Logger } from "../../ports.ts";
 import { wantsSocket } from "../../protocol/web_socket.ts";
 import { denyAll } from "../access/policy.ts";
+import type { Can } from "../access/types.ts";
 import type { Call } from "../rest/call.ts";
 import { checkPage } from "../rest/front.ts";
 import { ask } from "../rest/problem.ts";
@@ -17,7 +18,7 @@ import type { Lease } from "./hub_pool.ts";
 export type ForwardCall = (call: Call) => Promise<Response>;
 
 /** Gives the hub that a call of a tool can be done with here; undefined when it is to be answered elsewhere. */
-export type DirectCall = (call: Call) => Promise<Lease | undefined>;
+export type DirectCall = (call: Call) => Lease | undefined | Promise<Lease | undefined>;
 
 /** What {@linkcode forwarded} works with. */
 export interface ForwardingOptions {
@@ -37,18 +38,28 @@ const toolPath = "/api/tools/:name";
  * is woken up. A tool is called here where `direct` gives a hub for it.
  */
 export function forwarded(route: Route, { forward, direct, logger }: ForwardingOptions): Route {
-  const send = (call: Call): Promise<Response> => ask("What keeps this tenant", () => forward(call), logger);
+  const send = async (call: Call): Promise<Response> =>
+    await ask("What keeps this tenant", () => forward(call), logger);
   if (route.path === signInPath) return { ...route, answer: send };
   if (route.policy.kind !== "decided") return route;
+  const isTool = route.path === toolPath && route.method === "POST";
+  const answerBy = (call: Call, can: Can): Response | Promise<Response> => {
+    if (can === denyAll) return route.answer(call);
+    const answerWith = (lease: Lease | undefined): Response | Promise<Response> => {
+      if (!lease) return send(call);
+      call.useHub(lease, can);
+      return route.answer(call);
+    };
+    const lease = isTool ? direct?.(call) : undefined;
+    return lease instanceof Promise ? lease.then(answerWith) : answerWith(lease);
+  };
   return {
     ...route,
-    async answer(call) {
+    // Each promise costs a turn: what is known is not waited for.
+    answer(call) {
       if (call.way === "session" && wantsSocket(call.request)) checkPage(call.request);
-      if (await call.can() === denyAll) return await route.answer(call);
-      const lease = route.path === toolPath && route.method === "POST" ? await direct?.(call) : undefined;
-      if (!lease) return await send(call);
-      call.useHub(lease);
-      return await route.answer(call);
+      const can = call.can();
+      return can instanceof Promise ? can.then((opened) => answerBy(call, opened)) : answerBy(call, can);
     },
   };
 }

@@ -122,7 +122,7 @@ export class Quotas {
 
   /** Counts bytes that came or went: what is over the quota holds up the next request. */
   count(tenant: string, bytes: number): void {
-    this.#use(tenant).bytes -= bytes;
+    (this.#used.get(tenant) ?? this.#use(tenant)).bytes -= bytes;
   }
 
   /**

@@ -22,7 +22,8 @@ export function refusePost({ headers }: Request): Response | undefined {
   return refuse(406, 'The Accept header has to name "application/json" and "text/event-stream"');
 }
 
-function isJson(type: string | null): boolean {
+/** Whether a Content-Type says that a body is JSON. */
+export function isJson(type: string | null): boolean {
   return type === "application/json" || type?.split(";", 1)[0]?.trim().toLowerCase() === "application/json";
 }
 

@@ -108,6 +108,19 @@ describe("policies", () => {
     assertEquals(effects, ["allow", "ask", "deny", "deny", "deny"]);
   });
 
+  it("answers each question by itself, whatever was asked before", async () => {
+    const can = await createPolicy([
+      { actions: ["call"], effect: "allow" },
+      { servers: ["a"], tools: ["x"], actions: ["call"], effect: "ask" },
+      { servers: ["b"], effect: "deny" },
+    ]).open(ada, "acme");
+    const asked = [["a", "x"], ["a", "x"], ["a", "y"], ["b", "x"], ["a", "x"]].map(([server = "", tool = ""]) =>
+      can(server, tool, "call")
+    );
+    assertEquals(asked, ["ask", "ask", "allow", "deny", "ask"]);
+    assertEquals([can("a", "x", "read"), can("a", "x", "call")], ["deny", "ask"]);
+  });
+
   it("hold for the principal's own tenant, unless they name others", async () => {
     const own = createPolicy([{ effect: "allow" }]);
     const all = createPolicy([{ tenants: ["*"], effect: "allow" }]);

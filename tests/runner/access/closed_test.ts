@@ -99,4 +99,25 @@ describe("what cannot be found out is not allowed", () => {
       assertEquals([problem.status, problem.detail], [503, "What keeps runs cannot be reached: nothing was done"]);
     }
   });
+
+  it("holds however the policy fails: at once, later, or by a promise of a library's own", async () => {
+    const error = new Error("the disk is on fire");
+    const foreign = { then: (_: unknown, fail: (error: unknown) => void) => fail(error) };
+    const ways: readonly (() => never)[] = [
+      () => {
+        throw error;
+      },
+      () => Promise.reject(error) as never,
+      () => foreign as never,
+    ];
+    for (const open of ways) {
+      await using world = await createWorld({ policy: { open }, logger: () => {} });
+      for (const [path, options] of operations) {
+        const response = await world.ask(path, options);
+        await response.body?.cancel();
+        assertEquals(response.status, 503, path);
+      }
+      assertEquals(world.ledger, []);
+    }
+  });
 });
