@@ -10,19 +10,20 @@
  *
  * @module
  */
-import { realpathSync } from "node:fs";
 import process from "node:process";
-import { fileURLToPath } from "node:url";
-import { describeFailure, InterruptedError, UsageError } from "./failure.ts";
-import { findCommand } from "./program/commands.ts";
-import { readWords } from "./program/read.ts";
-import { writeError } from "./terminal.ts";
+import { keepOwnCode } from "./session/compiled.ts";
+import { headStart } from "./session/head_start.ts";
 
 const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
 const said: boolean | undefined = import.meta.main;
-if (said ?? isProgram()) {
-  process.exit(await run(process.argv.slice(2), interruption()));
+if (said ?? await isProgram()) {
+  const [argv, signal] = [process.argv.slice(2), interruption()];
+  await keepOwnCode();
+  await headStart.begin(argv);
+  const exitCode = await run(argv, signal);
+  await headStart.end();
+  process.exit(exitCode);
 }
 
 /**
@@ -33,23 +34,13 @@ if (said ?? isProgram()) {
  * @returns The exit code.
  */
 export async function run(argv: readonly string[], signal: AbortSignal): Promise<number> {
-  try {
-    if (argv[0] === "__complete") return await (await import("./program/complete.ts")).complete(argv.slice(1));
-    const line = await readWords(argv);
-    if (line.command === "help") return await (await import("./program/help.ts")).showHelp(line.words);
-    if (line.command === "version") return await (await import("./program/help.ts")).showVersion();
-    const run = await findCommand(line.command)?.load();
-    if (!run) throw new UsageError(`Unknown command "${line.command}": causeway --help lists them`);
-    return await run(line, signal, (await import("./auth/world.ts")).systemWorld);
-  } catch (error) {
-    const { exitCode, line } = describeFailure(error);
-    await writeError(`causeway: ${line}\n`);
-    return exitCode;
-  }
+  // Not before: what is read until here is what a local server waits for.
+  return await (await import("./run.ts")).runCommand(argv, signal);
 }
 
 /** Whether this module is what was started, for versions of Node that do not say it: a package manager starts it by a link. */
-function isProgram(): boolean {
+async function isProgram(): Promise<boolean> {
+  const [{ realpathSync }, { fileURLToPath }] = await Promise.all([import("node:fs"), import("node:url")]);
   try {
     return realpathSync(process.argv[1] ?? "") === fileURLToPath(import.meta.url);
   } catch {
@@ -60,10 +51,12 @@ function isProgram(): boolean {
 /** Aborted by Ctrl-C and its like: what is open is closed in good order. The second time the command ends at once. */
 function interruption(): AbortSignal {
   const stop = new AbortController();
+  let isStopping = false;
   for (const [name, exitCode] of Object.entries(signals)) {
     process.on(name, () => {
-      if (stop.signal.aborted) process.exit(exitCode);
-      stop.abort(new InterruptedError(exitCode));
+      if (isStopping) process.exit(exitCode);
+      isStopping = true;
+      void import("./failure.ts").then(({ InterruptedError }) => stop.abort(new InterruptedError(exitCode)));
     });
   }
   return stop.signal;

@@ -79,7 +79,7 @@ export const serveHttp: ServeHttp = async (handler, options): Promise<HttpHost> 
  * @throws {ConnectError} When the name is unknown, or the resolver does not answer.
  */
 export const resolve: Resolve = async (hostname): Promise<string[]> => {
-  const { systemResolve } = await import("../runtime/child.ts");
+  const { systemResolve } = await import("../runtime/children/child.ts");
   return await systemResolve(hostname);
 };
 

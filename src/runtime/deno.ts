@@ -7,9 +7,9 @@ import process from "node:process";
 import { systemClock } from "../ports.ts";
 import type { Clock, Fetch, Resolve, Spawn } from "../ports.ts";
 import { ConnectError } from "../protocol/errors.ts";
-import { ChildBooks, platform, pump, spawnFailure, spawnPlan, systemResolve } from "./child.ts";
-import { inheritedNames, safeEnvironment } from "./environment.ts";
-import { nodeSpawn } from "./node_spawn.ts";
+import { ChildBooks, platform, pump, spawnFailure, spawnPlan, systemResolve } from "./children/child.ts";
+import { inheritedNames, safeEnvironment } from "./children/environment.ts";
+import { nodeSpawn } from "./children/node_spawn.ts";
 
 export { openWebSocketWithHeaders as openWebSocket } from "./web_socket.ts";
 
@@ -59,10 +59,10 @@ function suitsNode(program: string): boolean {
 }
 
 /** Starts a child by `Deno.Command`. */
-export const commandSpawn: Spawn = (command, events) => {
+export const commandSpawn: Spawn = async (command, events) => {
   let child: DenoChild;
   try {
-    const plan = spawnPlan(command);
+    const plan = await spawnPlan(command);
     child = new Deno.Command(plan.command, {
       args: [...plan.args],
       env: { ...command.env },
@@ -75,7 +75,7 @@ export const commandSpawn: Spawn = (command, events) => {
       windowsRawArguments: plan.verbatim,
     }).spawn();
   } catch (error) {
-    return Promise.reject(spawnFailure(command, error));
+    throw await spawnFailure(command, error);
   }
   const stopOutput = pump(child.stdout, (chunk) => events.output(chunk), () => books.outputEnd());
   const stopErrors = pump(child.stderr, (chunk) => events.errorOutput(chunk), () => books.errorEnd());
@@ -95,7 +95,7 @@ export const commandSpawn: Spawn = (command, events) => {
   });
   // Deno also gives a code (128 + n) for a signal.
   void child.status.then(({ code, signal }) => books.exit({ code: signal === null ? code : null, signal }));
-  return Promise.resolve({
+  return {
     pid: child.pid,
     write(text) {
       if (books.ended || inputClosed) throw books.writeError();
@@ -103,7 +103,7 @@ export const commandSpawn: Spawn = (command, events) => {
     },
     closeInput,
     kill: (signal) => books.kill(signal),
-  });
+  };
 };
 
 /** The environment that a child of this process may have, with `extra` over it. A variable that Deno may not read is left out. */

@@ -4,13 +4,13 @@
  * @module
  */
 import type { OpenWebSocket, Resolve } from "../ports.ts";
-import { systemResolve } from "./child.ts";
+import { systemResolve } from "./children/child.ts";
 import { openSocket, openWebSocketWithHeaders } from "./web_socket.ts";
 
-export { baseEnvironment } from "./node_environment.ts";
+export { baseEnvironment } from "./children/node_environment.ts";
 export { createNodeFetch } from "./node_fetch.ts";
 export type { NodeFetch, NodeFetchOptions } from "./node_fetch.ts";
-export { nodeSpawn } from "./node_spawn.ts";
+export { nodeSpawn } from "./children/node_spawn.ts";
 
 /** Resolves host names by the system's resolver. */
 export const resolve: Resolve = systemResolve;

@@ -1,10 +1,11 @@
 import { describe, test } from "node:test";
-import { assertEquals, assertThrows } from "@std/assert";
+import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { buildArguments } from "../../src/cli/arguments/values.ts";
 import { readValue } from "../../src/protocol/arguments/values.ts";
 import { fillForm, visitPage } from "../../src/cli/ask/form.ts";
 import { UsageError } from "../../src/cli/failure.ts";
-import { splitWords } from "../../src/cli/target/words.ts";
+import { readShellWords } from "../../src/cli/target/shell_words.ts";
+import { resolveTarget } from "../../src/cli/target/target.ts";
 import { nearest } from "../../src/hub/config/nearest.ts";
 import { firstLine, oneLine, plain } from "../../src/cli/text/plain.ts";
 import { resultText } from "../../src/cli/text/result.ts";
@@ -24,11 +25,13 @@ describe("words of a command", () => {
       ["a \\\nb", ["a", "b"]],
       ["", []],
     ];
-    for (const [text, words] of cases) assertEquals(splitWords(text), words, text);
+    for (const [text, words] of cases) assertEquals(readShellWords(text), { words }, text);
   });
 
-  test("an open quote or a lone backslash at the end is refused", () => {
-    for (const text of ["a 'b", 'a "b', "a\\"]) assertThrows(() => splitWords(text), UsageError);
+  test("an open quote or a lone backslash at the end is refused", async () => {
+    for (const text of ["a 'b", 'a "b', "a\\"]) {
+      await assertRejects(() => resolveTarget(text, { headers: {} }), UsageError, "close the quotes");
+    }
   });
 });
 

@@ -56,8 +56,13 @@ export function causeway(words: readonly string[], options: RunOptions = {}): Pr
   return new Promise((resolve, reject) => {
     const child = spawn(command, [...args, ...words], {
       cwd: options.cwd ?? root,
-      // Nobody's own sign-ins.
-      env: { ...process.env, CAUSEWAY_HOME: join(tmpdir(), "causeway-no-such-home"), ...options.env },
+      // Nobody's own sign-ins, and nothing is kept.
+      env: {
+        ...process.env,
+        CAUSEWAY_HOME: join(tmpdir(), "causeway-no-such-home"),
+        NODE_DISABLE_COMPILE_CACHE: "1",
+        ...options.env,
+      },
       stdio: ["pipe", "pipe", "pipe"],
     });
     let out = "";

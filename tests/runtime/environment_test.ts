@@ -2,8 +2,13 @@ import { describe, test } from "node:test";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { SpawnError } from "../../src/protocol/errors.ts";
-import { inheritedNames, safeEnvironment, windowsKillPlan, windowsSpawnPlan } from "../../src/runtime/environment.ts";
-import type { WindowsLookup } from "../../src/runtime/environment.ts";
+import {
+  inheritedNames,
+  safeEnvironment,
+  windowsKillPlan,
+  windowsSpawnPlan,
+} from "../../src/runtime/children/environment.ts";
+import type { WindowsLookup } from "../../src/runtime/children/environment.ts";
 
 describe("safeEnvironment", () => {
   const secrets = { AWS_SECRET_ACCESS_KEY: "a", GITHUB_TOKEN: "b", NODE_OPTIONS: "--require x", LD_PRELOAD: "c" };

@@ -22,7 +22,7 @@ export const systemWorld: AuthWorld = {
   async openOAuth({ showCode, ...settings }) {
     const [{ createOAuth, deviceCode }, { systemResolve }] = await Promise.all([
       import("../../auth/mod.ts"),
-      import("../../runtime/child.ts"),
+      import("../../runtime/children/child.ts"),
     ]);
     return createOAuth({
       ...settings,

@@ -8,7 +8,7 @@ import { isLoopbackHost } from "../../egress/address.ts";
 import { createConnect } from "../../entry/connect.ts";
 import type { ConnectOptions } from "../../entry/targets.ts";
 import { PeerExitedError, RpcError, SpawnError } from "../../protocol/errors.ts";
-import { systemResolve } from "../../runtime/child.ts";
+import { systemResolve } from "../../runtime/children/child.ts";
 import { createAsker } from "../ask/ask.ts";
 import type { OAuth } from "../auth/oauth.ts";
 import type { CommandLine } from "../command_line.ts";

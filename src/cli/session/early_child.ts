@@ -4,15 +4,11 @@
  *
  * @module
  */
+import process from "node:process";
 import type { ExitStatus, ProcessEvents, Spawn, SpawnedProcess } from "../../ports.ts";
 import type { StdioCommand } from "../../transport/stdio.ts";
 import { childPorts } from "../wire/ports.ts";
-
-/**
- * How long an idle server may take to end by itself once its input is closed, in milliseconds: then it gets SIGTERM. Programs
- * with nothing left to do need 5 to 25; others sit out their timers and open connections.
- */
-export const idleTime = 50;
+import { compiledFolder, isFirstTime } from "./compiled.ts";
 
 /** How long a program that nobody has talked to may take to be gone after SIGKILL, in milliseconds. */
 const killTime = 1_000;
@@ -21,13 +17,16 @@ const keptErrors = 64 * 1024;
 /** A program that runs already when its client asks for it. */
 export class EarlyChild implements AsyncDisposable {
   readonly #start: Spawn;
+  /** Where Node keeps the code of the program. */
+  readonly #compiled: string | undefined;
   readonly #process: Promise<SpawnedProcess>;
   readonly #held: HeldEvents;
   #isTaken = false;
   #isIdle = false;
 
-  private constructor(start: Spawn, command: Parameters<Spawn>[0]) {
+  private constructor(start: Spawn, command: Parameters<Spawn>[0], compiled: string | undefined) {
     this.#start = start;
+    this.#compiled = compiled;
     this.#held = new HeldEvents();
     this.#process = start(command, this.#held);
     // Who takes it is told.
@@ -37,19 +36,23 @@ export class EarlyChild implements AsyncDisposable {
   /** Starts the program. That it cannot be started is told to who takes it. */
   static async start({ command, args = [], env = {}, cwd }: StdioCommand): Promise<EarlyChild> {
     const { spawn, environment } = await childPorts();
-    return new EarlyChild(spawn, { command, args, env: environment(env), cwd });
+    const compiled = compiledFolder(command, args, process);
+    const extra = compiled === undefined ? env : { NODE_COMPILE_CACHE: compiled, ...env };
+    return new EarlyChild(spawn, { command, args, env: environment(extra), cwd }, compiled);
   }
 
   /** Gives the program that runs, the first time; another one afterwards, as for a server that died of a question. */
   readonly spawn: Spawn = async (command, events) => {
     const isFirst = !this.#isTaken;
     this.#isTaken = true;
+    let isOver = false;
     let stop = (): void => {};
     const heard: ProcessEvents = {
       output: (chunk) => events.output(chunk),
       outputEnd: () => events.outputEnd(),
       errorOutput: (chunk) => events.errorOutput(chunk),
       exit(status) {
+        isOver = true;
         stop();
         events.exit(status);
       },
@@ -63,8 +66,10 @@ export class EarlyChild implements AsyncDisposable {
       closeInput: () => {
         child.closeInput();
         if (!this.#isIdle) return;
-        const timer = setTimeout(() => child.kill("SIGTERM"), idleTime);
-        stop = () => clearTimeout(timer);
+        void this.#hastens().then(async (hastens) => {
+          const { endWhenQuiet } = await import("./quiet.ts");
+          if (hastens && !isOver) stop = endWhenQuiet(child.pid, () => child.kill("SIGTERM"));
+        });
       },
       kill: (signal) => child.kill(signal),
     };
@@ -73,6 +78,11 @@ export class EarlyChild implements AsyncDisposable {
   /** Says that nothing is asked any more and all was answered: then its end needs no patience. */
   rest(): void {
     this.#isIdle = true;
+  }
+
+  /** Not the first time: what ends by a signal keeps no compiled code. */
+  async #hastens(): Promise<boolean> {
+    return this.#compiled === undefined || !(await isFirstTime(this.#compiled));
   }
 
   /** Ends a program that nobody took: nothing was said to it. Who took it ends it. */

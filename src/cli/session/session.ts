@@ -11,6 +11,7 @@ import { resolveTarget } from "../target/target.ts";
 import type { Destination } from "../target/target.ts";
 import { hearWire } from "../wire/hear.ts";
 import { EarlyChild } from "./early_child.ts";
+import { headStart } from "./head_start.ts";
 import { redactorFor } from "./redactor.ts";
 import type { Session } from "./seam.ts";
 
@@ -43,7 +44,9 @@ export async function withDestination(destination: Destination, line: CommandLin
     const { name: server } = given;
     const hear: typeof heard = server === undefined || !heard ? heard : (wire) => heard({ ...wire, server });
     signal.throwIfAborted();
-    await using child = typeof target === "string" ? undefined : await EarlyChild.start(target);
+    await using child = typeof target === "string"
+      ? undefined
+      : headStart.take(target) ?? await EarlyChild.start(target);
     const { useConnection } = await import("./connection.ts");
     return await useConnection(destination, line, { ...given, signal, redact, hear, child });
   });

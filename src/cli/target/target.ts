@@ -10,7 +10,7 @@ import { didYouMean } from "../../hub/config/nearest.ts";
 import { writeError } from "../terminal.ts";
 import { oneLine } from "../text/plain.ts";
 import { findConfigs } from "./config.ts";
-import { splitWords } from "./words.ts";
+import { readShellWords } from "./shell_words.ts";
 
 /** A server that can be connected to. */
 export interface Destination {
@@ -95,7 +95,11 @@ function notUrl(shown: string): UsageError {
 
 function readCommand(text: string): StdioCommand {
   const env: Record<string, string> = {};
-  const words = splitWords(text);
+  const read = readShellWords(text);
+  if ("open" in read) {
+    throw new UsageError(`Cannot read the command ${JSON.stringify(text)}: it ends in ${read.open}; close the quotes`);
+  }
+  const { words } = read;
   for (let word = words[0]; word !== undefined && /^[A-Za-z_]\w*=/.test(word); word = words[0]) {
     const equals = word.indexOf("=");
     env[word.slice(0, equals)] = word.slice(equals + 1);

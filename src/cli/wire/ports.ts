@@ -20,12 +20,14 @@ export interface RuntimePorts extends ChildPorts {
 
 /** Loads what starts programs, and nothing else. */
 export async function childPorts(): Promise<ChildPorts> {
-  if ("Bun" in globalThis || "Deno" in globalThis) return await runtimePorts();
-  const [{ nodeSpawn }, { baseEnvironment }] = await Promise.all([
-    import("../../runtime/node_spawn.ts"),
-    import("../../runtime/node_environment.ts"),
+  if ("Deno" in globalThis) return await runtimePorts();
+  const [spawn, { baseEnvironment }] = await Promise.all([
+    "Bun" in globalThis
+      ? import("../../runtime/children/bun_spawn.ts").then(({ bunSpawn }) => bunSpawn)
+      : import("../../runtime/children/node_spawn.ts").then(({ nodeSpawn }) => nodeSpawn),
+    import("../../runtime/children/node_environment.ts"),
   ]);
-  return { spawn: nodeSpawn, environment: baseEnvironment };
+  return { spawn, environment: baseEnvironment };
 }
 
 /** Loads those of the runtime that this is. */

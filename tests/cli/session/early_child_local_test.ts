@@ -120,6 +120,20 @@ describe("the end of a program", () => {
     assertEquals(ends, { idle: "SIGTERM", "at work": "runs" });
   });
 
+  const linux = process.platform === "linux" ? false : "other systems do not tell whether a program sleeps";
+  test("is not hastened while it, or what it has started, is at work on it", { skip: linux }, async () => {
+    const work = "n=0; while [ $n -lt 400000 ]; do n=$((n+1)); done";
+    for (const script of [`cat > /dev/null; ${work}; exit 7`, `cat > /dev/null; sh -c '${work}'; exit 7`]) {
+      await using child = await EarlyChild.start(shell(script));
+      const { events, ended } = listener();
+      const running = await child.spawn(again, events);
+      child.rest();
+      running.closeInput();
+      assertEquals(await ended, { code: 7, signal: null }, script);
+      running.kill("SIGKILL");
+    }
+  });
+
   test("needs no signal where the end of the input is enough", { skip }, async () => {
     await using child = await EarlyChild.start(shell("cat > /dev/null; exit 7"));
     const { events, ended } = listener();

@@ -4,11 +4,9 @@
  *
  * @module
  */
-import { spawn } from "node:child_process";
-import { statSync } from "node:fs";
 import process from "node:process";
-import type { ExitStatus, ProcessEvents, Resolve, SpawnCommand } from "../ports.ts";
-import { ConnectError, ConnectionClosedError, SpawnError } from "../protocol/errors.ts";
+import type { ExitStatus, ProcessEvents, Resolve, SpawnCommand } from "../../ports.ts";
+import { ConnectError, ConnectionClosedError, SpawnError } from "../../protocol/errors.ts";
 import { windowsKillPlan, windowsSpawnPlan } from "./environment.ts";
 import type { Platform, WindowsSpawnPlan } from "./environment.ts";
 
@@ -22,8 +20,9 @@ const largeChunk = 2 ** 14;
 export const platform: Platform = process.platform === "win32" ? "windows" : "posix";
 
 /** How to start a command here: as it is, or on Windows by {@linkcode windowsSpawnPlan}. */
-export function spawnPlan(command: SpawnCommand): WindowsSpawnPlan {
+export async function spawnPlan(command: SpawnCommand): Promise<WindowsSpawnPlan> {
   if (platform === "posix") return { command: command.command, args: command.args, verbatim: false };
+  const kindOf = await kinds();
   const variable = (name: string) => Object.entries(command.env).find(([key]) => key.toUpperCase() === name)?.[1];
   return windowsSpawnPlan(command.command, command.args, {
     path: variable("PATH") ?? "",
@@ -35,15 +34,16 @@ export function spawnPlan(command: SpawnCommand): WindowsSpawnPlan {
 }
 
 /** The error for a command that could not be started: what is wrong and what to do. */
-export function spawnFailure(command: SpawnCommand, error: unknown): SpawnError {
+export async function spawnFailure(command: SpawnCommand, error: unknown): Promise<SpawnError> {
   if (error instanceof SpawnError) return error;
-  return new SpawnError(`Cannot start "${command.command}": ${failureReason(command, error)}`, { cause: error });
+  return new SpawnError(`Cannot start "${command.command}": ${await failureReason(command, error)}`, { cause: error });
 }
 
-function failureReason({ command, cwd }: SpawnCommand, error: unknown): string {
+async function failureReason({ command, cwd }: SpawnCommand, error: unknown): Promise<string> {
   const { name, message }: Error = error instanceof Error ? error : new Error(String(error));
   const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (cwd !== undefined && kindOf(cwd) !== "folder" && kindOf(cwd) !== "hidden") {
+  const kind = cwd === undefined ? "folder" : (await kinds())(cwd);
+  if (kind !== "folder" && kind !== "hidden") {
     return `the working folder "${cwd}" does not exist or is no folder; correct "cwd"`;
   }
   if (name === "NotCapable") return "this process may not start programs; run Deno with --allow-run";
@@ -58,13 +58,17 @@ function failureReason({ command, cwd }: SpawnCommand, error: unknown): string {
   return message;
 }
 
-function kindOf(path: string): "file" | "folder" | "hidden" | undefined {
-  try {
-    const found = statSync(path, { throwIfNoEntry: false });
-    return found?.isDirectory() ? "folder" : found?.isFile() ? "file" : undefined;
-  } catch (error) {
-    return error instanceof Error && error.name === "NotCapable" ? "hidden" : undefined;
-  }
+/** What tells files from folders. It is loaded when it is asked for: a program that starts well needs none. */
+async function kinds(): Promise<(path: string) => "file" | "folder" | "hidden" | undefined> {
+  const { statSync } = await import("node:fs");
+  return (path) => {
+    try {
+      const found = statSync(path, { throwIfNoEntry: false });
+      return found?.isDirectory() ? "folder" : found?.isFile() ? "file" : undefined;
+    } catch (error) {
+      return error instanceof Error && error.name === "NotCapable" ? "hidden" : undefined;
+    }
+  };
 }
 
 /**
@@ -127,7 +131,9 @@ export class ChildBooks {
     if (this.ended && this.#killed) return;
     if (platform === "windows") {
       const { command, args } = windowsKillPlan(this.#pid, signal);
-      spawn(command, args, { stdio: "ignore", windowsHide: true }).on("error", () => {}).unref();
+      void import("node:child_process").then(({ spawn }) =>
+        spawn(command, args, { stdio: "ignore", windowsHide: true }).on("error", () => {}).unref()
+      );
     } else {
       try {
         process.kill(-this.#pid, signal);

@@ -5,7 +5,7 @@
  */
 import { spawn } from "node:child_process";
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
-import type { Spawn } from "../ports.ts";
+import type { Spawn } from "../../ports.ts";
 import { ChildBooks, platform, release, spawnFailure, spawnPlan } from "./child.ts";
 
 /**
@@ -13,11 +13,12 @@ import { ChildBooks, platform, release, spawnFailure, spawnPlan } from "./child.
  *
  * @throws {SpawnError} When it cannot be started.
  */
-export const nodeSpawn: Spawn = (command, events) =>
-  new Promise((resolve, reject) => {
+export const nodeSpawn: Spawn = async (command, events) => {
+  const plan = await spawnPlan(command);
+  return await new Promise((resolve, reject) => {
+    const fail = (error: unknown): void => void spawnFailure(command, error).then(reject);
     let child: ChildProcessWithoutNullStreams;
     try {
-      const plan = spawnPlan(command);
       child = spawn(plan.command, plan.args, {
         env: command.env,
         cwd: command.cwd,
@@ -27,9 +28,9 @@ export const nodeSpawn: Spawn = (command, events) =>
         windowsVerbatimArguments: plan.verbatim,
       });
     } catch (error) {
-      return reject(spawnFailure(command, error));
+      return fail(error);
     }
-    child.on("error", (error) => reject(spawnFailure(command, error)));
+    child.on("error", fail);
     const { pid, stdin, stdout, stderr } = child;
     if (pid === undefined) return;
     const books = new ChildBooks(pid, command.command, events, (input) => {
@@ -64,3 +65,4 @@ export const nodeSpawn: Spawn = (command, events) =>
       kill: (signal) => books.kill(signal),
     });
   });
+};

@@ -1,5 +1,5 @@
 /**
- * The environment of children on Node.
+ * The environment of children on Bun and Node.
  *
  * @module
  */

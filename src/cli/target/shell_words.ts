@@ -4,15 +4,15 @@
  *
  * @module
  */
-import { UsageError } from "../failure.ts";
+
+/** The words of a text, or what it ends in that is not closed. */
+export type ShellWords = { readonly words: string[] } | { readonly open: string };
 
 /**
  * Splits a text into words at white space, as a POSIX shell does: `'…'` keeps everything, in `"…"` a backslash keeps
  * `"`, `\`, `$` and `` ` ``, outside it keeps any character.
- *
- * @throws {UsageError} When a quote is not closed, or the last character is a lone backslash.
  */
-export function splitWords(text: string): string[] {
+export function readShellWords(text: string): ShellWords {
   const words: string[] = [];
   let word: string | undefined;
   let quote = "";
@@ -20,7 +20,7 @@ export function splitWords(text: string): string[] {
     const character = text.charAt(at);
     if (character === "\\" && quote !== "'") {
       const next = text.charAt(++at);
-      if (next === "") throw unfinished(text, "a backslash");
+      if (next === "") return { open: "a backslash" };
       const kept = quote === "" || ['"', "\\", "$", "`"].includes(next);
       if (next !== "\n") word = (word ?? "") + (kept ? next : character + next);
     } else if (quote !== "") {
@@ -34,11 +34,7 @@ export function splitWords(text: string): string[] {
       word = undefined;
     } else word = (word ?? "") + character;
   }
-  if (quote !== "") throw unfinished(text, `an open ${quote}`);
+  if (quote !== "") return { open: `an open ${quote}` };
   if (word !== undefined) words.push(word);
-  return words;
-}
-
-function unfinished(text: string, what: string): UsageError {
-  return new UsageError(`Cannot read the command ${JSON.stringify(text)}: it ends in ${what}; close the quotes`);
+  return { words };
 }

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { SpawnError } from "../protocol/errors.ts";
+import { SpawnError } from "../../protocol/errors.ts";
 
 /** The two families of systems that differ here. */
 export type Platform = "posix" | "windows";

@@ -1,0 +1,26 @@
+/**
+ * The command from its words to its exit code.
+ *
+ * @module
+ */
+import { describeFailure, UsageError } from "./failure.ts";
+import { findCommand } from "./program/commands.ts";
+import { readWords } from "./program/read.ts";
+import { writeError } from "./terminal.ts";
+
+/** Runs the command; whatever goes wrong becomes one line and an exit code. */
+export async function runCommand(argv: readonly string[], signal: AbortSignal): Promise<number> {
+  try {
+    if (argv[0] === "__complete") return await (await import("./program/complete.ts")).complete(argv.slice(1));
+    const line = await readWords(argv);
+    if (line.command === "help") return await (await import("./program/help.ts")).showHelp(line.words);
+    if (line.command === "version") return await (await import("./program/help.ts")).showVersion();
+    const run = await findCommand(line.command)?.load();
+    if (!run) throw new UsageError(`Unknown command "${line.command}": causeway --help lists them`);
+    return await run(line, signal, (await import("./auth/world.ts")).systemWorld);
+  } catch (error) {
+    const { exitCode, line } = describeFailure(error);
+    await writeError(`causeway: ${line}\n`);
+    return exitCode;
+  }
+}

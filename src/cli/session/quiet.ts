@@ -1,0 +1,86 @@
+/**
+ * The end of a program that has answered everything: it gets SIGTERM once it has nothing to do.
+ *
+ * @module
+ */
+import { readdirSync, readFileSync } from "node:fs";
+
+/** How often is looked whether a program sleeps, in milliseconds. The second look that finds it asleep counts. */
+const lookInterval = 3;
+
+/**
+ * How long a program may take to end by itself where its sleep cannot be seen, in milliseconds. Those with nothing left to
+ * do need 5 to 25; others sit out their timers and open connections.
+ */
+const blindTime = 50;
+
+/**
+ * Waits until a program whose input is closed has nothing to do, and ends it then. One that is at work is left alone.
+ *
+ * @param group The number of its process group.
+ * @param end Ends it, once.
+ * @returns What gives the waiting up.
+ */
+export function endWhenQuiet(group: number, end: () => void): () => void {
+  let members = membersOf(group);
+  let before = members && sleepsOf(members);
+  let quiet = 0;
+  let timer: ReturnType<typeof setTimeout>;
+  const look = (): void => {
+    const now = members && sleepsOf(members);
+    quiet = now === before ? quiet + 1 : 0;
+    before = now;
+    if (quiet === 2) {
+      // What it has started meanwhile may be at work.
+      const found = membersOf(group);
+      if (found?.join() === members?.join()) return end();
+      members = found;
+      quiet = 0;
+    }
+    timer = setTimeout(look, lookInterval);
+  };
+  timer = members ? setTimeout(look, lookInterval) : setTimeout(end, blindTime);
+  return () => clearTimeout(timer);
+}
+
+/** The processes of a group; undefined where they cannot be seen. Linux tells it; other systems do not. */
+function membersOf(group: number): number[] | undefined {
+  const pids = list("/proc").map(Number).filter((pid) => pid > 0 && groupOf(pid) === group);
+  return pids.length > 0 ? pids : undefined;
+}
+
+/** The group of a process; undefined when it is gone. */
+function groupOf(pid: number): number | undefined {
+  // What stands in parentheses is the program's own name, with whatever is in it.
+  const fields = read(`/proc/${pid}/stat`)?.split(") ").pop()?.split(" ");
+  return fields && Number(fields[2]);
+}
+
+/** How often the threads of these have gone to sleep, as the system counts it; NaN while one runs, or waits for a disk. */
+function sleepsOf(pids: readonly number[]): number {
+  let sum = 0;
+  for (const pid of pids) {
+    for (const thread of list(`/proc/${pid}/task`)) {
+      const status = read(`/proc/${pid}/task/${thread}/status`) ?? "";
+      if (/^State:\s+[RD]/m.test(status)) return NaN;
+      for (const [, count] of status.matchAll(/^(?:non)?voluntary_ctxt_switches:\s+(\d+)/gm)) sum += Number(count);
+    }
+  }
+  return sum;
+}
+
+function list(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
+}
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}
