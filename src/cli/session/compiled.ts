@@ -24,9 +24,16 @@ const keepers = new Set(["node", "npx", "npm", "pnpm", "pnpx", "yarn", "tsx", "b
 export function compiledFolder(command: string, args: readonly string[], here: Surroundings): string | undefined {
   const program = command.replace(/^.*[\\/]/, "").replace(/\.(exe|cmd)$/i, "");
   if (!keepers.has(program)) return undefined;
-  // What it runs, so that each server has a folder of its own, whatever it is told on its command line.
+  // What it runs, so that each server has a folder of its own, whatever else it is told. Words may be secrets: none is written down.
   const script = args.find((word) => !word.startsWith("-")) ?? "";
-  return folderOf(`${program}${script === "" ? "" : "-"}${script.replace(/[^\w.@-]+/g, "_").slice(-80)}`, here);
+  return folderOf(`${program}-${fingerprint(script)}`, here);
+}
+
+/** Eight hexadecimal digits that tell texts apart (FNV-1a). */
+function fingerprint(text: string): string {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return (hash >>> 0).toString(16).padStart(8, "0");
 }
 
 /** Keeps the code of this command itself, from here on. */
@@ -40,7 +47,8 @@ export async function keepOwnCode(): Promise<void> {
 
 function folderOf(name: string, { platform, env }: Surroundings): string | undefined {
   const cache = env.NODE_DISABLE_COMPILE_CACHE ? undefined : cacheFolder(platform, env);
-  if (cache === undefined) return undefined;
+  // No folder can be made below /proc, and Node never stops trying.
+  if (cache === undefined || cache.startsWith("/proc/")) return undefined;
   return platform === "win32" ? `${cache}\\${name}` : `${cache}/${name}`;
 }
 

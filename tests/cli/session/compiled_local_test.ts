@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { describe, test } from "node:test";
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import { compiledFolder, isFirstTime } from "../../../src/cli/session/compiled.ts";
 import { causeway, peer, quote } from "../support.ts";
 
@@ -14,30 +14,34 @@ describe("the folder for compiled code", () => {
   const base = "/home/ann/.cache/causeway/compiled";
 
   test("is one for each server, and for what keeps any", () => {
-    const folders: [string, string[], string | undefined][] = [
-      ["node", ["/srv/a server/index.js", "--port=1"], `${base}/node-_srv_a_server_index.js`],
-      ["/usr/bin/node", ["--no-warnings", "index.js"], `${base}/node-index.js`],
-      ["npx", ["-y", "@scope/server@1.2.0", "secret"], `${base}/npx-@scope_server@1.2.0`],
-      ["node", [], `${base}/node`],
-      ["node", ["../../../etc"], `${base}/node-.._.._.._etc`],
-      ["node", ["x".repeat(500)], `${base}/node-${"x".repeat(80)}`],
-      ["bun", ["server.ts"], `${base}/bun-server.ts`],
-      ["deno", ["run", "server.ts"], undefined],
-      ["python3", ["server.py"], undefined],
-      ["", [], undefined],
-    ];
-    for (const [command, args, folder] of folders) assertEquals(compiledFolder(command, args, linux), folder, command);
+    const at = (command: string, ...args: string[]): string | undefined => compiledFolder(command, args, linux);
+    for (const program of ["node", "npx", "npm", "pnpm", "pnpx", "yarn", "tsx", "bun", "bunx"]) {
+      assertMatch(at(program, "a server") ?? "", new RegExp(`^${base}/${program}-[0-9a-f]{8}$`));
+    }
+    assertEquals(at("/usr/bin/node", "--no-warnings", "index.js"), at("node", "index.js", "--port=1"));
+    assertNotEquals(at("node", "index.js"), at("node", "other.js"));
+    assertMatch(at("node") ?? "", /\/node-[0-9a-f]{8}$/);
+    for (const command of ["deno", "python3", "/bin/sh", "node-not", ""]) {
+      assertEquals(at(command, "server"), undefined);
+    }
+  });
+
+  test("tells no word of the command line", () => {
+    const folder = compiledFolder("npx", ["--token", "canary/../secret", "server"], linux) ?? "";
+    assertMatch(folder, new RegExp(`^${base}/npx-[0-9a-f]{8}$`));
   });
 
   test("is where caches belong", () => {
     const at = (env: Record<string, string>, platform = "linux"): string | undefined =>
       compiledFolder("node", ["a.js"], { platform, env });
-    assertEquals(at({ XDG_CACHE_HOME: "/cache", HOME: "/home/ann" }), "/cache/causeway/compiled/node-a.js");
-    assertEquals(at({ XDG_CACHE_HOME: "cache", HOME: "/home/ann" }), `${base}/node-a.js`);
-    assertEquals(at({ CAUSEWAY_HOME: "/own", HOME: "/home/ann" }), "/own/compiled/node-a.js");
+    const name = at({ CAUSEWAY_HOME: "/own" })?.slice("/own/compiled/".length);
+    assertEquals(at({ XDG_CACHE_HOME: "/cache", HOME: "/home/ann" }), `/cache/causeway/compiled/${name}`);
+    assertEquals(at({ XDG_CACHE_HOME: "cache", HOME: "/home/ann" }), `${base}/${name}`);
+    assertEquals(at({ CAUSEWAY_HOME: "/own", HOME: "/home/ann" }), `/own/compiled/${name}`);
     assertEquals(at({}), undefined);
+    assertEquals(at({ CAUSEWAY_HOME: "/proc/own" }), undefined);
     assertEquals(at({ HOME: "/home/ann", NODE_DISABLE_COMPILE_CACHE: "1" }), undefined);
-    assertEquals(at({ LOCALAPPDATA: "C:\\Users\\ann" }, "win32"), "C:\\Users\\ann\\causeway\\compiled\\node-a.js");
+    assertEquals(at({ LOCALAPPDATA: "C:\\Users\\ann" }, "win32"), `C:\\Users\\ann\\causeway\\compiled\\${name}`);
     assertEquals(at({ HOME: "/home/ann" }, "win32"), undefined);
   });
 
@@ -79,7 +83,7 @@ describe("a server on Node", () => {
       const target = `${fakeNode(folder)} ./server.js`;
       const noted = (): string[] => readFileSync(join(folder, "noted"), "utf8").trim().split("\n");
       const env = { CAUSEWAY_HOME: join(folder, "home"), NODE_DISABLE_COMPILE_CACHE: "" };
-      const kept = join(folder, "home", "compiled", "node-._server.js");
+      const kept = compiledFolder("node", ["./server.js"], { platform: "linux", env }) ?? "";
       for (const end of ["own", "asked"]) {
         const run = await causeway(["call", target, "echo", "text=hi"], { env });
         assertEquals({ ...run, err: "" }, { code: 0, out: "hi\n", err: "" }, run.err);
@@ -104,7 +108,10 @@ describe("a server on Node", () => {
         !/^(own|asked)$/.test(line)
       );
       assertEquals(told, ["", "/elsewhere", ""]);
-      assertEquals(existsSync(join(home, "compiled", "node-._server.js", ".begun")), true);
+      assertEquals(
+        readdirSync(join(home, "compiled")).some((name) => existsSync(join(home, "compiled", name, ".begun"))),
+        true,
+      );
     } finally {
       rmSync(folder, { recursive: true });
     }
