@@ -10,6 +10,8 @@ export interface Fetch {
   (url: string, init: RequestInit): Promise<Response>;
   /** False: it calls requests off by other means, and gets no signal. */
   readonly signal?: false | undefined;
+  /** True: it never sends a text a second time by itself, where its runtime would. */
+  readonly once?: true | undefined;
 }
 
 /** Time, as a port: tests drive it by hand, so that no test sleeps. */

@@ -98,17 +98,20 @@ export class Client extends CoreClient {
 
   /** As in `CoreClient`; a tool may also answer with a task, and results are checked against the output schema. */
   override callTool(name: string, args: JsonObject = {}, options: RequestOptions = {}): Promise<CallToolResult> {
-    return this.#options.tasks ? this.#taskRunner().call(name, args, options) : super.callTool(name, args, options);
+    if (this.#options.tasks) return this.#taskRunner().call(name, args, options);
+    return this.request("tools/call", { name, arguments: args }, options) as Promise<unknown> as Promise<
+      CallToolResult
+    >;
   }
 
   /** As in {@linkcode CoreClient}; results of all methods are checked field by field, and progress comes calmly. */
   override request(method: string, params: JsonObject = {}, options: SessionRequestOptions = {}): Promise<JsonObject> {
     const { onProgress } = options;
     this.#keepAlive.used();
-    const tool = method === "tools/call" ? this.#tools.get(params.name) : undefined;
-    const unusable = tool?.outputSchema && this.#outputs.prepare(tool);
+    const tool = method === "tools/call" && this.#tools.get(params.name);
+    const unusable = tool && tool.outputSchema && this.#outputs.prepare(tool);
     if (unusable) return Promise.reject(unusable);
-    if (!onProgress) return super.request(method, params, options);
+    if (!onProgress) return this.run({ method, params, options });
     return calmly(onProgress, this.clock, (calm) => super.request(method, params, { ...options, onProgress: calm }));
   }
 
@@ -325,8 +328,8 @@ export class Client extends CoreClient {
       const wrong = checkShape(shape || request.method, result);
       if (wrong) throw invalid(request.method, wrong);
     }
-    const tool = isCall ? this.#tools.get(request.params.name) : undefined;
-    if (tool?.outputSchema) this.#outputs.check(tool, result);
+    const tool = isCall && this.#tools.get(request.params.name);
+    if (tool && tool.outputSchema) this.#outputs.check(tool, result);
     this.#doubtful = false;
   }
 

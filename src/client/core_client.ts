@@ -46,7 +46,8 @@ export class CoreClient implements AsyncDisposable {
   /** @internal Ends the pauses before further attempts, when the client is closed. */
   declare protected closing: AbortController | undefined;
   readonly #retries: Retries;
-  readonly #handle: RequestHandler;
+  /** @internal The middleware, and the open session below it. */
+  declare protected readonly run: RequestHandler;
   #opening: Promise<Session> | undefined;
 
   /**
@@ -83,10 +84,15 @@ export class CoreClient implements AsyncDisposable {
       client: () => this,
     };
     this.#retries = new Retries(this.parts, options.retry);
-    this.#handle = middleware.reduceRight<RequestHandler>(
-      (next, layer) => layer(next),
-      (request) => this.#run(request),
-    );
+    this.run = middleware.reduceRight<RequestHandler>((next, layer) => layer(next), (request) => {
+      const now = clock.monotonic();
+      this.#retries.count(now);
+      const session = this.usable;
+      if (session) return session.request(request, this, now);
+      const { timeout, timeouts } = request.options;
+      const endsAt = now + (timeouts?.total ?? timeout ?? this.parts.timeouts.total);
+      return this.#again(this.#send(request), request, endsAt, () => this.#send(request, endsAt));
+    });
   }
 
   /** What the server said about itself; null before the connection. Not trusted. */
@@ -154,7 +160,7 @@ export class CoreClient implements AsyncDisposable {
    * @returns The result as it came, checked where its method is known.
    */
   request(method: string, params: JsonObject = {}, options: SessionRequestOptions = {}): Promise<JsonObject> {
-    return this.#handle({ method, params, options });
+    return this.run({ method, params, options });
   }
 
   /** Sends any notification. */
@@ -225,17 +231,6 @@ export class CoreClient implements AsyncDisposable {
     const session = await this.#again(open(start), opening, clock.monotonic() + start, open);
     await this.opened(session);
     return this.session = session;
-  }
-
-  /** The innermost layer: the open session, or the way to it. */
-  #run(request: ClientRequest): Promise<JsonObject> {
-    const now = this.parts.clock.monotonic();
-    this.#retries.count(now);
-    const session = this.usable;
-    if (session) return session.request(request, this, now);
-    const { timeout, timeouts } = request.options;
-    const endsAt = now + (timeouts?.total ?? timeout ?? this.parts.timeouts.total);
-    return this.#again(this.#send(request), request, endsAt, () => this.#send(request, endsAt));
   }
 
   async #send(request: ClientRequest, endsAt?: number): Promise<JsonObject> {

@@ -85,6 +85,7 @@ export class ChannelTransport implements Transport {
   /** Why it has ended. */
   #reason: McpError | undefined;
   #cancelled = 0;
+  #answers = 0;
   #closed: boolean | undefined;
 
   /**
@@ -211,8 +212,7 @@ export class ChannelTransport implements Transport {
       else this.#stray("noise");
       return;
     }
-    if (Array.isArray(value) && this.batches) { for (const item of value) this.#dispatch(item); }
-    else this.#dispatch(value);
+    for (const item of this.batches && Array.isArray(value) ? value : [value]) this.#dispatch(item);
   }
 
   #dispatch(value: unknown): void {
@@ -226,6 +226,8 @@ export class ChannelTransport implements Transport {
     const exchange = this.#pending.get(id as RequestId);
     if (!exchange) return this.#stray(kind ? "strays" : "noise");
     this.#pending.delete(id as RequestId);
+    // V8 keeps what was in the tables that a map has had, once one of them is old. Another map, now and then, has none.
+    if (!(++this.#answers % 1_000)) this.#pending = new Map(this.#pending);
     if (kind) exchange.message(withoutSecrets(message as JsonRpcMessage, this.#auth));
     else exchange.end(new ProtocolViolationError("The answer is not a result or an error"));
   }

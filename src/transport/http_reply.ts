@@ -90,7 +90,7 @@ export class HttpReply {
         const wait = text ? timeouts.headers : timeouts.close;
         this.#stop = clock.schedule(() => this.end(new TimeoutError("headers", wait)), wait);
       }
-      const once = isDeno && text && (method === "tools/call" || !method);
+      const once = isDeno && !context.fetch.once && text && (method === "tools/call" || !method);
       const response = await this.#fetch(text ? "POST" : asks ? "GET" : "DELETE", once ? new Blob([text]) : text);
       if (!response.ok) {
         const error = await statusError(response, context);
@@ -222,17 +222,14 @@ export class HttpReply {
   #take(text: string): void {
     const { limits, batches } = this.#context;
     const value = parseJson(text, limits);
-    if (batches && Array.isArray(value)) { for (const item of value) this.#give(item); }
-    else this.#give(value);
-  }
-
-  #give(message: unknown): void {
-    const kind = classify(message);
-    if (!kind) throw new ProtocolViolationError("The message is not JSON-RPC");
-    if (this.#over) return;
-    this.#messages++;
-    this.#answered ||= kind === "response";
-    this.#exchange?.message(withoutSecrets(message as JsonRpcMessage, this.#context));
+    for (const message of batches && Array.isArray(value) ? value : [value]) {
+      const kind = classify(message);
+      if (!kind) throw new ProtocolViolationError("The message is not JSON-RPC");
+      if (this.#over) return;
+      this.#messages++;
+      this.#answered ||= kind === "response";
+      this.#exchange?.message(withoutSecrets(message as JsonRpcMessage, this.#context));
+    }
   }
 
   #keepSession(response: Response): void {

@@ -54,7 +54,7 @@ export class LineSplitter {
   end(): void {
     const text = this.#decode(this.#rest.all());
     this.#rest.clear();
-    if (text !== "") this.#line(text, 0, text.length);
+    if (text !== "") this.#onLine(text.endsWith("\r") ? text.slice(0, -1) : text);
   }
 
   /** Measures each line in bytes before any of it is decoded or kept. */
@@ -85,7 +85,7 @@ export class LineSplitter {
     } else text = this.#decode(bytes);
     let from = 0;
     for (let found = text.indexOf("\n"); found >= 0; found = text.indexOf("\n", from)) {
-      this.#line(text, from, found);
+      this.#onLine(text.slice(from, text.charCodeAt(found - 1) === carriageReturn && found > from ? found - 1 : found));
       from = found + 1;
     }
   }
@@ -95,10 +95,6 @@ export class LineSplitter {
     if (this.#started) return text;
     this.#started = bytes.length > 0;
     return text.charCodeAt(0) === byteOrderMark ? text.slice(1) : text;
-  }
-
-  #line(text: string, from: number, until: number): void {
-    this.#onLine(text.slice(from, until > from && text.charCodeAt(until - 1) === carriageReturn ? until - 1 : until));
   }
 }
 

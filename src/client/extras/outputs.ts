@@ -6,7 +6,7 @@
 import { ProtocolViolationError } from "../../protocol/errors.ts";
 import type { McpErrorOptions } from "../../protocol/errors.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
-import type { CallToolResult, Tool } from "../../protocol/types.ts";
+import type { Tool } from "../../protocol/types.ts";
 import type { SchemaValidator, ValidateFunction } from "../../protocol/validation.ts";
 
 const answered: McpErrorOptions = { delivery: "answered" };
@@ -22,14 +22,14 @@ export class Outputs {
   }
 
   /**
-   * Makes a tool's output schema ready, before the tool is called.
+   * Makes the output schema of a tool that has one ready, before the tool is called.
    *
    * @returns Why the schema cannot be used, if so: the tool is not called then.
    */
   prepare(tool: Tool): ProtocolViolationError | undefined {
-    if (!this.#validator || !tool.outputSchema || this.#checks.has(tool)) return undefined;
+    if (!this.#validator || this.#checks.has(tool)) return undefined;
     try {
-      this.#checks.set(tool, this.#validator(tool.outputSchema));
+      this.#checks.set(tool, this.#validator(tool.outputSchema as JsonObject));
       return undefined;
     } catch (cause) {
       return mismatch(tool.name, `its output schema: ${(cause as Error).message}`, { cause, delivery: "not-sent" });
@@ -41,15 +41,12 @@ export class Outputs {
    *
    * @throws {ProtocolViolationError} When the result does not fit.
    */
-  check(tool: Tool | undefined, raw: JsonObject): CallToolResult {
-    const result = raw as unknown as CallToolResult;
-    result.content ??= [];
-    const check = tool && this.#checks.get(tool);
-    if (!check || result.isError) return result;
-    const { structuredContent } = result;
+  check(tool: Tool, { isError, structuredContent }: JsonObject): void {
+    const check = this.#checks.get(tool);
+    if (!check || isError) return;
     const validation = check(structuredContent);
     if (structuredContent === undefined) throw mismatch(tool.name, '"structuredContent" is missing', answered);
-    if (validation.valid) return result;
+    if (validation.valid) return;
     const [issue] = validation.issues;
     throw mismatch(tool.name, `"structuredContent${issue?.path}" ${issue?.message}`, answered);
   }

@@ -37,14 +37,14 @@ export interface CallSession extends CallHost, Pick<Deadlines, "add" | "clock" |
  */
 export class Call implements Exchange, Expiring {
   /** Set when it is sent. */
-  id = "";
+  declare id: string;
   declare readonly request: ClientRequest;
   /** The answer's result. */
   declare readonly result: Promise<JsonObject>;
-  expiresAt = 0;
+  declare expiresAt: number;
   /** When the whole request is over, by the monotonic clock; nothing extends it. */
   declare readonly totalAt: number;
-  settled = false;
+  declare settled: boolean | undefined;
   /** Who tries again when it failed for good. */
   declare owner: RequestOwner | undefined;
   /** The round of the public request: 1 is the first. */
@@ -52,7 +52,7 @@ export class Call implements Exchange, Expiring {
   /** The answers that this round brings. */
   declare input: JsonObject | undefined;
   /** It repeats another one, after what that one's error told of was made good. */
-  repeats = false;
+  declare repeats: boolean | undefined;
   /** What was known of the server when it was sent. */
   declare known: ServerInfo | undefined;
   /** Called when this call itself is over, whatever comes after it. */

@@ -85,7 +85,16 @@ export abstract class Caller extends Deadlines implements Session, CallSession {
     const progressToken = onProgress || method === "tools/call" ? id : undefined;
     const own = this.meta();
     let params = input ? { ...given, ...input } : given;
-    if (own || meta || progressToken) params = withMeta(params, meta, own, progressToken);
+    if (own || meta || progressToken) {
+      const { name, arguments: args, _meta: old } = params;
+      const _meta: JsonObject = old || meta
+        ? { ...old as JsonObject, ...meta, ...own, progressToken }
+        : { ...own, progressToken };
+      // The usual ones of a tool call are spelled out: a spread with a new key is several times dearer.
+      params = args !== undefined && Object.keys(params).length === 2
+        ? { name, arguments: args, _meta }
+        : { ...params, _meta };
+    }
     try {
       const dress = transport.kind === "http" ? this.dress(method, params) : undefined;
       if (headers && dress) Object.assign(dress.headers, headers);
@@ -121,20 +130,4 @@ export abstract class Caller extends Deadlines implements Session, CallSession {
     const { method, params } = message;
     for (const part of [this.parts.inputs, this.stream, this.input]) part?.notified(method, params);
   }
-}
-
-/** Parameters with their `_meta`. The usual ones of a tool call are spelled out: a spread with a new key is several times dearer. */
-function withMeta(
-  params: JsonObject,
-  given: JsonObject | undefined,
-  own: JsonObject | undefined,
-  progressToken: string | undefined,
-): JsonObject {
-  const { name, arguments: args, _meta: old } = params;
-  const _meta: JsonObject = old || given
-    ? { ...old as JsonObject, ...given, ...own, progressToken }
-    : { ...own, progressToken };
-  return args !== undefined && Object.keys(params).length === 2
-    ? { name, arguments: args, _meta }
-    : { ...params, _meta };
 }

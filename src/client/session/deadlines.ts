@@ -58,13 +58,14 @@ export class Deadlines {
     item.before = ring.before;
     item.after = ring;
     ring.before = ring.before.after = item;
-    this.#arm(item, now);
+    if (item.expiresAt < this.#wakesAt) this.#arm(item, now);
   }
 
-  /** Takes out what was added, once. */
-  delete({ before, after }: Expiring): void {
-    before.after = after;
-    after.before = before;
+  /** Takes out what was added, once. It lets go of its neighbours: V8 would keep them as long as it, and theirs after them. */
+  delete(item: Expiring): void {
+    item.before.after = item.after;
+    item.after.before = item.before;
+    item.before = item.after = item;
   }
 
   /** While `work` goes on, the other side waits for us: no idle time runs out, and it starts over afterwards. */
@@ -89,9 +90,8 @@ export class Deadlines {
     return all;
   }
 
-  /** What has no end has no timer either. */
+  /** For what ends before it would wake. What has no end has no timer either. */
   #arm({ expiresAt }: Expiring, now: number): void {
-    if (expiresAt >= this.#wakesAt) return;
     this.#stop?.();
     this.#wakesAt = Math.min(expiresAt, now + slice);
     this.#stop = this.clock.schedule(() => this.#wake(), this.#wakesAt - now);
@@ -101,6 +101,6 @@ export class Deadlines {
     this.#wakesAt = Infinity;
     const now = this.clock.monotonic();
     for (const item of this.#all()) item.expire(now);
-    for (const item of this.#all()) this.#arm(item, now);
+    for (const item of this.#all()) if (item.expiresAt < this.#wakesAt) this.#arm(item, now);
   }
 }

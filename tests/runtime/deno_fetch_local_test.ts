@@ -1,0 +1,68 @@
+/** Deno's fetch as its entry brings it: a text arrives whole and once, also where Deno itself would send it again. */
+import { assertEquals, assertRejects } from "@std/assert";
+import { createServer } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
+import { describe, test } from "node:test";
+import { ConnectError } from "../../src/protocol/errors.ts";
+
+const skip = "Deno" in globalThis ? false : "it is Deno's own";
+const text = '{"text":"häßlich 😀"}';
+const length = new TextEncoder().encode(text).length;
+
+describe("the fetch of ./deno", () => {
+  test("sends a text with its length", { skip }, async () => {
+    const seen = await served(
+      (socket) => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"),
+      async (url, fetch) => {
+        const response = await fetch(url, {
+          method: "POST",
+          body: text,
+          headers: { "Content-Type": "application/json" },
+        });
+        assertEquals(await response.text(), "ok");
+      },
+    );
+    assertEquals(seen.length, 1);
+    assertEquals(/\r\ncontent-length: (\d+)\r\n/i.exec(seen[0] ?? "")?.[1], String(length));
+    assertEquals(/\r\ncontent-type: (.*)\r\n/i.exec(seen[0] ?? "")?.[1], "application/json");
+    assertEquals(seen[0]?.endsWith("\r\n\r\n" + text), true);
+  });
+
+  test("sends it once when the connection breaks", { skip }, async () => {
+    const seen = await served((socket) => socket.destroy(), async (url, fetch) => {
+      await assertRejects(() => fetch(url, { method: "POST", body: text }), TypeError);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    });
+    assertEquals(seen.length, 1);
+  });
+
+  test("names a connection that did not come about", { skip }, async () => {
+    let closed = "";
+    await served(() => {}, (url) => Promise.resolve(void (closed = url)));
+    const { denoFetch } = await import("../../src/runtime/deno.ts");
+    await assertRejects(() => denoFetch(closed, { method: "POST", body: text }), ConnectError);
+  });
+});
+
+/** What arrived, request by request, at a server that does so with each. */
+async function served(
+  answer: (socket: Socket) => void,
+  ask: (url: string, fetch: typeof import("../../src/runtime/deno.ts").denoFetch) => Promise<void>,
+): Promise<string[]> {
+  const seen: string[] = [];
+  const server = createServer((socket) => {
+    let request = "";
+    socket.on("error", () => {});
+    socket.on("data", (chunk) => {
+      request += chunk;
+      if (!request.endsWith("}")) return;
+      seen.push(request);
+      answer(socket);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { denoFetch } = await import("../../src/runtime/deno.ts");
+  await ask(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, denoFetch);
+  await new Promise((resolve) => server.close(resolve));
+  return seen;
+}
