@@ -12,6 +12,7 @@ import { pipeline, Readable } from "node:stream";
 import type { Transform } from "node:stream";
 import zlib from "node:zlib";
 import type { Fetch } from "../ports.ts";
+import { UsedChunks, withTransfer } from "./memory.ts";
 
 /** Options of {@linkcode createNodeFetch}. */
 export interface NodeFetchOptions {
@@ -93,12 +94,18 @@ interface Whole {
   readonly bytes: Uint8Array<ArrayBuffer>;
   at: number;
   readonly outcome: Outcome<ArrayBuffer>;
+  /** Gives back what was copied. */
+  readonly used: UsedChunks | undefined;
 }
 
 /** Bytes that wait for a reader before the server is held back. */
 const queuedBytes = 65_536;
 /** Up to here the chunks of one tick are joined. */
 const joinedBytes = 32_768;
+/** What others hand over as Node's chunks may be somebody else's memory. */
+const isNode = !("Bun" in globalThis || "Deno" in globalThis);
+/** From here on the memory of chunks is worth the work to give it back early. */
+const manyBytes = 2 ** 20;
 /** So much is taken in one piece of memory when a server says that it will come. */
 const wholeBytes = 2 ** 26;
 
@@ -111,7 +118,7 @@ class Reply {
   #source: Readable | undefined;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   /** What came in and nobody has asked for. */
-  #queue: Uint8Array[] = [];
+  #queue: Uint8Array<ArrayBuffer>[] = [];
   #queued = 0;
   /** A read waits for bytes. */
   #wanted = false;
@@ -158,14 +165,14 @@ class Reply {
     if (isEmpty) incoming.on("end", () => this.#done()).on("error", (error) => this.#fail(error)).resume();
     const length = Number(incoming.headers["content-length"]);
     if (this.#source === incoming && length <= wholeBytes && !incoming.headers["transfer-encoding"]) {
-      Object.defineProperty(response, "arrayBuffer", { value: () => this.#readWhole(response, length) });
+      Object.defineProperty(response, "arrayBuffer", { value: () => this.#readWhole(response, incoming, length) });
     }
     this.#outcome.resolve(response);
   }
 
   #body(incoming: IncomingMessage): ReadableStream<Uint8Array> {
     const source = this.#source = unpack(incoming, (error) => this.#fail(error));
-    source.on("data", (chunk: Uint8Array) => this.#take(chunk));
+    source.on("data", (chunk: Uint8Array<ArrayBuffer>) => this.#take(chunk));
     source.on("end", () => {
       if (this.#over) return;
       this.#done();
@@ -189,7 +196,7 @@ class Reply {
     }, { highWaterMark: 0 });
   }
 
-  #take(chunk: Uint8Array): void {
+  #take(chunk: Uint8Array<ArrayBuffer>): void {
     if (this.#over) return;
     this.#queue.push(chunk);
     this.#queued += chunk.length;
@@ -223,23 +230,28 @@ class Reply {
   }
 
   /** All bytes, without the way through a stream: they are in memory once. */
-  #readWhole(response: Response, length: number): Promise<ArrayBuffer> {
+  #readWhole(response: Response, { socket }: IncomingMessage, length: number): Promise<ArrayBuffer> {
     const isBroken = this.#over && !this.#ended;
     if (isBroken || response.bodyUsed || response.body?.locked) return Response.prototype.arrayBuffer.call(response);
     response.body?.getReader();
     return new Promise((resolve, reject) => {
-      this.#whole = { bytes: new Uint8Array(length), at: 0, outcome: { resolve, reject } };
+      const used = isNode && length >= manyBytes ? new UsedChunks(socket) : undefined;
+      this.#whole = { bytes: new Uint8Array(length), at: 0, outcome: { resolve, reject }, used };
       this.#fill(this.#whole);
       this.#source?.resume();
     });
   }
 
   #fill(whole: Whole): void {
+    const { bytes, outcome, used } = whole;
     for (const chunk of this.#queue.splice(0)) {
-      whole.bytes.set(chunk, whole.at);
+      bytes.set(chunk, whole.at);
       whole.at += chunk.length;
+      used?.add(chunk);
     }
-    if (this.#ended) whole.outcome.resolve(whole.bytes.buffer);
+    if (!this.#ended) return;
+    used?.end();
+    outcome.resolve(withTransfer(bytes.buffer));
   }
 
   /** Breaks it off in whatever phase it is. */
@@ -248,6 +260,7 @@ class Reply {
     this.#done();
     const reason = aborted ? error : fetchError(error);
     this.#outcome.reject(reason);
+    this.#whole?.used?.end();
     this.#whole?.outcome.reject(reason);
     this.#controller?.error(reason);
     this.#request.destroy();

@@ -11,6 +11,9 @@ import { until } from "../suites/spawn.ts";
 
 const megabyte = "0123456789abcdef".repeat(2 ** 16);
 
+const huge = new Uint8Array(8 * 2 ** 20).map((_, at) => (at * 7 + (at >> 13)) % 251);
+const isNode = !("Bun" in globalThis || "Deno" in globalThis);
+
 /** What the server does for a path. */
 const routes: Record<string, (request: IncomingMessage, response: ServerResponse) => void> = {
   "/echo": (request, response) => {
@@ -24,6 +27,7 @@ const routes: Record<string, (request: IncomingMessage, response: ServerResponse
     });
   },
   "/big": (_, response) => response.setHeader("content-length", megabyte.length).end(megabyte),
+  "/huge": (_, response) => response.setHeader("content-length", huge.length).end(huge),
   "/gzip": (_, response) => response.setHeader("content-encoding", "gzip").end(gzipSync(megabyte)),
   "/br": (_, response) => response.setHeader("content-encoding", "br").end(brotliCompressSync(megabyte)),
   "/deflate": (_, response) => response.setHeader("content-encoding", "deflate").end(deflateSync(megabyte)),
@@ -112,6 +116,29 @@ describe("createNodeFetch: replies", () => {
       assert(await (await get(path)).text() === megabyte, path);
     }
     assertEquals(await (await get("/odd")).text(), "as it is");
+  });
+
+  test("many bytes are intact, in memory once, and leave nothing behind on their connection", async () => {
+    const warned: string[] = [];
+    const warn = (warning: Error): void => void warned.push(warning.message);
+    process.on("warning", warn);
+    for (let turn = 0; turn < 14; turn++) {
+      const before = process.memoryUsage().arrayBuffers;
+      const bytes = await (await get("/huge")).arrayBuffer();
+      const grown = process.memoryUsage().arrayBuffers - before;
+      assert(new Uint8Array(bytes).every((byte, at) => byte === huge[at]), `turn ${turn}`);
+      // The others do not count them, or count what the server holds.
+      if (isNode) {
+        assert(grown < bytes.byteLength + 3 * 2 ** 20, `turn ${turn}: ${grown} bytes for ${bytes.byteLength}`);
+      }
+      // Who has used them up gives them back.
+      (bytes as ArrayBuffer & { transfer?: (length: number) => ArrayBuffer }).transfer?.(0);
+      if (isNode) assertEquals(bytes.byteLength, 0);
+    }
+    // Much is said a turn later.
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    process.off("warning", warn);
+    assertEquals(warned, []);
   });
 
   test("all bytes in one piece: early, late, and only once", async () => {
