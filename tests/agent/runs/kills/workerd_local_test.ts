@@ -136,7 +136,7 @@ describe("a Durable Object whose workerd is killed", () => {
           // Only the first alarm is certain to be set: afterwards there is one.
           const workerd = await place.boot(point, point === "alarm arm" ? 1 : 1 + nth % 3);
           const started = place.startRun().then(() => place.startRun());
-          const isThere = await Promise.race([workerd.stands.then(() => true), pause(5_000).then(() => false)]);
+          const isThere = await Promise.race([workerd.stands.then(() => true), pause(10_000).then(() => false)]);
           if (isThere) stood++;
           else missed.push(`${point} ${nth}`);
           await workerd.kill();
