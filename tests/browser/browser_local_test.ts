@@ -40,7 +40,7 @@ function browserSuite(): void {
     [browser, sockets] = await Promise.all([launchChromium(), startTestServer()]);
     page = await browser.newPage();
     page.on("pageerror", (error) => complaints.push(error.message));
-    page.setDefaultTimeout(10_000);
+    page.setDefaultTimeout(20_000);
     await page.goto(pages.origin);
   });
   after(async () => {

@@ -9,7 +9,7 @@ test("the page of examples/browser calls its server, and says when it is gone", 
   const browser = await launchChromium();
   try {
     const page = await browser.newPage();
-    page.setDefaultTimeout(10_000);
+    page.setDefaultTimeout(20_000);
     const complaints: string[] = [];
     page.on("pageerror", (error) => complaints.push(error.message));
     await page.goto(host.url);

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { assert } from "@std/assert";
+import { freePort } from "../support/free_port.ts";
 import { assertFailure, causeway, peer, type RunOptions } from "./support.ts";
 
 type Case = readonly [words: string[], code: number, says: RegExp, options?: RunOptions];
@@ -14,16 +15,6 @@ async function checkAll(cases: readonly Case[]): Promise<void> {
   await Promise.all([1, 2, 3].map(async () => {
     for (const [words, code, says, options] of entries) assertFailure(await causeway(words, options), code, says);
   }));
-}
-
-/** A port that was free a moment ago: nobody answers there. */
-function closedPort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
 }
 
 // Each kind of mistake once, from the outside; their variants are in usage_local_test.ts.
@@ -58,7 +49,7 @@ describe("causeway: bad input is one line and an exit code", () => {
   });
 
   test("programs and addresses where nothing answers: 4", async () => {
-    const port = await closedPort();
+    const port = await freePort();
     const nobody = new RegExp(`127\\.0\\.0\\.1:${port}.*: .`);
     await checkAll([
       [["tools", "causeway-no-such-program"], 4, /"causeway-no-such-program": .*PATH.*nor is there a config/],

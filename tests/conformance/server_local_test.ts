@@ -43,7 +43,7 @@ describe("the conformance server as a program", () => {
     }
     await assertRejects(async () => {
       // It is told to end, and does so in its own time.
-      for (let tries = 0; tries < 100; tries++) {
+      for (let tries = 0; tries < 1_000; tries++) {
         await (await post(server.url)).body?.cancel();
         await new Promise((resolve) => setTimeout(resolve, 20));
       }

@@ -201,8 +201,8 @@ function everythingSuite(mode: Mode): void {
       const args = { url: "https://example.com/later", elicitationId: mode, errorPath: true };
       return client.callTool("trigger-url-elicitation", args, { timeout });
     };
-    await assertRejects(() => call(150), UrlElicitationRequiredError);
-    assertStringIncludes(await textOf(call(4_000)), "completed the URL");
+    await assertRejects(() => call(1_500), UrlElicitationRequiredError);
+    assertStringIncludes(await textOf(call(15_000)), "completed the URL");
   });
 
   test("the model answers what the server samples", async () => {

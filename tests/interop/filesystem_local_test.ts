@@ -96,7 +96,7 @@ function filesystemSuite(): void {
     });
     const allowed = async () => await textOf(rooted.callTool("list_allowed_directories"));
     const settled = async (path: string) => {
-      for (let tries = 0; tries < 200 && !(await allowed()).endsWith(path); tries++);
+      for (let tries = 0; tries < 2_000 && !(await allowed()).endsWith(path); tries++);
       assertEquals(await allowed(), `Allowed directories:\n${path}`);
     };
     await settled(first);

@@ -57,7 +57,7 @@ export function startHttp({ command, args }: Command): Promise<HttpPeer> {
       endProcess(child);
       reject(new Error(`${args[0]} ${why}\n${output}`));
     };
-    const timer = setTimeout(() => fail("did not listen within 10 seconds"), 10_000);
+    const timer = setTimeout(() => fail("did not listen within 25 seconds"), 25_000);
     const take = (text: string) => {
       output += text;
       const port = /^LISTENING (\d+)$/m.exec(output)?.[1];
@@ -82,8 +82,8 @@ export function isAlive(pid: number): boolean {
   return !existsSync("/proc/self/stat") || !/^\d+ \(.*\) [ZX]/s.test(statOf(pid));
 }
 
-/** Waits until something holds; fails after `milliseconds` (5,000). */
-export async function until(holds: () => boolean, what: string, milliseconds = 5_000): Promise<void> {
+/** Waits until something holds; fails after `milliseconds` (20,000: on a busy machine a process takes its time). */
+export async function until(holds: () => boolean, what: string, milliseconds = 20_000): Promise<void> {
   const end = performance.now() + milliseconds;
   while (!holds()) {
     if (performance.now() > end) throw new Error(`waited ${milliseconds} ms for ${what}`);

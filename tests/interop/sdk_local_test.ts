@@ -131,7 +131,7 @@ function sdkSuite({ path, era, verdict, stateless, brief, name }: Way): void {
     const call = client.callTool("wait", { name }, { onProgress, signal: controller.signal });
     assertEquals(await call.catch((error: unknown) => error), reason);
     let names = "";
-    for (let tries = 0; tries < 50 && !names.includes(name); tries++) {
+    for (let tries = 0; tries < 2_000 && !names.includes(name); tries++) {
       names = await textOf(client.callTool("called-off"));
     }
     assertStringIncludes(names, name);

@@ -75,7 +75,7 @@ describe("the runner on this machine", () => {
     };
     const waits = async (ask: Awaited<ReturnType<typeof start>>["ask"], id: string, wanted: string) => {
       let run = await ask(`/api/runs/${id}`);
-      for (let turns = 0; turns < 400 && run.state !== wanted; turns++) {
+      for (let turns = 0; turns < 2_000 && run.state !== wanted; turns++) {
         await new Promise((resolve) => setTimeout(resolve, 10));
         run = await ask(`/api/runs/${id}`);
       }

@@ -155,7 +155,7 @@ describe("agents as models", () => {
     while ((await world.runs("acme").list()).length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
     controller.abort();
     assertEquals((await asking).status, 499);
-    for (let turns = 0; turns < 100 && (await world.runs("acme").list())[0]?.state !== "cancelled"; turns++) {
+    for (let turns = 0; turns < 5_000 && (await world.runs("acme").list())[0]?.state !== "cancelled"; turns++) {
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
     assertEquals((await world.runs("acme").list())[0]?.state, "cancelled");

@@ -317,7 +317,7 @@ describe("createNodeFetch: the process", () => {
     let said = "";
     child.stdout.on("data", (chunk) => said += chunk);
     const code = await new Promise((resolve) => {
-      const timer = setTimeout(() => child.kill("SIGKILL"), 10_000);
+      const timer = setTimeout(() => child.kill("SIGKILL"), 25_000);
       child.on("exit", (code) => (clearTimeout(timer), resolve(code)));
     });
     assertEquals([code, said.trim()], [0, "read"]);

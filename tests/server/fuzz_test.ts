@@ -114,6 +114,16 @@ const message = fc.oneof(
       error: { code: 1, message: "" },
     }),
   },
+  // Nothing is wrong with these: that some requests are served must not be chance.
+  {
+    weight: 4,
+    arbitrary: fc.constantFrom<[string, JsonObject]>(
+      ["tools/list", {}],
+      ["tools/call", { name: "echo", arguments: {} }],
+      ["prompts/get", { name: "p" }],
+      ["resources/read", { uri: "memo://one" }],
+    ).map(([method, params]) => rpc(method, 1, { ...params, _meta: modernMeta() })),
+  },
   { weight: 1, arbitrary: value },
 );
 const body = fc.oneof(

@@ -7,7 +7,7 @@ import { serveHttp } from "../../src/entry/local.ts";
 import type { HttpHost } from "../../src/entry/local.ts";
 import { until } from "../support/clients.ts";
 
-const grace = 5_000;
+const grace = 10_000;
 
 /** A connection that is kept, as browsers and agents keep theirs. */
 async function kept(host: HttpHost): Promise<{ socket: Socket; text: () => string; ended: () => boolean }> {

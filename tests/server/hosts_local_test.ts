@@ -15,10 +15,13 @@ type Era = "modern" | "legacy";
 
 interface Bench {
   readonly server: McpServer;
+  /** The calls that wait. */
+  readonly begun: string[];
   readonly stopped: string[];
 }
 
 function createServer(): Bench {
+  const begun: string[] = [];
   const stopped: string[] = [];
   const server = new McpServer({ name: "hosted", version: "1.0.0" });
   const input = { type: "object", properties: { text: { type: "string" } } };
@@ -31,15 +34,17 @@ function createServer(): Bench {
   server.tool(
     "wait",
     {},
-    (_args, { signal }) =>
-      new Promise<string>((resolve) =>
+    (_args, { signal }) => {
+      begun.push("wait");
+      return new Promise<string>((resolve) =>
         signal.addEventListener("abort", () => {
           stopped.push("wait");
           resolve("stopped");
         })
-      ),
+      );
+    },
   );
-  return { server, stopped };
+  return { server, begun, stopped };
 }
 
 async function withHost(
@@ -84,11 +89,12 @@ for (const way of ["http", "ws"] as const) {
         }, { era }));
 
       test("a call that is given up stops the tool", () =>
-        withHost(async (host, { stopped }) => {
+        withHost(async (host, { begun, stopped }) => {
           await using client = await open(host, way);
           const controller = new AbortController();
           const call = client.callTool("wait", {}, { signal: controller.signal });
           await client.callTool("steps");
+          await until(() => begun.length === 1, 1_000);
           controller.abort(new Error("enough"));
           await assertRejects(() => call, Error, "enough");
           await until(() => stopped.length === 1, 1_000);
@@ -97,10 +103,11 @@ for (const way of ["http", "ws"] as const) {
       test(
         "closing the host ends what runs, and lets go of the port",
         () =>
-          withHost(async (host, { stopped }) => {
+          withHost(async (host, { begun, stopped }) => {
             await using client = await open(host, way);
             const call = assertRejects(() => client.callTool("wait"));
             await client.callTool("steps");
+            await until(() => begun.length === 1, 1_000);
             await host.close();
             await call;
             await until(() => stopped.length === 1, 1_000);

@@ -13,6 +13,7 @@ import {
   isFaultName,
 } from "./hostile.ts";
 import { readRequests, writeResponse } from "./http_wire.ts";
+import { freePort } from "../support/free_port.ts";
 import { heldRequest } from "../support/held_request.ts";
 
 /** What goes wrong on the socket. `healthy` is right in all; a name of `hostile.ts` is that fault over a real socket. */
@@ -76,9 +77,9 @@ export async function startHostileSocket(
     socket.on("error", () => socket.destroy());
     serve(socket, state);
   });
-  const port = await listen(listener);
+  // At a port that was given up somebody else may listen soon.
+  const port = fault === "refused" ? await freePort() : await listen(listener);
   const end = () => new Promise<void>((resolve) => listener.close(() => resolve()));
-  if (fault === "refused") await end();
   return {
     url: `http://127.0.0.1:${port}/mcp`,
     server,

@@ -204,9 +204,10 @@ export function textOf(result: JsonObject): unknown {
   return isJsonObject(first) ? first.text : undefined;
 }
 
-/** Waits until `condition` holds, letting other work run; fails after so many turns. */
+/** Waits until `condition` holds, letting other work run; fails after so many turns, and not before 20 seconds are over. */
 export async function until(condition: () => boolean, turns: number = 1_000): Promise<void> {
-  for (let turn = 0; turn < turns; turn++) {
+  const end = performance.now() + 20_000;
+  for (let turn = 0; turn < turns || performance.now() < end; turn++) {
     if (condition()) return;
     await new Promise((resolve) => setTimeout(resolve, 0));
   }

@@ -239,9 +239,13 @@ export function methodsOf(server: LedgerView): string[] {
   return server.log.map(({ message, httpMethod }) => typeof message?.method === "string" ? message.method : httpMethod);
 }
 
-/** Waits until something holds, letting other work run; fails after so many turns. */
+/** How long is waited for what may need another process, or a machine that is busy, in milliseconds. */
+const patience = 20_000;
+
+/** Waits until something holds, letting other work run; fails after so many turns, and not before 20 seconds are over. */
 export async function until(condition: () => boolean, turns: number = 500): Promise<void> {
-  for (let turn = 0; turn < turns; turn++) {
+  const end = performance.now() + patience;
+  for (let turn = 0; turn < turns || performance.now() < end; turn++) {
     if (condition()) return;
     await pause();
   }

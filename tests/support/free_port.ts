@@ -5,11 +5,21 @@
  */
 import { createServer } from "node:net";
 
-/** Finds one. Somebody else may take it meanwhile. */
+/** Below what systems give to whoever asks for any port, or connects: there it would soon be somebody else's again. */
+const [first, last] = [20_000, 32_000] as const;
+
+/** Finds one. It stays free but for who takes this very port, or finds it by the same way. */
 export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address ? address.port : 0;
+  for (;;) {
+    const port = first + Math.floor(Math.random() * (last - first));
+    if (await isFree(port)) return port;
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+  });
 }

@@ -16,7 +16,7 @@ const version = "2025-11-25";
 async function judge(scenario: string, url: string): Promise<Verdict> {
   const scratch = mkdtempSync(join(tmpdir(), "causeway-conformance-"));
   try {
-    return await runServerScenario({ scenario, version, url, scratch, timeout: 5000 });
+    return await runServerScenario({ scenario, version, url, scratch, timeout: 15_000 });
   } finally {
     rmSync(scratch, { recursive: true });
   }

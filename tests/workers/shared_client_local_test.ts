@@ -107,7 +107,7 @@ describe("one client for all requests of an isolate", { concurrency: false }, ()
 
   test("ends each call by its own deadline, when the request that came before is long over", { skip }, async () => {
     assertEquals(await ask({ tool: "echo", text: "before" }), "before");
-    const late = ask({ tool: "wait", text: "late", timeout: "300" });
+    const late = ask({ tool: "wait", text: "late", timeout: "1000" });
     await until(() => waiting.has("late"));
     assertEquals(await ask({ tool: "echo", text: "between" }), "between");
     const failed = await late as { readonly name: string; readonly message: string };

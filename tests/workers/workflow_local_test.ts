@@ -78,7 +78,7 @@ async function ask<Value>(path: string, status: number, body?: object, token = "
 }
 
 async function until(id: string, isThere: (run: Shown) => boolean): Promise<Shown> {
-  for (let turns = 0; turns < 400; turns++) {
+  for (let turns = 0; turns < 800; turns++) {
     const run = await ask<Shown>(`/runs/${id}`, 200);
     if (isThere(run)) return run;
     await new Promise((resolve) => setTimeout(resolve, 25));

@@ -271,7 +271,7 @@ describe("an agent that is served as a model", () => {
     await reader?.read();
     while (model.asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
     await reader?.cancel();
-    for (let turn = 0; turn < 200 && model.stopped === 0; turn++) {
+    for (let turn = 0; turn < 5_000 && model.stopped === 0; turn++) {
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
     assertEquals(model.stopped, 1);

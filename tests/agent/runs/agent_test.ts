@@ -9,10 +9,10 @@ import { openScene } from "../loop/support/scene.ts";
 import { canonicalJson } from "../../../src/hub/pins/canonical.ts";
 import { sha256 } from "../../../src/protocol/web_crypto.ts";
 import { emptyDatabase, skip } from "./support/database.ts";
-import { eventsOf, reach } from "./support/runs.ts";
+import { eventsOf, reach, untilLeft } from "./support/runs.ts";
 
 async function until<Value>(look: () => Promise<Value | undefined>): Promise<Value> {
-  for (let turn = 0; turn < 1_000; turn++) {
+  for (let turn = 0; turn < 4_000; turn++) {
     const found = await look();
     if (found !== undefined) return found;
     await new Promise((resolve) => setTimeout(resolve, 5));
@@ -55,7 +55,7 @@ describe("an agent in runs that are kept", () => {
         if (!question) break;
         const isLive = era === "legacy" && question.kind === "elicitation";
         if (!isLive) {
-          await new Promise((resolve) => setTimeout(resolve, 60));
+          await untilLeft(database, id);
           await runs.close();
           runs = createRuns({ database, agents: { agent } });
         }
@@ -128,7 +128,7 @@ describe("an agent in runs that are kept", () => {
   test("whose time is over in the middle of a call: it may have run, and the record says so", { skip }, async () => {
     await using scene = await openScene();
     const model = new ScriptedModel([{ calls: [call("data__hang")] }]);
-    const agent = new Agent({ model, hub: scene.hub, approve: "allow", timeout: 100 });
+    const agent = new Agent({ model, hub: scene.hub, approve: "allow", timeout: 1_000 });
     const database = await emptyDatabase();
     await using runs = createRuns({ database, agents: { agent } });
     const { id } = await runs.start({ agent: "agent", principal: "ada", input: "Go" });

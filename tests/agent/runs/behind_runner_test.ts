@@ -88,7 +88,7 @@ async function openScene() {
       await scene.runs.resume();
     },
     async until(id: string, states: readonly string[]): Promise<Run> {
-      for (let turns = 0; turns < 1_000; turns++) {
+      for (let turns = 0; turns < 4_000; turns++) {
         const run = await get(id);
         if (states.includes(run.state)) return run;
         await new Promise((resolve) => setTimeout(resolve, 5));

@@ -6,7 +6,7 @@ import type { RunEvent, RunnableAgent } from "../../../src/agent/mod.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 import { describeKinds } from "../../support/runs/describe_kinds.ts";
 import { emptyDatabase, skip } from "./support/database.ts";
-import { checkEvents, eventsOf, reach, start } from "./support/runs.ts";
+import { checkEvents, eventsOf, reach, start, untilLeft } from "./support/runs.ts";
 import { agentOf, ask } from "./support/scripted_agent.ts";
 
 const usage = { inputTokens: 0, outputTokens: 0 };
@@ -61,7 +61,7 @@ describeKinds("the world of a run", ({ createRuns, withRuns }) => {
     const { id } = await runs.start(start);
     const { unknown } = await reach(runs, id, "needs_input");
     assertEquals(unknown, ["slow"]);
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    await untilLeft(database, id);
     await runs.close();
     const next = createRuns({ database, agents: { agent }, limits: { valueBytes: 1_500_000 } });
     assertEquals(await next.answer(id, "well?", { action: "accept" }), "taken");

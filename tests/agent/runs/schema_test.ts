@@ -5,7 +5,7 @@ import { McpError } from "../../../mod.ts";
 import { createRuns } from "../../../src/agent/mod.ts";
 import { migrate } from "../../../src/agent/runs/tables/schema.ts";
 import { emptyDatabase, skip } from "./support/database.ts";
-import { eventsOf, reach, secret, start } from "./support/runs.ts";
+import { eventsOf, reach, secret, start, untilLeft } from "./support/runs.ts";
 import { agentOf, ask } from "./support/scripted_agent.ts";
 
 describe("the tables of runs", () => {
@@ -66,7 +66,7 @@ describe("the tables of runs", () => {
       const old = createRuns({ database, agents: { agent } });
       const { id } = await old.start(start);
       await reach(old, id, "needs_input");
-      await new Promise((resolve) => setTimeout(resolve, 60));
+      await untilLeft(database, id);
       await old.close();
       // What the first version had not.
       database.run("drop table agent_keys");

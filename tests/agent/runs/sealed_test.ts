@@ -7,7 +7,7 @@ import type { DurableRuns, RunsOptions } from "../../../src/agent/mod.ts";
 import type { SqlDatabase } from "../../../src/ports.ts";
 import { canaries, dump, findCanaries, plantCanaries, tellTale } from "./support/canaries.ts";
 import { emptyDatabase, skip } from "./support/database.ts";
-import { checkEvents, eventsOf, reach, secret, start } from "./support/runs.ts";
+import { checkEvents, eventsOf, reach, secret, start, untilLeft } from "./support/runs.ts";
 import { agentOf, ask } from "./support/scripted_agent.ts";
 
 const agents = {
@@ -29,7 +29,7 @@ async function startTwo(database: SqlDatabase, options?: Omit<RunsOptions, "data
   const ids = ["the_first_run_of_two", "the_second_run_of_two"];
   for (const id of ids) await runs.start({ ...start, agent: "asking", id });
   for (const id of ids) await reach(runs, id, "needs_input");
-  await new Promise((resolve) => setTimeout(resolve, 60));
+  for (const id of ids) await untilLeft(database, id);
   await runs.close();
   return ids;
 }
@@ -77,7 +77,7 @@ describe("a database of runs with a secret", () => {
     const runs = createRuns({ database, agents: { agent }, secret });
     const { id } = await runs.start(start);
     await reach(runs, id, "needs_input");
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    await untilLeft(database, id);
     await runs.send(id, "again", strange);
     const { end } = await reach(runs, id, "succeeded");
     assertEquals(end?.type === "succeeded" && end.text, "the same");
@@ -123,7 +123,7 @@ describe("a database of runs with a secret", () => {
       });
       await runs.answer(one, "well?", { action: "accept" }).catch((error: unknown) => reasons.push(String(error)));
       assertEquals(await finish(runs, two), `kept by ${two} accept`, `${wrong}: the other run goes on`);
-      for (let turn = 0; turn < 200 && reasons.length === 0; turn++) {
+      for (let turn = 0; turn < 4_000 && reasons.length === 0; turn++) {
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
       assert(
@@ -225,7 +225,7 @@ describe("a database of runs with a secret", () => {
     const id = await plantCanaries(plain, "needs_input");
     const { id: asking } = await plain.start({ ...start, agent: "asking" });
     await reach(plain, asking, "needs_input");
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    for (const waiting of [id, asking]) await untilLeft(database, waiting);
     assert(findCanaries(dump(database)).length > 5);
     const runs = open(database);
     assertEquals(findCanaries(dump(database)), []);

@@ -132,7 +132,7 @@ export async function watchedPage(
     );
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(20_000);
   page.on("dialog", (dialog) => {
     complaints.push(`dialog: ${dialog.message()}`);
     void dialog.dismiss();

@@ -172,9 +172,10 @@ function useSuite(): void {
   test("a call is called off", async () => {
     await openTool("files__slow");
     await call();
+    for (let times = 0; dashboard.ledger.at(-1)?.tool !== "slow" && times < 300; times++) await page.waitForTimeout(50);
     await press("Cancel");
     await page.getByText("Cancelled.").waitFor();
-    for (let times = 0; dashboard.ledger.at(-1)?.tool !== "slow, called off" && times < 100; times++) {
+    for (let times = 0; dashboard.ledger.at(-1)?.tool !== "slow, called off" && times < 300; times++) {
       await page.waitForTimeout(50);
     }
     assertEquals(dashboard.ledger.at(-1)?.tool, "slow, called off");

@@ -1,9 +1,9 @@
 import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { delimiter, join } from "node:path";
 import process from "node:process";
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { freePort } from "../../support/free_port.ts";
 import { assertFailure } from "../support.ts";
 import type { Run } from "../support.ts";
 import { serveWorld } from "./served_world.ts";
@@ -14,16 +14,6 @@ function assertNoSecrets({ world }: ServedWorld, runs: readonly Run[]): void {
   const said = runs.map(({ out, err }) => out + err.replace(/^https?:\S+$/gm, "")).join("");
   for (const secret of world.secrets) assertEquals([secret, said.includes(secret)], [secret, false]);
   assert(world.secrets.length > 0);
-}
-
-/** A port that was free a moment ago. */
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
 }
 
 describe("causeway login, tools, call, whoami, logout against a real server", () => {

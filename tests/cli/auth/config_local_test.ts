@@ -1,6 +1,5 @@
 /** What a config says of signing in, for the commands. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
@@ -8,6 +7,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { findSignIn, withAdvice } from "../../../src/cli/auth/use.ts";
 import { resolveTarget } from "../../../src/cli/target/target.ts";
 import { UnauthorizedError } from "../../../src/protocol/mod.ts";
+import { freePort } from "../../support/free_port.ts";
 import { runCommand, server, TestWorld } from "./world.ts";
 
 /** A config of these servers, all at the one address. */
@@ -24,15 +24,6 @@ async function withFile(
   } finally {
     rmSync(folder, { recursive: true });
   }
-}
-
-/** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const listener = createServer();
-  await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
-  const address = listener.address();
-  await new Promise((resolve) => listener.close(resolve));
-  return typeof address === "object" && address ? address.port : 0;
 }
 
 describe("a sign-in that a config describes", { concurrency: false }, () => {

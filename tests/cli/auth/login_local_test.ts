@@ -126,11 +126,11 @@ describe("causeway login", { concurrency: false }, () => {
     assertMatch(stopped.err, /causeway: interrupted\n$/);
 
     const late = new TestWorld();
-    const run = await runCommand(["login", server, "--timeout", "700ms"], late);
+    const run = await runCommand(["login", server, "--timeout", "1500ms"], late);
     assertEquals([run.code, run.out, late.reading, await isFree(portOf(late))], [3, "", false, true]);
     assertMatch(
       run.err,
-      /causeway: Cannot sign in: nobody came back within 0\.7 s; run it again, or raise --timeout\n$/,
+      /causeway: Cannot sign in: nobody came back within 1\.5 s; run it again, or raise --timeout\n$/,
     );
   });
 

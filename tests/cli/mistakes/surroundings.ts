@@ -3,6 +3,7 @@ import { Buffer } from "node:buffer";
 import { createServer } from "node:http";
 import { createServer as createSocketServer } from "node:net";
 import type { Server } from "node:net";
+import { freePort } from "../../support/free_port.ts";
 
 /** What there is, by the names of variables in command lines. */
 export interface Surroundings extends AsyncDisposable {
@@ -43,9 +44,8 @@ export async function openSurroundings(): Promise<Surroundings> {
     socket.on("error", () => {});
     socket.once("data", () => socket.end(Buffer.from([0x15, 3, 1, 0, 2, 2, 0x46])));
   });
-  const shut = createSocketServer();
-  const [port, tlsPort, shutPort] = await Promise.all([http, tls, shut].map(listen));
-  await end(shut);
+  const [port, tlsPort] = await Promise.all([http, tls].map(listen));
+  const shutPort = await freePort();
   const variables = { HTTP: `http://127.0.0.1:${port}`, PORT: `${port}`, SHUT: `${shutPort}`, TLS: `${tlsPort}` };
   return {
     variables,

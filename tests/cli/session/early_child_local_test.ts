@@ -1,10 +1,13 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import process from "node:process";
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { EarlyChild } from "../../../src/cli/session/early_child.ts";
 import type { ExitStatus, ProcessEvents, SpawnCommand } from "../../../src/ports.ts";
 import { SpawnError } from "../../../src/protocol/errors.ts";
-import { isAlive } from "../../suites/spawn.ts";
+import { isAlive, until } from "../../suites/spawn.ts";
 
 const skip = process.platform === "win32" ? "it needs a POSIX shell" : false;
 const decoder = new TextDecoder();
@@ -36,12 +39,18 @@ const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => 
 
 describe("a program that is started before its client", () => {
   test("loses nothing of what it told before somebody heard it, and keeps the order", { skip }, async () => {
-    await using child = await EarlyChild.start(shell("echo out; echo err >&2; exit 3"));
+    const folder = mkdtempSync(join(tmpdir(), "causeway-early-"));
+    const file = join(folder, "pid");
+    await using child = await EarlyChild.start(shell(`echo $$ > '${file}'; echo out; echo err >&2; exit 3`));
+    await until(() => existsSync(file) && readFileSync(file, "utf8").endsWith("\n"), "the number");
+    const pid = Number(readFileSync(file, "utf8"));
+    rmSync(folder, { recursive: true });
+    await until(() => !isAlive(pid), "the end");
     await pause(150);
     const { events, told, ended } = listener();
     await child.spawn(again, events);
     assertEquals(await ended, { code: 3, signal: null });
-    for (let turn = 0; !told.includes("output ends") && turn < 100; turn++) await pause(10);
+    await until(() => told.includes("output ends"), "the end of the output");
     const order = (word: string): number => told.indexOf(word);
     assertEquals([...told].sort(), ["error err\n", "exit 3", "output ends", "output out\n"]);
     assert(order("output out\n") < order("output ends"), told.join());
@@ -64,7 +73,7 @@ describe("a program that is started before its client", () => {
     const { events, ended } = listener();
     await child.spawn(again, { ...events, output: (chunk) => void (size += chunk.byteLength) });
     await ended;
-    for (let turn = 0; size < 4_000_005 && turn < 100; turn++) await pause(10);
+    await until(() => size >= 4_000_005, "all of it");
     assertEquals(size, 4_000_005);
   });
 
@@ -87,7 +96,11 @@ describe("a program that is started before its client", () => {
   });
 
   test("is gone with its group when nobody took it", { skip }, async () => {
-    const child = await EarlyChild.start(shell("trap '' TERM; sleep 30 & echo $! >&2; wait"));
+    const folder = mkdtempSync(join(tmpdir(), "causeway-early-"));
+    const file = join(folder, "told");
+    const child = await EarlyChild.start(shell(`trap '' TERM; sleep 30 & echo $! >&2; echo > '${file}'; wait`));
+    await until(() => existsSync(file), "the number");
+    rmSync(folder, { recursive: true });
     await pause(100);
     await child[Symbol.asyncDispose]();
     const { events, told, ended } = listener();
@@ -96,8 +109,7 @@ describe("a program that is started before its client", () => {
     await ended;
     const pid = Number(told.find((line) => line.startsWith("error "))?.slice(6));
     assert(pid > 0, told.join());
-    for (let turn = 0; isAlive(pid) && turn < 100; turn++) await pause(10);
-    assertEquals(isAlive(pid), false);
+    await until(() => !isAlive(pid), "the end of its own child");
     assert(told.includes("exit SIGKILL"), told.join());
   });
 });
@@ -111,8 +123,8 @@ describe("the end of a program", () => {
       const running = await child.spawn(again, events);
       if (isIdle) child.rest();
       running.closeInput();
-      const late = pause(400).then(() => undefined);
-      const status = await Promise.race([ended, late]);
+      // An idle one may take its time on a busy machine; by itself it would end after 30 seconds.
+      const status = isIdle ? await ended : await Promise.race([ended, pause(400).then(() => undefined)]);
       ends[isIdle ? "idle" : "at work"] = status?.signal ?? "runs";
       running.kill("SIGKILL");
       await ended;

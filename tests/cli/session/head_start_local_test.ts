@@ -6,7 +6,7 @@ import { describe, test } from "node:test";
 import { assert, assertEquals } from "@std/assert";
 import { headStart, plainProgram } from "../../../src/cli/session/head_start.ts";
 import { causeway, program as programOf, quote } from "../support.ts";
-import { isAlive } from "../../suites/spawn.ts";
+import { isAlive, until } from "../../suites/spawn.ts";
 
 const skip = process.platform === "win32" ? "it needs a POSIX shell" : false;
 
@@ -81,7 +81,7 @@ describe("a program with a head start", () => {
       errorOutput: (chunk) => void (text += new TextDecoder().decode(chunk)),
       exit: () => end(),
     });
-    for (let turn = 0; !text.includes("\n") && turn < 200; turn++) await new Promise((wait) => setTimeout(wait, 10));
+    await until(() => text.includes("\n"), "the number");
     running?.kill("SIGKILL");
     await ended;
     return Number(text);
@@ -111,8 +111,7 @@ describe("a program with a head start", () => {
     try {
       const file = join(folder, "pid");
       await headStart.begin(["tools", `sh -c ${quote(`echo $$ > ${file}; exec sleep 30`)}`]);
-      for (let turn = 0; !existsSync(file) && turn < 200; turn++) await new Promise((wait) => setTimeout(wait, 10));
-      await new Promise((wait) => setTimeout(wait, 20));
+      await until(() => existsSync(file) && readFileSync(file, "utf8").endsWith("\n"), "the number");
       const pid = Number(readFileSync(file, "utf8"));
       assertEquals(isAlive(pid), true);
       await headStart.end();

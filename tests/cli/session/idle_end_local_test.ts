@@ -65,7 +65,7 @@ describe("causeway call: the end of its server", () => {
     const { run, noted } = await served({ asked: "note asked; exit", end: "sleep 0.3; note own" }, [
       "slow",
       "--timeout",
-      "1s",
+      "3s",
     ]);
     assertEquals(run.code, 4, run.err);
     assertEquals(noted, "own\n");

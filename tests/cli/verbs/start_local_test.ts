@@ -59,7 +59,7 @@ async function whileStarted(
 /** Starts a run and waits for its end. */
 async function finish(ask: Ask, input: string): Promise<string> {
   const { id } = JSON.parse((await ask("/api/runs", { agent: "helper", input })).text);
-  for (let turns = 0; turns < 400; turns++) {
+  for (let turns = 0; turns < 800; turns++) {
     const { text } = await ask(`/api/runs/${id}`);
     if (!["queued", "running"].includes(JSON.parse(text).state)) return text;
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -88,7 +88,7 @@ describe("causeway start", () => {
       const config = { mcpServers: { peer: { url: `${host.url}/mcp`, autoApprove: ["echo"] } } };
       writeFileSync(join(cwd, "mcp.json"), JSON.stringify(config));
       await whileStarted(["--store", "kept"], { cwd }, async (ask) => {
-        for (let turns = 0; turns < 200 && !(await ask("/api/tools")).text.includes("peer__echo"); turns++) {
+        for (let turns = 0; turns < 800 && !(await ask("/api/tools")).text.includes("peer__echo"); turns++) {
           await new Promise((resolve) => setTimeout(resolve, 20));
         }
         assertMatch(await finish(ask, "call peer.echo text=kept"), /"state":"succeeded"/);

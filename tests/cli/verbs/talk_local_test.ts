@@ -90,7 +90,8 @@ describe("causeway prompts and prompt", () => {
 
 describe("causeway watch", () => {
   test("says what is watched; with --timeout it ends well", async () => {
-    const run = await causeway(["watch", peer("modern"), "test://watched", "--timeout", "1"]);
+    await using host = await serveHttp(createModernServer().fetch, { port: 0 });
+    const run = await causeway(["watch", `${host.url}/mcp`, "test://watched", "--timeout", "2"]);
     assertEquals([run.code, run.out], [0, ""]);
     assertMatch(run.err, /^causeway: watches the list of tools, the list of prompts, .*, test:\/\/watched of "/);
   });

@@ -88,7 +88,7 @@ async function run(name: CallFault, era: "modern" | "legacy", row: SocketRow): P
   const cell = row[era];
   const socket = await startHostileSocket(name, { era, times: cell.sent ?? 1 });
   const waits = [cell, row.or].some((outcome) => outcome?.ends === "TimeoutError");
-  const timeouts = waits ? { headers: 300, idle: 300 } : {};
+  const timeouts = waits ? { headers: 800, idle: 800 } : {};
   const client = await connect(socket.url, { timeouts, random: evenRandom, ...(cell.sent && { clock: hurried }) });
   try {
     const startedAt = performance.now();
@@ -106,7 +106,7 @@ async function run(name: CallFault, era: "modern" | "legacy", row: SocketRow): P
     if (seen.ends === "TimeoutError") await until(() => socket.closed() > 0, "the connection to be given up");
     // A connection that the server has just closed may not be known to be dead yet: a call on it would be unknown again,
     // and rightly so. Where it was answered to the end, the client lets go of it a moment later.
-    const patience = performance.now() + 250;
+    const patience = performance.now() + 1_000;
     while (name !== "healthy" && socket.open() > 0 && performance.now() < patience) await turn();
     assertEquals(textOf(await client.callTool("echo", { text: "next" })), "next");
     assertEquals(socket.server.calls("echo"), seen.ran + 1);

@@ -44,6 +44,6 @@ export function hostileProgram(fault: string, era: "modern" | "legacy"): Process
 /** Connects to a program. `waits`: the call is to end by its time-out, which is short then. */
 export function connectProgram(program: ProcessLedger, waits: boolean): Promise<Client> {
   const limits = { messageBytes: 2 ** 20 };
-  const timeouts = { close: 150, ...(waits && { idle: 300 }) };
+  const timeouts = { close: 150, ...(waits && { idle: 800 }) };
   return connect(program.command, { limits, timeouts });
 }

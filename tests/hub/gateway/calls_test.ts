@@ -128,9 +128,13 @@ for (const [front, back] of pairs) {
       const client = await scene.join(front);
       const controller = new AbortController();
       const hanging = client.callTool("one__hangs", {}, { signal: controller.signal });
+      for (let turn = 0; scene.hub.status()[0]?.active !== 1; turn++) {
+        assert(turn < 4_000, "it is called");
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
       setTimeout(() => controller.abort(new Error("enough")), 20);
       await assertRejects(() => hanging, Error, "enough");
-      for (let turn = 0; turn < 100 && one.runs.count === 0; turn++) {
+      for (let turn = 0; turn < 4_000 && one.runs.count === 0; turn++) {
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
       assertEquals(one.runs.count, -1);

@@ -7,7 +7,7 @@ import { all, open, pairs, textOf } from "./support.ts";
 
 async function until(holds: () => boolean, what: string): Promise<void> {
   for (let turn = 0; !holds(); turn++) {
-    if (turn > 400) throw new Error(`waited in vain for ${what}`);
+    if (turn > 4_000) throw new Error(`waited in vain for ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
@@ -48,7 +48,7 @@ for (const [front, back] of pairs) {
         await subscription.acknowledged;
       }
       // It is followed behind a moment later.
-      for (let turn = 0; turn < 400 && new Set(seen).size < 2; turn++) {
+      for (let turn = 0; turn < 4_000 && new Set(seen).size < 2; turn++) {
         one.server.resourceUpdated("note://one/own");
         two.server.resourceUpdated("note://shared");
         await new Promise((resolve) => setTimeout(resolve, 5));

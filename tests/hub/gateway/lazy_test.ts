@@ -109,6 +109,7 @@ describe("a gateway over a hub that knows", () => {
     const client = await scene.join("modern");
     const controller = new AbortController();
     const list = client.request("tools/list", {}, { signal: controller.signal });
+    while (none.starts() === 0) await new Promise((resolve) => setTimeout(resolve, 1));
     setTimeout(() => controller.abort(new Error("enough")), 20);
     await assertRejects(() => list, Error, "enough");
     assert(none.starts() === 1);

@@ -70,7 +70,7 @@ function answering(): ClientOptions {
 
 async function until(holds: () => boolean, what: string): Promise<void> {
   for (let turn = 0; !holds(); turn++) {
-    if (turn > 600) throw new Error(`waited in vain for ${what}`);
+    if (turn > 4_000) throw new Error(`waited in vain for ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

@@ -97,7 +97,7 @@ for (const front of ["modern", "legacy"] as const) {
       const controller = new AbortController();
       const hanging = client.callTool("one__hangs", {}, { signal: controller.signal });
       for (let turn = 0; scene.hub.status()[0]?.active !== 1; turn++) {
-        assert(turn < 400, "it is called");
+        assert(turn < 4_000, "it is called");
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
       const held = client.callTool("one__sum", { a: 1, b: 2 });
@@ -122,13 +122,13 @@ for (const front of ["modern", "legacy"] as const) {
       const controller = new AbortController();
       const hanging = client.callTool("one__hangs", {}, { signal: controller.signal });
       for (let turn = 0; scene.hub.status()[0]?.active !== 1; turn++) {
-        assert(turn < 400, "it is called");
+        assert(turn < 4_000, "it is called");
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
       controller.abort(new Error("enough"));
       await assertRejects(() => hanging, Error, "enough");
       for (let turn = 0; one.runs.count !== -1; turn++) {
-        assert(turn < 400, "it is told");
+        assert(turn < 4_000, "it is told");
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
       assertEquals((await other.callTool("one__asks")).isError, true);

@@ -114,11 +114,14 @@ describe("our client", () => {
   test("a program ends with its client, although a call hangs", async () => {
     const recording = record();
     const client = await connect(createProgram()("both"), { spawn: recording.spawn });
-    const started = performance.now();
-    const call = client.callTool("wait", {}, { onProgress: () => void client.close() });
-    await assertRejects(() => call);
+    let closed = Infinity;
+    const onProgress = () => {
+      closed = performance.now();
+      void client.close();
+    };
+    await assertRejects(() => client.callTool("wait", {}, { onProgress }));
     await until(() => !recording.pids.some(isAlive), "the end of the program");
-    assert(performance.now() - started < 3_000);
+    assert(performance.now() - closed < 15_000, "it did not sit out the call");
   });
 });
 

@@ -37,15 +37,21 @@ describe("WebSockets on Node", () => {
     () =>
       withListener(async (open) => {
         const [silent, alive] = [await open(), await open()];
+        let asked = 0;
         alive.socket.on("data", () => {
-          for (const { opcode } of alive.frames.splice(0)) if (opcode === 9) alive.send("", { opcode: 10 });
+          for (const { opcode } of alive.frames.splice(0)) {
+            if (opcode !== 9) continue;
+            asked++;
+            alive.send("", { opcode: 10 });
+          }
         });
         await silent.gone;
         assertEquals([silent.frames.map(({ opcode }) => opcode), silent.closeCode], [[9], undefined]);
         // It outlives further rounds.
-        await new Promise((resolve) => setTimeout(resolve, 300));
+        const rounds = asked + 2;
+        await until(() => asked >= rounds || alive.socket.destroyed);
         assertEquals(alive.socket.destroyed, false);
-      }, { idleTime: 80 }),
+      }, { idleTime: 300 }),
   );
 
   test("what its client does not read is counted", { skip }, () =>

@@ -101,7 +101,7 @@ function ownSuite(binding: Binding, served: Served): void {
       return;
     }
     let names = "";
-    for (let tries = 0; tries < 50 && !names.includes(name); tries++) {
+    for (let tries = 0; tries < 500 && !names.includes(name); tries++) {
       names = await textOf(client.callTool("called-off"));
       await new Promise((resolve) => setTimeout(resolve, 20));
     }

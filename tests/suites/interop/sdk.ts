@@ -192,7 +192,7 @@ function sdkSuite({ binding, served, mode, era, name }: Way): void {
       return;
     }
     let names = "";
-    for (let tries = 0; tries < 50 && !names.includes(name); tries++) {
+    for (let tries = 0; tries < 500 && !names.includes(name); tries++) {
       names = textOf(await client.callTool({ name: "called-off", arguments: {} }));
       await new Promise((resolve) => setTimeout(resolve, 20));
     }

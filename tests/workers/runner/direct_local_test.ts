@@ -165,7 +165,11 @@ describe("calls that the object answers", { concurrency: false }, () => {
     let isSlow = true;
     const { createHandler, McpServer } = await import("../../../src/server/mod.ts");
     const server = new McpServer({ name: "slow", version: "1.0.0" });
-    server.tool("wait", {}, () => isSlow ? new Promise<string>(() => {}) : "ok");
+    let begun = 0;
+    server.tool("wait", {}, () => {
+      begun++;
+      return isSlow ? new Promise<string>(() => {}) : "ok";
+    });
     const handler = createHandler(server, { allowedHosts: "*" });
     const tenants = { acme: { servers: { slow: { url: "https://slow.example/mcp" } } } };
     const web = {
@@ -179,10 +183,13 @@ describe("calls that the object answers", { concurrency: false }, () => {
       const controller = new AbortController();
       const { signal } = controller;
       const call = fetch(`${own.url}/api/tools/slow__wait`, { method: "POST", headers, body: "{}", signal });
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      for (let turns = 0; begun <= at && turns < 1_000; turns++) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      assertEquals(begun, at + 1);
       controller.abort();
       await call.catch(() => {});
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await new Promise((resolve) => setTimeout(resolve, 400));
     }
     isSlow = false;
     await own.seen("acme");

@@ -59,7 +59,7 @@ describe("a tick of the clock", { concurrency: false }, () => {
     assertEquals((await runsOf("clock")).length, 1);
     await worker.scheduled({ ...tick, scheduledTime: new Date(7_200_000) });
     assertEquals((await runsOf("clock")).length, 2);
-    for (let turns = 0; turns < 200 && world.ledger.length < 2; turns++) {
+    for (let turns = 0; turns < 1_000 && world.ledger.length < 2; turns++) {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     assertEquals(world.ledger.map(({ tool }) => tool), ["fetch_data", "fetch_data"]);

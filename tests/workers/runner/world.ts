@@ -298,7 +298,7 @@ export async function runUntil(
   states: readonly string[],
   as = "ada",
 ): Promise<SeenRun> {
-  for (let turns = 0; turns < 400; turns++) {
+  for (let turns = 0; turns < 800; turns++) {
     const run = await world.json<SeenRun>(`/api/runs/${id}`, { as });
     if (states.includes(run.state)) return run;
     await new Promise((resolve) => setTimeout(resolve, 25));

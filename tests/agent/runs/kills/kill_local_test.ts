@@ -37,7 +37,8 @@ describe("processes that are killed", () => {
       let killed = 0;
       for await (const { event, at } of reader.events(idOf(0))) {
         if (killed > 0 && at > killed) {
-          assert(at - killed < 2_000, `it went on after ${at - killed} ms`);
+          // The interval is of one second; the rest is for a machine that is busy.
+          assert(at - killed < 6_000, `it went on after ${at - killed} ms`);
           killed = Infinity;
         }
         if (event.type === "usage" && event.step === 1) {
@@ -58,17 +59,19 @@ describe("processes that are killed", () => {
       const reader = await place.openReader();
       const tails = [0, crowd.runs - 1].map((at) => eventsOf(reader, idOf(at)));
       for (let kills = 0; kills < crowd.kills; kills++) {
-        await new Promise((resolve) => setTimeout(resolve, 50 + Math.random() * 150));
+        const open = (await reader.list({ limit: 1_000 })).filter(({ end }) => !end).length;
+        assert(open > 0, "all runs ended before a kill");
+        await new Promise((resolve) => setTimeout(resolve, 5 + Math.random() * 100));
         const child = keepers[kills % 2];
         if (child) {
           const ended = once(child, "exit");
           endProcess(child);
           await ended;
         }
-        keepers[kills % 2] = await place.start(0);
+        // Some begin anew, so that runs are under way at the next kill, however quick this machine is.
+        keepers[kills % 2] = await place.start(10);
+        await place.accept(crowd.runs + 10 * (kills + 1));
       }
-      const open = (await reader.list({ limit: 1_000 })).filter(({ end }) => !end).length;
-      assert(open > 0, "all runs ended before the last kill");
       await place.finish(reader);
       await judge(place, `bun, ${crowd.runs} runs at once, ${crowd.kills} kills`, [], reader);
       for (const [at, tail] of tails.entries()) {
@@ -111,7 +114,7 @@ describe("processes that are killed", () => {
               undefined
             );
             // Where the other process was faster, the point is not reached: then it is a kill like any other.
-            if (!victim || await endsWithin(victim, 3_000)) reached++;
+            if (!victim || await endsWithin(victim, 6_000)) reached++;
             else endProcess(victim);
           }
           // The one that is left is changed too, so that it does not do all of the work.

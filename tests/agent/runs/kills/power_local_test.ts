@@ -40,8 +40,8 @@ async function cut(place: Place, child: ChildProcess, number: number): Promise<C
   const path = join(place.folder, `cut${number}.db`);
   process.kill(child.pid ?? NaN, "SIGSTOP");
   try {
-    // What it had sent arrives, and is counted.
-    await pause(20);
+    // What it had sent arrives, and is counted: in several turns, since one timer may be late and come before what was read.
+    for (let turn = 0; turn < 10; turn++) await pause(10);
     copyFileSync(place.file, path);
     if (existsSync(`${place.file}-wal`)) copyFileSync(`${place.file}-wal`, `${path}-wal`);
     return { path, accepted, counts: new Map(place.ledger.counts) };

@@ -107,7 +107,8 @@ describe("a Durable Object whose workerd is killed", () => {
       const booted = Date.now();
       while (place.ledger.counts.size === before && Date.now() - booted < 10_000) await pause(5);
       const took = Date.now() - booted;
-      assert(took < 2_000, `it went on after ${took} ms`);
+      // The interval is of one second; the rest is for a machine that is busy.
+      assert(took < 6_000, `it went on after ${took} ms`);
       await place.judge("workerd, one kill");
     });
   });
@@ -136,7 +137,7 @@ describe("a Durable Object whose workerd is killed", () => {
           // Only the first alarm is certain to be set: afterwards there is one.
           const workerd = await place.boot(point, point === "alarm arm" ? 1 : 1 + nth % 3);
           const started = place.startRun().then(() => place.startRun());
-          const isThere = await Promise.race([workerd.stands.then(() => true), pause(5_000).then(() => false)]);
+          const isThere = await Promise.race([workerd.stands.then(() => true), pause(10_000).then(() => false)]);
           if (isThere) stood++;
           else missed.push(`${point} ${nth}`);
           await workerd.kill();

@@ -6,6 +6,7 @@
 import { assertEquals } from "@std/assert";
 import { createRuns } from "../../../../src/agent/mod.ts";
 import type { DurableRuns, RunEvent, RunRecord, Runs, RunsOptions, RunState } from "../../../../src/agent/mod.ts";
+import type { SqlDatabase } from "../../../../src/ports.ts";
 import { emptyDatabase } from "./database.ts";
 
 /** What a run is started with in tests. */
@@ -50,6 +51,15 @@ export async function reach(runs: Runs, id: string, state: RunState, limit = 20_
     }
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
+}
+
+/** Waits until a run that waits was given back: whoever goes on with it begins it again. */
+export async function untilLeft(database: SqlDatabase, id: string): Promise<void> {
+  for (const until = Date.now() + 20_000; Date.now() < until;) {
+    if (database.all("select owner from agent_runs where id = ?", id)[0]?.["owner"] === null) return;
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  throw new Error(`The run ${id} was not given back`);
 }
 
 /** What tests seal with. */
