@@ -14,10 +14,13 @@ const largeChunk = 2 ** 14;
  */
 export class UsedChunks {
   readonly #socket: Socket;
+  /** What is handed over to a closed port is nobody's: the way where there is no other (Node 20). */
+  readonly #nobody = "transfer" in ArrayBuffer.prototype ? undefined : new MessageChannel().port1;
   #chunks: Uint8Array<ArrayBuffer>[] = [];
 
   /** @param socket Where the body comes from. */
   constructor(socket: Socket) {
+    this.#nobody?.close();
     this.#socket = socket.on("data", this.#arrived);
   }
 
@@ -32,35 +35,23 @@ export class UsedChunks {
     this.#socket.off("data", this.#arrived);
   }
 
+  /** Gives the whole body the method that frees it, `transfer`, where the runtime has none: who has used it up calls that. */
+  withTransfer(buffer: ArrayBuffer): ArrayBuffer {
+    if (!this.#nobody) return buffer;
+    const transfer = (): ArrayBuffer => {
+      this.#giveBack(buffer);
+      return new ArrayBuffer(0);
+    };
+    return Object.defineProperty(buffer, "transfer", { value: transfer });
+  }
+
   readonly #arrived = (chunk: Uint8Array<ArrayBuffer>): void => {
-    for (const { buffer } of this.#chunks.splice(0)) giveBack(buffer);
+    for (const { buffer } of this.#chunks.splice(0)) this.#giveBack(buffer);
     this.add(chunk);
   };
-}
 
-/** Frees the memory of a buffer that nobody uses any more: it is empty afterwards. */
-function giveBack(buffer: ArrayBuffer & { transfer?: (length: number) => ArrayBuffer }): void {
-  if (buffer.transfer) buffer.transfer(0);
-  else toNobody(buffer);
-}
-
-/** Gives a buffer the method that frees it, `transfer`, where the runtime has none (Node 20): whoever has used it up calls that. */
-export function withTransfer(buffer: ArrayBuffer): ArrayBuffer {
-  if ("transfer" in buffer) return buffer;
-  const transfer = (): ArrayBuffer => {
-    toNobody(buffer);
-    return new ArrayBuffer(0);
-  };
-  return Object.defineProperty(buffer, "transfer", { value: transfer });
-}
-
-let nobody: MessagePort | undefined;
-
-/** What is handed over to a closed port is nobody's. */
-function toNobody(buffer: ArrayBuffer): void {
-  if (!nobody) {
-    nobody = new MessageChannel().port1;
-    nobody.close();
+  #giveBack(buffer: ArrayBuffer & { transfer?: (length: number) => ArrayBuffer }): void {
+    if (this.#nobody) this.#nobody.postMessage(null, [buffer]);
+    else buffer.transfer?.(0);
   }
-  nobody.postMessage(null, [buffer]);
 }

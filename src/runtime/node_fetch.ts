@@ -12,7 +12,7 @@ import { pipeline, Readable } from "node:stream";
 import type { Transform } from "node:stream";
 import zlib from "node:zlib";
 import type { Fetch } from "../ports.ts";
-import { UsedChunks, withTransfer } from "./memory.ts";
+import { UsedChunks } from "./memory.ts";
 
 /** Options of {@linkcode createNodeFetch}. */
 export interface NodeFetchOptions {
@@ -251,7 +251,7 @@ class Reply {
     }
     if (!this.#ended) return;
     used?.end();
-    outcome.resolve(withTransfer(bytes.buffer));
+    outcome.resolve(used?.withTransfer(bytes.buffer) ?? bytes.buffer);
   }
 
   /** Breaks it off in whatever phase it is. */

@@ -37,8 +37,8 @@ describe("processes that are killed", () => {
       let killed = 0;
       for await (const { event, at } of reader.events(idOf(0))) {
         if (killed > 0 && at > killed) {
-          // The interval is of one second; the rest is for a machine that is busy.
-          assert(at - killed < 6_000, `it went on after ${at - killed} ms`);
+          // The interval is of one second. In the short form other tests keep the machine busy.
+          assert(at - killed < (isFull ? 2_000 : 3_000), `it went on after ${at - killed} ms`);
           killed = Infinity;
         }
         if (event.type === "usage" && event.step === 1) {

@@ -107,8 +107,8 @@ describe("a Durable Object whose workerd is killed", () => {
       const booted = Date.now();
       while (place.ledger.counts.size === before && Date.now() - booted < 10_000) await pause(5);
       const took = Date.now() - booted;
-      // The interval is of one second; the rest is for a machine that is busy.
-      assert(took < 6_000, `it went on after ${took} ms`);
+      // The interval is of one second. In the short form other tests keep the machine busy.
+      assert(took < (isFull ? 2_000 : 3_000), `it went on after ${took} ms`);
       await place.judge("workerd, one kill");
     });
   });
