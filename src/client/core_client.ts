@@ -42,7 +42,7 @@ export class CoreClient implements AsyncDisposable {
   /** @internal The open session. */
   declare protected session: Session | undefined;
   /** @internal Whether it was closed. */
-  closed = false;
+  declare closed: boolean | undefined;
   /** @internal Ends the pauses before further attempts, when the client is closed. */
   declare protected closing: AbortController | undefined;
   readonly #retries: Retries;

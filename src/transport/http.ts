@@ -70,11 +70,10 @@ export class HttpTransport implements Transport {
       clock,
       headers,
       replies: new Set(),
+      read: 0,
       // Found by measurement on 2.9.5: also a POST is sent again, also on a fresh connection.
       isDeno: /^Deno/.test(globalThis.navigator?.userAgent),
-      batches: false,
       sessionId,
-      closed: false,
     };
   }
 

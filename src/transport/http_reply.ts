@@ -44,13 +44,15 @@ export interface HttpContext {
   readonly redact: (text: string) => string;
   readonly headers: Readonly<Record<string, string>> | undefined;
   /** The replies that are not over. */
-  readonly replies: Set<HttpReply>;
+  replies: Set<HttpReply>;
+  /** How many were read to their end. */
+  read: number;
   /** Deno's fetch sends a text again by itself when the connection breaks; what must not run twice goes as a Blob. */
   readonly isDeno: boolean;
   /** Legacy 2025-03-26: arrays of messages are taken apart. */
-  batches: boolean;
+  batches?: boolean;
   sessionId: string | undefined;
-  closed: boolean;
+  closed?: boolean;
 }
 
 /** One request and its reply. It ends its exchange exactly once with all it knows. */
@@ -59,10 +61,10 @@ export class HttpReply {
   readonly #exchange: Exchange | undefined;
   readonly #options: SendOptions | undefined;
   readonly #controller: AbortController | false;
-  #answered = false;
-  #over = false;
+  #answered: boolean | undefined;
+  #over: boolean | undefined;
   #messages = 0;
-  #eventId = "";
+  #eventId: string | undefined;
   #stop: (() => void) | undefined;
   /** The session it was sent in: which may be another one by the time the reply comes. */
   #session: string | undefined;
@@ -116,6 +118,8 @@ export class HttpReply {
           });
         }
       }
+      // V8 keeps what was in the tables that a set has had, once one of them is old. Another set, now and then, has none.
+      if (!(++context.read % 1_000)) context.replies = new Set(context.replies);
       // It was read to its end: there is nothing to be called off.
       if (this.#settle()) this.#exchange?.end();
     } catch (error) {
@@ -123,8 +127,8 @@ export class HttpReply {
     }
   }
 
-  /** Calls it off. False when it was over already. */
-  cancel(): boolean {
+  /** Calls it off. Not true when it was over already. */
+  cancel(): boolean | undefined {
     return this.#settle(this.#controller) && !this.#answered;
   }
 
@@ -133,9 +137,9 @@ export class HttpReply {
     if (this.#settle(this.#controller)) this.#exchange?.end(reason);
   }
 
-  /** It is over from now on. False when it was already. */
-  #settle(controller?: AbortController | false): boolean {
-    if (this.#over) return false;
+  /** It is over from now on. Not true when it was already. */
+  #settle(controller?: AbortController | false): boolean | undefined {
+    if (this.#over) return undefined;
     this.#over = true;
     this.#context.replies.delete(this);
     if (controller) controller.abort();
@@ -161,7 +165,7 @@ export class HttpReply {
   }
 
   /** Reads events to their end; what its parser knows then tells how to go on. */
-  async #read(response: Response, endless = false): Promise<SseParser> {
+  async #read(response: Response, endless?: boolean): Promise<SseParser> {
     const { limits, label, clock, isDeno, redact } = this.#context;
     if (!isOf(response, eventStream)) {
       const type = redact(response.headers.get("content-type") ?? "nothing");

@@ -32,14 +32,14 @@ export class SseParser {
   /** Nothing has come yet. */
   #fresh = true;
   /** The last line ended with CR at the end of its chunk: an LF that follows belongs to it. */
-  #cr = false;
+  #cr: boolean | undefined;
   /** The unfinished line, in the pieces in which it came. */
   #parts: string[] = [];
   #held = 0;
   /** The unfinished event: its lines of data, and their length with their names. */
   #data: string[] = [];
   #size = 0;
-  #event = "";
+  #event: string | undefined;
   #id: string | undefined;
 
   /**

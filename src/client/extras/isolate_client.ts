@@ -4,7 +4,6 @@
  *
  * @module
  */
-import { ConnectionClosedError } from "../../protocol/errors.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import { Client } from "../client.ts";
 import type { Call } from "../session/call.ts";
@@ -46,36 +45,33 @@ const sweepTime = 10_000;
 
 /** A session in which each call has a timer of its own: one that they share would end with the request that set it. */
 class SharedSession extends ModernSession {
-  readonly #timers = new Map<Call, () => void>();
   #sweptAt = -Infinity;
 
   override add(item: Call, now: number): void {
     if (now - this.#sweptAt > sweepTime) this.#sweep(now);
-    const { expiresAt, request: { options: { timer = this.clock } } } = item;
-    const wait = Math.min(expiresAt - now, slice);
-    this.#timers.set(item, expiresAt === Infinity ? () => {} : timer.schedule(() => this.#wake(item), wait));
+    super.add(item, now);
   }
 
   override delete(item: Call): void {
-    this.#timers.get(item)?.();
-    this.#timers.delete(item);
+    super.delete(item);
+    item.stopTimer?.();
   }
 
-  override stop(): void {
-    super.stop();
-    for (const item of this.#timers.keys()) item.end(new ConnectionClosedError("The session is closed"));
+  protected override arm(item: Call, now: number): void {
+    const { expiresAt, request: { options: { timer = this.clock } } } = item;
+    item.stopTimer = timer.schedule(() => this.#wake(item), Math.min(expiresAt - now, slice));
   }
 
   #wake(item: Call): void {
     const now = this.clock.monotonic();
     item.expire(now);
-    if (this.#timers.has(item)) this.add(item, now);
+    if (!item.settled && item.expiresAt < Infinity) this.arm(item, now);
   }
 
   /** Ends what is long over time: its own timer would have, if its request were still there. */
   #sweep(now: number): void {
     this.#sweptAt = now;
-    for (const item of [...this.#timers.keys()]) {
+    for (const item of this.all()) {
       if (item.expiresAt + 2 * slice > now) continue;
       try {
         item.expire(now);

@@ -59,13 +59,16 @@ export class Call implements Exchange, Expiring {
   declare over: (() => void) | undefined;
   declare before: Waiting;
   declare after: Waiting;
+  /** Stops its own timer, in an isolate where it has one. */
+  declare stopTimer: (() => void) | undefined;
   readonly #session: CallSession;
   readonly #host: CallHost | undefined;
   readonly #timeouts: CallTimeouts;
   #waitingFor!: keyof CallTimeouts;
   #resolve!: (result: JsonObject | Promise<JsonObject>) => void;
   #cancel: Cancel | undefined;
-  #progress = -Infinity;
+  /** Undefined before the first: nothing is below it. */
+  #progress!: number;
 
   /**
    * Starts its clock; nothing is sent yet. A signal that was aborted before ends it at once.

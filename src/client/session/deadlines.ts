@@ -58,7 +58,7 @@ export class Deadlines {
     item.before = ring.before;
     item.after = ring;
     ring.before = ring.before.after = item;
-    if (item.expiresAt < this.#wakesAt) this.#arm(item, now);
+    if (item.expiresAt < this.#wakesAt) this.arm(item, now);
   }
 
   /** Takes out what was added, once. It lets go of its neighbours: V8 would keep them as long as it, and theirs after them. */
@@ -73,25 +73,25 @@ export class Deadlines {
     this.held++;
     await work;
     this.held--;
-    for (const item of this.#all()) item.touch();
+    for (const item of this.all()) item.touch();
   }
 
   /** Stops the timer and ends all that waits; for the end of a session. */
   stop(): void {
     this.#stop?.();
     this.#wakesAt = Infinity;
-    for (const item of this.#all()) item.end(new ConnectionClosedError("The session is closed"));
+    for (const item of this.all()) item.end(new ConnectionClosedError("The session is closed"));
   }
 
   /** Those that wait now, however many of them end meanwhile. */
-  #all(): Expiring[] {
+  protected all(): Expiring[] {
     const all: Expiring[] = [];
     for (let at = this.#ring.after; at !== this.#ring; at = at.after) all.push(at as Expiring);
     return all;
   }
 
   /** For what ends before it would wake. What has no end has no timer either. */
-  #arm({ expiresAt }: Expiring, now: number): void {
+  protected arm({ expiresAt }: Expiring, now: number): void {
     this.#stop?.();
     this.#wakesAt = Math.min(expiresAt, now + slice);
     this.#stop = this.clock.schedule(() => this.#wake(), this.#wakesAt - now);
@@ -100,7 +100,7 @@ export class Deadlines {
   #wake(): void {
     this.#wakesAt = Infinity;
     const now = this.clock.monotonic();
-    for (const item of this.#all()) item.expire(now);
-    for (const item of this.#all()) if (item.expiresAt < this.#wakesAt) this.#arm(item, now);
+    for (const item of this.all()) item.expire(now);
+    for (const item of this.all()) if (item.expiresAt < this.#wakesAt) this.arm(item, now);
   }
 }

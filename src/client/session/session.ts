@@ -61,7 +61,7 @@ export interface SessionParts {
 /** What a session tells its client, and asks of it. */
 export interface SessionClient {
   /** Whether it was closed: then nothing is opened any more. */
-  readonly closed: boolean;
+  readonly closed: boolean | undefined;
   /**
    * Takes a result in, before anybody gets it.
    *

@@ -21,8 +21,11 @@ export interface Patience {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Ends the waiting of one. */
-type Settle = (settle: () => void) => void;
+/** One who waits. */
+interface Waiter {
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
 
 /** Hands out places, first come, first served. While it is paused nobody gets one. */
 export class Limiter {
@@ -33,7 +36,8 @@ export class Limiter {
   /** Whether there is only one place for now. */
   narrow = false;
   readonly #options: LimiterOptions;
-  readonly #waiting = new Map<Settle, { readonly resolve: () => void; readonly reject: (error: Error) => void }>();
+  /** No map: V8 keeps what was in the tables that it has had. */
+  readonly #waiting: Waiter[] = [];
 
   constructor(options: LimiterOptions) {
     this.#options = options;
@@ -41,7 +45,7 @@ export class Limiter {
 
   /** How many wait. */
   get queued(): number {
-    return this.#waiting.size;
+    return this.#waiting.length;
   }
 
   /** Takes a place if one is free now. */
@@ -59,23 +63,24 @@ export class Limiter {
    */
   wait({ milliseconds, signal }: Patience): Promise<void> {
     const { clock, queue } = this.#options;
-    if (this.#waiting.size >= queue) {
+    if (this.#waiting.length >= queue) {
       return Promise.reject(new OverloadedError(`${queue} calls wait already`, { retryable: true }));
     }
     return new Promise((resolve, reject) => {
       const done = (settle: () => void): void => {
-        this.#waiting.delete(done);
+        this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
         stop();
         signal?.removeEventListener("abort", aborted);
         settle();
       };
-      const aborted = (): void => done(() => reject(signal?.reason));
+      const waiter: Waiter = { resolve: () => done(resolve), reject: (error) => done(() => reject(error)) };
+      const aborted = (): void => waiter.reject(signal?.reason);
       const stop = clock.schedule(
-        () => done(() => reject(new TimeoutError("call", milliseconds, { delivery: "not-sent" }))),
+        () => waiter.reject(new TimeoutError("call", milliseconds, { delivery: "not-sent" })),
         milliseconds,
       );
       signal?.addEventListener("abort", aborted);
-      this.#waiting.set(done, { resolve, reject });
+      this.#waiting.push(waiter);
       this.#next();
     });
   }
@@ -83,7 +88,7 @@ export class Limiter {
   /** Gives a place back. */
   release(): void {
     this.active--;
-    if (this.#waiting.size) this.#next();
+    if (this.#waiting.length) this.#next();
   }
 
   /**
@@ -99,13 +104,10 @@ export class Limiter {
 
   /** Sends all away who wait. */
   refuse(error: Error): void {
-    for (const [done, { reject }] of this.#waiting) done(() => reject(error));
+    for (const waiter of [...this.#waiting]) waiter.reject(error);
   }
 
   #next(): void {
-    for (const [done, { resolve }] of this.#waiting) {
-      if (!this.take()) return;
-      done(resolve);
-    }
+    while (this.#waiting.length && this.take()) this.#waiting[0]?.resolve();
   }
 }

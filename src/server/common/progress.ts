@@ -20,7 +20,7 @@ export class ProgressMeter {
   #wholeAt = -Infinity;
   #waiting: Progress | undefined;
   #callOff: (() => void) | undefined;
-  #over = false;
+  #over: boolean | undefined;
 
   /**
    * @param send Sends one sign.

@@ -59,7 +59,7 @@ export class ResumableStream {
   /** The last event that was written to some connection. */
   #written = 0;
   #connection: EventStream | undefined;
-  #over = false;
+  #over: boolean | undefined;
 
   /** @param name Part of the event ids: letters and digits, one of its kind in the session. */
   constructor(name: string, store: EventStore) {

@@ -49,7 +49,7 @@ class Endpoint {
   readonly #guards: Guards;
   readonly #check: HeaderCheck;
   readonly #legacy: LegacyBinding | undefined;
-  #closed = false;
+  #closed: boolean | undefined;
 
   constructor(serving: Serving, options: HttpOptions, Binding: typeof LegacyBinding | undefined) {
     const { parts, modern, legacy } = serving;

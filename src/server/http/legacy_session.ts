@@ -66,9 +66,10 @@ export class HttpSession implements LegacyOutlet {
   readonly #own: ResumableStream;
   readonly #streams = new Map<string, ResumableStream>();
   readonly #finished: string[] = [];
-  readonly #running = new Map<RequestId, RunningRequests>();
+  #running = new Map<RequestId, RunningRequests>();
+  #begun = 0;
   #lastName = 0;
-  #lastUsed = 0;
+  #lastUsed!: number;
 
   constructor(options: HttpSessionOptions) {
     this.#options = options;
@@ -107,6 +108,8 @@ export class HttpSession implements LegacyOutlet {
 
   /** A request begins. */
   began(id: RequestId, exchange: RunningRequests): void {
+    // V8 keeps what was in the tables that a map has had, once one of them is old. Another map, now and then, has none.
+    if (!(++this.#begun % 1_000)) this.#running = new Map(this.#running);
     this.#running.set(id, exchange);
   }
 
@@ -166,7 +169,7 @@ export class HttpSession implements LegacyOutlet {
   /** Ends it: work is called off, streams end, nothing is kept. */
   end(): void {
     this.serving.close();
-    for (const exchange of new Set(this.#running.values())) exchange.abort();
+    for (const exchange of [...this.#running.values()]) exchange.abort();
     for (const stream of [this.#own, ...this.#streams.values()]) {
       stream.end();
       stream.forget();

@@ -40,7 +40,7 @@ class ModernCall implements Incoming {
   #abort: AbortController | undefined;
   #stopTimer: (() => void) | undefined;
   /** It was answered, or nobody is there any more who waits for it. */
-  #over = false;
+  #over: boolean | undefined;
   #left = false;
   /** What listens to the request's own signal. Looking at that costs something, and Deno warns once when it is done. */
   #gone: (() => void) | undefined;

@@ -36,7 +36,7 @@ export class Asks {
   readonly #outlet: LegacyOutlet;
   readonly #waiting = new Map<string, Ask>();
   /** Nothing is asked before the client said that it is ready (S-016). */
-  #ready = false;
+  #ready: boolean | undefined;
 
   /** @param outlet Takes the requests to the client. */
   constructor(parts: AskParts, outlet: LegacyOutlet) {

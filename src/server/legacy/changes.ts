@@ -20,7 +20,7 @@ export class ChangeNotices {
   readonly #unwatch: () => void;
   /** What is to be told, by what it is of. */
   readonly #due = new Map<string, JsonRpcNotification>();
-  #ready = false;
+  #ready: boolean | undefined;
 
   /**
    * @param declared What was declared to the client.

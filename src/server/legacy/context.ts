@@ -53,7 +53,7 @@ export class LegacyContext implements RequestContext {
   #abort: AbortController | undefined;
   /** What listens to the binding's signal. */
   #stop: (() => void) | undefined;
-  #over = false;
+  #over: boolean | undefined;
 
   /** @param stopped Called once when it is called off before it has ended. */
   constructor(parts: ContextParts, incoming: Incoming, stopped: () => void) {

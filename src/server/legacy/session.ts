@@ -49,12 +49,13 @@ class LegacySession implements LegacyServing {
   readonly #outlet: LegacyOutlet;
   readonly #asks: Asks;
   /** The requests in work. */
-  readonly #working = new Map<RequestId, LegacyContext>();
+  #working = new Map<RequestId, LegacyContext>();
+  #worked = 0;
   #client: ClientSide | undefined;
   #shared: ContextParts | undefined;
   #changes: ChangeNotices | undefined;
-  #ready = false;
-  #closed = false;
+  #ready: boolean | undefined;
+  #closed: boolean | undefined;
   #level = loggingLevels.indexOf("info");
 
   constructor(parts: ServerParts, outlet: LegacyOutlet, timeout: number) {
@@ -68,7 +69,7 @@ class LegacySession implements LegacyServing {
   }
 
   get open(): boolean {
-    return this.#client !== undefined && !this.#closed;
+    return !!this.#client && !this.#closed;
   }
 
   answer(incoming: Incoming): Answer | undefined | Promise<Answer | undefined> {
@@ -198,6 +199,8 @@ class LegacySession implements LegacyServing {
       this.#working.delete(id);
       stopped();
     });
+    // V8 keeps what was in the tables that a map has had, once one of them is old. Another map, now and then, has none.
+    if (!(++this.#worked % 1_000)) this.#working = new Map(this.#working);
     this.#working.set(id, context);
     let tasked: Promise<JsonObject> | undefined;
     const end = (): boolean => {

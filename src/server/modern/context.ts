@@ -56,7 +56,7 @@ export class ModernContext implements RequestContext {
   readonly rounds: Rounds | undefined;
   readonly #lowestLevel: number;
   readonly #progress: ProgressMeter | undefined;
-  #ended = false;
+  #ended: boolean | undefined;
 
   /** @param rounds Missing where nothing can be asked. */
   constructor(incoming: Incoming, envelope: Envelope, wishes: Wishes, rounds: Rounds | undefined, clock: Clock) {

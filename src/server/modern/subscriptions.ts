@@ -24,7 +24,7 @@ export class Subscriptions {
   /** Changes of this turn: a hundred new tools are told of once. */
   readonly #changes = new Map<string, ServerChange>();
   #unwatch: (() => void) | undefined;
-  #closed = false;
+  #closed: boolean | undefined;
 
   /** Makes none yet. */
   constructor(parts: ServerParts) {
