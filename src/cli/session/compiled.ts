@@ -63,16 +63,3 @@ function cacheFolder(platform: string, env: Surroundings["env"]): string | undef
   if (XDG_CACHE_HOME.startsWith("/")) return `${XDG_CACHE_HOME}/causeway/compiled`;
   return HOME && `${HOME}/.cache/causeway/compiled`;
 }
-
-/** Whether nothing can have been kept in a folder yet: true once, as it is written down there. */
-export async function isFirstTime(folder: string): Promise<boolean> {
-  const { mkdir, writeFile } = await import("node:fs/promises");
-  try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    await writeFile(`${folder}/.begun`, "", { flag: "wx" });
-    return true;
-  } catch {
-    // It was there already, or nothing can be kept here.
-    return false;
-  }
-}

@@ -8,7 +8,7 @@ import process from "node:process";
 import type { ExitStatus, ProcessEvents, Spawn, SpawnedProcess } from "../../ports.ts";
 import type { StdioCommand } from "../../transport/stdio.ts";
 import { childPorts } from "../wire/ports.ts";
-import { compiledFolder, isFirstTime } from "./compiled.ts";
+import { compiledFolder } from "./compiled.ts";
 
 /** How long a program that nobody has talked to may take to be gone after SIGKILL, in milliseconds. */
 const killTime = 1_000;
@@ -58,6 +58,8 @@ export class EarlyChild implements AsyncDisposable {
       },
     };
     const child = await (isFirst ? this.#process : this.#start(command, heard));
+    // Loaded while it boots.
+    const ending = import("./quiet.ts");
     // Who asks has the program first, and then hears of it, as from any that is started now.
     if (isFirst) setTimeout(() => this.#held.handOver(heard), 0);
     return {
@@ -66,9 +68,10 @@ export class EarlyChild implements AsyncDisposable {
       closeInput: () => {
         child.closeInput();
         if (!this.#isIdle) return;
-        void this.#hastens().then(async (hastens) => {
-          const { endWhenQuiet } = await import("./quiet.ts");
-          if (hastens && !isOver) stop = endWhenQuiet(child.pid, () => child.kill("SIGTERM"));
+        void ending.then(({ endWhenQuiet, isFirstEnd }) => {
+          // What ends by a signal keeps no compiled code.
+          if (isOver || (this.#compiled !== undefined && isFirstEnd(this.#compiled))) return;
+          stop = endWhenQuiet(child.pid, () => child.kill("SIGTERM"));
         });
       },
       kill: (signal) => child.kill(signal),
@@ -78,11 +81,6 @@ export class EarlyChild implements AsyncDisposable {
   /** Says that nothing is asked any more and all was answered: then its end needs no patience. */
   rest(): void {
     this.#isIdle = true;
-  }
-
-  /** Not the first time: what ends by a signal keeps no compiled code. */
-  async #hastens(): Promise<boolean> {
-    return this.#compiled === undefined || !(await isFirstTime(this.#compiled));
   }
 
   /** Ends a program that nobody took: nothing was said to it. Who took it ends it. */

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 
 /** How often is looked whether a program sleeps, in milliseconds. The second look that finds it asleep counts. */
-const lookInterval = 3;
+const lookInterval = 2;
 
 /**
  * How long a program may take to end by itself where its sleep cannot be seen, in milliseconds. Those with nothing left to
@@ -22,8 +22,8 @@ const blindTime = 50;
  * @returns What gives the waiting up.
  */
 export function endWhenQuiet(group: number, end: () => void): () => void {
-  let members = membersOf(group);
-  let before = members && sleepsOf(members);
+  let members: number[] | undefined = [group];
+  let before: number | undefined;
   let quiet = 0;
   let timer: ReturnType<typeof setTimeout>;
   const look = (): void => {
@@ -31,7 +31,7 @@ export function endWhenQuiet(group: number, end: () => void): () => void {
     quiet = now === before ? quiet + 1 : 0;
     before = now;
     if (quiet === 2) {
-      // What it has started meanwhile may be at work.
+      // What it has started may be at work.
       const found = membersOf(group);
       if (found?.join() === members?.join()) return end();
       members = found;
@@ -39,8 +39,20 @@ export function endWhenQuiet(group: number, end: () => void): () => void {
     }
     timer = setTimeout(look, lookInterval);
   };
-  timer = members ? setTimeout(look, lookInterval) : setTimeout(end, blindTime);
+  timer = read(`/proc/${group}/stat`) === undefined ? setTimeout(end, blindTime) : setTimeout(look, 1);
   return () => clearTimeout(timer);
+}
+
+/** Whether a program ends for the first time with this folder for its code: it is written down there, once. */
+export function isFirstEnd(folder: string): boolean {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    writeFileSync(`${folder}/.begun`, "", { flag: "wx" });
+    return true;
+  } catch {
+    // It was there already, or nothing can be kept here.
+    return false;
+  }
 }
 
 /** The processes of a group; undefined where they cannot be seen. Linux tells it; other systems do not. */

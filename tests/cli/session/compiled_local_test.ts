@@ -4,7 +4,8 @@ import { join } from "node:path";
 import process from "node:process";
 import { describe, test } from "node:test";
 import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
-import { compiledFolder, isFirstTime } from "../../../src/cli/session/compiled.ts";
+import { compiledFolder } from "../../../src/cli/session/compiled.ts";
+import { isFirstEnd } from "../../../src/cli/session/quiet.ts";
 import { causeway, peer, quote } from "../support.ts";
 
 const skip = process.platform === "win32" ? "it needs a POSIX shell" : false;
@@ -45,14 +46,14 @@ describe("the folder for compiled code", () => {
     assertEquals(at({ HOME: "/home/ann" }, "win32"), undefined);
   });
 
-  test("is new once", async () => {
+  test("is new once", () => {
     const folder = mkdtempSync(join(tmpdir(), "causeway-compiled-"));
     try {
       const inside = join(folder, "a", "b");
-      assertEquals([await isFirstTime(inside), await isFirstTime(inside)], [true, false]);
+      assertEquals([isFirstEnd(inside), isFirstEnd(inside)], [true, false]);
       // Where nothing can be kept, nobody waits for it.
       writeFileSync(join(folder, "file"), "");
-      assertEquals(await isFirstTime(join(folder, "file", "c")), false);
+      assertEquals(isFirstEnd(join(folder, "file", "c")), false);
     } finally {
       rmSync(folder, { recursive: true });
     }
