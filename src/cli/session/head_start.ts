@@ -11,22 +11,22 @@ import type { StdioCommand } from "../../transport/stdio.ts";
 import { readShellWords } from "../target/shell_words.ts";
 import { EarlyChild } from "./early_child.ts";
 
-/** How many words may follow the target. */
-const verbs: Readonly<Record<string, readonly [least: number, most: number]>> = {
-  tools: [0, 0],
-  resources: [0, 0],
-  prompts: [0, 0],
-  read: [1, 1],
-  prompt: [1, Infinity],
-  call: [1, Infinity],
-};
+/** How many words may follow the target of a verb. */
+const verbs: ReadonlyMap<string, readonly [least: number, most: number]> = new Map([
+  ["tools", [0, 0]],
+  ["resources", [0, 0]],
+  ["prompts", [0, 0]],
+  ["read", [1, 1]],
+  ["prompt", [1, Infinity]],
+  ["call", [1, Infinity]],
+]);
 
 /** The program that a line names beyond doubt; undefined for all other lines. */
 export function plainProgram(
   argv: readonly string[],
 ): { readonly command: string; readonly args: string[] } | undefined {
   const [verb = "", target = "", ...rest] = argv.filter((word) => word !== "--json");
-  const [least, most] = Object.hasOwn(verbs, verb) ? verbs[verb] ?? [1, 0] : [1, 0];
+  const [least, most] = verbs.get(verb) ?? [Infinity, 0];
   if (rest.length < least || rest.length > most) return undefined;
   const [name = "x", ...pairs] = rest;
   if (!/^[\w./:-]+$/.test(name) || name.startsWith("-")) return undefined;
@@ -34,7 +34,7 @@ export function plainProgram(
   const read = readShellWords(target);
   if ("open" in read) return undefined;
   const [command = "", ...args] = read.words;
-  // A name from a config has no path and no option in it.
+  // With a path or an option in it, it is hardly a name from a config; if it is one after all, nobody takes the program.
   const isProgram = args.length > 0 && /^[\w.+/-]+$/.test(command) && args.some((word) => /^-|[/\\]/.test(word));
   return isProgram ? { command, args } : undefined;
 }
