@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { SessionLostError } from "../../protocol/errors.ts";
+import { type McpError, SessionLostError } from "../../protocol/errors.ts";
 import type { JsonObject, JsonRpcRequest } from "../../protocol/json_rpc.ts";
 import { commonRevision, legacyRevisions, nothingInCommon } from "../../protocol/revisions.ts";
 import type { Revision } from "../../protocol/revisions.ts";
@@ -25,9 +25,8 @@ export class LegacySession extends Caller {
 
   constructor(parts: SessionParts) {
     super(parts);
-    const send = (): SendOptions => this.dress();
-    this.input = parts.inputs?.legacy(parts, send);
-    this.stream = parts.listening?.legacy(parts, this, send);
+    this.input = parts.inputs?.legacy(parts, () => this.dress());
+    this.stream = parts.listening?.legacy(parts, this, () => this.dress());
   }
 
   /**
@@ -44,9 +43,11 @@ export class LegacySession extends Caller {
       capabilities: capabilities as JsonObject,
       clientInfo: clientInfo as unknown as JsonObject,
     };
-    const opening = { method: "initialize", params, options: { timeout: timeouts.start, named: "start" } } as const;
-    const result: unknown = await this.request(opening);
-    const { protocolVersion, serverInfo: server, capabilities: offered, instructions } = result as InitializeResult;
+    const { protocolVersion, serverInfo: server, capabilities: offered, instructions } = await this.request({
+      method: "initialize",
+      params,
+      options: { timeout: timeouts.start, named: "start" },
+    }) as unknown as InitializeResult;
     const revision = commonRevision(legacyRevisions, [protocolVersion]);
     if (!revision) throw nothingInCommon([protocolVersion]);
     this.agree(revision, { server, capabilities: offered, instructions });
@@ -88,8 +89,8 @@ export class LegacySession extends Caller {
   }
 
   protected dress(method?: string): SendOptions & { headers: Record<string, string> } {
-    if (method && this.#lost && !/initialize/.test(method)) throw new SessionLostError("The session is lost");
-    return { legacy: true, headers: method !== "initialize" ? { "MCP-Protocol-Version": this.revision } : {} };
+    if (this.#lost && method && !method.includes("initialize")) throw new SessionLostError("The session is lost");
+    return { legacy: true, headers: method === "initialize" ? {} : { "MCP-Protocol-Version": this.revision } };
   }
 
   override meta(): undefined {}
@@ -105,13 +106,13 @@ export class LegacySession extends Caller {
   }
 
   async #reopen(): Promise<void> {
-    const { transport } = this.parts;
     this.#lost = true;
     try {
-      await transport.restart?.();
+      await this.parts.transport.restart?.();
       await this.open();
     } catch (cause) {
-      throw new SessionLostError("The session is lost", { cause });
+      // What met it was not run: it is sent again where opening may be tried again.
+      throw new SessionLostError("The session is lost", { cause, retryable: (cause as McpError).retryable });
     }
     this.#lost = false;
     await this.parts.client().opened(this);

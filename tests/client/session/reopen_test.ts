@@ -117,6 +117,20 @@ describe("while a session is opened anew", () => {
     assertEquals([legacy.calls("echo"), clock.waiting], [0, 0]);
   });
 
+  test("a call is sent once all the same when opening fails at first: nothing of it was run", async () => {
+    const { clock, legacy, client, answer } = await setUp();
+    let broken = 0;
+    answer("initialize", () => {
+      if (++broken > 2) return undefined;
+      throw new TypeError("the connection was reset");
+    });
+    legacy.forgetSessions();
+    assertEquals(textOf(await clock.until(client.callTool("echo", { text: "hi" }))), "hi");
+    assertEquals([broken, legacy.calls("echo")], [3, 1]);
+    await clock.until(client.close());
+    assertEquals(clock.waiting, 0);
+  });
+
   test("a notification that is sent meanwhile fails as one that was not sent", async () => {
     const { clock, legacy, server, client, hold } = await setUp();
     const release = hold("initialize");
