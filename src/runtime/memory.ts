@@ -4,9 +4,7 @@
  * @module
  */
 import type { Socket } from "node:net";
-
-/** Smaller ones are many, and not worth the call. */
-const largeChunk = 2 ** 14;
+import { isLargeAlone } from "./children/child.ts";
 
 /**
  * The chunks of a large body that were copied, and those that Node's parser has copied them from. They are given back when
@@ -26,8 +24,7 @@ export class UsedChunks {
 
   /** Takes a chunk that was copied. */
   add(chunk: Uint8Array<ArrayBuffer>): void {
-    // One that is part of something else is not ours.
-    if (chunk.length >= largeChunk && chunk.length === chunk.buffer.byteLength) this.#chunks.push(chunk);
+    if (isLargeAlone(chunk)) this.#chunks.push(chunk);
   }
 
   /** The body is over. */

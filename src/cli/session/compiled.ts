@@ -46,20 +46,15 @@ export async function keepOwnCode(): Promise<void> {
 }
 
 function folderOf(name: string, { platform, env }: Surroundings): string | undefined {
-  const cache = env.NODE_DISABLE_COMPILE_CACHE ? undefined : cacheFolder(platform, env);
+  const slash = platform === "win32" ? "\\" : "/";
+  const caches = platform === "win32" ? env.LOCALAPPDATA : userCaches(env);
+  const base = env.CAUSEWAY_HOME || (caches && `${caches}${slash}causeway`);
   // No folder can be made below /proc, and Node never stops trying.
-  if (cache === undefined || cache.startsWith("/proc/")) return undefined;
-  return platform === "win32" ? `${cache}\\${name}` : `${cache}/${name}`;
+  if (env.NODE_DISABLE_COMPILE_CACHE || !base || base.startsWith("/proc/")) return undefined;
+  return [base, "compiled", name].join(slash);
 }
 
-function cacheFolder(platform: string, env: Surroundings["env"]): string | undefined {
-  const { CAUSEWAY_HOME, LOCALAPPDATA, XDG_CACHE_HOME = "", HOME } = env;
-  if (platform === "win32") {
-    if (CAUSEWAY_HOME) return `${CAUSEWAY_HOME}\\compiled`;
-    return LOCALAPPDATA && `${LOCALAPPDATA}\\causeway\\compiled`;
-  }
-  if (CAUSEWAY_HOME) return `${CAUSEWAY_HOME}/compiled`;
+function userCaches({ XDG_CACHE_HOME = "", HOME }: Surroundings["env"]): string | undefined {
   // Relative ones are to be ignored (XDG Base Directory Specification).
-  if (XDG_CACHE_HOME.startsWith("/")) return `${XDG_CACHE_HOME}/causeway/compiled`;
-  return HOME && `${HOME}/.cache/causeway/compiled`;
+  return XDG_CACHE_HOME.startsWith("/") ? XDG_CACHE_HOME : HOME && `${HOME}/.cache`;
 }

@@ -184,10 +184,15 @@ export class ChildBooks {
   }
 }
 
+/** Whether a chunk is worth giving back early, and has its memory to itself: what is part of something else is not ours. */
+export function isLargeAlone({ length, buffer }: Uint8Array): boolean {
+  return length >= largeChunk && length === buffer.byteLength;
+}
+
 /** Takes the memory of bytes back that have been read: a long message would else be held by its chunks too until they are collected. */
-export function release({ length, buffer }: Uint8Array): void {
+export function release(chunk: Uint8Array): void {
   // Node 20 cannot. What holds more than these bytes may be in use.
-  if (length >= largeChunk && length === buffer.byteLength) (buffer as ArrayBuffer).transfer?.(0);
+  if (isLargeAlone(chunk)) (chunk.buffer as ArrayBuffer).transfer?.(0);
 }
 
 /** Reads a stream to its end, one chunk at a time; `take` may hold the next one back. Returns what breaks it off. */
