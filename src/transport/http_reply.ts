@@ -25,8 +25,6 @@ import { longestRetry, SseParser } from "./sse.ts";
 import type { Exchange, SendOptions } from "./transport.ts";
 
 const linger = 1_000;
-const resumptions = 2;
-const firstRetry = 1_000;
 const shortestRetry = 500;
 /** An event id that can be sent back as a header; with another one a stream cannot be resumed. */
 const headerSafe = /^[ -~]{1,1024}$/;
@@ -157,8 +155,7 @@ export class HttpReply {
       "Accept": body ? `${json}, ${eventStream}` : eventStream,
     };
     if (body) headers["Content-Type"] = json;
-    this.#session = legacy ? sessionId : undefined;
-    if (this.#session) headers["Mcp-Session-Id"] = this.#session;
+    if (legacy && sessionId) headers["Mcp-Session-Id"] = this.#session = sessionId;
     if (this.#eventId) headers["Last-Event-ID"] = this.#eventId;
     const { signal } = this.#controller as AbortController;
     return egressFetch(fetch, address, { body: body as BodyInit, headers, method, signal }, redact);
@@ -197,14 +194,14 @@ export class HttpReply {
   /** Legacy: a stream that ended early but had an event id is polled again (specification 2025-11-25: Resumability). */
   async #resume(stream: SseParser): Promise<void> {
     let pause = shortestRetry;
-    let retry = firstRetry;
+    let retry = 1_000;
     for (let left = 0;; left--) {
       ({ retry = retry } = stream);
       const { lastEventId = "" } = stream;
-      // A new id means that the server wants to be polled again; without a message in between it is polled ever more seldom.
+      // A new id means that the server wants to be polled again, twice; without a message in between it is polled ever more seldom.
       if (this.#eventId !== lastEventId && headerSafe.test(lastEventId)) {
         this.#eventId = lastEventId;
-        left = resumptions;
+        left = 2;
       }
       if (left < 1 || this.#answered || this.#over) return;
       const messages = this.#messages;
@@ -214,7 +211,11 @@ export class HttpReply {
       try {
         const response = await this.#fetch("GET");
         if (response.ok) stream = await this.#read(response);
-        else discard(response);
+        else {
+          discard(response);
+          // The session is gone, and with it whoever would have answered.
+          if (response.status === 404) return;
+        }
       } catch (error) {
         // It may fail in any way but these: then the outcome stays as unknown as it was.
         if (error instanceof LimitExceededError || error instanceof ProtocolViolationError) throw error;

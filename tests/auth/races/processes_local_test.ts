@@ -7,6 +7,7 @@ import { after, before, describe, test } from "node:test";
 import { assert, assertEquals } from "@std/assert";
 import { createFileStore } from "../../../src/runtime/stores/file_store.ts";
 import { packagesInstalled } from "../../../tools/programs.ts";
+import { together } from "../../faults/support/together.ts";
 import { runtimes, start } from "../../runtime/stores/children/processes.ts";
 import { assertOnce, callWith } from "./children/assert.ts";
 import type { Outcome } from "./children/calls.ts";
@@ -43,56 +44,71 @@ async function outcomeOf(child: ReturnType<typeof start>): Promise<Outcome> {
   return JSON.parse(child.lines.at(-1) ?? "null");
 }
 
+/** Who the two processes are. */
+interface Pair {
+  readonly own: readonly string[];
+  readonly other: readonly string[];
+}
+
+const races: Readonly<Record<string, (pair: Pair) => Promise<void>>> = {
+  "and an expired token: one refresh": async ({ own, other }) => {
+    await using loopback = await startLoopback();
+    const folder = newFolder();
+    const store = createFileStore(folder);
+    await loopback.signIn(store, "expired");
+    loopback.gather(2);
+    const children = [own, other].map((way) => start(way, program, "fresh", folder, loopback.server, String(calls)));
+    await assertOnce(loopback, await Promise.all(children.map(outcomeOf)), () => callWith(store, loopback));
+  },
+
+  "that are connected when the token is revoked: one refresh": async ({ own, other }) => {
+    await using loopback = await startLoopback();
+    const folder = newFolder();
+    const store = createFileStore(folder);
+    await loopback.signIn(store, "good");
+    loopback.gather(2, () => loopback.world.server.issued.revokeAccess());
+    const children = [own, other].map((way) =>
+      start(way, program, "connected", folder, loopback.server, String(calls))
+    );
+    await assertOnce(loopback, await Promise.all(children.map(outcomeOf)), () => callWith(store, loopback));
+  },
+
+  "one is killed while it refreshes: the other takes over": async ({ own, other }) => {
+    await using loopback = await startLoopback();
+    const { world } = loopback;
+    const folder = newFolder();
+    const store = createFileStore(folder);
+    await loopback.signIn(store, "expired");
+    const arrived = new Promise<void>((resolve) => {
+      // It never gets there: the token is not rotated.
+      world.fault("/token", () => (resolve(), new Promise<Response>(() => {})));
+    });
+    loopback.gather(1);
+    const killed = start(other, program, "fresh", folder, loopback.server, String(calls));
+    await arrived;
+    killed.kill();
+    assertEquals((await killed.ended).how, "SIGKILL");
+    world.log.clear();
+    loopback.gather(1);
+    const began = performance.now();
+    const outcome = await outcomeOf(start(own, program, "fresh", folder, loopback.server, String(calls)));
+    // Its lease was for 7 s.
+    assert(performance.now() - began < 20_000);
+    await assertOnce(loopback, [outcome], () => callWith(store, loopback));
+  },
+};
+
 describe("two processes with 10 calls each", { concurrency: false }, () => {
   const ways = runtimes();
   const [own = []] = ways;
-  for (const other of ways) {
-    const names = [own, other].map(([path = ""]) => basename(path)).join(" and ");
-
-    test(`and an expired token: one refresh (${names})`, { skip }, async () => {
-      await using loopback = await startLoopback();
-      const folder = newFolder();
-      const store = createFileStore(folder);
-      await loopback.signIn(store, "expired");
-      loopback.gather(2);
-      const children = [own, other].map((way) => start(way, program, "fresh", folder, loopback.server, String(calls)));
-      await assertOnce(loopback, await Promise.all(children.map(outcomeOf)), () => callWith(store, loopback));
-    });
-
-    test(`that are connected when the token is revoked: one refresh (${names})`, { skip }, async () => {
-      await using loopback = await startLoopback();
-      const folder = newFolder();
-      const store = createFileStore(folder);
-      await loopback.signIn(store, "good");
-      loopback.gather(2, () => loopback.world.server.issued.revokeAccess());
-      const children = [own, other].map((way) =>
-        start(way, program, "connected", folder, loopback.server, String(calls))
-      );
-      await assertOnce(loopback, await Promise.all(children.map(outcomeOf)), () => callWith(store, loopback));
-    });
-
-    test(`one is killed while it refreshes: the other takes over (${names})`, { skip }, async () => {
-      await using loopback = await startLoopback();
-      const { world } = loopback;
-      const folder = newFolder();
-      const store = createFileStore(folder);
-      await loopback.signIn(store, "expired");
-      const arrived = new Promise<void>((resolve) => {
-        // It never gets there: the token is not rotated.
-        world.fault("/token", () => (resolve(), new Promise<Response>(() => {})));
-      });
-      loopback.gather(1);
-      const killed = start(other, program, "fresh", folder, loopback.server, String(calls));
-      await arrived;
-      killed.kill();
-      assertEquals((await killed.ended).how, "SIGKILL");
-      world.log.clear();
-      loopback.gather(1);
-      const began = performance.now();
-      const outcome = await outcomeOf(start(own, program, "fresh", folder, loopback.server, String(calls)));
-      // Its lease was for 7 s.
-      assert(performance.now() - began < 20_000);
-      await assertOnce(loopback, [outcome], () => callWith(store, loopback));
-    });
+  const cases = new Map<string, () => Promise<void>>();
+  for (const [name, race] of Object.entries(races)) {
+    for (const other of ways) {
+      const names = [own, other].map(([path = ""]) => basename(path)).join(" and ");
+      cases.set(`${name} (${names})`, () => race({ own, other }));
+    }
   }
+  // Each pair has a lane of its own: a lease takes its time.
+  const outcome = together(cases, ways.length);
+  for (const name of cases.keys()) test(name, { skip }, () => outcome(name));
 });

@@ -1,6 +1,6 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { connect, McpError, ProtocolViolationError, SessionLostError } from "../../../mod.ts";
+import { connect, McpError, OutcomeUnknownError, ProtocolViolationError, SessionLostError } from "../../../mod.ts";
 import type { Change, LogRecord } from "../../../mod.ts";
 import { createLegacyServer } from "../../servers/legacy.ts";
 import { memoryFetch } from "../../servers/memory_fetch.ts";
@@ -244,6 +244,23 @@ describe("a stream that ends before its answer", () => {
       assertEquals(server.violations, []);
     });
   }
+
+  test("a server that no longer knows the session (404) is polled once: nobody will answer (C-105)", async () => {
+    const clock = new VirtualClock();
+    const server = createLegacyServer();
+    const client = await clock.until(connect(url, { fetch: memoryFetch(server), clock }));
+    const failed = assertRejects(() => client.callTool("slow"), OutcomeUnknownError);
+    await until(() => server.calls("slow") === 1);
+    await turns();
+    server.dropStreams();
+    server.forgetSessions();
+    const began = clock.monotonic();
+    await clock.until(failed);
+    assert(clock.monotonic() - began <= 1_100, `after ${clock.monotonic() - began} ms`);
+    assertEquals(server.log.filter(({ httpMethod }) => httpMethod === "GET").length, 1);
+    assertEquals(textOf(await clock.until(client.callTool("echo", { text: "next" }))), "next");
+    await client.close();
+  });
 
   test("progress and log lines that were on the way come after all", async () => {
     const clock = new VirtualClock();
