@@ -4,7 +4,7 @@
  * @module
  */
 import { isLoopbackHost } from "../egress/address.ts";
-import { readUrl } from "../egress/fetch.ts";
+import { readUrl } from "../egress/url.ts";
 import type { OAuthOptions } from "./options.ts";
 
 /** @throws {TypeError} When an option makes no sense: it names the option, and what was expected. */

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Authorizer, Fetch, Resolve } from "../ports.ts";
-import { readUrl } from "../egress/fetch.ts";
+import { readUrl } from "../egress/url.ts";
 import { Access } from "./flow/access.ts";
 import type { SignIn } from "./flow/sign_in.ts";
 import { takeCallback } from "./flow/code_flow.ts";

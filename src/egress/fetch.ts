@@ -7,6 +7,7 @@ import { ConnectError, ConnectionClosedError, McpError, RedirectRefusedError } f
 import type { Fetch } from "../ports.ts";
 import { discard } from "./body.ts";
 import { urlWithoutQuery } from "./redact.ts";
+import { readUrl } from "./url.ts";
 
 const mostRedirects = 3;
 
@@ -50,11 +51,6 @@ export async function egressFetch(
     );
   }
   return egressFetch(fetch, target.href, init, redact, hops + 1);
-}
-
-/** The URL that a text is, or undefined. */
-export function readUrl(text: string | URL, base?: string): URL | undefined {
-  return URL.canParse(text, base) ? new URL(text, base) : undefined;
 }
 
 /** What a failed `fetch` means: not connected at all where the runtime names it so, else broken off. */

@@ -14,7 +14,7 @@ import {
 import { RedirectRefusedError, TimeoutError } from "../protocol/errors.ts";
 import { type Clock, type Fetch, type Resolve, systemClock } from "../ports.ts";
 import { eachChunk } from "./body.ts";
-import { readUrl } from "./fetch.ts";
+import { readUrl } from "./url.ts";
 import { type EgressPolicy, isGivenOrigin, isLoopbackHost, judgeAddress, judgeUrl } from "./address.ts";
 import { plain, urlWithoutQuery } from "./redact.ts";
 

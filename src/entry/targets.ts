@@ -10,7 +10,7 @@ import type { ClientOptions } from "../client/options.ts";
 import { isSnapshot } from "../client/snapshot.ts";
 import type { Snapshot } from "../client/snapshot.ts";
 import type { OpenWebSocket, Spawn } from "../ports.ts";
-import { readUrl } from "../egress/fetch.ts";
+import { readUrl } from "../egress/url.ts";
 import { HttpTransport } from "../transport/http.ts";
 import type { StdioCommand } from "../transport/stdio.ts";
 import type { Transport } from "../transport/transport.ts";

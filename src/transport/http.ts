@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { readUrl } from "../egress/fetch.ts";
+import { readUrl } from "../egress/url.ts";
 import { urlWithoutQuery } from "../egress/redact.ts";
 import { HttpReply } from "./http_reply.ts";
 import { ConnectionClosedError } from "../protocol/errors.ts";

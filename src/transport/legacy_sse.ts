@@ -5,7 +5,8 @@
  * @module
  */
 import { discard, eachChunk } from "../egress/body.ts";
-import { egressFetch, readUrl } from "../egress/fetch.ts";
+import { egressFetch } from "../egress/fetch.ts";
+import { readUrl } from "../egress/url.ts";
 import { urlWithoutQuery } from "../egress/redact.ts";
 import {
   ConnectionClosedError,

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { readUrl } from "../egress/fetch.ts";
+import { readUrl } from "../egress/url.ts";
 import { urlWithoutQuery } from "../egress/redact.ts";
 import { ConnectError, ConnectionClosedError, LimitExceededError, McpError } from "../protocol/errors.ts";
 import { defaultLimits } from "../protocol/limits.ts";

@@ -8,6 +8,7 @@ import { readJwt } from "../../src/auth/verify/claims.ts";
 import { AuthorizationError } from "../../src/protocol/errors.ts";
 import { VirtualClock } from "../support/virtual_clock.ts";
 import { base64url } from "./verify/authorization_server.ts";
+import { readUrl } from "../../src/egress/url.ts";
 
 const url = "https://mcp.example/mcp";
 const accessToken = "t0ken.of-the/resource~+=";
@@ -131,7 +132,7 @@ describe("a proof for the resource", () => {
     await fc.assert(
       fc.asyncProperty(address, fc.string(), fc.string(), async (start, query, fragment) => {
         const place = `${start}?${query.replaceAll("#", "")}#${fragment}`;
-        if (!URL.canParse(place)) return;
+        if (!readUrl(place)) return;
         const { htu } = (await verify(await key.prove({ ...request, url: place }))).payload;
         const { origin, pathname } = new URL(place);
         assertEquals(htu, origin + pathname, place);

@@ -178,6 +178,12 @@ describe("the floor check: runtimes and made code", () => {
     }
     assertEquals(check({ "src/cli/a.ts": "export const a = (b: unknown) => b instanceof Function;\n" }), []);
   });
+
+  test("URL.canParse is found in src; the dashboard's page, which no Node runs, may have it", () => {
+    const text = "export const a = (b: string) => URL.canParse(b);\n";
+    assertStringIncludes(checkOne({ "src/cli/a.ts": text }), 'src/cli/a.ts:1 url "canParse" is wrong in Node 20');
+    assertEquals(check({ "src/runner/dashboard/page/a.ts": text }), []);
+  });
 });
 
 describe("the floor check: state at module level", () => {

@@ -7,6 +7,7 @@
 import type { OAuthClient } from "../../src/auth/seam.ts";
 import type { ServerConfig } from "../../src/hub/seam.ts";
 import { isObject, isTexts } from "../../src/protocol/json_rpc.ts";
+import { readUrl } from "../../src/egress/url.ts";
 
 /** One server. */
 export interface ConfiguredServer {
@@ -37,7 +38,7 @@ export function readServer(given: unknown, at: string, variables: Variables): Co
   }
   const filled = (text: unknown, field: string): string => fillIn(text, `${at}.${field}`, variables);
   const url = filled(given.url, "url");
-  if (!/^(https?|wss?):\/\//.test(url) || !URL.canParse(url)) {
+  if (!/^(https?|wss?):\/\//.test(url) || !readUrl(url)) {
     throw wrong(`${at}.url`, "an http:, https:, ws: or wss: URL");
   }
   const { headers, oauth } = given;

@@ -4,7 +4,8 @@
  * @module
  */
 import { discard, readErrorText } from "../../egress/body.ts";
-import { egressFetch, readUrl } from "../../egress/fetch.ts";
+import { egressFetch } from "../../egress/fetch.ts";
+import { readUrl } from "../../egress/url.ts";
 import { plain, Redactor, urlWithoutQuery } from "../../egress/redact.ts";
 import { createSafeLogger } from "../../egress/safe_logger.ts";
 import { systemClock, systemRandom } from "../../ports.ts";

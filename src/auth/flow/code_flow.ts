@@ -9,6 +9,7 @@ import type { OAuthContext } from "./context.ts";
 import type { Discovered } from "./discovery.ts";
 import { identify } from "./identity.ts";
 import { isPendingList, isPendingRecord, type PendingList, type PendingRecord } from "./records.ts";
+import { readUrl } from "../../egress/url.ts";
 
 /** How long a sign-in may take, in milliseconds. */
 const patience = 600_000;
@@ -93,8 +94,9 @@ export async function takeCallback(
   expected?: PendingAuthorization,
 ): Promise<{ readonly pending: PendingRecord; readonly code: string }> {
   const fail = (reason: string, error?: string) => context.failure(`Cannot finish the sign-in: ${reason}`, { error });
-  if (!URL.canParse(callback)) throw fail("the callback is no URL");
-  const { searchParams } = new URL(callback);
+  const url = readUrl(callback);
+  if (!url) throw fail("the callback is no URL");
+  const { searchParams } = url;
   const [state, iss, code, error, description] = ["state", "iss", "code", "error", "error_description"].map((name) => {
     const [value, ...more] = searchParams.getAll(name);
     if (more.length) throw fail(`the callback has more than one "${name}"`);

@@ -12,6 +12,7 @@ import { fetchMetadata } from "../metadata.ts";
 import { parseObject } from "../parse.ts";
 import type { ServerMetadata } from "../seam.ts";
 import type { OAuthContext } from "./context.ts";
+import { readUrl } from "../../egress/url.ts";
 
 /** What was found out. */
 export interface Discovered {
@@ -115,8 +116,9 @@ async function findResource(
 
 /** The resource may be the server's URL, or one above it on the same origin. */
 function covers(resource: string, server: string): boolean {
-  if (!URL.canParse(resource) || resource.includes("#")) return false;
-  const { origin, pathname, username, password } = new URL(resource);
+  const url = readUrl(resource);
+  if (!url || resource.includes("#")) return false;
+  const { origin, pathname, username, password } = url;
   const own = new URL(server);
   const path = pathname.replace(/\/$/, "");
   return !username && !password && origin === own.origin && `${own.pathname}/`.startsWith(`${path}/`);
@@ -162,5 +164,5 @@ function checkMetadata(
 }
 
 function isUrl(value: unknown): boolean {
-  return typeof value === "string" && URL.canParse(value);
+  return typeof value === "string" && readUrl(value) !== undefined;
 }

@@ -4,6 +4,7 @@
  * @module
  */
 import type { OAuthClient } from "../seam.ts";
+import { readUrl } from "../../egress/url.ts";
 
 /**
  * Checks what a caller says of a client.
@@ -26,7 +27,7 @@ export function checkClient(client: OAuthClient, where: string): void {
   if (clientSecret !== undefined && (typeof clientSecret !== "string" || !clientSecret)) {
     refuse("clientSecret", "a text that is not empty");
   }
-  if (issuer !== undefined && (typeof issuer !== "string" || !URL.canParse(issuer))) refuse("issuer", "a URL");
+  if (issuer !== undefined && (typeof issuer !== "string" || !readUrl(issuer))) refuse("issuer", "a URL");
   if (authenticate !== undefined && typeof authenticate !== "function") {
     refuse("authenticate", 'a function, such as one of "privateKeyJwt"');
   }

@@ -5,6 +5,7 @@
  */
 import { isLoopbackHost } from "../../egress/address.ts";
 import { AuthorizationError } from "../../protocol/errors.ts";
+import { readUrl } from "../../egress/url.ts";
 
 /** A sound answer. */
 export interface DeviceAuthorization {
@@ -72,10 +73,10 @@ export function readDeviceAuthorization(
 
 /** An address that a person may be shown and sent to, as a parser writes it; undefined when it is none. */
 function personUrl(value: unknown, isLocal: boolean): string | undefined {
-  if (typeof value !== "string" || value.length > longestUrl || /[\s\p{C}]/u.test(value) || !URL.canParse(value)) {
-    return undefined;
-  }
-  const { protocol, hostname, username, password, href } = new URL(value);
+  if (typeof value !== "string" || value.length > longestUrl || /[\s\p{C}]/u.test(value)) return undefined;
+  const url = readUrl(value);
+  if (!url) return undefined;
+  const { protocol, hostname, username, password, href } = url;
   const isSafe = protocol === "https:" || (isLocal && protocol === "http:" && isLoopbackHost(hostname));
   return isSafe && !username && !password ? href : undefined;
 }

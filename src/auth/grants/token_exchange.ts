@@ -11,6 +11,7 @@ import { fetchMetadata } from "../metadata.ts";
 import { parseObject } from "../parse.ts";
 import type { GrantContext, OAuthClient } from "../seam.ts";
 import { authenticationOf } from "../authentication.ts";
+import { readUrl } from "../../egress/url.ts";
 
 /** The identity provider of an enterprise, and who we are there. */
 export interface IdentityProvider extends Omit<OAuthClient, "issuer"> {
@@ -89,9 +90,9 @@ async function locate(
  * @param operator The address that the operator gave: it is on this machine too, where TLS is not used.
  */
 export function isSafeEndpoint(endpoint: string, operator: string): boolean {
-  if (!URL.canParse(endpoint)) return false;
-  const { protocol, hostname, username, password } = new URL(endpoint);
-  if (username || password) return false;
+  const url = readUrl(endpoint);
+  if (!url || url.username || url.password) return false;
+  const { protocol, hostname } = url;
   return protocol === "https:" ||
     (protocol === "http:" && isLoopbackHost(hostname) && isLoopbackHost(new URL(operator).hostname));
 }

@@ -6,6 +6,7 @@
 import { isLoopbackHost } from "../../egress/address.ts";
 import { createGuardedFetch, type GuardedFetch } from "../../egress/guarded_fetch.ts";
 import { type Clock, type Fetch, type Resolve, systemClock } from "../../ports.ts";
+import { readUrl } from "../../egress/url.ts";
 
 /** Options that every verifier shares. */
 export interface VerifierOptions {
@@ -55,7 +56,7 @@ export function createVerifierParts(options: VerifierOptions, given: string | un
 }
 
 function checkAddress(text: string, what: string): void {
-  const url = URL.canParse(text) && !/[\s#]/.test(text) ? new URL(text) : undefined;
+  const url = /[\s#]/.test(text) ? undefined : readUrl(text);
   const isSafe = url && (url.protocol === "https:" || (url.protocol === "http:" && isLoopbackHost(url.hostname)));
   if (!isSafe) {
     throw new TypeError(`Cannot use ${what} "${text}": expected an absolute https URL, or http on this machine`);

@@ -10,6 +10,7 @@ import { readValue } from "../../protocol/arguments/values.ts";
 import { firstLine, oneLine } from "../text/plain.ts";
 import { typesOf } from "../../protocol/arguments/schema.ts";
 import { typeText } from "../text/schema.ts";
+import { readUrl } from "../../egress/url.ts";
 
 /** A person who can be told and asked something. */
 export interface Terminal {
@@ -36,7 +37,7 @@ export async function fillForm(request: ElicitRequest, server: string, terminal:
 /** Shows where a server wants the person to go. Nothing is opened: that is for the person to do. */
 export async function visitPage(request: ElicitRequest, server: string, terminal: Terminal): Promise<ElicitResult> {
   const url = oneLine(request.url ?? "");
-  const host = URL.canParse(url) ? new URL(url).host : "an unreadable address";
+  const host = readUrl(url)?.host ?? "an unreadable address";
   await terminal.say(`"${oneLine(server)}" asks you to visit a page at ${host}: ${request.message}\n  ${url}\n`);
   const consent = await askYes("Do you go there? [y/N] ", false, terminal);
   return { action: consent === undefined ? "cancel" : consent ? "accept" : "decline" };

@@ -4,6 +4,7 @@
  * @module
  */
 import type { OAuth, SignInStatus } from "./oauth.ts";
+import { readUrl } from "../../egress/url.ts";
 
 /** One sign-in that waits for its answer. */
 export interface Finisher {
@@ -56,5 +57,5 @@ export function createFinisher(oauth: OAuth, authorizationUrl: string, signal: A
 }
 
 function stateOf(url: string): string | undefined {
-  return URL.canParse(url) ? new URL(url).searchParams.get("state") ?? undefined : undefined;
+  return readUrl(url)?.searchParams.get("state") ?? undefined;
 }

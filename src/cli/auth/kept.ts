@@ -6,6 +6,7 @@
 import type { Store } from "../../ports.ts";
 import { isObject, isTexts } from "../../protocol/json_rpc.ts";
 import { KeptList } from "../kept_list.ts";
+import { readUrl } from "../../egress/url.ts";
 
 /** How a sign-in was made, so that it can be used again. */
 export interface KeptSignIn {
@@ -39,7 +40,7 @@ export function forgetSignIn(store: Store, server: string): Promise<void> {
 }
 
 function isKept(value: unknown): value is KeptSignIn {
-  if (!isObject(value) || typeof value.server !== "string" || !URL.canParse(value.server)) return false;
+  if (!isObject(value) || typeof value.server !== "string" || !readUrl(value.server)) return false;
   const texts = [value.clientId, value.clientSecretFile, value.clientMetadataUrl, value.redirectUri];
   return texts.every((text) => text === undefined || typeof text === "string") &&
     (value.scopes === undefined || isTexts(value.scopes));

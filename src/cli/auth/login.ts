@@ -23,6 +23,7 @@ import { statusJson, statusText } from "./report.ts";
 import { readServerTarget, shownAddress } from "./server.ts";
 import type { ServerTarget } from "./server.ts";
 import { openKept, toKeep } from "./settings.ts";
+import { readUrl } from "../../egress/url.ts";
 
 /** How long a person may take in a browser, and with a code on another device, in milliseconds. */
 const patience = { browser: 300_000, device: 900_000 };
@@ -140,7 +141,7 @@ async function listen(
   }
   if (own.redirectUri !== undefined) return await listenAt(own.redirectUri, arrived);
   const { redirectUri = "" } = earlier ?? {};
-  const last = Number(URL.canParse(redirectUri) ? new URL(redirectUri).port : 0);
+  const last = Number(readUrl(redirectUri)?.port ?? 0);
   if (last === 0) return await listenForCallback(arrived);
   return await listenForCallback(arrived, { port: last }).catch(() => listenForCallback(arrived));
 }

@@ -4,6 +4,7 @@
  * @module
  */
 import { UsageError } from "../failure.ts";
+import { readUrl } from "../../egress/url.ts";
 
 /** How to sign in. */
 export interface SignInOptions {
@@ -64,7 +65,7 @@ function readClientId(text: string | undefined): string | undefined {
 
 function readMetadataUrl(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const url = readUrl(text);
   if (url?.protocol === "https:" && url.pathname !== "/" && url.username + url.password + url.hash === "") return text;
   throw new UsageError(`Cannot use this --client-metadata-url: write an https URL with a path, as it is published`);
 }

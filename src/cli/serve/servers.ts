@@ -16,6 +16,7 @@ import { resolveTarget } from "../target/target.ts";
 import type { Destination } from "../target/target.ts";
 import { writeError } from "../terminal.ts";
 import { oneLine } from "../text/plain.ts";
+import { readUrl } from "../../egress/url.ts";
 
 /** How long a child may take to end by itself, and again after SIGTERM, in milliseconds. */
 const closeTime = 1_000;
@@ -94,7 +95,7 @@ export async function serverOfTarget(
   wanted: Omit<Wanted, "names">,
 ): Promise<Map<string, Served>> {
   const destination = await resolveTarget(target, options);
-  const name = typeof destination.target === "string" && URL.canParse(target) ? new URL(target).host : target;
+  const name = (typeof destination.target === "string" ? readUrl(target)?.host : undefined) ?? target;
   return new Map([[oneLine(name).slice(0, 64) || "server", await configOf(destination, wanted)]]);
 }
 

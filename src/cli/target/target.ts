@@ -11,6 +11,7 @@ import { writeError } from "../terminal.ts";
 import { oneLine } from "../text/plain.ts";
 import { findConfigs } from "./config.ts";
 import { readShellWords } from "./shell_words.ts";
+import { readUrl } from "../../egress/url.ts";
 
 /** A server that can be connected to. */
 export interface Destination {
@@ -123,10 +124,9 @@ function withoutHeaders(target: StdioCommand, headers: Readonly<Record<string, s
 
 function checkUrl(text: string): string {
   const shown = text.replace(/\/\/[^/?#]*@/, "//").replace(/\?.*$/s, "?…");
-  if (!URL.canParse(text)) {
-    throw notUrl(shown);
-  }
-  const { protocol, username, password } = new URL(text);
+  const url = readUrl(text);
+  if (!url) throw notUrl(shown);
+  const { protocol, username, password } = url;
   if (!schemes.includes(protocol)) {
     throw new UsageError(`Unknown scheme "${protocol}" in "${shown}": use https:, http:, wss: or ws:`);
   }

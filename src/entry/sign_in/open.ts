@@ -7,6 +7,7 @@
 import { spawn } from "node:child_process";
 import process from "node:process";
 import { isLoopbackHost } from "../../egress/address.ts";
+import { readUrl } from "../../egress/url.ts";
 
 /** Starts a program: an argument vector, never a shell line. */
 export type StartOpener = (command: string, args: readonly string[]) => void;
@@ -29,8 +30,9 @@ const forbidden = /[\p{Cc}\p{Zl}\p{Zp}\s"'`\\<>^|]/u;
  * https (http on this machine), credentials in it, quotes, backslashes, white space, control characters.
  */
 export function pageAddress(text: string): string | undefined {
-  if (forbidden.test(text) || text.startsWith("-") || !URL.canParse(text)) return undefined;
-  const { protocol, hostname, href } = new URL(text);
+  const url = forbidden.test(text) || text.startsWith("-") ? undefined : readUrl(text);
+  if (!url) return undefined;
+  const { protocol, hostname, href } = url;
   const isPage = protocol === "https:" || (protocol === "http:" && isLoopbackHost(hostname));
   const hasUser = /^[^/?#]*\/*[^/?#]*@/.test(text);
   return isPage && !hasUser && !forbidden.test(href) ? href : undefined;

@@ -9,6 +9,7 @@ import type { Tool } from "../../protocol/types.ts";
 import { sha256 } from "../../protocol/web_crypto.ts";
 import { canonicalJson } from "./canonical.ts";
 import { findHidden, type Hidden, visible } from "./hidden.ts";
+import { readUrl } from "../../egress/url.ts";
 
 /** Where a server is: an entry of a config will do. Other fields do not count. */
 export interface ServerIdentity {
@@ -39,7 +40,7 @@ export interface HiddenIn extends Hidden {
 /** The text that stands for a server; undefined when it says neither where it is nor what is started. */
 export function identityText({ url, issuer, command, args = [] }: ServerIdentity): string | undefined {
   if (typeof url === "string" && url !== "") {
-    return canonicalJson({ url: URL.canParse(url) ? new URL(url).href.replace(/#.*$/s, "") : url, issuer });
+    return canonicalJson({ url: readUrl(url)?.href.replace(/#.*$/s, "") ?? url, issuer });
   }
   return typeof command === "string" && command !== ""
     ? canonicalJson({ command, args: [...args], issuer })

@@ -7,6 +7,7 @@ import type { Clock, Logger, Store } from "../../ports.ts";
 import { sha256 } from "../../protocol/web_crypto.ts";
 import { ask } from "../rest/problem.ts";
 import { TenantList } from "./tenant_list.ts";
+import { readUrl } from "../../egress/url.ts";
 
 const patience = 600_000;
 /** How many of a tenant wait at most: the oldest are forgotten. */
@@ -39,7 +40,7 @@ export class SignIns {
 
   /** Keeps whose sign-in an address is for. */
   async keep(authorizationUrl: string, signIn: Omit<WaitingSignIn, "expiresAt">): Promise<void> {
-    const state = URL.canParse(authorizationUrl) && new URL(authorizationUrl).searchParams.get("state");
+    const state = readUrl(authorizationUrl)?.searchParams.get("state");
     if (!state) return;
     const { store, clock, logger } = this.#parts;
     const expiresAt = clock.now() + patience;

@@ -8,6 +8,7 @@ import { jsonText, notAllowed, refuse } from "../http/replies.ts";
 import { isScope } from "./bearer.ts";
 import type { ProtectOptions } from "./options.ts";
 import { type ResourceUrl, wellKnown } from "./resource_url.ts";
+import { readUrl } from "../../egress/url.ts";
 
 /** How long a client may keep the document, in seconds. */
 const maxAge = 3_600;
@@ -68,7 +69,7 @@ export function checkScope(scope: string): void {
 }
 
 function checkIssuer(issuer: string): void {
-  const isSound = /^https?:\/\/[^?#\s]+$/.test(issuer) && URL.canParse(issuer);
+  const isSound = /^https?:\/\/[^?#\s]+$/.test(issuer) && readUrl(issuer);
   if (!isSound) {
     throw new TypeError(`Cannot name the authorization server "${issuer}": expected its issuer, an absolute URL`);
   }

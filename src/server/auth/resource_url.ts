@@ -4,6 +4,7 @@
  * @module
  */
 import { isLoopbackHost } from "../../egress/address.ts";
+import { readUrl } from "../../egress/url.ts";
 
 /** What every path of metadata begins with. */
 export const wellKnown = "/.well-known/oauth-protected-resource";
@@ -46,8 +47,9 @@ export function readResource(text: string): ResourceUrl {
  */
 export function canonicalUrl(text: string): string | undefined {
   const [, path] = /^https?:\/\/[^/?#\\\s]+([^?#\\\s]*)$/i.exec(text) ?? [];
-  if (path === undefined || !URL.canParse(text)) return undefined;
-  const { origin, username, password, pathname } = new URL(text);
+  const url = path === undefined ? undefined : readUrl(text);
+  if (!url) return undefined;
+  const { origin, username, password, pathname } = url;
   if (username || password || pathname !== (path || "/")) return undefined;
   return origin + pathname.replace(/\/$/, "");
 }

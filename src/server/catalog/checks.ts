@@ -8,6 +8,7 @@ import { isObject } from "../../protocol/json_rpc.ts";
 import { type Fields, find, maybeObject, maybeText, text } from "../../protocol/shapes/shape.ts";
 import type { CacheHints } from "../../protocol/types.ts";
 import { writeJson } from "./json.ts";
+import { readUrl } from "../../egress/url.ts";
 
 const icons: Fields[string] = [{ src: text, mimeType: maybeText, sizes: [text, true], theme: maybeText }, true];
 
@@ -92,7 +93,7 @@ export function checkName(what: string, field: string, name: unknown): void {
  */
 export function checkUri(uri: unknown): void {
   // What RFC 3986 lets through and `URL` mends silently (spaces, line ends) is no URI either.
-  if (typeof uri === "string" && /^[a-z][a-z0-9+.-]*:[^\s"<>\\^`{|}]+$/i.test(uri) && URL.canParse(uri)) return;
+  if (typeof uri === "string" && /^[a-z][a-z0-9+.-]*:[^\s"<>\\^`{|}]+$/i.test(uri) && readUrl(uri)) return;
   refuse("a resource", "uri", uri, "an absolute URI");
 }
 

@@ -6,6 +6,7 @@
 import type { AuthInfo } from "../definitions.ts";
 import type { Authenticate, HttpOptions } from "./options.ts";
 import { refuse } from "./replies.ts";
+import { readUrl } from "../../egress/url.ts";
 
 const methods = "POST, GET, DELETE, OPTIONS";
 /** Headers that a page may send; those that mirror arguments are added by name when they are asked for. */
@@ -110,7 +111,7 @@ function listed(allowed: readonly string[] | string): readonly string[] {
 }
 
 function originOf(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const url = readUrl(text);
   // Schemes that the standard does not know (`vscode-webview:`) have no origin of their own in it.
   const origin = !url ? "null" : url.origin !== "null" ? url.origin : url.host && `${url.protocol}//${url.host}`;
   if (!origin || origin === "null") {
@@ -120,10 +121,9 @@ function originOf(text: string): string {
 }
 
 function isLoopbackOrigin(origin: string): boolean {
-  if (!/^https?:\/\//i.test(origin) || !URL.canParse(origin)) return false;
-  const url = new URL(origin);
+  const url = /^https?:\/\//i.test(origin) ? readUrl(origin) : undefined;
   // What has a user, a path or a query is no origin.
-  return url.origin === origin.toLowerCase() && isThisMachine(url.hostname);
+  return url !== undefined && url.origin === origin.toLowerCase() && isThisMachine(url.hostname);
 }
 
 function withoutPort(host: string): string {

@@ -6,6 +6,7 @@
  */
 import type { Fetch, Resolve } from "../../../src/ports.ts";
 import { otherHosts, publicHosts, secretPlaces, spellings } from "../../egress/hosts.ts";
+import { readUrl } from "../../../src/egress/url.ts";
 
 /** What a document names. */
 export interface Place {
@@ -111,7 +112,7 @@ export function reached(outcomes: readonly Outcome[]): string[] {
 
 /** Empty where a URL has no host, or no parser takes it. */
 function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).hostname : "";
+  return readUrl(url)?.hostname ?? "";
 }
 
 /** All spellings of four addresses, five of each other one, and names. */

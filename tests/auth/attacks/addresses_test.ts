@@ -9,6 +9,7 @@ import { EgressDeniedError, RedirectRefusedError } from "../../../src/protocol/e
 import { VirtualClock } from "../../support/virtual_clock.ts";
 import { issuer, soundPayload, unsigned } from "../verify/authorization_server.ts";
 import { lead, type Listener, privatePlaces, publicPlaces, reached, redirectTo } from "./addresses.ts";
+import { readUrl } from "../../../src/egress/url.ts";
 
 const operator = "https://mcp.example/mcp";
 const entry = "https://as.example/entry";
@@ -83,7 +84,8 @@ describe("the listener", () => {
       const fetch = listener.before(nowhere);
       let place = url;
       for (let hops = 0; hops < 3; hops++) {
-        if (URL.canParse(place)) await listener.resolve(new URL(place).hostname);
+        const url = readUrl(place);
+        if (url) await listener.resolve(url.hostname);
         place = (await fetch(place, {})).headers.get("location") ?? "";
         if (place === "") return;
       }

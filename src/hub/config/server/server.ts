@@ -16,6 +16,7 @@ import { kindOf, quoted } from "../problems.ts";
 import { readSettings } from "./settings.ts";
 import { readSignIn } from "./sign_in.ts";
 import type { ReadServer } from "../types.ts";
+import { readUrl } from "../../../egress/url.ts";
 
 type Kind = "stdio" | "http" | "ws";
 
@@ -53,7 +54,7 @@ export function readServer(name: string, value: unknown, context: EntryContext):
   const disabled = isDisabled(entry);
   checkFieldNames(entry);
   const kind = readKind(entry);
-  const reached = entry.has("command") ? readProgram(entry, kind) : readUrl(entry, kind);
+  const reached = entry.has("command") ? readProgram(entry, kind) : readAddress(entry, kind);
   const settings = readSettings(entry);
   if (entry.failed || !reached) return undefined;
   return { ...reached, ...settings, ...(disabled && { disabled }), secrets: [...entry.secrets] };
@@ -136,7 +137,7 @@ function absolute(path: string, folder: string | undefined): string {
   return folder.replace(/[\\/]$/, "") + separator + path;
 }
 
-function readUrl(entry: Entry, kind: Kind | undefined): ReadServer | undefined {
+function readAddress(entry: Entry, kind: Kind | undefined): ReadServer | undefined {
   const [field, other] = urlFields.filter((name) => entry.has(name));
   if (field === undefined || kind === "stdio") {
     whyNowhere(entry, kind, field);
@@ -183,7 +184,7 @@ function checkUrl(
     return undefined;
   };
   if (/[\s\p{Cc}]/u.test(filled)) return wrong(() => `${shown} holds white space or control characters: take them out`);
-  const url = URL.canParse(filled) ? new URL(filled) : undefined;
+  const url = readUrl(filled);
   const allowed = kind === undefined ? [...schemes.http, ...schemes.ws] : schemes[kind];
   if (!url || !allowed.includes(url.protocol) || url.hostname === "") {
     return wrong(() => {

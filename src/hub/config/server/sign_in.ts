@@ -8,6 +8,7 @@ import type { Entry } from "./entry.ts";
 import { didYouMean } from "../nearest.ts";
 import { kindOf, quoted } from "../problems.ts";
 import type { SignIn } from "../types.ts";
+import { readUrl } from "../../../egress/url.ts";
 
 /** What is read, by the names in configs. */
 const texts: ReadonlyMap<string, "clientId" | "clientSecret" | "issuer" | "redirectUri" | "clientMetadataUrl"> =
@@ -77,7 +78,7 @@ function readOAuth(entry: Entry, field: string, value: Record<string, unknown>):
     if (value[name] === undefined || value[name] === null) continue;
     const text = entry.text([field, name], value[name], meant === "clientSecret");
     if (text === undefined) continue;
-    if (urls.includes(meant) && !URL.canParse(text)) {
+    if (urls.includes(meant) && !readUrl(text)) {
       entry.error([field, name], () => "this is no URL: expected one like https://example.com/");
     }
     found.push([meant, text]);

@@ -8,6 +8,7 @@ import type { KnownClient } from "./clients.ts";
 import type { Issued } from "./issued.ts";
 import type { ServerKnobs } from "./knobs.ts";
 import { need, Refusal, scopesOf } from "./refusal.ts";
+import { readUrl } from "../../../../src/egress/url.ts";
 
 /** What the endpoint uses of its server. */
 export interface AuthorizeParts {
@@ -80,7 +81,7 @@ export function readResource(asked: URLSearchParams, { needsResource, resources 
     if (needsResource) throw new Refusal("invalid_target", "resource is missing");
     return undefined;
   }
-  const isSound = URL.canParse(resource) && !resource.includes("#") && !more.length;
+  const isSound = readUrl(resource) !== undefined && !resource.includes("#") && !more.length;
   if (!isSound || resources?.includes(resource) === false) {
     throw new Refusal("invalid_target", `the resource ${asked.getAll("resource").join(" ")} is not known`);
   }

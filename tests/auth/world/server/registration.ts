@@ -10,6 +10,7 @@ import { type Clients, texts } from "./clients.ts";
 import { unguessable } from "./issued.ts";
 import type { RegistrationKnobs } from "./knobs.ts";
 import { Refusal } from "./refusal.ts";
+import { readUrl } from "../../../../src/egress/url.ts";
 
 /** Registers the client that a request tells of. @throws {Refusal} When it says something that cannot be. */
 export function register(seen: SeenRequest, clients: Clients, knobs: RegistrationKnobs, clock: Clock): Response {
@@ -57,7 +58,7 @@ function readBody({ headers, body }: SeenRequest): Json {
 }
 
 function checkRedirectUri(uri: string, applicationType: unknown, knobs: RegistrationKnobs): void {
-  const url = URL.canParse(uri) ? new URL(uri) : undefined;
+  const url = readUrl(uri);
   if (!url || url.hash !== "" || knobs.refuses(uri)) throw new Refusal("invalid_redirect_uri", `"${uri}" is not taken`);
   const isLocal = ["127.0.0.1", "[::1]", "localhost"].includes(url.hostname);
   if (url.protocol === "http:" && !isLocal) throw new Refusal("invalid_redirect_uri", `"${uri}" is not safe`);
