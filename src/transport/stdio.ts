@@ -187,7 +187,9 @@ class ProcessChannel implements StdioChannel {
   async #closedOutput(): Promise<void> {
     await this.#until(() => this.#status !== undefined, exitGrace);
     if (this.#status || this.#over) return;
-    const message = `"${this.label}" closed its standard output and runs on: it cannot answer any more`;
+    // One that ends slowly has often said why.
+    const said = this.#heard ? "" : this.#lastWords("");
+    const message = `"${this.label}" closed its standard output and runs on: it cannot answer any more${said}`;
     this.#fail(new ConnectionClosedError(message, { server: this.label, retryable: true }));
   }
 
@@ -278,14 +280,21 @@ class ProcessChannel implements StdioChannel {
 
   #exitError(delivery: Delivery): PeerExitedError {
     const { code, signal } = this.#status ?? { code: null, signal: null };
-    const stderr = this.stderr().trim().slice(-shownStderr);
     const how = signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`;
-    const said = stderr === ""
-      ? "; it wrote nothing to its standard error"
-      : `; its standard error ends with:\n${stderr}`;
+    const said = this.#lastWords("; it wrote nothing to its standard error");
     return new PeerExitedError(
       `"${this.label}" ${how}${this.#heard ? "" : ` before it answered anything${said}`}`,
-      { exitCode: code, signal, stderr, server: this.label, delivery, retryable: true },
+      { exitCode: code, signal, stderr: this.#shownStderr, server: this.label, delivery, retryable: true },
     );
+  }
+
+  get #shownStderr(): string {
+    return this.stderr().trim().slice(-shownStderr);
+  }
+
+  /** What it wrote last to its standard error, as the end of a message, or what to say where that is nothing. */
+  #lastWords(none: string): string {
+    const stderr = this.#shownStderr;
+    return stderr === "" ? none : `; its standard error ends with:\n${stderr}`;
   }
 }

@@ -57,6 +57,58 @@ const hostile: Readonly<Record<string, string>> = {
   "scopes": filled('{"mcpServers":{"s":{"url":"http://x","oauth":{"scopes":"', "a ", '"}}}}'),
 };
 
+/** What a config may be, in whole or in part. */
+function anyConfig(): fc.Arbitrary<unknown> {
+  const anything = fc.anything({
+    withBigInt: true,
+    withNullPrototype: true,
+    withDate: true,
+    withMap: true,
+    withSparseArray: true,
+  });
+  const fieldName = fc.constantFrom(
+    ...[
+      "type",
+      "command",
+      "args",
+      "env",
+      "cwd",
+      "url",
+      "serverUrl",
+      "httpUrl",
+      "headers",
+      "disabled",
+      "enabled",
+      "timeout",
+    ],
+    ...[
+      "maxRetries",
+      "retryDelay",
+      "concurrency",
+      "tools",
+      "includeTools",
+      "excludeTools",
+      "autoApprove",
+      "trust",
+      "pins",
+    ],
+    ...["auth", "oauth", "idempotent", "envFile", "__proto__", "constructor", "source", "unknown"],
+  );
+  const likely = fc.oneof(
+    anything,
+    fc.constantFrom("x", "stdio", "http", "https://example.com", "${TOKEN}", "${X}", 0, -1, NaN),
+  );
+  const field = fc.oneof(likely, fc.array(likely), fc.dictionary(fc.oneof(fc.string(), fieldName), likely));
+  const server = fc.oneof(anything, fc.dictionary(fieldName, field));
+  const servers = fc.dictionary(fc.oneof(fc.string(), fc.constantFrom("a", "A", "__proto__")), server);
+  const container = fc.constantFrom("mcpServers", "servers", "context_servers");
+  return fc.oneof(
+    anything,
+    fc.dictionary(container, fc.oneof(servers, anything)),
+    fc.record({ servers, inputs: anything }),
+  );
+}
+
 describe("hostile configs", () => {
   for (const [name, text] of Object.entries(hostile)) {
     test(`1 MiB of ${name} is read in one pass`, () => {
@@ -71,70 +123,25 @@ describe("hostile configs", () => {
     });
   }
 
-  test("any value is read without a throw, and nothing is polluted", () => {
-    const before = Object.getOwnPropertyNames(Object.prototype);
-    const anything = fc.anything({
-      withBigInt: true,
-      withNullPrototype: true,
-      withDate: true,
-      withMap: true,
-      withSparseArray: true,
+  // In parts: a busy machine has its time for each.
+  for (const part of [1, 2, 3, 4]) {
+    test(`any value is read without a throw, and nothing is polluted (${part} of 4)`, () => {
+      const before = Object.getOwnPropertyNames(Object.prototype);
+      fc.assert(
+        fc.property(anyConfig(), (given) => {
+          const value = typeof given === "string" || (typeof given === "object" && given !== null) ? given : [given];
+          const { servers, problems, names } = readHubConfig(value, { environment });
+          for (const { message } of problems) {
+            assert(!/[\p{C}\p{Zl}\p{Zp}]/u.test(message), message);
+            assert(!message.includes("t0k3n"), message);
+          }
+          for (const name of Object.keys(servers)) assert(names.includes(name));
+        }),
+        { numRuns: 500 },
+      );
+      assertEquals(Object.getOwnPropertyNames(Object.prototype), before);
     });
-    const fieldName = fc.constantFrom(
-      ...[
-        "type",
-        "command",
-        "args",
-        "env",
-        "cwd",
-        "url",
-        "serverUrl",
-        "httpUrl",
-        "headers",
-        "disabled",
-        "enabled",
-        "timeout",
-      ],
-      ...[
-        "maxRetries",
-        "retryDelay",
-        "concurrency",
-        "tools",
-        "includeTools",
-        "excludeTools",
-        "autoApprove",
-        "trust",
-        "pins",
-      ],
-      ...["auth", "oauth", "idempotent", "envFile", "__proto__", "constructor", "source", "unknown"],
-    );
-    const likely = fc.oneof(
-      anything,
-      fc.constantFrom("x", "stdio", "http", "https://example.com", "${TOKEN}", "${X}", 0, -1, NaN),
-    );
-    const field = fc.oneof(likely, fc.array(likely), fc.dictionary(fc.oneof(fc.string(), fieldName), likely));
-    const server = fc.oneof(anything, fc.dictionary(fieldName, field));
-    const servers = fc.dictionary(fc.oneof(fc.string(), fc.constantFrom("a", "A", "__proto__")), server);
-    const container = fc.constantFrom("mcpServers", "servers", "context_servers");
-    const config = fc.oneof(
-      anything,
-      fc.dictionary(container, fc.oneof(servers, anything)),
-      fc.record({ servers, inputs: anything }),
-    );
-    fc.assert(
-      fc.property(config, (given) => {
-        const value = typeof given === "string" || (typeof given === "object" && given !== null) ? given : [given];
-        const { servers, problems, names } = readHubConfig(value, { environment });
-        for (const { message } of problems) {
-          assert(!/[\p{C}\p{Zl}\p{Zp}]/u.test(message), message);
-          assert(!message.includes("t0k3n"), message);
-        }
-        for (const name of Object.keys(servers)) assert(names.includes(name));
-      }),
-      { numRuns: 2_000 },
-    );
-    assertEquals(Object.getOwnPropertyNames(Object.prototype), before);
-  });
+  }
 
   test("any text is read without a throw", () => {
     const part = fc.constantFrom(
