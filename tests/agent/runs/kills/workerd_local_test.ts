@@ -49,11 +49,12 @@ class Place {
     });
   }
 
-  /** Asks the object; undefined when it is dead. */
+  /** Asks the object; undefined when it is dead, or dies with half of its answer sent. */
   async ask<Value>(path: string, id = ""): Promise<Value | undefined> {
     const signal = AbortSignal.timeout(20_000);
     const answer = await fetch(`${this.workerd?.url}${path}?id=${id}`, { signal }).catch(() => undefined);
-    return answer?.ok ? await answer.json() : undefined;
+    const text = answer?.ok ? await answer.text().catch(() => undefined) : undefined;
+    return text === undefined ? undefined : JSON.parse(text);
   }
 
   async startRun(): Promise<void> {
