@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { readUrl } from "./url.ts";
 
 /** What the operator allows beside public https. */
 export interface EgressPolicy {
@@ -25,7 +26,7 @@ export interface EgressPolicy {
  * @param policy What is allowed beside public https; nothing by default.
  */
 export function judgeUrl(url: string | URL, policy: EgressPolicy = {}): string | undefined {
-  const parsed = parse(url);
+  const parsed = readUrl(url);
   if (!parsed) return "it is not an absolute URL";
   const { protocol, hostname, username, password } = parsed;
   // The scheme comes first: the origin of "blob:https://host/" is "https://host".
@@ -83,7 +84,7 @@ export function isLoopbackHost(hostname: string): boolean {
 export function isGivenOrigin(url: URL, policy: EgressPolicy): boolean {
   const { operator = "", allow = [] } = policy;
   // A WebSocket URL stands for the http(s) origin of the same host.
-  return [operator, ...allow].some((given) => parse(String(given).replace(/^ws/, "http"))?.origin === url.origin);
+  return [operator, ...allow].some((given) => readUrl(String(given).replace(/^ws/, "http"))?.origin === url.origin);
 }
 
 /** Names that never leave the machine or the network: their last label. `home.arpa` is looked for apart. */
@@ -156,12 +157,4 @@ function binary(value: number, width: number): string {
 
 function unbracket(host: string): string {
   return /^\[.*\]$/.test(host) ? host.slice(1, -1) : host;
-}
-
-function parse(url: string | URL): URL | undefined {
-  try {
-    return new URL(url);
-  } catch {
-    return undefined;
-  }
 }

@@ -20,7 +20,7 @@ export function checkGlobals(source: Source, clean: ReadonlySet<string>): Proble
   const mayNameRuntimes = (area === "src/runtime" || isTop(area)) && !clean.has(path);
   const problems: Problem[] = [];
   walk(tree, (node) => {
-    if (ts.isPropertyAccessExpression(node) && node.name.text === "canParse" && !path.includes("/dashboard/page/")) {
+    if (ts.isPropertyAccessExpression(node) && node.name.text === "canParse") {
       const message = '"canParse" is wrong in Node 20 once it is compiled: take "readUrl" of src/egress/url.ts';
       problems.push({ file: path, line: lineOf(tree, node), rule: "url", message });
     }

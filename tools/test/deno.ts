@@ -36,9 +36,8 @@ function writeBatches(files: readonly string[], folder: string): string[] {
   const shared = files.filter((file) => !alone.includes(file));
   const batches = Array.from({ length: Math.ceil(shared.length / batchSize) }, (_, at) => {
     const lines = shared.slice(at * batchSize, (at + 1) * batchSize).map((file) => {
-      const [url, name] = [pathToFileURL(resolve(root, file)).href, `${file} as a whole`].map((text) =>
-        JSON.stringify(text)
-      );
+      const url = JSON.stringify(pathToFileURL(resolve(root, file)).href);
+      const name = JSON.stringify(`${file} as a whole`);
       return `await import(${url}).catch((error: unknown) => Deno.test(${name}, () => Promise.reject(error)));\n`;
     });
     const path = join(folder, `batch_${at}_test.ts`);

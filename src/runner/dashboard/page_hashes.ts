@@ -7,7 +7,7 @@
  */
 
 /** Of the script. */
-export const scriptHash: string = "bb6e7c39dc92dce4";
+export const scriptHash: string = "83eacad14fc84646";
 
 /** Of the style. */
 export const styleHash: string = "6b4bc1f6473abc39";

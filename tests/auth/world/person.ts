@@ -47,9 +47,8 @@ export class Person {
 }
 
 function isSamePlace(url: string, target: string): boolean {
-  if (!readUrl(target)) return false;
-  const [reached, wanted] = [new URL(url), new URL(target)];
-  return ["protocol", "host", "pathname"].every((part) => {
+  const [reached, wanted] = [new URL(url), readUrl(target)];
+  return wanted !== undefined && ["protocol", "host", "pathname"].every((part) => {
     return Reflect.get(reached, part) === Reflect.get(wanted, part);
   });
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { readUrl } from "../../../../egress/url.ts";
 import { findHidden, visible } from "../../../../hub/pins/hidden.ts";
 
 /** What was found out about an address. */
@@ -20,7 +21,7 @@ export interface JudgedLink {
 /** Judges an address: only `https:`, without a user in it and without hidden characters, is opened. */
 export function judgeLink(text: string): JudgedLink {
   const shown = visible(text);
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const url = readUrl(text);
   const refuse = (remark: string): JudgedLink => ({ shown, target: undefined, host: url?.host ?? "", remark });
   if (!url) return refuse("It is no address, and is not opened.");
   if (url.protocol !== "https:") return refuse("Only https addresses are opened from here.");
