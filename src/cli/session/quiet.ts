@@ -14,32 +14,48 @@ const lookInterval = 2;
  */
 const blindTime = 50;
 
+/** What the system tells of processes. */
+export interface ProcessView {
+  /** The processes of a group; undefined where they cannot be seen. */
+  membersOf(group: number): number[] | undefined;
+  /** How often their threads have gone to sleep; NaN while one is at work. */
+  sleepsOf(pids: readonly number[]): number;
+}
+
 /**
  * Waits until a program whose input is closed has nothing to do, and ends it then. One that is at work is left alone.
  *
  * @param group The number of its process group.
  * @param end Ends it, once.
+ * @param view What the system tells. Default: Linux's own files; undefined on systems that do not tell.
  * @returns What gives the waiting up.
  */
-export function endWhenQuiet(group: number, end: () => void): () => void {
+export function endWhenQuiet(
+  group: number,
+  end: () => void,
+  view: ProcessView | undefined = viewOf(group),
+): () => void {
+  if (!view) {
+    const blind = setTimeout(end, blindTime);
+    return () => clearTimeout(blind);
+  }
   let members: number[] | undefined = [group];
   let before: number | undefined;
   let quiet = 0;
-  let timer: ReturnType<typeof setTimeout>;
   const look = (): void => {
-    const now = members && sleepsOf(members);
+    const now = members && view.sleepsOf(members);
     quiet = now === before ? quiet + 1 : 0;
     before = now;
     if (quiet === 2) {
-      // What it has started may be at work.
-      const found = membersOf(group);
-      if (found?.join() === members?.join()) return end();
+      // What it has started may be at work. While they were listed one may have woken, and start another right now.
+      const found = view.membersOf(group);
+      if (found?.join() === members?.join() && (!members || view.sleepsOf(members) === now)) return end();
       members = found;
       quiet = 0;
     }
     timer = setTimeout(look, lookInterval);
   };
-  timer = read(`/proc/${group}/stat`) === undefined ? setTimeout(end, blindTime) : setTimeout(look, 1);
+  let timer = setTimeout(look, 1);
   return () => clearTimeout(timer);
 }
 
@@ -55,7 +71,12 @@ export function isFirstEnd(folder: string): boolean {
   }
 }
 
-/** The processes of a group; undefined where they cannot be seen. Linux tells it; other systems do not. */
+/** Linux shows its processes as files; other systems have none. */
+function viewOf(pid: number): ProcessView | undefined {
+  return read(`/proc/${pid}/stat`) === undefined ? undefined : { membersOf, sleepsOf };
+}
+
+/** The processes of a group; undefined where they cannot be seen. */
 function membersOf(group: number): number[] | undefined {
   const pids = list("/proc").map(Number).filter((pid) => pid > 0 && groupOf(pid) === group);
   return pids.length > 0 ? pids : undefined;

@@ -1,0 +1,51 @@
+import { describe, test } from "node:test";
+import { assertEquals } from "@std/assert";
+import { endWhenQuiet } from "../../../src/cli/session/quiet.ts";
+import { until } from "../../suites/spawn.ts";
+
+/** A group whose processes have slept so often, as it is told look by look; the last one stays. */
+function group(looks: number[], members: (listed: number) => number[]): {
+  view: Parameters<typeof endWhenQuiet>[2];
+  seen: { looks: number; lists: number };
+} {
+  const seen = { looks: 0, lists: 0 };
+  return {
+    seen,
+    view: {
+      sleepsOf: () => looks[Math.min(seen.looks++, looks.length - 1)] ?? NaN,
+      membersOf: () => members(seen.lists++),
+    },
+  };
+}
+
+/** How many looks a group is given before its end. */
+async function looksUntilEnd({ view, seen }: ReturnType<typeof group>): Promise<number> {
+  let ended = 0;
+  endWhenQuiet(1, () => void (ended ||= seen.looks), view);
+  await until(() => ended > 0, "the end");
+  return ended;
+}
+
+describe("a program that is looked at", () => {
+  test("is ended when three looks in a row find it asleep, and one more after its group was listed", async () => {
+    assertEquals(await looksUntilEnd(group([5], () => [1])), 4);
+    assertEquals(await looksUntilEnd(group([5, 6, NaN, NaN, 7, 7, 8], () => [1])), 10);
+  });
+
+  test("is left alone when it wakes while its group is listed, before it has started what it will wait for", async () => {
+    // Asleep in three looks, awake once it was listed; then it has started another one, which is at work for two looks.
+    const woken = group([5, 5, 5, NaN, 6, 6, 6, NaN, NaN, 9], (listed) => listed === 0 ? [1] : [1, 2]);
+    assertEquals(await looksUntilEnd(woken), 13);
+    // It was awake and sleeps again: it has slept once more.
+    assertEquals(await looksUntilEnd(group([5, 5, 5, 6], () => [1])), 8);
+  });
+
+  test("is not looked at any more once the waiting was given up", async () => {
+    const { view, seen } = group([5], () => [1]);
+    let isEnded = false;
+    const stop = endWhenQuiet(1, () => void (isEnded = true), view);
+    stop();
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    assertEquals([isEnded, seen.looks], [false, 0]);
+  });
+});
