@@ -11,7 +11,7 @@ export interface Report {
   readonly missed: number;
 }
 
-const widths = [28, 10, 10, 10, 10, 9, 8, 15, 6];
+const widths = [32, 10, 10, 10, 10, 9, 8, 15, 6];
 const heading = ["", "floor", "ours", "sdk", "ai", "÷ floor", "÷ peer", "target", ""];
 const columns: readonly ClientName[] = ["floor", "ours", "sdk", "ai"];
 

@@ -21,6 +21,20 @@ export async function measure(units: number, work: () => Promise<unknown>): Prom
   return { wall: wall / units, cpu: (user + system) / units };
 }
 
+/** What calls cost soon after the start, and once the runtime has compiled what it wants to. */
+export interface Costs extends Cost {
+  readonly warmWall: number;
+  readonly warmCpu: number;
+}
+
+/** Measures so many calls, and as many again after four times as many. */
+export async function measureTwice(calls: number, run: (calls: number) => Promise<unknown>): Promise<Costs> {
+  const cost = await measure(calls, () => run(calls));
+  await run(4 * calls);
+  const { wall, cpu } = await measure(calls, () => run(calls));
+  return { ...cost, warmWall: wall, warmCpu: cpu };
+}
+
 /** The most memory that this process has held, in MiB: what Linux tells, else what the runtime does. */
 export function peakMemory(): number {
   try {

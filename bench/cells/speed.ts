@@ -1,7 +1,7 @@
 /** Cells that measure how much a call costs. Each checks what came back: a wrong answer ends the run. */
 import type { BenchClient, BenchTarget } from "../clients/client.ts";
 import type { CellContext, Figures } from "../task.ts";
-import { measure, peakMemory } from "./measure.ts";
+import { measure, measureTwice, peakMemory } from "./measure.ts";
 
 const warmCalls = 200;
 const width = 32;
@@ -11,7 +11,7 @@ export async function sequential(context: CellContext, target: BenchTarget, tool
   const client = await context.ready(target);
   const { count } = context.task;
   await callInTurn(client, tool, warmCalls);
-  const cost = await measure(count, () => callInTurn(client, tool, count));
+  const cost = await measureTwice(count, (calls) => callInTurn(client, tool, calls));
   await client.close();
   return { ...cost };
 }
@@ -22,9 +22,9 @@ export async function inFlight(context: CellContext, target: BenchTarget, tool: 
   const each = Math.ceil(context.task.count / width);
   const run = (calls: number) => Promise.all(Array.from({ length: width }, () => callInTurn(client, tool, calls)));
   await run(Math.ceil(each / 4));
-  const cost = await measure(each * width, () => run(each));
+  const { wall, ...cost } = await measureTwice(each * width, (calls) => run(calls / width));
   await client.close();
-  return { ...cost, rate: 1e6 / cost.wall };
+  return { ...cost, wall, rate: 1e6 / wall };
 }
 
 /** One call with 1,000 progress notices: `cold` after 3 calls, `wall` after 50. */
