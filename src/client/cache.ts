@@ -51,13 +51,11 @@ export class ResultCache {
     if (!options.share) return await this.#load(key, options.load);
     const shared = this.#underWay.get(key);
     if (shared) return structuredClone(await shared);
-    const loading = this.#load(key, options.load);
-    this.#underWay.set(key, loading);
-    try {
-      return await loading;
-    } finally {
+    const loading = this.#load(key, options.load).finally(() => {
       if (this.#underWay.get(key) === loading) this.#underWay.delete(key);
-    }
+    });
+    this.#underWay.set(key, loading);
+    return await loading;
   }
 
   /** Something changed at the server: what it made stale is dropped at once, all pages of it. */
@@ -78,17 +76,11 @@ export class ResultCache {
     const life = typeof result.ttlMs === "number" ? Math.min(result.ttlMs, longestLife) : 0;
     // What changed while it was under way may not be in it.
     if (life > 0 && generation === this.#generation) {
-      this.#keep(key, { result: structuredClone(result), expires: asked + life });
+      const [oldest] = this.#entries.keys();
+      if (this.#entries.size >= mostEntries) this.#entries.delete(oldest as string);
+      this.#entries.set(key, { result: structuredClone(result), expires: asked + life });
     }
     return result;
-  }
-
-  #keep(key: string, entry: Entry): void {
-    if (this.#entries.size >= mostEntries) {
-      const [oldest] = this.#entries.keys();
-      if (oldest !== undefined) this.#entries.delete(oldest);
-    }
-    this.#entries.set(key, entry);
   }
 }
 

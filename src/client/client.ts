@@ -67,7 +67,7 @@ export class Client extends CoreClient {
   readonly #cache: ResultCache | undefined;
   readonly #keepAlive: KeepAlive;
   readonly #subscriptions = new Set<Subscription>();
-  readonly #tools = new Map<unknown, Tool>();
+  #tools = new Map<unknown, Tool>();
   #known: Verdict | undefined;
   #doubtful = false;
   #tasks: TaskRunner | undefined;
@@ -99,9 +99,8 @@ export class Client extends CoreClient {
   /** As in `CoreClient`; a tool may also answer with a task, and results are checked against the output schema. */
   override callTool(name: string, args: JsonObject = {}, options: RequestOptions = {}): Promise<CallToolResult> {
     if (this.#options.tasks) return this.#taskRunner().call(name, args, options);
-    return this.request("tools/call", { name, arguments: args }, options) as Promise<unknown> as Promise<
-      CallToolResult
-    >;
+    const result: Promise<unknown> = this.request("tools/call", { name, arguments: args }, options);
+    return result as Promise<CallToolResult>;
   }
 
   /** As in {@linkcode CoreClient}; results of all methods are checked field by field, and progress comes calmly. */
@@ -307,7 +306,8 @@ export class Client extends CoreClient {
   }
 
   #remember(result: ListToolsResult, whole: boolean): ListToolsResult {
-    if (whole) this.#tools.clear();
+    // Clearing it is dear: what an old map held outlives the quick collections.
+    if (whole) this.#tools = new Map();
     for (const tool of result.tools) this.#tools.set(tool.name, tool);
     return result;
   }

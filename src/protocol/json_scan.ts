@@ -23,21 +23,20 @@ export function parseJson(text: string, { jsonDepth, jsonNodes }: Pick<Limits, "
   const depth = Math.min(jsonDepth, deepest);
   const root: unknown = JSON.parse(text);
   // A container takes two characters: a short text, as most are, cannot nest too deep.
-  if (text.length > 2 * depth) walkItems([root], 1, depth);
+  if (text.length > 2 * depth) walk([root], 0, depth);
   return root;
 }
 
-/** Only containers are walked into. That arrays and objects have a walk of their own makes both quicker. */
-function walkItems(items: readonly unknown[], depth: number, limit: number): void {
-  for (const item of items) if (typeof item === "object" && item !== null) walk(item, depth, limit);
-}
-
+/** Only containers are walked into. */
 function walk(container: object, depth: number, limit: number): void {
   if (depth > limit) checkLimit("jsonDepth", limit, depth);
-  if (Array.isArray(container)) return walkItems(container, depth + 1, limit);
+  if (Array.isArray(container)) {
+    for (const item of container) if (typeof item === "object" && item) walk(item, depth + 1, limit);
+    return;
+  }
   for (const key in container) {
     const item: unknown = container[key as never];
-    if (typeof item === "object" && item !== null) walk(item, depth + 1, limit);
+    if (typeof item === "object" && item) walk(item, depth + 1, limit);
   }
 }
 

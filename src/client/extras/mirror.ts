@@ -15,7 +15,7 @@ import type { Mirror, ToolOwner } from "../tools.ts";
 /** Knows which arguments of which tools are mirrored. */
 export class HeaderMirror implements Mirror {
   readonly encode: EncodeHeader = encodeHeaderValue;
-  readonly #rules = new Map<unknown, readonly HeaderRule[]>();
+  #rules = new Map<unknown, readonly HeaderRule[]>();
 
   learn({ name, inputSchema }: Tool): string | undefined {
     const { rules, invalid } = readHeaderRules(inputSchema);
@@ -24,7 +24,7 @@ export class HeaderMirror implements Mirror {
   }
 
   forget(): void {
-    this.#rules.clear();
+    this.#rules = new Map();
   }
 
   headers({ name, arguments: args }: JsonObject, limits: CoreLimits): Record<string, string> | undefined {

@@ -3,23 +3,22 @@
  *
  * @module
  */
-import { checkResult } from "./core.ts";
-import { maybeObject, maybeText, object, text } from "./shape.ts";
+import { find, maybeObject, maybeText, object, text } from "./shape.ts";
 import type { Fields } from "./shape.ts";
 
-const rules: Fields = {
-  tool: {
-    name: text,
-    title: maybeText,
-    description: maybeText,
-    inputSchema: object,
-    outputSchema: maybeObject,
-    annotations: maybeObject,
-    execution: maybeObject,
-  },
+const fields: Fields = {
+  _meta: maybeObject,
+  name: text,
+  title: maybeText,
+  description: maybeText,
+  inputSchema: object,
+  outputSchema: maybeObject,
+  annotations: maybeObject,
+  execution: maybeObject,
 };
 
 /** Says what is wrong with a tool, as `checkResult` does. */
-export function checkTool(tool: Record<string, unknown>): string | undefined {
-  return checkResult("tool", tool, rules);
+export function checkTool(tool: unknown): string | undefined {
+  const wrong = find(tool, fields);
+  return wrong && `"${wrong.slice(1)}`;
 }
