@@ -1,5 +1,14 @@
 import { spawn } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -76,32 +85,39 @@ function run(command: string, cwd: string, env: Record<string, string>): Promise
   });
 }
 
-/** Runs all examples of a page, one after the other, in a folder of their own. */
-async function runAll(examples: readonly Example[]): Promise<void> {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "causeway-docs-")));
-  try {
-    const env = prepare(folder);
-    const wrong: string[] = [];
-    for (const { command, says } of examples) {
-      const out = await run(command, join(folder, "app"), env);
-      if (!patternOf(says).test(out)) wrong.push(`$ ${command}\n${out}--- should be\n${says}`);
-    }
-    assert(wrong.length === 0, wrong.join("\n"));
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+/** The parts of a page that have examples, by their headings. */
+function partsOf(page: string): { heading: string; examples: Example[] }[] {
+  return page.split(/^## /m)
+    .map((part) => ({ heading: part.split("\n", 1)[0] ?? "", examples: examplesOf(part) }))
+    .filter(({ examples }) => examples.length > 0);
 }
 
-describe("each command of a page gives what stands below it", () => {
-  test("docs/COMMAND.md", async () => {
-    const examples = examplesOf(guide);
-    assert(examples.length > 30, `only ${examples.length} examples were found`);
-    await runAll(examples);
-  });
+for (const [name, page, least] of [["docs/COMMAND.md", guide, 30], ["README.md", readme, 1]] as const) {
+  describe(`each command of ${name} gives what stands below it`, () => {
+    let folder = "";
+    let env: Record<string, string> = {};
 
-  test("README.md", async () => {
-    const examples = examplesOf(readme);
-    assert(examples.length > 1, `only ${examples.length} examples were found`);
-    await runAll(examples);
+    // One folder for the page, and a test for each part: a busy machine has its time for each.
+    test("in a folder of its own", () => {
+      assert(examplesOf(page).length > least, "only a few examples were found");
+      folder = realpathSync(mkdtempSync(join(tmpdir(), "causeway-docs-")));
+      env = prepare(folder);
+    });
+
+    for (const { heading, examples } of partsOf(page)) {
+      test(heading, async () => {
+        const wrong: string[] = [];
+        for (const { command, says } of examples) {
+          const out = await run(command, join(folder, "app"), env);
+          if (!patternOf(says).test(out)) wrong.push(`$ ${command}\n${out}--- should be\n${says}`);
+        }
+        assert(wrong.length === 0, wrong.join("\n"));
+      });
+    }
+
+    test("which can be removed afterwards", () => {
+      rmSync(folder, { recursive: true });
+      assert(!existsSync(folder));
+    });
   });
-});
+}
