@@ -99,7 +99,8 @@ describe("agents as models", () => {
     ]);
     const refused: [object, string, string][] = [
       [{ tools: [{ type: "function", function: { name: "a" } }] }, "invalid_value", "tools of its own"],
-      [{ response_format: { type: "json_object" } }, "unsupported_parameter", "cannot heed it"],
+      [{ top_p: 0.5 }, "unsupported_parameter", "cannot heed it"],
+      [{ response_format: { type: "json_schema" } }, "invalid_value", "expected a JSON Schema"],
       [{ temperature: 5 }, "invalid_value", "from 0 to 2"],
     ];
     for (const [more, code, text] of refused) {
@@ -108,6 +109,27 @@ describe("agents as models", () => {
       assert(String(problem.detail).includes(text), String(problem.detail));
     }
     assertEquals(started.length, 2);
+  });
+
+  it("answer in the JSON that is asked for, once it fits", async () => {
+    await using world = await createWorld();
+    const runs = world.runs("acme");
+    const started: StartRun[] = [];
+    const start = runs.start.bind(runs);
+    runs.start = (run) => (started.push(run), start(run));
+    const schema = { type: "object", required: ["sum"] };
+    const format = { type: "json_schema", json_schema: { name: "answer", schema } };
+    const asking = world.ask(path, { body: ask("hang", { response_format: format }) });
+    while ((await runs.list()).length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    const [{ id } = { id: "" }] = await runs.list();
+    runs.tell(id, { type: "text", step: 1, text: "Let me look." });
+    runs.tell(id, { type: "text", step: 2, text: '{"sum":' });
+    runs.tell(id, { type: "restarted", step: 2, reason: "It broke off" });
+    runs.tell(id, { type: "text", step: 2, text: '{ "sum": 4 }' });
+    const usage = { inputTokens: 1, outputTokens: 1 };
+    runs.tell(id, { type: "succeeded", text: '{ "sum": 4 }', output: { sum: 4 }, usage, steps: 2 });
+    const { choices } = await (await asking).json();
+    assertEquals([choices[0].message.content, started[0]?.output], ['{"sum":4}', schema]);
   });
 
   it("are within the tenant's quota of runs, and need what keeps them", async () => {

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { describe, it } from "node:test";
+import type { StartRun } from "../../src/agent/mod.ts";
 import { VirtualClock } from "../support/virtual_clock.ts";
 import { createWorld, problemOf } from "./support/world.ts";
 import type { World } from "./support/world.ts";
@@ -231,6 +232,24 @@ describe("runs", () => {
     const { id } = await start(world, "hang");
     assertEquals((await world.ask(`/api/runs/${id}`, { as: "bob" })).status, 200);
     assertEquals((await (await world.ask("/api/runs", { as: "bob" })).json()).runs.length, 1);
+  });
+
+  it("are given how the model is to answer", async () => {
+    await using world = await createWorld();
+    const runs = world.runs("acme");
+    const started: StartRun[] = [];
+    const begin = runs.start.bind(runs);
+    runs.start = (run) => (started.push(run), begin(run));
+    const settings = { temperature: 0.2, maxOutputTokens: 500, stopSequences: ["END"] };
+    const output = { type: "object" };
+    const { status } = await world.ask("/api/runs", { body: { agent: "helper", input: "hello", settings, output } });
+    assertEquals([status, started[0]?.settings, started[0]?.output], [202, settings, output]);
+    for (const wrong of [{ temperature: 3 }, { maxOutputTokens: 0 }, { stopSequences: [""] }, { top_p: 1 }, "warm"]) {
+      const response = await world.ask("/api/runs", { body: { agent: "helper", input: "hello", settings: wrong } });
+      const { errors } = await problemOf(response) as unknown as { errors: { pointer: string }[] };
+      assertEquals([response.status, errors[0]?.pointer.startsWith("/settings")], [400, true], JSON.stringify(wrong));
+    }
+    assertEquals(started.length, 1);
   });
 
   it("refuse what is wrong, and start nothing", async () => {

@@ -3,8 +3,11 @@
  *
  * @module
  */
+import { excerpt } from "../../protocol/excerpt.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
+import { createSchemaValidator } from "../../protocol/json_schema/mod.ts";
+import { findSchemaFault } from "../../server/catalog/schema_faults.ts";
 import { ModelError } from "../api_agent.ts";
 import type { AnswerSettings } from "../loop/seam.ts";
 import { checkNumbers, isMissing } from "./chat_request.ts";
@@ -22,10 +25,16 @@ const unheeded: Readonly<
   logit_bias: { isNothing: (value) => isObject(value) && Object.keys(value).length === 0, expected: "none" },
   logprobs: { isNothing: (value) => value === false, expected: "false, or none" },
   top_logprobs: { isNothing: (value) => value === 0, expected: "none" },
-  response_format: { isNothing: (value) => isObject(value) && value.type === "text", expected: "text, or none" },
   modalities: { isNothing: (value) => Array.isArray(value) && value.join() === "text", expected: "text alone" },
   audio: { isNothing: () => false, expected: "none" },
 };
+
+/** How an answer is wanted. */
+export interface ChatAnswer {
+  readonly settings: AnswerSettings;
+  /** The JSON Schema that it has to fit: then it is one JSON text. Undefined where any text will do. */
+  readonly output: JsonObject | undefined;
+}
 
 /**
  * Reads what a request for a chat completion says of its answer. Hints that promise nothing (`seed`, `user`, `reasoning_effort` and the
@@ -33,7 +42,7 @@ const unheeded: Readonly<
  *
  * @throws {ModelError} With status 400, naming what is wrong or cannot be heeded: tools of the caller's own, for one.
  */
-export function readChatSettings(request: JsonObject): AnswerSettings {
+export function readChatAnswer(request: JsonObject): ChatAnswer {
   checkNumbers(request);
   checkTools(request);
   for (const [name, { isNothing, expected }] of Object.entries(unheeded)) {
@@ -44,11 +53,37 @@ export function readChatSettings(request: JsonObject): AnswerSettings {
   const { temperature } = request;
   const bounds = [request.max_tokens, request.max_completion_tokens].filter((value) => typeof value === "number");
   const stopSequences = readStop(request.stop);
-  return {
+  const settings = {
     ...(typeof temperature === "number" && { temperature }),
     ...(bounds.length > 0 && { maxOutputTokens: Math.min(...bounds) }),
     ...(stopSequences.length > 0 && { stopSequences }),
   };
+  return { settings, output: readFormat(request.response_format) };
+}
+
+function readFormat(format: unknown): JsonObject | undefined {
+  if (isMissing(format)) return undefined;
+  const { type, json_schema: named } = isObject(format) ? format : {};
+  if (type === "text") return undefined;
+  if (type === "json_object") return { type: "object" };
+  if (type !== "json_schema") throw refused("response_format", "expected text, json_object or json_schema as its type");
+  const schema = isObject(named) ? named.schema : undefined;
+  if (!isObject(schema)) throw refused("response_format.json_schema.schema", "expected a JSON Schema");
+  const why = faultOf(schema as JsonObject);
+  if (why !== undefined) throw refused("response_format.json_schema.schema", excerpt(why, 300));
+  return schema as JsonObject;
+}
+
+/** Why a schema cannot be used. A pattern that cannot be checked here may bind the model all the same. */
+function faultOf(schema: JsonObject): string | undefined {
+  const fault = findSchemaFault(schema, () => () => ({ valid: true }));
+  if (fault) return `"${fault.path}" is ${JSON.stringify(fault.value)}, expected ${fault.expected}`;
+  try {
+    createSchemaValidator()(schema);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
 }
 
 function checkTools({ tools, functions, tool_choice: choice, function_call: called }: JsonObject): void {

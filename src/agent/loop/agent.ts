@@ -13,7 +13,7 @@ import {
   type ModelInfo,
   type ReplyPieces,
 } from "../api_agent.ts";
-import { readChatSettings } from "../http/chat_settings.ts";
+import { readChatAnswer } from "../http/chat_settings.ts";
 import type { LanguageModelMessage } from "../model/seam.ts";
 import { Execution } from "./execution.ts";
 import type { AgentOptions, RunOptions } from "./options.ts";
@@ -122,7 +122,8 @@ export class Agent implements RunnableAgent, ApiAgentShape {
    * Answers a conversation, as it is served at `/v1/chat/completions`: the model's texts as they come. Nobody can be asked there, so
    * calls that need a yes are made only where `approve` or `readOnly` give it.
    *
-   * Its `temperature`, `max_tokens`, `max_completion_tokens` and `stop` reach the model.
+   * Its `temperature`, `max_tokens`, `max_completion_tokens` and `stop` reach the model; with a `response_format` of JSON the answer is
+   * one text at the end, which fits it.
    *
    * @throws {ModelError} When the caller brings tools of its own or wants something that the model cannot be told, or a part of the
    * conversation cannot be read. While it is read: when the run fails.
@@ -131,7 +132,7 @@ export class Agent implements RunnableAgent, ApiAgentShape {
     messages: readonly ChatMessage[],
     { signal, request }: Pick<ModelContext, "signal" | "request">,
   ): ReplyPieces {
-    const settings = readChatSettings(request);
-    return piecesOf(this.run(readConversation(messages), { signal, settings }));
+    const { settings, output } = readChatAnswer(request);
+    return piecesOf(this.run(readConversation(messages), { signal, settings, output }), output !== undefined);
   }
 }

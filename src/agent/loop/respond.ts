@@ -16,14 +16,15 @@ const statuses: Readonly<Record<string, number>> = { deadline: 504, model_error:
 /**
  * The texts of a run as they come, those of different steps apart.
  *
+ * @param isShaped Only its output counts: it is given in the end, as JSON.
  * @throws {ModelError} When it fails, or begins a text again that was given out already.
  */
-export async function* piecesOf(run: AgentRun): AsyncGenerator<string, ReplyEnd, undefined> {
+export async function* piecesOf(run: AgentRun, isShaped = false): AsyncGenerator<string, ReplyEnd, undefined> {
   let told = 0;
   let isOver = false;
   try {
     for await (const event of run) {
-      if (event.type === "text") {
+      if (event.type === "text" && !isShaped) {
         if (told !== 0 && told !== event.step) yield "\n\n";
         told = event.step;
         yield event.text;
@@ -32,7 +33,9 @@ export async function* piecesOf(run: AgentRun): AsyncGenerator<string, ReplyEnd,
       }
     }
     isOver = true;
-    return endOf(await run.end);
+    const end = await run.end;
+    if (isShaped && end.type === "succeeded") yield JSON.stringify(end.output);
+    return endOf(end);
   } finally {
     if (!isOver) run.cancel("The caller is gone");
   }

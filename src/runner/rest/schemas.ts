@@ -60,6 +60,16 @@ export const startSchema: JsonSchema = {
       ],
     },
     output: { type: "object", description: "A JSON Schema that the run's output has to fit" },
+    settings: {
+      type: "object",
+      description: "How the model answers (as the agent says)",
+      additionalProperties: false,
+      properties: {
+        temperature: { type: "number", minimum: 0, maximum: 2 },
+        maxOutputTokens: { type: "integer", minimum: 1, description: "The most that the model writes in the run" },
+        stopSequences: { type: "array", maxItems: 16, items: { type: "string", minLength: 1, maxLength: 1_000 } },
+      },
+    },
     deadline: { ...time, minimum: 0, description: "When it has to be over, in milliseconds since 1970" },
   },
 };

@@ -6,7 +6,7 @@
 import { ModelError } from "../../agent/api_agent.ts";
 import type { ApiAgentShape, ChatMessage, ModelContext, ReplyEnd } from "../../agent/api_agent.ts";
 import { textOfMessage } from "../../agent/api_agent.ts";
-import { readChatSettings } from "../../agent/http/chat_settings.ts";
+import { readChatAnswer } from "../../agent/http/chat_settings.ts";
 import type { AgentTask } from "../../agent/loop/seam.ts";
 import type { RunRecord, Runs, StartRun } from "../../agent/runs/seam.ts";
 import type { OfferedAgent } from "../parts.ts";
@@ -41,13 +41,21 @@ async function* respond(
   { context, runs: kept }: { readonly context: ModelContext; readonly runs: ModelRuns },
 ): AsyncGenerator<string, ReplyEnd, undefined> {
   const principal = context.auth?.principal ?? "";
-  const settings = readChatSettings(context.request);
-  const [runs, { id }] = await begun(kept, { agent, principal, input: inputOf(messages), settings });
+  const { settings, output } = readChatAnswer(context.request);
+  const [runs, { id }] = await begun(kept, {
+    agent,
+    principal,
+    input: inputOf(messages),
+    settings,
+    ...(output && { output }),
+  });
   let isOver = false;
   const told = new Set<number>();
   try {
     for await (const { event } of runs.events(id, { signal: context.signal })) {
       if (event.type === "text") {
+        // With a shape only the last answer counts, once it fits.
+        if (output) continue;
         if (told.size && !told.has(event.step)) yield "\n\n";
         told.add(event.step);
         yield event.text;
@@ -62,7 +70,8 @@ async function* respond(
       } else if (event.type === "succeeded") {
         isOver = true;
         // What was not streamed piece by piece is still the answer.
-        if (!told.size && event.text) yield event.text;
+        const text = output ? JSON.stringify(event.output) : event.text;
+        if (!told.size && text) yield text;
         return { usage: event.usage, finishReason: event.finish === "length" ? "length" : "stop" };
       } else if (event.type === "failed") {
         isOver = true;

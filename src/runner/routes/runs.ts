@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { AgentAnswer, AgentQuestion } from "../../agent/loop/seam.ts";
+import type { AgentAnswer, AgentQuestion, AnswerSettings } from "../../agent/loop/seam.ts";
 import type { RunRecord, Runs, RunState, StartRun } from "../../agent/runs/seam.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import { nameIn } from "../access/types.ts";
@@ -104,7 +104,7 @@ function ownerOf({ principal, tenant }: Call): string {
 async function start(call: Call): Promise<Response> {
   const runs = await runsOf(call);
   const body = await call.body();
-  const { agent, input, output, deadline } = body as JsonObject & { agent: string; deadline?: number };
+  const { agent, input, output, settings, deadline } = body as JsonObject & { agent: string; deadline?: number };
   const { agents, quotas, clock, logger, starts } = call.parts;
   const outcome = await call.decide("run", { tool: agent, arguments: body });
   if (outcome === "deny" || !agents.some(({ name }) => name === agent)) throw missing("agent", agent);
@@ -125,6 +125,7 @@ async function start(call: Call): Promise<Response> {
       // It was held against the schema.
       input: input as StartRun["input"],
       ...(output !== undefined && { output: output as JsonObject }),
+      ...(settings !== undefined && { settings: settings as AnswerSettings }),
       ...(id !== undefined && { id }),
       ...(deadline !== undefined && { deadline }),
     });

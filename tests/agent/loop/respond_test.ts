@@ -172,7 +172,8 @@ describe("an agent that is served as a model", () => {
       [{ logit_bias: { 5: 1 } }, "unsupported_parameter"],
       [{ logprobs: true }, "unsupported_parameter"],
       [{ top_logprobs: 3 }, "unsupported_parameter"],
-      [{ response_format: { type: "json_object" } }, "unsupported_parameter"],
+      [{ response_format: { type: "xml" } }, "invalid_value"],
+      [{ response_format: "json" }, "invalid_value"],
       [{ modalities: ["text", "audio"] }, "unsupported_parameter"],
       [{ audio: { voice: "alloy" } }, "unsupported_parameter"],
       [{ tool_choice: "required" }, "invalid_value"],
@@ -197,6 +198,52 @@ describe("an agent that is served as a model", () => {
     const body = JSON.stringify({ query: "Go", temperature: 9 });
     const response = await served(new Request("http://localhost/chat", { method: "POST", headers, body }));
     assertEquals([response.status, (await response.json()).error.param], [400, "temperature"]);
+    assertEquals(model.asked.length, 0);
+  });
+
+  test("answers in the JSON that its caller wants, and with nothing beside it", async () => {
+    const schema = { type: "object", properties: { sum: { type: "integer" } }, required: ["sum"] };
+    const named = { response_format: { type: "json_schema", json_schema: { name: "answer", schema, strict: true } } };
+    const script: Script = [
+      { text: "I look it up", calls: [call("nothing", {}, "1")] },
+      { text: '{"sum": "three"}' },
+      { text: '```json\n{ "sum": 3 }\n```' },
+    ];
+    for (const stream of [false, true]) {
+      const { agent, model } = agentOf(script);
+      const response = await complete(agent, { ...named, stream });
+      const replies = stream
+        ? [...(await response.text()).matchAll(/^data: (\{.*\})$/gm)].map(([, data]) => JSON.parse(data ?? ""))
+        : [await response.json()];
+      const choices = replies.map(({ choices: [choice] }) => choice);
+      assertEquals(choices.map((choice) => (choice.delta ?? choice.message).content ?? "").join(""), '{"sum":3}');
+      assertEquals(choices.at(-1).finish_reason, "stop");
+      assertEquals(model.asked.map(({ output }) => output?.schema), [schema, schema, schema]);
+    }
+    // A pattern that cannot be checked in linear time is the model's alone.
+    const properties = { name: { type: "string", pattern: "^(a)\\1$" } };
+    const format = { type: "json_schema", json_schema: { name: "a", schema: { type: "object", properties } } };
+    const unchecked = await (await complete(agentOf([{ text: '{"name":"b"}' }]).agent, { response_format: format }))
+      .json();
+    assertEquals(unchecked.choices[0].message.content, '{"name":"b"}');
+    const any = agentOf([{ text: "[]" }, { text: '{"a":1}' }]);
+    const whole = await (await complete(any.agent, { response_format: { type: "json_object" } })).json();
+    assertEquals(whole.choices[0].message.content, '{"a":1}');
+  });
+
+  test("says so when no answer fits, and asks nothing for a schema that cannot be used", async () => {
+    const { agent } = agentOf(() => ({ text: "no" }));
+    const failed = await complete(agent, { response_format: { type: "json_object" } });
+    assertEquals([failed.status, (await failed.json()).error.code], [502, "output_invalid"]);
+    const { agent: other, model } = agentOf([]);
+    const schemas = [undefined, "x", { type: "nonsense" }, { $ref: "https://example.com/schema" }];
+    for (const schema of schemas) {
+      const json_schema = { name: "a", ...(schema !== undefined && { schema }) };
+      const response = await complete(other, { response_format: { type: "json_schema", json_schema } });
+      const { error } = await response.json();
+      const expected = [400, "response_format.json_schema.schema", "invalid_value"];
+      assertEquals([response.status, error.param, error.code], expected, JSON.stringify(schema));
+    }
     assertEquals(model.asked.length, 0);
   });
 
