@@ -1,7 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "node:test";
 import { ModelError } from "../../src/agent/mod.ts";
-import type { StartRun } from "../../src/agent/mod.ts";
 import type { OfferedAgent } from "../../src/runner/mod.ts";
 import { createWorld, problemOf } from "./support/world.ts";
 
@@ -86,10 +85,7 @@ describe("agents as models", () => {
 
   it("heed how they are to be answered, and start no run for what they cannot heed", async () => {
     await using world = await createWorld();
-    const runs = world.runs("acme");
-    const started: StartRun[] = [];
-    const start = runs.start.bind(runs);
-    runs.start = (run) => (started.push(run), start(run));
+    const { started } = world.runs("acme");
     const body = ask("hello", { temperature: 0.5, max_tokens: 30, max_completion_tokens: 20, stop: "END" });
     assertEquals((await world.ask(path, { body })).status, 200);
     await world.ask(path, { body: ask("hello") });
@@ -114,9 +110,7 @@ describe("agents as models", () => {
   it("answer in the JSON that is asked for, once it fits", async () => {
     await using world = await createWorld();
     const runs = world.runs("acme");
-    const started: StartRun[] = [];
-    const start = runs.start.bind(runs);
-    runs.start = (run) => (started.push(run), start(run));
+    const { started } = runs;
     const schema = { type: "object", required: ["sum"] };
     const format = { type: "json_schema", json_schema: { name: "answer", schema } };
     const asking = world.ask(path, { body: ask("hang", { response_format: format }) });

@@ -63,7 +63,7 @@ describe("tools by plain HTTP", () => {
       body: '{"model":"helper","messages":[{"role":"user","content":"x"}],"temperature":1e999}',
     });
     assertEquals((await problemOf(asked)).status, 400);
-    assertEquals([world.ledger, world.runs("acme").started], [[], 0]);
+    assertEquals([world.ledger, world.runs("acme").started.length], [[], 0]);
   });
 
   it("tells progress first, as events", async () => {

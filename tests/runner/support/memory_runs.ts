@@ -27,7 +27,8 @@ export class MemoryRuns implements Runs {
   broken: Error | undefined;
   /** How many there may be. */
   most: number = Infinity;
-  started = 0;
+  /** What was started, in order. */
+  readonly started: StartRun[] = [];
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -41,7 +42,7 @@ export class MemoryRuns implements Runs {
     if (this.#kept.size >= this.most) throw new LimitExceededError("runs", this.most, this.#kept.size + 1);
     const id = task.id ?? `run-${crypto.randomUUID()}`;
     const now = this.#clock.now();
-    this.started++;
+    this.started.push(task);
     const { agent, principal } = task;
     const record: RunRecord = {
       ...{ id, agent, principal, state: "running", createdAt: now, updatedAt: now, steps: 0, usage: none },
