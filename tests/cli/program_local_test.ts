@@ -3,6 +3,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/as
 import { helpText } from "../../src/cli/program/build.ts";
 import { commandNames, commandTable } from "../../src/cli/program/commands.ts";
 import { ownOptions } from "../../src/cli/program/options.ts";
+import { overviewText } from "../../src/cli/program/overview.ts";
 import { readCommandLine } from "./session/read_line.ts";
 import { assertFailure, causeway } from "./support.ts";
 
@@ -23,8 +24,8 @@ describe("the tables of the command", () => {
   });
 
   test("help names every command, and no line is wider than the terminal", () => {
-    for (const width of [40, 80]) {
-      const help = helpText(undefined, width);
+    for (const width of [40, 60, 80, 200]) {
+      const help = overviewText(width);
       for (const name of commandNames()) assertMatch(help, new RegExp(`\\n  ${name}[ \\n]`));
       const texts = [helpText("call", width), helpText("servers", width), helpText("servers list", width), help];
       const wide = texts.flatMap((text) => text.split("\n")).filter((line) => line.length > width);

@@ -5,12 +5,10 @@
  * @module
  */
 import { Command, CommanderError, Option } from "commander";
-import { version } from "../../version.ts";
-import { exitCodes } from "../failure.ts";
 import { pairs, wrap } from "../text/table.ts";
-import { commandNames, commandTable, findCommand } from "./commands.ts";
+import { commandNames, commandTable, findCommand, verbsOf } from "./commands.ts";
 import type { CommandSpec } from "./commands.ts";
-import { allOptions, commonOptions } from "./options.ts";
+import { commonOptions, writtenOption } from "./options.ts";
 
 /** What was written, before anybody judges it. */
 export interface Written {
@@ -49,16 +47,14 @@ export function takeApart(argv: readonly string[]): Written {
 }
 
 /**
- * How a command is written, or all of them.
+ * How a command is written.
  *
- * @param name `tools`, `servers`, `servers list`; undefined for all.
+ * @param name `tools`, `servers`, `servers list`.
  */
-export function helpText(name: string | undefined, width: number): string {
-  const names = name === undefined ? commandNames() : name.split(" ", 1);
-  const root = buildProgram({}, { width, names, isList: name === undefined });
-  let command: Command = root;
-  for (const word of name?.split(" ") ?? []) command = command.commands.find((one) => one.name() === word) ?? command;
-  return `${command.helpInformation().trimEnd()}\n${name === undefined ? epilogue(width) : ""}`;
+export function helpText(name: string, width: number): string {
+  let command: Command = buildProgram({}, { width, names: name.split(" ", 1) });
+  for (const word of name.split(" ")) command = command.commands.find((one) => one.name() === word) ?? command;
+  return `${command.helpInformation().trimEnd()}\n`;
 }
 
 type Found = (command: string | undefined, words: readonly string[]) => void;
@@ -68,25 +64,20 @@ interface ProgramPart {
   /** The first words of its commands. */
   readonly names: readonly string[];
   readonly width?: number;
-  /** They are only listed: without their options, and without what is below them. */
-  readonly isList?: boolean;
   readonly found?: Found;
 }
 
 function buildProgram(
   given: Record<string, string[]>,
-  { names, width = 80, isList = false, found = () => {} }: ProgramPart,
+  { names, width = 80, found = () => {} }: ProgramPart,
 ): Command {
   const root = prepare(new Command("causeway"), width)
-    .description(`causeway ${version}: MCP servers from a terminal`)
-    .usage("<command> [words …] [options]")
     .action((words: string[]) => found(undefined, words));
   addOptions(root, Object.keys(commonOptions), given);
   for (const name of names) {
     const spec = findCommand(name);
-    const command = root.command(name).helpGroup(`${spec?.group ?? groupOf(name)}:`);
+    const command = root.command(name);
     describe(command, spec);
-    if (isList) continue;
     addOptions(prepare(command, width), spec?.options ?? [], given);
     command.action((words: string[]) => found(name, words));
     for (const below of commandTable.filter((one) => one.name.startsWith(`${name} `))) {
@@ -121,22 +112,15 @@ function prepare(command: Command, width: number): Command {
 }
 
 function describe(command: Command, spec: CommandSpec | undefined): void {
-  const verbs = commandTable.filter((one) => one.name.startsWith(`${command.name()} `)).map(({ name }) => name);
-  const about = spec?.about ?? verbs.map((name) => name.split(" ")[1]).join(", ");
+  const about = spec?.about ?? verbsOf(command.name()).join(", ");
   command.summary(about).description(about).usage(spec ? spec.words || " " : "<verb>");
 }
 
 function addOptions(command: Command, names: readonly string[], given: Record<string, string[]>): void {
   for (const name of names) {
-    const { value, short, about } = allOptions[name] ?? { about: "" };
-    const flags = `${short === undefined ? "" : `-${short}, `}--${name}${value === undefined ? "" : ` <${value}>`}`;
-    command.addOption(new Option(flags, about));
+    command.addOption(new Option(...writtenOption(name)));
     command.on(`option:${name}`, (value: string | null) => (given[name] ??= []).push(value ?? ""));
   }
-}
-
-function groupOf(name: string): string {
-  return commandTable.find((one) => one.name.startsWith(`${name} `))?.group ?? "Commands";
 }
 
 function fullName(command: Command): string {
@@ -150,44 +134,3 @@ function firstCommand(argv: readonly string[]): string | undefined {
   const two = `${name} ${argv[at + 1]}`;
   return findCommand(two) ? two : name;
 }
-
-/** What all commands share. */
-function epilogue(width: number): string {
-  const codes = Object.entries(codeNames).map(([code, what]) => `${code} ${what}`).join(", ");
-  const notes = [
-    "Results go to the standard output, all else to the standard error.",
-    `causeway help <command> shows one command. Exit codes: ${codes}`,
-  ];
-  return [
-    "\nTarget\n",
-    pairs(targets, width),
-    `\n${wrap("Arguments, behind causeway call <target> <tool>", width).join("\n")}\n`,
-    pairs(callArguments, width),
-    ...notes.map((note) => `\n${wrap(note, width).join("\n")}\n`),
-  ].join("");
-}
-
-const targets = [
-  ["https://example.com/mcp", "a URL: https:, http:, wss:, ws:"],
-  ["github", "a server of a config: --config, ./causeway.json, ./mcp.json, ./.mcp.json, or your own"],
-  ['"bun server.ts --flag"', "a program, in one argument; no shell runs it"],
-  ['"API_KEY=… npx -y server"', "the same with a variable: others than PATH, HOME and their like are not inherited"],
-] as const;
-
-const callArguments = [
-  ["key=value", "read by the tool's schema: text, number, true, false, JSON for lists and objects"],
-  ["key=value key=other", "a list, where the schema wants one"],
-  ["key:=json", "exactly this JSON"],
-  ["@file.json   '{\"key\": 1}'", "a whole object"],
-  ["-", "a whole object from the standard input"],
-] as const;
-
-const codeNames: Readonly<Record<number, string>> = {
-  [exitCodes.ok]: "ok",
-  [exitCodes.toolFailed]: "the tool failed",
-  [exitCodes.usage]: "wrong use (unknown tool, bad arguments, bad config)",
-  [exitCodes.authorization]: "authorization",
-  [exitCodes.unreachable]: "unreachable",
-  [exitCodes.protocol]: "protocol",
-  [exitCodes.interrupted]: "interrupted",
-};

@@ -8,8 +8,8 @@ import { didYouMean } from "../../hub/config/nearest.ts";
 import { version } from "../../version.ts";
 import { exitCodes, UsageError } from "../failure.ts";
 import { writeOut } from "../terminal.ts";
-import { helpText } from "./build.ts";
 import { commandNames, verbsOf } from "./commands.ts";
+import { overviewText } from "./overview.ts";
 
 /**
  * Prints how the command is used.
@@ -22,8 +22,12 @@ export async function showHelp(words: readonly string[]): Promise<number> {
   if (name !== undefined && !commandNames().includes(name)) {
     throw new UsageError(`Unknown command "${name}"${didYouMean(name, commandNames())}: causeway --help lists them`);
   }
+  const width = Math.max(40, process.stdout.columns || 80);
   const isVerb = name !== undefined && verb !== undefined && verbsOf(name).includes(verb);
-  await writeOut(helpText(isVerb ? `${name} ${verb}` : name, Math.max(40, process.stdout.columns || 80)));
+  const text = name === undefined
+    ? overviewText(width)
+    : (await import("./build.ts")).helpText(isVerb ? `${name} ${verb}` : name, width);
+  await writeOut(text);
   return exitCodes.ok;
 }
 

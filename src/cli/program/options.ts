@@ -65,3 +65,9 @@ export const ownOptions: Readonly<Record<string, OptionSpec>> = {
 
 /** All of them. */
 export const allOptions: Readonly<Record<string, OptionSpec>> = { ...commonOptions, ...ownOptions };
+
+/** An option as help writes it: its flags, and what it does. */
+export function writtenOption(name: string): [flags: string, about: string] {
+  const { value, short, about } = allOptions[name] ?? { about: "" };
+  return [`${short === undefined ? "" : `-${short}, `}--${name}${value === undefined ? "" : ` <${value}>`}`, about];
+}

@@ -23,13 +23,20 @@ export function wrap(text: string, width: number): string[] {
   return lines;
 }
 
-/** Lines of a term and what is said of it: beside each other, or where that has no room, below each other. */
-export function pairs(rows: readonly (readonly [term: string, about: string])[], width: number): string {
+/**
+ * Lines of a term and what is said of it: beside each other, or where that has no room, below each other.
+ *
+ * @param column How wide the terms may be (as the longest, 30 at most).
+ */
+export function pairs(
+  rows: readonly (readonly [term: string, about: string])[],
+  width: number,
+  column: number = Math.min(30, Math.max(0, ...rows.map(([term]) => term.length))),
+): string {
   if (width < narrow) {
     return rows.map(([term, about]) => [...wrap(`  ${term}`, width), ...indent(about, 6, width)].join("\n") + "\n")
       .join("");
   }
-  const column = Math.min(30, Math.max(0, ...rows.map(([term]) => term.length)));
   return rows.map(([term, about]) => {
     const lines = indent(about, column + 4, width);
     const first = `  ${term.padEnd(column)}  `;

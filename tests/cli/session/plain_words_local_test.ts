@@ -38,17 +38,24 @@ describe("words that nobody has to take apart", () => {
     assertEquals(read > 50, true, `only ${read} lines were read`);
   });
 
+  test("are a question for help or the version, alone", () => {
+    for (const word of ["help", "--help", "-h", "--version", "-v"]) {
+      assertEquals(readPlain([word]), takeApart([word]), word);
+    }
+  });
+
   test("are not those of commands that take more, nor those with other options", () => {
     const others = [
       "",
-      "help",
+      "help call",
+      "--help call",
       "servers list",
       "servers",
       "record f call x",
       "run x",
       "call x --args {}",
       "call x -",
-      "-h",
+      "call -h",
     ];
     for (const line of others) assertEquals(readPlain(line.split(" ")), undefined, line);
     assertEquals(readPlain([]), undefined);
