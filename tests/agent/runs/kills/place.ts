@@ -184,8 +184,13 @@ export async function judge(
 ): Promise<void> {
   await place.finish(reader);
   const tally = emptyTally();
-  for (const id of place.accepted) tallyRun(tally, await reader.get(id), place.ledger.counts, place.rounds);
-  assert(tally.lost === 0, `${JSON.stringify(tally)}: ${place.problems}`);
+  const lost: unknown[] = [];
+  for (const id of place.accepted) {
+    const run = await reader.get(id);
+    tallyRun(tally, run, place.ledger.counts, place.rounds);
+    if (run?.end?.type !== "succeeded") lost.push(run ?? id);
+  }
+  assert(tally.lost === 0, `${JSON.stringify(tally)}: ${JSON.stringify(lost)} ${place.problems}`);
   checkTally(tally, what);
   for (const [at, tail] of tails.entries()) checkTail(await tail, await eventsOf(reader, idOf(at)));
 }
