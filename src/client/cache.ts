@@ -76,8 +76,7 @@ export class ResultCache {
     const life = typeof result.ttlMs === "number" ? Math.min(result.ttlMs, longestLife) : 0;
     // What changed while it was under way may not be in it.
     if (life > 0 && generation === this.#generation) {
-      const [oldest] = this.#entries.keys();
-      if (this.#entries.size >= mostEntries) this.#entries.delete(oldest as string);
+      if (this.#entries.size >= mostEntries) this.#entries.delete(this.#entries.keys().next().value as string);
       this.#entries.set(key, { result: structuredClone(result), expires: asked + life });
     }
     return result;

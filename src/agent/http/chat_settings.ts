@@ -68,8 +68,7 @@ function readFormat(format: unknown): JsonObject | undefined {
   if (type === "json_object") return { type: "object" };
   if (type !== "json_schema") throw refused("response_format", "expected text, json_object or json_schema as its type");
   const schema = isObject(named) ? named.schema : undefined;
-  if (!isObject(schema)) throw refused("response_format.json_schema.schema", "expected a JSON Schema");
-  const why = faultOf(schema as JsonObject);
+  const why = isObject(schema) ? faultOf(schema as JsonObject) : "expected a JSON Schema";
   if (why !== undefined) throw refused("response_format.json_schema.schema", excerpt(why, 300));
   return schema as JsonObject;
 }

@@ -12,7 +12,7 @@ import { points } from "../support/points.ts";
 import { eventsOf, secret } from "../support/runs.ts";
 import { checkTail } from "./ledger.ts";
 import { idOf } from "./plan.ts";
-import { judge, withPlace } from "./place.ts";
+import { countUnderWay, judge, kill, withPlace } from "./place.ts";
 
 const isFull = process.env["CAUSEWAY_KILLS"] === "full";
 const [randomKills, killsAtPoint] = isFull ? [100, 20] : [10, 1];
@@ -60,19 +60,13 @@ describe("processes that are killed", () => {
       const tails = [0, crowd.runs - 1].map((at) => eventsOf(reader, idOf(at)));
       let begun = crowd.runs;
       const renew = async (at: number): Promise<void> => {
-        const child = keepers[at];
-        if (child) {
-          const ended = once(child, "exit");
-          endProcess(child);
-          await ended;
-        }
+        await kill(keepers[at]);
         keepers[at] = await place.start(10);
         await place.accept(begun += 10);
       };
-      const open = async () => (await reader.list({ limit: 1_000 })).filter(({ end }) => !end).length;
       for (let kills = 0; kills < crowd.kills; kills++) {
         // Some are under way at each kill, however quick this machine is.
-        for (let more = 0; await open() === 0; more++) {
+        for (let more = 0; await countUnderWay(reader) === 0; more++) {
           assert(more < 20, "all runs end at once");
           await renew(kills % 2);
         }
@@ -98,12 +92,7 @@ describe("processes that are killed", () => {
         for (let kills = 0; kills < randomKills; kills++) {
           await new Promise((resolve) => setTimeout(resolve, 10 + Math.random() * 200));
           const victim = kills % 2;
-          const child = keepers[victim];
-          if (child) {
-            const ended = once(child, "exit");
-            endProcess(child);
-            await ended;
-          }
+          await kill(keepers[victim]);
           keepers[victim] = await place.start(2);
         }
         await judge(place, `${runtime}, ${randomKills} random kills`, tails, reader);

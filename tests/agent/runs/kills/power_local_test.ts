@@ -5,17 +5,15 @@
  */
 import { assertEquals } from "@std/assert";
 import type { ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { appendFileSync, copyFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { describe, test } from "node:test";
-import { endProcess } from "../../../../tools/process.ts";
 import { openAnyDatabase } from "../support/database.ts";
 import { checkEvents, eventsOf, secret } from "../support/runs.ts";
 import { createScriptedAgent } from "../support/scripted_agent.ts";
 import { checkTally, emptyTally, tallyRun } from "./ledger.ts";
-import { type Place, withPlace } from "./place.ts";
+import { kill, type Place, withPlace } from "./place.ts";
 
 const isFull = process.env["CAUSEWAY_KILLS"] === "full";
 const copies = isFull ? 40 : 4;
@@ -96,9 +94,7 @@ describe("a machine that loses its power", () => {
             const reader = await place.openReader(disk.path);
             for (const id of disk.accepted) tallyRun(tally, await reader.get(id), all);
             await reader.close();
-            const ended = once(child, "exit");
-            endProcess(child);
-            await ended;
+            await kill(child);
           }
           checkTally(tally, `${runtime}, ${copies} cuts`);
         });

@@ -3,15 +3,13 @@
  * file. `CAUSEWAY_KILLS=full` does it on three runtimes. That of an object is in `workerd_local_test.ts`.
  */
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { once } from "node:events";
 
 import process from "node:process";
 import { describe, test } from "node:test";
-import { endProcess } from "../../../../tools/process.ts";
 import { openAnyDatabase } from "../support/database.ts";
 import { eventsOf, secret } from "../support/runs.ts";
 import { idOf } from "./plan.ts";
-import { judge, withPlace } from "./place.ts";
+import { countUnderWay, judge, kill, withPlace } from "./place.ts";
 
 const isFull = process.env["CAUSEWAY_KILLS"] === "full";
 const skip = "Bun" in globalThis ? false : "Bun kills the processes of all three runtimes";
@@ -28,15 +26,11 @@ describe("a new version of the program", () => {
           await place.accept(12);
           const reader = await place.openReader();
           const tail = eventsOf(reader, idOf(0));
-          const open = async (): Promise<number> =>
-            (await reader.list({ limit: 100 })).filter(({ end }) => !end).length;
           for (const [at, child] of keepers.entries()) {
             // A machine that is slow in starting programs has ended the runs of before by now: there are newer ones.
             await place.accept(at === 0 ? 12 : 20);
-            const ended = once(child, "exit");
-            endProcess(child);
-            await ended;
-            assert(await open() > 0, "runs are under way");
+            await kill(child);
+            assert(await countUnderWay(reader) > 0, "runs are under way");
             // While the first one comes, the other one goes on with the old program over the new tables.
             keepers[at] = await place.start(8, { version: 2 });
           }
