@@ -88,6 +88,7 @@ class KeptRuns implements DurableRuns {
       limits: settings.limits,
       owner: randomHex(this.#random, 12),
       logger: options.logger,
+      renew: (now) => this.#watch.renew(now),
       changed: (id) => this.#wakers.wake(id),
     };
     const { agents, onAlarm } = options;

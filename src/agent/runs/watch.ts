@@ -51,6 +51,8 @@ export class Watch {
   readonly #holdings = new Map<string, Holding>();
   #isWatching = false;
   #callOff: (() => void) | undefined;
+  /** When leases are put off next, by the monotonic clock. */
+  #renewAt = -Infinity;
   /** When it is looked around next, by the monotonic clock. */
   #lookAt = 0;
   #closing: Promise<void> | undefined;
@@ -95,6 +97,17 @@ export class Watch {
     this.#lookAround();
     await this.arm();
     return this.#nextAlarm();
+  }
+
+  /** Puts the ends of leases off, unless that was just done: timers are late where a process is busy. */
+  renew(now: number): void {
+    if (this.#keeping.clock.monotonic() >= this.#renewAt) this.#renew(now);
+  }
+
+  #renew(now: number): void {
+    const { database, clock, owner } = this.#keeping;
+    this.#renewAt = clock.monotonic() + this.#look;
+    renewLeases(database, owner, now + this.#lease);
   }
 
   /** Takes what is due, at once. What fails there is tried again with the next look. */
@@ -221,7 +234,7 @@ export class Watch {
     const now = clock.now();
     const owned = database.transaction(() => {
       const owned = ownedRuns(database, owner);
-      if (owned.size > 0) renewLeases(database, owner, now + this.#lease);
+      if (owned.size > 0) this.#renew(now);
       for (const [id, epoch] of owned) if (this.#holdings.get(id)?.epoch !== epoch) this.#release(id, now);
       return owned;
     });

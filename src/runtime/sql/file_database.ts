@@ -9,6 +9,7 @@ import type { SqlCipher, SqlDatabase, SqlRow, SqlValue } from "../../ports.ts";
 import { McpError } from "../../protocol/errors.ts";
 import { fileError } from "../stores/file_access.ts";
 import { findCipher } from "./cipher.ts";
+import { insist } from "./patience.ts";
 import { checkValue } from "./transaction_value.ts";
 
 /** Options of `openDatabase`. */
@@ -23,10 +24,6 @@ export interface SqlEngine {
   run(sql: string, parameters: readonly SqlValue[]): void;
   close(): void;
 }
-
-/** How often the change to a write-ahead log is tried: processes that open a new file at once are in each other's way. */
-const tries = 100;
-const triesPause = 20;
 
 /**
  * Opens a file: for its owner alone, with a write-ahead log that is on the disk before a statement has ended.
@@ -52,10 +49,11 @@ export async function openFileDatabase(
   let engine: SqlEngine | undefined;
   try {
     engine = create(path);
-    engine.run(`pragma busy_timeout = ${busyTimeout}`, []);
-    if (!inMemory) await useLog(engine);
+    engine.run("pragma busy_timeout = 0", []);
+    const database = new EngineDatabase(engine, busyTimeout);
+    if (!inMemory) useLog(database);
     engine.run("pragma synchronous = full", []);
-    return new EngineDatabase(engine);
+    return database;
   } catch (cause) {
     engine?.close();
     throw new McpError(`Cannot open the database "${path}": ${textOf(cause)}`, { cause });
@@ -65,26 +63,31 @@ export async function openFileDatabase(
 /** A database over an engine. */
 class EngineDatabase implements SqlDatabase {
   readonly #engine: SqlEngine;
+  readonly #busyTimeout: number;
   readonly cipher: SqlCipher | undefined = findCipher();
   #depth = 0;
   #isOpen = true;
 
-  constructor(engine: SqlEngine) {
+  constructor(engine: SqlEngine, busyTimeout: number) {
     this.#engine = engine;
+    this.#busyTimeout = busyTimeout;
   }
 
+  // Within a transaction the file is this one's: nothing has to be waited for.
   all(sql: string, ...parameters: readonly SqlValue[]): readonly SqlRow[] {
-    return this.#engine.all(sql, parameters);
+    if (this.#depth > 0) return this.#engine.all(sql, parameters);
+    return insist(this.#busyTimeout, () => this.#engine.all(sql, parameters));
   }
 
   run(sql: string, ...parameters: readonly SqlValue[]): void {
-    this.#engine.run(sql, parameters);
+    if (this.#depth > 0) return this.#engine.run(sql, parameters);
+    insist(this.#busyTimeout, () => this.#engine.run(sql, parameters));
   }
 
   transaction<Value>(work: () => Value): Value {
     if (this.#depth > 0) return checkValue(work());
     // At once as a writer: who only becomes one in the middle can be refused.
-    this.#engine.run("begin immediate", []);
+    this.run("begin immediate");
     this.#depth++;
     try {
       const value = checkValue(work());
@@ -137,16 +140,14 @@ async function makePrivate(path: string): Promise<void> {
   }
 }
 
-async function useLog(engine: SqlEngine): Promise<void> {
-  for (let left = tries; engine.all("pragma journal_mode", [])[0]?.["journal_mode"] !== "wal"; left--) {
-    try {
-      const mode = engine.all("pragma journal_mode = wal", [])[0]?.["journal_mode"];
-      if (mode !== "wal") throw new McpError(`it keeps no write-ahead log (journal_mode is ${String(mode)})`);
-    } catch (error) {
-      if (left === 0 || !/locked|busy/i.test(textOf(error))) throw error;
-      await new Promise<void>((resolve) => void setTimeout(resolve, triesPause));
-    }
-  }
+function useLog(database: SqlDatabase): void {
+  if (journalOf(database, "journal_mode") === "wal") return;
+  const mode = journalOf(database, "journal_mode = wal");
+  if (mode !== "wal") throw new McpError(`it keeps no write-ahead log (journal_mode is ${String(mode)})`);
+}
+
+function journalOf(database: SqlDatabase, pragma: string): SqlValue | undefined {
+  return database.all(`pragma ${pragma}`)[0]?.["journal_mode"];
 }
 
 function textOf(error: unknown): string {

@@ -1,12 +1,14 @@
 /** Runs that are kept: started, asked, answered, cancelled, ended. */
 import { test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import type { RunnableAgent } from "../../../src/agent/mod.ts";
+import type { DurableRuns, RunnableAgent, RunWorld } from "../../../src/agent/mod.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 import { describeKinds } from "../../support/runs/describe_kinds.ts";
-import { emptyDatabase, skip } from "./support/database.ts";
+import { emptyDatabase, meddleWith, skip } from "./support/database.ts";
 import { checkEvents, eventsOf, Ledger, reach, start } from "./support/runs.ts";
 import { agentOf, ask, createScriptedAgent } from "./support/scripted_agent.ts";
+
+type AgentWork = (world: RunWorld) => Promise<string>;
 
 const usage = { inputTokens: 0, outputTokens: 0 };
 
@@ -113,6 +115,60 @@ describeKinds("runs that are kept", ({ createRuns, withRuns }) => {
     assertEquals(await there.answer(id, "live?", { action: "accept" }), "taken");
     const end = (await clock.until(eventsOf(there, id))).at(-1)?.event;
     assertEquals([begun, end?.type === "succeeded" && end.text], [1, "accept"]);
+    await Promise.all([here.close(), there.close()]);
+    database.close?.();
+  });
+
+  test("what comes in from another process while a run is about to be left is not overlooked", { skip }, async () => {
+    const waits: [AgentWork, (runs: DurableRuns, id: string) => Promise<unknown>][] = [
+      [
+        async (world) => (await ask(world, "well?")).action,
+        (runs, id) => runs.answer(id, "well?", { action: "accept" }),
+      ],
+      [
+        async ({ steps }) => String((await steps.waitForEvent("mail", { type: "mail" })).payload),
+        (runs, id) => runs.send(id, "mail", "accept"),
+      ],
+    ];
+    for (const [work, give] of waits) {
+      const database = await emptyDatabase();
+      const clock = new VirtualClock();
+      const agents = { agent: agentOf(work) };
+      const there = createRuns({ database, agents, clock, watchdog: 500 });
+      let given: Promise<unknown> | undefined;
+      let isIdle = false;
+      // Just before the transaction in which the run is left.
+      const before = (sql: string): void => {
+        if (isIdle && sql === "begin") given ??= give(there, id);
+      };
+      const here = createRuns({ database: meddleWith(database, { before }), agents, clock, watchdog: 500 });
+      const { id } = await here.start(start);
+      await clock.advance(20);
+      isIdle = true;
+      const end = (await clock.until(eventsOf(here, id))).at(-1)?.event;
+      assert(given !== undefined && end?.type === "succeeded" && end.text === "accept", JSON.stringify(end));
+      await Promise.all([here.close(), there.close()]);
+      database.close?.();
+    }
+  });
+
+  test("a process that is too busy for its timers keeps its runs while it writes", { skip }, async () => {
+    const database = await emptyDatabase();
+    const clock = new VirtualClock();
+    let begun = 0;
+    const pause = (): Promise<void> => new Promise((resolve) => void clock.schedule(resolve, 100));
+    const agent = agentOf(async ({ steps }) => {
+      begun++;
+      for (let step = 0; step < 30; step++) await steps.do(`step:${step}`, { repeatable: true }, pause);
+      return "done";
+    });
+    const busy = { now: () => clock.now(), monotonic: () => clock.monotonic(), schedule: () => () => {} };
+    const here = createRuns({ database, agents: { agent }, clock: busy, watchdog: 500 });
+    const there = createRuns({ database, agents: { agent }, clock, watchdog: 500 });
+    await there.resume();
+    const { id } = await here.start(start);
+    const end = (await clock.until(eventsOf(there, id))).at(-1)?.event;
+    assertEquals([begun, end?.type === "succeeded" && end.text], [1, "done"]);
     await Promise.all([here.close(), there.close()]);
     database.close?.();
   });

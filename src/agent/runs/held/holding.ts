@@ -24,6 +24,8 @@ export interface Keeping {
   /** Names this process among those that share the database. */
   readonly owner: string;
   readonly logger: Logger | undefined;
+  /** Puts the ends of leases off where it is time to: who writes is alive. Called within each transaction. */
+  renew(now: number): void;
   /** Is told that there is something new of a run. */
   changed(id: string): void;
 }
@@ -36,6 +38,8 @@ export interface Wait {
   readonly kind: "answer" | "event" | "time";
   /** When it is over by itself. */
   readonly until: number | undefined;
+  /** Whether it can be settled now. Nothing is changed. */
+  isReady(now: number): boolean;
   /** Settles it, when that can be done now. */
   settle(now: number): boolean;
   /** Gives it up. */
@@ -125,6 +129,7 @@ export class Holding {
       this.#forgetTold();
       const now = clock.now();
       database.transaction(() => {
+        this.keeping.renew(now);
         const run = this.#own();
         saveProgress(database, run, { ...work(appendEvents(database, run, told, limits), now), updatedAt: now });
       });
@@ -195,6 +200,7 @@ export class Holding {
       for (const wait of [...this.#waits]) {
         if (this.#waits.has(wait) && wait.settle(this.keeping.clock.now())) this.#waits.delete(wait);
       }
+      this.#considerLeaving();
     });
   }
 
@@ -287,19 +293,22 @@ export class Holding {
   #leaveWaiting(): void {
     const isIdle = this.#busy === 0 && this.#waits.size > 0 && ![...this.#waits].some(({ isLive }) => isLive);
     if (!isIdle || this.#reason) return;
-    const before = this.#waits.size;
-    this.poll();
-    if (this.#reason || this.#waits.size < before) return;
-    const kinds = new Set([...this.#waits].map(({ kind }) => kind));
-    const times = [...this.#waits].map(({ until }) => until);
+    const waits = [...this.#waits];
+    const kinds = new Set(waits.map(({ kind }) => kind));
+    const times = waits.map(({ until }) => until);
     const { database } = this.keeping;
+    let isReady = false;
     this.quietly(() => {
-      this.write((run) => {
+      this.write((run, now) => {
+        // Another process may have stored an answer until now; from now on it sees that nobody has the run.
+        isReady = waits.some((wait) => wait.isReady(now));
+        if (isReady) return run;
         const asked = kinds.has("answer") ? waitingState(openQuestions(database, run.id)) : "running";
         const state = asked === "running" && kinds.has("event") ? "needs_input" : asked;
         return { ...run, state, owner: undefined, wakeAt: wakeOf(database, run, times) };
       });
     });
+    if (isReady) return this.poll();
     this.leave("waiting");
     this.keeping.changed(this.id);
   }

@@ -66,7 +66,8 @@ export class HeldSteps implements Steps {
     if (!kept) this.#keepNew(name, { repeatable: true }, "finish", String(until));
     const isLive = until - clock.now() <= shortSleep;
     if (until <= clock.now()) return;
-    await this.#wait<void>({ kind: "time", isLive, until }, (now) => now >= until ? { value: undefined } : undefined);
+    const isReady = (now: number): boolean => now >= until;
+    await this.#wait<void>({ kind: "time", isLive, until, isReady }, () => ({ value: undefined }));
   }
 
   async waitForEvent(
@@ -80,9 +81,8 @@ export class HeldSteps implements Steps {
     if (kept) return this.#recall(name, kept);
     // When it began is kept, so that a restart does not begin the time-out again.
     const until = timeout === undefined ? undefined : this.#startOf(name, clock.now()) + timeout;
-    return await this.#wait({ kind: "event", isLive: false, until }, (now) => {
-      const isOver = until !== undefined && now >= until;
-      if (!isOver && !hasSignal(database, id, type)) return undefined;
+    const isReady = (now: number): boolean => (until !== undefined && now >= until) || hasSignal(database, id, type);
+    return await this.#wait({ kind: "event", isLive: false, until, isReady }, () => {
       let outcome: { value: { payload: unknown } } | { error: Error } = {
         error: new TimeoutError("call", timeout ?? 0),
       };
@@ -215,15 +215,15 @@ export class HeldSteps implements Steps {
   }
 
   #wait<Value>(
-    shape: Pick<Wait, "kind" | "isLive" | "until">,
-    look: (now: number) => { value: Value } | { error: Error } | undefined,
+    shape: Pick<Wait, "kind" | "isLive" | "until" | "isReady">,
+    take: () => { value: Value } | { error: Error },
   ): Promise<Value> {
     return new Promise((resolve, reject) => {
       const wait: Wait = {
         ...shape,
         settle(now) {
-          const found = look(now);
-          if (found === undefined) return false;
+          if (!shape.isReady(now)) return false;
+          const found = take();
           if ("error" in found) reject(found.error);
           else resolve(found.value);
           return true;

@@ -67,8 +67,11 @@ export class HeldWorld implements RunWorld {
     const held = this.#held;
     const { keeping: { database, changed }, id: run } = held;
     return new Promise((resolve, reject) => {
+      const isAnswered = (): boolean => findQuestion(database, run, id)?.answeredAt !== undefined;
+      const isOver = (now: number): boolean => expiresAt !== undefined && now >= expiresAt;
+      const isReady = (now: number): boolean => isOver(now) || isAnswered();
       const settle = (now: number): boolean => {
-        if (expiresAt !== undefined && now >= expiresAt && !readAnswer(database, run, id)) {
+        if (isOver(now) && !isAnswered()) {
           held.write((row) => expireQuestions(database, row, now));
           changed(run);
         }
@@ -82,15 +85,16 @@ export class HeldWorld implements RunWorld {
         signal?.removeEventListener("abort", abort);
         reject(error);
       };
-      const wait: Wait = { kind: "answer", isLive, until: expiresAt, settle, give };
+      const wait: Wait = { kind: "answer", isLive, until: expiresAt, isReady, settle, give };
       const abort = (): void => {
         held.unwait(wait);
         reject(signal?.reason);
         // Nobody waits for it any more: it is over, as a no.
         if (held.isLeft) return;
         held.quietly(() => {
-          if (readAnswer(database, run, id)) return;
-          held.write((row, now) => answerQuestion(database, row, id, { answer: { action: "cancel" }, now }));
+          held.write((row, now) =>
+            isAnswered() ? row : answerQuestion(database, row, id, { answer: { action: "cancel" }, now })
+          );
           changed(run);
         });
       };

@@ -73,7 +73,6 @@ describe("processes that are killed", () => {
         await new Promise((resolve) => setTimeout(resolve, 5 + Math.random() * 100));
         await renew(kills % 2);
       }
-      await place.finish(reader);
       await judge(place, `bun, ${crowd.runs} runs at once, ${crowd.kills} kills`, [], reader);
       for (const [at, tail] of tails.entries()) {
         checkTail(await tail, await eventsOf(reader, idOf(at === 0 ? 0 : crowd.runs - 1)));

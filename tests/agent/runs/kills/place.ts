@@ -53,6 +53,8 @@ export class Place {
   readonly #running: Set<ChildProcess> = new Set();
   problems = "";
   #next = 0;
+  /** Why a process ended that nobody had killed. */
+  #endedEarly: Error | undefined;
 
   /** @param programs The program, and the one that takes its place. */
   constructor(
@@ -99,7 +101,12 @@ export class Place {
     await new Promise<void>((resolve, reject) => {
       child.once("exit", () => reject(new Error(`A keeper ended early: ${this.problems}`)));
       lines?.on("line", (line) => {
-        if (line === "ready") resolve();
+        if (line === "ready") {
+          child.once("exit", (code, signal) => {
+            if (signal === null) this.#endedEarly = new Error(`A keeper ended with ${code}: ${this.problems}`);
+          });
+          resolve();
+        }
         const [word, id = ""] = line.split(" ");
         if (word === "accepted") this.accepted.add(id);
       });
@@ -123,15 +130,20 @@ export class Place {
 
   /** Waits until the first runs are accepted. */
   async accept(count: number): Promise<void> {
-    while (!this.accepted.has(idOf(count - 1))) await new Promise((resolve) => setTimeout(resolve, 2));
+    while (!this.accepted.has(idOf(count - 1))) await this.#wait(2);
   }
 
   /** Waits until all that was accepted has ended. */
   async finish(runs: Runs): Promise<void> {
     const until = Date.now() + this.#patience;
     for (const id of this.accepted) {
-      while (!(await runs.get(id))?.end && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 20));
+      while (!(await runs.get(id))?.end && Date.now() < until) await this.#wait(20);
     }
+  }
+
+  async #wait(milliseconds: number): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, milliseconds));
+    if (this.#endedEarly) throw this.#endedEarly;
   }
 
   stop(): void {
@@ -148,7 +160,7 @@ export async function countUnderWay(runs: Runs): Promise<number> {
 
 /** Kills a process, and waits until it is gone. */
 export async function kill(child: ChildProcess | undefined): Promise<void> {
-  if (!child) return;
+  if (!child || child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, "exit");
   endProcess(child);
   await ended;

@@ -44,7 +44,7 @@ export async function openAnyDatabase(path: string): Promise<SqlDatabase> {
 
 /** What happens to each statement. */
 export interface Meddler {
-  /** Before a statement, or the end of a transaction (`commit`). */
+  /** Before a statement, or a transaction (`begin`) or its end (`commit`). */
   before?(sql: string, parameters: readonly SqlValue[]): void;
   /** After it. */
   after?(sql: string, parameters: readonly SqlValue[]): void;
@@ -64,6 +64,7 @@ export function meddleWith(database: SqlDatabase, meddler: Meddler): SqlDatabase
     run: (sql, ...parameters) => watched(sql, parameters, () => database.run(sql, ...parameters)),
     transaction(work) {
       if (depth > 0) return work();
+      meddler.before?.("begin", []);
       depth++;
       let value: ReturnType<typeof work>;
       try {
