@@ -83,6 +83,8 @@ export interface SpawnedProcess {
   closeInput(): void;
   /** Sends a signal to the whole process group; harmless when it has ended. */
   kill(signal: "SIGTERM" | "SIGKILL"): void;
+  /** Whether the process has ended, or has let go of all its output: `exit` is about to be told. Default: nobody knows. */
+  isEnding?(): boolean;
 }
 
 /**

@@ -103,6 +103,7 @@ export const commandSpawn: Spawn = async (command, events) => {
     },
     closeInput,
     kill: (signal) => books.kill(signal),
+    isEnding: () => books.isEnding,
   };
 };
 

@@ -53,9 +53,13 @@ export interface StdioChannel extends Channel {
   stderr(): string;
 }
 
-/** How long the end of the process waits for the rest of its output, and the end of its output for the process; ms. */
+/**
+ * How long the end of the process waits for the rest of its output, and the end of its output for the process: longer where
+ * there is nothing else that it could be about. Milliseconds.
+ */
 const outputGrace = 100;
 const exitGrace = 40;
+const endingGrace = 160;
 const killGrace = 10;
 const keptStderr = 64 * 1024;
 const shownStderr = 2048;
@@ -185,7 +189,9 @@ class ProcessChannel implements StdioChannel {
   }
 
   async #closedOutput(): Promise<void> {
-    await this.#until(() => this.#status !== undefined, exitGrace);
+    const hasExited = () => this.#status !== undefined;
+    await this.#until(hasExited, exitGrace);
+    if (this.#process?.isEnding?.()) await this.#until(hasExited, endingGrace);
     if (this.#status || this.#over) return;
     // One that ends slowly has often said why.
     const said = this.#heard ? "" : this.#lastWords("");

@@ -191,6 +191,23 @@ export function spawnSuite(name: string, spawn: Spawn): void {
   });
 
   describe(`${name}: ending`, () => {
+    test("that it is about to be told is known once all output has ended, or the process", async () => {
+      const shell = (script: string) => start({ command: "sh", args: ["-c", script] });
+      const half = await shell("exec >&-; read line; exec 2>&-; read line");
+      await until(() => half.heard.ends > 0, "the end of the output");
+      assertEquals(half.started.isEnding?.(), false);
+      await half.started.write("on\n");
+      await until(() => half.started.isEnding?.() === true, "the end of both outputs");
+      assertEquals(half.heard.exits, []);
+      await half.started.write("on\n");
+      await over(half.heard);
+      const other = await shell("read line; sleep 5 & exit 3");
+      assertEquals(other.started.isEnding?.(), false);
+      await other.started.write("on\n");
+      await until(() => other.started.isEnding?.() === true, "the end of the process");
+      await over(other.heard);
+    });
+
     test("the exit code is told", async () => {
       const { heard } = await start(child("exit", "7", "last words"));
       await over(heard);

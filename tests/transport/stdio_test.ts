@@ -43,7 +43,12 @@ async function play(ports: Partial<StdioPorts> = {}, command: Partial<StdioComma
   const done: string[] = [];
   const ends: (McpError | undefined)[] = [];
   const texts: string[] = [];
-  const state: { command?: SpawnCommand; events?: ProcessEvents; write?: () => void | Promise<void> } = {};
+  const state: {
+    command?: SpawnCommand;
+    events?: ProcessEvents;
+    write?: () => void | Promise<void>;
+    isEnding?: () => boolean;
+  } = {};
   const channel = createStdioChannel({ command: "server", ...command }, {
     clock,
     spawn(given, events) {
@@ -57,6 +62,7 @@ async function play(ports: Partial<StdioPorts> = {}, command: Partial<StdioComma
         },
         closeInput: () => void done.push(`${clock.now()} close input`),
         kill: (signal) => void done.push(`${clock.now()} ${signal}`),
+        isEnding: () => state.isEnding?.() ?? false,
       });
     },
     ...ports,
@@ -129,6 +135,19 @@ describe("stdio: the ladder on a clock moved by hand", () => {
     second.events.exit({ code: 1, signal: null });
     await second.clock.pass(5_000);
     assertEquals(second.ends.length, 1);
+  });
+
+  test("the end of all output waits 160 ms more: a busy machine is slow to tell of an exit", async () => {
+    for (const [isTold, reason] of [[true, PeerExitedError], [false, ConnectionClosedError]] as const) {
+      const { events, state, clock, ends } = await play();
+      state.isEnding = () => true;
+      events.outputEnd();
+      await clock.pass(199);
+      assertEquals(ends, []);
+      if (isTold) events.exit({ code: 1, signal: null });
+      await clock.pass(1);
+      assert(ends[0] instanceof reason);
+    }
   });
 });
 

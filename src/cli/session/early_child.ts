@@ -75,6 +75,7 @@ export class EarlyChild implements AsyncDisposable {
         });
       },
       kill: (signal) => child.kill(signal),
+      isEnding: () => child.isEnding?.() ?? false,
     };
   };
 

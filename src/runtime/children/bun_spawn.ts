@@ -82,6 +82,7 @@ export const bunSpawn: Spawn = async (command, events) => {
     },
     closeInput,
     kill: (signal) => books.kill(signal),
+    isEnding: () => books.isEnding,
   };
 };
 

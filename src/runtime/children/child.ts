@@ -101,6 +101,11 @@ export class ChildBooks {
     this.#letGo = letGo;
   }
 
+  /** Whether its end is about to be told: on a busy machine the system takes its time between these. */
+  get isEnding(): boolean {
+    return this.ended || (this.#outputEnded && this.#errorEnded);
+  }
+
   /** The standard output has ended. */
   outputEnd(): void {
     if (this.#outputEnded) return;

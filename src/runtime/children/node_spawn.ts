@@ -63,6 +63,7 @@ export const nodeSpawn: Spawn = async (command, events) => {
       },
       closeInput: () => void stdin.end(),
       kill: (signal) => books.kill(signal),
+      isEnding: () => books.isEnding,
     });
   });
 };
