@@ -39,3 +39,14 @@ export class TestStore implements Store {
     await Promise.resolve();
   }
 }
+
+/** One that can compare, too. */
+export class ComparingStore extends TestStore {
+  async compareAndSet(key: string, expected: string | undefined, value: string | undefined): Promise<boolean> {
+    await this.held;
+    if (this.texts.get(key) !== expected) return false;
+    if (value === undefined) this.texts.delete(key);
+    else this.texts.set(key, value);
+    return true;
+  }
+}

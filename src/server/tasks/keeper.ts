@@ -40,6 +40,9 @@ export interface TaskWork {
 
 type Change = (record: TaskRecord) => Partial<TaskRecord>;
 
+/** How long the end of a task that could not be written down waits to be tried again, in milliseconds. */
+const pauses = [0, 1_000, 3_000] as const;
+
 /** What is said of a task whose process has died. */
 const lapsed = "The process that ran this task has ended before it: nobody knows how far it came";
 
@@ -49,6 +52,8 @@ export class TaskKeeper {
   readonly #parts: ServerParts;
   readonly #runs = new Map<string, TaskRun>();
   readonly #listeners = new Map<string, Set<(record: TaskRecord) => void>>();
+  /** What the store may not have yet. */
+  readonly #creating = new Set<string>();
   /** Vouches for all that runs here. */
   readonly #beat: Beat;
 
@@ -57,7 +62,7 @@ export class TaskKeeper {
     this.options = options;
     this.#parts = parts;
     this.#beat = createBeat(parts.clock, options.lease / 3, () => {
-      for (const taskId of this.#runs.keys()) void this.#renew(taskId);
+      for (const taskId of this.#runs.keys()) if (!this.#creating.has(taskId)) void this.#renew(taskId);
       return this.#runs.size > 0;
     });
   }
@@ -90,11 +95,14 @@ export class TaskKeeper {
     };
     const run = new TaskRun(taskId, owner, (run) => this.#writeQuestions(run));
     this.#runs.set(taskId, run);
+    this.#creating.add(taskId);
     try {
       await store.create(record);
     } catch (error) {
       this.#runs.delete(taskId);
       throw error instanceof TaskStoreFullError ? busy("no more tasks can be kept") : error;
+    } finally {
+      this.#creating.delete(taskId);
     }
     if (changed) this.watch([taskId], changed);
     this.#beat.start();
@@ -200,15 +208,24 @@ export class TaskKeeper {
       outcome = { status: "failed", statusMessage: told.message, error: told };
     }
     run.end(new Error("The task has ended"));
-    try {
-      const written = await this.#write(taskId, () => ({ ...outcome, inputRequests: undefined }));
-      if (!written && this.#listeners.has(taskId)) this.#heard(taskId, await this.options.store.get(taskId));
-    } catch (error) {
-      this.#log("The end of a task could not be written down", error);
-      // The result may be more than the store takes.
-      await this.#write(taskId, () => failure("How this task has ended could not be kept")).catch(() => {});
-    }
+    await this.#writeEnd(taskId, { ...outcome, inputRequests: undefined });
     this.#runs.delete(taskId);
+  }
+
+  /** Writes down how a task has ended. A store that fails once does not lose what was done. */
+  async #writeEnd(taskId: string, outcome: Partial<TaskRecord>): Promise<void> {
+    for (const pause of pauses) {
+      try {
+        const written = await this.#write(taskId, () => outcome);
+        if (!written && this.#listeners.has(taskId)) this.#heard(taskId, await this.options.store.get(taskId));
+        return;
+      } catch (error) {
+        this.#log("The end of a task could not be written down", error);
+      }
+      await new Promise<void>((resolve) => void this.#parts.clock.schedule(resolve, pause));
+    }
+    // The result may be more than the store takes.
+    await this.#write(taskId, () => failure("How this task has ended could not be kept")).catch(() => {});
   }
 
   /** What is kept of a task; one whose process has died has failed. */

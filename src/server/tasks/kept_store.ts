@@ -44,8 +44,8 @@ interface Entry {
  * by every process with the same store. A task itself does not outlive its process: it is `failed` when the time has passed
  * for which that process vouched for it (`lease` of `createTasks`).
  *
- * A task has one text of its own, and each owner a list. Changes of one process never overtake each other; of two changes to
- * one task in two processes in the same moment the last one stays, since a `Store` cannot compare. When an owner's list is
+ * A task has one text of its own, and each owner a list. Changes of one process never overtake each other, and those of several
+ * do not where the store has `compareAndSet`: without it the last of two changes in the same moment stays. When an owner's list is
  * full, the oldest task that has ended is forgotten for a new one.
  *
  * @param store Where they are kept.
@@ -87,10 +87,16 @@ class KeptTaskStore implements TaskStore {
     const list = await this.#listKey(record.owner);
     // The list first: what is in no list would never be forgotten.
     await this.#alone(list, async () => {
-      const kept = await this.#makeRoom(await this.#entries(list));
-      // Also when the list was empty meanwhile: pages go by it.
-      const number = Math.max((kept.at(-1)?.number ?? 0) + 1, createdAt);
-      await this.#set(list, [...kept, { number, taskId, until: createdAt + ttl }]);
+      for (;;) {
+        const text = await this.#get(list);
+        const { kept, gone } = await this.#makeRoom(entriesOf(text));
+        // Also when the list was empty meanwhile: pages go by it.
+        const number = Math.max((kept.at(-1)?.number ?? 0) + 1, createdAt);
+        const next = JSON.stringify([...kept, { number, taskId, until: createdAt + ttl }]);
+        if (await this.#swap(list, text, next)) {
+          return await Promise.all(gone.map((entry) => this.#drop(this.#taskKey(entry.taskId))));
+        }
+      }
     });
     await this.#set(this.#taskKey(taskId), record);
   }
@@ -107,10 +113,9 @@ class KeptTaskStore implements TaskStore {
     const { taskId, version } = record;
     if (!isId(taskId)) return Promise.resolve(false);
     return this.#alone(this.#taskKey(taskId), async () => {
-      const kept = await this.#read(taskId);
-      if (kept?.version !== version - 1) return false;
-      await this.#set(this.#taskKey(taskId), record);
-      return true;
+      const text = await this.#get(this.#taskKey(taskId));
+      if (text === undefined || recordOf(text, taskId).version !== version - 1) return false;
+      return await this.#swap(this.#taskKey(taskId), text, JSON.stringify(record));
     });
   }
 
@@ -121,16 +126,20 @@ class KeptTaskStore implements TaskStore {
     if (!record) return;
     const list = await this.#listKey(record.owner);
     await this.#alone(list, async () => {
-      const entries = await this.#entries(list);
-      const rest = entries.filter((entry) => entry.taskId !== taskId);
-      if (rest.length < entries.length) await this.#setList(list, rest);
+      for (;;) {
+        const text = await this.#get(list);
+        const entries = entriesOf(text);
+        const rest = entries.filter((entry) => entry.taskId !== taskId);
+        if (rest.length === entries.length) return;
+        if (await this.#swap(list, text, rest.length ? JSON.stringify(rest) : undefined)) return;
+      }
     });
   }
 
   async list(owner: string, from: string | undefined, count: number): Promise<TaskPage | undefined> {
     if (from !== undefined && !/^\d{1,15}$/.test(from)) return undefined;
     const now = this.#options.clock.now();
-    const entries = await this.#entries(await this.#listKey(owner));
+    const entries = entriesOf(await this.#get(await this.#listKey(owner)));
     const rest = entries.filter(({ number, until }) => number > Number(from ?? 0) && now < until);
     const page = rest.slice(0, count);
     // One that cannot be read does not hide the others; who asks for it is told.
@@ -139,42 +148,37 @@ class KeptTaskStore implements TaskStore {
     return { records, next: rest.length > count ? String(page.at(-1)?.number) : undefined };
   }
 
-  /** The entries that stay when one more comes; what has had its time is forgotten. */
-  async #makeRoom(entries: readonly Entry[]): Promise<Entry[]> {
-    const { clock, max } = this.#options;
+  /** The entries that stay when one more comes, and those to be forgotten for it. */
+  async #makeRoom(entries: readonly Entry[]): Promise<{ kept: Entry[]; gone: Entry[] }> {
+    const { clock, max, timeout } = this.#options;
     const now = clock.now();
-    const over = entries.filter(({ until }) => until <= now);
-    await Promise.all(over.map(({ taskId }) => this.#drop(this.#taskKey(taskId))));
+    const gone = entries.filter(({ until }) => until <= now);
     const kept = entries.filter(({ until }) => until > now);
     for (let at = 0; kept.length >= max; at++) {
       const entry = kept[at];
       if (!entry) throw new TaskStoreFullError(`No more than ${max} tasks of one owner can be kept`);
-      const record = await this.#read(entry.taskId).catch(() => undefined);
-      if (record && !isEnded(record)) continue;
-      await this.#drop(this.#taskKey(entry.taskId));
+      const record = await this.#read(entry.taskId);
+      // Without a record it may just be coming about.
+      if (record ? !isEnded(record) : entry.number + timeout > now) continue;
+      gone.push(entry);
       kept.splice(at--, 1);
     }
-    return kept;
+    return { kept, gone };
   }
 
   async #read(taskId: string): Promise<TaskRecord | undefined> {
     const text = await this.#get(this.#taskKey(taskId));
-    if (text === undefined) return undefined;
-    const record = parse(text);
-    if (isRecord(record, taskId)) return record;
-    throw new Error("What the store holds of a task is no task");
+    return text === undefined ? undefined : recordOf(text, taskId);
   }
 
-  async #entries(list: string): Promise<Entry[]> {
-    const text = await this.#get(list);
-    if (text === undefined) return [];
-    const entries = parse(text);
-    if (Array.isArray(entries) && entries.every(isEntry)) return entries;
-    throw new Error("What the store holds of an owner's tasks is no list of them");
-  }
-
-  #setList(list: string, entries: readonly Entry[]): Promise<void> {
-    return entries.length ? this.#set(list, entries) : this.#drop(list);
+  /** Puts a text in the place of another; false when that was no longer there. A store that cannot compare is believed. */
+  #swap(key: string, from: string | undefined, to: string | undefined): Promise<boolean> {
+    const { store, timeout, clock } = this.#options;
+    return inTime(clock, timeout, async () => {
+      if (store.compareAndSet) return await store.compareAndSet(key, from, to);
+      await (to === undefined ? store.delete(key) : store.set(key, to));
+      return true;
+    });
   }
 
   #taskKey(taskId: string): string {
@@ -211,6 +215,19 @@ class KeptTaskStore implements TaskStore {
       if (this.#queues.get(key) === own) this.#queues.delete(key);
     }
   }
+}
+
+function recordOf(text: string, taskId: string): TaskRecord {
+  const record = parse(text);
+  if (isRecord(record, taskId)) return record;
+  throw new Error("What the store holds of a task is no task");
+}
+
+function entriesOf(text: string | undefined): Entry[] {
+  if (text === undefined) return [];
+  const entries = parse(text);
+  if (Array.isArray(entries) && entries.every(isEntry)) return entries;
+  throw new Error("What the store holds of an owner's tasks is no list of them");
 }
 
 function parse(text: string): unknown {

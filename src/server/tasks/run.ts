@@ -99,8 +99,11 @@ export class TaskRun {
       // The state goes before the handler: what it asks next comes after that.
       await this.#changed();
     } catch (error) {
-      // They can be answered once more.
-      for (const [key, question] of answered) this.#questions.set(key, question);
+      // They can be answered once more, unless nobody waits any more.
+      for (const [key, question] of answered) {
+        if (this.#over) question.reject(error);
+        else this.#questions.set(key, question);
+      }
       throw error;
     }
     for (const [key, question] of answered) if (!question.take(answers[key])) void this.#put(question);

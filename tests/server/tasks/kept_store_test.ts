@@ -221,7 +221,7 @@ for (const era of ["modern", "legacy"] as const) {
       await withPlace({ era, clock, server, tasks: process(texts, clock) }, async ({ client }) => {
         const task = await client.callToolTask("hold");
         held.release("x".repeat(20_000));
-        await clock.settle();
+        await clock.advance(5_000);
         const { status, statusMessage } = await task.get();
         assertEquals([status, statusMessage], ["failed", "How this task has ended could not be kept"]);
       });
