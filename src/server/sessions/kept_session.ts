@@ -124,7 +124,7 @@ export class KeptSession implements LegacyServing {
     if (this.#isKept && clock.monotonic() - this.#readAt >= fresh) {
       try {
         await this.#work;
-        const record = await this.#options.records.read(id);
+        const record = (await this.#options.records.read(id))?.record;
         if (!record) return false;
         this.#readAt = clock.monotonic();
         await this.#follow(this.#withUnwritten(record.lasting));
@@ -200,15 +200,19 @@ export class KeptSession implements LegacyServing {
 
   async #write(): Promise<void> {
     const { id, principal, records, clock } = this.#options;
-    if (this.#over) return;
-    // What another process has written meanwhile stays; what it has ended stays ended.
-    const record = this.#isKept ? await records.read(id) : undefined;
-    if (this.#isKept && !record) return;
-    const changes = [...this.#unwritten.values()];
-    const lasting = record ? this.#withUnwritten(record.lasting) : this.#lasting!;
-    await records.write(id, { principal, at: clock.now(), lasting }, () => this.#over);
-    this.#isKept = true;
-    for (const change of changes) if (this.#unwritten.get(change.of) === change) this.#unwritten.delete(change.of);
+    while (!this.#over) {
+      // What another process has written meanwhile stays; what it has ended stays ended.
+      const kept = this.#isKept ? await records.read(id) : undefined;
+      if (this.#isKept && !kept) return;
+      const changes = [...this.#unwritten.values()];
+      const lasting = kept ? this.#withUnwritten(kept.record.lasting) : this.#lasting!;
+      const record = { principal, at: clock.now(), lasting };
+      const isWritten = await records.write(id, record, () => this.#over, kept?.text);
+      this.#isKept = true;
+      if (!isWritten) continue;
+      for (const change of changes) if (this.#unwritten.get(change.of) === change) this.#unwritten.delete(change.of);
+      return;
+    }
   }
 }
 

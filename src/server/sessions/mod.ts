@@ -192,7 +192,7 @@ class KeptSessions extends SessionTable {
 
   async #wakeOnce(id: string, caller: SessionCaller): Promise<boolean> {
     const { auth } = caller;
-    const record = await this.#records.read(id);
+    const record = (await this.#records.read(id))?.record;
     if (!record || record.principal !== (auth?.principal ?? null)) return false;
     if (this.#isOver(record)) {
       await this.#forget(id);
@@ -227,7 +227,7 @@ class KeptSessions extends SessionTable {
 
   async #forgetIdle(id: string): Promise<void> {
     try {
-      const record = await this.#records.read(id);
+      const record = (await this.#records.read(id))?.record;
       if (record && this.#isOver(record)) await this.#records.delete(id);
     } catch (error) {
       this.#failed("A session could not be deleted from its store", error);

@@ -45,25 +45,34 @@ export class SessionRecords {
     this.#options = options;
   }
 
-  /** What is kept of a session; undefined when there is nothing. Throws when the store fails or holds something else. */
-  async read(id: string): Promise<SessionRecord | undefined> {
+  /**
+   * What is kept of a session, and the very text; undefined when there is nothing. Throws when the store fails or holds
+   * something else.
+   */
+  async read(id: string): Promise<{ readonly record: SessionRecord; readonly text: string } | undefined> {
     const key = await this.#key(id);
     // Many a store says null.
     const text = await this.#inTime(() => this.#options.store.get(key)) ?? undefined;
-    return text === undefined ? undefined : parse(text);
+    return text === undefined ? undefined : { record: parse(text), text };
   }
 
   /**
-   * Keeps a session. Throws when the store fails.
+   * Keeps a session; false when another process has changed it since it was read, where the store can tell. Throws when the
+   * store fails.
    *
    * @param isOver Whether it was ended meanwhile: a write that comes too late, when nobody waits for it, is taken back.
+   * @param before The text that was read; undefined for a new one.
    */
-  async write(id: string, record: SessionRecord, isOver: () => boolean): Promise<void> {
+  async write(id: string, record: SessionRecord, isOver: () => boolean, before?: string): Promise<boolean> {
     const key = await this.#key(id);
     const { store } = this.#options;
-    await this.#inTime(async () => {
-      await store.set(key, JSON.stringify(record));
+    return await this.#inTime(async () => {
+      const text = JSON.stringify(record);
+      const isWritten = store.compareAndSet
+        ? await store.compareAndSet(key, before, text)
+        : (await store.set(key, text), true);
       if (isOver()) await store.delete(key);
+      return isWritten;
     });
   }
 

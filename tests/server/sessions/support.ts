@@ -17,8 +17,12 @@ export interface Served {
 /** What processes share. */
 export class World {
   readonly clock: VirtualClock = new VirtualClock();
-  readonly store: TestStore = new TestStore();
+  readonly store: TestStore;
   #id = 0;
+
+  constructor(store: TestStore = new TestStore()) {
+    this.store = store;
+  }
 
   /** Begins a process. */
   serve(sessions: SessionOptions = {}, options: SessionStoreOptions = {}): Served {
