@@ -74,6 +74,8 @@ class KeptRuns implements DurableRuns {
   readonly #random: Random;
   readonly #wakers = new Wakers();
   readonly #watch: Watch;
+  /** Runs that are not certain to be kept yet: who starts one of them again waits too. */
+  readonly #starting = new Map<string, Promise<void>>();
   /** Whether what was written is kept, and nobody has to be told. */
   readonly #isAtOnce: boolean;
 
@@ -119,7 +121,8 @@ class KeptRuns implements DurableRuns {
       // Within the transaction: without an alarm there is no run.
       return { alarm: this.#watch.armNow() };
     });
-    if (made) await this.#confirm(id, made.alarm);
+    if (made) this.#starting.set(id, this.#confirm(id, made.alarm).finally(() => this.#starting.delete(id)));
+    await this.#starting.get(id);
     this.#watch.takeSoon();
     return this.#recordOf(id);
   }
@@ -127,7 +130,7 @@ class KeptRuns implements DurableRuns {
   get(id: string): Promise<RunRecord | undefined> {
     return promise(() => {
       const run = findRun(this.#keeping.database, id);
-      return run && toRecord(this.#keeping.database, run);
+      return run && this.#show(run);
     });
   }
 
@@ -143,7 +146,7 @@ class KeptRuns implements DurableRuns {
       }
       if (state !== undefined && !isRunState(state)) throw new TypeError(`"state" is ${JSON.stringify(state)}`);
       const { database } = this.#keeping;
-      return listRuns(database, { principal, state, limit, before }).map((run) => toRecord(database, run));
+      return listRuns(database, { principal, state, limit, before }).flatMap((run) => this.#show(run) ?? []);
     });
   }
 
@@ -216,9 +219,15 @@ class KeptRuns implements DurableRuns {
     return promise(() => {
       this.#checkOpen();
       const { database } = this.#keeping;
-      if (!this.#cancel(id, "forgotten")) return false;
-      database.transaction(() => deleteRun(database, id));
+      const isThere = database.transaction(() => {
+        if (!findRun(database, id)) return false;
+        deleteRun(database, id);
+        return true;
+      });
+      if (!isThere) return false;
+      this.#watch.holding(id)?.leave("ended");
       this.#wakers.wake(id);
+      this.#watch.arm();
       return true;
     });
   }
@@ -246,8 +255,26 @@ class KeptRuns implements DurableRuns {
       await database.sync?.();
       confirmRun(database, id, this.#clock.now());
     } catch (error) {
-      database.transaction(() => deleteRun(database, id));
-      throw error;
+      const isBegun = database.transaction(() => {
+        const run = findRun(database, id);
+        // Another process may have begun it, or ended it, meanwhile: then it is kept.
+        if (run && (run.state !== "accepted" || run.epoch > 0)) return true;
+        deleteRun(database, id);
+        return false;
+      });
+      if (!isBegun) throw error;
+    }
+  }
+
+  /** A run as it was read; what another process has deleted meanwhile is not there. */
+  #show(run: RunRow): RunRecord | undefined {
+    const { database } = this.#keeping;
+    try {
+      return toRecord(database, run);
+    } catch (error) {
+      const now = findRun(database, run.id);
+      if (now?.epoch === run.epoch && now.sequence === run.sequence) throw error;
+      return now && toRecord(database, now);
     }
   }
 

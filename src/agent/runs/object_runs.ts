@@ -26,7 +26,10 @@ export interface ObjectRunsOptions extends Omit<RunsOptions, "onAlarm" | "alone"
 
 /** Runs in a Durable Object. */
 export interface ObjectRuns extends DurableRuns {
-  /** Goes on: call it from the `alarm()` of the object. Never rejects, so that the platform's six tries are not used up. */
+  /**
+   * Goes on: call it from the `alarm()` of the object. So that the platform's six tries are not used up, it rejects only when
+   * no alarm could be set: then the platform is to try again.
+   */
   alarm(): Promise<void>;
 }
 
@@ -62,13 +65,20 @@ export function createObjectRuns({ storage, ...options }: ObjectRunsOptions): Ob
   const runs = openRuns(storage, options);
   const { clock = { now: () => Date.now() }, watchdog = 5_000, logger } = options;
   const alarm = async (): Promise<void> => {
+    let failed: { error: unknown } | undefined;
     try {
       // Before all else: whatever goes wrong now, it rings again.
       await storage.setAlarm(clock.now() + watchdog);
+    } catch (error) {
+      failed = { error };
+    }
+    try {
       await runs.resume();
     } catch (error) {
       logger?.({ level: "error", message: "Runs cannot go on", fields: { reason: String(error) } });
     }
+    // What went on may have set one.
+    if (failed && await storage.getAlarm().catch(() => null) === null) throw failed.error;
   };
   // Whatever woke the object up: what it held before goes on, and has an alarm.
   runs.resume().catch((error: unknown) => {

@@ -8,6 +8,9 @@ import { fillIn } from "../../protocol/limits.ts";
 import type { RunnableAgent } from "../loop/seam.ts";
 import type { Runs } from "./seam.ts";
 
+/** The largest `watchdog`, in milliseconds. */
+export const longestWatchdog = 600_000;
+
 /** How much is kept. A `LimitExceededError` names the one that was hit. */
 export interface RunLimits {
   /** Runs that have not ended (10,000). */
@@ -114,7 +117,7 @@ const defaultLimits: RunLimits = {
  */
 export function readSettings(options: RunsOptions): RunsSettings {
   const { watchdog = 5_000, retention = 2_592_000_000, drain = 1_000, alone = false } = options;
-  checkNumber("watchdog", watchdog, 100, 600_000);
+  checkNumber("watchdog", watchdog, 100, longestWatchdog);
   checkNumber("retention", retention, 0, Number.MAX_SAFE_INTEGER);
   checkNumber("drain", drain, 0, 600_000);
   const limits = fillIn(defaultLimits, options.limits);

@@ -92,7 +92,8 @@ export async function* tailEvents(
     signal?.throwIfAborted();
     const events = readEvents(database, id, last, page);
     for (const read of events) {
-      const found = read();
+      const found = readNow(read, () => findRun(database, id) !== undefined);
+      if (!found) return;
       last = found.sequence;
       yield found;
       if (isEnd(found.event)) return;
@@ -108,5 +109,15 @@ export async function* tailEvents(
     if (!run || run.endedAt !== undefined) return;
     await wakers.wait(id, { clock, most: isHere(id) ? undefined : pause, signal });
     pause = Math.min(pause * 2, pauses.most);
+  }
+}
+
+/** An event; undefined where its run was deleted since. */
+function readNow(read: () => RunEvent, isThere: () => boolean): RunEvent | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (isThere()) throw error;
+    return undefined;
   }
 }

@@ -6,7 +6,7 @@
 import { endFrom, endRun, expireQuestions } from "./changes.ts";
 import { execute } from "./held/execution.ts";
 import { Holding, type Keeping } from "./held/holding.ts";
-import type { FindAgent, RunsOptions, RunsSettings } from "./options.ts";
+import { type FindAgent, longestWatchdog, type RunsOptions, type RunsSettings } from "./options.ts";
 import { nextRunState } from "./states.ts";
 import { forgetLiveQuestions } from "./tables/questions.ts";
 import {
@@ -17,6 +17,7 @@ import {
   oldestEnd,
   outdatedRuns,
   ownedRuns,
+  postponeRun,
   renewLeases,
   type RunRow,
   saveRun,
@@ -34,6 +35,8 @@ export interface WatchOptions {
 
 /** Of the watchdog's interval: how long a lease is, and how often all is looked at. Together they are less than the whole. */
 const parts = { lease: 2 / 3, look: 1 / 5 } as const;
+/** The longest lease that any process may give, in milliseconds. */
+const longestLease = longestWatchdog * parts.lease;
 /** From how many deaths in a row on a run is kept apart, and for how many watchdog's intervals at most. */
 const suspicion = { deaths: 5, longest: 10 } as const;
 /**
@@ -55,9 +58,13 @@ export class Watch {
   #renewAt = -Infinity;
   /** When it is looked around next, by the monotonic clock. */
   #lookAt = 0;
+  /** Until when nothing is taken that another process has, by the monotonic clock. */
+  #calmUntil = -Infinity;
   #closing: Promise<void> | undefined;
   /** When the alarm rings; null: not at all; undefined: nobody knows. */
   #armed: number | null | undefined;
+  /** Settles when the alarm is set, while it is being set. */
+  #arming: Promise<void> | undefined;
   /** When old runs are looked for again, by the monotonic clock. */
   #tidyAt = -Infinity;
 
@@ -100,14 +107,15 @@ export class Watch {
   }
 
   /** Puts the ends of leases off, unless that was just done: timers are late where a process is busy. */
-  renew(now: number): void {
-    if (this.#keeping.clock.monotonic() >= this.#renewAt) this.#renew(now);
+  renew(now: number): (() => void) | undefined {
+    return this.#keeping.clock.monotonic() < this.#renewAt ? undefined : this.#renew(now);
   }
 
-  #renew(now: number): void {
+  /** What it gives is called after the commit: a renewal that was rolled back is none. */
+  #renew(now: number): () => void {
     const { database, clock, owner } = this.#keeping;
-    this.#renewAt = clock.monotonic() + this.#look;
     renewLeases(database, owner, now + this.#lease);
+    return () => this.#renewAt = clock.monotonic() + this.#look;
   }
 
   /** Takes what is due, at once. What fails there is tried again with the next look. */
@@ -126,7 +134,7 @@ export class Watch {
       const at = this.#nextAlarm();
       if (at === undefined ? this.#armed === null : this.#ringsBefore(at)) return;
       this.#armed = at ?? null;
-      await onAlarm(at);
+      await this.#tell(onAlarm, at);
     } catch (error) {
       this.#armed = undefined;
       logger?.({ level: "error", message: "The alarm cannot be set", fields: { reason: String(error) } });
@@ -137,12 +145,22 @@ export class Watch {
   armNow(): Promise<void> | undefined {
     const { onAlarm, settings } = this.#options;
     const at = this.#keeping.clock.now() + settings.watchdog;
-    if (!onAlarm || this.#ringsBefore(at)) return undefined;
+    if (!onAlarm) return undefined;
+    if (this.#ringsBefore(at)) return this.#arming;
     this.#armed = undefined;
-    const done = Promise.resolve(onAlarm(at));
+    const done = this.#tell(onAlarm, at);
     this.#armed = at;
     // Whoever starts the run waits for it, unless the run could not be kept.
     done.catch(() => this.#armed = undefined);
+    return done;
+  }
+
+  #tell(onAlarm: NonNullable<RunsOptions["onAlarm"]>, at: number | undefined): Promise<void> {
+    const done = this.#arming = Promise.resolve(onAlarm(at));
+    const forget = (): void => {
+      if (this.#arming === done) this.#arming = undefined;
+    };
+    done.then(forget, forget);
     return done;
   }
 
@@ -197,10 +215,13 @@ export class Watch {
     if (this.#callOff && this.#lookAt <= at) return;
     this.#callOff?.();
     this.#lookAt = at;
+    const due = clock.now() + delay;
     const background = this.#holdings.size === 0 && !this.#options.hasReaders();
     this.#callOff = clock.schedule(
       () => {
         this.#callOff = undefined;
+        // This process stood still, or the clock has jumped: others may have lived through the same, and put their leases off soon.
+        if (clock.now() - due > this.#lease / 2) this.#calmUntil = clock.monotonic() + 2 * this.#look;
         this.#lookAround();
         void this.arm();
       },
@@ -231,13 +252,16 @@ export class Watch {
   /** Puts leases off, leaves what others have taken, and ends what takes too long. */
   #keepHoldings(): void {
     const { database, clock, owner } = this.#keeping;
-    const now = clock.now();
+    let renewed: (() => void) | undefined;
     const owned = database.transaction(() => {
+      const now = clock.now();
       const owned = ownedRuns(database, owner);
-      if (owned.size > 0) this.#renew(now);
+      if (owned.size > 0) renewed = this.#renew(now);
       for (const [id, epoch] of owned) if (this.#holdings.get(id)?.epoch !== epoch) this.#release(id, now);
       return owned;
     });
+    renewed?.();
+    const now = clock.now();
     for (const holding of [...this.#holdings.values()]) {
       if (owned.get(holding.id) !== holding.epoch) holding.leave("lost");
       else if (holding.deadline !== undefined && holding.deadline <= now) holding.end((run) => endFrom(run, late));
@@ -259,12 +283,17 @@ export class Watch {
     if (most <= 0) return;
     const now = clock.now();
     // Alone, whatever another one held is free: it is dead. Longer leases than there are come from a clock that was turned back.
-    const longest = this.#options.settings.alone ? -Infinity : this.#lease * 2;
+    const longest = this.#options.settings.alone ? -Infinity : longestLease;
     const due = dueRuns(database, now, { longest: Math.max(-now, longest), most, owner });
-    for (const { id } of due) {
-      const taken = database.transaction(() => this.#take(id, now, longest));
-      if (taken) this.#hold(taken);
-      else this.#keeping.changed(id);
+    const isCalm = !this.#options.settings.alone && clock.monotonic() < this.#calmUntil;
+    for (const { id } of due.filter((run) => !isCalm || run.owner === undefined)) {
+      const isDone = this.#safely("A run cannot be taken", () => {
+        const taken = database.transaction(() => this.#take(id, clock.now(), longest));
+        if (taken) this.#hold(taken);
+        this.#keeping.changed(id);
+      });
+      // It must not stand before the others each time.
+      if (!isDone) this.#safely("Runs cannot be kept", () => postponeRun(database, id, now + this.#lease));
     }
   }
 
@@ -304,7 +333,8 @@ export class Watch {
   #keepApart(run: RunRow, resumes: number, now: number): void {
     const { database, random } = this.#keeping;
     const most = Math.min(2 ** (resumes - suspicion.deaths), suspicion.longest) * this.#options.settings.watchdog;
-    saveRun(database, { ...run, resumes, owner: undefined, wakeAt: Math.ceil(now + random.fraction() * most) });
+    const until = Math.min(Math.ceil(now + random.fraction() * most), run.deadline ?? Infinity);
+    saveRun(database, { ...run, resumes, owner: undefined, wakeAt: until });
   }
 
   #hold(run: RunRow): void {
@@ -327,16 +357,24 @@ export class Watch {
     this.#tidyAt = now + tidying.pause;
     const before = clock.now() - this.#options.settings.retention;
     const old = outdatedRuns(database, { before, kept: limits.kept, most: tidying.most });
-    for (const id of old) database.transaction(() => deleteRun(database, id));
+    for (const { id, endedAt } of old) {
+      database.transaction(() => {
+        // Another process may have deleted it, and begun one of the same id.
+        if (findRun(database, id)?.endedAt === endedAt) deleteRun(database, id);
+      });
+    }
     if (old.length === tidying.most) this.#tidyAt = now + tidying.soon;
   }
 
-  #safely(message: string, work: () => void): void {
+  /** Whether it was done. */
+  #safely(message: string, work: () => void): boolean {
     try {
       work();
+      return true;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       this.#keeping.logger?.({ level: "error", message, fields: { reason } });
+      return false;
     }
   }
 }

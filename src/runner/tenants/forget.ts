@@ -36,16 +36,17 @@ export async function forgetTenant(parts: RunnerParts, tenant: string): Promise<
 async function cancelRuns({ runs: open, logger }: RunnerParts, tenant: string): Promise<void> {
   if (!open) return;
   const runs = await ask("What keeps runs", () => open(tenant), logger);
-  for (const state of activeStates) {
-    // Whoever is cancelled is in this state no more.
-    let last = "";
-    for (;;) {
+  let last: string | undefined;
+  for (;;) {
+    const seen: string[] = [];
+    for (const state of activeStates) {
       const found = await ask("What keeps runs", () => runs.list({ state, limit: batch }), logger);
-      const key = found.map(({ id }) => id).join();
-      // A run that cannot be cancelled must not be asked for ever.
-      if (!found.length || key === last) break;
-      last = key;
       for (const { id } of found) await ask("What keeps runs", () => runs.cancel(id, "The tenant is gone"), logger);
+      seen.push(...found.map(({ id }) => id));
     }
+    const key = seen.join();
+    // None twice, since a run may pass from one state to another meanwhile; or those that cannot be cancelled.
+    if (key === last) return;
+    last = key;
   }
 }

@@ -17,7 +17,8 @@ describe("runs in a newer Node", () => {
     const node = await newerNodePath();
     assert(node, "no Node from 22.13 on was found, and none could be fetched");
     const here = join(root, "tests", "agent", "runs");
-    const files = readdirSync(here).filter((file) => file.endsWith("_test.ts") && !file.includes("local"));
+    const files = [here, join(here, "races")].flatMap((folder) => readdirSync(folder).map((file) => join(folder, file)))
+      .filter((file) => file.endsWith("_test.ts") && !file.includes("local"));
     const more = [
       join(root, "tests", "runtime", "sql", "file_database_local_test.ts"),
       join(here, "sealed_local_test.ts"),
@@ -33,7 +34,7 @@ describe("runs in a newer Node", () => {
         "--no-warnings",
         "--test",
         "--test-reporter=tap",
-        ...files.map((file) => join(here, file)),
+        ...files,
         ...more,
       ],
       { timeout: 180_000 },

@@ -24,8 +24,11 @@ export interface Keeping {
   /** Names this process among those that share the database. */
   readonly owner: string;
   readonly logger: Logger | undefined;
-  /** Puts the ends of leases off where it is time to: who writes is alive. Called within each transaction. */
-  renew(now: number): void;
+  /**
+   * Puts the ends of leases off where it is time to: who writes is alive. Called within each transaction; what it gives is
+   * called once that is committed.
+   */
+  renew(now: number): (() => void) | undefined;
   /** Is told that there is something new of a run. */
   changed(id: string): void;
 }
@@ -100,10 +103,14 @@ export class Holding {
     return [...this.#waits].some(({ kind }) => kind !== "time");
   }
 
-  /** Throws when the run was left, or is about to be. */
+  /** Whether it is about to be left: what is under way ends, and nothing new begins. */
+  get isClosing(): boolean {
+    return this.#isClosing;
+  }
+
+  /** Throws when the run was left. */
   check(): void {
     if (this.#reason) throw this.#reason;
-    if (this.#isClosing) throw new RunLeftError("closed");
   }
 
   /** Does something with the database; what fails there is the end of holding the run. */
@@ -127,12 +134,15 @@ export class Holding {
       const { database, clock, limits } = this.keeping;
       const told = this.#told;
       this.#forgetTold();
-      const now = clock.now();
+      let renewed: (() => void) | undefined;
       database.transaction(() => {
-        this.keeping.renew(now);
+        // Only now: the lock may have been waited for.
+        const now = clock.now();
+        renewed = this.keeping.renew(now);
         const run = this.#own();
         saveProgress(database, run, { ...work(appendEvents(database, run, told, limits), now), updatedAt: now });
       });
+      renewed?.();
       if (told.length > 0) this.keeping.changed(this.id);
     });
   }

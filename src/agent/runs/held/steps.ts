@@ -33,6 +33,8 @@ export class HeldSteps implements Steps {
   }
 
   async do<Value>(name: string, options: StepOptions, work: () => Promise<Value>): Promise<Value> {
+    // What is under way beside it comes to its end first.
+    if (this.#held.isClosing) throw await this.#held.left;
     const kept = this.#find(name);
     if (kept) {
       checkArguments(name, options, kept);
@@ -248,6 +250,7 @@ class StepTimeout extends Error {
 
 /** Runs work within a time, and no longer than the run is held. */
 async function within<Value>(held: Holding, timeout: number | undefined, work: () => Promise<Value>): Promise<Value> {
+  held.signal.throwIfAborted();
   let letGo = (): void => {};
   const limit = new Promise<never>((_, reject) => {
     const { signal, keeping: { clock } } = held;

@@ -10,6 +10,7 @@ import { answerQuestion, expireQuestions, questionKey } from "../changes.ts";
 import { HeldSteps } from "./steps.ts";
 import type { Holding, Wait } from "./holding.ts";
 import { nextRunState } from "../states.ts";
+import type { RunRow } from "../tables/runs.ts";
 import type { Steps } from "../steps.ts";
 import { appendEvents } from "../tables/events.ts";
 import { findQuestion, insertQuestion, readAnswer } from "../tables/questions.ts";
@@ -50,17 +51,21 @@ export class HeldWorld implements RunWorld {
   }
 
   #keep(question: AgentQuestion, isLive: boolean): void {
-    const { keeping: { database, limits }, id } = this.#held;
-    if (this.#held.attempt(() => findQuestion(database, id, question.id))) return;
+    const { keeping: { database, limits, changed }, id } = this.#held;
+    const asking = (run: RunRow): RunRow => {
+      const state = nextRunState(run.state, question.kind === "decision" ? "decide" : "ask") ?? run.state;
+      return { ...run, state };
+    };
+    // It was asked before the run was taken.
+    if (this.#held.attempt(() => findQuestion(database, id, question.id))) return this.#held.write(asking);
     const length = JSON.stringify(question).length;
     if (length > limits.valueBytes) throw new LimitExceededError("limits.valueBytes", limits.valueBytes, length);
     this.#held.write((run, now) => {
       const bytes = run.bytes + insertQuestion(database, { run: id, isLive }, question);
       const told = { key: questionKey(question.id), event: { type: "question", question } as const, at: now };
-      const state = nextRunState(run.state, question.kind === "decision" ? "decide" : "ask") ?? run.state;
-      return appendEvents(database, { ...run, bytes, state }, [told], limits);
+      return appendEvents(database, { ...asking(run), bytes }, [told], limits);
     });
-    this.#held.keeping.changed(id);
+    changed(id);
   }
 
   #wait({ id, expiresAt }: AgentQuestion, isLive: boolean, signal: AbortSignal | undefined): Promise<AgentAnswer> {
@@ -77,6 +82,8 @@ export class HeldWorld implements RunWorld {
         }
         const answer = readAnswer(database, run, id);
         if (!answer) return false;
+        // Another process may have stored it: nobody was told here.
+        changed(run);
         signal?.removeEventListener("abort", abort);
         resolve(answer);
         return true;

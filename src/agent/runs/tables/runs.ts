@@ -231,6 +231,11 @@ export function renewLeases(database: RunsDatabase, owner: string, until: number
   database.run("update agent_runs set wake_at = ? where owner = ?", until, owner);
 }
 
+/** Has nobody look at a run before a time. */
+export function postponeRun(database: RunsDatabase, id: string, until: number): void {
+  database.run("update agent_runs set wake_at = ? where id = ? and ended_at is null", until, id);
+}
+
 /** Deletes all that is kept of a run. */
 export function deleteRun(database: RunsDatabase, id: string): void {
   for (const table of tables) database.run(`delete from ${table} where run = ?`, id);
@@ -241,16 +246,15 @@ export function deleteRun(database: RunsDatabase, id: string): void {
 export function outdatedRuns(
   database: RunsDatabase,
   options: { before: number; kept: number; most: number },
-): string[] {
+): { readonly id: string; readonly endedAt: number }[] {
   const { before, kept, most } = options;
   const superfluous = countOf(database, "select count(*) as count from agent_runs where ended_at is not null") - kept;
   const rows = database.all(
     "select id, ended_at from agent_runs where ended_at is not null order by ended_at, created_at limit ?",
     most,
   );
-  return rows.filter((row, at) => at < superfluous || numberOf(row, "ended_at") < before).map((row) =>
-    textOf(row, "id")
-  );
+  return rows.map((row) => ({ id: textOf(row, "id"), endedAt: numberOf(row, "ended_at") }))
+    .filter(({ endedAt }, at) => at < superfluous || endedAt < before);
 }
 
 function countOf(database: RunsDatabase, sql: string): number {

@@ -218,7 +218,9 @@ class SealedDatabase extends DatabaseLayer {
   }
 
   #writeKey(run: string, key: Uint8Array): void {
-    const [secret] = this.#secrets;
+    // The one in force, though this process may have another one in front: then that one can be dropped.
+    const inForce = this.inner.all("select secret from agent_schema")[0]?.["secret"];
+    const secret = this.#secrets.find(({ id }) => id === inForce) ?? this.#secrets[0];
     const owner = this.inner.all("select agent, principal from agent_runs where id = ?", run)[0];
     if (!secret || !owner) throw new McpError(`Cannot seal the run ${run}: it is not there`);
     this.inner.run(

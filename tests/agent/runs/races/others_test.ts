@@ -1,0 +1,109 @@
+/** What goes wrong with one run, and the others. */
+import { describe, test } from "node:test";
+import { assertEquals } from "@std/assert";
+import { createObjectRuns, createRuns } from "../../../../src/agent/mod.ts";
+import { VirtualClock } from "../../../support/virtual_clock.ts";
+import { emptyDatabase, skip } from "../support/database.ts";
+import { start } from "../support/runs.ts";
+import { agentOf, ask } from "../support/scripted_agent.ts";
+
+describe("a run that cannot go on", () => {
+  test("the old secret can be dropped after one start", { skip }, async () => {
+    const database = await emptyDatabase();
+    const clock = new VirtualClock();
+    const [old, fresh] = ["the old secret of the tests", "the fresh secret of the tests"];
+    const agents = { agent: agentOf(async (w) => (await ask(w, "well?")).action) };
+    const one = createRuns({ database, agents, clock, secret: [old, fresh] });
+    const two = createRuns({ database, agents, clock, secret: [fresh, old] });
+    const { id } = await one.start(start);
+    await clock.advance(100);
+    await Promise.all([one.close(), two.close()]);
+    const three = createRuns({ database, agents, clock, secret: fresh });
+    assertEquals((await three.get(id))?.state, "needs_input");
+    await three.close();
+  });
+
+  test("one run that does not open keeps nobody from the others", { skip }, async () => {
+    const database = await emptyDatabase();
+    const clock = new VirtualClock();
+    const [old, fresh] = ["the old secret of the tests", "the fresh secret of the tests"];
+    const expiresAt = clock.now() + 60_000;
+    const agents = {
+      agent: agentOf(async (w) => (await ask(w, "well?", { expiresAt })).action),
+      quick: agentOf(() => Promise.resolve("done")),
+    };
+    const one = createRuns({ database, agents, clock, secret: [old, fresh] });
+    const two = createRuns({ database, agents, clock, secret: [fresh, old] });
+    const three = createRuns({ database, agents, clock, secret: fresh });
+    await three.resume();
+    const stuck = await one.start(start);
+    await clock.advance(100);
+    await Promise.all([one.close(), two.close()]);
+    await clock.advance(61_000);
+    const { id } = await three.start({ ...start, agent: "quick" });
+    await clock.advance(60_000);
+    const run = await three.get(id);
+    const states = database.all("select id, state from agent_runs").map((row) =>
+      `${row["id"] === stuck.id}:${row["state"]}`
+    );
+    await three.close();
+    assertEquals(run?.state, "succeeded", states.join());
+  });
+
+  test("one damaged run keeps nobody from the others", { skip }, async () => {
+    const database = await emptyDatabase();
+    const clock = new VirtualClock();
+    const expiresAt = clock.now() + 60_000;
+    const agents = {
+      agent: agentOf(async (w) => {
+        const [one] = await Promise.all([ask(w, "one?", { expiresAt }), ask(w, "two?")]);
+        return one.action;
+      }),
+      quick: agentOf(() => Promise.resolve("done")),
+    };
+    const runs = createRuns({ database, agents, clock, limits: { parallel: 1 } });
+    await runs.resume();
+    const damaged = await runs.start(start);
+    await clock.advance(100);
+    database.run("delete from agent_texts where run = ? and kind = 'question' and name = 'two?'", damaged.id);
+    await clock.advance(61_000);
+    const { id } = await runs.start({ ...start, agent: "quick" });
+    await clock.advance(60_000);
+    const run = await runs.get(id);
+    await runs.close();
+    assertEquals(run?.state, "succeeded");
+  });
+
+  test("an alarm that cannot be set once loses no run", { skip }, async () => {
+    const database = await emptyDatabase();
+    const clock = new VirtualClock();
+    let at: number | null = null;
+    let isWell = true;
+    const storage = {
+      getAlarm: () => Promise.resolve(at),
+      setAlarm: (time: number) => isWell ? Promise.resolve(void (at = time)) : Promise.reject(new Error("not now")),
+      deleteAlarm: () => Promise.resolve(void (at = null)),
+    };
+    const agent = agentOf(({ steps }) => steps.sleep("long", 60_000).then(() => "slept"));
+    const runs = createObjectRuns({ database, clock, storage, agents: { agent }, watchdog: 5_000 });
+    const { id } = await runs.start(start);
+    await clock.advance(100);
+    const began = clock.now();
+    let hasFailed = false;
+    while (at !== null && at < began + 200_000) {
+      await clock.advance(Math.max(0, at - clock.now()));
+      at = null;
+      if (!hasFailed && clock.now() >= began + 59_000) isWell = !(hasFailed = true);
+      // The platform tries again six times, until it has worked.
+      for (let tries = 0; tries < 7; tries++) {
+        if (await runs.alarm().then(() => true, () => false)) break;
+        isWell = true;
+      }
+      await clock.settle();
+    }
+    isWell = true;
+    await clock.advance(3_600_000);
+    const run = await runs.get(id);
+    assertEquals([run?.state, at === null], ["succeeded", false]);
+  });
+});
