@@ -53,8 +53,8 @@ export class SessionObject {
   readonly #store: SessionStore;
   #handler: Handler | undefined;
   #alarm = 0;
-  /** Streams that are open. */
-  #streams = 0;
+  /** Requests that have no answer yet, and streams that are open. */
+  #underWay = 0;
 
   constructor(state: ObjectState, env: ServerEnv) {
     this.#state = state;
@@ -65,16 +65,21 @@ export class SessionObject {
 
   /** Answers one request of the session. */
   async fetch(request: Request): Promise<Response> {
-    const response = await this.#serve()(request);
-    if (!response.ok) return response;
-    if (request.method === "DELETE") await this.#forget();
-    else await this.#putOff();
-    return this.#watched(response);
+    this.#underWay++;
+    try {
+      const response = await this.#serve()(request);
+      if (!response.ok) return response;
+      if (request.method === "DELETE") await this.#forget();
+      else await this.#putOff();
+      return this.#watched(response);
+    } finally {
+      this.#underWay--;
+    }
   }
 
-  /** The session was idle for too long, unless a stream of it is open. */
+  /** The session was idle for too long, unless something of it is under way. */
   async alarm(): Promise<void> {
-    if (this.#streams > 0) await this.#state.storage.setAlarm(Date.now() + idle);
+    if (this.#underWay > 0) await this.#state.storage.setAlarm(Date.now() + idle);
     else await this.#forget();
   }
 
@@ -82,10 +87,10 @@ export class SessionObject {
   #watched(response: Response): Response {
     const reader = response.headers.get("content-type") === "text/event-stream" && response.body?.getReader();
     if (!reader) return response;
-    this.#streams++;
+    this.#underWay++;
     let open = true;
     const end = (): void => {
-      if (open) this.#streams--;
+      if (open) this.#underWay--;
       open = false;
     };
     const body = new ReadableStream<Uint8Array>({

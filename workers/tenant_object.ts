@@ -6,6 +6,7 @@
 import type { RunnableAgent } from "../src/agent/loop/seam.ts";
 import type { ObjectAlarm, ObjectRuns } from "../src/agent/runs/object_runs.ts";
 import { objectName, principalOf, Refusal, tenantOfHandedOver } from "../src/runner/mod.ts";
+import { closing, problemReply } from "../src/runner/rest/problem.ts";
 import { agentBegunBy } from "../src/runner/tenants/agents.ts";
 import { createObjectDatabase } from "../src/runtime/sql/object_database.ts";
 import type { ObjectSqlStorage } from "../src/runtime/sql/object_database.ts";
@@ -38,6 +39,8 @@ export class TenantObject {
   #tenant: string | undefined;
   #runs: ObjectRuns | undefined;
   #room: { readonly text: string; readonly opened: Promise<TenantRoom> } | undefined;
+  /** The tenant is being forgotten: nobody else is let in. */
+  #isEnding = false;
 
   constructor(state: TenantState, env: RunnerEnv) {
     this.#state = state;
@@ -51,6 +54,20 @@ export class TenantObject {
 
   /** Answers one request of the tenant's: signed by the Worker, or of a person who comes back from signing in; or of the Worker's own. */
   async fetch(request: Request): Promise<Response> {
+    try {
+      return await this.#answer(request);
+    } catch (error) {
+      if (error instanceof Refusal) return problemReply(error, undefined);
+      throw error;
+    }
+  }
+
+  /** Goes on with the runs. */
+  async alarm(): Promise<void> {
+    await this.#runs?.alarm();
+  }
+
+  async #answer(request: Request): Promise<Response> {
     const direct = request.headers.get(directHeader);
     const tenant = direct === null
       ? await tenantOfHandedOver(request, { secret: secretOf(this.#env) })
@@ -62,11 +79,6 @@ export class TenantObject {
     if (this.#tenant === undefined || !isOwn) return new Response(null, { status: 404 });
     const room = await this.#open();
     return await (direct === null ? room.fetch(request) : room.lend(request));
-  }
-
-  /** Goes on with the runs. */
-  async alarm(): Promise<void> {
-    await this.#runs?.alarm();
   }
 
   /** Takes a tenant in whose name it is: only the holder of the secret can name one. */
@@ -97,16 +109,22 @@ export class TenantObject {
     });
   }
 
-  /** The room, by the config as it is now: when its servers are others, it is made anew. */
+  /**
+   * The room, by the config as it is now: when its servers are others, it is made anew.
+   *
+   * @throws {Refusal} 503 when the tenant is being forgotten: who comes again begins a new one.
+   */
   async #open(): Promise<TenantRoom> {
     const tenant = this.#tenant;
     const runs = this.#runs;
     if (tenant === undefined || !runs) throw new Refusal(404, "not_found", "There is no such tenant");
     const settings = (await this.#operator.config()).tenant(tenant);
+    // A room that is made now would stay with runs that are closed.
+    this.#check(runs);
     const current = this.#room;
     if (current?.text === settings.text) return await current.opened;
     const parts = { env: this.#env, operator: this.#operator, storage: this.#state.storage, tenant, settings, runs };
-    const opened = openRoom({ ...parts, forget: () => this.#forget() });
+    const opened = openRoom({ ...parts, forget: () => this.#forget(runs) });
     const room = this.#room = { text: settings.text, opened };
     opened.catch(() => {
       if (this.#room === room) this.#room = undefined;
@@ -123,18 +141,34 @@ export class TenantObject {
     });
   }
 
-  /** Ends the tenant. When it fails, it is asked for again. */
-  async #forget(): Promise<void> {
+  /** @throws {Refusal} 503 when what was begun with these runs has ended, or ends. */
+  #check(runs: ObjectRuns): void {
+    if (this.#isEnding || this.#runs !== runs) throw closing("The tenant is being forgotten");
+  }
+
+  /** Ends the tenant whose runs these are. When it fails, it is asked for again. */
+  async #forget(runs: ObjectRuns): Promise<void> {
     const { storage } = this.#state;
-    const room = await this.#room?.opened;
-    await room?.forget();
-    await this.#runs?.close();
-    this.#room = undefined;
-    this.#runs = undefined;
-    this.#tenant = undefined;
-    await room?.close();
-    await storage.deleteAlarm();
-    await storage.deleteAll();
+    this.#check(runs);
+    this.#isEnding = true;
+    try {
+      const room = await this.#room?.opened;
+      await room?.forget();
+      try {
+        // Who has come in before finds the runner closed, and then the runs.
+        await room?.close();
+        await runs.close();
+      } finally {
+        // What is closed serves nobody. From here on there are steps of the storage alone: while one is waited for nobody is let in.
+        this.#room = undefined;
+        this.#runs = undefined;
+        this.#tenant = undefined;
+      }
+      await storage.deleteAlarm();
+      await storage.deleteAll();
+    } finally {
+      this.#isEnding = false;
+    }
   }
 }
 

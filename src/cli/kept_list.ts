@@ -4,6 +4,7 @@
  * @module
  */
 import type { Store } from "../ports.ts";
+import { OverloadedError } from "../protocol/errors.ts";
 
 /** How often a list that others change at the same time is read anew. */
 const attempts = 20;
@@ -23,17 +24,24 @@ export class KeptList<Entry> {
     return this.#parse(await store.get(this.#key));
   }
 
-  /** Keeps what `next` makes of the list. It may be asked again, when somebody else was quicker. */
+  /**
+   * Keeps what `next` makes of the list. It may be asked again, when somebody else was quicker.
+   *
+   * @throws {OverloadedError} When somebody else was quicker each time: nothing was kept.
+   */
   async change(store: Store, next: (list: readonly Entry[]) => readonly Entry[]): Promise<void> {
-    for (let attempt = 1;; attempt++) {
+    for (let attempt = 0; attempt < attempts; attempt++) {
       const before = await store.get(this.#key);
       const list = next(this.#parse(before));
       const after = list.length === 0 ? undefined : JSON.stringify(list);
       if (after === before) return;
-      if (store.compareAndSet && attempt < attempts) {
-        if (await store.compareAndSet(this.#key, before, after)) return;
-      } else return await (after === undefined ? store.delete(this.#key) : store.set(this.#key, after));
+      if (!store.compareAndSet) {
+        return await (after === undefined ? store.delete(this.#key) : store.set(this.#key, after));
+      }
+      if (await store.compareAndSet(this.#key, before, after)) return;
     }
+    const reason = `others changed it each of ${attempts} times, run the command again when they are done`;
+    throw new OverloadedError(`Cannot change the list "${this.#key}": ${reason}`, { retryable: true });
   }
 
   #parse(text: string | undefined): readonly Entry[] {

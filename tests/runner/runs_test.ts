@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { describe, it } from "node:test";
+import { gate } from "../server/http/support.ts";
 import { VirtualClock } from "../support/virtual_clock.ts";
 import { createWorld, problemOf } from "./support/world.ts";
 import type { World } from "./support/world.ts";
@@ -246,6 +247,24 @@ describe("runs", () => {
       assertEquals([response.status, errors[0]?.pointer.startsWith("/settings")], [400, true], JSON.stringify(wrong));
     }
     assertEquals(started.length, 1);
+  });
+
+  it("that come as the runner closes are told to come again", async () => {
+    await using world = await createWorld();
+    const runs = world.runs("acme");
+    const [asked, closed] = [gate(), gate()];
+    runs.start = async () => {
+      asked.open();
+      await closed.promise;
+      throw new TypeError("The runs are closed");
+    };
+    const late = world.ask("/api/runs", { body: { agent: "helper", input: "hello" } });
+    await asked.promise;
+    await world.runner.close();
+    closed.open();
+    const response = await late;
+    assertEquals([response.status, (await problemOf(response)).code], [503, "closing"]);
+    assertEquals(response.headers.get("retry-after"), "1");
   });
 
   it("refuse what is wrong, and start nothing", async () => {

@@ -30,18 +30,22 @@ class Place {
     return this.object = new SessionObject(state, { SESSIONS: nobody, SOCKETS: nobody });
   }
 
-  async post(message: JsonObject): Promise<Response> {
-    const response = await this.object.fetch(
-      new Request("http://localhost/mcp", {
-        method: "POST",
-        headers: {
-          "content-type": "application/json",
-          accept: "application/json, text/event-stream",
-          ...this.headers,
-        },
-        body: JSON.stringify({ jsonrpc: "2.0", ...message }),
-      }),
-    );
+  post(message: JsonObject): Promise<Response> {
+    return this.send(JSON.stringify({ jsonrpc: "2.0", ...message }));
+  }
+
+  async send(body: string | ReadableStream<Uint8Array>): Promise<Response> {
+    const init = {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        ...this.headers,
+      },
+      body,
+      duplex: "half",
+    };
+    const response = await this.object.fetch(new Request("http://localhost/mcp", init));
     const id = response.headers.get("mcp-session-id");
     if (id !== null) this.headers = { "mcp-session-id": id };
     return response;
@@ -103,6 +107,22 @@ describe("the object of a legacy session", () => {
     await stream.body?.cancel();
     await place.object.alarm();
     assertEquals([place.stored.size, (await place.post({ id: 2, method: "ping" })).status], [0, 404]);
+  });
+
+  test("is not forgotten while a request of it comes in", async () => {
+    const place = new Place();
+    await place.open();
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+    const writer = writable.getWriter();
+    const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+    const slow = place.send(readable);
+    await writer.write(bytes('{"jsonrpc":"2.0","id":1,'));
+    await place.object.alarm();
+    await writer.write(bytes('"method":"ping"}'));
+    await writer.close();
+    assertEquals([(await slow).status, (await place.post({ id: 2, method: "ping" })).status], [200, 200]);
+    await place.object.alarm();
+    assertEquals(place.stored.size, 0);
   });
 
   test("an alarm that cannot be set costs no answer, and is set with the next one", async () => {

@@ -14,6 +14,7 @@ import { failure } from "../failure.ts";
 import type { OAuthOptions } from "../options.ts";
 import { parseObject } from "../parse.ts";
 import type { OAuthClient } from "../seam.ts";
+import { inTurn } from "../stores/in_turn.ts";
 import { createMemoryStore } from "../stores/memory.ts";
 
 /** A record as it is kept: the text is what a change has to find unchanged. */
@@ -27,7 +28,7 @@ export interface Kept<Content> {
 export class OAuthContext {
   readonly options: OAuthOptions;
   readonly clients: readonly OAuthClient[];
-  readonly store: Store;
+  readonly store: Required<Store>;
   readonly clock: Clock;
   readonly random: Random;
   readonly timeout: number;
@@ -40,7 +41,7 @@ export class OAuthContext {
     const { client = [], grant, store = createMemoryStore(), clock = systemClock, random = systemRandom } = options;
     this.options = options;
     this.clients = [...(grant?.client ? [grant.client] : []), ...[client].flat()];
-    this.store = store;
+    this.store = inTurn(store, clock);
     this.clock = clock;
     this.random = random;
     this.resolve = options.resolve;
@@ -131,10 +132,6 @@ export class OAuthContext {
 
   /** Puts a text in the place of another; false when that was no longer there. Undefined: nothing. */
   async swap(key: string, from: string | undefined, to: string | undefined): Promise<boolean> {
-    const { store } = this;
-    if (store.compareAndSet) return await store.compareAndSet(key, from, to);
-    if (await store.get(key) !== from) return false;
-    await (to === undefined ? store.delete(key) : store.set(key, to));
-    return true;
+    return await this.store.compareAndSet(key, from, to);
   }
 }

@@ -15,6 +15,9 @@ import { Shared } from "./shared.ts";
 /** Before a token ends it is renewed, so many milliseconds and up to a quarter more. */
 const margin = 60_000;
 
+/** How far the time of day of somebody else may be behind, in milliseconds: a lease that has ended since may not be over for them. */
+const skew = 60_000;
+
 /** Gets tokens in the place of others. */
 export type Renew = (tokens: TokenRecord, server: ServerRecord) => Promise<TokenResponse>;
 
@@ -28,8 +31,8 @@ export class Tokens {
   #own: string | undefined;
   /** The store was asked: where it had nothing, it is asked again when the server wants a token. */
   #looked = false;
-  /** A lease of somebody else, and how long it is waited for: their time of day may be another. */
-  #awaited: { readonly id: string; readonly until: number } | undefined;
+  /** A lease of somebody else, and how long it is waited for: their time of day may be another, also so that it was over when it was found. */
+  #awaited: { readonly id: string; readonly until: number; readonly wasOver: boolean } | undefined;
   /** How often the tokens were replaced: what was read before that is old. */
   #changes = 0;
   /** New tokens that the store may not have yet, and the refresh token that they were got for. */
@@ -95,6 +98,7 @@ export class Tokens {
     await store.delete(await this.#key(server.content));
     await store.delete(server.key);
     this.#known = undefined;
+    this.#changes++;
   }
 
   /** Waits until nobody here renews the tokens. */
@@ -173,18 +177,22 @@ export class Tokens {
     if (!this.isRenewable(tokens) || (last && this.#isFresh(last))) return last;
     const now = clock.now();
     const { lease } = tokens;
-    if (lease && lease.until > now) {
-      // Another process is at it: what is good until then is sent meanwhile.
-      if (last) return last;
-      const elapsed = clock.monotonic();
-      if (this.#awaited?.id !== lease.id) this.#awaited = { id: lease.id, until: elapsed + this.#leaseTime };
-      if (elapsed < this.#awaited.until) return "later";
-    }
+    // Another process is at it: what is good until then is sent meanwhile.
+    if (lease && (this.#isAwaited(lease, now) || (last && lease.until > now))) return last ?? "later";
     const until = now + this.#leaseTime;
     const text = JSON.stringify({ ...tokens, lease: { id: randomHex(random, 8), until } });
     // A lease that took too long to get is none.
     if (!await this.#context.swap(kept.key, kept.text, text) || clock.now() >= until) return "again";
     return await this.#exchange(server, kept, text, last);
+  }
+
+  /** Whether somebody may still be at it: never for longer than a lease of one's own, from when theirs was found. */
+  #isAwaited({ id, until }: NonNullable<TokenRecord["lease"]>, now: number): boolean {
+    const isOver = until <= now;
+    if (until + skew <= now) return false;
+    const elapsed = this.#context.clock.monotonic();
+    if (this.#awaited?.id !== id) this.#awaited = { id, until: elapsed + this.#leaseTime, wasOver: isOver };
+    return (!isOver || this.#awaited.wasOver) && elapsed < this.#awaited.until;
   }
 
   /**

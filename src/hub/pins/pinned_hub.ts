@@ -54,6 +54,8 @@ interface Known {
 export class Pinned extends HubLayer implements PinnedHub {
   readonly #options: PinOptions;
   readonly #known = new Map<string, Known>();
+  /** How often the pins of a server were written here: a row that was asked for before that is old. */
+  readonly #writes = new Map<string, number>();
   /** The fingerprint of each tool that a person has refused, by server and tool. */
   readonly #refused = new Map<string, string>();
   /** Of each tool: how it was written, and that as canonical text, so that what did not change is not sorted again. */
@@ -192,7 +194,9 @@ export class Pinned extends HubLayer implements PinnedHub {
         }
       }
       for (let round = 0; round < mostRounds; round++) {
+        const writes = this.#writes.get(server);
         const row = await readRow(this.#options.store, this.#key(server));
+        if (writes !== this.#writes.get(server)) continue;
         this.#learn(server, { row, identity });
         const chosen: Candidate[] = [];
         for (const candidate of candidates) {
@@ -251,7 +255,10 @@ export class Pinned extends HubLayer implements PinnedHub {
     for (const { found, pin } of chosen) pins.set(found.name, pin);
     if (pins.size > mostPins) throw new RangeError(`"${server}" has ${pins.size} pins, expected at most ${mostPins}`);
     const written = await writeRow(this.#options.store, this.#key(server), { raw: row.raw, pins });
-    if (written) this.#learn(server, { row: written, identity });
+    if (written) {
+      this.#writes.set(server, (this.#writes.get(server) ?? 0) + 1);
+      this.#learn(server, { row: written, identity });
+    }
     return written !== undefined;
   }
 

@@ -12,7 +12,7 @@ import type { RunnerParts } from "../parts.ts";
 import { Call } from "./call.ts";
 import type { CallOptions } from "./call.ts";
 import { Dressing } from "./dress.ts";
-import { asModelError, problemReply, Refusal, refusalOf } from "./problem.ts";
+import { asModelError, closing, problemReply, Refusal, refusalOf } from "./problem.ts";
 import { fits, pathOf } from "./route.ts";
 import type { Route } from "./route.ts";
 
@@ -78,7 +78,7 @@ export class Front {
     request: Request,
   ): Promise<{ readonly caller: Caller; readonly tenant: string; readonly leave: () => void }> {
     this.#guard(request, request.headers.get("origin"));
-    if (this.#isClosed) throw new Refusal(503, "closing", "The runner is closing");
+    if (this.#isClosed) throw closing();
     const caller = await this.#parts.access.identify(request);
     if (caller.way === "session") checkPage(request);
     const tenant = tenantOf(request, caller);
@@ -97,7 +97,7 @@ export class Front {
     { requestId, dressing }: Pick<CallOptions, "requestId" | "dressing">,
   ): Promise<Response> {
     if (!found) throw this.#nothing(pathOf(request.url));
-    if (this.#isClosed) throw new Refusal(503, "closing", "The runner is closing");
+    if (this.#isClosed) throw closing();
     const parts = this.#parts;
     const { route, params } = found;
     if (route.policy.kind === "public") {

@@ -100,6 +100,11 @@ function isPromise(value: unknown): value is Promise<unknown> {
   return typeof (value as Partial<Promise<unknown>> | null | undefined)?.then === "function";
 }
 
+/** 503: what would answer is about to end, and another one takes its place. */
+export function closing(what = "The runner is closing"): Refusal {
+  return new Refusal(503, "closing", what, { headers: { "retry-after": "1" } });
+}
+
 /** 503: something that is needed is down, and nothing was done. */
 export function unavailable(what: string, cause?: unknown): Refusal {
   return new Refusal(503, "unavailable", `${what} cannot be reached: nothing was done`, {

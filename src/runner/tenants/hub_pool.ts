@@ -10,7 +10,7 @@ import type { QualifiedName, ServerConfig } from "../../hub/seam.ts";
 import type { Clock, Logger } from "../../ports.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { CallToolResult } from "../../protocol/types.ts";
-import { ask, Refusal } from "../rest/problem.ts";
+import { ask, closing, Refusal } from "../rest/problem.ts";
 
 /** What the runner needs of a hub: `openHub` gives it. */
 export interface TenantHub extends GatewayHub {
@@ -75,13 +75,18 @@ export class HubPool {
     return this.#entries.size;
   }
 
+  /** Whether the runner is closing: no hub is given any more. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   /**
    * Holds the hub of a tenant open.
    *
    * @throws {Refusal} 503 when it cannot be made, or too many are in use.
    */
   async lease(tenant: string): Promise<Lease> {
-    if (this.#isClosed) throw new Refusal(503, "closing", "The runner is closing");
+    if (this.#isClosed) throw closing();
     const entry = this.#entries.get(tenant) ?? this.#open(tenant);
     // What was used last stands last.
     this.#entries.delete(tenant);

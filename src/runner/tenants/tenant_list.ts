@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { inTurn } from "../../auth/stores/in_turn.ts";
 import type { Logger, Store } from "../../ports.ts";
 import { sha256 } from "../../protocol/web_crypto.ts";
 import { ask, Refusal } from "../rest/problem.ts";
@@ -20,10 +21,10 @@ export interface TenantListOptions {
 
 /** A list of each tenant. Whatever fails in the store is 503, and nothing was changed. */
 export class TenantList<Item> {
-  readonly #options: TenantListOptions;
+  readonly #options: TenantListOptions & { readonly store: Required<Store> };
 
   constructor(options: TenantListOptions) {
-    this.#options = options;
+    this.#options = { ...options, store: inTurn(options.store) };
   }
 
   /** What a tenant has. */
@@ -48,12 +49,7 @@ export class TenantList<Item> {
         const items = change(read<Item>(text));
         if (items === undefined) return false;
         const next = items.length ? JSON.stringify(items) : undefined;
-        if (store.compareAndSet) {
-          if (await store.compareAndSet(key, text, next)) return true;
-        } else {
-          await (next === undefined ? store.delete(key) : store.set(key, next));
-          return true;
-        }
+        if (await store.compareAndSet(key, text, next)) return true;
       }
       throw new Refusal(503, "unavailable", `The ${name} are changed by too many at once`, {
         headers: { "retry-after": "1" },

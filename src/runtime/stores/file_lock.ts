@@ -14,7 +14,7 @@ import { randomHex } from "../../ports.ts";
 import type { Clock, Random } from "../../ports.ts";
 import { OverloadedError } from "../../protocol/errors.ts";
 import { codeOf, fileError } from "./file_access.ts";
-import { judgeOwner, nameOwner, processOf, type Self } from "./lock_owner.ts";
+import { isOwn, judgeOwner, nameOwner, processOf, type Self } from "./lock_owner.ts";
 
 /** What a lock works with. */
 export interface FileLockOptions {
@@ -44,6 +44,8 @@ const mostUnseen = 60_000;
 /** How often a waiting lock is dated anew, in milliseconds. */
 const touchPause = 1_000;
 const longestPause = 40;
+/** What lies between the tries to give a lock back, in milliseconds. */
+const releasePauses: readonly number[] = [20, 200];
 
 /**
  * Takes the lock at a path, as soon as it is free.
@@ -68,12 +70,12 @@ export async function takeLock(path: string, options: FileLockOptions): Promise<
       if (await isThere(file)) return;
       throw new OverloadedError(`Cannot keep the lock "${path}": this process stood still, and another one took it`);
     },
-    release: () => remove(path, owner),
+    release: () => release(path, owner, options),
   };
 }
 
 async function wait(path: string, made: string, owner: string, options: FileLockOptions): Promise<void> {
-  const { clock, random, timeout, until } = options;
+  const { clock, random, until } = options;
   let touched = -Infinity;
   for (let attempt = 0;; attempt++) {
     const now = clock.monotonic();
@@ -85,7 +87,7 @@ async function wait(path: string, made: string, owner: string, options: FileLock
     const failure = await move(made, path);
     if (failure === undefined) return;
     const holder = await findHolder(path, join(made, owner), options.self);
-    if (now >= until) throw holder === undefined ? failure : tooLate(path, holder, timeout);
+    if (now >= until) throw holder === undefined ? failure : tooLate(path, holder, options);
     const pause = Math.min(2 ** Math.min(attempt, 8), longestPause) * (0.5 + random.fraction());
     // After a lock was cleared away others are as quick as this one: also then a pause that grows.
     await new Promise<void>((resolve) => void clock.schedule(resolve, Math.min(pause, until - now)));
@@ -136,18 +138,31 @@ async function isOutdated(file: string, own: string): Promise<boolean> {
   }
 }
 
-async function remove(path: string, owner: string): Promise<void> {
-  // Whoever comes next clears away what stays.
-  await unlink(join(path, owner)).catch(() => {});
+/** Gives a lock back. What stays of one whose holder lives would be cleared away by nobody: so it is tried again. */
+async function release(path: string, owner: string, { clock }: FileLockOptions): Promise<void> {
+  for (const pause of releasePauses) {
+    if (await remove(path, owner)) return;
+    await new Promise<void>((resolve) => void clock.schedule(resolve, pause));
+  }
+  await remove(path, owner);
+}
+
+/** Whether its file is gone. The folder, where it stays, is cleared away by whoever comes next. */
+async function remove(path: string, owner: string): Promise<boolean> {
+  const isGone = await unlink(join(path, owner)).then(() => true, (error) => codeOf(error) === "ENOENT");
   await rmdir(path).catch(() => {});
+  return isGone;
 }
 
 async function isThere(file: string): Promise<boolean> {
   return await stat(file).then(() => true, () => false);
 }
 
-function tooLate(path: string, holder: string, timeout: number): OverloadedError {
+function tooLate(path: string, holder: string, { timeout, self }: FileLockOptions): OverloadedError {
   const pid = processOf(holder);
-  const who = pid === undefined ? `"${holder}" is in its way` : `the process ${pid} holds it`;
+  const own = isOwn(holder, self)
+    ? " (this very one: a lock of a thread that was ended is free when its process ends)"
+    : "";
+  const who = pid === undefined ? `"${holder}" is in its way` : `the process ${pid} holds it${own}`;
   return new OverloadedError(`Cannot take the lock "${path}" within ${timeout} ms: ${who}`, { retryable: true });
 }

@@ -38,6 +38,9 @@ const leftOver = 3_600_000;
  * The folder and its files are for this user alone (0700, 0600); wider permissions are taken away. The texts are readable for
  * whoever can read the files: wrap the store in `createSealedStore` where that is not wanted.
  *
+ * Threads of one process may share it too. One that is ended (`worker.terminate()`) in the middle of a change keeps that key for
+ * itself, on Linux until its process ends: end a thread when its last change is done.
+ *
  * @param folder Where: it is made with the first text. It should hold nothing else.
  * @returns A store. It rejects with an `McpError` that names the path when a file cannot be read or written, and with an
  * `OverloadedError` when another process holds a key for longer than `lockTimeout`.
@@ -91,20 +94,30 @@ class FolderStore implements FileStore {
   }
 
   async delete(key: string): Promise<void> {
-    if (!await isPrivateFolder(this.#folder) || !await this.#isThere(key)) return;
-    await this.#change(key, () => ({ value: undefined }));
+    // Nothing is made for what is not there.
+    const isNeeded = async (): Promise<boolean> => await isPrivateFolder(this.#folder) && await this.#isThere(key);
+    await this.#change(key, () => ({ value: undefined }), isNeeded);
   }
 
   async compareAndSet(key: string, expected: string | undefined, value: string | undefined): Promise<boolean> {
     return await this.#change(key, async () => await this.#read(key) === expected ? { value } : undefined);
   }
 
-  /** Does one change of a key while no other one happens; `decide` gives what to keep, or undefined for no change. */
-  async #change(key: string, decide: () => Change | undefined | Promise<Change | undefined>): Promise<boolean> {
+  /**
+   * Does one change of a key while no other one happens; `decide` gives what to keep, or undefined for no change.
+   *
+   * @param isNeeded Looked at when those that were begun before it here are done, and before anything is made.
+   */
+  async #change(
+    key: string,
+    decide: () => Change | undefined | Promise<Change | undefined>,
+    isNeeded: () => Promise<boolean> = () => Promise.resolve(true),
+  ): Promise<boolean> {
     const path = this.#path(key);
     const [clock, random, timeout] = [this.#clock, this.#random, this.#timeout];
     const until = clock.monotonic() + timeout;
     return await this.#alone(path, async () => {
+      if (!await isNeeded()) return false;
       await this.#prepare();
       this.#self ??= await knowSelf();
       const lock = await takeLock(`${path}.lock`, { timeout, until, self: this.#self, clock, random });

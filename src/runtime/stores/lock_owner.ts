@@ -15,20 +15,28 @@ import { codeOf } from "./file_access.ts";
 export interface Self {
   /** When it started, in the system's own count: a later process with the same number has another one. */
   readonly started: string;
-  /** This machine and its table of processes: containers have their own. */
+  /** This machine since it was started, and its table of processes: containers have their own. */
   readonly machine: string;
 }
 
 const unknown = "x";
 
+/** Reads what the system tells in a file. */
+export type ReadSystem = (path: string) => Promise<string>;
+
 /** Finds out what is known of this process. */
-export async function knowSelf(): Promise<Self> {
-  return { started: (await inspect(process.pid))?.started ?? unknown, machine: await machineName() };
+export async function knowSelf(read: ReadSystem = readText): Promise<Self> {
+  return { started: (await inspect(process.pid))?.started ?? unknown, machine: await machineName(read) };
 }
 
 /** The name of one lock of this process: no two are the same. */
 export function nameOwner({ started, machine }: Self, random: Random): string {
   return `${process.pid}.${started}.${machine}.${randomHex(random, 16)}`;
+}
+
+/** Whether a name is one of this very process. */
+export function isOwn(name: string, { started, machine }: Self): boolean {
+  return machine !== unknown && name.startsWith(`${process.pid}.${started}.${machine}.`);
 }
 
 /** The number of the process that a name holds, or undefined for what is no such name. */
@@ -61,7 +69,7 @@ function isGone(pid: number): boolean {
 /** What Linux tells of a process; undefined elsewhere. */
 async function inspect(pid: number): Promise<{ started: string; isOver: boolean } | undefined> {
   try {
-    const text = await readFile(`/proc/${pid}/stat`, "utf8");
+    const text = await readText(`/proc/${pid}/stat`);
     // The second field is the program's name, which may hold anything.
     const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
     const [state = "", started] = [fields[0], fields[19]];
@@ -71,13 +79,31 @@ async function inspect(pid: number): Promise<{ started: string; isOver: boolean 
   }
 }
 
-async function machineName(): Promise<string> {
+async function machineName(read: ReadSystem): Promise<string> {
   try {
+    const isLinux = process.platform === "linux";
     // Without it two containers of one name could not be told apart.
-    const processes = process.platform === "linux" ? await readlink("/proc/self/ns/pid") : "";
-    return createHash("sha256").update(JSON.stringify([hostname(), processes])).digest("hex").slice(0, 16);
+    const processes = isLinux ? await readlink("/proc/self/ns/pid") : "";
+    const parts = [hostname(), processes, ...(isLinux ? await bootOf(read) : [])];
+    return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 16);
   } catch {
     // Deno asks for permissions.
     return unknown;
   }
+}
+
+/**
+ * Which start of the machine this is: two machines may have one name, and after a restart a process may have the number and the
+ * age of an earlier one. Nothing where that is not told.
+ */
+async function bootOf(read: ReadSystem): Promise<string[]> {
+  try {
+    return [(await read("/proc/sys/kernel/random/boot_id")).trim()];
+  } catch {
+    return [];
+  }
+}
+
+function readText(path: string): Promise<string> {
+  return readFile(path, "utf8");
 }

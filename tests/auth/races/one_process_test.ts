@@ -254,3 +254,28 @@ describe("one process with a store", () => {
     assertEquals([await race.drive(late), world.person.visits.length], [200, 1]);
   });
 });
+
+describe("one process that signs out", () => {
+  test("while somebody looks at the status: no token is sent afterwards", async () => {
+    const race = await createRace();
+    const { store, first: { oauth } } = race;
+    const { get } = store;
+    // The look has read the record, and hears of it late.
+    let release = (): void => {};
+    const late = new Promise<void>((resolve) => release = resolve);
+    let isHeld = false;
+    store.get = async (key) => {
+      const text = await get(key);
+      if (!isTokens(key) || isHeld) return text;
+      isHeld = true;
+      await late;
+      return text;
+    };
+    const looking = oauth.status(resourceUrl);
+    await race.until(() => isHeld);
+    await oauth.signOut(resourceUrl);
+    release();
+    assertEquals(await looking, undefined);
+    assertEquals(await oauth.headers(resourceUrl), {});
+  });
+});

@@ -140,6 +140,36 @@ describe("a lease", () => {
     assert(took >= 15_000 && took < 17_000, String(took));
   });
 
+  test("that seems over to one whose clock is 20 s ahead is waited for", async () => {
+    const race = await createRace();
+    const { world, first } = race;
+    await world.clock.advance(hour);
+    const clock = jumping(world);
+    clock.offset = 20_000;
+    const other = race.another({ clock });
+    const { fault, release } = gate();
+    world.fault("/token", fault);
+    const renewing = first.call();
+    await race.asked();
+    const waiting = other.call();
+    await race.drive(sleep(world.clock, 100));
+    release();
+    assertOnce(race, await race.drive(Promise.all([renewing, waiting])));
+  });
+
+  test("that ended a moment ago, of one that was killed, is waited for no longer than others", async () => {
+    const race = await createRace();
+    const { world, store } = race;
+    await world.clock.advance(hour);
+    const [key = "", text = ""] = [...store.texts].find(([name]) => name.startsWith("oauth.tokens.")) ?? [];
+    const lease = { id: "gone", until: world.clock.now() - 1 };
+    store.texts.set(key, JSON.stringify({ ...JSON.parse(text), lease }));
+    const began = world.clock.monotonic();
+    assertOnce(race, await race.drive(race.calls(10)));
+    const took = world.clock.monotonic() - began;
+    assert(took >= 15_000 && took < 17_000, String(took));
+  });
+
   test("that never ends, since one after another takes it: the calls give up", async () => {
     const race = await createRace();
     const { world, store } = race;

@@ -126,6 +126,34 @@ describe("pins and a store that fails", () => {
     assertStringIncludes((await pinned.report())[0]?.reason ?? "", "others write there all the time");
   });
 
+  test("what was approved is shown, also when an older look at the store ends later", async () => {
+    const inner = createMemoryStore();
+    let release = (): void => {};
+    const late = new Promise<void>((resolve) => release = resolve);
+    let isHeld = false;
+    const store: Store = {
+      ...inner,
+      get: async (name) => {
+        const text = await inner.get(name);
+        if (isHeld) {
+          isHeld = false;
+          await late;
+        }
+        return text;
+      },
+    };
+    const pinned = await withPins(new PlayedHub([send]), { ...options, store, onFirstSight: "ask" });
+    const [report] = await pinned.report();
+    isHeld = true;
+    const looking = pinned.check();
+    while (isHeld) await new Promise((resolve) => setTimeout(resolve, 1));
+    await pinned.approve("shop__send", report?.fingerprint ?? "");
+    assertEquals(pinned.tools().length, 1);
+    release();
+    await looking;
+    assertEquals(pinned.tools().length, 1);
+  });
+
   test("a person is asked once, also when others write in between", async () => {
     const inner = createMemoryStore();
     let attempts = 0;

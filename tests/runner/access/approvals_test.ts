@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "node:test";
+import { TestStore } from "../../support/test_store.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 import { createWorld, problemOf } from "../support/world.ts";
 import type { World } from "../support/world.ts";
@@ -41,6 +42,25 @@ describe("calls that want an approval", () => {
     assertEquals(statuses, [200, 403, 403]);
     assertEquals(world.ledger.length, 1);
     assert(world.audit.some(({ outcome, tool }) => outcome === "approved" && tool === "send"));
+  });
+
+  it("are good for one call, also over a store that cannot compare", async () => {
+    const store = new TestStore();
+    await using world = await createWorld({ principals, policy, stores: { records: store } });
+    const id = await propose(world);
+    await propose(world);
+    await answer(world, id, "accept");
+    // A write takes longer than a read.
+    let release = (): void => {};
+    store.held = new Promise((resolve) => release = resolve);
+    const enough = store.reads + 2;
+    const headers = { "causeway-approval": id };
+    const calls = Promise.all([1, 2].map(() => world.ask(path, { body: { to: "you" }, headers })));
+    while (store.reads < enough) await new Promise((resolve) => setTimeout(resolve, 1));
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    release();
+    assertEquals((await calls).map(({ status }) => status).sort(), [200, 403]);
+    assertEquals(world.ledger.length, 1);
   });
 
   it("are bound to principal, tenant, tool and arguments", async () => {

@@ -1,5 +1,5 @@
 /** Processes that share a file store: none of their changes is lost, whoever is killed. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { chmod, chown, mkdir, readdir, readFile, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,11 +10,12 @@ import {
   assertEquals,
   assertGreaterOrEqual,
   assertLess,
+  assertMatch,
   assertRejects,
   assertStringIncludes,
 } from "@std/assert";
 import { createFileStore } from "../../../src/entry/local.ts";
-import { systemClock, systemRandom } from "../../../src/ports.ts";
+import { type Clock, systemClock, systemRandom } from "../../../src/ports.ts";
 import { OverloadedError } from "../../../src/protocol/errors.ts";
 import { type FileLock, takeLock } from "../../../src/runtime/stores/file_lock.ts";
 import { judgeOwner, knowSelf, nameOwner, processOf } from "../../../src/runtime/stores/lock_owner.ts";
@@ -137,7 +138,37 @@ describe("a lock", { concurrency: false }, () => {
     const path = join(root, `lock ${++places}`);
     const self = await knowSelf();
     await leave(path, nameOwner(self, systemRandom), 3_600_000);
-    await assertRejects(() => take(path, 100), OverloadedError, `the process ${process.pid} holds it`);
+    await assertRejects(() => take(path, 100), OverloadedError, `the process ${process.pid} holds it (this very one: `);
+  });
+
+  test("of a process before a restart is not there for ever, though it had the number and age of a living one", {
+    skip: skipOffLinux,
+  }, async () => {
+    const path = join(root, `lock ${++places}`);
+    const before = await knowSelf(() => Promise.resolve("another start of this machine"));
+    await leave(path, nameOwner(before, systemRandom), 70_000);
+    await (await take(path)).release();
+  });
+
+  test("that cannot be given back is given back a moment later", async () => {
+    const path = join(root, `lock ${++places}`);
+    let file = "";
+    // What is in its way goes while one waits.
+    const clock: Clock = {
+      ...systemClock,
+      schedule(callback) {
+        rmdirSync(file);
+        writeFileSync(file, "");
+        return systemClock.schedule(callback, 0);
+      },
+    };
+    const options = { timeout: 1_000, until: Infinity, self: await knowSelf(), random: systemRandom };
+    const lock = await takeLock(path, { ...options, clock });
+    file = join(path, (await readdir(path))[0] ?? "");
+    rmSync(file);
+    await mkdir(file);
+    await lock.release();
+    await (await take(path, 100)).release();
   });
 
   test("that a dead process left has one heir among many", { skip }, async () => {
@@ -270,6 +301,15 @@ describe("the owner of a lock", () => {
     assertEquals([processOf(name), await judgeOwner(name, self)], [process.pid, "alive"]);
     const reused = nameOwner({ ...self, started: "1" }, systemRandom);
     assertEquals(await judgeOwner(reused, self), "dead", "another process had this number before");
+  });
+
+  test("is of one start of its machine, where that is told", { skip: skipOffLinux }, async () => {
+    const starts = ["one", "one\n", "another"].map((start) => knowSelf(() => Promise.resolve(start)));
+    const [one, same, another] = await Promise.all(starts);
+    assertEquals([one?.machine === same?.machine, one?.machine === another?.machine], [true, false]);
+    const untold = await knowSelf(() => Promise.reject(new Error("there is no such file")));
+    assertMatch(untold.machine, /^[\da-f]{16}$/);
+    assertEquals(await judgeOwner(nameOwner(untold, systemRandom), untold), "alive");
   });
 
   test("cannot be judged from another machine, or where the system tells nothing", async () => {

@@ -74,6 +74,16 @@ describe("the files of a store", () => {
     assertEquals(await readdir(folder), []);
   });
 
+  test("are gone when they are deleted, also while they are written for the first time", async () => {
+    const folder = place();
+    const store = createFileStore(folder);
+    await Promise.all([store.set("key", "value"), store.delete("key")]);
+    assertEquals([await store.get("key"), await readdir(folder)], [undefined, []]);
+    const nowhere = place();
+    await createFileStore(nowhere).delete("key");
+    await assertRejects(() => stat(nowhere), Error, undefined, "nothing is made for what is not there");
+  });
+
   test("are tightened, and so is the folder, before they are read", { skip: posix }, async () => {
     const { folder, file, store } = await filled();
     await chmod(folder, 0o777);
