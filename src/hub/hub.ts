@@ -58,6 +58,8 @@ export class Hub implements HubLike, AsyncDisposable {
   #calls = 0;
   #isOver = false;
   #drained: (() => void) | undefined;
+  /** Servers that were removed, and have not come to their end. */
+  #leaving: Promise<void> | undefined;
 
   /**
    * Makes a hub without servers; nothing is sent yet.
@@ -81,7 +83,9 @@ export class Hub implements HubLike, AsyncDisposable {
       connecting: new Limiter({ clock, most: parallel, queue: Infinity }),
       auth: (server) => typeof auth === "function" ? auth(server) : auth,
       keeps: (tool, server) => filter?.(tool, server) ?? true,
-      emit: (event) => this.#events.emit(event),
+      emit: (event) => {
+        if (this.#connections.has(event.server)) this.#events.emit(event);
+      },
       listed: (server) => {
         if (this.#connections.has(server.name)) this.#view = this.#view.with(server);
       },
@@ -127,10 +131,13 @@ export class Hub implements HubLike, AsyncDisposable {
   async remove(name: string): Promise<boolean> {
     const connection = this.#connections.get(name);
     if (!connection) return false;
+    const closed = connection.close();
     this.#connections.delete(name);
     this.#view = this.#view.without(name);
-    await connection.close();
+    // Before another one of its name is added.
     this.#events.emit({ type: "removed", server: name });
+    const before = this.#leaving;
+    await (this.#leaving = closed.then(() => before));
     return true;
   }
 
@@ -310,6 +317,7 @@ export class Hub implements HubLike, AsyncDisposable {
   async close(): Promise<void> {
     this.#isOver = true;
     await Promise.all(Array.from(this.#connections.values(), (connection) => connection.close()));
+    await this.#leaving;
     this.#events.end();
   }
 

@@ -144,7 +144,7 @@ export class Connection {
   open(): Promise<void> {
     if (this.#state === "connected" || this.config.disabled) return Promise.resolve();
     this.#cancelTry?.();
-    return this.#attempt ??= this.#try().finally(() => this.#attempt = undefined);
+    return this.#attempt ??= this.#try();
   }
 
   /** Connects where that is to be done, and waits until it is known what the server has. */
@@ -185,7 +185,8 @@ export class Connection {
     this.#closing.abort(reason);
     await this.#client?.close().catch(() => {});
     await this.#attempt;
-    await this.#opener.left;
+    // One that was made in this very moment is nobody's yet.
+    await (await this.#opener.left)?.close().catch(() => {});
   }
 
   /** Waits for a place: at most as long as the call may take. What is left of its time goes on with it. */
@@ -236,10 +237,14 @@ export class Connection {
     signal.addEventListener("abort", abort);
     try {
       const opening = this.#opener.open(this.#client, this.known, controller.signal);
-      this.#opened(await unlessAborted(opening, controller.signal));
+      const client = await unlessAborted(opening, controller.signal);
+      signal.throwIfAborted();
+      this.#opened(client);
     } catch (error) {
       if (!signal.aborted) this.#failed(error);
     } finally {
+      // At once: who hears that it failed may have it tried again.
+      this.#attempt = undefined;
       stop();
       signal.removeEventListener("abort", abort);
     }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { unlessAborted } from "../../client/core_client.ts";
 import type { Client } from "../../client/client.ts";
 import type { Verdict } from "../../client/negotiate.ts";
 import type { RequestOptions } from "../../client/session/request.ts";
@@ -31,8 +32,8 @@ export interface OpenerParts {
 
 /** Opens the clients of one server. */
 export class Opener {
-  /** What is left of clients that came too late. */
-  left: Promise<unknown> | undefined;
+  /** What the last client came to; nothing where it came too late. */
+  left: Promise<Client | void> | undefined;
   readonly #parts: OpenerParts;
   readonly #host: ConnectionHost;
   #isOpening = true;
@@ -60,15 +61,16 @@ export class Opener {
     const { timeout, isPipe } = this.#parts;
     const endsAt = clock.monotonic() + timeout;
     const left = (): number => endsAt - clock.monotonic();
+    // A client that does not come to its end takes no place of the others.
+    await this.left;
+    signal.throwIfAborted();
     if (!connecting.take()) await connecting.wait({ milliseconds: timeout, signal });
     try {
-      await this.left;
       this.#isOpening = true;
       if (client) await prove(client, isPipe, { signal, timeout: left() });
-      const opened = client ?? await this.#connect(known, signal, left);
-      this.#isOpening = false;
-      return opened;
+      return client ?? await unlessAborted(this.#connect(known, signal, left), signal);
     } finally {
+      this.#isOpening = false;
       connecting.release();
     }
   }

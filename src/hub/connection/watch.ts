@@ -70,6 +70,7 @@ export class Watch {
    */
   start(client: Client, always: boolean): void {
     if (this.#subscription) return;
+    this.#cancelStart?.();
     const isSecond = this.#client === client;
     this.#client = client;
     const { capabilities } = client.info ?? {};
@@ -123,7 +124,8 @@ export class Watch {
   async #listen(subscription: Subscription): Promise<void> {
     this.#subscription = subscription;
     try {
-      for await (const change of subscription) this.#heard(change);
+      // What it still tells when it was closed is not heard.
+      for await (const change of subscription) if (this.#subscription === subscription) this.#heard(change);
     } catch (error) {
       if (this.#subscription === subscription) this.#parts.broke(error);
     }

@@ -80,7 +80,9 @@ export class Passages {
       try {
         const passage = await this.#begin(context, to);
         const { signal, meta, progress: onProgress } = passage;
-        return await this.#serve(context, passage, send({ signal, meta, onProgress, ...(resume && { resume }) }));
+        // Also what throws at once ends the call, and its turn.
+        const work = (async () => await send({ signal, meta, onProgress, ...(resume && { resume }) }))();
+        return await this.#serve(context, passage, work);
       } catch (error) {
         pending = pendingOf(error);
         if (!pending) throw error;
@@ -145,8 +147,11 @@ export class Passages {
       passage.abort(new InvalidParamsError("The client in front gave no answer in time"));
       this.#end(passage);
     };
-    // Whoever waits for it comes later, or not at all.
-    work.catch(() => {});
+    // Whoever waits for it comes later, or not at all: once it is answered, it keeps nobody from the server.
+    const answered = (): void => {
+      if (!passage.signal.aborted) this.#forget(passage);
+    };
+    work.then(answered, answered);
     this.#parked.add(id, { passage, owner: this, stop, expire });
     if (context.rounds) context.rounds.carried = { parked: id };
   }

@@ -1,0 +1,72 @@
+import { describe, test } from "node:test";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import type { Hub } from "../../../src/hub/hub.ts";
+import { McpServer } from "../../../src/server/mod.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
+import { all, inMemory, open, textOf } from "./support.ts";
+
+/** Waits in real time: the clients in front and the servers have their own clock. */
+async function until(isSo: () => boolean, what: string): Promise<void> {
+  for (let turn = 0; !isSo(); turn++) {
+    assert(turn < 4_000, what);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+describe("a turn at a server ends", () => {
+  test("when the server has answered without the answer that it asked for, and the caller does not come back", async () => {
+    const server = new McpServer({ name: "one", version: "1.0.0" });
+    let asked = false;
+    let goOn = () => {};
+    server.tool("asks", {}, async (_, context) => {
+      const enough = new Promise<void>((resolve) => goOn = resolve);
+      const answer = context.elicit({ message: "?", requestedSchema: { type: "object", properties: {} } });
+      await Promise.race([answer.catch(() => {}), enough]);
+      return "went on";
+    });
+    server.tool("sum", {}, () => "3");
+    const clock = new VirtualClock();
+    await using scene = await open({ one: inMemory(server, { eras: ["legacy"] }).config }, { takesTurns: true, clock });
+    const client = await scene.join("modern", {
+      handlers: {
+        elicitation: () => {
+          asked = true;
+          return new Promise(() => {});
+        },
+      },
+    });
+    const controller = new AbortController();
+    const call = client.callTool("one__asks", {}, { signal: controller.signal });
+    await until(() => asked, "it is asked");
+    controller.abort(new Error("enough"));
+    await assertRejects(() => call, Error, "enough");
+    const other = await scene.join("modern");
+    let isDone = false;
+    const sum = other.callTool("one__sum").finally(() => isDone = true);
+    await clock.settle();
+    assertEquals(isDone, false);
+    goOn();
+    await until(() => isDone, "it is the other one's turn");
+    assertEquals(textOf(await sum), "3");
+  });
+
+  test("when what is around the hub throws at once", async () => {
+    let isBad = true;
+    const around = (hub: Hub): Hub =>
+      new Proxy(hub, {
+        get(target, key) {
+          const value: unknown = Reflect.get(target, key, target);
+          if (typeof value !== "function") return value;
+          if (key !== "callTool" || !isBad) return value.bind(target);
+          return () => {
+            isBad = false;
+            throw new TypeError("it is broken");
+          };
+        },
+      });
+    await using scene = await open({ one: all("one", "legacy").config }, { takesTurns: true }, { around });
+    const client = await scene.join("modern");
+    assertEquals((await client.callTool("one__sum", { a: 1, b: 2 })).isError, true);
+    assertEquals((await client.callTool("one__sum", { a: 1, b: 2 }, { timeout: 5_000 })).structuredContent, { sum: 3 });
+  });
+});

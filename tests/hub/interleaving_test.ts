@@ -1,0 +1,172 @@
+/**
+ * What comes in the one moment in which something else is not over yet.
+ */
+import { describe, test } from "node:test";
+import { assert, assertEquals } from "@std/assert";
+import { ChannelTransport, createMemoryPair } from "../../mod.ts";
+import type { Fetch } from "../../src/ports.ts";
+import { serveChannel } from "../../src/server/mod.ts";
+import { VirtualClock } from "../support/virtual_clock.ts";
+import { faultyFetches, healthy, urlOf } from "./faulty.ts";
+import { createServer, inMemory, openHub, record, stateOf, textOf } from "./support.ts";
+
+/** So many turns of the microtask queue: what has settled needs fewer to be heard of everywhere. */
+const mostTurns = 40;
+
+async function wait(turns: number): Promise<void> {
+  for (let turn = 0; turn < turns; turn++) await undefined;
+}
+
+describe("a server that does not come up", () => {
+  test("is tried again also when somebody asks for that as soon as they hear of it", async () => {
+    const clock = new VirtualClock();
+    const hub = await openHub({}, { clock });
+    const events = hub.events();
+    const retried = (async () => {
+      for await (const { type } of events) if (type === "error") return await hub.retry("one");
+    })();
+    const server = createServer("one");
+    let isUp = false;
+    const transport = () =>
+      new ChannelTransport(() => {
+        const [near, far] = createMemoryPair();
+        if (isUp) void serveChannel(server, far);
+        else void far.close();
+        return near;
+      });
+    await clock.until(Promise.all([hub.add("one", { transport }), retried]));
+    isUp = true;
+    const startedAt = clock.monotonic();
+    assertEquals(textOf(await clock.until(hub.callTool("one.echo", { text: "a" }))), "one: a");
+    assert(clock.monotonic() - startedAt <= 8_000, `${clock.monotonic() - startedAt} ms`);
+    await clock.until(hub.close());
+    // The second that a deadline of a client may take.
+    await clock.advance(1_000);
+    assertEquals(clock.waiting, 0);
+  });
+
+  test("takes no place of those that connect, also when its client is never closed", async () => {
+    const clock = new VirtualClock();
+    const hub = await openHub({}, { clock, parallel: 1 });
+    const transport = () => {
+      const held = new ChannelTransport(() => createMemoryPair()[0]);
+      held.close = () => new Promise(() => {});
+      return held;
+    };
+    await clock.until(hub.add("bad", { transport, timeout: 1_000 }));
+    await clock.advance(60_000);
+    const startedAt = clock.monotonic();
+    await clock.until(hub.add("good", inMemory(createServer("good")).config));
+    assertEquals([stateOf(hub, "good"), clock.monotonic()], ["connected", startedAt]);
+  });
+});
+
+test("what may be sent again is sent again also after the server was away for a while", async () => {
+  const clock = new VirtualClock();
+  const { dead, busy } = faultyFetches(clock);
+  const good = healthy("one");
+  let answer: Fetch | undefined = good;
+  let sent = 0;
+  const fetch: Fetch = (url, init) => (sent++, (answer ?? good)(url, init));
+  const hub = await clock.until(openHub({ one: { url: urlOf("one"), maxRetries: 1, fetch } }, { clock }));
+  answer = dead;
+  assertEquals((await clock.until(hub.callTool("one.echo", { text: "a" }))).isError, true);
+  await clock.advance(20_000);
+  assertEquals(stateOf(hub, "one"), "failed");
+  answer = good;
+  assertEquals(textOf(await clock.until(hub.callTool("one.echo", { text: "a" }))), "one: a");
+  await clock.advance(600_000);
+  sent = 0;
+  answer = (url, init) => {
+    answer = good;
+    return (busy ?? good)(url, init);
+  };
+  const { contents } = await clock.until(hub.readResource("note://one"));
+  assertEquals([contents.length, sent], [1, 2]);
+  await clock.until(hub.close());
+});
+
+describe("in each turn after something was heard of", () => {
+  test("a server can be removed: it is not left behind", async () => {
+    for (let turns = 0; turns < mostTurns; turns++) {
+      const clock = new VirtualClock();
+      const server = createServer("one");
+      let open = 0;
+      const transport = () =>
+        new ChannelTransport(() => {
+          const [near, far] = createMemoryPair();
+          open++;
+          void serveChannel(server, far, { clock }).closed.then(() => open--);
+          return near;
+        });
+      const hub = await openHub({}, { clock });
+      const events = hub.events();
+      const removed = (async () => {
+        for await (const { type } of events) if (type === "catalog") break;
+        await wait(turns);
+        await hub.remove("one");
+      })();
+      await clock.until(Promise.all([hub.add("one", { transport }), removed]));
+      await clock.settle();
+      assertEquals([open, clock.waiting], [0, 0], `after ${turns} turns`);
+      await hub.close();
+    }
+  });
+
+  test("a hub can be closed while its servers change: nothing is listed any more", async () => {
+    for (let turns = 0; turns < mostTurns; turns++) {
+      const clock = new VirtualClock();
+      const server = createServer("one");
+      const hub = await clock.until(openHub({ one: inMemory(server).config }, { clock }));
+      await clock.settle();
+      server.tool("fresh", {}, () => "fresh");
+      await wait(turns);
+      await clock.until(hub.close());
+      await clock.settle();
+      assertEquals(clock.waiting, 0, `after ${turns} turns`);
+    }
+  });
+});
+
+describe("a server that is removed", () => {
+  test("is told of before another one of its name is added", async () => {
+    const clock = new VirtualClock();
+    const hub = await clock.until(openHub({ one: inMemory(createServer("old")).config }, { clock }));
+    const seen = record(hub);
+    const removed = hub.remove("one");
+    const added = hub.add("one", inMemory(createServer("new")).config);
+    await clock.until(Promise.all([removed, added]));
+    await clock.settle();
+    assertEquals(seen.map((event) => event.type === "state" ? event.to : event.type), [
+      "disconnected",
+      "removed",
+      "added",
+      "connecting",
+      "catalog",
+      "connected",
+    ]);
+    await clock.until(hub.close());
+  });
+
+  test("has come to its end, and is told of, when the hub is closed meanwhile", async () => {
+    const clock = new VirtualClock();
+    let isOver = false;
+    const transport = () => {
+      const { config } = inMemory(createServer("one"));
+      const made = (config.transport as () => ChannelTransport)();
+      const close = made.close.bind(made);
+      made.close = async () => {
+        await new Promise<void>((resolve) => void clock.schedule(resolve, 500));
+        await close();
+        isOver = true;
+      };
+      return made;
+    };
+    const hub = await clock.until(openHub({ one: { transport } }, { clock }));
+    const seen = record(hub);
+    const removed = hub.remove("one");
+    await clock.until(hub.close());
+    assertEquals([isOver, seen.at(-1)], [true, { type: "removed", server: "one" }]);
+    assertEquals(await removed, true);
+  });
+});
