@@ -41,7 +41,7 @@ import { calmly } from "./extras/progress.ts";
 import { resumed } from "./extras/resumed.ts";
 import { LegacySession } from "./session/legacy_session.ts";
 import { sayLevel } from "./session/modern_session.ts";
-import type { ClientRequest, RequestOptions, SessionRequestOptions } from "./session/request.ts";
+import type { ClientRequest, RequestOptions, ServerInfo, SessionRequestOptions } from "./session/request.ts";
 import type { Session, SessionParts } from "./session/session.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { TaskHandle, TaskOptions, TaskRunner } from "./task_support.ts";
@@ -192,6 +192,7 @@ export class Client extends CoreClient {
     );
     this.#subscriptions.add(subscription);
     subscription.ended.then(() => this.#subscriptions.delete(subscription));
+    if (this.closed) subscription.close();
     return subscription;
   }
 
@@ -260,8 +261,8 @@ export class Client extends CoreClient {
     answers: Record<string, JsonObject>,
     options: RequestOptions = {},
   ): Promise<Result> {
-    const { method, params } = pending;
-    return await this.request(method, params, { ...options, resume: resumed(pending, answers) }) as Result;
+    const resume = resumed(pending, answers);
+    return await this.request(pending.method, pending.params, { ...options, resume }) as Result;
   }
 
   /**
@@ -352,11 +353,10 @@ export class Client extends CoreClient {
     await session.stream?.reopened();
   }
 
-  /** What was told of a server and does not hold is forgotten, once. */
-  protected override again(error: unknown): boolean {
-    if (!this.#doubtful || !isRefusal(error)) return false;
-    this.#doubtful = false;
-    this.#known = this.session = undefined;
+  /** What was told of a server and does not hold is forgotten, once; what was sent before is sent again. */
+  protected override again(error: unknown, known?: ServerInfo): boolean | void {
+    if (!this.#doubtful || !isRefusal(error)) return isRefusal(error) && known && known !== this.info;
+    this.#doubtful = !!(this.#known = this.session = undefined);
     return true;
   }
 
@@ -369,7 +369,7 @@ export class Client extends CoreClient {
 
   /** @internal A process or socket that has died is started anew with the next request. */
   protected override get usable(): Session | undefined {
-    return this.#broken() ? undefined : this.session;
+    return this.#broken() ? undefined : super.usable;
   }
 
   /** @internal Goes by what is remembered; a server may speak the binding of 2024-11-05 (specification: Backwards Compatibility). */

@@ -16,7 +16,13 @@ import { version } from "../version.ts";
 import type { ListOptions } from "./tools.ts";
 import type { ClientOptions, RequestHandler } from "./options.ts";
 import { finalError, Retries } from "./retry.ts";
-import type { ClientRequest, RequestOptions, ServerInfo, SessionRequestOptions } from "./session/request.ts";
+import type {
+  ClientRequest,
+  FailedRequest,
+  RequestOptions,
+  ServerInfo,
+  SessionRequestOptions,
+} from "./session/request.ts";
 import type { Session, SessionParts } from "./session/session.ts";
 import { negotiate } from "./negotiate.ts";
 
@@ -182,6 +188,11 @@ export class CoreClient implements AsyncDisposable {
     return this.close();
   }
 
+  /** @internal Aborted when the client is closed. */
+  closes(): AbortSignal {
+    return (this.closing ??= new AbortController()).signal;
+  }
+
   /** @internal A request that only reads: here a cache may stand in between. */
   read(method: string, params: JsonObject, options: RequestOptions): Promise<JsonObject> {
     return this.request(method, params, options);
@@ -200,11 +211,11 @@ export class CoreClient implements AsyncDisposable {
   opened(_session: Session): Promise<void> | void {}
 
   /** Whether an error is met by opening another session, at once. */
-  protected again(_error: unknown): boolean | void {}
+  protected again(_error: unknown, _known?: ServerInfo): boolean | void {}
 
-  /** @internal The session, if it is open. */
+  /** @internal The session, if it is open: not the old one while another is opened in its place. */
   protected get usable(): Session | undefined {
-    return this.session;
+    return this.#opening ? undefined : this.session;
   }
 
   /** @internal The open session; opens or re-opens it where need be, once for all who wait. */
@@ -230,6 +241,8 @@ export class CoreClient implements AsyncDisposable {
       this.open({ ...this.parts, timeouts: { ...timeouts, start: rest } });
     const session = await this.#again(open(start), opening, clock.monotonic() + start, open);
     await this.opened(session);
+    // Closed meanwhile: nobody else would stop it.
+    if (this.closed) session.stop();
     return this.session = session;
   }
 
@@ -239,8 +252,8 @@ export class CoreClient implements AsyncDisposable {
   }
 
   /** @internal What becomes of a request that failed. */
-  failed(error: unknown, { request, totalAt }: { request: ClientRequest; totalAt: number }): Promise<JsonObject> {
-    return this.#again(Promise.reject(error), request, totalAt, () => this.#send(request, totalAt));
+  failed(error: unknown, { request, totalAt, known }: FailedRequest): Promise<JsonObject> {
+    return this.#again(Promise.reject(error), request, totalAt, () => this.#send(request, totalAt), known);
   }
 
   /**
@@ -249,19 +262,21 @@ export class CoreClient implements AsyncDisposable {
    * @param work The first attempt.
    * @param endsAt By the monotonic clock.
    * @param attempt Makes another one, in the milliseconds that are left.
+   * @param known What was known of the server when the first attempt was sent.
    */
   async #again<Value>(
     work: Promise<Value>,
     { method, options }: ClientRequest,
     endsAt: number,
     attempt: (rest: number) => Promise<Value>,
+    known?: ServerInfo,
   ): Promise<Value> {
     const { clock, transport } = this.parts;
-    for (let attempts = 1;; work = attempt(endsAt - clock.monotonic())) {
+    for (let attempts = 1;; work = attempt(endsAt - clock.monotonic()), known = undefined) {
       try {
         return await work;
       } catch (error) {
-        if (this.again(error)) continue;
+        if (this.again(error, known)) continue;
         const final = this.closed || (method === "initialize" && transport.kind === "channel");
         const delay = final ? Infinity : this.#retries.delay(error, method, attempts++, options.idempotent);
         if (!(endsAt - clock.monotonic() > delay)) throw finalError(error, method, this.label);
@@ -269,7 +284,7 @@ export class CoreClient implements AsyncDisposable {
         const slept = new Promise<void>((resolve) => stop = clock.schedule(resolve, delay));
         await unlessAborted(
           unlessAborted(slept, options.signal),
-          (this.closing ??= new AbortController()).signal,
+          this.closes(),
         ).finally(stop);
       }
     }

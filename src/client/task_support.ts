@@ -31,6 +31,12 @@ export interface TaskHost {
   readonly inputs: InputAnswers | undefined;
   /** Finds the era out, where that is still to be done. */
   connect(options: { signal?: AbortSignal | undefined }): Promise<unknown>;
+  /**
+   * Aborted when the client is closed.
+   *
+   * @internal
+   */
+  closes(): AbortSignal;
   /** Knows the tools that were listed. */
   snapshot(): { readonly tools: readonly Tool[] };
   /** Sends any request and gives its checked result. */

@@ -57,6 +57,7 @@ class WebSocketChannel implements Channel {
   readonly #clock: Clock;
   #socket: WebSocketLike | undefined;
   #receiver: ChannelReceiver | undefined;
+  readonly #opening = new AbortController();
   #closed = false;
 
   constructor(url: string, options: WebSocketOptions) {
@@ -70,7 +71,7 @@ class WebSocketChannel implements Channel {
     this.#receiver = receiver;
     const { auth, openWebSocket, headers: usual, timeouts } = this.#options;
     const socket = this.#socket = await startInTime(
-      new AbortController(),
+      this.#opening,
       this.#clock,
       timeouts,
       async (signal) => {
@@ -100,7 +101,10 @@ class WebSocketChannel implements Channel {
   }
 
   close(code: number = 1000): Promise<void> {
-    if (!this.#closed) this.#socket?.close(code);
+    if (!this.#closed) {
+      if (this.#socket) this.#socket.close(code);
+      else this.#opening.abort();
+    }
     this.#closed = true;
     return Promise.resolve();
   }

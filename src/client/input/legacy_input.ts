@@ -36,35 +36,11 @@ export class LegacyServerRequests implements LegacyInput {
 
   /** Answers one request; one that is in work already (a resumed stream may repeat it) is not answered twice. */
   async requested(request: JsonRpcRequest, call?: EndingCall): Promise<void> {
-    const { id, method, params = {} } = request;
-    if (this.#working.has(id)) return;
-    const { transport } = this.#parts;
+    if (this.#working.has(request.id)) return;
     const controller = new AbortController();
-    const { signal } = controller;
-    const reply = (body: { result: JsonObject } | { error: { code: number; message: string } }): void => {
-      if (!signal.aborted) transport.send({ jsonrpc: "2.0", id, ...body }, undefined, this.#send());
-    };
-    this.#working.set(id, controller);
-    const others = call?.over;
-    if (call) {
-      call.over = () => {
-        others?.();
-        // What is answered at once, as roots are, goes out all the same.
-        queueMicrotask(() => {
-          if (this.#working.get(id) === controller) controller.abort();
-        });
-      };
-    }
-    try {
-      // What is no JSON cannot be sent.
-      reply({
-        result: related(params, await this.#inputs.answer(method, params, { server: transport.label, signal })),
-      });
-    } catch (error) {
-      reply({ error: refusal(error) });
-      this.#inputs.logger?.({ level: "warning", message: `Could not answer "${method}"`, fields: { error } });
-    }
-    this.#working.delete(id);
+    // A handler that goes on when nobody wants its answer any more is not waited for.
+    const unwanted = new Promise<void>((resolve) => controller.signal.addEventListener("abort", () => resolve()));
+    await Promise.race([this.#answer(request, controller, call), unwanted]);
   }
 
   notified(method: string, params: JsonObject | undefined): void {
@@ -89,6 +65,37 @@ export class LegacyServerRequests implements LegacyInput {
   /** Calls everything off. */
   stop(): void {
     for (const controller of this.#working.values()) controller.abort();
+    this.#working.clear();
+  }
+
+  async #answer(request: JsonRpcRequest, controller: AbortController, call?: EndingCall): Promise<void> {
+    const { id, method, params = {} } = request;
+    const { transport } = this.#parts;
+    const { signal } = controller;
+    const reply = (body: { result: JsonObject } | { error: { code: number; message: string } }): void => {
+      if (!signal.aborted) transport.send({ jsonrpc: "2.0", id, ...body }, undefined, this.#send());
+    };
+    this.#working.set(id, controller);
+    const others = call?.over;
+    if (call) {
+      call.over = () => {
+        others?.();
+        // What is answered at once, as roots are, goes out all the same.
+        queueMicrotask(() => {
+          if (this.#working.get(id) === controller) controller.abort();
+        });
+      };
+    }
+    try {
+      // What is no JSON cannot be sent.
+      reply({
+        result: related(params, await this.#inputs.answer(method, params, { server: transport.label, signal })),
+      });
+    } catch (error) {
+      reply({ error: refusal(error) });
+      this.#inputs.logger?.({ level: "warning", message: `Could not answer "${method}"`, fields: { error } });
+    }
+    if (this.#working.get(id) === controller) this.#working.delete(id);
   }
 }
 

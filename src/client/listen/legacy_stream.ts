@@ -19,6 +19,8 @@ const headWait = 500;
 interface Listener {
   filter: ListenFilter;
   sink: ListenSink;
+  /** The resources that are watched for it. */
+  watched: string[];
 }
 
 /** One stream for all who listen. It is opened when someone does, and re-opened calmly. */
@@ -53,14 +55,11 @@ export class LegacyStream implements LegacyListening {
 
   /** Adds a listener; its sink hears what its filter asks for. */
   listen(filter: ListenFilter, sink: ListenSink): () => void {
-    const listener = { filter, sink };
+    const listener = { filter, sink, watched: [] };
     this.#listeners.add(listener);
     this.#want();
     void this.#subscribe(listener);
-    return () => {
-      if (!this.#listeners.delete(listener)) return;
-      for (const uri of filter.resourceUris ?? []) this.#watch(uri, -1);
-    };
+    return () => this.#drop(listener);
   }
 
   /** Hands a change to those who asked for it. */
@@ -87,7 +86,7 @@ export class LegacyStream implements LegacyListening {
   lost(reason: McpError | undefined, uri?: string): void {
     for (const listener of this.#listeners) {
       if (uri && !listener.filter.resourceUris?.includes(uri)) continue;
-      this.#listeners.delete(listener);
+      this.#drop(listener);
       listener.sink.end(reason, false);
     }
   }
@@ -107,6 +106,7 @@ export class LegacyStream implements LegacyListening {
   /** Opens the stream and tells whether there is one. A server that holds its head back is not waited for. */
   #open(again: boolean): Promise<boolean> {
     if (this.#stopped) return Promise.resolve(false);
+    this.#backoff.stop();
     this.#close?.(undefined);
     return new Promise((resolve) => {
       const stop = this.#parts.clock.schedule(() => resolve(true), headWait);
@@ -150,16 +150,28 @@ export class LegacyStream implements LegacyListening {
   }
 
   /** What the server honours: nothing where it has no stream, and single resources only where it lets them be watched. */
-  async #subscribe({ filter, sink }: Listener): Promise<void> {
+  async #subscribe(listener: Listener): Promise<void> {
+    const { filter, sink } = listener;
     try {
       const { tools = false, prompts = false, resources = false } = filter;
       if (this.#opening && !await this.#opening) return sink.open({});
       const watched = this.#session.info.capabilities.resources?.subscribe ? filter.resourceUris ?? [] : [];
-      for (const uri of watched) await this.#watch(uri, 1);
+      for (const uri of watched) {
+        // Who has left meanwhile wants nothing watched any more.
+        if (!this.#listeners.has(listener)) return;
+        listener.watched.push(uri);
+        await this.#watch(uri, 1);
+      }
       sink.open({ tools, prompts, resources, resourceUris: watched });
     } catch (error) {
+      this.#drop(listener);
       sink.end(error as McpError, false);
     }
+  }
+
+  /** Forgets a listener, and what was watched for it alone. */
+  #drop(listener: Listener): void {
+    if (this.#listeners.delete(listener)) { for (const uri of listener.watched) void this.#watch(uri, -1); }
   }
 
   #ask(verb: string, uri: string): Promise<JsonObject> {

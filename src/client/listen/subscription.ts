@@ -39,6 +39,8 @@ export class ChangeSubscription implements Subscription {
   #refused!: (reason: unknown) => void;
   #wasOpen = false;
   #waiting: { resolve: (result: IteratorResult<Change>) => void; reject: (reason: unknown) => void } | undefined;
+  /** What is waited for: the same for all who ask meanwhile, so that none is forgotten. */
+  #next: Promise<IteratorResult<Change>> | undefined;
   #over: { failed: boolean; reason?: unknown } | undefined;
   #close: (() => void) | undefined;
   #try = 0;
@@ -70,7 +72,7 @@ export class ChangeSubscription implements Subscription {
       this.#over = { failed: false };
       return over.failed ? Promise.reject(over.reason) : Promise.resolve({ done: true, value: undefined });
     }
-    return new Promise((resolve, reject) => this.#waiting = { resolve, reject });
+    return this.#next ??= new Promise((resolve, reject) => this.#waiting = { resolve, reject });
   }
 
   /** Ends it, as `break` in a loop does. */
@@ -127,7 +129,7 @@ export class ChangeSubscription implements Subscription {
     this.#parts.client().changed(change);
     const waiting = this.#waiting;
     if (waiting) {
-      this.#waiting = undefined;
+      this.#waiting = this.#next = undefined;
       return waiting.resolve({ done: false, value: change });
     }
     const key = change.type +
@@ -141,7 +143,11 @@ export class ChangeSubscription implements Subscription {
     if (graceful) return this.#finish({ failed: false });
     const again = mayComeBack(reason) && this.#backoff.again(reason as McpError, () => void this.#open());
     if (!again) this.#finish({ failed: true, reason });
-    this.#parts.broke?.(reason);
+    try {
+      this.#parts.broke?.(reason);
+    } catch {
+      // Whoever tells of the end has others to tell, and something to close.
+    }
   }
 
   #finish(over: { failed: boolean; reason?: unknown }): void {
@@ -155,7 +161,7 @@ export class ChangeSubscription implements Subscription {
     this.#refused(over.reason ?? new ConnectionClosedError("The subscription was closed"));
     const waiting = this.#waiting;
     if (!waiting) return;
-    this.#waiting = undefined;
+    this.#waiting = this.#next = undefined;
     this.#over = { failed: false };
     if (over.failed) waiting.reject(over.reason);
     else waiting.resolve({ done: true, value: undefined });

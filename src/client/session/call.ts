@@ -188,10 +188,9 @@ export class Call implements Exchange, Expiring {
     this.#resolve(this.#unlessRefused(more ?? Promise.reject(reason)));
   }
 
-  /** When it fails for good, whoever asked may try again. */
+  /** When it fails for good, whoever asked may try again: unless a later round has told them already. */
   #unlessRefused(work: Promise<JsonObject>): Promise<JsonObject> {
-    const { owner } = this;
-    return owner ? work.catch((error) => owner.failed(error, this)) : work;
+    return this.owner ? work.catch((error) => this.owner?.failed(error, this) ?? Promise.reject(error)) : work;
   }
 
   #settle(): void {

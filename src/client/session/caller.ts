@@ -65,7 +65,7 @@ export abstract class Caller extends Deadlines implements Session, CallSession {
   }
 
   /** Sends the next round or attempt of a public request. */
-  protected next(call: Call, changes: Partial<Pick<Call, "input" | "round" | "repeats">>): Promise<JsonObject> {
+  protected next(call: Call, changes: Partial<Pick<Call, "repeats" | "round">>): Promise<JsonObject> {
     return this.#send(Object.assign(new Call(call.request, this, undefined, call), changes)).result;
   }
 

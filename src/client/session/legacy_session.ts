@@ -107,6 +107,8 @@ export class LegacySession extends Caller {
 
   async #reopen(): Promise<void> {
     this.#lost = true;
+    // What the old one asked for has the ids of the new one's questions.
+    this.input?.stop();
     try {
       await this.parts.transport.restart?.();
       await this.open();

@@ -76,7 +76,11 @@ export class ModernSession extends Caller {
       ? inputs?.answerRound(result, call, transport.label, wait)
       : wait(this.#pause(round));
     if (!input) throw invalid(request.method, "it asks for input");
-    return this.next(call, { input: { ...await input, requestState }, round: round + 1 });
+    const resume = { input: { ...await input, requestState }, round: round + 1 };
+    const { owner, totalAt: endsAt } = call;
+    // What is tried again from here on is this round: the ones before it have run.
+    call.owner = undefined;
+    return this.request({ ...request, options: { ...request.options, endsAt, resume } }, owner);
   }
 
   /** A modern server sends no requests: this one is dropped (specification: transports, Messages). */

@@ -84,9 +84,18 @@ export interface RequestOwner {
   /**
    * What becomes of a request that the session could not save.
    *
-   * @param sent The request, and when its time is over by the monotonic clock.
+   * @param sent What was sent.
    */
-  failed(error: unknown, sent: { readonly request: ClientRequest; readonly totalAt: number }): Promise<JsonObject>;
+  failed(error: unknown, sent: FailedRequest): Promise<JsonObject>;
+}
+
+/** A public request that the session could not save. */
+export interface FailedRequest {
+  readonly request: ClientRequest;
+  /** When its time is over, by the monotonic clock. */
+  readonly totalAt: number;
+  /** What was known of the server when it was sent. */
+  readonly known?: ServerInfo | undefined;
 }
 
 /** What is known of a server that has not said anything yet. */

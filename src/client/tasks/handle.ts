@@ -77,7 +77,7 @@ export class Handle implements TaskHandle {
     if (this.#result) return this.#result;
     const { signal, timeout, timeouts, meta, headers, onStatus = this.#options.onStatus } = options;
     const { clock, label } = this.#host;
-    const patience = new Patience(clock, { signal, timeout, server: label });
+    const patience = new Patience(clock, this.#host.closes(), { signal, timeout, server: label });
     try {
       return this.#result = await this.#follow(
         { signal: patience.signal, timeouts, meta, headers },

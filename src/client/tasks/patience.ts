@@ -12,10 +12,15 @@ export class Patience {
   /** Ends the waiting: whatever is still under way for it is called off. */
   readonly end: () => void;
   readonly #clock: Clock;
+  readonly #closing: AbortSignal;
 
-  /** @param options `timeout` in milliseconds; without it only the signal ends the waiting. */
+  /**
+   * @param closing Wakes who waits: what they do next tells them why.
+   * @param options `timeout` in milliseconds; without it only the signal ends the waiting.
+   */
   constructor(
     clock: Clock,
+    closing: AbortSignal,
     options: { signal: AbortSignal | undefined; timeout: number | undefined; server: string },
   ) {
     const { signal, timeout, server } = options;
@@ -27,6 +32,7 @@ export class Patience {
       controller.abort(new TimeoutError("total", timeout ?? 0, { method: "tools/call", server }));
     const stop = timeout === undefined ? undefined : clock.schedule(late, timeout);
     this.#clock = clock;
+    this.#closing = closing;
     this.signal = controller.signal;
     this.end = () => {
       stop?.();
@@ -42,11 +48,14 @@ export class Patience {
       const end = (finish: () => void): void => {
         stop();
         signal.removeEventListener("abort", aborted);
+        this.#closing.removeEventListener("abort", wake);
         finish();
       };
       const aborted = (): void => end(() => reject(signal.reason));
-      const stop = this.#clock.schedule(() => end(() => resolve(undefined)), milliseconds);
+      const wake = (): void => end(() => resolve(undefined));
+      const stop = this.#clock.schedule(wake, this.#closing.aborted ? 0 : milliseconds);
       signal.addEventListener("abort", aborted);
+      this.#closing.addEventListener("abort", wake);
       if (signal.aborted) aborted();
       beside?.then((value) => value === undefined || end(() => resolve(value)), (error) => end(() => reject(error)));
     });
