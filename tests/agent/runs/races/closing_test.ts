@@ -2,13 +2,28 @@
 import { describe, test } from "node:test";
 import { assertEquals } from "@std/assert";
 import { createRuns } from "../../../../src/agent/mod.ts";
+import type { DurableRuns, RunnableAgent } from "../../../../src/agent/mod.ts";
+import type { SqlDatabase } from "../../../../src/ports.ts";
 import { VirtualClock } from "../../../support/virtual_clock.ts";
 import { emptyDatabase, skip } from "../support/database.ts";
-import { eventsOf, start } from "../support/runs.ts";
+import { eventsOf, start, wait } from "../support/runs.ts";
 import { agentOf, ask } from "../support/scripted_agent.ts";
 
-const wait = (clock: VirtualClock, ms: number): Promise<void> =>
-  new Promise((resolve) => void clock.schedule(resolve, ms));
+/** A run that begins in one process, which closes in the middle, and goes on in another; `owner` is whose it was in between. */
+async function handOver(
+  database: SqlDatabase,
+  clock: VirtualClock,
+  agent: RunnableAgent,
+): Promise<{ id: string; two: DurableRuns; owner: unknown }> {
+  const one = createRuns({ database, agents: { agent }, clock });
+  const { id } = await one.start(start);
+  await clock.advance(50);
+  await clock.until(one.close());
+  const owner = database.all("select owner from agent_runs where id = ?", id)[0]?.["owner"];
+  const two = createRuns({ database, agents: { agent }, clock });
+  await two.resume();
+  return { id, two, owner };
+}
 
 describe("a process that closes", () => {
   test("branches that work side by side end, and the run goes on elsewhere", { skip }, async () => {
@@ -22,12 +37,7 @@ describe("a process that closes", () => {
       const long = steps.do("long", { repeatable: true }, () => wait(clock, 400).then(() => "long"));
       return (await Promise.all([long, chain()])).join(" ");
     });
-    const one = createRuns({ database, agents: { agent }, clock });
-    const { id } = await one.start(start);
-    await clock.advance(50);
-    await clock.until(one.close());
-    const two = createRuns({ database, agents: { agent }, clock });
-    await two.resume();
+    const { id, two } = await handOver(database, clock, agent);
     const end = (await clock.until(eventsOf(two, id))).at(-1)?.event;
     await two.close();
     assertEquals(end?.type === "succeeded" ? end.text : end, "long short");
@@ -49,17 +59,11 @@ describe("a process that closes", () => {
       }).catch((error) => error.name === "RunLeftError" ? Promise.reject(error) : String(error.name));
       return (await Promise.all([call, other])).join(" ");
     });
-    const one = createRuns({ database, agents: { agent }, clock });
-    const { id } = await one.start(start);
-    await clock.advance(50);
-    await clock.until(one.close());
-    const row = database.all("select owner, wake_at from agent_runs where id = ?", id)[0];
-    const two = createRuns({ database, agents: { agent }, clock });
-    await two.resume();
+    const { id, two, owner } = await handOver(database, clock, agent);
     const end = (await clock.until(eventsOf(two, id))).at(-1)?.event;
     await clock.advance(1_000);
     await two.close();
-    assertEquals([row?.["owner"], end?.type === "succeeded" && end.text, done], [null, "StepUnknownError other", [
+    assertEquals([owner, end?.type === "succeeded" && end.text, done], [null, "StepUnknownError other", [
       "other",
     ]]);
   });
@@ -76,12 +80,7 @@ describe("a process that closes", () => {
         return await ask(world, "live?", { live: true }).then(({ action }) => action, () => "the tool failed");
       })
     );
-    const one = createRuns({ database, agents: { agent }, clock });
-    const { id } = await one.start(start);
-    await clock.advance(50);
-    await clock.until(one.close());
-    const two = createRuns({ database, agents: { agent }, clock });
-    await two.resume();
+    const { id, two } = await handOver(database, clock, agent);
     await clock.advance(200);
     await two.answer(id, "live?", { action: "accept" });
     const end = (await clock.until(eventsOf(two, id))).at(-1)?.event;

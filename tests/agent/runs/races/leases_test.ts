@@ -5,11 +5,8 @@ import { createRuns } from "../../../../src/agent/mod.ts";
 import { systemRandom } from "../../../../src/ports.ts";
 import { VirtualClock } from "../../../support/virtual_clock.ts";
 import { emptyDatabase, meddleWith, skip } from "../support/database.ts";
-import { start } from "../support/runs.ts";
+import { start, wait } from "../support/runs.ts";
 import { agentOf, ask } from "../support/scripted_agent.ts";
-
-const wait = (clock: VirtualClock, ms: number): Promise<void> =>
-  new Promise((resolve) => void clock.schedule(resolve, ms));
 
 describe("the lease of a run", () => {
   test("it begins when the lock was got, not when it was waited for", { skip }, async () => {

@@ -5,11 +5,8 @@ import { createRuns } from "../../../../src/agent/mod.ts";
 import type { RunEvent } from "../../../../src/agent/mod.ts";
 import { VirtualClock } from "../../../support/virtual_clock.ts";
 import { emptyDatabase, meddleWith, skip } from "../support/database.ts";
-import { secret, start } from "../support/runs.ts";
+import { secret, start, wait } from "../support/runs.ts";
 import { agentOf, ask } from "../support/scripted_agent.ts";
-
-const wait = (clock: VirtualClock, ms: number): Promise<void> =>
-  new Promise((resolve) => void clock.schedule(resolve, ms));
 
 describe("readers of runs", () => {
   test("a run that is deleted meanwhile is not there", { skip }, async () => {

@@ -6,7 +6,7 @@
 import { assertEquals } from "@std/assert";
 import { createRuns } from "../../../../src/agent/mod.ts";
 import type { DurableRuns, RunEvent, RunRecord, Runs, RunsOptions, RunState } from "../../../../src/agent/mod.ts";
-import type { SqlDatabase } from "../../../../src/ports.ts";
+import type { Clock, SqlDatabase } from "../../../../src/ports.ts";
 import { emptyDatabase } from "./database.ts";
 
 /** What a run is started with in tests. */
@@ -60,6 +60,11 @@ export async function untilLeft(database: SqlDatabase, id: string): Promise<void
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
   throw new Error(`The run ${id} was not given back`);
+}
+
+/** So much time of a clock. */
+export function wait(clock: Clock, milliseconds: number): Promise<void> {
+  return new Promise((resolve) => void clock.schedule(resolve, milliseconds));
 }
 
 /** What tests seal with. */
