@@ -37,6 +37,7 @@ describe("a tenant that is forgotten", () => {
     const leaving = played.stopLeaving();
     const both = [1, 2].map(() => told(played.ask("DELETE", "/api/tenant")));
     await leaving.reached;
+    assertEquals(await Promise.race(both), [503, "closing"], "the other one waits at the server");
     leaving.go();
     assertEquals((await Promise.all(both)).map(([status]) => status).sort(), [204, 503]);
     assertEquals(await told(played.start()), [202, undefined]);
