@@ -115,7 +115,7 @@ export async function takeCallback(
   // Letter by letter (RFC 9207), and before anything else of the callback is believed or shown.
   if (iss === undefined ? isIssuerTold : iss !== issuer) throw fail(`the callback is not from "${issuer}"`);
   if (!code && error === undefined) throw fail('the callback has no "code"');
-  if (!await context.swap(key, kept.text, undefined)) throw fail("it was finished a moment ago");
+  if (!await context.store.compareAndSet(key, kept.text, undefined)) throw fail("it was finished a moment ago");
   if (!code || error !== undefined) {
     const text = [error, description].filter(Boolean).join(": ");
     throw fail(`"${issuer}" answered ${text}`, error);
@@ -140,7 +140,7 @@ async function index(context: OAuthContext, entry: PendingList["list"][number]):
     const kept = await context.read(key, isPendingList);
     const all = [...kept?.content.list ?? [], entry];
     const list = all.filter(({ expiresAt }) => expiresAt > context.clock.now()).slice(-mostPending);
-    if (await context.swap(key, kept?.text, JSON.stringify({ list } satisfies PendingList))) {
+    if (await context.store.compareAndSet(key, kept?.text, JSON.stringify({ list } satisfies PendingList))) {
       const gone = all.filter((other) => !list.includes(other));
       await Promise.all(gone.map((other) => context.store.delete(other.key)));
       return;

@@ -129,9 +129,4 @@ export class OAuthContext {
   async write(key: string, content: object): Promise<void> {
     await this.store.set(key, JSON.stringify(content));
   }
-
-  /** Puts a text in the place of another; false when that was no longer there. Undefined: nothing. */
-  async swap(key: string, from: string | undefined, to: string | undefined): Promise<boolean> {
-    return await this.store.compareAndSet(key, from, to);
-  }
 }

@@ -44,7 +44,7 @@ export async function forgetClient(
 ): Promise<void> {
   const key = await context.key("client", issuer, context.options.redirectUri);
   const kept = await context.read(key, isKnownClient);
-  if (kept?.content.clientId === clientId) await context.swap(key, kept.text, undefined);
+  if (kept?.content.clientId === clientId) await context.store.compareAndSet(key, kept.text, undefined);
 }
 
 /** The client of a record, with what the options say of it. */
@@ -72,7 +72,7 @@ async function knownInAdvance(context: OAuthContext, { issuer }: ServerMetadata)
   }
   // Nobody else may learn what was made for the first.
   const key = await context.key("issuer", unbound.clientId);
-  if (!await context.swap(key, undefined, issuer)) {
+  if (!await context.store.compareAndSet(key, undefined, issuer)) {
     const first = await context.store.get(key);
     if (first !== issuer) {
       throw context.failure(

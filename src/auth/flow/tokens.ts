@@ -65,7 +65,7 @@ export class Tokens {
     if (kept && gained && kept.content.refreshToken === gained.instead) {
       const { key, text } = kept;
       kept = { key, text: JSON.stringify(gained.tokens), content: gained.tokens };
-      isOld = !await context.swap(key, text, kept.text);
+      isOld = !await context.store.compareAndSet(key, text, kept.text);
     }
     if (isOld || changes !== this.#changes) return await this.load(server);
     this.#gained = undefined;
@@ -182,7 +182,7 @@ export class Tokens {
     const until = now + this.#leaseTime;
     const text = JSON.stringify({ ...tokens, lease: { id: randomHex(random, 8), until } });
     // A lease that took too long to get is none.
-    if (!await this.#context.swap(kept.key, kept.text, text) || clock.now() >= until) return "again";
+    if (!await this.#context.store.compareAndSet(kept.key, kept.text, text) || clock.now() >= until) return "again";
     return await this.#exchange(server, kept, text, last);
   }
 
@@ -218,12 +218,12 @@ export class Tokens {
       if (code === "invalid_grant") {
         // Only what was refused is forgotten: newer tokens may be there by now.
         const rest = last && { ...last, refreshToken: undefined, renewAt: last.expiresAt, lease: undefined };
-        if (!await context.swap(key, leased, rest && JSON.stringify(rest))) return "again";
+        if (!await context.store.compareAndSet(key, leased, rest && JSON.stringify(rest))) return "again";
         this.#known = rest;
         return rest;
       }
       // A lease that is not given back ends by itself.
-      await context.swap(key, leased, text).catch(() => {});
+      await context.store.compareAndSet(key, leased, text).catch(() => {});
       // Who is not known any more signs in as somebody new.
       if (code === "invalid_client") await forgetClient(context, server.metadata, tokens.client);
       else if (!tokens.refreshToken || !isFinal(error)) throw error;

@@ -1,9 +1,9 @@
 /**
- * An end for what may hang.
+ * Steps of a store: an end for what may hang, and exchanges.
  *
  * @module
  */
-import type { Clock } from "../../ports.ts";
+import type { Clock, Store } from "../../ports.ts";
 
 /**
  * Waits for a step of a store, but not for ever.
@@ -21,4 +21,20 @@ export async function inTime<Value>(clock: Clock, milliseconds: number, step: ()
   } finally {
     callOff();
   }
+}
+
+/**
+ * Puts a text in the place of another; undefined: nothing. A store that cannot compare is believed.
+ *
+ * @returns Whether it was done: not when the other one was no longer there.
+ */
+export async function exchange(
+  store: Store,
+  key: string,
+  from: string | undefined,
+  to: string | undefined,
+): Promise<boolean> {
+  if (store.compareAndSet) return await store.compareAndSet(key, from, to);
+  await (to === undefined ? store.delete(key) : store.set(key, to));
+  return true;
 }

@@ -7,7 +7,7 @@ import type { Clock, Store } from "../../ports.ts";
 import { isObject, isTexts } from "../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import { sha256 } from "../../protocol/web_crypto.ts";
-import { inTime } from "../common/store_steps.ts";
+import { exchange, inTime } from "../common/store_steps.ts";
 
 /** What lasts of a session. */
 export interface Lasting {
@@ -67,10 +67,7 @@ export class SessionRecords {
     const key = await this.#key(id);
     const { store } = this.#options;
     return await this.#inTime(async () => {
-      const text = JSON.stringify(record);
-      const isWritten = store.compareAndSet
-        ? await store.compareAndSet(key, before, text)
-        : (await store.set(key, text), true);
+      const isWritten = await exchange(store, key, before, JSON.stringify(record));
       if (isOver()) await store.delete(key);
       return isWritten;
     });

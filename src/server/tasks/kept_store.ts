@@ -7,7 +7,7 @@ import { systemClock } from "../../ports.ts";
 import type { Clock, Store } from "../../ports.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
 import { sha256 } from "../../protocol/web_crypto.ts";
-import { inTime } from "../common/store_steps.ts";
+import { exchange, inTime } from "../common/store_steps.ts";
 import { isEnded, type TaskPage, type TaskRecord, type TaskStore, TaskStoreFullError } from "./store.ts";
 
 /** Options of {@linkcode createTaskStore}. */
@@ -171,14 +171,9 @@ class KeptTaskStore implements TaskStore {
     return text === undefined ? undefined : recordOf(text, taskId);
   }
 
-  /** Puts a text in the place of another; false when that was no longer there. A store that cannot compare is believed. */
   #swap(key: string, from: string | undefined, to: string | undefined): Promise<boolean> {
     const { store, timeout, clock } = this.#options;
-    return inTime(clock, timeout, async () => {
-      if (store.compareAndSet) return await store.compareAndSet(key, from, to);
-      await (to === undefined ? store.delete(key) : store.set(key, to));
-      return true;
-    });
+    return inTime(clock, timeout, () => exchange(store, key, from, to));
   }
 
   #taskKey(taskId: string): string {

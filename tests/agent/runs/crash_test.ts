@@ -7,7 +7,7 @@ import type { SqlDatabase } from "../../../src/ports.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 import { describeKinds, type Kind } from "../../support/runs/describe_kinds.ts";
 import { emptyDatabase, meddleWith, skip } from "./support/database.ts";
-import { checkEvents, eventsOf, Ledger, reach, start } from "./support/runs.ts";
+import { checkEvents, eventsOf, Ledger, reach, start, stillClock } from "./support/runs.ts";
 import { agentOf, createScriptedAgent } from "./support/scripted_agent.ts";
 import { findPoints, type Point, points } from "./support/points.ts";
 
@@ -114,7 +114,7 @@ describeKinds("a process that dies", ({ createRuns, isSealed }) => {
       }
     });
     // A process whose timers do not come.
-    const still = { now: () => clock.now(), monotonic: () => clock.monotonic(), schedule: () => () => {} };
+    const still = stillClock(clock);
     const one = createRuns({ database, agents: { agent }, clock: still, watchdog: 5_000 });
     const { id } = await one.start(start);
     await clock.settle();

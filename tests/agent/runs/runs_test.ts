@@ -5,7 +5,7 @@ import type { DurableRuns, RunnableAgent, RunWorld } from "../../../src/agent/mo
 import { VirtualClock } from "../../support/virtual_clock.ts";
 import { describeKinds } from "../../support/runs/describe_kinds.ts";
 import { emptyDatabase, meddleWith, skip } from "./support/database.ts";
-import { checkEvents, eventsOf, Ledger, reach, start } from "./support/runs.ts";
+import { checkEvents, eventsOf, Ledger, reach, start, stillClock } from "./support/runs.ts";
 import { agentOf, ask, createScriptedAgent } from "./support/scripted_agent.ts";
 
 type AgentWork = (world: RunWorld) => Promise<string>;
@@ -162,7 +162,7 @@ describeKinds("runs that are kept", ({ createRuns, withRuns }) => {
       for (let step = 0; step < 30; step++) await steps.do(`step:${step}`, { repeatable: true }, pause);
       return "done";
     });
-    const busy = { now: () => clock.now(), monotonic: () => clock.monotonic(), schedule: () => () => {} };
+    const busy = stillClock(clock);
     const here = createRuns({ database, agents: { agent }, clock: busy, watchdog: 500 });
     const there = createRuns({ database, agents: { agent }, clock, watchdog: 500 });
     await there.resume();

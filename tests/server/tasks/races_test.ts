@@ -27,6 +27,13 @@ function record(taskId: string, more: Partial<TaskRecord> = {}): TaskRecord {
   return { taskId, owner: "ada", era: "legacy", version: 1, status: "working", ...times, ...more };
 }
 
+/** A task that ends when it is told to. */
+async function beginHeld(keeper: TaskKeeper): Promise<{ taskId: string; finish(): void }> {
+  let finish = (_: { content: [] }): void => {};
+  const { taskId } = await keeper.begin(work(() => new Promise((resolve) => finish = resolve)));
+  return { taskId, finish: () => finish({ content: [] }) };
+}
+
 describe("races of tasks", () => {
   test("a beat while a task is being created does not stop it", async () => {
     const clock = new VirtualClock();
@@ -54,14 +61,13 @@ describe("races of tasks", () => {
     const clock = new VirtualClock();
     const texts = new ComparingStore();
     const keeper = keeperOver(clock, texts);
-    let finish = (_: { content: [] }): void => {};
-    const { taskId } = await keeper.begin(work(() => new Promise((resolve) => finish = resolve)));
+    const { taskId, finish } = await beginHeld(keeper);
     let release = () => {};
     texts.held = new Promise((resolve) => release = resolve);
     await clock.advance(lease / 3); // the renewal hangs at the store
     texts.held = undefined;
     await clock.advance(5_000); // it is given up
-    finish({ content: [] });
+    finish();
     await clock.settle();
     assertEquals((await keeper.find(taskId, "modern", "ada"))?.status, "completed");
     release(); // what was on its way arrives
@@ -195,12 +201,11 @@ describe("races of tasks", () => {
     const clock = new VirtualClock();
     const texts = new TestStore();
     const keeper = keeperOver(clock, texts);
-    let finish = (_: { content: [] }): void => {};
-    const { taskId } = await keeper.begin(work(() => new Promise((resolve) => finish = resolve)));
+    const { taskId, finish } = await beginHeld(keeper);
     const get = texts.get.bind(texts);
     let fails = 1;
     texts.get = (key) => fails-- > 0 ? Promise.reject(new Error("ECONNRESET")) : get(key);
-    finish({ content: [] });
+    finish();
     await clock.advance(1);
     assertEquals((await keeper.find(taskId, "modern", "ada"))?.status, "completed");
   });

@@ -76,13 +76,10 @@ export class HeldWorld implements RunWorld {
       const isOver = (now: number): boolean => expiresAt !== undefined && now >= expiresAt;
       const isReady = (now: number): boolean => isOver(now) || isAnswered();
       const settle = (now: number): boolean => {
-        if (isOver(now) && !isAnswered()) {
-          held.write((row) => expireQuestions(database, row, now));
-          changed(run);
-        }
+        if (isOver(now) && !isAnswered()) held.write((row) => expireQuestions(database, row, now));
         const answer = readAnswer(database, run, id);
         if (!answer) return false;
-        // Another process may have stored it: nobody was told here.
+        // It may be another process's, or the end of its time: nobody was told here.
         changed(run);
         signal?.removeEventListener("abort", abort);
         resolve(answer);

@@ -2,11 +2,21 @@
 import { describe, test } from "node:test";
 import { assertEquals } from "@std/assert";
 import { createRuns } from "../../../../src/agent/mod.ts";
+import type { Steps } from "../../../../src/agent/mod.ts";
 import { systemRandom } from "../../../../src/ports.ts";
 import { VirtualClock } from "../../../support/virtual_clock.ts";
 import { emptyDatabase, meddleWith, skip } from "../support/database.ts";
-import { start, wait } from "../support/runs.ts";
+import { start, stillClock, wait } from "../support/runs.ts";
 import { agentOf, ask } from "../support/scripted_agent.ts";
+
+/** Pays, which takes as long as `meanwhile`: what a run that was taken away cannot know of. */
+async function pay(steps: Steps, meanwhile: () => Promise<unknown>): Promise<string> {
+  const paid = steps.do("pay", {}, async () => {
+    await meanwhile();
+    return "paid";
+  });
+  return await paid.catch((error) => error.name === "StepUnknownError" ? "unknown" : Promise.reject(error));
+}
 
 describe("the lease of a run", () => {
   test("it begins when the lock was got, not when it was waited for", { skip }, async () => {
@@ -29,10 +39,7 @@ describe("the lease of a run", () => {
     });
     const agent = agentOf(async ({ steps }) => {
       isPaying = true;
-      return await steps.do("pay", {}, async () => {
-        await two.resume();
-        return "paid";
-      }).catch((error) => error.name === "StepUnknownError" ? "unknown" : Promise.reject(error));
+      return await pay(steps, () => two.resume());
     });
     const one = createRuns({ database: watched, agents: { agent }, clock });
     const two = createRuns({ database, agents: { agent }, clock });
@@ -46,12 +53,7 @@ describe("the lease of a run", () => {
   test("processes with another watchdog do not take it away", { skip }, async () => {
     const database = await emptyDatabase();
     const clock = new VirtualClock();
-    const agent = agentOf(({ steps }) =>
-      steps.do("pay", {}, async () => {
-        await two.resume();
-        return "paid";
-      }).catch((error) => error.name === "StepUnknownError" ? "unknown" : Promise.reject(error))
-    );
+    const agent = agentOf(({ steps }) => pay(steps, () => two.resume()));
     const one = createRuns({ database, agents: { agent }, clock, watchdog: 60_000 });
     const two = createRuns({ database, agents: { agent }, clock, watchdog: 5_000 });
     const { id } = await one.start(start);
@@ -79,7 +81,7 @@ describe("the lease of a run", () => {
         return "done";
       }),
     };
-    const busy = { now: () => clock.now(), monotonic: () => clock.monotonic(), schedule: () => () => {} };
+    const busy = stillClock(clock);
     const here = createRuns({ database, agents, clock: busy, watchdog: 500 });
     const there = createRuns({ database, agents: {}, clock, watchdog: 500 });
     const stolen: string[] = [];
@@ -109,12 +111,7 @@ describe("the lease of a run", () => {
       monotonic: () => virtual.monotonic(),
       schedule: virtual.schedule.bind(virtual),
     };
-    const agent = agentOf(({ steps }) =>
-      steps.do("pay", {}, async () => {
-        await wait(virtual, 3_000);
-        return "paid";
-      }).catch((error) => error.name === "StepUnknownError" ? "unknown" : Promise.reject(error))
-    );
+    const agent = agentOf(({ steps }) => pay(steps, () => wait(virtual, 3_000)));
     const two = createRuns({ database, agents: { agent }, clock });
     await two.resume();
     const one = createRuns({ database, agents: { agent }, clock });
@@ -132,7 +129,7 @@ describe("the lease of a run", () => {
     const clock = new VirtualClock();
     const agents = { agent: agentOf(() => new Promise(() => {})) };
     const random = { fraction: () => 0.99, bytes: systemRandom.bytes };
-    const still = { now: () => clock.now(), monotonic: () => clock.monotonic(), schedule: () => () => {} };
+    const still = stillClock(clock);
     const dead = createRuns({ database, agents, clock: still });
     const deadline = clock.now() + 5_000;
     const { id } = await dead.start({ ...start, deadline });

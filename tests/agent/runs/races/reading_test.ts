@@ -5,7 +5,7 @@ import { createRuns } from "../../../../src/agent/mod.ts";
 import type { RunEvent } from "../../../../src/agent/mod.ts";
 import { VirtualClock } from "../../../support/virtual_clock.ts";
 import { emptyDatabase, meddleWith, skip } from "../support/database.ts";
-import { secret, start, wait } from "../support/runs.ts";
+import { secret, start, stillClock, wait } from "../support/runs.ts";
 import { agentOf, ask } from "../support/scripted_agent.ts";
 
 describe("readers of runs", () => {
@@ -40,7 +40,7 @@ describe("readers of runs", () => {
     const database = await emptyDatabase();
     const clock = new VirtualClock();
     const agents = { agent: agentOf(async (w) => (await ask(w, "live?", { live: true })).action) };
-    const still = { now: () => clock.now(), monotonic: () => clock.monotonic(), schedule: () => () => {} };
+    const still = stillClock(clock);
     const dead = createRuns({ database, agents, clock: still });
     const { id } = await dead.start(start);
     await clock.settle();

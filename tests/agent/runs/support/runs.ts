@@ -62,6 +62,11 @@ export async function untilLeft(database: SqlDatabase, id: string): Promise<void
   throw new Error(`The run ${id} was not given back`);
 }
 
+/** The time of a clock, for a process whose timers do not come. */
+export function stillClock(clock: Clock): Clock {
+  return { now: () => clock.now(), monotonic: () => clock.monotonic(), schedule: () => () => {} };
+}
+
 /** So much time of a clock. */
 export function wait(clock: Clock, milliseconds: number): Promise<void> {
   return new Promise((resolve) => void clock.schedule(resolve, milliseconds));
