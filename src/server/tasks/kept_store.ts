@@ -46,7 +46,7 @@ interface Entry {
  *
  * A task has one text of its own, and each owner a list. Changes of one process never overtake each other, and those of several
  * do not where the store has `compareAndSet`: without it the last of two changes in the same moment stays. When an owner's list is
- * full, the oldest task that has ended is forgotten for a new one.
+ * full, the oldest task that has ended, or whose text is damaged, is forgotten for a new one.
  *
  * @param store Where they are kept.
  * @throws {RangeError} When a number makes no sense.
@@ -157,9 +157,9 @@ class KeptTaskStore implements TaskStore {
     for (let at = 0; kept.length >= max; at++) {
       const entry = kept[at];
       if (!entry) throw new TaskStoreFullError(`No more than ${max} tasks of one owner can be kept`);
-      const record = await this.#read(entry.taskId);
-      // Without a record it may just be coming about.
-      if (record ? !isEnded(record) : entry.number + timeout > now) continue;
+      const text = await this.#get(this.#taskKey(entry.taskId));
+      // Without a text it may just be coming about.
+      if (text === undefined ? entry.number + timeout > now : isRunning(parse(text), entry.taskId)) continue;
       gone.push(entry);
       kept.splice(at--, 1);
     }
@@ -216,6 +216,11 @@ function recordOf(text: string, taskId: string): TaskRecord {
   const record = parse(text);
   if (isRecord(record, taskId)) return record;
   throw new Error("What the store holds of a task is no task");
+}
+
+/** What is damaged runs no more than what has ended. */
+function isRunning(record: unknown, taskId: string): boolean {
+  return isRecord(record, taskId) && !isEnded(record);
 }
 
 function entriesOf(text: string | undefined): Entry[] {

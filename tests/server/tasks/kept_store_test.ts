@@ -86,6 +86,16 @@ describe("tasks over a store", () => {
     await store.create(record("e", { owner: "eve" }));
   });
 
+  test("what is no task is forgotten for a new one when the list is full", async () => {
+    const { texts, store } = createStore(2);
+    await store.create(record("a"));
+    await store.create(record("b"));
+    await texts.set("mcp-task:task:a", '{"taskId":"a"}');
+    await store.create(record("c"));
+    assertEquals((await store.list("ada", undefined, 9))?.records.map(({ taskId }) => taskId), ["b", "c"]);
+    assertEquals(await store.get("a"), undefined);
+  });
+
   test("what is no task is told, and does not hide the others", async () => {
     const { store, texts } = createStore();
     for (const taskId of ["a", "b"]) await store.create(record(taskId));
