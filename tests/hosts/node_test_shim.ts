@@ -1,5 +1,6 @@
 /**
- * `node:test` for workerd, which has none: tests register while their module loads, and run inside a request.
+ * `node:test` for workerd, which has none, and for Node, whose own follows every promise of its process, which takes up to
+ * a third of the time. Tests register while their module loads, and run inside a request, or where a program wants them to.
  * The part that the tests of this house use: test, it, describe, suite, the four hooks, the options skip, todo and timeout, `t.test`, `t.after`, `t.skip`, `t.diagnostic`.
  */
 
@@ -10,7 +11,7 @@ type HookName = "before" | "after" | "beforeEach" | "afterEach";
 interface Options {
   readonly skip?: boolean | string;
   readonly todo?: boolean | string;
-  readonly timeout?: number;
+  readonly timeout?: number | undefined;
 }
 
 interface Node {
@@ -34,10 +35,10 @@ interface Run {
   readonly report: (line: Line) => void;
 }
 
-/** Longer than any honest test; a test's own `timeout` comes before it. Milliseconds. */
+/** Longer than any honest test; the `timeout` of a test or of its suite comes before it. Milliseconds. */
 const defaultTimeout = 30_000;
 const files = new Map<string, Node>();
-let current: Node = createNode("", {}, undefined, []);
+let current = createNode("", {}, undefined, []);
 
 /** What a test's body is given. */
 export class TestContext {
@@ -90,9 +91,8 @@ export function test(name: string, second?: Options | Body<TestContext>, third?:
 }
 
 export function describe(name: string, second?: Options | Hook, third?: Hook): void {
-  const options = typeof second === "object" ? second : {};
   const body = typeof second === "function" ? second : third;
-  const node = createNode(name, options, undefined, []);
+  const node = createNode(name, optionsOf(second), undefined, []);
   const outer = current;
   outer.children?.push(node);
   current = node;
@@ -110,8 +110,12 @@ export const afterEach = (hook: Hook): number => current.hooks.afterEach.push(ho
 export { describe as suite, test as default, test as it };
 
 /** Loads a test file's module and keeps what it registers; a module that throws becomes a failed test. */
-export async function collect(file: string, load: () => Promise<unknown>): Promise<void> {
-  const node = createNode("", {}, undefined, []);
+export async function collect(
+  file: string,
+  load: () => Promise<unknown>,
+  timeout: number = defaultTimeout,
+): Promise<void> {
+  const node = createNode("", { timeout }, undefined, []);
   files.set(file, node);
   current = node;
   try {
@@ -123,16 +127,23 @@ export async function collect(file: string, load: () => Promise<unknown>): Promi
   }
 }
 
+/** Runs a file's tests, once; false: there is no such file. */
+export async function runFile(file: string, report: (line: Line) => void): Promise<boolean> {
+  const node = files.get(file);
+  if (node === undefined) return false;
+  files.delete(file);
+  await runNode({ file, report }, node, "", []);
+  return true;
+}
+
 /** Answers `?file=…` with the results of that file's tests, one JSON line each, as they come. */
 export function handleRequest(request: Request): Response {
   const file = new URL(request.url).searchParams.get("file") ?? "";
-  const node = files.get(file);
-  if (node === undefined) return new Response(`no such test file: ${file}`, { status: 404 });
+  if (!files.has(file)) return new Response(`no such test file: ${file}`, { status: 404 });
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>({
     async start(controller) {
-      const report = (line: Line) => controller.enqueue(encoder.encode(`${JSON.stringify(line)}\n`));
-      await runNode({ file, report }, node, "", []);
+      await runFile(file, (line) => controller.enqueue(encoder.encode(`${JSON.stringify(line)}\n`)));
       controller.close();
     },
   });
@@ -144,8 +155,12 @@ function createNode(name: string, options: Options, body: Body<TestContext> | un
 }
 
 function createTest(name: string, second?: Options | Body<TestContext>, third?: Body<TestContext>): Node {
-  const options = typeof second === "object" ? second : {};
-  return createNode(name, options, typeof second === "function" ? second : third);
+  return createNode(name, optionsOf(second), typeof second === "function" ? second : third);
+}
+
+/** With the time that its suite gives it. */
+function optionsOf(given: unknown): Options {
+  return { timeout: current.options.timeout, ...(typeof given === "object" ? given : {}) };
 }
 
 /** Runs a suite or a test with all that is in it; answers whether nothing failed. */
@@ -160,14 +175,18 @@ async function runNode(run: Run, node: Node, parent: string, suites: readonly No
   }
   if (node.children === undefined) return await runTest(run, node, path, suites);
   let passed = true;
-  try {
-    for (const hook of node.hooks.before) await hook();
-    for (const child of node.children) passed = await runNode(run, child, path, [...suites, node]) && passed;
-    for (const hook of node.hooks.after) await hook();
-  } catch (error) {
+  const fail = (error: unknown): void => {
     run.report({ ...place, status: "failed", detail: describeError(error) });
-    return false;
+    passed = false;
+  };
+  try {
+    for (const hook of node.hooks.before) await within(node.options.timeout, hook);
+    for (const child of node.children) passed = await runNode(run, child, path, [...suites, node]) && passed;
+  } catch (error) {
+    fail(error);
   }
+  // Also what a failed hook has begun is tidied up.
+  for (const hook of node.hooks.after) await within(node.options.timeout, hook).catch(fail);
   return passed;
 }
 
@@ -177,7 +196,7 @@ async function runTest(run: Run, node: Node, path: string, suites: readonly Node
   const errors: unknown[] = [];
   const attempt = async (action: () => unknown): Promise<void> => {
     try {
-      await within(node.options.timeout ?? defaultTimeout, action);
+      await within(node.options.timeout, action);
     } catch (error) {
       errors.push(error);
     }
@@ -195,7 +214,7 @@ async function runTest(run: Run, node: Node, path: string, suites: readonly Node
   return true;
 }
 
-async function within(milliseconds: number, action: () => unknown): Promise<void> {
+async function within(milliseconds = defaultTimeout, action: () => unknown): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise((_, reject) => {
     timer = setTimeout(() => reject(new Error(`the test did not end within ${milliseconds} ms`)), milliseconds);

@@ -4,25 +4,25 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { nodePath, packagesInstalled } from "../../tools/programs.ts";
-import { runInNode } from "../../tools/test/node.ts";
+import { runInNode, sharedFolder } from "../../tools/test/node.ts";
 
-const scoped = new URL("../../tools/test/node/scoped_test.mjs", import.meta.url).href;
-const skip = nodePath() === undefined || !packagesInstalled() ? "this needs Node and esbuild" : false;
+const tests = new URL("../hosts/node_test_shim.ts", import.meta.url).href;
+const shared = sharedFolder() ?? "";
+const skip = shared === "" ? "Node runs them itself" : false;
 
 /** Runs the files, each the text of its tests, and answers `status file: name` and the reasons of failures. */
 async function run(files: Readonly<Record<string, string>>): Promise<{ lines: string[]; details: string }> {
   const folder = mkdtempSync(join(tmpdir(), "causeway-node-tests-"));
   try {
     for (const [name, text] of Object.entries(files)) {
-      const head = `import { after, before, describe, test } from ${JSON.stringify(scoped)};\n`;
+      const head = `import { after, before, describe, test } from ${JSON.stringify(tests)};\n`;
       writeFileSync(join(folder, `${name}.mjs`), head + text);
     }
     mkdirSync(join(folder, "scratch"));
     const { outcomes } = await runInNode({
       files: Object.keys(files).map((name) => join(folder, `${name}.mjs`)),
       scratch: join(folder, "scratch"),
-      shared: folder,
+      shared,
       timeout: 60_000,
       env: {},
     });
@@ -66,20 +66,20 @@ describe("test files that share a process of Node", () => {
       good: `test("is good", () => {});`,
     });
     assertEquals(lines, [
-      "failed load: the file as a whole",
+      "failed load: the module loads",
       "failed none: the file as a whole",
-      "failed hook: is not reached",
-      "failed hook: the file as a whole",
+      "failed hook: the hooks of the file",
       "failed fails: fails",
       "passed fails: passes",
       "failed hangs: hangs",
-      "failed rejects: rejects beside",
+      "failed rejects: beside its tests",
+      "passed rejects: rejects beside",
       "passed late: ends too soon",
       "failed late: beside its tests",
       "passed late: runs when the other throws",
       "passed good: is good",
     ]);
-    for (const reason of ["at load", "no test", "in the hook", "plain", "after 50ms", "beside", "late"]) {
+    for (const reason of ["at load", "no test", "in the hook", "plain", "within 50 ms", "beside", "late"]) {
       assertStringIncludes(details, reason);
     }
   });

@@ -13,7 +13,7 @@ function brief(lines: readonly shim.Line[]): string[] {
   return lines.map(({ name, status }) => `${status} ${name}`);
 }
 
-describe("the stand-in for node:test in workerd", () => {
+describe("the stand-in for node:test in workerd and Node", () => {
   test("a test that throws, rejects or hangs has failed, and the others still run", async () => {
     const lines = await run("failing", () => {
       shim.test("throws", () => {
@@ -97,6 +97,32 @@ describe("the stand-in for node:test in workerd", () => {
     });
     assertEquals(brief(broken), ["failed the module loads"]);
     assert(broken[0]?.detail?.includes("cannot load"));
+  });
+
+  test("what a failed hook has begun is tidied up, and each hook has its time", async () => {
+    const order: string[] = [];
+    const lines = await run("hooks", () => {
+      shim.describe("suite", { timeout: 20 }, () => {
+        shim.before(() => {
+          throw new Error("no ground");
+        });
+        shim.after(() => order.push("after"));
+        shim.after(() => new Promise(() => {}));
+        shim.test("never begins", () => order.push("test"));
+      });
+    });
+    assertEquals([brief(lines), order], [["failed suite", "failed suite"], ["after"]]);
+    assertStringIncludes(lines.map(({ detail }) => detail).join(), "within 20 ms");
+  });
+
+  test("a test has the time of its suite where it says nothing of its own", async () => {
+    const lines = await run("limits", () => {
+      shim.describe("suite", { timeout: 20 }, () => {
+        shim.test("hangs", () => new Promise(() => {}));
+        shim.test("has longer", { timeout: 5_000 }, () => new Promise((resolve) => setTimeout(resolve, 40)));
+      });
+    });
+    assertEquals(brief(lines), ["failed suite > hangs", "passed suite > has longer"]);
   });
 
   test("a file that was never collected is an error", () => {

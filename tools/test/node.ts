@@ -2,7 +2,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { pathToFileURL } from "node:url";
+import process from "node:process";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { runProcess, runSome } from "../process.ts";
 import { nodePath, packagesInstalled, root } from "../programs.ts";
 import { completeRun, missingRuntime, type RunOptions, type RuntimeRun, type TestOutcome } from "./results.ts";
@@ -17,9 +18,10 @@ export async function prepareNode(shared: string): Promise<void> {
 /**
  * Runs the files one after the other in one process, each test limited to 90 seconds. Where a file ends the process,
  * it has failed, and another process runs those that are left.
+ *
+ * @param node The Node to run them in: the one on PATH, unless told otherwise.
  */
-export async function runInNode(options: RunOptions): Promise<RuntimeRun> {
-  const node = nodePath();
+export async function runInNode(options: RunOptions, node: string | undefined = nodePath()): Promise<RuntimeRun> {
   if (node === undefined) return missingRuntime("node", "there is no node on PATH");
   if (!packagesInstalled()) return missingRuntime("node", "esbuild, which lowers the sources, is not installed");
   const beganAt = performance.now();
@@ -30,8 +32,6 @@ export async function runInNode(options: RunOptions): Promise<RuntimeRun> {
       node,
       "--enable-source-maps",
       `--import=${loaderUrl(join(options.shared, "node"))}`,
-      `--test-reporter=${new URL("node/reporter.mjs", import.meta.url).href}`,
-      "--test-reporter-destination=stdout",
       join(root, "tools", "test", "node", "program.mjs"),
       report,
       ...left,
@@ -49,6 +49,13 @@ export async function runInNode(options: RunOptions): Promise<RuntimeRun> {
     left = left.slice(broke + 1);
     if (left.length === 0) return completeRun("node", outcomes, options.files, { ...ended, milliseconds });
   }
+}
+
+/** What `prepareNode` was given for the Node that runs this; undefined where it is none of ours. */
+export function sharedFolder(): string | undefined {
+  const loader = process.execArgv.find((option) => option.startsWith("--import="));
+  const compiled = loader && new URL(loader.slice("--import=".length)).searchParams.get("compiled");
+  return compiled ? fileURLToPath(new URL("..", compiled)) : undefined;
 }
 
 /** The address for `node --import`, with which Node runs the sources that were compiled into `folder`. */

@@ -1,11 +1,12 @@
 /** The tests of runs in a Node that has SQLite, where the one that runs the tests has none. */
 import { assert, assertEquals } from "@std/assert";
-import { readdirSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { describe, test } from "node:test";
 import { newerNodePath } from "../../../tools/test/newer_node.ts";
-import { runProcess } from "../../../tools/process.ts";
+import { runInNode, sharedFolder } from "../../../tools/test/node.ts";
 import { root } from "../../../tools/programs.ts";
 
 const isOld = !("Bun" in globalThis) && !("Deno" in globalThis) &&
@@ -23,24 +24,20 @@ describe("runs in a newer Node", () => {
       join(root, "tests", "runtime", "sql", "file_database_local_test.ts"),
       join(here, "sealed_local_test.ts"),
     ];
-    const loader = process.execArgv.find((parameter) => parameter.startsWith("--import="));
-    assert(loader, `the loader of the tests is given to Node: ${process.execArgv.join(" ")}`);
-    // A process that knows of being a test's runs no tests of its own.
-    delete process.env["NODE_TEST_CONTEXT"];
-    const { code, output } = await runProcess(
-      [
+    const shared = sharedFolder();
+    assert(shared, `the loader of the tests is given to Node: ${process.execArgv.join(" ")}`);
+    const scratch = mkdtempSync(join(tmpdir(), "causeway-newer-node-"));
+    try {
+      const { outcomes } = await runInNode(
+        { files: [...files, ...more], scratch, shared, timeout: 180_000, env: {} },
         node,
-        loader,
-        "--no-warnings",
-        "--test",
-        "--test-reporter=tap",
-        ...files,
-        ...more,
-      ],
-      { timeout: 180_000 },
-    );
-    assertEquals(code, 0, output.slice(-4_000));
-    const passed = Number(/^# pass (\d+)$/m.exec(output)?.[1]);
-    assert(passed >= 30, `${passed} tests passed: ${output.slice(-2_000)}`);
+      );
+      const failed = outcomes.filter(({ status }) => status === "failed");
+      assertEquals(failed, [], failed.map(({ name, detail }) => `${name}: ${detail}`).join("\n"));
+      const passed = outcomes.filter(({ status }) => status === "passed").length;
+      assert(passed >= 100, `${passed} tests passed`);
+    } finally {
+      rmSync(scratch, { recursive: true });
+    }
   });
 });

@@ -100,7 +100,7 @@ describe("grants in the world", () => {
       ],
     });
     idp.clientIdsElsewhere.set("assistant-at-login", "assistant");
-    world.server.trusted.set(idp.issuer, [idp.signer.jwk]);
+    world.server.trusted.set(idp.issuer, [(await idp.signer()).jwk]);
     world.server.clients.add({ id: "assistant", secret: "of auth", grantTypes: [jwtBearer] });
     const idToken = await person.sign({
       iss: idp.issuer,

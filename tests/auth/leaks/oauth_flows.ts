@@ -141,7 +141,7 @@ async function makeEnterprise({ world, usual }: Rig): Promise<Authorizer> {
   const exchange = "urn:ietf:params:oauth:grant-type:token-exchange";
   idp.clients.add({ id: "at-login", secret: `login-${clientSecret}`, grantTypes: [exchange] });
   idp.clientIdsElsewhere.set("at-login", "assistant");
-  world.server.trusted.set(idp.issuer, [idp.signer.jwk]);
+  world.server.trusted.set(idp.issuer, [(await idp.signer()).jwk]);
   world.server.clients.add({ id: "assistant", secret: clientSecret, grantTypes: [jwtBearer] });
   const exp = Math.floor(world.clock.now() / 1_000) + 3_600;
   const idToken = await somebody.sign({ iss: idp.issuer, sub: "ada", aud: "at-login", exp });

@@ -127,7 +127,7 @@ describe("other grants", () => {
     home.trusted.set(home.issuer, [key.jwk]);
     home.clients.add({ id: "at-home", grantTypes: [`${prefix}token-exchange`] });
     home.clientIdsElsewhere.set("at-home", "editor");
-    world.server.trusted.set(home.issuer, [home.signer.jwk]);
+    world.server.trusted.set(home.issuer, [(await home.signer()).jwk]);
     world.server.clients.add({ id: "editor", grantTypes: [`${prefix}jwt-bearer`] });
     const identity = { iss: home.issuer, sub: "ada", aud: "at-home", exp: seconds(world) + 60 };
     const trade = async (claims: Record<string, unknown>, audience: string = issuer) =>

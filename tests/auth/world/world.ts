@@ -10,7 +10,7 @@ import { Person } from "./person.ts";
 import { isMeant, RequestLog, type SeenRequest, type Which } from "./request_log.ts";
 import { Resource, type ResourceKnobs, type ResourceParts } from "./resource/resource.ts";
 import type { ServerKnobs } from "./server/knobs.ts";
-import { AuthorizationServer, createAuthorizationServer } from "./server/server.ts";
+import { AuthorizationServer } from "./server/server.ts";
 
 /** Where things are, unless a test says otherwise. */
 export const resourceUrl = "https://mcp.example.com/mcp";
@@ -33,14 +33,14 @@ interface Site {
 }
 
 /** Makes a world of one resource and one authorization server; more can be added. */
-export async function createWorld(options: WorldOptions = {}): Promise<World> {
+export function createWorld(options: WorldOptions = {}): Promise<World> {
   const clock = options.clock ?? new VirtualClock();
   const documents = new Map<string, unknown>();
   const place = options.issuer ?? issuer;
-  const server = await createAuthorizationServer({ issuer: place, clock, knobs: options.server, documents });
+  const server = new AuthorizationServer({ issuer: place, clock, knobs: options.server, documents });
   const { url = resourceUrl, handler, eras } = options;
   const resource = new Resource({ url, clock, servers: [server], knobs: options.resource, handler, eras });
-  return new World({ clock, documents, server, resource });
+  return Promise.resolve(new World({ clock, documents, server, resource }));
 }
 
 /** The world. */
@@ -73,11 +73,11 @@ export class World {
   }
 
   /** Adds an authorization server. */
-  async addServer(place: string, knobs?: Partial<ServerKnobs>): Promise<AuthorizationServer> {
+  addServer(place: string, knobs?: Partial<ServerKnobs>): Promise<AuthorizationServer> {
     const { clock, documents } = this;
-    const server = await createAuthorizationServer({ issuer: place, clock, knobs, documents });
+    const server = new AuthorizationServer({ issuer: place, clock, knobs, documents });
     this.#sites.push(server);
-    return server;
+    return Promise.resolve(server);
   }
 
   /** Adds a resource that takes the tokens of some servers. */

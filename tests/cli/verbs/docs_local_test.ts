@@ -14,6 +14,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { describe, test } from "node:test";
 import { assert } from "@std/assert";
+import { bunPath } from "../../../tools/programs.ts";
 import { program, quote } from "../support.ts";
 
 const root = process.cwd();
@@ -47,10 +48,9 @@ function prepare(folder: string): Record<string, string> {
   const bin = join(folder, "bin");
   for (const path of ["app", "home", "bin"]) mkdirSync(join(folder, path));
   writeFileSync(join(folder, "app", "mcp.json"), config);
-  const flags = "Deno" in globalThis ? ["run", "-A", "--quiet"] : [];
+  // The same program beside each runtime: what begins it soonest.
   const everything = [
-    process.execPath,
-    ...flags,
+    bunPath() ?? "node",
     `${root}/node_modules/@modelcontextprotocol/server-everything/dist/index.js`,
   ];
   const write = (name: string, words: readonly string[], rest: string): void => {

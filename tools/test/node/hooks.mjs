@@ -1,7 +1,6 @@
 // The hooks that loader.mjs registers; they run in Node's loader thread.
 import { readFile } from "node:fs/promises";
 
-const ownTest = new URL("scoped_test.mjs", import.meta.url).href;
 let root = "";
 let compiled = "";
 
@@ -12,7 +11,9 @@ export function initialize(data) {
 
 export function resolve(specifier, context, next) {
   if (specifier === "@std/assert") return { url: `${root}tests/support/assert.ts`, shortCircuit: true };
-  if (specifier === "node:test" && isOwn(context.parentURL)) return { url: ownTest, shortCircuit: true };
+  if (specifier === "node:test" && isOwn(context.parentURL)) {
+    return { url: `${root}tests/hosts/node_test_shim.ts`, shortCircuit: true };
+  }
   return next(specifier, context);
 }
 

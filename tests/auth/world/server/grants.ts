@@ -19,7 +19,7 @@ export interface GrantingServer {
   readonly knobs: ServerKnobs;
   readonly issued: Issued;
   readonly devices: Devices;
-  readonly signer: Signer;
+  signer(): Promise<Signer>;
   /** Keys of others whose assertions are taken, by issuer. */
   readonly trusted: ReadonlyMap<string, readonly JsonWebKey[]>;
   /** As what clients are known at the servers that assertions are for, by the id that they have here. */
@@ -134,7 +134,7 @@ async function exchangeToken(asking: Asking): Promise<Given> {
     iat: now,
     exp: now + 300,
   };
-  const assertion = await server.signer.sign(claims, { typ: "oauth-id-jag+jwt" });
+  const assertion = await (await server.signer()).sign(claims, { typ: "oauth-id-jag+jwt" });
   const scope = form.get("scope") ?? undefined;
   return {
     reply: { issued_token_type: idJag, access_token: assertion, token_type: "N_A", expires_in: 300, scope },

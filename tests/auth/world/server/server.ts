@@ -26,11 +26,6 @@ export interface ServerParts {
   readonly documents: ReadonlyMap<string, unknown>;
 }
 
-/** Makes an authorization server. */
-export async function createAuthorizationServer(parts: ServerParts): Promise<AuthorizationServer> {
-  return new AuthorizationServer(parts, await createSigner());
-}
-
 /** An authorization server. */
 export class AuthorizationServer {
   readonly issuer: string;
@@ -40,16 +35,15 @@ export class AuthorizationServer {
   readonly issued: Issued;
   readonly devices: Devices;
   readonly proofs: ProofJudge;
-  /** What it signs assertions with. */
-  readonly signer: Signer;
   /** Keys of others whose assertions are taken, by issuer. */
   readonly trusted: Map<string, readonly JsonWebKey[]> = new Map();
   /** As what clients are known at the servers that assertions are for, by the id that they have here. */
   readonly clientIdsElsewhere: Map<string, string> = new Map();
   readonly #documents: ReadonlyMap<string, unknown>;
   readonly #base: string;
+  #signer: Promise<Signer> | undefined;
 
-  constructor({ issuer, clock, knobs, documents }: ServerParts, signer: Signer) {
+  constructor({ issuer, clock, knobs, documents }: ServerParts) {
     this.issuer = issuer;
     this.clock = clock;
     this.knobs = { ...soundServer(), ...knobs };
@@ -57,9 +51,13 @@ export class AuthorizationServer {
     this.issued = new Issued(clock);
     this.devices = new Devices(clock);
     this.proofs = new ProofJudge(clock);
-    this.signer = signer;
     this.#documents = documents;
     this.#base = issuer.replace(/\/$/, "");
+  }
+
+  /** What it signs assertions with: most worlds need none, and thousands of key pairs take their time. */
+  signer(): Promise<Signer> {
+    return this.#signer ??= createSigner();
   }
 
   /** Where one of its endpoints is. */
@@ -82,7 +80,7 @@ export class AuthorizationServer {
     }
     const endpoint = url.origin + url.pathname;
     if (endpoint === this.url("authorize")) return this.#authorize(seen);
-    if (endpoint === this.url("keys")) return Response.json({ keys: [this.signer.jwk] });
+    if (endpoint === this.url("keys")) return Response.json({ keys: [(await this.signer()).jwk] });
     const answer = this.#endpoints()[endpoint];
     if (!answer) return undefined;
     if (seen.method !== "POST") return new Response(null, { status: 405, headers: { allow: "POST" } });
