@@ -26,7 +26,7 @@ import { startTestServer } from "./test/server.ts";
 /** Processes at a time: most tests wait more than they compute, so that two cores bear four. Those of the last runtime are short. */
 const width = 4;
 /** In how many processes a runtime runs its files, where there are many. */
-const parts: Readonly<Record<RuntimeName, number>> = { node: 4, bun: 6, workerd: 1, deno: 12 };
+const parts: Readonly<Record<RuntimeName, number>> = { node: 4, bun: 6, workerd: 1, deno: 8 };
 /** Fewer files are not worth a process. */
 const leastFiles = 40;
 

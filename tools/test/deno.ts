@@ -8,16 +8,13 @@ import { readJunit } from "./junit.ts";
 import { neededPackage } from "./packages.ts";
 import { completeRun, missingRuntime, type RunOptions, type RuntimeRun, type TestOutcome } from "./results.ts";
 
-/** So many files share what Deno loads: for each module that it is given, it loads all that this one imports anew. */
-const batchSize = 16;
-
 /** Runs the files with `deno test`. Types are checked elsewhere, by `bun run check`. */
 export async function runInDeno(options: RunOptions): Promise<RuntimeRun> {
   const deno = denoPath();
   if (deno === undefined) return missingRuntime("deno", "its package is not installed and there is no deno on PATH");
   const { files, skipped } = chooseFiles(options.files);
   const report = join(options.scratch, "deno.xml");
-  const command = [deno, "test", "-A", "--no-check", `--junit-path=${report}`, ...writeBatches(files, options.scratch)];
+  const command = [deno, "test", "-A", "--no-check", `--junit-path=${report}`, ...writeModules(files, options.scratch)];
   const env = { ...options.env, ...await cacheEnvironment(deno) };
   const ended = await runProcess(command, { timeout: options.timeout, env });
   // What broke outside of a test is in no report: of the output only the part that tells it is worth showing.
@@ -27,24 +24,21 @@ export async function runInDeno(options: RunOptions): Promise<RuntimeRun> {
 }
 
 /**
- * What Deno is given in place of the files: modules that import them, so many each. A file that cannot be loaded is a
- * test that fails; one with hooks for all that is in its module stays alone.
+ * What Deno is given in place of the files: one module that imports them, since for each that it is given it loads all
+ * anew. A file that cannot be loaded is a test that fails; one with hooks for all that is in its module stays alone.
  */
-function writeBatches(files: readonly string[], folder: string): string[] {
+function writeModules(files: readonly string[], folder: string): string[] {
   mkdirSync(folder, { recursive: true });
   const alone = files.filter((file) => /^(before|after)(Each)?\(/m.test(readFileSync(resolve(root, file), "utf8")));
   const shared = files.filter((file) => !alone.includes(file));
-  const batches = Array.from({ length: Math.ceil(shared.length / batchSize) }, (_, at) => {
-    const lines = shared.slice(at * batchSize, (at + 1) * batchSize).map((file) => {
-      const url = JSON.stringify(pathToFileURL(resolve(root, file)).href);
-      const name = JSON.stringify(`${file} as a whole`);
-      return `await import(${url}).catch((error: unknown) => Deno.test(${name}, () => Promise.reject(error)));\n`;
-    });
-    const path = join(folder, `batch_${at}_test.ts`);
-    writeFileSync(path, lines.join(""));
-    return path;
+  const lines = shared.map((file) => {
+    const url = JSON.stringify(pathToFileURL(resolve(root, file)).href);
+    const name = JSON.stringify(`${file} as a whole`);
+    return `await import(${url}).catch((error: unknown) => Deno.test(${name}, () => Promise.reject(error)));\n`;
   });
-  return [...alone, ...batches];
+  const path = join(folder, "all_test.ts");
+  writeFileSync(path, lines.join(""));
+  return shared.length ? [...alone, path] : alone;
 }
 
 /** Where Deno keeps what it has compiled: tests that begin it with another home would have it compile all again. */
