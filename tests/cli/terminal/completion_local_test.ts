@@ -46,8 +46,19 @@ async function inFolder(run: (folder: string, path: string) => Promise<void>): P
     writeFileSync(join(folder, "work", "wire.ndjson"), "");
     await run(folder, `${join(folder, "bin")}:${process.env.PATH}`);
   } finally {
-    // fish goes on writing its own files for a moment.
-    rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+    await remove(folder);
+  }
+}
+
+/** fish goes on writing its own files for a moment, and Deno knows no `maxRetries`. */
+async function remove(folder: string): Promise<void> {
+  for (let left = 50;; left--) {
+    try {
+      return rmSync(folder, { recursive: true, force: true });
+    } catch (error) {
+      if (left === 0) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
   }
 }
 
