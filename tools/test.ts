@@ -23,8 +23,8 @@ import {
 import { runners } from "./test/runners.ts";
 import { startTestServer } from "./test/server.ts";
 
-/** Processes at a time: most tests wait more than they compute, so that two cores bear five. Those of the last runtime are short. */
-const width = 5;
+/** Processes at a time: most tests wait more than they compute, so that two cores bear four. Those of the last runtime are short. */
+const width = 4;
 /** In how many processes a runtime runs its files, where there are many. */
 const parts: Readonly<Record<RuntimeName, number>> = { node: 4, bun: 6, workerd: 1, deno: 8 };
 /** Fewer files are not worth a process. */

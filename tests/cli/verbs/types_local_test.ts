@@ -60,6 +60,9 @@ describe("causeway types", () => {
       const written = await causeway(["types", everything, "--output", file, "--from", `${root}/src/client/mod.ts`]);
       assertEquals([written.code, written.out], [0, ""]);
       assertMatch(written.err, /^causeway: wrote \d+ tools to .*tools\.ts\n$/);
+      assertEquals(/"get-sum": \{[^}]*a: number;[^}]*b: number;/.test(readFileSync(file, "utf8")), true);
+      // The compiler is the same beside each runtime: once is enough.
+      if (!("Bun" in globalThis)) return;
       // `client/mod.ts` has all but the type of results, which is the protocol's.
       writeFileSync(
         file,
@@ -94,8 +97,6 @@ await tools.call("get-structured-content", { location: "Paris" });
 await tools.call("get-sum");
 `,
       );
-      const compiler = ["Deno" in globalThis ? ["run", "-A", "--quiet"] : [], `${root}/node_modules/typescript/bin/tsc`]
-        .flat();
       const flags = [
         "--noEmit",
         "--strict",
@@ -105,7 +106,7 @@ await tools.call("get-sum");
       ];
       const more = ["--allowImportingTsExtensions", "--module", "esnext", "--moduleResolution", "bundler", "--target"];
       const checked = spawnSync(process.execPath, [
-        ...compiler,
+        `${root}/node_modules/typescript/bin/tsc`,
         ...flags,
         ...more,
         "esnext",
