@@ -96,7 +96,7 @@ class ChannelServing implements ChannelServer {
   #strays = 0;
   /** What came while `initialize` is being answered: nothing may overtake that answer. */
   #waiting: string[] | undefined;
-  #ending: Promise<void> | undefined;
+  #isEnding = false;
   #inputEnded = false;
   /** Called when nothing is owed any more. */
   #idle: () => void = () => {};
@@ -124,7 +124,12 @@ class ChannelServing implements ChannelServer {
   }
 
   close(): Promise<void> {
-    return this.#ending ??= this.#finish();
+    // What is called off may ask for the end once more.
+    if (!this.#isEnding) {
+      this.#isEnding = true;
+      void this.#finish();
+    }
+    return this.closed;
   }
 
   async #finish(): Promise<void> {
@@ -164,7 +169,7 @@ class ChannelServing implements ChannelServer {
   }
 
   #broken(error: unknown): void {
-    if (this.#ending) return;
+    if (this.#isEnding) return;
     this.#log("warning", "A channel has broken", { error });
     this.#inputEnded = true;
     this.#outbox.close();
@@ -172,7 +177,7 @@ class ChannelServing implements ChannelServer {
   }
 
   #receive(text: string): void {
-    if (this.#ending || text.trim() === "") return;
+    if (this.#isEnding || text.trim() === "") return;
     if (this.#waiting) return void this.#waiting.push(text);
     let value: unknown;
     try {
