@@ -113,7 +113,8 @@ export class ResumableStream {
   }
 
   #write(sequence: number, text: string): void {
-    this.#written = Math.max(this.#written, sequence);
     this.#connection?.send(text, `${this.name}-${sequence}`);
+    // Who left, or was too slow for it, did not get it.
+    if (this.connected) this.#written = Math.max(this.#written, sequence);
   }
 }
