@@ -38,7 +38,7 @@ export class EventStream {
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #stopTimer: (() => void) | undefined;
   #stopEnd: (() => void) | undefined;
-  readonly #lost = () => this.#lose();
+  readonly #lost = () => this.#lose(this.#options.request.signal?.reason);
 
   constructor(options: EventStreamOptions) {
     this.#options = options;
@@ -49,7 +49,7 @@ export class EventStream {
     this.response = new Response(body, { headers: { ...headers, ...options.headers } });
     const { clock, lasts = Infinity, request: { signal } } = options;
     if (lasts < Infinity) this.#stopEnd = clock.schedule(() => this.#expire(), lasts, { background: true });
-    if (signal?.aborted) this.#lose();
+    if (signal?.aborted) this.#lost();
     else signal?.addEventListener("abort", this.#lost);
     this.#keepAlive();
   }
@@ -94,13 +94,7 @@ export class EventStream {
       }
       controller.enqueue(bytes);
     } catch (error) {
-      this.#lose();
-      try {
-        controller.error(error);
-      } catch {
-        // It has ended already.
-      }
-      return;
+      return this.#lose(error);
     }
     this.#keepAlive();
   }
@@ -118,8 +112,16 @@ export class EventStream {
     this.#options.gone();
   }
 
-  #lose(): void {
-    if (this.#stop()) this.#options.gone();
+  #lose(reason: unknown): void {
+    const controller = this.#stop();
+    if (!controller) return;
+    // Whoever reads it without a connection of its own waits for its end.
+    try {
+      controller.error(reason);
+    } catch {
+      // It has ended already.
+    }
+    this.#options.gone();
   }
 
   #stop(): ReadableStreamDefaultController<Uint8Array> | undefined {

@@ -1,7 +1,7 @@
 import { describe, test } from "node:test";
 import { assertEquals } from "@std/assert";
 import type { JsonRpcNotification } from "../../../src/protocol/json_rpc.ts";
-import { EventReader, gate, initialize, send, world } from "./support.ts";
+import { EventReader, gate, initialize, modernPost, send, world } from "./support.ts";
 
 const note = (text: string): JsonRpcNotification => ({
   jsonrpc: "2.0",
@@ -33,5 +33,28 @@ describe("a client that leaves in the middle of something", () => {
     const told = [await reader.message(), await reader.message()] as JsonRpcNotification[];
     assertEquals(told.map(({ params }) => params?.data), ["kept", "new"]);
     await reader.cancel();
+  });
+
+  test("a stream ends for who reads it when its request is aborted", async () => {
+    for (const era of ["modern", "legacy"] as const) {
+      const all = world({ eras: era, modern: () => new Promise(() => {}) });
+      const controller = new AbortController();
+      const session = era === "legacy" ? await initialize(all) : {};
+      const request = era === "legacy"
+        ? send("GET", session, { signal: controller.signal })
+        : modernPost("tools/call", { name: "a" }, {}, { signal: controller.signal });
+      const replying = all.handler(request);
+      await all.clock.settle();
+      if (era === "modern") all.seen[0]!.notify(note("begun"));
+      else all.sessions[0]!.outlet.send(note("begun"), undefined);
+      const response = await replying;
+      const reader = response.body!.getReader();
+      await reader.read();
+      let isOver = false;
+      reader.closed.catch(() => isOver = true);
+      controller.abort();
+      await all.clock.settle();
+      assertEquals(isOver, true, era);
+    }
   });
 });
