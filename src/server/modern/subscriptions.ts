@@ -76,6 +76,8 @@ export class Subscriptions {
       this.#streams.add(stream);
       this.#unwatch ??= methods.watch((change) => this.#changed(change));
       if (this.#closed) stream.end(true);
+      // By what was told already.
+      if (signal.aborted) stopped();
     });
   }
 
