@@ -9,7 +9,7 @@ import type { HubLike } from "../../seam.ts";
 /** Has each such server connected and listed, once: what comes of it later is told of as a change. */
 export class FirstLists {
   readonly #hub: HubLike;
-  /** Servers that need no look any more. */
+  /** Servers that were listed before they were connected: they need no look. One that was tried is not disconnected any more. */
   readonly #seen = new Set<string>();
   readonly #trying = new Map<string, Promise<void>>();
 
@@ -29,7 +29,9 @@ export class FirstLists {
     const names = new Set(status.map(({ name }) => name));
     // One that was removed may come again.
     for (const name of this.#seen) if (!names.has(name)) this.#seen.delete(name);
-    const fresh = status.filter(({ name, state }) => state === "disconnected" && !this.#seen.has(name));
+    const fresh = status.filter(({ name, state }) =>
+      state === "disconnected" && !this.#seen.has(name) && !this.#trying.has(name)
+    );
     if (fresh.length) this.#try(fresh.map(({ name }) => name));
     return this.#trying.size ? unlessAborted(Promise.all(this.#trying.values()), signal) : undefined;
   }
@@ -37,7 +39,7 @@ export class FirstLists {
   #try(names: readonly string[]): void {
     const listed = new Set(this.#hub.catalog().servers.map(({ name }) => name));
     for (const name of names) {
-      this.#seen.add(name);
+      if (listed.has(name)) this.#seen.add(name);
       const trying = listed.has(name) ? undefined : this.#hub.retry?.(name);
       // Why it fails is told by the hub.
       if (trying) this.#trying.set(name, trying.catch(() => {}).finally(() => this.#trying.delete(name)));
