@@ -49,6 +49,8 @@ async function sendBody(
   const reader = body.getReader();
   const leave = (): void => void reader.cancel(signal.reason).catch(() => {});
   signal.addEventListener("abort", leave);
+  // Also while it waits for a client that reads nothing.
+  reader.closed.catch(() => outgoing.destroy());
   outgoing.flushHeaders();
   try {
     for (let read = await reader.read(); !read.done && !signal.aborted; read = await reader.read()) {

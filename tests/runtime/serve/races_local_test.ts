@@ -1,0 +1,61 @@
+/** Clients that leave, or stop reading, while something is sent to them on Node. */
+import { describe, test } from "node:test";
+import { connect } from "node:net";
+import type { Socket } from "node:net";
+import { assertEquals } from "@std/assert";
+import type { HttpServing } from "../../../src/runtime/serve/listen.ts";
+import { createListenNode } from "../../../src/runtime/serve/node.ts";
+import { until } from "../../support/clients.ts";
+
+const skip = "Bun" in globalThis || "Deno" in globalThis ? "this is not Node" : false;
+const chunk = new Uint8Array(65_536);
+
+/** A body without end, which hears when it is cancelled, and can be broken from outside. */
+function endless() {
+  const seen = { cancelled: false, fail: (_: Error): void => {} };
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => void (seen.fail = (error) => controller.error(error)),
+    pull: (controller) => controller.enqueue(chunk),
+    cancel: () => void (seen.cancelled = true),
+  });
+  return { seen, body };
+}
+
+async function withSilent(
+  serving: Partial<HttpServing>,
+  head: (port: number) => string,
+  run: (socket: Socket) => Promise<void>,
+): Promise<void> {
+  const listener = await createListenNode(60_000)({
+    answer: () => Promise.resolve(new Response("plain")),
+    admit: undefined,
+    messageBytes: 1 << 20,
+    ...serving,
+  }, { hostname: "127.0.0.1", port: 0 });
+  const socket = connect(listener.port, "127.0.0.1").on("error", () => {}).pause();
+  socket.write(head(listener.port));
+  try {
+    await run(socket);
+  } finally {
+    socket.destroy();
+    await listener.close(0);
+  }
+}
+
+describe("what is sent on Node to who does not read", () => {
+  test("a reply that is given up ends its connection", { skip }, async () => {
+    const { seen, body } = endless();
+    let isOver = false;
+    const answer = ({ signal }: Request) => {
+      signal.addEventListener("abort", () => isOver = true);
+      return Promise.resolve(new Response(body));
+    };
+    await withSilent({ answer }, () => "GET / HTTP/1.1\r\nhost: localhost\r\n\r\n", async () => {
+      // The buffers of the system are full by then.
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      assertEquals(isOver, false);
+      seen.fail(new Error("The reader is too slow"));
+      await until(() => isOver);
+    });
+  });
+});
