@@ -90,12 +90,12 @@ class Upgrades implements NodeSockets {
     };
     socket.once("close", leave);
     const admitted = request ? await this.#admit(request) : new Response(null, { status: 400 });
-    socket.off("close", leave);
     if (admitted instanceof Response) return await refuse(admitted, incoming, { socket, signal });
     if (incoming.headers["sec-websocket-version"] !== "13") {
       const headers = { "sec-websocket-version": "13" };
       return await refuse(new Response(null, { status: 426, headers }), incoming, { socket, signal });
     }
+    socket.off("close", leave);
     this.#handshakes.handleUpgrade(incoming, socket, head as Buffer, (webSocket) => {
       const open = { webSocket, socket, asked: undefined };
       this.#open.add(open);

@@ -5,6 +5,7 @@ import type { Socket } from "node:net";
 import { assertEquals } from "@std/assert";
 import type { HttpServing } from "../../../src/runtime/serve/listen.ts";
 import { createListenNode } from "../../../src/runtime/serve/node.ts";
+import { handshake } from "../../server/websocket/raw_socket.ts";
 import { until } from "../../support/clients.ts";
 
 const skip = "Bun" in globalThis || "Deno" in globalThis ? "this is not Node" : false;
@@ -56,6 +57,17 @@ describe("what is sent on Node to who does not read", () => {
       assertEquals(isOver, false);
       seen.fail(new Error("The reader is too slow"));
       await until(() => isOver);
+    });
+  });
+
+  test("the reply that refuses a WebSocket is given up with its client", { skip }, async () => {
+    const { seen, body } = endless();
+    const admit = () => Promise.resolve(new Response(body, { status: 403 }));
+    await withSilent({ admit }, (port) => handshake(port), async (socket) => {
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      assertEquals(seen.cancelled, false);
+      socket.destroy();
+      await until(() => seen.cancelled);
     });
   });
 });
