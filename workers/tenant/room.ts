@@ -136,7 +136,13 @@ export class TenantRoom {
 
   /** Answers one request, which was handed over. */
   async fetch(request: Request): Promise<Response> {
-    return await this.#handler(request);
+    // While it is judged, another room may take the place of this one.
+    const release = this.#enter();
+    try {
+      return await this.#handler(request);
+    } finally {
+      release();
+    }
   }
 
   /** Answers the Worker, which asks for itself. */
@@ -162,11 +168,8 @@ export class TenantRoom {
   /** Another one has taken its place: it ends when its calls and runs are over. */
   async retire(): Promise<void> {
     await this.#catalogs.close();
-    if (this.#users) this.#isRetired = true;
-    else {
-      await this.#hub.drain();
-      await this.close();
-    }
+    this.#isRetired = true;
+    if (!this.#users) await this.#leave();
   }
 
   /** Cancels runs, withdraws tokens, forgets records and large results. Nothing is written any more when it resolves. */
@@ -200,8 +203,14 @@ export class TenantRoom {
     return () => {
       if (isHere) this.#users--;
       isHere = false;
-      if (this.#isRetired && !this.#users) void this.close();
+      if (this.#isRetired && !this.#users) void this.#leave();
     };
+  }
+
+  /** What was answered by a stream may still be under way. */
+  async #leave(): Promise<void> {
+    await this.#hub.drain();
+    await this.close();
   }
 }
 
