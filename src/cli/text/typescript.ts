@@ -68,13 +68,13 @@ function write(schema: unknown, context: Context): string {
   if (Array.isArray(schema.enum)) return union(schema.enum.map(literal));
   const branches = Array.isArray(schema.oneOf) ? schema.oneOf : Array.isArray(schema.anyOf) ? schema.anyOf : undefined;
   const parts: string[] = [];
-  if (branches) parts.push(grouped(union(branches.map((branch) => write(branch, inner))), " | "));
-  if (Array.isArray(schema.allOf)) parts.push(...schema.allOf.map((part) => grouped(write(part, inner), " | ")));
+  if (branches) parts.push(union(branches.map((branch) => write(branch, inner))));
+  if (Array.isArray(schema.allOf)) parts.push(...schema.allOf.map((part) => write(part, inner)));
   const own = ownType(schema, inner);
-  if (own !== "unknown" && !(branches && own === "Record<string, unknown>")) parts.unshift(grouped(own, " | "));
+  if (own !== "unknown" && !(branches && own === "Record<string, unknown>")) parts.unshift(own);
   const known = parts.filter((part) => part !== "unknown");
   if (known.length === 0) return "unknown";
-  const type = known.length === 1 ? ungrouped(known[0] ?? "") : known.join(" & ");
+  const type = known.length === 1 ? known[0] ?? "" : known.map((part) => grouped(part, " | ")).join(" & ");
   return schema.nullable === true ? union([type, "null"]) : type;
 }
 
@@ -156,11 +156,13 @@ function union(types: readonly string[]): string {
   return all.includes("unknown") ? "unknown" : all.join(" | ") || "never";
 }
 
-/** In parentheses, where it has parts. */
+/** In parentheses, where it has parts: what stands in brackets, texts and comments is none of them. */
 function grouped(type: string, separator: string): string {
-  return type.includes(separator) && !/^[{[(][\s\S]*[}\])]$/.test(type) && !/^"[^"]*"$/.test(type) ? `(${type})` : type;
-}
-
-function ungrouped(type: string): string {
-  return type.startsWith("(") && type.endsWith(")") ? type.slice(1, -1) : type;
+  let depth = 0;
+  for (const [token] of type.matchAll(/"(?:[^"\\]|\\.)*"|\/\*[\s\S]*?\*\/|[{[(]|[}\])]| \| | /g)) {
+    if (/^[{[(]$/.test(token)) depth++;
+    else if (/^[}\])]$/.test(token)) depth--;
+    else if (depth === 0 && token.startsWith(" ") && token.includes(separator)) return `(${type})`;
+  }
+  return type;
 }

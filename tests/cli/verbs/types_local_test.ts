@@ -44,6 +44,26 @@ describe("JSON Schema as a TypeScript type", () => {
     for (const [schema, expected] of cases) assertEquals(type(schema), expected);
   });
 
+  test("what may be one of several stays so in a list, and beside other parts", () => {
+    const one = (name: string) => ({ properties: { [name]: { const: 1 } }, required: [name] });
+    const list = (...types: string[]) => ({ type: "array", items: { type: types } });
+    const cases: [unknown, string][] = [
+      [{ type: "array", items: { anyOf: [one("a"), one("b")] } }, "({ a: 1 } | { b: 1 })[]"],
+      [{ allOf: [{ oneOf: [one("a"), one("b")] }, one("c")] }, "({ a: 1 } | { b: 1 }) & { c: 1 }"],
+      [{ type: "array", items: { allOf: [one("a"), one("b")] } }, "({ a: 1 } & { b: 1 })[]"],
+      [
+        { type: "array", items: { anyOf: [list("string", "null"), list("number", "null")] } },
+        "((string | null)[] | (number | null)[])[]",
+      ],
+      [{ type: "array", items: { enum: ["(a", "b)"] } }, '("(a" | "b)")[]'],
+      [{ type: "array", items: one('a | "b') }, '{ "a | \\"b": 1 }[]'],
+    ];
+    for (const [schema, expected] of cases) assertEquals(type(schema), expected);
+    const about = { ...one("a"), properties: { a: { const: 1, description: 'a } | "b' } } };
+    const text = typeOf({ type: "array", items: about }, { root: {}, indent: "", comments: true });
+    assertEquals(text, '{\n  /** a } | "b */\n  a: 1;\n}[]');
+  });
+
   test("names and comments cannot leave their place", () => {
     assertEquals([propertyName("a_1"), propertyName("a b"), propertyName('"\u202e')], ["a_1", '"a b"', '"\\"\\u202e"']);
     assertEquals(comment("one */ two", ""), "/** one *\\/ two */\n");
