@@ -18,6 +18,7 @@ import { answerInTime } from "./wire/answering.ts";
 import { fillLimits, type ModelLimits } from "./wire/body.ts";
 import { notUnderstood } from "./wire/failure.ts";
 import { fillTimeouts, type ModelTimeouts, type Patience } from "./wire/patience.ts";
+import { callIdsOf } from "./wire/tool_calls.ts";
 
 export type { AiSdkLanguageModel } from "./ai_sdk/types.ts";
 
@@ -99,6 +100,7 @@ class AiSdkModel implements LanguageModel {
       clock,
       limits: this.#limits,
       from: `${this.#model.provider} ${this.id}`,
+      taken: callIdsOf(request.messages),
       warn: (warning) => this.#warn(warning),
     };
     const answering = { clock, total: this.#timeouts.total, signal, failing };

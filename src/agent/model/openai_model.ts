@@ -18,6 +18,7 @@ import { readCompletion } from "./wire/completion.ts";
 import { type FailureOptions, faultError, faultOf, notUnderstood, retryAfterOf } from "./wire/failure.ts";
 import { fillTimeouts, type ModelTimeouts, type Patience } from "./wire/patience.ts";
 import { completionFormat, completionMessages, completionSettings, completionTools } from "./wire/request.ts";
+import { callIdsOf } from "./wire/tool_calls.ts";
 
 /** Options of {@linkcode openAiModel}. */
 export interface OpenAiModelOptions {
@@ -130,6 +131,7 @@ class OpenAiModel implements LanguageModel {
     yield* readCompletion(response.body, {
       ...failing,
       from: this.#from,
+      taken: callIdsOf(request.messages),
       limits: this.#limits,
       idle: this.#timeouts.idle,
       patience,

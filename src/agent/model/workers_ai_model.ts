@@ -15,6 +15,7 @@ import { CompletionReader, readCompletion } from "./wire/completion.ts";
 import { type FailureOptions, faultError, notUnderstood } from "./wire/failure.ts";
 import { fillTimeouts, type ModelTimeouts, type Patience } from "./wire/patience.ts";
 import { completionMessages, completionSettings, completionTools } from "./wire/request.ts";
+import { callIdsOf } from "./wire/tool_calls.ts";
 
 /** The part of the binding (`env.AI`) that is used. */
 export interface WorkersAiBinding {
@@ -111,6 +112,7 @@ class WorkersAiModel implements LanguageModel {
     const reading = {
       ...failing,
       from: `workers-ai ${this.id}`,
+      taken: callIdsOf(request.messages),
       limits: this.#limits,
       idle: this.#timeouts.idle,
       patience,

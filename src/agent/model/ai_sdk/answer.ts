@@ -22,6 +22,8 @@ export interface AnswerOptions extends FailureOptions {
   readonly limits: FilledLimits;
   /** Names the model: what it wants to see again is shown to no other. */
   readonly from: string;
+  /** The ids of the calls so far. */
+  readonly taken: ReadonlySet<string>;
   /** Is told what the provider warns of. */
   warn(warning: unknown): void;
 }
@@ -37,6 +39,7 @@ export class AiSdkAnswer {
   readonly #open = new Map<string, Kept>();
   /** Whether our own view of the answer would lose something that the provider wants to see again. */
   #holdsMore = false;
+  readonly #taken: Set<string>;
   #calls = 0;
   #size = 0;
   #ended = false;
@@ -44,6 +47,7 @@ export class AiSdkAnswer {
   /** Begins an answer. */
   constructor(options: AnswerOptions) {
     this.#options = options;
+    this.#taken = new Set(options.taken);
   }
 
   /** Whether the provider has said that it is over. */
@@ -119,8 +123,11 @@ export class AiSdkAnswer {
     if (++this.#calls > limits.toolCalls) {
       throw new LimitExceededError("limits.toolCalls", limits.toolCalls, this.#calls);
     }
+    let id = String(toolCallId ?? "") || "call";
+    while (this.#taken.has(id)) id += "_";
+    this.#taken.add(id);
     const call: LanguageModelToolCall = {
-      id: String(toolCallId),
+      id,
       name: String(toolName),
       arguments: readArguments(text, limits),
     };

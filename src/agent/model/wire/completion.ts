@@ -18,6 +18,8 @@ export interface CompletionOptions extends FailureOptions {
   readonly random: Random;
   /** Names the model and its endpoint: what it wants to see again is shown to no other. */
   readonly from: string;
+  /** The ids of the calls so far (none). */
+  readonly taken?: ReadonlySet<string> | undefined;
   /** Is told the first thing that is no part of a completion, and is passed over. */
   readonly onStrange?: ((text: string) => void) | undefined;
 }
@@ -40,7 +42,7 @@ export class CompletionReader {
   /** Begins a completion. */
   constructor(options: CompletionOptions) {
     this.#options = options;
-    this.#calls = new ToolCallPieces(options.limits, options.random);
+    this.#calls = new ToolCallPieces(options.limits, options.random, options.taken);
   }
 
   /** Whether the provider has said why it stopped: what follows is usage at most. */

@@ -9,7 +9,7 @@ import type { JsonObject } from "../../../protocol/json_rpc.ts";
 import { parseJson } from "../../../protocol/json_scan.ts";
 import { randomHex } from "../../../ports.ts";
 import type { Random } from "../../../ports.ts";
-import type { LanguageModelToolCall } from "../seam.ts";
+import type { LanguageModelMessage, LanguageModelToolCall } from "../seam.ts";
 import type { FilledLimits } from "./body.ts";
 
 /** A call that is not whole yet. */
@@ -31,14 +31,19 @@ interface Gathered {
 export class ToolCallPieces {
   readonly #limits: FilledLimits;
   readonly #random: Random;
+  readonly #taken: ReadonlySet<string>;
   readonly #calls: Gathered[] = [];
   readonly #byId = new Map<string, Gathered>();
   readonly #byIndex = new Map<number, Gathered>();
 
-  /** @param random Makes ids where the provider gives none. */
-  constructor(limits: FilledLimits, random: Random) {
+  /**
+   * @param random Makes ids where the provider gives none, or one that is taken.
+   * @param taken The ids of the conversation so far.
+   */
+  constructor(limits: FilledLimits, random: Random, taken: ReadonlySet<string> = new Set()) {
     this.#limits = limits;
     this.#random = random;
+    this.#taken = taken;
   }
 
   /** How many calls there are so far. */
@@ -63,7 +68,7 @@ export class ToolCallPieces {
   end(): { calls: LanguageModelToolCall[]; extras: JsonObject } {
     const extras: [string, JsonObject][] = [];
     const named = this.#calls.filter(({ name }) => name !== "");
-    const taken = new Set<string>();
+    const taken = new Set(this.#taken);
     const calls = named.map((call): LanguageModelToolCall => {
       const id = call.id !== "" && !taken.has(call.id) ? call.id : `call_${randomHex(this.#random, 12)}`;
       taken.add(id);
@@ -109,6 +114,12 @@ export class ToolCallPieces {
     this.#calls.push(call);
     return call;
   }
+}
+
+/** The ids of the calls in a conversation: what a provider says of a call is known by its id, so that none may stand twice. */
+export function callIdsOf(messages: readonly LanguageModelMessage[]): Set<string> {
+  const calls = messages.flatMap((message) => message.role === "assistant" ? message.toolCalls ?? [] : []);
+  return new Set(calls.map(({ id }) => id));
 }
 
 /** Whether a call has all it needs. It is looked at only while it has few pieces, as calls that come whole do. */
