@@ -151,6 +151,32 @@ describe("tool calls in pieces", () => {
     assertEquals([one?.id, two?.id], ["call_" + "01".repeat(12), "call_" + "02".repeat(12)]);
   });
 
+  test("several with one id, each with an index of its own, are not run together", async () => {
+    const given = await callsOf(
+      [call(0, "x", "f", '{"x":1}'), call(1, "x", "f", '{"x"')],
+      [call(2, "x", "g", ""), call(1, "x", undefined, ":2")],
+      [call(1, undefined, undefined, "}")],
+    ) as { id: string; name: string; arguments: unknown }[];
+    assertEquals(given.map(({ name, arguments: one }) => [name, one]), [["f", { x: 1 }], ["f", { x: 2 }], ["g", {}]]);
+    assertEquals([given[0]?.id, new Set(given.map(({ id }) => id)).size], ["x", 3]);
+  });
+
+  test("one that is cut off before its arguments is not taken for one without any", async () => {
+    const cut = (reason: string, ...pieces: unknown[][]) =>
+      collect(
+        modelAt(streamed(events(...pieces.map((tool_calls) => delta({ tool_calls })), delta({}, reason)))).stream(
+          hello,
+        ),
+      );
+    const given = async (...from: Parameters<typeof cut>) =>
+      (await cut(...from)).flatMap((part) => part.type === "tool_call" ? [part.call.arguments] : []);
+    const pieces = [[call(0, "a", "f", "")], [call(1, "b", "g", "")]];
+    assertEquals(await given("tool_calls", ...pieces), [{}, {}]);
+    assertEquals(await given("length", ...pieces), [{}, "{"]);
+    assertEquals(await given("length", [call(0, "a", "f", '{"x":1}')]), [{ x: 1 }]);
+    assertEquals(await given("length", [call(0, "a", "f", '{"x":')]), ['{"x":']);
+  });
+
   test("arguments that are an object, nothing, or no JSON", async () => {
     const given = await callsOf([
       call(0, "a", "f", { x: 1 }),

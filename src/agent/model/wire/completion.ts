@@ -87,7 +87,7 @@ export class CompletionReader {
     if (this.#finish === "error") {
       throw faultError({ message: "it broke off", kind: "server_error" }, this.#options);
     }
-    const { calls, extras } = this.#calls.end();
+    const { calls, extras } = this.#calls.end(endOf(this.#finish, true) === "length");
     const reason = this.#refused ? "content_filter" : endOf(this.#finish, calls.length > 0);
     const provider = this.#provider(calls.length > 0, extras);
     return [

@@ -63,9 +63,10 @@ export class ToolCallPieces {
   /**
    * The calls, in the order in which they began, and what the provider wants to see again of them, by their ids.
    *
+   * @param isCut Whether the answer was cut off: then a last call without arguments is one whose arguments are missing.
    * @throws {LimitExceededError} When arguments nest too deep or hold too many values.
    */
-  end(): { calls: LanguageModelToolCall[]; extras: JsonObject } {
+  end(isCut: boolean = false): { calls: LanguageModelToolCall[]; extras: JsonObject } {
     const extras: [string, JsonObject][] = [];
     const named = this.#calls.filter(({ name }) => name !== "");
     const taken = new Set(this.#taken);
@@ -73,7 +74,11 @@ export class ToolCallPieces {
       const id = call.id !== "" && !taken.has(call.id) ? call.id : `call_${randomHex(this.#random, 12)}`;
       taken.add(id);
       if (isObject(call.extra)) extras.push([id, { extra_content: call.extra as JsonObject }]);
-      return { id, name: call.name, arguments: call.value ?? readArguments(call.texts.join(""), this.#limits) };
+      const text = call.texts.join("");
+      // A text that is no JSON, as that of all others that were cut off.
+      const isMissing = isCut && call === named.at(-1) && text.trim() === "";
+      const given = call.value ?? readArguments(isMissing ? "{" : text, this.#limits);
+      return { id, name: call.name, arguments: given };
     });
     return { calls, extras: Object.fromEntries(extras) };
   }
@@ -95,9 +100,12 @@ export class ToolCallPieces {
   }
 
   #find(id: string, index: number | undefined, name: string): Gathered {
-    const known = id === "" ? undefined : this.#byId.get(id);
-    if (known) return known;
     const there = index === undefined ? undefined : this.#byIndex.get(index);
+    if (there && id !== "" && there.id === id) return there;
+    const known = id === "" ? undefined : this.#byId.get(id);
+    // With a number and a name of its own: another call, though some give them all one id.
+    const isOther = known && index !== undefined && name !== "" && (name !== known.name || isWhole(known));
+    if (known) return isOther ? this.#begin() : known;
     // Another id and a name: another call, whatever its number. Another id alone: some make a new one for each piece.
     if (there && (name === "" || (id === "" ? !isWhole(there) : there.id === ""))) return there;
     const last = this.#calls.at(-1);
