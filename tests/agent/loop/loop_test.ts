@@ -169,6 +169,28 @@ describe("calls of a model", () => {
     assertEquals(got[0], ["", "ok", "validated", '{"twice":4}']);
     assertEquals([got[1]?.[1], got[2]?.[1], got[2]?.[3]], ["tool_error", "tool_error", "no luck"]);
   });
+
+  test("what a function gives is a whole result only where its content is one; else it is a value", async () => {
+    const given = [
+      { title: "News", content: ["first", "second"] },
+      { content: [] },
+      { content: [{ type: "text", text: "whole" }], isError: true },
+      { content: [], structuredContent: { a: 1 } },
+      { content: [], total: 0 },
+      { type: "doc", content: [{ type: "paragraph", text: "once" }] },
+    ];
+    const read = { name: "read", description: "Reads", readOnly: true, run: ({ at }: JsonObject) => given[Number(at)] };
+    const calls = given.map((_, at) => call("read", { at }, `n${at}`));
+    const run = new Agent({ model: new ScriptedModel([{ calls }, { text: "done" }]), tools: [read] }).run("Go");
+    await run.result;
+    assertEquals(run.observations.map(({ outcome, result }) => [outcome, textOf(result), result.structuredContent]), [
+      ["ok", JSON.stringify(given[0]), given[0]],
+      ["ok", "", undefined],
+      ["tool_error", "whole", undefined],
+      ["ok", "", { a: 1 }],
+      ...[given[4], given[5]].map((value) => ["ok", JSON.stringify(value), value]),
+    ]);
+  });
 });
 
 describe("bounds of a run", () => {

@@ -122,9 +122,21 @@ function entryOf(tool: AgentTool): CatalogTool {
 function toResult(given: AgentToolReturn): CallToolResult {
   if (given === undefined) return { content: [] };
   if (typeof given === "string") return { content: [{ type: "text", text: given }] };
-  if (isObject(given) && Array.isArray(given.content)) return given as unknown as CallToolResult;
+  if (isWholeResult(given)) return given as unknown as CallToolResult;
   const text = JSON.stringify(given);
   return { content: [{ type: "text", text }], structuredContent: JSON.parse(text) as JsonValue };
+}
+
+const blockTypes: readonly unknown[] = ["text", "image", "audio", "resource", "resource_link"];
+const resultFields: readonly string[] = ["content", "structuredContent", "isError", "_meta"];
+
+/** Whether it is a result as it is, and no value that has some `content` of its own, as documents do. */
+function isWholeResult(given: AgentToolReturn): boolean {
+  if (!isObject(given) || !Array.isArray(given.content)) return false;
+  const { content } = given;
+  return content.length > 0
+    ? content.every((block) => isObject(block) && blockTypes.includes(block.type))
+    : Object.keys(given).every((name) => resultFields.includes(name));
 }
 
 /** A hub without servers. */
