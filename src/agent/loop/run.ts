@@ -55,8 +55,8 @@ export class AgentRun implements AsyncIterable<AgentEvent>, AsyncDisposable {
     const world = this.#world = new MemoryWorld(options);
     this.end = Promise.resolve().then(() => agent.execute(task, world)).catch((error: unknown): AgentEnd => {
       const message = error instanceof Error ? error.message : String(error);
-      const usage = { inputTokens: 0, outputTokens: 0 };
-      const end: AgentEnd = { type: "failed", error: { code: "internal", message }, usage, steps: 0 };
+      const { usage, steps } = world.spent;
+      const end: AgentEnd = { type: "failed", error: { code: "internal", message }, usage, steps };
       world.emit("end", end);
       return end;
     }).finally(() => world.close());
@@ -155,6 +155,13 @@ class MemoryWorld implements RunWorld {
 
   get questions(): readonly AgentQuestion[] {
     return Array.from(this.#waiting.values(), ({ question }) => question);
+  }
+
+  /** What it has used so far, and how often the model was asked. */
+  get spent(): Pick<AgentEnd, "usage" | "steps"> {
+    const used = this.events.findLast(({ type }) => type === "usage");
+    const usage = used?.type === "usage" ? used.usage : { inputTokens: 0, outputTokens: 0 };
+    return { usage, steps: this.events.filter(({ type }) => type === "step").length };
   }
 
   /** Resolves with the next event, or the end. */

@@ -142,6 +142,9 @@ describe("approval", () => {
     });
     const end = await run.end;
     assertEquals(end.type === "failed" && [end.error.code, end.error.message], ["internal", "the phone is off"]);
+    const told = (await gather(run)).findLast((event) => event.type === "usage");
+    assert(told && told.usage.inputTokens > 0, "something was used");
+    assertEquals([end.usage, end.steps], [told.usage, 1]);
     assertEquals(scene.ledger, []);
   });
 });
