@@ -1,3 +1,4 @@
+import type { ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
@@ -46,6 +47,24 @@ describe("causeway: bad input is one line and an exit code", () => {
     } finally {
       rmSync(folder, { recursive: true });
     }
+  });
+
+  test("a standard input that never ends is waited for no longer than --timeout says: 4", async () => {
+    const started = (child: ChildProcess): void => {
+      const timer = setTimeout(() => child.stdin?.end(), 8_000);
+      child.on("close", () => clearTimeout(timer));
+    };
+    const options = { keepsInput: true, started };
+    const late = /Not done within 300 ms/;
+    const words = [["call", "x", "echo"], ["prompt", "x", "greet"], ["tasks", "detach", "x", "job"], ["run"]];
+    await checkAll(words.map((command) => [[...command, "-", "--timeout", "300ms"], 4, late, options] as const));
+  });
+
+  test("the standard input is read once: 2", async () => {
+    const options = { input: '{"text": "a"}' };
+    await checkAll([
+      [["call", peer("modern"), "echo", "-", "-"], 2, /Cannot read the standard input twice: write - once/, options],
+    ]);
   });
 
   test("programs and addresses where nothing answers: 4", async () => {

@@ -23,6 +23,9 @@ export async function readPieces(
   object: string | undefined,
   signal: AbortSignal,
 ): Promise<Piece[]> {
+  if (words.filter((word) => word === "-").length > 1) {
+    throw new UsageError("Cannot read the standard input twice: write - once");
+  }
   const pieces: Piece[] = object === undefined ? [] : [{ object: await parseObject(object, "--args") }];
   for (const [at, word] of words.entries()) {
     refuseSpaces(words.slice(Math.max(0, at - 1)), at > 0);

@@ -36,9 +36,9 @@ export async function runAgent(line: CommandLine, given: AbortSignal, world: Aut
   }
   const steps = readSteps(optionOf(line, "steps"));
   const model = chooseModel(line, process.env);
-  const input = resumed === undefined ? await readPrompt(line.words, given) : "";
-  const servers = await serversOf(line, world);
   return await withDeadline(given, line.timeout, async (signal) => {
+    const input = resumed === undefined ? await readPrompt(line.words, signal) : "";
+    const servers = await serversOf(line, world);
     const relay = createRelay();
     const { handlers, features } = relay;
     await using hub = await openHeardHub(line, servers, { handlers, features });

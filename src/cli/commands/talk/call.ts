@@ -11,6 +11,7 @@ import { readCallForm } from "../../arguments/call_form.ts";
 import { readPieces } from "../../arguments/pieces.ts";
 import { buildArguments } from "../../arguments/values.ts";
 import type { CommandLine } from "../../command_line.ts";
+import { withDeadline } from "../../deadline.ts";
 import { exitCodes, UsageError } from "../../failure.ts";
 import { splitName } from "../../target/split.ts";
 import { withClient } from "../../session/session.ts";
@@ -20,7 +21,11 @@ import { resultText } from "../../text/result.ts";
 import { unknownName } from "./common.ts";
 
 /** Calls the tool, and answers the exit code. */
-export async function callTool(line: CommandLine, signal: AbortSignal): Promise<number> {
+export function callTool(line: CommandLine, signal: AbortSignal): Promise<number> {
+  return withDeadline(signal, line.timeout, (signal) => call(line, signal));
+}
+
+async function call(line: CommandLine, signal: AbortSignal): Promise<number> {
   const { target, name, words, args: inside } = await readCall(line);
   // Files and the standard input come first: what is wrong there is told before anything is started.
   const given = await readPieces(words, line.args, signal);

@@ -10,6 +10,7 @@ import type { GetPromptResult, Prompt } from "../../../protocol/mod.ts";
 import { readPieces } from "../../arguments/pieces.ts";
 import { buildArguments } from "../../arguments/values.ts";
 import type { CommandLine } from "../../command_line.ts";
+import { withDeadline } from "../../deadline.ts";
 import { exitCodes, UsageError } from "../../failure.ts";
 import { withClient } from "../../session/session.ts";
 import { writeOut } from "../../terminal.ts";
@@ -35,7 +36,11 @@ export async function listPrompts(line: CommandLine, signal: AbortSignal): Promi
 }
 
 /** Fills one in, and answers the exit code. */
-export async function getPrompt(line: CommandLine, signal: AbortSignal): Promise<number> {
+export function getPrompt(line: CommandLine, signal: AbortSignal): Promise<number> {
+  return withDeadline(signal, line.timeout, (signal) => fillIn(line, signal));
+}
+
+async function fillIn(line: CommandLine, signal: AbortSignal): Promise<number> {
   const [target, name, ...words] = line.words;
   if (target === undefined || name === undefined) {
     const missing = target === undefined ? "target" : "prompt";

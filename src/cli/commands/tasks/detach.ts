@@ -10,6 +10,7 @@ import { checkArguments } from "../../arguments/check.ts";
 import { readPieces } from "../../arguments/pieces.ts";
 import { buildArguments } from "../../arguments/values.ts";
 import type { CommandLine } from "../../command_line.ts";
+import { withDeadline } from "../../deadline.ts";
 import { exitCodes } from "../../failure.ts";
 import { withClient } from "../../session/session.ts";
 import { writeError, writeOut } from "../../terminal.ts";
@@ -18,7 +19,11 @@ import { findTool, readCall, tellResult } from "../talk/call.ts";
 import { keepTask } from "./known.ts";
 
 /** Starts it, prints its id, and answers the exit code. A tool that is no task is called, and its result is printed. */
-export async function detachTask(line: CommandLine, signal: AbortSignal, world: AuthWorld): Promise<number> {
+export function detachTask(line: CommandLine, signal: AbortSignal, world: AuthWorld): Promise<number> {
+  return withDeadline(signal, line.timeout, (signal) => detach(line, signal, world));
+}
+
+async function detach(line: CommandLine, signal: AbortSignal, world: AuthWorld): Promise<number> {
   const { target, name, words, args: inside } = await readCall(line);
   const given = await readPieces(words, line.args, signal);
   const pieces = inside === undefined ? given : [{ object: inside }, ...given];
