@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
@@ -59,6 +59,30 @@ describe("causeway tasks", () => {
       assertEquals([plain.code, plain.out], [0, "at once\n"]);
       assertMatch(plain.err, /did not make a task of it: this is its result/);
     });
+  });
+
+  test("where nothing can be kept, ids and results are told all the same", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "causeway-tasks-"));
+    const home = join(folder, "file");
+    writeFileSync(home, "");
+    try {
+      await using host = await serveHttp(createModernServer().fetch, { port: 0 });
+      const url = `${host.url}/mcp`;
+      const run = (...words: string[]) => causeway(["tasks", ...words], { env: { CAUSEWAY_HOME: home } });
+      const detached = await run("detach", url, "job", "polls=2", "text=done");
+      const id = detached.out.trim();
+      assertMatch(id, /^[\w-]{8,}$/, detached.err);
+      assertEquals(detached.code, 0);
+      const why = `warning: the task is not kept here: write causeway tasks wait <target> ${id} \\(Cannot use ".*file`;
+      assertMatch(detached.err, new RegExp(why));
+      const waited = await run("wait", url, id);
+      assertEquals([waited.code, waited.out], [0, "done\n"], waited.err);
+      const cancelled = await run("cancel", url, (await run("detach", url, "job", "polls=1000")).out.trim());
+      assertEquals([cancelled.code, cancelled.out], [0, "Asked to stop the task\n"], cancelled.err);
+      assertMatch(cancelled.err, /warning: the task stays in the list: Cannot use ".*file/);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   test("what nobody knows is one line", async () => {

@@ -16,7 +16,7 @@ import { withClient } from "../../session/session.ts";
 import { writeError, writeOut } from "../../terminal.ts";
 import { oneLine, plainJson } from "../../text/plain.ts";
 import { findTool, readCall, tellResult } from "../talk/call.ts";
-import { keepTask } from "./known.ts";
+import { keepTask, whyNot } from "./known.ts";
 
 /** Starts it, prints its id, and answers the exit code. A tool that is no task is called, and its result is printed. */
 export function detachTask(line: CommandLine, signal: AbortSignal, world: AuthWorld): Promise<number> {
@@ -42,9 +42,17 @@ async function detach(line: CommandLine, signal: AbortSignal, world: AuthWorld):
         return await tellResult(await handle.result({ signal }), `the tool "${name}"`, line);
       }
       const config = line.config === undefined ? undefined : resolve(line.config);
-      await keepTask(world.openStore(), { taskId, target, config, tool: name, startedAt: new Date().toISOString() });
+      // It runs: whoever started it has to know its id, whatever becomes of the list.
       await writeOut(line.json ? plainJson(handle.task) + "\n" : `${oneLine(taskId)}\n`);
-      await writeError(`causeway: causeway tasks wait ${oneLine(taskId)} waits for it\n`);
+      const known = { taskId, target, config, tool: name, startedAt: new Date().toISOString() };
+      const why = await whyNot(keepTask(world.openStore(), known));
+      await writeError(
+        why === undefined
+          ? `causeway: causeway tasks wait ${oneLine(taskId)} waits for it\n`
+          : `causeway: warning: the task is not kept here: write causeway tasks wait <target> ${
+            oneLine(taskId)
+          } (${why})\n`,
+      );
       return exitCodes.ok;
     },
   });

@@ -5,6 +5,7 @@
  */
 import type { Store } from "../../../ports.ts";
 import { isObject } from "../../../protocol/json_rpc.ts";
+import { describeFailure } from "../../failure.ts";
 import { KeptList } from "../../kept_list.ts";
 
 /** One of them. */
@@ -37,6 +38,11 @@ export function keepTask(store: Store, task: KnownTask): Promise<void> {
 /** Forgets one. */
 export function forgetTask(store: Store, taskId: string): Promise<void> {
   return tasks.change(store, (list) => list.filter((known) => known.taskId !== taskId));
+}
+
+/** Why the list could not be changed, on one line; undefined when it was. */
+export async function whyNot(change: Promise<void>): Promise<string | undefined> {
+  return await change.then(() => undefined, (error: unknown) => describeFailure(error).line);
 }
 
 function isKnown(value: unknown): value is KnownTask {

@@ -14,7 +14,7 @@ import { createSpinner, terminalWidth, writeError, writeOut } from "../../termin
 import { oneLine, plainJson } from "../../text/plain.ts";
 import { columns } from "../../text/table.ts";
 import { tellResult } from "../talk/call.ts";
-import { forgetTask, readKnown } from "./known.ts";
+import { forgetTask, readKnown, whyNot } from "./known.ts";
 
 /** Lists what was started here, or what a server has, and answers the exit code. */
 export async function listTasks(line: CommandLine, signal: AbortSignal, world: AuthWorld): Promise<number> {
@@ -49,8 +49,9 @@ export function waitForTask(line: CommandLine, signal: AbortSignal, world: AuthW
   return withTask(line, { signal, world }, async (client, taskId, signal) => {
     const spinner = createSpinner("waits for the task");
     const result = await client.awaitTask(taskId, { signal }).finally(() => spinner.clear());
-    await forgetTask(world.openStore(), taskId);
-    return await tellResult(result, "the task", line);
+    const code = await tellResult(result, "the task", line);
+    await forget(world, taskId);
+    return code;
   });
 }
 
@@ -58,10 +59,16 @@ export function waitForTask(line: CommandLine, signal: AbortSignal, world: AuthW
 export function cancelTask(line: CommandLine, signal: AbortSignal, world: AuthWorld): Promise<number> {
   return withTask(line, { signal, world }, async (client, taskId, signal) => {
     await client.cancelTask(taskId, { signal });
-    await forgetTask(world.openStore(), taskId);
     await writeOut(line.json ? plainJson({ taskId, cancelled: true }) + "\n" : "Asked to stop the task\n");
+    await forget(world, taskId);
     return exitCodes.ok;
   });
+}
+
+/** It is over, whatever becomes of the list. */
+async function forget(world: AuthWorld, taskId: string): Promise<void> {
+  const why = await whyNot(forgetTask(world.openStore(), taskId));
+  if (why !== undefined) await writeError(`causeway: warning: the task stays in the list: ${why}\n`);
 }
 
 async function listKnown(line: CommandLine, world: AuthWorld): Promise<number> {
