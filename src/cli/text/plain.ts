@@ -34,8 +34,16 @@ export function firstLine(text: string, most = 160): string {
 
 /** A value as JSON that a terminal takes for text: what JSON leaves of control characters is escaped. */
 export function plainJson(value: unknown): string {
-  const text = JSON.stringify(value, undefined, 2) ?? "null";
-  return text.replace(
+  return escaped(JSON.stringify(value, undefined, 2) ?? "null");
+}
+
+/** The same on one line, with its end. */
+export function jsonLine(value: unknown): string {
+  return `${escaped(JSON.stringify(value) ?? "null")}\n`;
+}
+
+function escaped(json: string): string {
+  return json.replace(
     controls,
     (found) => found === "\n" ? found : "\\u" + found.charCodeAt(0).toString(16).padStart(4, "0"),
   );

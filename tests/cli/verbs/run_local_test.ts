@@ -49,6 +49,16 @@ describe("causeway run", () => {
     });
   });
 
+  test("--json: what steers a terminal is escaped, and stays what it was", async () => {
+    const text = "a\u009b31m\u202eb\u007f";
+    await withPeer(async (use) => {
+      const { out } = await use(["--json", `say ${text}`]);
+      assertEquals(/[\u007f-\u009f\u202e]/.test(out), false);
+      const events = out.trim().split("\n").map((line) => JSON.parse(line));
+      assertEquals(events.find(({ type }) => type === "text")?.text, text);
+    });
+  });
+
   test("a model of its own, whose key comes from a variable and is never shown", async () => {
     const heard: string[] = [];
     const server = createServer((request, response) => {

@@ -6,7 +6,7 @@
 import type { AgentEnd, AgentEvent } from "../../../agent/loop/seam.ts";
 import { exitCodes } from "../../failure.ts";
 import { writeError, writeOut } from "../../terminal.ts";
-import { firstLine, oneLine, plain } from "../../text/plain.ts";
+import { firstLine, jsonLine, oneLine, plain } from "../../text/plain.ts";
 
 /** Tells events as they come. */
 export class EventTeller {
@@ -21,7 +21,7 @@ export class EventTeller {
 
   /** Tells one. */
   async tell(event: AgentEvent): Promise<void> {
-    if (this.#json) return await writeOut(`${JSON.stringify(event)}\n`);
+    if (this.#json) return await writeOut(jsonLine(event));
     if (event.type === "text") {
       const text = plain(event.text);
       if (text !== "") this.#isOpen = !text.endsWith("\n");

@@ -9,7 +9,7 @@ import type { CommandLine } from "../../command_line.ts";
 import { exitCodes, UsageError } from "../../failure.ts";
 import { withClient } from "../../session/session.ts";
 import { writeError, writeOut } from "../../terminal.ts";
-import { oneLine } from "../../text/plain.ts";
+import { jsonLine, oneLine } from "../../text/plain.ts";
 
 /** Watches, and answers the exit code. With `--timeout` it watches so long, and that is no failure. */
 export async function watch(line: CommandLine, signal: AbortSignal): Promise<number> {
@@ -47,7 +47,7 @@ async function follow(subscription: Subscription, { line, label, resourceUris, s
     if (deaf.length > 0) await writeError(`causeway: it does not tell of ${oneLine(deaf.join(", "))}\n`);
   }, () => {});
   for await (const change of subscription) {
-    await writeOut(line.json ? JSON.stringify(change) + "\n" : `${changeText(change)}\n`);
+    await writeOut(line.json ? jsonLine(change) : `${changeText(change)}\n`);
   }
   signal.throwIfAborted();
   return exitCodes.ok;
