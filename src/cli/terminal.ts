@@ -17,7 +17,17 @@ export const eraseLine: string = `\r${String.fromCharCode(27)}[K`;
  *
  * @throws {OutputError} When it cannot be written: the disk may be full.
  */
-export function writeOut(text: string): Promise<void> {
+export async function writeOut(text: string): Promise<void> {
+  await writeResult(text);
+}
+
+/**
+ * Writes one of many results.
+ *
+ * @returns False when nobody reads them any more.
+ * @throws {OutputError} When it cannot be written.
+ */
+export function writeNext(text: string): Promise<boolean> {
   return writeResult(text);
 }
 
@@ -26,8 +36,8 @@ export function writeOut(text: string): Promise<void> {
  *
  * @throws {OutputError} When it cannot be written.
  */
-export function writeBytes(bytes: Uint8Array): Promise<void> {
-  return writeResult(bytes);
+export async function writeBytes(bytes: Uint8Array): Promise<void> {
+  await writeResult(bytes);
 }
 
 /** Writes what is no result. */
@@ -118,17 +128,18 @@ function ignoreLostReader(stream: typeof process.stdout | typeof process.stderr)
 
 function ignore(): void {}
 
-function writeResult(chunk: string | Uint8Array): Promise<void> {
+/** False: nobody reads it. */
+function writeResult(chunk: string | Uint8Array): Promise<boolean> {
   ignoreLostReader(process.stdout);
-  const written = new Promise<void>((resolve, reject) => {
-    process.stdout.write(chunk, (error) => error ? reject(error) : resolve());
+  const written = new Promise<boolean>((resolve, reject) => {
+    process.stdout.write(chunk, (error) => error ? reject(error) : resolve(true));
   });
   // Deno throws at once, and without a code.
   return written.catch((error: unknown) => {
     const code = isObject(error) ? String(error.code ?? error.name) : "";
     const message = error instanceof Error ? error.message : String(error);
     // A reader that goes away before the end is no error of ours.
-    if (/^(EPIPE|EOF|ERR_STREAM_DESTROYED|BrokenPipe)$/.test(code) || /broken pipe/i.test(message)) return;
+    if (/^(EPIPE|EOF|ERR_STREAM_DESTROYED|BrokenPipe)$/.test(code) || /broken pipe/i.test(message)) return false;
     const isFull = code === "ENOSPC" || /no space left/i.test(message);
     throw new OutputError(`Cannot write the results: ${isFull ? "the disk is full" : oneLine(message)}`);
   });

@@ -96,6 +96,24 @@ describe("causeway watch", () => {
     assertMatch(run.err, /^causeway: watches the list of tools, the list of prompts, .*, test:\/\/watched of "/);
   });
 
+  test("ends when nobody reads what it tells any more", async () => {
+    const server = createModernServer();
+    await using host = await serveHttp(server.fetch, { port: 0 });
+    let emitting: ReturnType<typeof setInterval> | undefined;
+    let isLate = false;
+    const { code, err } = await causeway(["watch", `${host.url}/mcp`], {
+      started(child) {
+        emitting = setInterval(() => server.emit({ type: "tools" }), 20);
+        child.stdout?.once("data", () => child.stdout?.destroy());
+        const late = setTimeout(() => isLate = child.kill("SIGKILL"), 8_000);
+        child.on("close", () => clearTimeout(late));
+      },
+    });
+    clearInterval(emitting);
+    assertEquals([isLate, code], [false, 0], err);
+    assertMatch(err, /^causeway: watches [^\n]*\n$/);
+  });
+
   test("tells of changes, line by line, until it is interrupted", async () => {
     const server = createModernServer();
     await using host = await serveHttp(server.fetch, { port: 0 });

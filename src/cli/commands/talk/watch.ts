@@ -1,5 +1,6 @@
 /**
- * `causeway watch <target> [uri …]`: tells of changes at a server, until it is interrupted.
+ * `causeway watch <target> [uri …]`: tells of changes at a server, until it is interrupted or
+ * nobody reads what it tells.
  *
  * @module
  */
@@ -8,7 +9,7 @@ import type { Change, ListenFilter } from "../../../protocol/mod.ts";
 import type { CommandLine } from "../../command_line.ts";
 import { exitCodes, UsageError } from "../../failure.ts";
 import { withClient } from "../../session/session.ts";
-import { writeError, writeOut } from "../../terminal.ts";
+import { writeError, writeNext } from "../../terminal.ts";
 import { jsonLine, oneLine } from "../../text/plain.ts";
 
 /** Watches, and answers the exit code. With `--timeout` it watches so long, and that is no failure. */
@@ -47,7 +48,8 @@ async function follow(subscription: Subscription, { line, label, resourceUris, s
     if (deaf.length > 0) await writeError(`causeway: it does not tell of ${oneLine(deaf.join(", "))}\n`);
   }, () => {});
   for await (const change of subscription) {
-    await writeOut(line.json ? jsonLine(change) : `${changeText(change)}\n`);
+    // Who has read enough goes away.
+    if (!await writeNext(line.json ? jsonLine(change) : `${changeText(change)}\n`)) return exitCodes.ok;
   }
   signal.throwIfAborted();
   return exitCodes.ok;
