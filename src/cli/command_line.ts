@@ -30,6 +30,8 @@ export interface CommandLine {
   readonly verbose?: true;
   /** The file that what goes over the wire is written to. */
   readonly record?: string;
+  /** Told once when that file takes no more. */
+  readonly unrecorded?: (error: Error) => void;
   /** The options of the other commands, by name: of one without a value, empty texts. */
   readonly options?: Readonly<Record<string, readonly string[]>>;
 }

@@ -17,7 +17,11 @@ export async function runCommand(argv: readonly string[], signal: AbortSignal): 
     if (line.command === "version") return await (await import("./program/help.ts")).showVersion();
     const run = await findCommand(line.command)?.load();
     if (!run) throw new UsageError(`Unknown command "${line.command}": causeway --help lists them`);
-    return await run(line, signal, (await import("./auth/world.ts")).systemWorld);
+    let failure: Error | undefined;
+    const unrecorded = (error: Error): Error => failure = error;
+    const code = await run({ ...line, unrecorded }, signal, (await import("./auth/world.ts")).systemWorld);
+    if (failure) throw failure;
+    return code;
   } catch (error) {
     const { exitCode, line } = describeFailure(error);
     await writeError(`causeway: ${line}\n`);

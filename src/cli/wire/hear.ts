@@ -3,10 +3,11 @@
  *
  * @module
  */
+import { Buffer } from "node:buffer";
 import { openSync, writeSync } from "node:fs";
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { CommandLine } from "../command_line.ts";
-import { UsageError } from "../failure.ts";
+import { OutputError, UsageError } from "../failure.ts";
 import { whyNot } from "../read.ts";
 import { writeError } from "../terminal.ts";
 import { oneLine } from "../text/plain.ts";
@@ -24,9 +25,9 @@ export function hearWire(
   line: CommandLine,
   redact: (text: string, server: string | undefined) => string,
 ): HearWire | undefined {
-  const { verbose, record } = line;
+  const { verbose, record, unrecorded = () => {} } = line;
   if (!verbose && record === undefined) return undefined;
-  const write = record === undefined ? undefined : openRecording(record);
+  const write = record === undefined ? undefined : openRecording(record, unrecorded);
   return (wire) => {
     const { server, message } = wire;
     const own = (text: string): string => redact(text, server);
@@ -42,11 +43,19 @@ function show({ at, to, message, server }: WireLine, redact: (text: string) => s
   void writeError(`${to === "server" ? ">" : "<"} ${whose}${at} ms ${shown}\n`);
 }
 
-/** The file is for this user alone, and never one that is there already. */
-function openRecording(path: string): (text: string) => void {
+/** The file is for this user alone, and never one that is there already. That it is full is no reason to break the wire off. */
+function openRecording(path: string, unrecorded: (error: Error) => void): (text: string) => void {
   try {
     const file = openSync(path, "wx", 0o600);
-    return (text) => void writeSync(file, text);
+    let isFull = false;
+    return (text) => {
+      try {
+        for (let rest = Buffer.from(text); !isFull && rest.length > 0;) rest = rest.subarray(writeSync(file, rest));
+      } catch (error) {
+        isFull = true;
+        unrecorded(new OutputError(`Cannot record all to "${path}": ${whyNot(error)}`));
+      }
+    };
   } catch (error) {
     const isThere = isObject(error) && error.code === "EEXIST";
     const why = isThere ? "there is such a file already; name another" : whyNot(error);

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -72,6 +73,19 @@ describe("causeway record and replay", () => {
       const replayed = await causeway(["call", replaying(file), "progress", "count=2", "--verbose"]);
       assertEquals([replayed.code, replayed.out], [0, recorded.out]);
       assertMatch(replayed.err, /"method":"notifications\/progress"/);
+    });
+  });
+
+  test("where the recording finds no room, the command goes on, and says so with 1", async () => {
+    await inFolder((folder) => {
+      const file = join(folder, "wire");
+      const words = [...program("src/cli/main.ts"), "record", file, "call", peer("modern"), "big", "bytes=20000"];
+      const script = `trap '' XFSZ; ulimit -f 8; exec ${words.map(quote).join(" ")}`;
+      const env = { ...process.env, CAUSEWAY_HOME: join(folder, "home"), NODE_DISABLE_COMPILE_CACHE: "1" };
+      const { status, stdout, stderr } = spawnSync("sh", ["-c", script], { env, encoding: "utf8", timeout: 15_000 });
+      assertEquals([status, stdout.length], [1, 20_001], stderr);
+      assertMatch(stderr, /^causeway: Cannot record all to ".*wire": .*\n$/);
+      return Promise.resolve();
     });
   });
 
