@@ -61,6 +61,35 @@ describe("causeway: Ctrl-C", () => {
     assertEquals(await interrupt((target) => ["tools", target("exec sleep 30")], () => true), stopped(130));
   });
 
+  test("a second one ends it at once, and a server that ignores everything with it", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "causeway-cli-"));
+    const [pidFile, seen] = [join(folder, "pid"), join(folder, "seen")];
+    const script = `trap '' TERM; echo $$ > ${quote(pidFile)}; tee ${quote(seen)} | ${peer("modern")}; sleep 20`;
+    let pid = 0;
+    try {
+      let begin = 0;
+      const { code } = await causeway(["call", `sh -c ${quote(script)}`, "slow"], {
+        started(command) {
+          const isCalled = () => existsSync(seen) && readFileSync(seen, "utf8").includes("tools/call");
+          void until(isCalled, "the call").then(() => {
+            pid = Number(readFileSync(pidFile, "utf8"));
+            begin = performance.now();
+            process.kill(command.pid ?? 0, "SIGINT");
+            setTimeout(() => process.kill(command.pid ?? 0, "SIGINT"), 200);
+          });
+        },
+      });
+      assertEquals(code, 130);
+      assert(performance.now() - begin < 1_000, "it has ended at once");
+      const end = performance.now() + 1_000;
+      while (isAlive(pid) && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 5));
+      assert(!isAlive(pid), "the server is gone");
+    } finally {
+      if (pid > 0 && isAlive(pid)) process.kill(-pid, "SIGKILL");
+      rmSync(folder, { recursive: true });
+    }
+  });
+
   test("SIGTERM is obeyed in the same way, with 143", async () => {
     assertEquals(await interrupt((target) => ["tools", target("exec sleep 30")], () => true, "SIGTERM"), stopped(143));
   });
