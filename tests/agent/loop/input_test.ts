@@ -116,6 +116,15 @@ for (const era of eras) {
       assertEquals(end.usage, { inputTokens: 120, outputTokens: 60 });
     });
 
+    test("an answer of the model that cannot be given to the server was paid for all the same", async () => {
+      const { observation, end } = await callOne(era, "summarize", {
+        lines: [{ calls: [call("x", "{oops")], usage: { inputTokens: 100, outputTokens: 50 } }],
+        answer: () => ({ action: "accept" }),
+      });
+      assertEquals([observation?.outcome, end.type], ["tool_error", "succeeded"]);
+      assertEquals(end.usage, { inputTokens: 120, outputTokens: 60 });
+    });
+
     test("sampling is refused where nobody can be asked, by policy, and for servers that are not named", async () => {
       const nobody = await callOne(era, "summarize");
       const policies = await Promise.all([

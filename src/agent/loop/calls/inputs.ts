@@ -37,7 +37,7 @@ export interface Asking extends QuestionOptions {
 /** What came of one question to the model. Plain JSON: it is kept in journals. */
 type Sample =
   | { readonly result: JsonObject; readonly usage: TokenUsage }
-  | { readonly failure: string; readonly kind: keyof typeof failures };
+  | { readonly failure: string; readonly kind: keyof typeof failures; readonly usage?: TokenUsage };
 
 const failures = { model: LanguageModelError, question: InvalidParamsError, refused: InputRequiredError } as const;
 
@@ -127,20 +127,20 @@ export class ServerInputs {
     const taken = await asking.once(id, async (): Promise<Sample> => {
       if (asking.used() >= tokens) return { failure: "The run has used up its tokens", kind: "refused" };
       const parts = { model, random, clock: this.#world.clock, signal: this.#signal };
+      let usage: TokenUsage = { inputTokens: 0, outputTokens: 0 };
       try {
-        const { result, answer } = await sample(params as unknown as CreateMessageRequest, parts, sampling.maxTokens);
-        return { result: result as unknown as JsonObject, usage: answer.usage };
+        const request = params as unknown as CreateMessageRequest;
+        const result = await sample(request, parts, sampling.maxTokens, (spent) => usage = spent);
+        return { result: result as unknown as JsonObject, usage };
       } catch (error) {
         this.#signal.throwIfAborted();
         if (error instanceof LanguageModelError) return { failure: error.message, kind: "model" };
         const failure = error instanceof McpError ? error.message : "The server's question to the model makes no sense";
-        return { failure, kind: "question" };
+        return { failure, kind: "question", usage };
       }
     });
-    if ("failure" in taken) {
-      throw new failures[taken.kind](taken.failure);
-    }
-    asking.spend(taken.usage);
+    if (taken.usage) asking.spend(taken.usage);
+    if ("failure" in taken) throw new failures[taken.kind](taken.failure);
     return taken.result;
   }
 }

@@ -14,6 +14,7 @@ import type {
   SamplingContent,
   SamplingMessage,
 } from "../../../protocol/types.ts";
+import type { TokenUsage } from "../../api_agent.ts";
 import type {
   LanguageModel,
   LanguageModelEnd,
@@ -69,12 +70,13 @@ const reasons: Readonly<Record<LanguageModelEnd, string>> = {
 export function samplingHandler(model: LanguageModel, options: { readonly maxTokens?: number } = {}): SamplingHandler {
   const parts = { model, clock: systemClock, random: systemRandom };
   return async (request: CreateMessageRequest, { signal }: HandlerContext) =>
-    (await sample(request, { ...parts, signal }, options.maxTokens)).result;
+    await sample(request, { ...parts, signal }, options.maxTokens);
 }
 
 /**
  * Has a model answer what a server asks it.
  *
+ * @param spend Hears what it cost, also where the answer is none for a server.
  * @throws {InvalidParamsError} When the server's question makes no sense.
  * @throws {LanguageModelError} When the model cannot be asked.
  */
@@ -82,9 +84,11 @@ export async function sample(
   request: CreateMessageRequest,
   parts: AskParts,
   mostTokens = 4_096,
-): Promise<{ result: CreateMessageResult; answer: ModelAnswer }> {
+  spend: (usage: TokenUsage) => void = () => {},
+): Promise<CreateMessageResult> {
   const answer = await askModel(toModelRequest(request, mostTokens), parts);
-  return { answer, result: toResult(answer, parts.model.id) };
+  spend(answer.usage);
+  return toResult(answer, parts.model.id);
 }
 
 /** What of a policy holds for one agent, with its defaults. */
