@@ -20,6 +20,8 @@ export interface HandleOptions {
   onStatus?: ((task: Task) => void) | undefined;
   /** Nobody else knows of the task: giving up waiting asks the server to stop it. */
   owned?: boolean | undefined;
+  /** When the call began that became the task, by the monotonic clock: its `timeout` goes on. */
+  since?: number | undefined;
 }
 
 const shortestPause = 100;
@@ -77,7 +79,9 @@ export class Handle implements TaskHandle {
     if (this.#result) return this.#result;
     const { signal, timeout, timeouts, meta, headers, onStatus = this.#options.onStatus } = options;
     const { clock, label } = this.#host;
-    const patience = new Patience(clock, this.#host.closes(), { signal, timeout, server: label });
+    const now = clock.monotonic();
+    const waited = now - (this.#options.since ?? now);
+    const patience = new Patience(clock, this.#host.closes(), { signal, timeout, waited, server: label });
     try {
       return this.#result = await this.#follow(
         { signal: patience.signal, timeouts, meta, headers },

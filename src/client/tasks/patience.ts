@@ -16,21 +16,20 @@ export class Patience {
 
   /**
    * @param closing Wakes who waits: what they do next tells them why.
-   * @param options `timeout` in milliseconds; without it only the signal ends the waiting.
+   * @param options `timeout` in milliseconds; without it only the signal ends the waiting. `waited` of them are over already.
    */
   constructor(
     clock: Clock,
     closing: AbortSignal,
-    options: { signal: AbortSignal | undefined; timeout: number | undefined; server: string },
+    options: { signal: AbortSignal | undefined; timeout: number | undefined; waited: number; server: string },
   ) {
-    const { signal, timeout, server } = options;
+    const { signal, timeout, waited, server } = options;
     const controller = new AbortController();
     const aborted = (): void => controller.abort(signal?.reason);
     signal?.addEventListener("abort", aborted);
     if (signal?.aborted) aborted();
-    const late = (): void =>
-      controller.abort(new TimeoutError("total", timeout ?? 0, { method: "tools/call", server }));
-    const stop = timeout === undefined ? undefined : clock.schedule(late, timeout);
+    const late = (): void => controller.abort(new TimeoutError("call", timeout ?? 0, { method: "tools/call", server }));
+    const stop = timeout === undefined ? undefined : clock.schedule(late, Math.max(timeout - waited, 0));
     this.#clock = clock;
     this.#closing = closing;
     this.signal = controller.signal;

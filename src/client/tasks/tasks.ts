@@ -39,9 +39,10 @@ class Tasks implements TaskRunner {
     const method = "tools/call";
     const params: JsonObject = { name, arguments: args };
     const options = { ...given, resultTypes: [taskResult] };
+    const since = this.#host.clock.monotonic();
     const result = await this.#host.request(method, params, options);
     if (result.resultType !== taskResult) return result as unknown as CallToolResult;
-    const ended = await this.#handle(result, { owned: true }).result(given);
+    const ended = await this.#handle(result, { owned: true, since }).result(given);
     this.#host.accepted({ method, params, options }, ended as unknown as JsonObject, method);
     return ended;
   }

@@ -9,8 +9,8 @@ import {
   RpcError,
   TimeoutError,
 } from "../../../mod.ts";
-import type { JsonObject } from "../../../mod.ts";
-import { away, done, Refusal, scripted, task } from "./script.ts";
+import type { JsonObject, Middleware } from "../../../mod.ts";
+import { away, done, Refusal, scripted, type Setup, task } from "./script.ts";
 
 describe("how often a task is looked at", () => {
   for (
@@ -63,11 +63,25 @@ describe("how long a task is waited for", () => {
     const { clock, client, counts } = await scripted({ "tasks/get": () => task(), "tasks/cancel": () => ({}) });
     const handle = await client.callToolTask("any");
     const error = await assertRejects(() => clock.until(handle.result({ timeout: 2_500 })), TimeoutError);
-    assertEquals([error.timeout, error.milliseconds, clock.monotonic()], ["total", 2_500, 2_500]);
+    assertEquals([error.timeout, error.milliseconds, clock.monotonic()], ["call", 2_500, 2_500]);
     assertEquals([counts.get("tasks/get"), counts.get("tasks/cancel")], [2, undefined]);
     await assertRejects(() => clock.until(client.callTool("any", {}, { timeout: 2_500 })), TimeoutError);
     await clock.settle();
     assertEquals(counts.get("tasks/cancel"), 1);
+    await client.close();
+  });
+
+  test("the time of a call that became a task begins with the call", async () => {
+    const slow: Middleware = (next) => async (request) => {
+      if (request.method === "tools/call") await new Promise<void>((resolve) => setup.clock.schedule(resolve, 2_000));
+      return await next(request);
+    };
+    const script = { "tasks/get": () => task(), "tasks/cancel": () => ({}) };
+    const setup: Setup = await scripted(script, { middleware: [slow] });
+    const { clock, client } = setup;
+    const late = client.callTool("any", {}, { timeout: 5_000 });
+    const error = await assertRejects(() => clock.until(late), TimeoutError, 'raise "timeout"');
+    assertEquals([error.milliseconds, clock.monotonic()], [5_000, 5_000]);
     await client.close();
   });
 
