@@ -139,7 +139,7 @@ export class CoreClient implements AsyncDisposable {
    */
   async listTools(options: ListOptions = {}): Promise<ListToolsResult> {
     const { lists } = this.parts;
-    if (!lists) throw new TypeError('Cannot list tools without "features.lists"');
+    if (!lists) throw new TypeError('Cannot use "listTools" without "features.lists"');
     return await lists(this.parts, options);
   }
 

@@ -67,7 +67,7 @@ function networkError(cause: unknown, url: string, { signal }: RequestInit): unk
   }
   // A browser gives the same bare TypeError for a host that is down and for what it does not allow.
   const blocked = /^Mozilla/.test(globalThis.navigator?.userAgent);
-  const hint = blocked ? ": check the address, and that the server allows this page (CORS)" : "";
+  const hint = blocked ? ": check the address, and that the server allows CORS" : "";
   return new ConnectionClosedError(`The connection to ${server} broke${hint}`, { cause, retryable: true, blocked });
 }
 

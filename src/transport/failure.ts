@@ -75,11 +75,12 @@ export async function statusError(response: Response, server: Replying): Promise
   } catch {
     // Most are no JSON.
   }
-  if (isRpcError(error)) return errorFromAnswer(error, { status });
+  // Who is busy has not run it, whatever its body says.
+  const busy = status === 429;
+  if (isRpcError(error) && !busy && status !== 503) return errorFromAnswer(error, { status });
   const again = headers.get("retry-after") as string;
   // Seconds or a date, clamped.
   const wait = Math.max(Number(again) * 1_000 || Date.parse(again) - server.clock.now(), 0);
-  const busy = status === 429;
   return new HttpStatusError(message, {
     status,
     body: excerpt(text),

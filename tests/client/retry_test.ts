@@ -119,6 +119,20 @@ describe("what certainly was not executed is sent again", () => {
       assertEquals([error.status, error.delivery, count("tools/call")], [429, "not-sent", 3]);
     }));
 
+  for (const status of [429, 503]) {
+    test(`${status} with a JSON-RPC error for its body: as without, after Retry-After`, () =>
+      answered((_, count) => {
+        if (count > 1) return undefined;
+        const error = { code: -32000, message: "Too many requests" };
+        return Response.json({ jsonrpc: "2.0", id: null, error }, { status, headers: { "retry-after": "2" } });
+      }, async ({ client, clock }) => {
+        const start = clock.monotonic();
+        if (status === 429) assertEquals(textOf(await clock.until(client.callTool("echo", { text: "x" }))), "x");
+        else await clock.until(client.listTools());
+        assertEquals(clock.monotonic() - start, 2_000);
+      }));
+  }
+
   test("a connection that was refused", async () => {
     const refused = Object.assign(new TypeError("fetch failed"), {
       cause: Object.assign(new Error(), { code: "ECONNREFUSED" }),

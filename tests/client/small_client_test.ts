@@ -27,7 +27,7 @@ describe("the small client of ./client", () => {
       const server = create();
       await using client = await connect(url, { fetch: memoryFetch(server) });
       const sent = methodsOf(server);
-      await assertRejects(() => client.listTools(), TypeError, 'Cannot list tools without "features.lists"');
+      await assertRejects(() => client.listTools(), TypeError, 'Cannot use "listTools" without "features.lists"');
       assertEquals(methodsOf(server), sent);
       const { tools } = await client.request("tools/list");
       assertEquals(Array.isArray(tools), true);
