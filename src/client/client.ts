@@ -4,8 +4,7 @@
  * @module
  */
 import type { JsonObject } from "../protocol/json_rpc.ts";
-import { defaultLimits, fillIn } from "../protocol/limits.ts";
-import type { Limits } from "../protocol/limits.ts";
+import { defaultLimits, fillIn, type Limits } from "../protocol/limits.ts";
 import { invalid } from "../protocol/modern.ts";
 import { checkShape } from "../protocol/shapes/all.ts";
 import { isPlain } from "../protocol/shapes/core.ts";
@@ -45,8 +44,7 @@ import type { ClientRequest, RequestOptions, ServerInfo, SessionRequestOptions }
 import type { Session, SessionParts } from "./session/session.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { TaskHandle, TaskOptions, TaskRunner } from "./task_support.ts";
-import { takeTools } from "./tools.ts";
-import type { ListOptions } from "./tools.ts";
+import { type ListOptions, takeTools } from "./tools.ts";
 import { isRefusal, isWrongBinding, openAs, openInstead, verdictOf } from "./extras/verdicts.ts";
 
 /**
@@ -98,9 +96,7 @@ export class Client extends CoreClient {
 
   /** As in `CoreClient`; a tool may also answer with a task, and results are checked against the output schema. */
   override callTool(name: string, args: JsonObject = {}, options: RequestOptions = {}): Promise<CallToolResult> {
-    if (this.#options.tasks) return this.#taskRunner().call(name, args, options);
-    const result: Promise<unknown> = this.request("tools/call", { name, arguments: args }, options);
-    return result as Promise<CallToolResult>;
+    return this.#options.tasks ? this.#taskRunner().call(name, args, options) : super.callTool(name, args, options);
   }
 
   /** As in {@linkcode CoreClient}; results of all methods are checked field by field, and progress comes calmly. */
@@ -288,7 +284,8 @@ export class Client extends CoreClient {
     this.#logLevel = logLevel ?? this.#logLevel;
     this.#remember(takeTools({ tools }, this.parts, true, verdict?.era), true);
     // Over HTTP a session without an id has no state at the server; on a pipe there is always a handshake.
-    if (verdict?.era !== "legacy" || this.parts.transport.kind !== "http" || !verdict.revision || !verdict.info) return;
+    if (verdict?.era !== "legacy" || verdict.binding || this.parts.transport.kind !== "http") return;
+    if (!verdict.revision || !verdict.info) return;
     const session = new LegacySession(this.parts);
     session.agree(verdict.revision, verdict.info);
     void session.stream?.ready();
@@ -377,10 +374,12 @@ export class Client extends CoreClient {
     const { transport } = parts;
     const { fallback, features } = this.#options;
     const isChannel = transport.kind === "channel";
+    if ((this.#known?.expires ?? Infinity) <= this.clock.now()) this.#known = undefined;
     try {
+      if (this.#known?.binding && fallback && !isChannel) await Promise.reject();
       return await openAs(this.#known, parts) ?? await negotiate(parts, isChannel ? features?.pipes : undefined);
     } catch (first) {
-      if (!fallback || isChannel || !isWrongBinding(first)) throw first;
+      if (!fallback || isChannel || (first && !isWrongBinding(first))) throw first;
       const other = this.parts.transport = fallback();
       const session = await openInstead({ ...parts, transport: other }, first, () => this.parts.transport = transport);
       this.#known = { era: "legacy", binding: "http+sse" };

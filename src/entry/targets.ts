@@ -88,8 +88,7 @@ function reach(
   if (/^wss?:/i.test(url) && webSocket) return { transport: webSocket(url, options) };
   const transport = new HttpTransport(url, { ...options, sessionId: restored?.sessionId });
   const fallback = legacySse ? () => legacySse(url, options) : options.fallback;
-  const old = (restored?.verdict ?? options.verdict)?.binding === "http+sse";
-  return old && fallback ? { transport: fallback() } : { transport, fallback };
+  return { transport, fallback };
 }
 
 /** A host name that is this machine, as `URL` writes it. */

@@ -27,17 +27,16 @@ export function verdictOf(session: Session, now: number): Verdict {
   return { era, revision, info, ...(era === "legacy" && { expires: now + legacyVerdictLife }) };
 }
 
-/** Opens a session by what is remembered; undefined when that is nothing, or too old. */
+/** Opens a session by what is remembered; undefined when that is nothing. */
 export async function openAs(verdict: Verdict | undefined, parts: SessionParts): Promise<Session | undefined> {
-  if (!verdict || (verdict.expires ?? Infinity) <= parts.clock.now()) return undefined;
-  if (verdict.era === "legacy") return await new LegacySession(parts).open();
-  return new ModernSession(parts, verdict.revision ?? newestRevision, verdict.info);
+  if (verdict?.era === "legacy") return await new LegacySession(parts).open();
+  return verdict && new ModernSession(parts, verdict.revision ?? newestRevision, verdict.info);
 }
 
 /**
  * Opens a session by another binding.
  *
- * @param first What told that the usual binding is not there: thrown again when the other one is not there either.
+ * @param first What told that the usual binding is not there, where it was asked: thrown again when the other one is not there either.
  * @param undo Called then, once the other transport is closed.
  */
 export async function openInstead(parts: SessionParts, first: unknown, undo: () => void): Promise<Session> {
@@ -47,7 +46,7 @@ export async function openInstead(parts: SessionParts, first: unknown, undo: () 
     await parts.transport.close();
     undo();
     if (first instanceof McpError) first.cause ??= second;
-    throw first;
+    throw first ?? second;
   }
 }
 

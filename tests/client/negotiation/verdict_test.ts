@@ -189,6 +189,17 @@ describe("a server that only knows HTTP+SSE of 2024-11-05 (C-118 to C-123)", () 
     assertEquals(textOf(await client.callTool("echo", { text: "hi" })), "hi");
   });
 
+  for (const [name, expires] of [["is over", -1], ["does not hold any more", day]] as const) {
+    test(`a verdict that ${name}: the server has been upgraded, and is found (C-025 C-026)`, async () => {
+      const server = createModernServer();
+      const verdict: Verdict = { era: "legacy", binding: "http+sse", expires: Date.now() + expires };
+      await using client = await reach(server, { verdict });
+      assertEquals([client.era, client.verdict?.era, client.verdict?.binding], ["modern", "modern", undefined]);
+      assertEquals(textOf(await client.callTool("echo", { text: "hi" })), "hi");
+      assertEquals(methodsOf(server).filter((method) => method === "GET").length, expires > 0 ? 1 : 0);
+    });
+  }
+
   test("a page that is neither: the answer to the POST is what the caller hears", async () => {
     const server = front(nobody, () => new Response("<html>hello</html>", { status: 404 }));
     const error = await assertRejects(() => reach(server), HttpStatusError);

@@ -22,8 +22,8 @@ export const sseRows: Readonly<Record<SseFault, SseRow>> = {
   "post-moved": { f: "26", cell: refused("RedirectRefusedError") },
   "post-breaks": { f: "5", cell: unknown(0) },
   "get-never": { f: "3", cell: notSent("TimeoutError", { names: "start", after: 30_000 }) },
-  // The remembered binding is doubted, and the server is asked again, once.
-  "get-404": { f: "20", cell: notSent("HttpStatusError", { sent: 2 }) },
+  // The remembered binding is doubted, and the server is asked by which one it speaks: what it says to the POST counts.
+  "get-404": { f: "20", cell: refused("HttpStatusError", { sent: 2 }) },
   "get-html": { f: "29", cell: notSent("ProtocolViolationError") },
   "get-breaks": { f: "5", cell: notSent("ConnectionClosedError") },
   "endpoint-never": { f: "3", cell: notSent("TimeoutError", { names: "start", after: 30_000 }) },
