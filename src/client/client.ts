@@ -272,7 +272,7 @@ export class Client extends CoreClient {
       version: 1,
       target: address,
       ...(this.#known && { verdict: this.#known }),
-      ...(sessionId !== undefined && { sessionId }),
+      ...(sessionId && { sessionId }),
       ...(this.#logLevel && { logLevel: this.#logLevel }),
       tools: [...this.#tools.values()],
     };

@@ -18,6 +18,8 @@ import type { Cancel, Exchange, Transport } from "./transport.ts";
 export interface Channel {
   /** What names the other side to people: a command, or a URL without its query. */
   readonly label: string;
+  /** The whole URL, where `connect` can use it again. May hold secrets. */
+  readonly address?: string | undefined;
   /**
    * Starts it. `receiver.text` gets one message's text at a time, `receiver.end` is called once when nothing more will come.
    *
@@ -103,6 +105,11 @@ export class ChannelTransport implements Transport {
   /** What names the other side to people. */
   get label(): string {
     return this.#channel.label;
+  }
+
+  /** The whole URL of the other side, where it has one. May hold secrets. */
+  get address(): string | undefined {
+    return this.#channel.address;
   }
 
   /** True once it has broken or was closed: what has broken `restart` brings back. */

@@ -29,7 +29,8 @@ const shortestRetry = 500;
 /** An event id that can be sent back as a header; with another one a stream cannot be resumed. */
 const headerSafe = /^[ -~]{1,1024}$/;
 const json = "application/json";
-const eventStream = "text/event-stream";
+/** The type of a reply that is a stream of events. */
+export const eventStream = "text/event-stream";
 
 /** What a reply knows of its transport. */
 export interface HttpContext {
@@ -247,6 +248,7 @@ export class HttpReply {
   }
 }
 
-function isOf({ headers }: Response, type: string): boolean | undefined {
+/** Whether a reply is of this type, whatever its parameters. */
+export function isOf({ headers }: Response, type: string): boolean | undefined {
   return headers.get("content-type")?.toLowerCase().startsWith(type);
 }

@@ -22,7 +22,7 @@ import { asMcpError, statusError } from "./failure.ts";
 import type { Channel, ChannelReceiver } from "./channel.ts";
 import { outlet } from "./http.ts";
 import type { HttpTransportOptions } from "./http.ts";
-import type { HttpContext } from "./http_reply.ts";
+import { eventStream, type HttpContext, isOf } from "./http_reply.ts";
 import { SseParser } from "./sse.ts";
 import { startInTime } from "./start.ts";
 
@@ -38,7 +38,7 @@ export function createLegacySseChannel(url: string | URL, options: HttpTransport
 
 class LegacySseChannel implements Channel {
   declare readonly label: string;
-  readonly #url: string;
+  declare readonly address: string;
   readonly #options: HttpTransportOptions;
   readonly #clock: Clock;
   readonly #outlet: Pick<HttpContext, "fetch" | "redact">;
@@ -47,8 +47,7 @@ class LegacySseChannel implements Channel {
   #endpoint = "";
 
   constructor(url: string, options: HttpTransportOptions) {
-    this.#url = url;
-    this.label = urlWithoutQuery(url);
+    this.label = urlWithoutQuery(this.address = url);
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#outlet = outlet(url, options);
@@ -56,10 +55,10 @@ class LegacySseChannel implements Channel {
 
   open(receiver: ChannelReceiver): Promise<void> {
     return startInTime(this.#controller, this.#clock, this.#options.timeouts, async (signal) => {
-      const response = await this.#send(this.#url, { method: "GET" }, { Accept: "text/event-stream" });
-      if (!response.headers.get("content-type")?.startsWith("text/event-stream")) {
+      const response = await this.#send(this.address, { method: "GET" }, { Accept: eventStream });
+      if (!isOf(response, eventStream)) {
         discard(response);
-        throw new ProtocolViolationError(`Cannot listen to "${this.label}": expected events`);
+        throw new ProtocolViolationError(`Cannot connect to "${this.label}": expected events`);
       }
       await new Promise<void>((resolve, reject) => {
         signal.addEventListener("abort", () => reject(signal.reason));
@@ -118,8 +117,8 @@ class LegacySseChannel implements Channel {
 
   /** The POST address has to be of the same origin: it gets the messages and the credentials. */
   #checked(data: string): string {
-    const target = readUrl(data, this.#url);
-    if (target?.origin === new URL(this.#url).origin) return target.href;
+    const target = readUrl(data, this.address);
+    if (target?.origin === new URL(this.address).origin) return target.href;
     throw new RedirectRefusedError(
       `Cannot post to "${this.#outlet.redact(urlWithoutQuery(data))}": expected the origin of "${this.label}"`,
     );

@@ -52,7 +52,7 @@ export function createWebSocketChannel(url: string | URL, options: WebSocketOpti
 
 class WebSocketChannel implements Channel {
   declare readonly label: string;
-  readonly #url: string;
+  declare readonly address: string;
   readonly #options: WebSocketOptions;
   readonly #clock: Clock;
   #socket: WebSocketLike | undefined;
@@ -61,8 +61,7 @@ class WebSocketChannel implements Channel {
   #closed = false;
 
   constructor(url: string, options: WebSocketOptions) {
-    this.#url = url;
-    this.label = urlWithoutQuery(url);
+    this.label = urlWithoutQuery(this.address = url);
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
   }
@@ -75,10 +74,10 @@ class WebSocketChannel implements Channel {
       this.#clock,
       timeouts,
       async (signal) => {
-        const headers = auth ? { ...usual, ...await auth.headers?.(this.#url, signal) } : usual;
-        return await openWebSocket(this.#url, { protocols: [subprotocol], headers, signal }).catch((cause) => {
+        const headers = auth ? { ...usual, ...await auth.headers?.(this.address, signal) } : usual;
+        return await openWebSocket(this.address, { protocols: [subprotocol], headers, signal }).catch((cause) => {
           if (cause instanceof McpError) throw cause;
-          throw new ConnectError(`Cannot open "${this.label}"`, { cause, retryable: true });
+          throw new ConnectError(`Cannot connect to "${this.label}"`, { cause, retryable: true });
         });
       },
     );

@@ -1,7 +1,8 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { connect, isSnapshot, ProtocolViolationError } from "../../mod.ts";
-import type { Client, Snapshot } from "../../mod.ts";
+import { ChannelTransport, Client, connect, isSnapshot, ProtocolViolationError } from "../../mod.ts";
+import type { Snapshot } from "../../mod.ts";
+import { createWebSocketChannel } from "../../src/transport/websocket.ts";
 import { objectAt } from "../servers/core/wire.ts";
 import { createLegacyServer } from "../servers/legacy.ts";
 import { type FetchTarget, memoryFetch } from "../servers/memory_fetch.ts";
@@ -126,6 +127,23 @@ describe("a client that goes on elsewhere", () => {
     await using second = await connect(snapshot, options(server));
     assertEquals(textOf(await second.callTool("echo", { text: "hi" })), "hi");
     assertEquals(methodsOf(server).slice(before, before + 2), ["GET", "initialize"]);
+  });
+
+  test("HTTP+SSE and WebSocket: the query is still there, and in no name for people", async () => {
+    const address = `${url}?tenant=a`;
+    const server = createSse2024Server();
+    const first = await connect(address, options(server));
+    const snapshot = stored(first);
+    assertEquals([snapshot.target, first.label], [address, url]);
+    await first.close();
+    await using second = await connect(snapshot, options(server));
+    assertEquals(server.log.filter(({ httpMethod }) => httpMethod === "GET").map(({ url }) => url), [address, address]);
+    assertEquals(second.era, "legacy");
+
+    const socket = "ws://fake.test/mcp?tenant=a";
+    const openWebSocket = () => Promise.reject(new Error("not here"));
+    await using client = new Client(new ChannelTransport(() => createWebSocketChannel(socket, { openWebSocket })));
+    assertEquals([client.snapshot().target, client.label], [socket, "ws://fake.test/mcp"]);
   });
 
   test("a stopped call goes on there too", async () => {
