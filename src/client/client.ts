@@ -341,7 +341,7 @@ export class Client extends CoreClient {
     const level = this.#logLevel;
     this.#known = { ...this.#known, ...verdictOf(session, this.clock.now()) };
     if (session.era === "legacy") this.#doubtful = false;
-    if (level && !sayLevel(session, level)) {
+    if (level && !sayLevel(session, level) && session.info.capabilities.logging) {
       await session.request({ method: "logging/setLevel", params: { level }, options: {} }).catch(() => {});
     }
     if (!this.closed) this.#keepAlive.start();
@@ -352,7 +352,8 @@ export class Client extends CoreClient {
 
   /** What was told of a server and does not hold is forgotten, once; what was sent before is sent again. */
   protected override again(error: unknown, known?: ServerInfo): boolean | void {
-    if (!this.#doubtful || !isRefusal(error)) return isRefusal(error) && known && known !== this.info;
+    if (!isRefusal(error)) return;
+    if (!this.#doubtful) return known && known !== this.info;
     this.#doubtful = !!(this.#known = this.session = undefined);
     return true;
   }

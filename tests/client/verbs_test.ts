@@ -166,6 +166,12 @@ describe("logging, ping, roots, and what has no verb", () => {
     assertEquals(lines.map(({ level }) => level), ["critical"]);
   }, { client: { ...logging, logLevel: "critical" } });
 
+  test("a level from the options is not set where the server has no logs (C-037 C-184)", () =>
+    withLegacy((_, server) => {
+      assertEquals(server.count("logging/setLevel"), 0);
+      return Promise.resolve();
+    }, { client: { logLevel: "critical" }, server: { capabilities: { tools: {} } } }));
+
   inEveryWay("ping: the modern era has none, so the server is asked who it is (C-145)", async (client, server, way) => {
     const before = server.count("server/discover");
     await client.ping();
