@@ -44,10 +44,7 @@ export class ResultCache {
   ): Promise<JsonObject> {
     const key = method + JSON.stringify(params);
     const entry = this.#entries.get(key);
-    if (entry) {
-      if (entry.expires > this.#clock.now()) return structuredClone(entry.result);
-      this.#entries.delete(key);
-    }
+    if (entry && entry.expires > this.#clock.now()) return structuredClone(entry.result);
     if (!options.share) return await this.#load(key, options.load);
     const shared = this.#underWay.get(key);
     if (shared) return structuredClone(await shared);
@@ -62,7 +59,6 @@ export class ResultCache {
   changed(change: Change): void {
     this.#generation++;
     const { type } = change;
-    if (type === "task") return;
     const stale = type === "resource" ? "resources/read" : type + "/";
     for (const kept of [this.#entries, this.#underWay]) {
       for (const key of kept.keys()) if (key.startsWith(stale)) kept.delete(key);
@@ -72,8 +68,13 @@ export class ResultCache {
   async #load(key: string, load: () => Promise<JsonObject>): Promise<JsonObject> {
     const generation = this.#generation;
     const asked = this.#clock.now();
-    const result = await load();
-    const life = typeof result.ttlMs === "number" ? Math.min(result.ttlMs, longestLife) : 0;
+    const result = await load().catch((error) => {
+      // What comes after kept pages cannot be had: a server that refuses their cursor has others now.
+      if (/"cursor"/.test(key)) this.changed({ type: key.split("/")[0] as "tools" });
+      throw error;
+    });
+    // Its shape was checked: it is a number or missing.
+    const life = Math.min(result.ttlMs as number, longestLife);
     // What changed while it was under way may not be in it.
     if (life > 0 && generation === this.#generation) {
       if (this.#entries.size >= mostEntries) this.#entries.delete(this.#entries.keys().next().value as string);

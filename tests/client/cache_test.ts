@@ -1,12 +1,13 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { connect, HttpStatusError } from "../../mod.ts";
+import { connect, HttpStatusError, InvalidParamsError } from "../../mod.ts";
 import type { Client } from "../../mod.ts";
 import type { CacheHints } from "../servers/core/modern_peer.ts";
+import { objectAt } from "../servers/core/wire.ts";
 import { memoryFetch } from "../servers/memory_fetch.ts";
 import { createModernServer, type ModernOptions, type ModernServer } from "../servers/modern.ts";
 import { VirtualClock } from "../support/virtual_clock.ts";
-import { front, type Options, resultReply, turns, until, url, withModern } from "./support.ts";
+import { errorReply, front, type Options, resultReply, turns, until, url, withModern } from "./support.ts";
 
 const minute: CacheHints = { ttlMs: 60_000, cacheScope: "private" };
 
@@ -124,6 +125,21 @@ describe("how long results are kept (C-191 C-192)", () => {
       await other.listTools();
       assertEquals(server.count("tools/list"), 2);
     }));
+
+  test("a page whose cursor is refused takes the pages before it along (C-198)", async () => {
+    let good = "a";
+    const server = front(createModernServer(), (seen) => {
+      if (seen.method !== "prompts/list") return undefined;
+      const { cursor } = objectAt(seen.message ?? {}, "params");
+      if (cursor === undefined) return resultReply(seen, { prompts: [{ name: "one" }], nextCursor: good, ...minute });
+      return cursor === good ? resultReply(seen, { prompts: [{ name: "two" }] }) : errorReply(seen, -32602);
+    });
+    await using client = await connect(url, { fetch: memoryFetch(server) });
+    assertEquals((await client.listPrompts()).prompts.length, 2);
+    good = "b";
+    await assertRejects(() => client.listPrompts(), InvalidParamsError);
+    assertEquals((await client.listPrompts()).prompts.length, 2);
+  });
 
   test("what was asked for with answers is never kept (C-194)", () =>
     keeping(async ({ client, server }) => {
