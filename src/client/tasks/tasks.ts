@@ -40,35 +40,27 @@ class Tasks implements TaskRunner {
     const params: JsonObject = { name, arguments: args };
     const options = { ...given, resultTypes: [taskResult] };
     const since = this.#host.clock.monotonic();
-    const result = await this.#host.request(method, params, options);
-    if (result.resultType !== taskResult) return result as unknown as CallToolResult;
-    const ended = await this.#handle(result, { owned: true, since }).result(given);
+    let handle: Handle;
+    if (this.#support(name) === "required" && await this.#isLegacy(given) && this.#augments(name)) {
+      handle = await this.#begin(params, given, { owned: true, since });
+    } else {
+      const result = await this.#host.request(method, params, options);
+      if (result.resultType !== taskResult) return result as unknown as CallToolResult;
+      handle = this.#handle(result, { owned: true, since });
+    }
+    const ended = await handle.result(given);
     this.#host.accepted({ method, params, options }, ended as unknown as JsonObject, method);
     return ended;
   }
 
   async start(name: string, args: JsonObject, options: TaskOptions): Promise<TaskHandle> {
-    const { ttl, onStatus, ...request } = options;
-    const { signal } = request;
+    const { onStatus, ...request } = options;
     const legacy = await this.#isLegacy(options);
     const params: JsonObject = { name, arguments: args };
-    if (!legacy || !this.#augments(name)) {
-      const result = await this.#host.request("tools/call", params, { ...request, resultTypes: [taskResult] });
-      return this.#handle(result, { onStatus });
-    }
-    params.task = ttl === undefined ? {} : { ttl };
-    // What becomes a task is called off by tasks/cancel alone, which needs its id (2025-11-25: Cancellation).
-    const work = this.#host.request("tools/call", params, { ...request, signal: undefined });
-    const handle = work.then((result) => this.#handle(result, { onStatus }));
-    if (!signal) return await handle;
-    return await new Promise((resolve, reject) => {
-      const aborted = (): void => {
-        reject(signal.reason);
-        handle.then((late) => late.cancel()).catch(() => {});
-      };
-      signal.addEventListener("abort", aborted, { once: true });
-      handle.then(resolve, reject).finally(() => signal.removeEventListener("abort", aborted));
-    });
+    if (legacy && this.#augments(name)) return await this.#begin(params, request, { onStatus });
+    const { ttl: _, ...rest } = request;
+    const result = await this.#host.request("tools/call", params, { ...rest, resultTypes: [taskResult] });
+    return this.#handle(result, { onStatus });
   }
 
   async get(taskId: string, options: RequestOptions): Promise<TaskHandle> {
@@ -94,6 +86,25 @@ class Tasks implements TaskRunner {
     return (tasks as JsonObject[]).map(taskOf);
   }
 
+  /** Legacy: asks for a task. */
+  async #begin(params: JsonObject, options: TaskOptions, more: HandleOptions): Promise<Handle> {
+    const { ttl, signal, ...request } = options;
+    signal?.throwIfAborted();
+    const task = ttl === undefined ? {} : { ttl };
+    // What becomes a task is called off by tasks/cancel alone, which needs its id (2025-11-25: Cancellation).
+    const work = this.#host.request("tools/call", { ...params, task }, request);
+    const handle = work.then((result) => this.#handle(result, more));
+    if (!signal) return await handle;
+    return await new Promise((resolve, reject) => {
+      const aborted = (): void => {
+        reject(signal.reason);
+        handle.then((late) => late.cancel()).catch(() => {});
+      };
+      signal.addEventListener("abort", aborted, { once: true });
+      handle.then(resolve, reject).finally(() => signal.removeEventListener("abort", aborted));
+    });
+  }
+
   /** A handle on the task that a call was answered with, or on the result that came at once. */
   #handle(result: JsonObject, options: HandleOptions): Handle {
     const raw = result.resultType === taskResult ? result : result.content === undefined ? result.task : undefined;
@@ -111,7 +122,12 @@ class Tasks implements TaskRunner {
   #augments(name: string): boolean {
     const { info } = this.#host;
     if (!info?.capabilities.tasks?.requests?.tools?.call) return false;
+    return this.#support(name) !== "forbidden";
+  }
+
+  /** What a tool says of tasks, if it was listed. */
+  #support(name: string): string | undefined {
     const tool = this.#host.snapshot().tools.find((known) => known.name === name);
-    return !tool || ["optional", "required"].includes(tool.execution?.taskSupport ?? "");
+    return tool && (tool.execution?.taskSupport ?? "forbidden");
   }
 }

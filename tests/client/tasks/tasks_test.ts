@@ -9,6 +9,7 @@ import {
   MethodNotFoundError,
   OutcomeUnknownError,
   taskSupport,
+  TimeoutError,
 } from "../../../mod.ts";
 import type { JsonObject, Task } from "../../../mod.ts";
 import { createLegacyServer } from "../../servers/legacy.ts";
@@ -250,6 +251,22 @@ describe("tasks of the extension", () => {
 });
 
 describe("tasks of 2025-11-25", () => {
+  test("a tool that was listed as one that has to be a task becomes one by a plain call (C-244)", async () => {
+    const setup = await legacy();
+    const { clock, server, client } = setup;
+    await client.listTools();
+    assertEquals(textOf(await clock.until(client.callTool("job_required", { text: "done" }))), "done");
+    assertEquals(sent(setup, "tools/call").map(({ task }) => task), [{}]);
+    const late = client.callTool("job_required", { polls: 1_000 }, { timeout: 3_000 });
+    await assertRejects(() => clock.until(late), TimeoutError);
+    await clock.settle();
+    assertEquals([server.count("tasks/cancel"), server.violations], [1, []]);
+    const signal = AbortSignal.abort("enough");
+    assertEquals(await client.callToolTask("job_required", {}, { signal }).catch((reason) => reason), "enough");
+    assertEquals(server.count("tools/call"), 2);
+    await client.close();
+  });
+
   test("tasks are listed, in the shape of both wires", async () => {
     const { client } = await legacy();
     const first = await client.callToolTask("job", {}, { ttl: 1000 });
