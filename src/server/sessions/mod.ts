@@ -98,6 +98,7 @@ class KeptSessions extends SessionTable {
   readonly #waking = new Map<string, Promise<boolean>>();
   /** Writes down what is in use without a request. */
   readonly #beat: Beat;
+  #isClosed = false;
 
   constructor(made: SessionsOptions, options: KeptSessionsOptions) {
     super(made, options);
@@ -153,6 +154,8 @@ class KeptSessions extends SessionTable {
       this.#failed("A session could not be read from its store", error);
       return refuse(503, "The session cannot be looked up now", { code: -32603, headers: { "retry-after": "5" } });
     }
+    // It may be kept all the same: another process has it.
+    if (this.#isClosed) return refuse(503, "This server is closing", { code: -32603 });
     return session ? await use(session) : refuse(404, noSession);
   }
 
@@ -173,6 +176,7 @@ class KeptSessions extends SessionTable {
   }
 
   override close(): void {
+    this.#isClosed = true;
     this.#beat.stop();
     super.close();
   }
@@ -198,8 +202,8 @@ class KeptSessions extends SessionTable {
       await this.#forget(id);
       return false;
     }
-    // It is at work here, for somebody who may do something else.
-    if (this.has(id)) return false;
+    // It is at work here, for somebody who may do something else; or nobody would end it any more.
+    if (this.has(id) || this.#isClosed) return false;
     if (!this.hasRoom()) throw new Error("Too many sessions are open");
     const session = this.begin(id, auth);
     try {

@@ -1,7 +1,7 @@
 /** Several processes that change what is kept of a session in the same moment. */
 import { describe, test } from "node:test";
 import { assertEquals } from "@std/assert";
-import { ComparingStore } from "../../support/test_store.ts";
+import { ComparingStore, TestStore } from "../../support/test_store.ts";
 import { type Served, World } from "./support.ts";
 
 /** A session of two processes, one of which notes that it was used: it has read, and writes when it is let go. */
@@ -19,7 +19,48 @@ async function holdNote(): Promise<{ world: World; here: Served; headers: Record
   return { world, here, headers, release };
 }
 
+/** A store whose reads wait, once it was told. */
+class SlowStore extends TestStore {
+  reading: Promise<void> | undefined;
+
+  override async get(key: string): Promise<string | undefined> {
+    await this.reading;
+    return await super.get(key);
+  }
+}
+
 describe("races of sessions", () => {
+  test("what asks for a session while its process closes is done by another process, and here no more", async () => {
+    const ways: [string, (world: World, here: Served, headers: Record<string, string>) => Promise<number>][] = [
+      [
+        "a call",
+        async (world, here, headers) => (await world.post(here, headers, "tools/call", { name: "run" })).status,
+      ],
+      ["a stream", async (world, here, headers) => (await world.send(here, "GET", headers)).status],
+    ];
+    for (const [what, ask] of ways) {
+      for (const isKnown of [false, true]) {
+        const store = new SlowStore();
+        const world = new World(store);
+        const [first, second] = [world.serve(), world.serve()];
+        let runs = 0;
+        second.server.tool("run", {}, () => `${++runs}`);
+        const headers = await world.open(first);
+        if (isKnown) await world.post(second, headers, "ping");
+        await world.clock.advance(2_000);
+        let release = () => {};
+        store.reading = new Promise((resolve) => release = resolve);
+        const asking = ask(world, second, headers);
+        await world.clock.settle();
+        second.handler.close();
+        release();
+        assertEquals([what, isKnown, await asking, runs], [what, isKnown, 503, 0]);
+        store.reading = undefined;
+        assertEquals((await world.post(first, headers, "ping")).status, 200);
+      }
+    }
+  });
+
   test("a session that is ended in one process is not brought back by another that notes its use", async () => {
     const { world, here, headers, release } = await holdNote();
     assertEquals((await world.send(here, "DELETE", headers)).status, 200);
