@@ -25,7 +25,14 @@ export class Operator {
   readonly policy: Policy;
   readonly #env: RunnerEnv;
   readonly #logger: Logger | undefined;
-  #kept: { readonly at: number; readonly text: string; readonly config: OperatorConfig } | undefined;
+  #kept: {
+    readonly at: number;
+    readonly turn: number;
+    readonly text: string;
+    readonly config: OperatorConfig;
+  } | undefined;
+  /** Counts what was begun to be read. */
+  #turn = 0;
 
   constructor(env: RunnerEnv, logger?: Logger) {
     this.#env = env;
@@ -65,13 +72,16 @@ export class Operator {
 
   async #read(): Promise<OperatorConfig> {
     const { CONFIG, CONFIG_JSON, RUNNER_SECRET: _, ...rest } = this.#env;
+    const turn = ++this.#turn;
     const text = await CONFIG.get(name) ?? (CONFIG_JSON || "{}");
     const kept = this.#kept;
+    // Who began later has read what is newer.
+    if (kept && kept.turn > turn) return kept.config;
     const variables = Object.fromEntries(
       Object.entries(rest).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
     );
     const config = kept?.text === text ? kept.config : readOperatorConfig(text, variables);
-    this.#kept = { at: Date.now(), text, config };
+    this.#kept = { at: Date.now(), turn, text, config };
     return config;
   }
 }

@@ -24,4 +24,17 @@ describe("the operator's config", () => {
       Date.now = now;
     }
   });
+
+  test("that was read later is not undone by what is read more slowly", async () => {
+    const reads: ((runs: number) => void)[] = [];
+    const get = () =>
+      new Promise<string>((resolve) => reads.push((runs) => resolve(JSON.stringify({ quotas: { runs } }))));
+    const operator = new Operator({ CONFIG: { get } } as unknown as RunnerEnv);
+    const runs = async () => (await operator.config()).quotas("acme").runs;
+    const [slow, quick] = [runs(), runs()];
+    reads[1]?.(2);
+    assertEquals(await quick, 2);
+    reads[0]?.(1);
+    assertEquals([await slow, await runs()], [2, 2]);
+  });
 });
