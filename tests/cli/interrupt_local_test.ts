@@ -38,10 +38,10 @@ async function interrupt(
 }
 
 /** Waits until something holds. The machine may be busy with the other runtimes. */
-async function until(holds: () => boolean, what: string): Promise<void> {
-  const end = performance.now() + 15_000;
+async function until(holds: () => boolean, what: string, longest = 15_000): Promise<void> {
+  const end = performance.now() + longest;
   while (!holds()) {
-    if (performance.now() > end) throw new Error(`waited 15 seconds for ${what}`);
+    if (performance.now() > end) throw new Error(`waited ${longest} ms for ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
@@ -61,34 +61,36 @@ describe("causeway: Ctrl-C", () => {
     assertEquals(await interrupt((target) => ["tools", target("exec sleep 30")], () => true), stopped(130));
   });
 
-  test("a second one ends it at once, and a server that ignores everything with it", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "causeway-cli-"));
-    const [pidFile, seen] = [join(folder, "pid"), join(folder, "seen")];
-    const script = `trap '' TERM; echo $$ > ${quote(pidFile)}; tee ${quote(seen)} | ${peer("modern")}; sleep 20`;
-    let pid = 0;
-    try {
-      let begin = 0;
-      const { code } = await causeway(["call", `sh -c ${quote(script)}`, "slow"], {
-        started(command) {
-          const isCalled = () => existsSync(seen) && readFileSync(seen, "utf8").includes("tools/call");
-          void until(isCalled, "the call").then(() => {
-            pid = Number(readFileSync(pidFile, "utf8"));
-            begin = performance.now();
-            process.kill(command.pid ?? 0, "SIGINT");
-            setTimeout(() => process.kill(command.pid ?? 0, "SIGINT"), 200);
-          });
-        },
-      });
-      assertEquals(code, 130);
-      assert(performance.now() - begin < 1_000, "it has ended at once");
-      const end = performance.now() + 1_000;
-      while (isAlive(pid) && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 5));
-      assert(!isAlive(pid), "the server is gone");
-    } finally {
-      if (pid > 0 && isAlive(pid)) process.kill(-pid, "SIGKILL");
-      rmSync(folder, { recursive: true });
-    }
-  });
+  for (const [verb, ...rest] of [["call", "slow"], ["bridge"]] as const) {
+    test(`a second one ends ${verb} at once, and a server that ignores everything with it`, async () => {
+      const folder = mkdtempSync(join(tmpdir(), "causeway-cli-"));
+      const [pidFile, seen] = [join(folder, "pid"), join(folder, "seen")];
+      const script = `trap '' TERM; echo $$ > ${quote(pidFile)}; tee ${quote(seen)} | ${peer("modern")}; sleep 20`;
+      const last = verb === "call" ? "tools/call" : "tools/list";
+      let pid = 0;
+      try {
+        let begin = 0;
+        const { code } = await causeway([verb, `sh -c ${quote(script)}`, ...rest], {
+          keepsInput: true,
+          started(command) {
+            const isBusy = () => existsSync(seen) && readFileSync(seen, "utf8").includes(last);
+            void until(isBusy, last).then(() => {
+              pid = Number(readFileSync(pidFile, "utf8"));
+              begin = performance.now();
+              process.kill(command.pid ?? 0, "SIGINT");
+              setTimeout(() => process.kill(command.pid ?? 0, "SIGINT"), 300);
+            });
+          },
+        });
+        assertEquals(code, 130);
+        assert(performance.now() - begin < 1_000, "it has ended at once");
+        await until(() => !isAlive(pid), "the end of the server", 1_000);
+      } finally {
+        if (pid > 0 && isAlive(pid)) process.kill(-pid, "SIGKILL");
+        rmSync(folder, { recursive: true });
+      }
+    });
+  }
 
   test("SIGTERM is obeyed in the same way, with 143", async () => {
     assertEquals(await interrupt((target) => ["tools", target("exec sleep 30")], () => true, "SIGTERM"), stopped(143));

@@ -28,7 +28,7 @@ export class EarlyChild implements AsyncDisposable {
     this.#start = start;
     this.#compiled = compiled;
     this.#held = new HeldEvents();
-    this.#process = startHere(start, command, this.#held);
+    this.#process = start(command, this.#held);
     // Who takes it is told.
     this.#process.catch(() => {});
   }
@@ -57,7 +57,7 @@ export class EarlyChild implements AsyncDisposable {
         events.exit(status);
       },
     };
-    const child = await (isFirst ? this.#process : startHere(this.#start, command, heard));
+    const child = await (isFirst ? this.#process : this.#start(command, heard));
     // Loaded while it boots.
     const ending = import("./quiet.ts");
     // Who asks has the program first, and then hears of it, as from any that is started now.
@@ -91,25 +91,6 @@ export class EarlyChild implements AsyncDisposable {
     child?.kill("SIGKILL");
     if (child) await this.#held.ended(killTime);
   }
-}
-
-/** Starts a program that does not outlive this one: who interrupts it twice has it end at once, whatever still runs. */
-async function startHere(start: Spawn, command: Parameters<Spawn>[0], events: ProcessEvents): Promise<SpawnedProcess> {
-  let kill = (): void => {};
-  let isOver = false;
-  const child = await start(command, {
-    output: (chunk) => events.output(chunk),
-    outputEnd: () => events.outputEnd(),
-    errorOutput: (chunk) => events.errorOutput(chunk),
-    exit(status) {
-      isOver = true;
-      process.off("exit", kill);
-      events.exit(status);
-    },
-  });
-  kill = () => child.kill("SIGKILL");
-  if (!isOver) process.on("exit", kill);
-  return child;
 }
 
 /** Keeps what a program tells until somebody hears it, in the order in which it came. */

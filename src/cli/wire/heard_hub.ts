@@ -3,14 +3,14 @@
  *
  * @module
  */
-import { connect, openHub } from "../../entry/local.ts";
+import { connect } from "../../entry/local.ts";
 import type { Hub } from "../../hub/hub.ts";
 import { createOpenHub } from "../../hub/open_hub.ts";
 import type { OpenHubOptions } from "../../hub/options.ts";
 import type { ServerConfig } from "../../hub/seam.ts";
 import type { CommandLine } from "../command_line.ts";
 import { hearWire } from "./hear.ts";
-import { runtimePorts } from "./ports.ts";
+import { childPorts, runtimePorts } from "./ports.ts";
 import { tapTransport } from "./tap.ts";
 import type { HearWire } from "./tap.ts";
 import { connectTapped } from "./tapped.ts";
@@ -30,7 +30,10 @@ export async function openHeardHub(
   const names = new Map(Array.from(servers, ([name, { redact }]) => [redact, name]));
   const redactors = new Map(Array.from(servers, ([name, { redact }]) => [name, redact]));
   const hear = hearWire(line, (text, server = "") => redactors.get(server)?.(text) ?? text);
-  if (!hear) return await openHub({}, options);
+  if (!hear) {
+    const { spawn } = await childPorts();
+    return await createOpenHub((target, given) => connect(target, { ...given, spawn }))({}, options);
+  }
   const begin = performance.now();
   return await createOpenHub(async (target, given) => {
     const server = names.get(given.redact);

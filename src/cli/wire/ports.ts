@@ -4,6 +4,7 @@
  * @module
  */
 import type { Clock, Fetch, OpenWebSocket, Spawn } from "../../ports.ts";
+import { boundSpawn } from "./bound_spawn.ts";
 
 /** What starts programs. */
 export interface ChildPorts {
@@ -27,19 +28,21 @@ export async function childPorts(): Promise<ChildPorts> {
       : import("../../runtime/children/node_spawn.ts").then(({ nodeSpawn }) => nodeSpawn),
     import("../../runtime/children/node_environment.ts"),
   ]);
-  return { spawn, environment: baseEnvironment };
+  return { spawn: boundSpawn(spawn), environment: baseEnvironment };
 }
 
 /** Loads those of the runtime that this is. */
 export async function runtimePorts(): Promise<RuntimePorts> {
   if ("Bun" in globalThis) {
     const { baseEnvironment, bunSpawn, openWebSocket } = await import("../../runtime/bun.ts");
-    return { spawn: bunSpawn, environment: baseEnvironment, openWebSocket };
+    return { spawn: boundSpawn(bunSpawn), environment: baseEnvironment, openWebSocket };
   }
   if ("Deno" in globalThis) {
     const { baseEnvironment, denoClock, denoFetch, denoSpawn, openWebSocket } = await import("../../runtime/deno.ts");
-    return { clock: denoClock, fetch: denoFetch, spawn: denoSpawn, environment: baseEnvironment, openWebSocket };
+    const spawn = boundSpawn(denoSpawn);
+    return { clock: denoClock, fetch: denoFetch, spawn, environment: baseEnvironment, openWebSocket };
   }
   const { baseEnvironment, createNodeFetch, nodeSpawn, openWebSocket } = await import("../../runtime/node.ts");
-  return { fetch: createNodeFetch().fetch, spawn: nodeSpawn, environment: baseEnvironment, openWebSocket };
+  const spawn = boundSpawn(nodeSpawn);
+  return { fetch: createNodeFetch().fetch, spawn, environment: baseEnvironment, openWebSocket };
 }
