@@ -4,10 +4,12 @@
  * @module
  */
 import { isObject } from "../../protocol/json_rpc.ts";
-import type { JsonObject } from "../../protocol/json_rpc.ts";
+import type { JsonObject, JsonValue } from "../../protocol/json_rpc.ts";
 import type { CallToolResult, ContentBlock } from "../../protocol/types.ts";
 import { type ChatMessage, ModelError, type ReplyEnd, textOfMessage } from "../api_agent.ts";
 import type { LanguageModelMessage, LanguageModelToolCall } from "../model/seam.ts";
+import { fillLimits } from "../model/wire/body.ts";
+import { readArguments } from "../model/wire/tool_calls.ts";
 import type { AgentRun } from "./run.ts";
 import type { AgentEnd } from "./seam.ts";
 
@@ -96,8 +98,24 @@ function readContent(message: ChatMessage, at: number): string | ContentBlock[] 
 }
 
 function readCall({ id, function: given }: JsonObject, param: string): LanguageModelToolCall {
-  if (typeof id === "string" && isObject(given) && typeof given.name === "string") {
-    return { id, name: given.name, arguments: String(given.arguments ?? "") };
+  if (typeof id !== "string" || !isObject(given) || typeof given.name !== "string") {
+    throw new ModelError(`Invalid "${param}": expected "id" and "function" with "name"`, { status: 400, param });
   }
-  throw new ModelError(`Invalid "${param}": expected "id" and "function" with "name"`, { status: 400, param });
+  const { name, arguments: written } = given;
+  const args = readWritten(written ?? "");
+  if (args !== undefined) return { id, name, arguments: args };
+  const text = `Invalid "${param}": expected "arguments" of its "function" as a text of JSON`;
+  throw new ModelError(text, { status: 400, param });
+}
+
+/** The arguments of a call as it was made: an object, or the text where it is none; undefined for what is neither. */
+function readWritten(written: JsonValue): LanguageModelToolCall["arguments"] | undefined {
+  if (isObject(written)) return written as JsonObject;
+  if (typeof written !== "string") return undefined;
+  try {
+    return readArguments(written, fillLimits());
+  } catch {
+    // Too large to be looked into.
+    return written;
+  }
 }

@@ -75,7 +75,7 @@ describe("an agent that is served as a model", () => {
       { role: "system", content: "Greet" },
       { role: "system", content: "Be kind" },
       { role: "user", content: [{ type: "text", text: "Hi" }, { type: "image", mimeType: "image/png", data: "aGk=" }] },
-      { role: "assistant", content: "", toolCalls: [{ id: "x", name: "look", arguments: "{}" }] },
+      { role: "assistant", content: "", toolCalls: [{ id: "x", name: "look", arguments: {} }] },
       { role: "tool", id: "x", name: "look", result: { content: [{ type: "text", text: "seen" }] } },
       { role: "user", content: "And now?" },
     ]);
