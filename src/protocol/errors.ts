@@ -193,11 +193,14 @@ export class ConnectError extends NotSentError {
 }
 
 /** The connection or the reply's stream ended before the answer came. */
-export class ConnectionClosedError extends McpError<{ retryAfter?: number | undefined; blocked?: boolean }> {
+export class ConnectionClosedError
+  extends McpError<{ retryAfter?: number | undefined; lastEventId?: string | undefined; blocked?: boolean }> {
   /** The word for this class. */
   override readonly code = "connection_closed";
   /** How long the server asked to wait before the stream is opened again, in milliseconds (SSE `retry`), unclamped. */
   declare readonly retryAfter: number | undefined;
+  /** The id of the last event of a stream that ended: it goes on behind that one. */
+  declare readonly lastEventId: string | undefined;
   /** In a browser: there was no reply, and the browser does not say whether it refused the request (CORS) or nobody answered. */
   declare readonly blocked: boolean | undefined;
 }

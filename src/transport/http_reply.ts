@@ -113,7 +113,8 @@ export class HttpReply {
         if (!this.#answered) {
           throw new ConnectionClosedError(`"${context.label}" gave no answer`, {
             retryable: true,
-            retryAfter: stream?.retry,
+            // When to come again, and what came last.
+            ...stream,
           });
         }
       }
@@ -195,9 +196,9 @@ export class HttpReply {
   /** Legacy: a stream that ended early but had an event id is polled again (specification 2025-11-25: Resumability). */
   async #resume(stream: SseParser): Promise<void> {
     let pause = shortestRetry;
-    let retry = 1_000;
+    let retryAfter = 1_000;
     for (let left = 0;; left--) {
-      ({ retry = retry } = stream);
+      ({ retryAfter = retryAfter } = stream);
       const { lastEventId = "" } = stream;
       // A new id means that the server wants to be polled again, twice; without a message in between it is polled ever more seldom.
       if (this.#eventId !== lastEventId && headerSafe.test(lastEventId)) {
@@ -207,7 +208,7 @@ export class HttpReply {
       if (left < 1 || this.#answered || this.#over) return;
       const messages = this.#messages;
       await new Promise<void>((resolve) => {
-        this.#stop = this.#context.clock.schedule(resolve, Math.max(Math.min(retry, longestRetry), pause));
+        this.#stop = this.#context.clock.schedule(resolve, Math.max(Math.min(retryAfter, longestRetry), pause));
       });
       try {
         const response = await this.#fetch("GET");

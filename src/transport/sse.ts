@@ -24,7 +24,7 @@ export class SseParser {
   /** The last event id that an ended event carried, also one without data; undefined before the first. */
   declare lastEventId: string | undefined;
   /** The last `retry` in milliseconds as it was sent: any size, also 0 or Infinity. Clamp it. */
-  declare retry: number | undefined;
+  declare retryAfter: number | undefined;
   readonly #limit: number;
   readonly #onEvent: OnSseEvent;
   /** Only while a character is cut in two by the end of a chunk. */
@@ -107,7 +107,7 @@ export class SseParser {
     } else if ((value = field("event", text, at, end)) !== undefined) this.#event = value;
     else if ((value = field("id", text, at, end)) !== undefined) {
       if (!value.includes("\0")) this.#id = value;
-    } else if (/^\d+$/.test(value = field("retry", text, at, end) ?? "")) this.retry = Number(value);
+    } else if (/^\d+$/.test(value = field("retry", text, at, end) ?? "")) this.retryAfter = Number(value);
   }
 
   #dispatch(): void {

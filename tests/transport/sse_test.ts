@@ -19,7 +19,7 @@ function parse(chunks: Uint8Array[], limit = 1_000_000): Seen {
     parser.push(chunk);
     chunk.fill(0x21); // A reader may use its buffer again.
   }
-  return { events, lastEventId: parser.lastEventId, retry: parser.retry };
+  return { events, lastEventId: parser.lastEventId, retry: parser.retryAfter };
 }
 
 const parseText = (text: string): Seen => parse([encoder.encode(text)]);

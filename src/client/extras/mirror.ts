@@ -29,7 +29,7 @@ export class HeaderMirror implements Mirror {
 
   headers({ name, arguments: args }: JsonObject, limits: CoreLimits): Record<string, string> | undefined {
     const rules = this.#rules.get(name);
-    return rules?.length ? parameterHeaders(rules, args, limits) : undefined;
+    return rules && parameterHeaders(rules, args, limits);
   }
 
   renewed(

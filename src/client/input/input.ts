@@ -150,9 +150,9 @@ export class Inputs implements InputAnswers {
     return kinds.get(method)?.[1](this.handlers, params, this.#validator);
   }
 
-  #declared(method: string): boolean {
+  #declared(method: string): unknown {
     const [capability] = kinds.get(method) ?? [];
-    return !!capability && !!this.capabilities[capability];
+    return capability && this.capabilities[capability];
   }
 }
 

@@ -4,8 +4,7 @@
  *
  * @module
  */
-import { ConnectionClosedError } from "../../protocol/errors.ts";
-import type { McpError } from "../../protocol/errors.ts";
+import type { ConnectionClosedError, McpError } from "../../protocol/errors.ts";
 import type { Clock, Random } from "../../ports.ts";
 import { longestRetry } from "../../transport/sse.ts";
 
@@ -49,7 +48,7 @@ export class Backoff {
     if (this.#clock.monotonic() - this.#openedAt >= calm) this.#tries = 0;
     this.#openedAt = Infinity;
     if (this.#tries >= mostTries) return false;
-    const asked = reason instanceof ConnectionClosedError && reason.retryAfter || 0;
+    const asked = (reason as Partial<ConnectionClosedError> | undefined)?.retryAfter ?? 0;
     const own = Math.min(first * factor ** this.#tries++, longest) * (1 + jitter * (2 * this.#random.fraction() - 1));
     const delay = Math.max(own, Math.min(asked, longestRetry));
     this.#stop?.();

@@ -5,7 +5,7 @@
  * @module
  */
 import type { Change, ListenFilter } from "../../protocol/types.ts";
-import { ProtocolViolationError } from "../../protocol/errors.ts";
+import { type ConnectionClosedError, ProtocolViolationError } from "../../protocol/errors.ts";
 import type { Cancel, SendOptions } from "../../transport/transport.ts";
 import { Backoff } from "./backoff.ts";
 import { changeOf } from "./change.ts";
@@ -34,6 +34,8 @@ export class LegacyStream implements LegacyListening {
   #close: Cancel | undefined;
   #stopped = false;
   #opening: Promise<boolean> | undefined;
+  /** The last event before the stream broke. */
+  #lastEventId: string | undefined;
 
   constructor(parts: LegacyListenParts, session: StreamHost, send: () => SendOptions) {
     this.#parts = parts;
@@ -108,6 +110,8 @@ export class LegacyStream implements LegacyListening {
     if (this.#stopped) return Promise.resolve(false);
     this.#backoff.stop();
     this.#close?.(undefined);
+    const options = this.#send();
+    if (again && this.#lastEventId) options.headers!["Last-Event-ID"] = this.#lastEventId;
     return new Promise((resolve) => {
       const stop = this.#parts.clock.schedule(() => resolve(true), headWait);
       let over = false;
@@ -128,7 +132,7 @@ export class LegacyStream implements LegacyListening {
           known(false);
           this.#ended(reason);
         },
-      }, this.#send());
+      }, options);
       this.#close = () => {
         over = true;
         known(false);
@@ -138,7 +142,9 @@ export class LegacyStream implements LegacyListening {
   }
 
   #ended(reason: McpError | undefined): void {
-    if (this.#stopped || isNoStream(reason)) return;
+    // What a server says to an id that it does not know does not mean that it has no stream.
+    if (this.#stopped || (!this.#lastEventId && isNoStream(reason))) return;
+    this.#lastEventId = (reason as Partial<ConnectionClosedError>)?.lastEventId;
     const again = this.#backoff.again(reason, () => {
       this.#opening = this.#open(true);
     });
@@ -190,19 +196,19 @@ export class LegacyStream implements LegacyListening {
   }
 }
 
-function wants(filter: ListenFilter, change: Change): boolean {
+function wants(filter: ListenFilter, change: Change): boolean | undefined {
   switch (change.type) {
     case "resource":
-      return (filter.resourceUris ?? []).some((uri) => change.uri === uri || change.uri.startsWith(uri));
+      return filter.resourceUris?.some((uri) => change.uri.startsWith(uri));
     case "task":
-      return filter.taskIds?.includes(change.task.taskId) ?? false;
+      return filter.taskIds?.includes(change.task.taskId);
     default:
-      return filter[change.type] === true;
+      return filter[change.type];
   }
 }
 
 /** The server offers no such stream: 405 as the specification says, and what others answer. */
 function isNoStream(reason: unknown): boolean {
-  const { status } = reason as { status?: number } ?? {};
-  return reason instanceof ProtocolViolationError || [400, 404, 405, 501].includes(status ?? 0);
+  return reason instanceof ProtocolViolationError ||
+    /40[045]|501/.test(String((reason as { status?: number })?.status));
 }

@@ -140,6 +140,33 @@ describe("listening to a handshake server", () => {
       assertEquals([get?.headers.accept, get?.headers["content-type"]], ["text/event-stream", undefined]);
     }));
 
+  for (const known of [true, false]) {
+    test(`one that broke goes on behind its last event, ${known ? "" : "or anew where the server does not know it "}(C-111)`, async () => {
+      const legacy = createLegacyServer();
+      const server = front(
+        legacy,
+        ({ headers }) => !known && headers["last-event-id"] ? new Response("", { status: 400 }) : undefined,
+      );
+      const clock = new VirtualClock();
+      const connecting = connect(url, { fetch: memoryFetch(server), clock, handlers: { log() {} } });
+      await using client = await clock.until(connecting);
+      const stream = client.subscribeResource("test://text");
+      await stream.acknowledged;
+      legacy.dropStreams();
+      await turns();
+      legacy.emit({ type: "resource", uri: "test://text" });
+      await clock.advance(10_000);
+      const gets = server.seen.filter(({ httpMethod }) => httpMethod === "GET");
+      assertEquals(gets.map(({ headers }) => headers["last-event-id"]), [
+        undefined,
+        "s0_0",
+        ...known ? [] : [undefined],
+      ]);
+      if (known) assertEquals((await stream.next()).value, { type: "resource", uri: "test://text" });
+      assertEquals([legacy.getStreams(), legacy.violations], [1, []]);
+    });
+  }
+
   test("handlers open it at the start, so that nothing is missed; `stream: false` does not", async () => {
     const gets = (server: LedgerView) => server.log.filter(({ httpMethod }) => httpMethod === "GET").length;
     const handlers = { log() {} };
