@@ -4,6 +4,7 @@ import { Agent } from "../../../src/agent/mod.ts";
 import { createRelay } from "../../../src/hub/gateway/mod.ts";
 import type { JsonObject } from "../../../src/protocol/json_rpc.ts";
 import { openHub } from "../../hub/support.ts";
+import { gather } from "./support/scene.ts";
 import { call, ScriptedModel } from "./support/scripted.ts";
 
 /** A server that wants this input before it gives anything. */
@@ -39,6 +40,36 @@ const questions: readonly (readonly [string, JsonObject | null, "ok" | "tool_err
   ["roots/list", null, "ok"],
   ["nothing/known", {}, "tool_error"],
 ];
+
+/** A server that tells this of its progress, and then gives its result. */
+function telling(signs: JsonObject): (url: unknown, init?: RequestInit) => Promise<Response> {
+  const answer = asking({});
+  return async (url, init) => {
+    const text = await new Response(init?.body).text();
+    const { id, method, params } = JSON.parse(text);
+    if (method !== "tools/call") return await answer(url, { ...init, body: text });
+    const { progressToken } = params._meta;
+    const sign = { method: "notifications/progress", params: { progressToken, progress: 1, ...signs } };
+    const result = { resultType: "complete", content: [{ type: "text", text: "it ran" }] };
+    const events = [sign, { id, result }].map((one) => `data: ${JSON.stringify({ jsonrpc: "2.0", ...one })}\n\n`);
+    return new Response(events.join(""), { headers: { "content-type": "text/event-stream" } });
+  };
+}
+
+describe("signs of progress that make no sense", () => {
+  for (const signs of [{ message: null, total: null }, { message: 5, total: "\u001b[31m" }, { message: { a: 1 } }]) {
+    test(`are told without what makes none, and their call goes on: ${JSON.stringify(signs)}`, async () => {
+      await using hub = await openHub({ data: { url: "http://localhost/mcp", fetch: telling(signs) } });
+      const model = new ScriptedModel([{ calls: [call("data__ask", {}, "x")] }, { text: "done" }]);
+      const run = new Agent({ model, hub, approve: "allow" }).run("Go");
+      const events = await gather(run);
+      assertEquals(run.observations.map(({ outcome }) => outcome), ["ok"]);
+      assertEquals(events.filter(({ type }) => type === "progress"), [
+        { type: "progress", step: 1, id: "x", progress: 1 },
+      ]);
+    });
+  }
+});
 
 describe("questions of servers that make no sense", () => {
   for (const [method, params, outcome] of questions) {

@@ -343,8 +343,9 @@ export class RunCall {
         step: this.#place.step,
         id,
         progress,
-        ...(total !== undefined && { total }),
-        ...(message !== undefined && { message: excerpt(message, signs.longest) }),
+        // Servers may say anything here: of their signs only the number of the progress was looked at.
+        ...(typeof total === "number" && { total }),
+        ...(typeof message === "string" && { message: excerpt(message, signs.longest) }),
       });
     };
   }
