@@ -104,8 +104,9 @@ export function createProgressLine(): ProgressLine {
       if (!isWatched() || (now - shownAt < pause && progress !== total)) return;
       shownAt = now;
       shown = true;
-      const amount = total === undefined ? `${progress}` : `${progress}/${total}`;
-      const text = `${amount} ${oneLine(message ?? "")}`;
+      // Servers may say anything here: only the number of the progress was looked at.
+      const amount = typeof total === "number" ? `${progress}/${total}` : `${progress}`;
+      const text = `${amount} ${typeof message === "string" ? oneLine(message) : ""}`;
       void writeError(eraseLine + text.slice(0, (process.stderr.columns || 80) - 1));
     },
     clear() {
