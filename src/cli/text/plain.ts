@@ -26,6 +26,11 @@ export function oneLine(text: string): string {
   return plain(text.replace(/\s+/g, " ")).trim();
 }
 
+/** What a server says in a field that it could leave out: nothing for null, and for what is no text. */
+export function said(text: unknown): string {
+  return typeof text === "string" ? text : "";
+}
+
 /** The first line of a text that has something in it, cut to `most` characters. */
 export function firstLine(text: string, most = 160): string {
   const line = oneLine(text.trim().split("\n", 1)[0] ?? "");

@@ -14,7 +14,7 @@ import { withDeadline } from "../../deadline.ts";
 import { exitCodes, UsageError } from "../../failure.ts";
 import { withClient } from "../../session/session.ts";
 import { writeOut } from "../../terminal.ts";
-import { firstLine, oneLine, plainJson } from "../../text/plain.ts";
+import { firstLine, oneLine, plainJson, said } from "../../text/plain.ts";
 import { resultText } from "../../text/result.ts";
 import { exactWords, tellEnds, unknownName } from "./common.ts";
 
@@ -92,11 +92,12 @@ function textsOf(name: string, prompt: Prompt | undefined, given: JsonObject): R
   return Object.fromEntries(Object.entries(given).map(([key, value]) => [key, String(value)]));
 }
 
-function promptText({ name, title, description = "", arguments: takes = [] }: Prompt): string {
-  const about = [title === name ? undefined : title, firstLine(description)].filter(Boolean).join(": ");
+function promptText({ name, title, description, arguments: given }: Prompt): string {
+  const takes = given ?? [];
+  const about = [title === name ? "" : said(title), firstLine(said(description))].filter(Boolean).join(": ");
   const keys = takes.map((argument) => oneLine(argument.name) + (argument.required ? "" : "?"));
   const width = Math.min(32, Math.max(0, ...keys.map((key) => key.length)));
-  const rows = takes.map((argument, at) => `    ${keys[at]?.padEnd(width)}  ${firstLine(argument.description ?? "")}`);
+  const rows = takes.map((argument, at) => `    ${keys[at]?.padEnd(width)}  ${firstLine(said(argument.description))}`);
   return [`${oneLine(name)}  ${oneLine(about)}`, ...rows].map((row) => row.trimEnd() + "\n").join("");
 }
 

@@ -9,7 +9,7 @@ import type { CommandLine } from "../../command_line.ts";
 import { exitCodes } from "../../failure.ts";
 import { withClient } from "../../session/session.ts";
 import { writeOut } from "../../terminal.ts";
-import { firstLine, oneLine, plainJson } from "../../text/plain.ts";
+import { firstLine, oneLine, plainJson, said } from "../../text/plain.ts";
 import { exactWords, tellEnds } from "./common.ts";
 
 /** Lists them, and answers the exit code. */
@@ -44,10 +44,9 @@ async function printJson(client: Client, signal: AbortSignal, wantsTemplates: bo
 }
 
 /** A resource for people: what it is read by, and a line about it. */
-function resourceText(uri: string, { name, title, description = "", ...about }: Resource | ResourceTemplate): string {
-  const { mimeType } = about;
-  const size = "size" in about && about.size !== undefined ? `${about.size} bytes` : undefined;
-  const called = [title ?? name, firstLine(description)].filter((text) => text !== "").join(": ");
-  const facts = [mimeType, size].filter((fact) => fact !== undefined).join(", ");
+function resourceText(uri: string, { name, title, description, ...about }: Resource | ResourceTemplate): string {
+  const size = "size" in about && typeof about.size === "number" ? `${about.size} bytes` : "";
+  const called = [title ?? name, firstLine(said(description))].filter((text) => text !== "").join(": ");
+  const facts = [said(about.mimeType), size].filter((fact) => fact !== "").join(", ");
   return `${oneLine(uri)}\n    ${oneLine(called)}${facts === "" ? "" : ` (${oneLine(facts)})`}\n`;
 }

@@ -8,7 +8,7 @@ import type { CommandLine } from "../../command_line.ts";
 import { exitCodes } from "../../failure.ts";
 import { withClient } from "../../session/session.ts";
 import { terminalWidth, writeOut } from "../../terminal.ts";
-import { firstLine, oneLine, plain, plainJson } from "../../text/plain.ts";
+import { firstLine, oneLine, plain, plainJson, said } from "../../text/plain.ts";
 import { propertiesOf, requiredOf } from "../../../protocol/arguments/schema.ts";
 import { columns, wrap } from "../../text/table.ts";
 import { typeText } from "../../text/schema.ts";
@@ -34,8 +34,8 @@ export async function listTools(line: CommandLine, signal: AbortSignal): Promise
 }
 
 /** A tool as a function: `echo(text: string, count?: number)`, as `causeway call` takes it. */
-export function signatureText({ name, title, description = "", inputSchema, outputSchema }: Tool): string {
-  const about = [title === name ? undefined : title, firstLine(description)].filter(Boolean).join(": ");
+export function signatureText({ name, title, description, inputSchema, outputSchema }: Tool): string {
+  const about = [title === name ? "" : said(title), firstLine(said(description))].filter(Boolean).join(": ");
   const required = new Set(requiredOf(inputSchema));
   const parameters = propertiesOf(inputSchema).map(([key, schema]) =>
     `${propertyName(oneLine(key))}${required.has(key) ? "" : "?"}: ${typeOf(schema, { root: inputSchema })}`
@@ -50,10 +50,9 @@ export function signatureText({ name, title, description = "", inputSchema, outp
 
 /** A tool for people: its name, what it does, and a line for each argument; optional ones have a `?`. */
 export function toolText(tool: Tool): string {
-  const { name, title = tool.annotations?.title, description = "", inputSchema } = tool;
-  const about = [title === name ? undefined : title, firstLine(description)].filter(Boolean).map((text) =>
-    oneLine(text ?? "")
-  );
+  const { name, description, inputSchema } = tool;
+  const title = said(tool.title ?? tool.annotations?.title);
+  const about = [title === name ? "" : title, firstLine(said(description))].filter(Boolean).map(oneLine);
   const required = new Set(requiredOf(inputSchema));
   const rows = propertiesOf(inputSchema).map(([key, schema]) => ({
     key: oneLine(key) + (required.has(key) ? "" : "?"),
