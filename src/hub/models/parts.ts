@@ -106,8 +106,9 @@ function partOfBlock(block: ContentBlock, known: KnownMedia): ModelPart {
       return partOfContents(block.resource, known);
     case "resource_link": {
       const { uri, name, title, description, mimeType, size } = block;
-      const facts = [uri, mimeType, size === undefined ? undefined : `${size} bytes`].filter((fact) =>
-        fact !== undefined
+      // Some servers say null where they have nothing to say.
+      const facts = [uri, mimeType || "", typeof size === "number" ? `${size} bytes` : ""].filter((fact) =>
+        fact !== ""
       );
       return text(`[resource "${title ?? name}": ${facts.join(", ")}]${description ? ` ${description}` : ""}`);
     }
@@ -118,7 +119,7 @@ function partOfBlock(block: ContentBlock, known: KnownMedia): ModelPart {
 }
 
 function partOfContents({ uri, mimeType, text: content, blob }: ResourceContents, known: KnownMedia): ModelPart {
-  if (blob === undefined) return text(`[resource ${uri}${mimeType ? `, ${mimeType}` : ""}]\n${content ?? ""}`);
+  if (typeof blob !== "string") return text(`[resource ${uri}${mimeType ? `, ${mimeType}` : ""}]\n${content ?? ""}`);
   return media({ type: mimeType ?? "application/octet-stream", data: blob, what: "resource", name: uri }, known);
 }
 

@@ -3,6 +3,8 @@ import { assert, assertEquals } from "@std/assert";
 import { Agent } from "../../../src/agent/mod.ts";
 import { createRelay } from "../../../src/hub/gateway/mod.ts";
 import type { JsonObject } from "../../../src/protocol/json_rpc.ts";
+import { partsOfBlocks, textOf } from "../../../src/hub/models/parts.ts";
+import type { ContentBlock } from "../../../src/protocol/types.ts";
 import { openHub } from "../../hub/support.ts";
 import { gather } from "./support/scene.ts";
 import { call, ScriptedModel } from "./support/scripted.ts";
@@ -55,6 +57,15 @@ function telling(signs: JsonObject): (url: unknown, init?: RequestInit) => Promi
     return new Response(events.join(""), { headers: { "content-type": "text/event-stream" } });
   };
 }
+
+describe("results with null where nothing is meant", () => {
+  test("are shown to the model as what they are", () => {
+    const resource = { uri: "a:b", text: "hi", blob: null, mimeType: null };
+    const link = { type: "resource_link", uri: "a:b", name: "n", mimeType: null, size: null };
+    const blocks = [{ type: "resource", resource }, link] as unknown as ContentBlock[];
+    assertEquals(textOf(partsOfBlocks(blocks, new Set())), '[resource a:b]\nhi\n[resource "n": a:b]');
+  });
+});
 
 describe("signs of progress that make no sense", () => {
   for (const signs of [{ message: null, total: null }, { message: 5, total: "\u001b[31m" }, { message: { a: 1 } }]) {
