@@ -38,7 +38,7 @@ function blockText(block: ContentBlock): string {
       return `[resource ${oneLine(block.uri)}]`;
     case "resource": {
       const { uri, mimeType, text, blob } = block.resource;
-      if (text !== undefined) return plain(text);
+      if (typeof text === "string") return plain(text);
       return `[resource ${oneLine(uri)} ${oneLine(mimeType ?? "")}, ${
         bytesOf(blob ?? "")
       } bytes: --json gives the data]`;

@@ -24,6 +24,15 @@ async function answer(request: Request): Promise<Response> {
     "prompts/list": {
       prompts: [{ name: "p", arguments: null, ...none }, { name: "q", arguments: [{ name: "a", ...none }] }],
     },
+    "tools/call": {
+      content: [
+        { type: "resource", resource: { uri: "a:b", text: null, blob: "aGk=", mimeType: "a/b" } },
+        { type: "resource", resource: { uri: "a:b", text: "hi", blob: null } },
+      ],
+    },
+    "resources/read": {
+      contents: [{ uri: "a:b", text: null, blob: "aGk=" }, { uri: "a:b", text: "ho", blob: null }],
+    },
     "prompts/get": { ...none, messages: [{ role: "user", content: { type: "text", text: "hi" } }] },
   };
   return Response.json({ jsonrpc: "2.0", id, result: { ...complete, ...results[method] } });
@@ -36,6 +45,8 @@ describe("a server that says null where it has nothing to say", () => {
     [["resources"], "a:b\n    n\na:{b}\n    n\n"],
     [["prompts"], "p\nq\n    a?\n"],
     [["prompt", "p"], "user: hi\n"],
+    [["call", "one"], "[resource a:b a/b, 2 bytes: --json gives the data]\nhi\n"],
+    [["read", "a:b"], "hiho"],
   ];
   for (const [[verb = "", ...rest], out] of cases) {
     test(`is listed as one that leaves it out: ${[verb, ...rest].join(" ")}`, async () => {

@@ -49,7 +49,7 @@ async function show({ contents }: ReadResourceResult): Promise<void> {
   const isTerminal = process.stdout.isTTY === true;
   for (const content of contents) {
     if (!isTerminal) await writeBytes(bytesOf(content));
-    else if (content.text !== undefined) await writeOut(plain(content.text).replace(/\n?$/, "\n"));
+    else if (typeof content.text === "string") await writeOut(plain(content.text).replace(/\n?$/, "\n"));
     else {
       const { uri, mimeType = "bytes" } = content;
       await writeOut(
@@ -65,6 +65,7 @@ async function save({ contents }: ReadResourceResult, file: string): Promise<voi
   await writeError(`causeway: wrote ${bytes.length} bytes to ${oneLine(file)}\n`);
 }
 
-function bytesOf({ text, blob = "" }: ReadResourceResult["contents"][number]): Uint8Array {
-  return Buffer.from(text ?? blob, text === undefined ? "base64" : "utf8");
+/** Some servers say null where they have no text. */
+function bytesOf({ text, blob }: ReadResourceResult["contents"][number]): Uint8Array {
+  return typeof text === "string" ? Buffer.from(text, "utf8") : Buffer.from(blob ?? "", "base64");
 }
