@@ -18,6 +18,8 @@ export interface FollowParts {
   readonly client: ((server: string, options: RequestOptions) => Promise<Client>) | undefined;
   /** Whose a resource is. */
   find(uri: string): FoundResource;
+  /** Waits for servers that were never listed; undefined when there are none. */
+  listed(signal: AbortSignal): Promise<unknown> | undefined;
   /** A resource has changed. */
   changed(found: FoundResource): void;
 }
@@ -26,6 +28,8 @@ export interface FollowParts {
 export class Follows {
   readonly #parts: FollowParts;
   readonly #followed = new Map<string, { count: number; readonly controller: AbortController }>();
+  /** What waits for servers that were never listed. */
+  readonly #waiting = new Set<AbortController>();
 
   constructor(parts: FollowParts) {
     this.#parts = parts;
@@ -38,18 +42,42 @@ export class Follows {
 
   /** Ends everything. */
   close(): void {
+    for (const controller of this.#waiting) controller.abort();
     for (const { controller } of this.#followed.values()) controller.abort();
     this.#followed.clear();
   }
 
   /** Follows a resource until the returned function is called. What nobody has is not followed. */
   #follow(uri: string): () => void {
-    let found: FoundResource;
-    try {
-      found = this.#parts.find(uri);
-    } catch {
-      return () => {};
+    const found = this.#find(uri);
+    if (found) return this.#followFound(found);
+    const controller = new AbortController();
+    const { signal } = controller;
+    const listed = this.#parts.listed(signal);
+    let stop = (): void => {};
+    const follow = (): void => {
+      const found = signal.aborted ? undefined : this.#find(uri);
+      if (found) stop = this.#followFound(found);
+    };
+    if (listed) {
+      this.#waiting.add(controller);
+      void listed.then(follow, () => {}).finally(() => this.#waiting.delete(controller));
     }
+    return () => {
+      controller.abort();
+      stop();
+    };
+  }
+
+  #find(uri: string): FoundResource | undefined {
+    try {
+      return this.#parts.find(uri);
+    } catch {
+      return undefined;
+    }
+  }
+
+  #followFound(found: FoundResource): () => void {
     const key = JSON.stringify([found.server, found.uri]);
     const followed = this.#followed.get(key) ?? { count: 0, controller: new AbortController() };
     if (!followed.count++) {
