@@ -13,7 +13,6 @@ import {
   RpcError,
   UnsupportedVersionError,
 } from "../protocol/errors.ts";
-import type { JsonObject } from "../protocol/json_rpc.ts";
 import { metaPrefix } from "../protocol/modern.ts";
 import { commonRevision, legacyRevisions, modernRevisions, nothingInCommon } from "../protocol/revisions.ts";
 import type { Era, Revision } from "../protocol/revisions.ts";
@@ -40,17 +39,14 @@ export interface Verdict {
 /** What is asked for first. */
 export const newestRevision: Revision = modernRevisions[0] as Revision;
 
-/** A modern revision that is spoken, or nothing when only `initialize` is left. */
-export type Found = { revision: Revision; info: ServerInfo | undefined } | undefined;
-
-/** Asks what a pipe's server speaks: a revision, a session that is open already, or nothing but `initialize`. */
+/** Asks what a pipe's server speaks: gives a session with it, or nothing when only `initialize` is left. */
 export interface PipeFeature {
   /**
    * Asks the server behind one pipe.
    *
    * @internal
    */
-  (probe: ModernSession, parts: SessionParts): Promise<Found | LegacySession>;
+  (probe: ModernSession, parts: SessionParts): Promise<Session | undefined>;
 }
 
 /**
@@ -62,19 +58,17 @@ export interface PipeFeature {
  */
 export async function negotiate(parts: SessionParts, ask: PipeFeature = overHttp): Promise<Session> {
   const probe = new ModernSession(parts, newestRevision);
-  const found = await ask(probe, parts).finally(() => probe.stop());
-  if (found instanceof LegacySession) return found;
-  return found ? new ModernSession(parts, found.revision, found.info) : new LegacySession(parts).open();
+  return await ask(probe, parts).finally(() => probe.stop()) ?? new LegacySession(parts).open();
 }
 
-async function overHttp(probe: ModernSession, parts: SessionParts): Promise<Found | LegacySession> {
+async function overHttp(probe: ModernSession, parts: SessionParts): Promise<Session | undefined> {
   try {
-    return judged(await discover(probe, parts.timeouts.start));
+    return await discover(probe, parts);
   } catch (error) {
     // -32020 and -32021 in the body of an HTTP 400 can only come from a modern server.
     if (
       (error instanceof HeaderMismatchError || error instanceof MissingCapabilityError) && error.status === 400
-    ) return { revision: probe.revision, info: undefined };
+    ) return new ModernSession(parts, probe.revision);
     // A legacy server's CORS list may not know the probe's headers: the browser refuses it then, and only "initialize" tells.
     const blocked = error instanceof ConnectionClosedError && error.blocked;
     if (blocked || isLegacyAnswer(error)) return undefined;
@@ -82,18 +76,15 @@ async function overHttp(probe: ModernSession, parts: SessionParts): Promise<Foun
   }
 }
 
-/** Asks a server what it speaks. */
-export function discover(probe: ModernSession, timeout: number): Promise<JsonObject> {
-  return probe.request({ method: "server/discover", params: {}, options: { timeout, named: "start" } });
-}
-
-/** What a server's answer means. */
-export function judged(result: JsonObject): Found {
-  const { supportedVersions, capabilities, instructions, _meta } = result as unknown as DiscoverResult;
+/** Asks a server what it speaks: gives a session with it, or nothing when only `initialize` is left. */
+export async function discover(probe: ModernSession, parts: SessionParts): Promise<Session | undefined> {
+  const options = { timeout: parts.timeouts.start, named: "start" } as const;
+  const result: unknown = await probe.request({ method: "server/discover", params: {}, options });
+  const { supportedVersions, capabilities, instructions, _meta } = result as DiscoverResult;
   const revision = commonRevision(modernRevisions, supportedVersions);
   if (revision) {
     const server = _meta?.[metaPrefix + "serverInfo"] as Implementation | undefined;
-    return { revision, info: { server, capabilities, instructions, supportedVersions } };
+    return new ModernSession(parts, revision, { server, capabilities, instructions, supportedVersions });
   }
   if (commonRevision(legacyRevisions, supportedVersions)) return undefined;
   throw nothingInCommon(supportedVersions);
