@@ -5,8 +5,8 @@
  */
 import type { JsonObject } from "../protocol/json_rpc.ts";
 import { defaultLimits, fillIn, type Limits } from "../protocol/limits.ts";
-import { invalid } from "../protocol/modern.ts";
-import { checkShape } from "../protocol/shapes/all.ts";
+import { checked } from "../protocol/modern.ts";
+import { allRules } from "../protocol/shapes/all.ts";
 import { isPlain } from "../protocol/shapes/core.ts";
 import type {
   CallToolResult,
@@ -323,8 +323,7 @@ export class Client extends CoreClient {
     const isCall = shape === "tools/call";
     if (!isCall || !isPlain(result)) {
       super.accepted(request, result, shape);
-      const wrong = checkShape(shape || request.method, result);
-      if (wrong) throw invalid(request.method, wrong);
+      checked(request.method, result, shape || request.method, allRules);
     }
     const tool = isCall && this.#tools.get(request.params.name);
     if (tool && tool.outputSchema) this.#outputs.check(tool, result);

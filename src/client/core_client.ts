@@ -97,7 +97,7 @@ export class CoreClient implements AsyncDisposable {
       if (session) return session.request(request, this, now);
       const { timeout, timeouts } = request.options;
       const endsAt = now + (timeouts?.total ?? timeout ?? this.parts.timeouts.total);
-      return this.#again(this.#send(request), request, endsAt, () => this.#send(request, endsAt));
+      return this.#again(this.#send(request), request, endsAt);
     });
   }
 
@@ -239,7 +239,7 @@ export class CoreClient implements AsyncDisposable {
     const { start } = timeouts;
     const open = (rest: number): Promise<Session> =>
       this.open({ ...this.parts, timeouts: { ...timeouts, start: rest } });
-    const session = await this.#again(open(start), opening, clock.monotonic() + start, open);
+    const session = await this.#again(open(start), opening, clock.monotonic() + start, undefined, open);
     await this.opened(session);
     // Closed meanwhile: nobody else would stop it.
     if (this.closed) session.stop();
@@ -253,7 +253,7 @@ export class CoreClient implements AsyncDisposable {
 
   /** @internal What becomes of a request that failed. */
   failed(error: unknown, { request, totalAt, known }: FailedRequest): Promise<JsonObject> {
-    return this.#again(Promise.reject(error), request, totalAt, () => this.#send(request, totalAt), known);
+    return this.#again(Promise.reject(error), request, totalAt, known);
   }
 
   /**
@@ -261,18 +261,19 @@ export class CoreClient implements AsyncDisposable {
    *
    * @param work The first attempt.
    * @param endsAt By the monotonic clock.
-   * @param attempt Makes another one, in the milliseconds that are left.
    * @param known What was known of the server when the first attempt was sent.
+   * @param attempt Makes another one, in the milliseconds that are left; sends the request, unless it is given.
    */
   async #again<Value>(
     work: Promise<Value>,
-    { method, options }: ClientRequest,
+    request: ClientRequest,
     endsAt: number,
-    attempt: (rest: number) => Promise<Value>,
     known?: ServerInfo,
+    attempt: (rest: number) => Promise<unknown> = () => this.#send(request, endsAt),
   ): Promise<Value> {
+    const { method, options } = request;
     const { clock, transport } = this.parts;
-    for (let attempts = 1;; work = attempt(endsAt - clock.monotonic()), known = undefined) {
+    for (let attempts = 1;; work = attempt(endsAt - clock.monotonic()) as Promise<Value>, known = undefined) {
       try {
         return await work;
       } catch (error) {

@@ -6,6 +6,7 @@
 import { ProtocolViolationError } from "./errors.ts";
 import type { JsonObject } from "./json_rpc.ts";
 import { checkResult } from "./shapes/core.ts";
+import type { Fields } from "./shapes/shape.ts";
 
 /** The prefix of the protocol's own `_meta` keys. */
 export const metaPrefix = "io.modelcontextprotocol/";
@@ -31,13 +32,13 @@ export function modernShape(method: string, result: JsonObject, allowed: readonl
 /**
  * Checks the shape of a result.
  *
- * @param shape What it should look like, where that is not the method's own.
+ * @param shape What it should look like.
+ * @param known The rules to go by, where they are others than those of `checkResult`.
  * @throws {ProtocolViolationError} When it lacks what its method promises.
  */
-export function checked(method: string, result: JsonObject, shape: string = method): JsonObject {
-  const wrong = checkResult(shape, result);
+export function checked(method: string, result: JsonObject, shape: string, known?: Fields): void {
+  const wrong = checkResult(shape, result, known);
   if (wrong) throw invalid(method, wrong);
-  return result;
 }
 
 /** The error for a result that is not what its method promises. */

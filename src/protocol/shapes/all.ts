@@ -24,7 +24,8 @@ const task: Fields = {
   inputRequests: maybeObject,
 };
 
-const rules: Fields = {
+/** The rules for the methods beside those that every client meets, and for the result type `task`. */
+export const allRules: Fields = {
   "tools/call": (value) => find(value, value.task === undefined ? { content: [block, true] } : { task }),
   "resources/list": /* @__PURE__ */ list("resources", resource),
   "resources/templates/list": /* @__PURE__ */ list("resourceTemplates", {
@@ -44,7 +45,7 @@ const rules: Fields = {
   "tasks/list": /* @__PURE__ */ list("tasks", task),
 };
 
-/** As `checkResult`, for the methods beside those that every client meets, and for the result type `task`. */
+/** As `checkResult`, by those rules. */
 export function checkShape(method: string, result: Record<string, unknown>): string | undefined {
-  return checkResult(method, result, rules);
+  return checkResult(method, result, allRules);
 }
