@@ -67,7 +67,7 @@ export class Client extends CoreClient {
   readonly #subscriptions = new Set<Subscription>();
   #tools = new Map<unknown, Tool>();
   #known: Verdict | undefined;
-  #doubtful = false;
+  #doubtful: boolean | undefined;
   #tasks: TaskRunner | undefined;
   #logLevel: LoggingLevel | undefined;
 

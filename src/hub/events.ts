@@ -45,7 +45,7 @@ class Listener implements HubEvents {
   readonly #left: () => void;
   readonly #events: HubEvent[] = [];
   readonly #asked: ((result: IteratorResult<HubEvent>) => void)[] = [];
-  #ended = false;
+  #ended: boolean | undefined;
 
   constructor(signal: AbortSignal | undefined, left: () => void) {
     this.#signal = signal;

@@ -56,7 +56,7 @@ export class Hub implements HubLike, AsyncDisposable {
   #view: View;
   /** Calls that were not answered yet. */
   #calls = 0;
-  #isOver = false;
+  #isOver: boolean | undefined;
   #drained: (() => void) | undefined;
   /** Servers that were removed, and have not come to their end. */
   #leaving: Promise<void> | undefined;

@@ -58,7 +58,7 @@ class WebSocketChannel implements Channel {
   #socket: WebSocketLike | undefined;
   #receiver: ChannelReceiver | undefined;
   readonly #opening = new AbortController();
-  #closed = false;
+  #closed: boolean | undefined;
 
   constructor(url: string, options: WebSocketOptions) {
     this.label = urlWithoutQuery(this.address = url);

@@ -66,8 +66,7 @@ export class Inputs implements InputAnswers {
    * @throws {ProtocolViolationError} When the server asks for what is no request, or was never declared.
    */
   async answerAll(requests: Record<string, InputRequest>, context: InputContext): Promise<JsonObject> {
-    const keys = Object.keys(requests);
-    for (const key of keys) {
+    for (const key in requests) {
       const wrong = find(requests[key], asking);
       if (wrong) throw invalid(context.method, `"inputRequests.${key.slice(0, 99)}${wrong}`);
       const { method: asked, params } = requests[key] as InputRequest;
@@ -82,10 +81,10 @@ export class Inputs implements InputAnswers {
         pending: { method: context.method, params: context.params, inputRequests: requests, requestState, round },
       });
     }
-    const answers = await Promise.all(
-      Object.values(requests).map(({ method, params }) => this.answer(method, params ?? {}, context)),
+    const answers = Object.entries(requests).map(async ([key, { method, params }]) =>
+      [key, await this.answer(method, params ?? {}, context)] as const
     );
-    return { inputResponses: Object.fromEntries(keys.map((key, index) => [key, answers[index]])) };
+    return { inputResponses: Object.fromEntries(await Promise.all(answers)) };
   }
 
   /** Answers what one round asks for, as long as it is waited for. */
@@ -95,7 +94,7 @@ export class Inputs implements InputAnswers {
     server: string,
     wait: Wait,
   ): Promise<JsonObject> {
-    const { inputRequests = {}, requestState } = result;
+    const { inputRequests, requestState } = result;
     const requests = inputRequests as unknown as Record<string, InputRequest>;
     return attend(
       wait,

@@ -32,7 +32,7 @@ export class LegacyStream implements LegacyListening {
   readonly #watched = new Map<string, number>();
   readonly #backoff: Backoff;
   #close: Cancel | undefined;
-  #stopped = false;
+  #stopped: boolean | undefined;
   #opening: Promise<boolean> | undefined;
   /** The last event before the stream broke. */
   #lastEventId: string | undefined;

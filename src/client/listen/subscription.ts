@@ -37,7 +37,7 @@ export class ChangeSubscription implements Subscription {
   #resolveEnded!: () => void;
   #opened!: (filter: ListenFilter) => void;
   #refused!: (reason: unknown) => void;
-  #wasOpen = false;
+  #wasOpen: boolean | undefined;
   #waiting: { resolve: (result: IteratorResult<Change>) => void; reject: (reason: unknown) => void } | undefined;
   /** What is waited for: the same for all who ask meanwhile, so that none is forgotten. */
   #next: Promise<IteratorResult<Change>> | undefined;

@@ -61,7 +61,7 @@ export class Connection {
   #attempts = 0;
   #connectedAt = 0;
   /** Whether it did not last when it was connected last, and no call worked: that it can be connected means little then. */
-  #isBrief = false;
+  #isBrief: boolean | undefined;
   #notBefore = -Infinity;
   #attempt: Promise<void> | undefined;
   #closing = new AbortController();
