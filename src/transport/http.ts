@@ -108,7 +108,7 @@ export class HttpTransport implements Transport {
   open(exchange: Exchange, options?: SendOptions): Cancel {
     const reply = new HttpReply(this.#context, exchange, options);
     void reply.run(true);
-    return () => void reply.cancel();
+    return () => reply.cancel();
   }
 
   /** Gives the wire back to its first state. */
