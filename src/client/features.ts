@@ -48,7 +48,7 @@ export const inputFeature: InputFeature = (options): Inputs => new Inputs(option
 export const listenFeature: ListenFeature = {
   subscribe: (parts, filter: ListenFilter, signal) => new ChangeSubscription(parts, filter, signal),
   modern: modernListen,
-  legacy: (parts, session, send) => new LegacyStream(parts, session, send),
+  legacy: (session) => new LegacyStream(session),
 };
 
 /** Arguments of tools as headers. */

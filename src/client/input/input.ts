@@ -16,7 +16,6 @@ import { inputRequest as asking } from "../../protocol/shapes/inputs.ts";
 import type { ClientCapabilities, InputRequest, LogMessage } from "../../protocol/types.ts";
 import type { SchemaValidator } from "../../protocol/validation.ts";
 import type { Logger } from "../../ports.ts";
-import type { SendOptions } from "../../transport/transport.ts";
 import { answerElicitation, elicitationCapability } from "./elicitation.ts";
 import { LegacyServerRequests } from "./legacy_input.ts";
 import { answerRoots } from "./roots.ts";
@@ -30,7 +29,7 @@ import type {
   InputContext,
   InputOptions,
   LegacyInput,
-  LegacyInputParts,
+  LegacyInputHost,
   Wait,
 } from "./seam.ts";
 
@@ -141,8 +140,8 @@ export class Inputs implements InputAnswers {
     }
   }
 
-  legacy(parts: LegacyInputParts, send: () => SendOptions): LegacyInput {
-    return new LegacyServerRequests(this, parts, send);
+  legacy(session: LegacyInputHost): LegacyInput {
+    return new LegacyServerRequests(this, session);
   }
 
   #answerer(method: string, params: JsonObject): ((context: HandlerContext) => Promise<JsonObject>) | undefined {

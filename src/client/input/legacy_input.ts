@@ -6,7 +6,6 @@
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject, JsonRpcRequest, RequestId } from "../../protocol/json_rpc.ts";
 import { metaPrefix } from "../../protocol/modern.ts";
-import type { SendOptions } from "../../transport/transport.ts";
 import {
   InvalidParamsError,
   McpError,
@@ -15,7 +14,7 @@ import {
   UrlElicitationRequiredError,
 } from "../../protocol/errors.ts";
 import { attend } from "./seam.ts";
-import type { EndingCall, InputAnswers, LegacyInput, LegacyInputParts, Wait } from "./seam.ts";
+import type { EndingCall, InputAnswers, LegacyInput, LegacyInputHost, Wait } from "./seam.ts";
 import { answerUrls } from "./url_elicitation.ts";
 
 const relatedTask = metaPrefix + "related-task";
@@ -24,14 +23,12 @@ const relatedTask = metaPrefix + "related-task";
 export class LegacyServerRequests implements LegacyInput {
   readonly #inputs: InputAnswers;
   readonly #notices = new Map<unknown, () => void>();
-  readonly #parts: LegacyInputParts;
-  readonly #send: () => SendOptions;
+  readonly #session: LegacyInputHost;
   readonly #working = new Map<RequestId, AbortController>();
 
-  constructor(inputs: InputAnswers, parts: LegacyInputParts, send: () => SendOptions) {
+  constructor(inputs: InputAnswers, session: LegacyInputHost) {
     this.#inputs = inputs;
-    this.#parts = parts;
-    this.#send = send;
+    this.#session = session;
   }
 
   /** Answers one request; one that is in work already (a resumed stream may repeat it) is not answered twice. */
@@ -40,7 +37,12 @@ export class LegacyServerRequests implements LegacyInput {
     const controller = new AbortController();
     // A handler that goes on when nobody wants its answer any more is not waited for.
     const unwanted = new Promise<void>((resolve) => controller.signal.addEventListener("abort", () => resolve()));
+    // Meanwhile the server waits for us: no idle time runs out, and it starts over afterwards.
+    const session = this.#session;
+    session.held++;
     await Promise.race([this.#answer(request, controller, call), unwanted]);
+    session.held--;
+    for (const item of session.all()) item.touch();
   }
 
   notified(method: string, params: JsonObject | undefined): void {
@@ -49,7 +51,7 @@ export class LegacyServerRequests implements LegacyInput {
   }
 
   async satisfy(error: unknown, round: number, wait: Wait): Promise<void> {
-    const { limits, transport: { label: server } } = this.#parts;
+    const { limits, transport: { label: server } } = this.#session.parts;
     if (!(error instanceof UrlElicitationRequiredError) || round > limits.inputRounds) throw error;
     try {
       await attend(wait, (signal) => {
@@ -70,10 +72,10 @@ export class LegacyServerRequests implements LegacyInput {
 
   async #answer(request: JsonRpcRequest, controller: AbortController, call?: EndingCall): Promise<void> {
     const { id, method, params = {} } = request;
-    const { transport } = this.#parts;
+    const { transport } = this.#session.parts;
     const { signal } = controller;
     const reply = (body: { result: JsonObject } | { error: { code: number; message: string } }): void => {
-      if (!signal.aborted) transport.send({ jsonrpc: "2.0", id, ...body }, undefined, this.#send());
+      if (!signal.aborted) transport.send({ jsonrpc: "2.0", id, ...body }, undefined, this.#session.dress());
     };
     this.#working.set(id, controller);
     const others = call?.over;

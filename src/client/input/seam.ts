@@ -153,10 +153,15 @@ export interface LegacyInput {
   stop(): void;
 }
 
-/** What a legacy session gives to what answers its server. */
-export interface LegacyInputParts {
-  readonly transport: Transport;
-  readonly limits: CoreLimits;
+/** The legacy session whose server asks. */
+export interface LegacyInputHost {
+  readonly parts: { readonly transport: Transport; readonly limits: CoreLimits };
+  /** How much is in work that the server waits for. */
+  held: number;
+  /** All that waits for the server. */
+  all(): { touch(): void }[];
+  /** The headers and marks of a message. */
+  dress(): SendOptions;
 }
 
 /** Answers requests for input with the handlers that are there. */
@@ -183,7 +188,7 @@ export interface InputAnswers {
   /** Takes what the server tells on its own account. */
   notified(method: string, params: JsonObject | undefined): void;
   /** For one legacy session. */
-  legacy(parts: LegacyInputParts, send: () => SendOptions): LegacyInput;
+  legacy(session: LegacyInputHost): LegacyInput;
 }
 
 /** What the answers of one client are made of. */

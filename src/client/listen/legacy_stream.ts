@@ -6,7 +6,7 @@
  */
 import type { Change, ListenFilter } from "../../protocol/types.ts";
 import { type ConnectionClosedError, ProtocolViolationError } from "../../protocol/errors.ts";
-import type { Cancel, SendOptions } from "../../transport/transport.ts";
+import type { Cancel } from "../../transport/transport.ts";
 import { Backoff } from "./backoff.ts";
 import { changeOf } from "./change.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
@@ -27,7 +27,6 @@ interface Listener {
 export class LegacyStream implements LegacyListening {
   readonly #parts: LegacyListenParts;
   readonly #session: StreamHost;
-  readonly #send: () => SendOptions;
   readonly #listeners = new Set<Listener>();
   readonly #watched = new Map<string, number>();
   readonly #backoff: Backoff;
@@ -37,10 +36,9 @@ export class LegacyStream implements LegacyListening {
   /** The last event before the stream broke. */
   #lastEventId: string | undefined;
 
-  constructor(parts: LegacyListenParts, session: StreamHost, send: () => SendOptions) {
-    this.#parts = parts;
+  constructor(session: StreamHost) {
+    const parts = this.#parts = session.parts;
     this.#session = session;
-    this.#send = send;
     this.#backoff = new Backoff(parts.clock, parts.random);
   }
 
@@ -110,7 +108,7 @@ export class LegacyStream implements LegacyListening {
     if (this.#stopped) return Promise.resolve(false);
     this.#backoff.stop();
     this.#close?.(undefined);
-    const options = this.#send();
+    const options = this.#session.dress();
     if (again && this.#lastEventId) options.headers!["Last-Event-ID"] = this.#lastEventId;
     return new Promise((resolve) => {
       const stop = this.#parts.clock.schedule(() => resolve(true), headWait);

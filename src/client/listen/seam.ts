@@ -35,10 +35,13 @@ export interface SubscriptionParts {
 
 /** The legacy session that a stream belongs to. */
 export interface StreamHost {
+  readonly parts: LegacyListenParts;
   readonly info: { readonly capabilities: ServerCapabilities };
   request(request: ClientRequest): Promise<JsonObject>;
   /** Takes a message that belongs to no request. */
   take(message: JsonRpcMessage): void;
+  /** The headers and marks of a message. */
+  dress(): SendOptions;
 }
 
 /** The stream of a legacy session. */
@@ -101,5 +104,5 @@ export interface ListenFeature {
    *
    * @internal
    */
-  legacy(parts: LegacyListenParts, session: StreamHost, send: () => SendOptions): LegacyListening;
+  legacy(session: StreamHost): LegacyListening;
 }

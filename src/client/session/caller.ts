@@ -25,7 +25,7 @@ export abstract class Caller extends Deadlines implements Session, CallSession {
   /** Legacy: what the server sends on its own account, and what answers its requests. */
   declare stream: LegacyListening | undefined;
   declare protected input: LegacyInput | undefined;
-  declare protected readonly parts: SessionParts;
+  declare readonly parts: SessionParts;
   readonly #prefix: string;
   #count = 0;
 
@@ -47,7 +47,7 @@ export abstract class Caller extends Deadlines implements Session, CallSession {
   abstract recover(error: unknown, call: Call): Promise<JsonObject> | undefined;
 
   /** The headers and marks of a message. */
-  protected abstract dress(method: string, params: JsonObject): SendOptions & { headers: Record<string, string> };
+  abstract dress(method: string, params: JsonObject): SendOptions & { headers: Record<string, string> };
 
   /** The `_meta` of every message. */
   abstract meta(): JsonObject | undefined;

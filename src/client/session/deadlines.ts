@@ -21,7 +21,7 @@ export interface Waiting {
 export interface Expiring extends Waiting {
   /** By the monotonic clock; Infinity for streams that stay open. */
   readonly expiresAt: number;
-  /** Ends if its time is over by `now`. It may have got more by then: see {@linkcode Deadlines.hold}. */
+  /** Ends if its time is over by `now`. It may have got more by then: see {@linkcode Deadlines.held}. */
   expire(now: number): void;
   /** A sign of life. */
   touch(): void;
@@ -39,7 +39,7 @@ export class Deadlines {
   declare readonly clock: Clock;
   /** What a call may take where it says nothing itself. */
   declare readonly usual: CallTimeouts;
-  /** How much is in work that the other side waits for. */
+  /** How much is in work that the other side waits for: meanwhile no idle time runs out. */
   held = 0;
   readonly #ring: Waiting;
   #stop: (() => void) | undefined;
@@ -68,14 +68,6 @@ export class Deadlines {
     item.before = item.after = item;
   }
 
-  /** While `work` goes on, the other side waits for us: no idle time runs out, and it starts over afterwards. */
-  async hold(work: Promise<void>): Promise<void> {
-    this.held++;
-    await work;
-    this.held--;
-    for (const item of this.all()) item.touch();
-  }
-
   /** Stops the timer and ends all that waits; for the end of a session. */
   stop(): void {
     this.#stop?.();
@@ -84,7 +76,7 @@ export class Deadlines {
   }
 
   /** Those that wait now, however many of them end meanwhile. */
-  protected all(): Expiring[] {
+  all(): Expiring[] {
     const all: Expiring[] = [];
     for (let at = this.#ring.after; at !== this.#ring; at = at.after) all.push(at as Expiring);
     return all;

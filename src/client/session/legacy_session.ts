@@ -25,8 +25,8 @@ export class LegacySession extends Caller {
 
   constructor(parts: SessionParts) {
     super(parts);
-    this.input = parts.inputs?.legacy(parts, () => this.dress());
-    this.stream = parts.listening?.legacy(parts, this, () => this.dress());
+    this.input = parts.inputs?.legacy(this);
+    this.stream = parts.listening?.legacy(this);
   }
 
   /**
@@ -80,7 +80,7 @@ export class LegacySession extends Caller {
   protected requested(request: JsonRpcRequest, call?: Call): void {
     const { id, method } = request;
     if (method !== "ping" && this.input) {
-      return void this.hold(this.input.requested(request, call));
+      return void this.input.requested(request, call);
     }
     const body = method === "ping"
       ? { result: {} }
@@ -88,7 +88,7 @@ export class LegacySession extends Caller {
     this.parts.transport.send({ jsonrpc: "2.0", id, ...body }, undefined, this.dress());
   }
 
-  protected dress(method?: string): SendOptions & { headers: Record<string, string> } {
+  dress(method?: string): SendOptions & { headers: Record<string, string> } {
     if (this.#lost && method && !method.includes("initialize")) throw new SessionLostError("The session is lost");
     return { legacy: true, headers: method === "initialize" ? {} : { "MCP-Protocol-Version": this.revision } };
   }

@@ -88,7 +88,7 @@ export class ModernSession extends Caller {
     this.parts.inputs?.dropped();
   }
 
-  protected dress(method: string, params: JsonObject): SendOptions & { headers: Record<string, string> } {
+  dress(method: string, params: JsonObject): SendOptions & { headers: Record<string, string> } {
     const { limits, mirror } = this.parts;
     const headers = modernHeaders(method, params, this.revision, mirror?.encode ?? plainHeaderValue, limits);
     if (method === "tools/call") Object.assign(headers, mirror?.headers(params, limits));

@@ -12,7 +12,7 @@ import type {
   InputContext,
   InputOptions,
   LegacyInput,
-  LegacyInputParts,
+  LegacyInputHost,
   Wait,
 } from "../../../client/input/seam.ts";
 import type { ClientRequest } from "../../../client/session/request.ts";
@@ -22,7 +22,6 @@ import type { JsonObject } from "../../../protocol/json_rpc.ts";
 import { invalid, metaPrefix } from "../../../protocol/modern.ts";
 import { checkInputs } from "../../../protocol/shapes/inputs.ts";
 import type { InputRequest } from "../../../protocol/types.ts";
-import type { SendOptions } from "../../../transport/transport.ts";
 import type { RelayedCall as Passage } from "../../relayed_call.ts";
 
 /** Names the task that a message belongs to (2025-11-25). */
@@ -95,7 +94,7 @@ export class RelayInputs extends Inputs {
   }
 
   /** A legacy server's request may come with the call that it belongs to. */
-  override legacy(parts: LegacyInputParts, send: () => SendOptions): LegacyInput {
+  override legacy(session: LegacyInputHost): LegacyInput {
     let asking: ClientRequest | undefined;
     let passage: Passage | undefined;
     const answers: InputAnswers = {
@@ -110,9 +109,9 @@ export class RelayInputs extends Inputs {
       answerRound: (result, call, server, wait) => this.answerRound(result, call, server, wait),
       dropped: () => this.dropped(),
       notified: (method, params) => this.notified(method, params),
-      legacy: (...given) => this.legacy(...given),
+      legacy: (host) => this.legacy(host),
     };
-    const inner = new LegacyServerRequests(answers, parts, send);
+    const inner = new LegacyServerRequests(answers, session);
     return {
       requested: (request, call) => {
         // It is answered from here on without a pause before `answer`.
