@@ -74,7 +74,12 @@ export class ModernSession extends Caller {
     const wait = (work: Promise<JsonObject | void>): Promise<JsonObject> => this.wait(work, call);
     const input = Object.keys(inputRequests ?? {}).length > 0
       ? inputs?.answerRound(result, call, transport.label, wait)
-      : wait(this.#pause(round));
+      // A round that only hands a state over is paced.
+      : wait(
+        new Promise((resolve) => {
+          this.clock.schedule(resolve, Math.min(firstStatePause * round, longestStatePause));
+        }),
+      );
     if (!input) throw invalid(request.method, "it asks for input");
     const resume = { input: { ...await input, requestState }, round: round + 1 };
     const { owner, totalAt: endsAt } = call;
@@ -98,13 +103,6 @@ export class ModernSession extends Caller {
   /** Said on every message (specification: basic, Per-request protocol fields); what is put into it is said from then on. */
   override meta(): JsonObject {
     return this.#meta;
-  }
-
-  /** A round that only hands a state over is paced. */
-  #pause(round: number): Promise<void> {
-    return new Promise((resolve) => {
-      this.clock.schedule(resolve, Math.min(firstStatePause * round, longestStatePause));
-    });
   }
 }
 
