@@ -60,7 +60,7 @@ export abstract class Caller extends Deadlines implements Session, CallSession {
     return this.#send(call).result;
   }
 
-  start(request: ClientRequest, host: CallHost = this): Call {
+  start(request: ClientRequest, host: CallHost): Call {
     return this.#send(new Call(request, this, host));
   }
 
