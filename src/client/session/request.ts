@@ -99,4 +99,4 @@ export interface FailedRequest {
 }
 
 /** What is known of a server that has not said anything yet. */
-export const unknownServer: ServerInfo = { server: undefined, capabilities: {}, instructions: undefined };
+export const unknownServer = { capabilities: {} } as ServerInfo;
