@@ -395,7 +395,7 @@ const answers: Readonly<Record<number, typeof RpcError>> = {
 };
 
 /** Turns the error part of an answer into the class that stands for its code. The message is kept to 2 KiB. */
-export function errorFromAnswer(error: JsonRpcError, options: McpErrorOptions & RpcErrorDetails = {}): RpcError {
+export function errorFromAnswer(error: JsonRpcError, options?: McpErrorOptions & RpcErrorDetails): RpcError {
   const { code, message, data } = error;
   return new (answers[code] ?? RpcError)(excerpt(message), { ...options, rpcCode: code, data });
 }
