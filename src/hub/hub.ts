@@ -193,7 +193,7 @@ export class Hub implements HubLike, AsyncDisposable {
    * @throws {McpError} When it cannot be read.
    */
   async readResource(name: ResourceName, options: RequestOptions = {}): Promise<ReadResourceResult> {
-    const { server, uri } = typeof name === "object" ? name : this.#owner(name);
+    const { server, uri } = this.#owner(name);
     return await this.#use(this.#connection(server), (client, rest) => client.readResource(uri, rest), options);
   }
 
@@ -254,7 +254,7 @@ export class Hub implements HubLike, AsyncDisposable {
    * @throws {McpError} When its server cannot be reached.
    */
   async watchResource(name: ResourceName, options: RequestOptions = {}): Promise<void> {
-    const { server, uri } = typeof name === "object" ? name : this.#owner(name);
+    const { server, uri } = this.#owner(name);
     const changes = (await this.client(server, options)).subscribeResource(uri, options);
     const tell = async (): Promise<void> => {
       for await (const change of changes) {
@@ -367,8 +367,9 @@ export class Hub implements HubLike, AsyncDisposable {
     return wrongName(`Cannot find the ${kind} "${name}" at the server "${server}"`, server);
   }
 
-  /** The one server that lists a resource. */
-  #owner(uri: string): { server: string; uri: string } {
+  /** The server that is named, or else the one that lists the resource. */
+  #owner(uri: ResourceName): { readonly server: string; readonly uri: string } {
+    if (typeof uri === "object") return uri;
     const [first, second] = this.#view.findResource(uri);
     if (first && !second) return { server: first.server, uri };
     const why = second ? "more than one server has it: name the server" : "no server lists it";
