@@ -205,7 +205,7 @@ export class View implements CatalogView {
     const labels = labelServers(this.servers.map(({ name }) => name));
     let longest = 0;
     for (const server of this.servers) {
-      const label = labels.get(server.name) ?? "";
+      const label = labels.get(server.name) as string;
       const known = this.#before?.parts.get(server.name);
       const part = known?.server === server && known.label === label ? known : new Part(server, label);
       parts.set(server.name, part);

@@ -38,8 +38,8 @@ export function isPipe(config: ServerConfig): boolean {
 
 /** What to connect to, and how. */
 export function argumentsOf({ name, config, shared, known, ...reach }: Reach): ConnectArguments {
-  const { timeout, maxRetries: _retries, retryDelay: _delay, concurrency: _most, ...rest } = config;
-  const { disabled: _off, tools: _filter, ...settings } = { ...shared, ...rest };
+  // What only the hub reads goes along: no client knows it.
+  const { timeout, ...settings } = { ...shared, ...config };
   const { snapshot } = known;
   const options: ConnectArguments[1] = {
     stream: !!settings.handlers,
