@@ -17,6 +17,14 @@ import { Backoff } from "./backoff.ts";
 import { lists } from "./change.ts";
 import type { ListenSink, Subscription, SubscriptionParts } from "./seam.ts";
 
+/** How it ended: by a failure, or not. */
+interface Over {
+  readonly failed: boolean;
+  readonly reason?: unknown;
+}
+
+const closed: Over = { failed: false };
+
 /**
  * Changes at a server, in the order they came. The same change twice in a row is told once. When the stream breaks it is
  * opened again, calmly; what may have been missed meanwhile is told as a change with `missed: true`.
@@ -38,10 +46,10 @@ export class ChangeSubscription implements Subscription {
   #opened!: (filter: ListenFilter) => void;
   #refused!: (reason: unknown) => void;
   #wasOpen: boolean | undefined;
-  #waiting: { resolve: (result: IteratorResult<Change>) => void; reject: (reason: unknown) => void } | undefined;
+  #waiting: ((next: Promise<IteratorResult<Change>>) => void) | undefined;
   /** What is waited for: the same for all who ask meanwhile, so that none is forgotten. */
   #next: Promise<IteratorResult<Change>> | undefined;
-  #over: { failed: boolean; reason?: unknown } | undefined;
+  #over: Over | undefined;
   #close: (() => void) | undefined;
   #try = 0;
 
@@ -69,21 +77,21 @@ export class ChangeSubscription implements Subscription {
     }
     const over = this.#over;
     if (over) {
-      this.#over = { failed: false };
-      return over.failed ? Promise.reject(over.reason) : Promise.resolve({ done: true, value: undefined });
+      this.#over = closed;
+      return ending(over);
     }
-    return this.#next ??= new Promise((resolve, reject) => this.#waiting = { resolve, reject });
+    return this.#next ??= new Promise((resolve) => this.#waiting = resolve);
   }
 
   /** Ends it, as `break` in a loop does. */
   return(): Promise<IteratorResult<Change>> {
     this.close();
-    return Promise.resolve({ done: true, value: undefined });
+    return ending(closed);
   }
 
   /** Ends it. Idempotent. */
   close(): void {
-    this.#finish({ failed: false });
+    this.#finish(closed);
   }
 
   [Symbol.asyncIterator](): this {
@@ -127,20 +135,16 @@ export class ChangeSubscription implements Subscription {
   #push(change: Change): void {
     if (!("missed" in change)) this.#backoff.reset();
     this.#parts.client().changed(change);
-    const waiting = this.#waiting;
-    if (waiting) {
-      this.#waiting = this.#next = undefined;
-      return waiting.resolve({ done: false, value: change });
-    }
     const key = change.type +
       (change.type === "resource" ? change.uri : change.type === "task" ? change.task.taskId : "");
     this.#queue.delete(key);
     this.#queue.set(key, change);
+    this.#tell();
   }
 
   #ended(reason: unknown, graceful: boolean): void {
     this.#close = undefined;
-    if (graceful) return this.#finish({ failed: false });
+    if (graceful) return this.#finish(closed);
     const again = mayComeBack(reason) && this.#backoff.again(reason as McpError, () => void this.#open());
     if (!again) this.#finish({ failed: true, reason });
     try {
@@ -150,7 +154,7 @@ export class ChangeSubscription implements Subscription {
     }
   }
 
-  #finish(over: { failed: boolean; reason?: unknown }): void {
+  #finish(over: Over): void {
     if (this.#over) return;
     this.#over = over;
     this.#resolveEnded();
@@ -159,13 +163,19 @@ export class ChangeSubscription implements Subscription {
     this.#backoff.stop();
     this.#close?.();
     this.#refused(over.reason ?? new ConnectionClosedError("The subscription was closed"));
-    const waiting = this.#waiting;
-    if (!waiting) return;
-    this.#waiting = this.#next = undefined;
-    this.#over = { failed: false };
-    if (over.failed) waiting.reject(over.reason);
-    else waiting.resolve({ done: true, value: undefined });
+    this.#tell();
   }
+
+  /** Tells who waits what is there now. */
+  #tell(): void {
+    const waiting = this.#waiting;
+    this.#waiting = this.#next = undefined;
+    waiting?.(this.next());
+  }
+}
+
+function ending({ failed, reason }: Over): Promise<IteratorResult<Change>> {
+  return failed ? Promise.reject(reason) : Promise.resolve({ done: true, value: undefined });
 }
 
 function missed(filter: ListenFilter): Change[] {
