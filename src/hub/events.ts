@@ -44,7 +44,7 @@ class Listener implements HubEvents {
   readonly #signal: AbortSignal | undefined;
   readonly #left: () => void;
   readonly #events: HubEvent[] = [];
-  readonly #asked: ((result: IteratorResult<HubEvent>) => void)[] = [];
+  readonly #asked: ((next: Promise<IteratorResult<HubEvent>>) => void)[] = [];
   #ended: boolean | undefined;
 
   constructor(signal: AbortSignal | undefined, left: () => void) {
@@ -54,11 +54,11 @@ class Listener implements HubEvents {
   }
 
   push(value: HubEvent): void {
-    const ask = this.#asked.shift();
-    if (ask) return ask({ done: false, value });
-    if (this.#events.push(value) <= mostWaiting) return;
-    this.#events.shift();
-    this.dropped++;
+    if (this.#events.push(value) > mostWaiting) {
+      this.#events.shift();
+      this.dropped++;
+    }
+    this.#asked.shift()?.(this.next());
   }
 
   next(): Promise<IteratorResult<HubEvent>> {
@@ -87,6 +87,6 @@ class Listener implements HubEvents {
     this.#ended = true;
     this.#left();
     this.#signal?.removeEventListener("abort", this);
-    for (const ask of this.#asked.splice(0)) ask({ done: true, value: undefined });
+    for (const ask of this.#asked.splice(0)) ask(this.next());
   }
 }
