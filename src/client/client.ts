@@ -353,7 +353,7 @@ export class Client extends CoreClient {
   protected override again(error: unknown, known?: ServerInfo): boolean | void {
     if (!isRefusal(error)) return;
     if (!this.#doubtful) return known && known !== this.info;
-    this.#doubtful = !!(this.#known = this.session = undefined);
+    this.#doubtful = this.#known = this.session = undefined;
     return true;
   }
 

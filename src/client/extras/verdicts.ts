@@ -39,19 +39,19 @@ export async function openAs(verdict: Verdict | undefined, parts: SessionParts):
  * @param first What told that the usual binding is not there, where it was asked: thrown again when the other one is not there either.
  * @param undo Called then, once the other transport is closed.
  */
-export async function openInstead(parts: SessionParts, first: unknown, undo: () => void): Promise<Session> {
+export async function openInstead(parts: SessionParts, first: McpError | undefined, undo: () => void): Promise<Session> {
   try {
     return await new LegacySession(parts).open();
   } catch (second) {
     await parts.transport.close();
     undo();
-    if (first instanceof McpError) first.cause ??= second;
+    if (first) first.cause ??= second;
     throw first ?? second;
   }
 }
 
 /** True for what a server answers that has no such endpoint, or not for this binding. */
-export function isWrongBinding(error: unknown): boolean {
+export function isWrongBinding(error: unknown): error is McpError {
   const modern = error instanceof HeaderMismatchError || error instanceof MissingCapabilityError ||
     error instanceof UnsupportedVersionError;
   return error instanceof McpError && !modern && noEndpoint.test(String((error as { status?: number }).status));
