@@ -21,20 +21,17 @@ export interface Patience {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** One who waits. */
-interface Waiter {
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
-}
+/** Lets one who waits go on, or refuses it. */
+type Waiter = (refusal?: Promise<never>) => void;
 
 /** Hands out places, first come, first served. While it is paused nobody gets one. */
 export class Limiter {
   /** Places in use. */
   active = 0;
   /** Whether nobody gets a place. */
-  paused = false;
+  paused: boolean | undefined;
   /** Whether there is only one place for now. */
-  narrow = false;
+  narrow: boolean | undefined;
   readonly #options: LimiterOptions;
   /** No map: V8 keeps what was in the tables that it has had. */
   readonly #waiting: Waiter[] = [];
@@ -66,17 +63,16 @@ export class Limiter {
     if (this.#waiting.length >= queue) {
       return Promise.reject(new OverloadedError(`${queue} calls wait already`, { retryable: true }));
     }
-    return new Promise((resolve, reject) => {
-      const done = (settle: () => void): void => {
+    return new Promise((resolve) => {
+      const waiter: Waiter = (refusal) => {
         this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
         stop();
         signal?.removeEventListener("abort", aborted);
-        settle();
+        resolve(refusal);
       };
-      const waiter: Waiter = { resolve: () => done(resolve), reject: (error) => done(() => reject(error)) };
-      const aborted = (): void => waiter.reject(signal?.reason);
+      const aborted = (): void => waiter(Promise.reject(signal?.reason));
       const stop = clock.schedule(
-        () => waiter.reject(new TimeoutError("call", milliseconds, { delivery: "not-sent" })),
+        () => waiter(Promise.reject(new TimeoutError("call", milliseconds, { delivery: "not-sent" }))),
         milliseconds,
       );
       signal?.addEventListener("abort", aborted);
@@ -88,7 +84,7 @@ export class Limiter {
   /** Gives a place back. */
   release(): void {
     this.active--;
-    if (this.#waiting.length) this.#next();
+    this.#next();
   }
 
   /**
@@ -96,7 +92,7 @@ export class Limiter {
    *
    * @param narrow Only one at a time.
    */
-  resume(narrow: boolean = false): void {
+  resume(narrow?: boolean): void {
     this.paused = false;
     this.narrow = narrow;
     this.#next();
@@ -104,10 +100,10 @@ export class Limiter {
 
   /** Sends all away who wait. */
   refuse(error: Error): void {
-    for (const waiter of [...this.#waiting]) waiter.reject(error);
+    for (const waiter of [...this.#waiting]) waiter(Promise.reject(error));
   }
 
   #next(): void {
-    while (this.#waiting.length && this.take()) this.#waiting[0]?.resolve();
+    while (this.#waiting.length && this.take()) this.#waiting[0]?.();
   }
 }
