@@ -6,7 +6,6 @@
  */
 import type { Change, ListenFilter } from "../../protocol/types.ts";
 import { type ConnectionClosedError, ProtocolViolationError } from "../../protocol/errors.ts";
-import type { Cancel } from "../../transport/transport.ts";
 import { Backoff } from "./backoff.ts";
 import { changeOf } from "./change.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
@@ -30,7 +29,7 @@ export class LegacyStream implements LegacyListening {
   readonly #listeners = new Set<Listener>();
   readonly #watched = new Map<string, number>();
   readonly #backoff: Backoff;
-  #close: Cancel | undefined;
+  #close: (() => void) | undefined;
   #stopped: boolean | undefined;
   #opening: Promise<boolean> | undefined;
   /** The last event before the stream broke. */
@@ -57,7 +56,8 @@ export class LegacyStream implements LegacyListening {
   listen(filter: ListenFilter, sink: ListenSink): () => void {
     const listener = { filter, sink, watched: [] };
     this.#listeners.add(listener);
-    this.#want();
+    // A channel needs no stream of its own: its session hears everything from the start.
+    if (this.#parts.transport.kind === "http") this.#opening ??= this.#open(false);
     void this.#subscribe(listener);
     return () => this.#drop(listener);
   }
@@ -95,24 +95,19 @@ export class LegacyStream implements LegacyListening {
   stop(): void {
     this.#stopped = true;
     this.#backoff.stop();
-    this.#close?.(undefined);
-  }
-
-  /** A channel needs no stream of its own: its session hears everything from the start. */
-  #want(): void {
-    if (this.#parts.transport.kind === "http") this.#opening ??= this.#open(false);
+    this.#close?.();
   }
 
   /** Opens the stream and tells whether there is one. A server that holds its head back is not waited for. */
   #open(again: boolean): Promise<boolean> {
     if (this.#stopped) return Promise.resolve(false);
     this.#backoff.stop();
-    this.#close?.(undefined);
+    this.#close?.();
     const options = this.#session.dress();
     if (again && this.#lastEventId) options.headers!["Last-Event-ID"] = this.#lastEventId;
     return new Promise((resolve) => {
       const stop = this.#parts.clock.schedule(() => resolve(true), headWait);
-      let over = false;
+      let over: boolean | undefined;
       const known = (open: boolean): void => {
         stop();
         resolve(open);

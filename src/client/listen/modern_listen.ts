@@ -16,7 +16,7 @@ const changed = "ListChanged";
 
 /** Opens a stream: nothing counts before the server has acknowledged it, and everything on it is tagged with its id. */
 export function modernListen(session: ModernHost, filter: ListenFilter, sink: ListenSink): () => void {
-  let opened = false;
+  let opened: boolean | undefined;
   const take = (message: JsonRpcNotification | JsonRpcRequest, call: Call): void => {
     if ("id" in message) return;
     const { method, params } = message;
