@@ -176,21 +176,22 @@ export class Call implements Exchange, Expiring {
     this.#settle();
     try {
       const judged = this.#host ? result : this.#session.accept(result, this);
-      this.#resolve(judged instanceof Promise ? this.#unlessRefused(judged) : judged);
+      if (judged instanceof Promise) this.#later(judged);
+      else this.#resolve(judged);
     } catch (error) {
-      this.#resolve(this.#unlessRefused(Promise.reject(error)));
+      this.#later(Promise.reject(error));
     }
   }
 
   #fail(reason: unknown): void {
     this.#settle();
     const more = this.#host ? undefined : this.#session.recover(reason, this);
-    this.#resolve(this.#unlessRefused(more ?? Promise.reject(reason)));
+    this.#later(more ?? Promise.reject(reason));
   }
 
-  /** When it fails for good, whoever asked may try again: unless a later round has told them already. */
-  #unlessRefused(work: Promise<JsonObject>): Promise<JsonObject> {
-    return this.owner ? work.catch((error) => this.owner?.failed(error, this) ?? Promise.reject(error)) : work;
+  /** Comes to what `work` gives. When that fails for good, whoever asked may try again: unless a later round has told them. */
+  #later(work: Promise<JsonObject>): void {
+    this.#resolve(work.catch((error) => this.owner?.failed(error, this) ?? Promise.reject(error)));
   }
 
   #settle(): void {
