@@ -36,9 +36,6 @@ export interface Verdict {
   expires?: number | undefined;
 }
 
-/** What is asked for first. */
-export const newestRevision: Revision = modernRevisions[0] as Revision;
-
 /** Asks what a pipe's server speaks: gives a session with it, or nothing when only `initialize` is left. */
 export interface PipeFeature {
   /**
@@ -57,7 +54,7 @@ export interface PipeFeature {
  * @throws {McpError} Whatever the transport met with: an outage is no evidence of an era.
  */
 export async function negotiate(parts: SessionParts, ask: PipeFeature = overHttp): Promise<Session> {
-  const probe = new ModernSession(parts, newestRevision);
+  const probe = new ModernSession(parts);
   return await ask(probe, parts).finally(() => probe.stop()) ?? new LegacySession(parts).open();
 }
 

@@ -11,7 +11,6 @@ import {
   MissingCapabilityError,
   UnsupportedVersionError,
 } from "../../protocol/errors.ts";
-import { newestRevision } from "../negotiate.ts";
 import type { Verdict } from "../negotiate.ts";
 import { LegacySession } from "../session/legacy_session.ts";
 import { ModernSession } from "../session/modern_session.ts";
@@ -30,7 +29,7 @@ export function verdictOf(session: Session, now: number): Verdict {
 /** Opens a session by what is remembered; undefined when that is nothing. */
 export async function openAs(verdict: Verdict | undefined, parts: SessionParts): Promise<Session | undefined> {
   if (verdict?.era === "legacy") return await new LegacySession(parts).open();
-  return verdict && new ModernSession(parts, verdict.revision ?? newestRevision, verdict.info);
+  return verdict && new ModernSession(parts, verdict.revision, verdict.info);
 }
 
 /**

@@ -28,7 +28,8 @@ export class ModernSession extends Caller {
   declare revision: Revision;
   readonly #meta: JsonObject;
 
-  constructor(parts: SessionParts, revision: Revision, info?: ServerInfo) {
+  /** @param revision Without one: the newest. */
+  constructor(parts: SessionParts, revision: Revision = modernRevisions[0] as Revision, info?: ServerInfo) {
     super(parts);
     const { clientInfo, capabilities } = parts;
     this.revision = revision;
