@@ -67,5 +67,5 @@ function named(rule: string): string {
 }
 
 function kind(value: unknown): string {
-  return (value ?? undefined) === undefined ? nothing : Array.isArray(value) ? array : typeof value;
+  return value === undefined || value === null ? nothing : Array.isArray(value) ? array : typeof value;
 }
