@@ -381,8 +381,7 @@ export class Client extends CoreClient {
     } catch (first) {
       if (!fallback || isChannel || (first && !isWrongBinding(first))) throw first;
       const other = this.parts.transport = fallback();
-      const undo = (): unknown => this.parts.transport = transport;
-      const session = await openInstead({ ...parts, transport: other }, first as McpError | undefined, undo);
+      const session = await openInstead({ ...parts, transport: other }, first, () => this.parts.transport = transport);
       this.#known = { era: "legacy", binding: "http+sse" };
       return session;
     }

@@ -276,12 +276,7 @@ export class LimitExceededError extends McpError<{ limit: string; value: number;
 
   /** Made by the library. */
   constructor(limit: string, value: number, seen: number, options?: McpErrorOptions) {
-    super(`"${limit}" is ${value}, ${seen} was seen: raise it`, {
-      ...options,
-      limit,
-      value,
-      seen,
-    });
+    super(`"${limit}" is ${value}, ${seen} was seen: raise it`, { ...options, limit, value, seen });
   }
 }
 

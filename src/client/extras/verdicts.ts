@@ -38,13 +38,13 @@ export async function openAs(verdict: Verdict | undefined, parts: SessionParts):
  * @param first What told that the usual binding is not there, where it was asked: thrown again when the other one is not there either.
  * @param undo Called then, once the other transport is closed.
  */
-export async function openInstead(parts: SessionParts, first: McpError | undefined, undo: () => void): Promise<Session> {
+export async function openInstead(parts: SessionParts, first: unknown, undo: () => void): Promise<Session> {
   try {
     return await new LegacySession(parts).open();
   } catch (second) {
     await parts.transport.close();
     undo();
-    if (first) first.cause ??= second;
+    if (first) (first as McpError).cause ??= second;
     throw first ?? second;
   }
 }
