@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { ConnectionClosedError } from "../protocol/errors.ts";
+import { ConnectionClosedError, TimeoutError } from "../protocol/errors.ts";
 import type { JsonObject } from "../protocol/json_rpc.ts";
 import { coreLimits, defaultTimeouts, fillIn } from "../protocol/limits.ts";
 import { checked } from "../protocol/modern.ts";
@@ -96,8 +96,10 @@ export class CoreClient implements AsyncDisposable {
       const session = this.usable;
       if (session) return session.request(request, this, now);
       const { timeout, timeouts } = request.options;
-      const endsAt = now + (timeouts?.total ?? timeout ?? this.parts.timeouts.total);
-      return this.#again(this.#send(request), request, endsAt);
+      const own = timeouts?.total ?? timeout;
+      const endsAt = now + (own ?? this.parts.timeouts.total);
+      // A person may be asked while the session is opened: only who set a time wants it to be over then.
+      return this.#again(this.#send(request, own && endsAt), request, endsAt);
     });
   }
 
@@ -248,7 +250,17 @@ export class CoreClient implements AsyncDisposable {
 
   async #send(request: ClientRequest, endsAt?: number): Promise<JsonObject> {
     const { options } = request;
-    return (await this.ready(options)).request({ ...request, options: { ...options, endsAt } });
+    const { timeout, timeouts } = options;
+    const { clock, timeouts: usual } = this.parts;
+    let stop: (() => void) | undefined;
+    const late = new Promise<never>((_, reject) => {
+      const most = timeouts?.total ?? timeout ?? usual.total;
+      const over = (): void =>
+        reject(new TimeoutError(most === timeout ? "call" : "total", most, { delivery: "not-sent" }));
+      if (endsAt) stop = clock.schedule(over, endsAt - clock.monotonic());
+    });
+    const session = await Promise.race([this.ready(options), late]).finally(stop);
+    return session.request({ ...request, options: { ...options, endsAt } });
   }
 
   /** @internal What becomes of a request that failed. */

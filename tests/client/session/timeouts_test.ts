@@ -2,6 +2,9 @@ import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { connect, TimeoutError } from "../../../mod.ts";
 import type { Client, JsonObject, Progress, Transport } from "../../../mod.ts";
+import { CoreClient } from "../../../src/client/core_client.ts";
+import type { Fetch } from "../../../src/ports.ts";
+import { HttpTransport } from "../../../src/transport/http.ts";
 import { objectAt } from "../../servers/core/wire.ts";
 import { createLegacyServer } from "../../servers/legacy.ts";
 import { memoryFetch } from "../../servers/memory_fetch.ts";
@@ -279,4 +282,39 @@ test("a form that is filled in after its caller gave up leaves the clocks of oth
   await after;
   assertEquals(await outcome(clock, client.callTool("silent")), "idle 1000");
   await client.close();
+});
+
+describe("a client whose session is still to be opened", () => {
+  const silent = (): Promise<Response> => new Promise(() => {});
+  const createClosed = (fetch: Fetch, clock: VirtualClock): CoreClient =>
+    new CoreClient(new HttpTransport(url, { fetch, clock }), { clock });
+
+  test("the time that a call sets is over while it is opened: nothing was sent", async () => {
+    const clock = new VirtualClock();
+    const client = createClosed(silent, clock);
+    const cases = [[{ timeout: 2_000 }, "call 2000"], [{ timeouts: { total: 3_000 } }, "total 3000"]] as const;
+    for (const [options, expected] of cases) {
+      const began = clock.monotonic();
+      const error = await clock.until(assertRejects(() => client.callTool("echo", {}, options), TimeoutError));
+      assertEquals(`${error.timeout} ${error.milliseconds}`, expected);
+      assertEquals([error.delivery, clock.monotonic() - began], ["not-sent", error.milliseconds]);
+    }
+    await clock.until(client.close());
+  });
+
+  test("who waits for it beside such a call goes on", async () => {
+    const clock = new VirtualClock();
+    const server = createModernServer({ clock });
+    const answer = memoryFetch(server);
+    const late: Fetch = async (...given) => {
+      await new Promise<void>((resolve) => void clock.schedule(resolve, 5_000));
+      return await answer(...given);
+    };
+    const client = createClosed(late, clock);
+    const patient = client.callTool("echo", { text: "still here" });
+    const short = client.callTool("echo", {}, { timeout: 2_000 });
+    await clock.until(assertRejects(() => short, TimeoutError));
+    assertEquals(textOf(await clock.until(patient)), "still here");
+    await clock.until(client.close());
+  });
 });
