@@ -123,7 +123,7 @@ export function textOf(block: ContentBlock): string | undefined {
     case "text":
       return block.text;
     case "resource":
-      return block.resource.blob === undefined ? block.resource.text ?? "" : undefined;
+      return typeof block.resource.blob === "string" ? undefined : block.resource.text ?? "";
     case "image":
     case "audio":
       return undefined;

@@ -3,6 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { Agent } from "../../../src/agent/mod.ts";
 import { createRelay } from "../../../src/hub/gateway/mod.ts";
 import type { JsonObject } from "../../../src/protocol/json_rpc.ts";
+import { cutResult } from "../../../src/hub/budget/cut.ts";
 import { partsOfBlocks, textOf } from "../../../src/hub/models/parts.ts";
 import type { ContentBlock } from "../../../src/protocol/types.ts";
 import { openHub } from "../../hub/support.ts";
@@ -63,6 +64,12 @@ describe("results with null where nothing is meant", () => {
     const resource = { uri: "a:b", text: "hi", blob: null, mimeType: null };
     const link = { type: "resource_link", uri: "a:b", name: "n", mimeType: null, size: null };
     const blocks = [{ type: "resource", resource }, link] as unknown as ContentBlock[];
+    const long = {
+      type: "resource",
+      resource: { ...resource, text: "word ".repeat(2_000) },
+    } as unknown as ContentBlock;
+    const cut = cutResult({ content: [long] }, { limit: 100, unit: "tokens", mediaLimit: 0 });
+    assert(cut && cut.media === 0 && cut.total === 10_000 && cut.shown > 0, "its text is cut, and not left out");
     assertEquals(textOf(partsOfBlocks(blocks, new Set())), '[resource a:b]\nhi\n[resource "n": a:b]');
   });
 });
