@@ -21,6 +21,6 @@ export interface Runner {
 export const runners: Readonly<Record<RuntimeName, Runner>> = {
   bun: { run: runInBun },
   deno: { run: runInDeno },
-  node: { prepare: prepareNode, run: (options) => runInNode(options) },
+  node: { prepare: prepareNode, run: runInNode },
   workerd: { run: runInWorkerd },
 };

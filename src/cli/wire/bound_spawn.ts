@@ -4,27 +4,30 @@
  * @module
  */
 import process from "node:process";
-import type { Spawn } from "../../ports.ts";
+import type { Spawn, SpawnedProcess } from "../../ports.ts";
 
 /** The same, and who interrupts this program twice has all of them end at once, whatever still runs. */
 export function boundSpawn(spawn: Spawn): Spawn {
-  // One for each program, however many there are.
-  process.setMaxListeners(0);
+  const running = new Set<SpawnedProcess>();
+  process.on("exit", () => running.forEach((child) => child.kill("SIGKILL")));
   return async (command, events) => {
-    let kill = (): void => {};
     let isOver = false;
+    let ended = (): void => {
+      isOver = true;
+    };
     const child = await spawn(command, {
       output: (chunk) => events.output(chunk),
       outputEnd: () => events.outputEnd(),
       errorOutput: (chunk) => events.errorOutput(chunk),
       exit(status) {
-        isOver = true;
-        process.off("exit", kill);
+        ended();
         events.exit(status);
       },
     });
-    kill = () => child.kill("SIGKILL");
-    if (!isOver) process.on("exit", kill);
+    if (!isOver) {
+      running.add(child);
+      ended = () => void running.delete(child);
+    }
     return child;
   };
 }

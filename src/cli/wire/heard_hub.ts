@@ -34,6 +34,7 @@ export async function openHeardHub(
     const { spawn } = await childPorts();
     return await createOpenHub((target, given) => connect(target, { ...given, spawn }))({}, options);
   }
+  const ports = await runtimePorts();
   const begin = performance.now();
   return await createOpenHub(async (target, given) => {
     const server = names.get(given.redact);
@@ -41,7 +42,7 @@ export async function openHeardHub(
     const tell: HearWire = (wire) => hear({ at: Math.round(performance.now() - begin), server, ...without(wire) });
     if (typeof target === "object" && "send" in target) return await connect(tapTransport(target, tell), given);
     const place = typeof target === "object" && "target" in target ? target.target : target;
-    return await connectTapped(place, given, { hear: tell, ports: await runtimePorts(), connect });
+    return await connectTapped(place, given, { hear: tell, ports, connect });
   })({}, options);
 }
 

@@ -107,9 +107,7 @@ function partOfBlock(block: ContentBlock, known: KnownMedia): ModelPart {
     case "resource_link": {
       const { uri, name, title, description, mimeType, size } = block;
       // Some servers say null where they have nothing to say.
-      const facts = [uri, mimeType || "", typeof size === "number" ? `${size} bytes` : ""].filter((fact) =>
-        fact !== ""
-      );
+      const facts = [uri, mimeType, typeof size === "number" && `${size} bytes`].filter(Boolean);
       return text(`[resource "${title ?? name}": ${facts.join(", ")}]${description ? ` ${description}` : ""}`);
     }
     default:
