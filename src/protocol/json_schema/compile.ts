@@ -8,8 +8,8 @@ import { isObject, isTexts } from "../json_rpc.ts";
 import type { JsonSchema } from "../types.ts";
 import type { FindDialect } from "./dialect.ts";
 import { unknown } from "./evaluate.ts";
-import { KEYWORDS, LISTED, NAMED, NAMES, ONE, type Shape, UNUSED } from "./keywords.ts";
-import { own, refuse, type Resource, type Rule, type SchemaNode } from "./node.ts";
+import { KEYWORDS, type Shape } from "./keywords.ts";
+import { LISTED, NAMED, NAMES, ONE, own, refuse, type Resource, type Rule, type SchemaNode, UNUSED } from "./node.ts";
 import { ANY, LATE } from "./types.ts";
 
 /** What a schema is made ready with. */
@@ -23,8 +23,6 @@ export interface CompileOptions {
   readonly bytes: number;
 }
 
-/** The URI of a schema that has no absolute one. */
-const HERE = "schema:///";
 const ROWS = Object.entries(KEYWORDS);
 
 const NOT_UNDERSTOOD: Omit<Rule, "keyword"> = {
@@ -33,11 +31,6 @@ const NOT_UNDERSTOOD: Omit<Rule, "keyword"> = {
   operand: 0,
   words: "",
 };
-
-/** What a part of a document is: data, a schema, or a list or object of schemas. */
-const DATA = 0;
-const SCHEMA = 1;
-const SCHEMAS = 2;
 
 /**
  * Makes a schema ready.
@@ -65,7 +58,8 @@ class Compiler {
   }
 
   compile(document: unknown): SchemaNode {
-    const root = this.#add(document, HERE, true);
+    // The URI of what has no absolute one.
+    const root = this.#add(document, "schema:///", true);
     for (const node of this.#used) {
       const { resource, schema } = node;
       const isAlone = resource.year < 2019 && typeof schema.$ref === "string";
@@ -122,6 +116,10 @@ class Compiler {
 
   /** Makes the nodes of all schemas in a document, and notes all identifiers. */
   #index(document: unknown, start: Resource, isCounted: boolean): void {
+    // What a part of it is: data, a schema, or a list or object of schemas.
+    const DATA = 0;
+    const SCHEMA = 1;
+    const SCHEMAS = 2;
     const list: [value: unknown, role: number, outer: Resource][] = [[document, SCHEMA, start]];
     for (const [value, role, outer] of list) {
       const isList = Array.isArray(value);

@@ -4,9 +4,7 @@
  * @module
  */
 import { isObject } from "../json_rpc.ts";
-import { type Budget, spend } from "./budget.ts";
-
-const DEPTH = 256;
+import { type Budget, DEPTH, spend } from "./budget.ts";
 
 /**
  * What is the same for equal JSON values, and only for them: numbers by value, objects without regard to the

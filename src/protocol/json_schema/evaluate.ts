@@ -6,7 +6,7 @@
  */
 import { excerpt } from "../excerpt.ts";
 import type { Validation } from "../validation.ts";
-import { spend, STOP } from "./budget.ts";
+import { ISSUES, NESTING, spend, STOP } from "./budget.ts";
 import {
   FAIL,
   type Limits,
@@ -20,10 +20,6 @@ import {
 } from "./node.ts";
 import { Pattern } from "./pattern.ts";
 import { ANY, LATE, TYPES } from "./types.ts";
-
-const ISSUES = 20;
-/** How deep schemas may nest over all values; keeps the stack of every host whole. */
-const NESTING = 512;
 
 /** Does the check. */
 export function evaluate(node: SchemaNode, value: unknown, limits: Limits, patterns: Patterns): Validation {

@@ -10,17 +10,22 @@ import { each, isFree, matches, some, tell, visit } from "./evaluate.ts";
 import {
   ALL,
   type Check,
+  LISTED,
   type Marks,
+  NAMED,
   type Named,
+  NAMES,
+  ONE,
   own,
   PASS,
   refuse,
   type Run,
   type SchemaNode,
   UNKNOWN,
+  UNUSED,
   type Verdict,
 } from "./node.ts";
-import { ANY, LATE, TYPES } from "./types.ts";
+import { ANY, LATE, LIST, NUMBER, RECORD, TEXT, TYPES } from "./types.ts";
 
 /** Makes an operand ready; gives undefined when it is not understood. */
 export type Prepare = (
@@ -30,20 +35,8 @@ export type Prepare = (
   keyword: string,
 ) => unknown;
 
-/** Bits for what holds schemas: one, a list, or an object; besides: it may hold lists of names, it is only looked up. */
-export const ONE = 1;
-export const LISTED = 2;
-export const NAMED = 4;
-export const NAMES = 8;
-export const UNUSED = 16;
-
 /** What a keyword holds: schemas (bits), a primitive (its type), or what is made ready by a function. */
 export type Shape = number | string | Prepare;
-
-const NUMBER = 6;
-const TEXT = 1;
-const LIST = 64;
-const RECORD = 32;
 
 type Row = readonly [types: number, shape: Shape, check?: Check, words?: string];
 /** What JSON has that can be measured. */

@@ -44,6 +44,13 @@ export type Marks = Set<string | number>;
 /** Marks all there is. */
 export const ALL = -1;
 
+/** Bits for what holds schemas: one, a list, or an object; besides: it may hold lists of names, it is only looked up. */
+export const ONE = 1;
+export const LISTED = 2;
+export const NAMED = 4;
+export const NAMES = 8;
+export const UNUSED = 16;
+
 /** Bounds of one check, and what it uses. */
 export interface Limits {
   /** How much work: about one for each schema and value it is applied to. */

@@ -5,7 +5,8 @@
  *
  * @module
  */
-import { type Budget, spend } from "./budget.ts";
+import { type Budget, GROUPS, PROPERTY, spend } from "./budget.ts";
+import { NONE, SOME, type State, type Test } from "./state.ts";
 
 /** What the patterns of one schema share. */
 export interface PatternBudget {
@@ -14,34 +15,8 @@ export interface PatternBudget {
   readonly classes: Map<string, Test>;
 }
 
-/** What a state asks: of the character that comes next, or of the place in the text; `tables` say where look-arounds hold. */
-export type Test = (
-  code: number | undefined,
-  at: number,
-  codes: readonly number[],
-  tables: readonly Uint8Array[],
-) => boolean;
-
-/** A state of an automaton; where nothing comes next a match ends. */
-interface State {
-  readonly test: Test | undefined;
-  next: State | undefined;
-  /** The second way on. */
-  readonly other: State | undefined;
-  /** The code point that it takes; or `SOME`, as its test says, or `NONE`. */
-  readonly takes: number;
-  /** When it was last visited. */
-  mark: number;
-}
-
 /** Makes the states of a part that goes on at `next`, to be run forwards (0) or backwards (1), and gives the first. */
 type Part = (next: State, back: number) => State;
-
-const SOME = -1;
-const NONE = -2;
-const GROUPS = 100;
-/** How many states a Unicode property counts for: hosts take half a millisecond to find its characters. */
-const PROPERTY = 200;
 
 /** One character or class, but no quantifier: an escaped one and a plain one are told apart; the host reads all others. */
 const ATOM =

@@ -5,14 +5,13 @@
  */
 import type { JsonSchema } from "../types.ts";
 import type { SchemaValidator } from "../validation.ts";
+import { STATES } from "./budget.ts";
 import { compileSchema } from "./compile.ts";
 import { type DialectName, type FindDialect, findStandard } from "./dialect.ts";
 import { evaluate } from "./evaluate.ts";
 import type { FormatChecks, Patterns } from "./node.ts";
 import { findAmong } from "./supplied.ts";
 
-/** How many states the patterns of one schema may need together. */
-const STATES = 10_000;
 const DEFAULTS = {
   schemas: {},
   formats: {},

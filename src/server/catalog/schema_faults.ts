@@ -5,8 +5,8 @@
  * @module
  */
 import { isObject, isTexts } from "../../protocol/json_rpc.ts";
-import { KEYWORDS, LISTED, NAMED, NAMES, ONE } from "../../protocol/json_schema/keywords.ts";
-import { own } from "../../protocol/json_schema/node.ts";
+import { KEYWORDS } from "../../protocol/json_schema/keywords.ts";
+import { LISTED, NAMED, NAMES, ONE, own } from "../../protocol/json_schema/node.ts";
 import { TYPES } from "../../protocol/json_schema/types.ts";
 import type { SchemaValidator } from "../../protocol/validation.ts";
 
