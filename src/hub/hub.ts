@@ -33,8 +33,6 @@ import type {
   ServerStatus,
 } from "./seam.ts";
 
-const drainTime = 30_000;
-
 /** Something of a server, by the name that it has there. */
 interface Found {
   readonly connection: Connection;
@@ -297,7 +295,7 @@ export class Hub implements HubLike, AsyncDisposable {
    *
    * @param options `timeout` is how long it waits, in milliseconds (30,000).
    */
-  async drain({ timeout = drainTime }: { readonly timeout?: number } = {}): Promise<void> {
+  async drain({ timeout = 30_000 }: { readonly timeout?: number } = {}): Promise<void> {
     this.#isOver = true;
     if (this.#calls) {
       await new Promise<void>((resolve) => {

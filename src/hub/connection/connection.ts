@@ -26,16 +26,8 @@ import { Opener } from "./opener.ts";
 import { isPipe } from "./settings.ts";
 import { nextState } from "./state.ts";
 import type { StateEvent } from "./state.ts";
+import { afterRefusal, calm, defaultTimeout, grace } from "./times.ts";
 import { Watch } from "./watch.ts";
-
-/** How long a connection has to last, in milliseconds, to make up for those before it. A call that works does so at once. */
-const calm = 60_000;
-/** How long a server that refused is left in peace at least, in milliseconds: it will not change its mind in a second. */
-const afterRefusal = 5_000;
-const defaultTimeout = 30_000;
-const mostQueued = 100;
-/** What a client that keeps to the time-out by itself is given to say so, in milliseconds. */
-const grace = 50;
 
 /** One server. */
 export class Connection {
@@ -68,6 +60,7 @@ export class Connection {
   #cancelTry: (() => void) | undefined;
 
   constructor(name: string, config: ServerConfig, known: CatalogServer, host: ConnectionHost) {
+    const mostQueued = 100;
     const { clock } = host;
     this.name = name;
     this.config = config;

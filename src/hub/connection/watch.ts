@@ -4,23 +4,14 @@
  * @module
  */
 import type { Client } from "../../client/client.ts";
+import { lists } from "../../client/listen/change.ts";
 import type { Subscription } from "../../client/listen/seam.ts";
 import type { Clock } from "../../ports.ts";
 import type { Change, ListenFilter, Tool } from "../../protocol/types.ts";
 import type { CatalogPart, CatalogServer } from "../seam.ts";
 import type { Breaker } from "./breaker.ts";
 import { allParts, list } from "./listing.ts";
-
-/** How long changes are gathered, in milliseconds. */
-const debounce = 250;
-/** From one list to the next, in milliseconds; doubled each time that nothing had changed. */
-const pause = 5_000;
-const longestPause = 60_000;
-/** How often it begins to listen in a minute: it may be the listening that the server does not like. */
-const mostStarts = 3;
-const calm = 60_000;
-
-const lists = ["tools", "resources", "prompts"] as const;
+import { calm, debounce, firstPause, longestPause } from "./times.ts";
 
 /** What is told of. */
 export interface WatchEvent {
@@ -55,7 +46,7 @@ export class Watch {
   #cancel: (() => void) | undefined;
   #cancelStart: (() => void) | undefined;
   #listedAt = -Infinity;
-  #pause = pause;
+  #pause = firstPause;
   #startedAt = -Infinity;
   #starts = 0;
 
@@ -69,6 +60,8 @@ export class Watch {
    * @param always Listens also when the server does not tell of changes: its end is heard then.
    */
   start(client: Client, always: boolean): void {
+    // How often it begins to listen in a minute: it may be the listening that the server does not like.
+    const mostStarts = 3;
     if (this.#subscription) return;
     this.#cancelStart?.();
     const isSecond = this.#client === client;
@@ -117,7 +110,7 @@ export class Watch {
     const server = await list(client, before, parts, { timeout, keeps, failed, now: clock.now() });
     const changed = allParts.filter((part) => JSON.stringify(server[part]) !== JSON.stringify(before[part]));
     learned(server);
-    this.#pause = changed.length ? pause : Math.min(2 * this.#pause, longestPause);
+    this.#pause = changed.length ? firstPause : Math.min(2 * this.#pause, longestPause);
     if (changed.length) emit({ type: "catalog", changed });
   }
 
