@@ -16,10 +16,6 @@ export interface RetryOptions {
 /** The methods that only read, so that doing them twice is the same as doing them once. */
 const reads = /^(server\/discover|initialize|ping|.*\/list|resources\/read|(prompts|tasks)\/get|completion\/complete)$/;
 
-const budgetWindow = 10_000;
-const budgetShare = 0.2;
-const budgetLeast = 3;
-
 /** Decides about retries for one server; keeps the budget that they live on. */
 export class Retries {
   readonly #options: RetryOptions;
@@ -39,6 +35,7 @@ export class Retries {
    * @param now By the monotonic clock.
    */
   count(now: number): void {
+    const budgetWindow = 10_000;
     if (now - this.#windowStart >= budgetWindow) {
       this.#windowStart = now;
       this.#calls = this.#retries = 0;
@@ -52,6 +49,8 @@ export class Retries {
    * @param attempt How often it was sent already.
    */
   delay(error: unknown, method: string, attempt: number, idempotent?: boolean): number {
+    const budgetShare = 0.2;
+    const budgetLeast = 3;
     const may = error instanceof McpError && error.retryable && attempt < (this.#options.attempts ?? 3) &&
       (error.delivery === "not-sent" || idempotent || reads.test(method)) &&
       this.#retries < Math.max(budgetLeast, this.#calls * budgetShare);

@@ -7,10 +7,6 @@ import { ProtocolViolationError } from "../protocol/errors.ts";
 import { checkLimit } from "../protocol/limits.ts";
 import type { Clock } from "../ports.ts";
 
-const errorWait = 1_000;
-/** Most replies are small: the buffer that reads them is too, until one fills it. */
-const firstBytes = 4_096;
-const manyBytes = 65_536;
 /** From here on memory that is let go of early is worth the work. */
 const largeBytes = 1_000_000;
 // They keep nothing between two calls.
@@ -60,17 +56,19 @@ export function takeText(bytes: ArrayBuffer | Uint8Array): string {
  * Never rejects.
  */
 export async function readErrorText(response: Response, clock: Clock): Promise<string> {
+  const wait = 1_000;
+  const most = 65_536;
   const decoder = new TextDecoder();
   let text = "";
   try {
     await eachChunk(response, false, (chunk, cancel) => {
       text += decoder.decode(chunk, { stream: true });
-      if (text.length > manyBytes) cancel();
-    }, (cancel) => clock.schedule(cancel, errorWait));
+      if (text.length > most) cancel();
+    }, (cancel) => clock.schedule(cancel, wait));
   } catch {
     // What was read by then is something.
   }
-  return text.slice(0, manyBytes);
+  return text.slice(0, most);
 }
 
 /**
@@ -123,6 +121,9 @@ export async function eachChunk(
   take: (chunk: Uint8Array, cancel: () => void) => void,
   begin?: (cancel: () => void) => () => void,
 ): Promise<void> {
+  // Most replies are small: the buffer that reads them is too, until one fills it.
+  const firstBytes = 4_096;
+  const laterBytes = 65_536;
   let reader: ReadableStreamBYOBReader | undefined;
   try {
     if (isDeno) reader = body?.getReader({ mode: "byob" });
@@ -142,7 +143,7 @@ export async function eachChunk(
       take(value, cancel);
       // The buffer that came back, or a larger one once the first was filled.
       const grows = value.length === first && value.buffer.byteLength === first;
-      if (first) view = new Uint8Array((grows ? manyBytes : value.buffer) as ArrayBuffer);
+      if (first) view = new Uint8Array((grows ? laterBytes : value.buffer) as ArrayBuffer);
     }
   } finally {
     cancel();

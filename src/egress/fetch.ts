@@ -9,8 +9,6 @@ import { discard } from "./body.ts";
 import { urlWithoutQuery } from "./redact.ts";
 import { readUrl } from "./url.ts";
 
-const mostRedirects = 3;
-
 /**
  * Sends one request and follows only what keeps its meaning and its origin: 307 and 308 to the same origin, three at most.
  *
@@ -30,6 +28,7 @@ export async function egressFetch(
   redact: (text: string) => string,
   hops = 0,
 ): Promise<Response> {
+  const mostRedirects = 3;
   init.redirect = "manual";
   let response: Response;
   try {

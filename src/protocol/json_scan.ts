@@ -6,9 +6,6 @@
 import { checkLimit } from "./limits.ts";
 import type { Limits } from "./limits.ts";
 
-/** The walk recurses, and stacks are small in some runtimes. */
-const deepest = 1_000;
-
 /**
  * Parses JSON that a peer sent. Depth counts arrays and objects inside each other (`[[]]` is 2); nodes are values of any
  * kind, not keys. Both limits are exact: what they name is still taken. A text that is too short to hold too many
@@ -18,6 +15,8 @@ const deepest = 1_000;
  * @throws {LimitExceededError} When it nests deeper than `jsonDepth` or holds more than `jsonNodes` values.
  */
 export function parseJson(text: string, { jsonDepth, jsonNodes }: Pick<Limits, "jsonDepth" | "jsonNodes">): unknown {
+  // The walk recurses, and stacks are small in some runtimes.
+  const deepest = 1_000;
   // A value and what parts it from the next one take two characters.
   if (text.length > 2 * jsonNodes) countValues(text, jsonNodes);
   const depth = Math.min(jsonDepth, deepest);

@@ -24,8 +24,6 @@ import { asMcpError, errorText, statusError, withoutSecrets } from "./failure.ts
 import { longestRetry, SseParser } from "./sse.ts";
 import type { Exchange, SendOptions } from "./transport.ts";
 
-const linger = 1_000;
-const shortestRetry = 500;
 /** An event id that can be sent back as a header; with another one a stream cannot be resumed. */
 const headerSafe = /^[ -~]{1,1024}$/;
 const json = "application/json";
@@ -165,6 +163,7 @@ export class HttpReply {
 
   /** Reads events to their end; what its parser knows then tells how to go on. */
   async #read(response: Response, endless?: boolean): Promise<SseParser> {
+    const linger = 1_000;
     const { limits, label, clock, isDeno, redact } = this.#context;
     if (!isOf(response, eventStream)) {
       const type = redact(response.headers.get("content-type") ?? "nothing");
@@ -195,6 +194,7 @@ export class HttpReply {
 
   /** Legacy: a stream that ended early but had an event id is polled again (specification 2025-11-25: Resumability). */
   async #resume(stream: SseParser): Promise<void> {
+    const shortestRetry = 500;
     let pause = shortestRetry;
     let retryAfter = 1_000;
     for (let left = 0;; left--) {

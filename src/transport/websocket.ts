@@ -31,9 +31,7 @@ export interface WebSocketOptions {
   clock?: Clock | undefined;
 }
 
-const drainPause = 20;
 const highWater = 1 << 20;
-const tooBig = 1009;
 
 /**
  * A channel over a WebSocket.
@@ -109,6 +107,7 @@ class WebSocketChannel implements Channel {
   }
 
   #message(data: unknown): void {
+    const tooBig = 1009;
     const text = typeof data === "string" ? data : data instanceof ArrayBuffer ? new TextDecoder().decode(data) : "";
     const limit = this.#options.limits?.messageBytes ?? defaultLimits.messageBytes;
     const { length } = text;
@@ -119,8 +118,9 @@ class WebSocketChannel implements Channel {
 
   /** There is no event for an empty buffer: look again until it is small enough. */
   async #drained(socket: WebSocketLike): Promise<void> {
+    const pause = 20;
     while ((socket.bufferedAmount ?? 0) > highWater && socket.readyState === 1) {
-      await new Promise<void>((resolve) => this.#clock.schedule(resolve, drainPause));
+      await new Promise<void>((resolve) => this.#clock.schedule(resolve, pause));
     }
   }
 

@@ -16,14 +16,11 @@ import { LegacySession } from "../session/legacy_session.ts";
 import { ModernSession } from "../session/modern_session.ts";
 import type { Session, SessionParts } from "../session/session.ts";
 
-/** How long a legacy verdict is good for. */
-const legacyVerdictLife = 24 * 3_600_000;
-const noEndpoint = /^40[045]$/;
-
 /** What to remember of a session. */
 export function verdictOf(session: Session, now: number): Verdict {
+  const legacyLife = 24 * 3_600_000;
   const { era, revision, info } = session;
-  return { era, revision, info, ...(era === "legacy" && { expires: now + legacyVerdictLife }) };
+  return { era, revision, info, ...(era === "legacy" && { expires: now + legacyLife }) };
 }
 
 /** Opens a session by what is remembered; undefined when that is nothing. */
@@ -53,7 +50,7 @@ export async function openInstead(parts: SessionParts, first: unknown, undo: () 
 export function isWrongBinding(error: unknown): error is McpError {
   const modern = error instanceof HeaderMismatchError || error instanceof MissingCapabilityError ||
     error instanceof UnsupportedVersionError;
-  return error instanceof McpError && !modern && noEndpoint.test(String((error as { status?: number }).status));
+  return error instanceof McpError && !modern && /^40[045]$/.test(String((error as { status?: number }).status));
 }
 
 /** True for what a server answers to the manners of the other era, before it has run anything. */

@@ -8,14 +8,6 @@ import type { ConnectionClosedError, McpError } from "../../protocol/errors.ts";
 import type { Clock, Random } from "../../ports.ts";
 import { longestRetry } from "../../transport/sse.ts";
 
-const first = 1_000;
-const factor = 1.6;
-const longest = 120_000;
-const jitter = 0.2;
-const mostTries = 10;
-const calm = 60_000;
-const settled = 10_000;
-
 /** Counts the tries of one stream. */
 export class Backoff {
   readonly #clock: Clock;
@@ -36,6 +28,7 @@ export class Backoff {
 
   /** A real event came: a stream that has been open for a while works. One event each and an end is no peace. */
   reset(): void {
+    const settled = 10_000;
     if (this.#clock.monotonic() - this.#openedAt >= settled) this.#tries = 0;
   }
 
@@ -45,6 +38,12 @@ export class Backoff {
    * @returns False when it has been tried often enough.
    */
   again(reason: McpError | undefined, open: () => void): boolean {
+    const first = 1_000;
+    const factor = 1.6;
+    const longest = 120_000;
+    const jitter = 0.2;
+    const mostTries = 10;
+    const calm = 60_000;
     if (this.#clock.monotonic() - this.#openedAt >= calm) this.#tries = 0;
     this.#openedAt = Infinity;
     if (this.#tries >= mostTries) return false;

@@ -12,9 +12,6 @@ import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { McpError } from "../../protocol/errors.ts";
 import type { LegacyListening, LegacyListenParts, ListenSink, StreamHost } from "./seam.ts";
 
-/** How long the head of the stream is waited for, in milliseconds. */
-const headWait = 500;
-
 interface Listener {
   filter: ListenFilter;
   sink: ListenSink;
@@ -100,6 +97,7 @@ export class LegacyStream implements LegacyListening {
 
   /** Opens the stream and tells whether there is one. A server that holds its head back is not waited for. */
   #open(again: boolean): Promise<boolean> {
+    const headWait = 500;
     if (this.#stopped) return Promise.resolve(false);
     this.#backoff.stop();
     this.#close?.();

@@ -29,8 +29,6 @@ export interface Expiring extends Waiting {
   end(reason: McpError): void;
 }
 
-const slice = 1_000;
-
 /**
  * One timer for all deadlines of a session. It wakes at most once a second while something waits, and keeps no process
  * alive for longer than that second once nothing does.
@@ -84,6 +82,7 @@ export class Deadlines {
 
   /** For what ends before it would wake. What has no end has no timer either. */
   protected arm({ expiresAt }: Expiring, now: number): void {
+    const slice = 1_000;
     this.#stop?.();
     this.#wakesAt = Math.min(expiresAt, now + slice);
     this.#stop = this.clock.schedule(() => this.#wake(), this.#wakesAt - now);

@@ -19,8 +19,6 @@ import type { ServerInfo } from "./request.ts";
 import type { Session, SessionParts } from "./session.ts";
 
 const revisionKey = metaPrefix + "protocolVersion";
-const firstStatePause = 50;
-const longestStatePause = 250;
 
 /** Speaks 2026-07-28 over any transport. */
 export class ModernSession extends Caller {
@@ -68,6 +66,8 @@ export class ModernSession extends Caller {
   }
 
   async #nextRound(result: JsonObject, call: Call): Promise<JsonObject> {
+    const firstPause = 50;
+    const longestPause = 250;
     const { inputs, limits, transport } = this.parts;
     const { request, round } = call;
     checkLimit("inputRounds", limits.inputRounds, round, { delivery: "answered" });
@@ -78,7 +78,7 @@ export class ModernSession extends Caller {
       // A round that only hands a state over is paced.
       : wait(
         new Promise((resolve) => {
-          this.clock.schedule(resolve, Math.min(firstStatePause * round, longestStatePause));
+          this.clock.schedule(resolve, Math.min(firstPause * round, longestPause));
         }),
       );
     if (!input) throw invalid(request.method, "it asks for input");
