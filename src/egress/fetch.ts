@@ -58,8 +58,8 @@ function networkError(cause: unknown, url: string, { signal }: RequestInit): unk
   const server = `"${urlWithoutQuery(url)}"`;
   for (let error = cause; error instanceof Error; error = error.cause) {
     const code = String((error as { code?: unknown }).code);
-    const untrusted = certificate.test(code);
-    if (untrusted || noConnection.test(code)) {
+    const untrusted = /^(?!.*ALERT).*(CERT|VERIFY)/.test(code);
+    if (untrusted || /REFUSED|NOTFOUND|AI_AGAIN|UNREACH|OpenSocket|CONNECT_T/i.test(code)) {
       const check = untrusted ? "its certificate is not trusted" : "check the address, and that the server runs";
       return new ConnectError(`Cannot connect to ${server} (${code}): ${check}`, { cause, retryable: !untrusted });
     }
@@ -69,6 +69,3 @@ function networkError(cause: unknown, url: string, { signal }: RequestInit): unk
   const hint = blocked ? ": check the address, and that the server allows CORS" : "";
   return new ConnectionClosedError(`The connection to ${server} broke${hint}`, { cause, retryable: true, blocked });
 }
-
-const noConnection = /REFUSED|NOTFOUND|AI_AGAIN|UNREACH|OpenSocket|CONNECT_T/i;
-const certificate = /^(?!.*ALERT).*(CERT|VERIFY)/;

@@ -24,8 +24,6 @@ import { asMcpError, errorText, statusError, withoutSecrets } from "./failure.ts
 import { longestRetry, SseParser } from "./sse.ts";
 import type { Exchange, SendOptions } from "./transport.ts";
 
-/** An event id that can be sent back as a header; with another one a stream cannot be resumed. */
-const headerSafe = /^[ -~]{1,1024}$/;
 const json = "application/json";
 /** The type of a reply that is a stream of events. */
 export const eventStream = "text/event-stream";
@@ -200,8 +198,10 @@ export class HttpReply {
     for (let left = 0;; left--) {
       ({ retryAfter = retryAfter } = stream);
       const { lastEventId = "" } = stream;
+      // An id that can be sent back as a header: with another one a stream cannot be resumed.
+      const isSafe = /^[ -~]{1,1024}$/.test(lastEventId);
       // A new id means that the server wants to be polled again, twice; without a message in between it is polled ever more seldom.
-      if (this.#eventId !== lastEventId && headerSafe.test(lastEventId)) {
+      if (this.#eventId !== lastEventId && isSafe) {
         this.#eventId = lastEventId;
         left = 2;
       }
