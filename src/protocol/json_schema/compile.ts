@@ -32,17 +32,8 @@ const NOT_UNDERSTOOD: Omit<Rule, "keyword"> = {
   words: "",
 };
 
-/**
- * Makes a schema ready.
- *
- * @returns The node of its root.
- * @throws {TypeError} When it is too large, no schema, of an unknown dialect, or has a reference that leads nowhere.
- */
-export function compileSchema(schema: unknown, options: CompileOptions): SchemaNode {
-  return new Compiler(options).compile(schema);
-}
-
-class Compiler {
+/** Makes one schema ready. */
+export class Compiler {
   readonly #options: CompileOptions;
   readonly #resources: Map<string, Resource> = new Map();
   readonly #nodes: Map<unknown, SchemaNode> = new Map();
@@ -57,6 +48,12 @@ class Compiler {
     this.#subschemas = options.subschemas;
   }
 
+  /**
+   * Makes it ready.
+   *
+   * @returns The node of its root.
+   * @throws {TypeError} When it is too large, no schema, of an unknown dialect, or has a reference that leads nowhere.
+   */
   compile(document: unknown): SchemaNode {
     // The URI of what has no absolute one.
     const root = this.#add(document, "schema:///", true);
@@ -109,7 +106,7 @@ class Compiler {
 
   #resource(root: unknown, uri: string, outer?: Resource): Resource {
     const dialect = this.#options.findDialect(isObject(root) ? root.$schema : undefined, outer);
-    const resource = { year: dialect.year, knows: dialect.knows, uri, anchors: new Map() };
+    const resource = { ...dialect, uri, anchors: new Map() };
     if (!this.#resources.has(uri)) this.#resources.set(uri, resource);
     return resource;
   }

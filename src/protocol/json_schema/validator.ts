@@ -6,7 +6,7 @@
 import type { JsonSchema } from "../types.ts";
 import type { SchemaValidator } from "../validation.ts";
 import { STATES } from "./budget.ts";
-import { compileSchema } from "./compile.ts";
+import { Compiler } from "./compile.ts";
 import { type DialectName, type FindDialect, findStandard } from "./dialect.ts";
 import { evaluate } from "./evaluate.ts";
 import type { FormatChecks, Patterns } from "./node.ts";
@@ -70,7 +70,7 @@ export function createPlainValidator(): SchemaValidator {
 function validatorWith(findDialect: FindDialect, options?: SchemaValidatorOptions): SchemaValidator {
   const settings = { ...DEFAULTS, ...options, findDialect };
   return (schema) => {
-    const root = compileSchema(schema, settings);
+    const root = new Compiler(settings).compile(schema);
     const patterns: Patterns = { states: STATES, classes: new Map(), known: new Map() };
     return (value) => evaluate(root, value, settings, patterns);
   };
