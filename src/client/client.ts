@@ -67,7 +67,8 @@ export class Client extends CoreClient {
   readonly #subscriptions = new Set<Subscription>();
   #tools = new Map<unknown, Tool>();
   #known: Verdict | undefined;
-  #doubtful: boolean | undefined;
+  /** What is known, as long as no result has borne it out. */
+  #doubtful: Verdict | undefined;
   #tasks: TaskRunner | undefined;
   #logLevel: LoggingLevel | undefined;
 
@@ -85,7 +86,7 @@ export class Client extends CoreClient {
     this.#outputs = new Outputs(options.validator);
     this.#keepAlive = new KeepAlive(this.clock, options.keepAlive, () => this.ping());
     this.#cache = options.cache === false ? undefined : options.features?.cache?.(this.clock);
-    this.#doubtful = !!(this.#known = options.verdict);
+    this.#doubtful = this.#known = options.verdict;
     this.#logLevel = options.logLevel;
   }
 
@@ -280,7 +281,7 @@ export class Client extends CoreClient {
 
   /** Takes over what another client knew. Called by `connect(snapshot)`. */
   restore({ verdict, logLevel, tools }: Snapshot): void {
-    this.#doubtful = !!(this.#known = verdict);
+    this.#doubtful = this.#known = verdict;
     this.#logLevel = logLevel ?? this.#logLevel;
     this.#remember(takeTools({ tools }, this.parts, true, verdict?.era), true);
     // Over HTTP a session without an id has no state at the server; on a pipe there is always a handshake.
@@ -327,7 +328,7 @@ export class Client extends CoreClient {
     }
     const tool = isCall && this.#tools.get(request.params.name);
     if (tool && tool.outputSchema) this.#outputs.check(tool, result);
-    this.#doubtful = false;
+    this.#doubtful = undefined;
   }
 
   /** Drops what is out of date. */
@@ -339,7 +340,7 @@ export class Client extends CoreClient {
   override async opened(session: Session): Promise<void> {
     const level = this.#logLevel;
     this.#known = { ...this.#known, ...verdictOf(session, this.clock.now()) };
-    if (session.era === "legacy") this.#doubtful = false;
+    if (session.era === "legacy") this.#doubtful = undefined;
     if (level && !sayLevel(session, level) && session.info.capabilities.logging) {
       await session.request({ method: "logging/setLevel", params: { level }, options: {} }).catch(() => {});
     }

@@ -12,6 +12,7 @@ import type { Resolve } from "../ports.ts";
 import { createLegacySseChannel } from "../transport/legacy_sse.ts";
 import { createStdioChannel } from "../transport/stdio.ts";
 import { createWebSocketChannel } from "../transport/websocket.ts";
+import type { WebSocketOptions } from "../transport/websocket.ts";
 import { connectTarget } from "./targets.ts";
 import type { ConnectOptions, Target } from "./targets.ts";
 
@@ -59,9 +60,9 @@ export function webFilled(options: ConnectOptions): ConnectOptions {
     ...options,
     features: { ...allFeatures, ...options.features },
     bindings: {
-      webSocket: (url, { openWebSocket, ...rest }) => {
-        if (!openWebSocket) throw new TypeError('Cannot open a WebSocket: pass "openWebSocket"');
-        return new ChannelTransport(() => createWebSocketChannel(url, { ...rest, openWebSocket }), rest);
+      webSocket: (url, rest) => {
+        if (!rest.openWebSocket) throw new TypeError('Cannot open a WebSocket: pass "openWebSocket"');
+        return new ChannelTransport(() => createWebSocketChannel(url, rest as WebSocketOptions), rest);
       },
       legacySse: (url, rest) => new ChannelTransport(() => createLegacySseChannel(url, rest), rest),
       ...options.bindings,

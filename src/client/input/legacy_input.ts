@@ -36,7 +36,7 @@ export class LegacyServerRequests implements LegacyInput {
     if (this.#working.has(request.id)) return;
     const controller = new AbortController();
     // A handler that goes on when nobody wants its answer any more is not waited for.
-    const unwanted = new Promise<void>((resolve) => controller.signal.addEventListener("abort", () => resolve()));
+    const unwanted = new Promise((resolve) => controller.signal.addEventListener("abort", resolve));
     // Meanwhile the server waits for us: no idle time runs out, and it starts over afterwards.
     const session = this.#session;
     session.held++;

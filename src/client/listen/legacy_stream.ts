@@ -84,7 +84,7 @@ export class LegacyStream implements LegacyListening {
     for (const listener of this.#listeners) {
       if (uri && !listener.filter.resourceUris?.includes(uri)) continue;
       this.#drop(listener);
-      listener.sink.end(reason, false);
+      listener.sink.end(reason);
     }
   }
 
@@ -162,7 +162,7 @@ export class LegacyStream implements LegacyListening {
       sink.open({ tools, prompts, resources, resourceUris: watched });
     } catch (error) {
       this.#drop(listener);
-      sink.end(error as McpError, false);
+      sink.end(error as McpError);
     }
   }
 

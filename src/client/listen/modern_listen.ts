@@ -35,7 +35,7 @@ export function modernListen(session: ModernHost, filter: ListenFilter, sink: Li
   };
   const params = { notifications: filterToWire(filter) };
   const call = session.start({ method: "subscriptions/listen", params, options: {} }, { take });
-  call.result.then(() => sink.end(undefined, true), (reason) => sink.end(reason, false));
+  call.result.then(() => sink.end(undefined, true), (reason) => sink.end(reason));
   return () => call.abort(new ConnectionClosedError("The subscription was closed"));
 }
 

@@ -18,7 +18,7 @@ export interface ListenSink {
   open(honoured: ListenFilter): void;
   change(change: Change): void;
   /** It has ended; `graceful` when the server said so. */
-  end(reason: McpError | undefined, graceful: boolean): void;
+  end(reason: McpError | undefined, graceful?: boolean): void;
 }
 
 /** What a subscription is made of. */

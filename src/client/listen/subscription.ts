@@ -17,13 +17,10 @@ import { Backoff } from "./backoff.ts";
 import { lists } from "./change.ts";
 import type { ListenSink, Subscription, SubscriptionParts } from "./seam.ts";
 
-/** How it ended: by a failure, or not. */
+/** How it ended: by a failure, where there is a reason; else it was closed. */
 interface Over {
-  readonly failed: boolean;
   readonly reason?: unknown;
 }
-
-const closed: Over = { failed: false };
 
 /**
  * Changes at a server, in the order they came. The same change twice in a row is told once. When the stream breaks it is
@@ -77,7 +74,7 @@ export class ChangeSubscription implements Subscription {
     }
     const over = this.#over;
     if (over) {
-      this.#over = closed;
+      this.#over = {};
       return ending(over);
     }
     return this.#next ??= new Promise((resolve) => this.#waiting = resolve);
@@ -86,12 +83,12 @@ export class ChangeSubscription implements Subscription {
   /** Ends it, as `break` in a loop does. */
   return(): Promise<IteratorResult<Change>> {
     this.close();
-    return ending(closed);
+    return ending({});
   }
 
   /** Ends it. Idempotent. */
   close(): void {
-    this.#finish(closed);
+    this.#finish({});
   }
 
   [Symbol.asyncIterator](): this {
@@ -105,7 +102,7 @@ export class ChangeSubscription implements Subscription {
 
   /** The signal's listener. */
   handleEvent(): void {
-    this.#finish({ failed: true, reason: this.#signal?.reason });
+    this.#finish({ reason: this.#signal?.reason });
   }
 
   async #open(): Promise<void> {
@@ -121,7 +118,7 @@ export class ChangeSubscription implements Subscription {
       if (current()) this.#close = close;
       else close();
     } catch (error) {
-      if (current()) this.#ended(error, false);
+      sink.end(error as McpError);
     }
   }
 
@@ -142,11 +139,11 @@ export class ChangeSubscription implements Subscription {
     this.#tell();
   }
 
-  #ended(reason: unknown, graceful: boolean): void {
+  #ended(reason: unknown, graceful?: boolean): void {
     this.#close = undefined;
-    if (graceful) return this.#finish(closed);
+    if (graceful) return this.close();
     const again = mayComeBack(reason) && this.#backoff.again(reason as McpError, () => void this.#open());
-    if (!again) this.#finish({ failed: true, reason });
+    if (!again) this.#finish({ reason });
     try {
       this.#parts.broke?.(reason);
     } catch {
@@ -174,8 +171,8 @@ export class ChangeSubscription implements Subscription {
   }
 }
 
-function ending({ failed, reason }: Over): Promise<IteratorResult<Change>> {
-  return failed ? Promise.reject(reason) : Promise.resolve({ done: true, value: undefined });
+function ending(over: Over): Promise<IteratorResult<Change>> {
+  return "reason" in over ? Promise.reject(over.reason) : Promise.resolve({ done: true, value: undefined });
 }
 
 function missed(filter: ListenFilter): Change[] {

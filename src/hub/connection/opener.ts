@@ -77,8 +77,8 @@ export class Opener {
 
   /** The sign-in that a person is at. */
   underWay(): Promise<unknown> | undefined {
-    const { config } = this.#parts;
-    return "url" in config ? this.#auth?.underWay?.(String(config.url)) : undefined;
+    const { url } = this.#parts.config as Partial<Record<"url", unknown>>;
+    return this.#auth?.underWay?.(String(url));
   }
 
   /** One that comes too late is closed again. */
