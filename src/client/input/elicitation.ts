@@ -6,15 +6,9 @@
 import { excerpt } from "../../protocol/excerpt.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
-import type { ClientCapabilities, ElicitRequest } from "../../protocol/types.ts";
+import type { ElicitRequest } from "../../protocol/types.ts";
 import type { SchemaValidator, Validation } from "../../protocol/validation.ts";
 import type { HandlerContext, Handlers } from "./seam.ts";
-
-/** What is declared: the modes that have a handler. */
-export function elicitationCapability(handlers: Handlers): ClientCapabilities["elicitation"] {
-  if (!handlers.elicitation && !handlers.elicitationUrl) return undefined;
-  return { ...(handlers.elicitation && { form: {} }), ...(handlers.elicitationUrl && { url: {} }) };
-}
 
 /** The handler for this request's mode, made ready; undefined when there is none. A missing mode means `form`. */
 export function answerElicitation(

@@ -16,7 +16,7 @@ import { inputRequest as asking } from "../../protocol/shapes/inputs.ts";
 import type { ClientCapabilities, InputRequest, LogMessage } from "../../protocol/types.ts";
 import type { SchemaValidator } from "../../protocol/validation.ts";
 import type { Logger } from "../../ports.ts";
-import { answerElicitation, elicitationCapability } from "./elicitation.ts";
+import { answerElicitation } from "./elicitation.ts";
 import { LegacyServerRequests } from "./legacy_input.ts";
 import { answerRoots } from "./roots.ts";
 import { answerSampling } from "./sampling.ts";
@@ -49,9 +49,11 @@ export class Inputs implements InputAnswers {
     this.handlers = handlers;
     this.#validator = validator;
     this.logger = logger;
-    const elicitation = elicitationCapability(handlers);
+    const { elicitation, elicitationUrl } = handlers;
     this.capabilities = {
-      ...(elicitation && { elicitation }),
+      ...((elicitation || elicitationUrl) && {
+        elicitation: { ...(elicitation && { form: {} }), ...(elicitationUrl && { url: {} }) },
+      }),
       ...(handlers.sampling && { sampling: handlers.samplingTools ? { tools: {} } : {} }),
       ...(handlers.roots && { roots: { listChanged: true } }),
       ...capabilities,

@@ -56,7 +56,7 @@ export class LegacyServerRequests implements LegacyInput {
     try {
       await attend(wait, (signal) => {
         const context = { server, signal };
-        return answerUrls(error, { inputs: this.#inputs, notices: this.#notices, context }) ?? Promise.reject(error);
+        return answerUrls(error, { inputs: this.#inputs, notices: this.#notices, context });
       });
     } catch (reason) {
       // The server need not tell that its user is done: then its own answer stands, and the caller may try again.

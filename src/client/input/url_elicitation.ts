@@ -12,16 +12,6 @@ import type { HandlerContext, InputAnswers } from "./seam.ts";
 /** Who waits for which completion notice. Unknown ids are ignored. */
 export type UrlNotices = Map<unknown, () => void>;
 
-/**
- * Takes the user through the URLs that the error names. Undefined when there is no handler for them or nothing to visit;
- * otherwise resolves when the server has told that all are done, and rejects with the error when the user declines.
- */
-export function answerUrls(error: UrlElicitationRequiredError, parts: UrlParts): Promise<undefined> | undefined {
-  const data = isObject(error.data) ? error.data.elicitations : undefined;
-  const wanted = Array.isArray(data) ? data.filter(isNamed) : [];
-  return parts.inputs.handlers.elicitationUrl && wanted.length > 0 ? visit(wanted, error, parts) : undefined;
-}
-
 /** What answers, whom to wait for, and who asks. */
 export interface UrlParts {
   inputs: InputAnswers;
@@ -35,11 +25,17 @@ function isNamed(item: unknown): item is NamedElicitation {
   return isObject(item) && typeof item.elicitationId === "string";
 }
 
-async function visit(
-  wanted: NamedElicitation[],
+/**
+ * Takes the user through the URLs that the error names. Resolves when the server has told that all are done, and rejects with
+ * the error when there is no handler for them or nothing to visit, and when the user declines.
+ */
+export async function answerUrls(
   error: UrlElicitationRequiredError,
   { inputs, notices, context }: UrlParts,
-): Promise<undefined> {
+): Promise<void> {
+  const data = isObject(error.data) ? error.data.elicitations : undefined;
+  const wanted = Array.isArray(data) ? data.filter(isNamed) : [];
+  if (!inputs.handlers.elicitationUrl || !wanted.length) throw error;
   const done = wanted.map(({ elicitationId }) => new Promise<void>((resolve) => notices.set(elicitationId, resolve)));
   try {
     for (const elicitation of wanted) {
