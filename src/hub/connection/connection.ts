@@ -232,7 +232,12 @@ export class Connection {
       const opening = this.#opener.open(this.#client, this.known, controller.signal);
       const client = await unlessAborted(opening, controller.signal);
       signal.throwIfAborted();
-      this.#opened(client);
+      this.#client = client;
+      const { isDoubtful } = this.#breaker;
+      if (!isDoubtful && !this.#isBrief) this.#breaker.worked();
+      // After a pause one call decides.
+      this.#limiter.resume(isDoubtful);
+      this.#isThere(client);
     } catch (error) {
       if (!signal.aborted) this.#failed(error);
     } finally {
@@ -241,15 +246,6 @@ export class Connection {
       stop();
       signal.removeEventListener("abort", abort);
     }
-  }
-
-  #opened(client: Client): void {
-    this.#client = client;
-    const { isDoubtful } = this.#breaker;
-    if (!isDoubtful && !this.#isBrief) this.#breaker.worked();
-    // After a pause one call decides.
-    this.#limiter.resume(isDoubtful);
-    this.#isThere(client);
   }
 
   #isThere(client: Client): void {

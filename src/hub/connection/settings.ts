@@ -65,13 +65,14 @@ export function argumentsOf({ name, config, shared, known, ...reach }: Reach): C
 /** Handlers that are told the name which the server has in the hub. */
 function named(server: string, handlers: Handlers = {}, log: Reach["log"]): Handlers {
   const { elicitation, elicitationUrl, sampling, roots, log: ownLog } = handlers;
-  const as = (context: HandlerContext): HandlerContext => ({ ...context, server });
+  const told = <Request, Answer>(handler: ((request: Request, context: HandlerContext) => Answer) | undefined) =>
+    handler && ((request: Request, context: HandlerContext) => handler(request, { ...context, server }));
   return {
     ...handlers,
-    elicitation: elicitation && ((request, context) => elicitation(request, as(context))),
-    elicitationUrl: elicitationUrl && ((request, context) => elicitationUrl(request, as(context))),
-    sampling: sampling && ((request, context) => sampling(request, as(context))),
-    roots: typeof roots === "function" ? (context) => roots(as(context)) : roots,
+    elicitation: told(elicitation),
+    elicitationUrl: told(elicitationUrl),
+    sampling: told(sampling),
+    roots: typeof roots === "function" ? (context) => roots({ ...context, server }) : roots,
     log: (message) => {
       log(message.level, message.data);
       ownLog?.(message, { server });
