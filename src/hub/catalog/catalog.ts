@@ -98,7 +98,6 @@ interface Owner {
 /** The view itself; who makes one sees to it that no two servers have one name. */
 export class View implements CatalogView {
   readonly servers: readonly CatalogServer[];
-  readonly #named: ReadonlyMap<string, CatalogServer>;
   /** That of the view that this one was made from, until there is an own one. */
   #before: Index | undefined;
   #index: Index | undefined;
@@ -109,7 +108,6 @@ export class View implements CatalogView {
 
   constructor(servers: readonly CatalogServer[], before?: Index) {
     this.servers = [...servers];
-    this.#named = new Map(servers.map((server) => [server.name, server]));
     this.#before = before;
   }
 
@@ -130,7 +128,7 @@ export class View implements CatalogView {
   }
 
   server(name: string): CatalogServer | undefined {
-    return this.#named.get(name);
+    return this.servers.find((server) => server.name === name);
   }
 
   findTool(name: QualifiedName): CatalogTool | undefined {
@@ -158,7 +156,7 @@ export class View implements CatalogView {
   }
 
   without(name: string): View {
-    if (!this.#named.has(name)) return this;
+    if (!this.server(name)) return this;
     return new View(this.servers.filter((server) => server.name !== name), this.#index ?? this.#before);
   }
 
