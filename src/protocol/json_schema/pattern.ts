@@ -175,8 +175,8 @@ export class Pattern {
     const part = this.#choice();
     check(this.#take(/\)/y));
     if (!look) return part;
-    const back = look[1] ? 0 : 1;
-    const holds = look[2] === "=" ? 1 : 0;
+    const back = Number(!look[1]);
+    const holds = Number(look[2] === "=");
     const index = this.#looks.push([part(this.#state(), back), back]) - 1;
     return (next) => this.#state((_, at, __, tables) => tables[index]?.[at] === holds, next);
   }
