@@ -13,10 +13,9 @@ import type { HandlerContext, Handlers } from "./seam.ts";
 /** The handler for this request's mode, made ready; undefined when there is none. A missing mode means `form`. */
 export function answerElicitation(
   handlers: Handlers,
-  params: JsonObject,
+  request: ElicitRequest,
   validator: SchemaValidator | undefined,
 ): ((context: HandlerContext) => Promise<JsonObject>) | undefined {
-  const request = params as ElicitRequest;
   const mode = request.mode ?? "form";
   const handler = mode === "form" ? handlers.elicitation : mode === "url" ? handlers.elicitationUrl : undefined;
   return handler && (async (context) => {

@@ -147,7 +147,7 @@ export class Inputs implements InputAnswers {
   }
 
   #answerer(method: string, params: JsonObject): ((context: HandlerContext) => Promise<JsonObject>) | undefined {
-    return kinds.get(method)?.[1](this.handlers, params, this.#validator);
+    return kinds.get(method)?.[1](this.handlers, params as never, this.#validator);
   }
 
   #declared(method: string): unknown {
@@ -163,7 +163,7 @@ const kinds: ReadonlyMap<
     "elicitation" | "sampling" | "roots",
     (
       handlers: Handlers,
-      params: JsonObject,
+      params: never,
       validator: SchemaValidator | undefined,
     ) => ((context: HandlerContext) => Promise<JsonObject>) | undefined,
   ]

@@ -12,10 +12,9 @@ import type { HandlerContext, Handlers } from "./seam.ts";
 /** The handler for this request, made ready; undefined when there is none. */
 export function answerSampling(
   handlers: Handlers,
-  params: JsonObject,
+  request: CreateMessageRequest,
 ): ((context: HandlerContext) => Promise<JsonObject>) | undefined {
   const { sampling, samplingTools } = handlers;
-  const request = params as unknown as CreateMessageRequest;
   return sampling && (async (context) => {
     if (!samplingTools && (request.tools || request.toolChoice)) {
       throw new InvalidParamsError('"sampling.tools" was not declared');
