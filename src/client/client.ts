@@ -173,7 +173,7 @@ export class Client extends CoreClient {
    * @param filter What to hear of; nothing is on unless asked for.
    */
   listen(filter: ListenFilter, options: { signal?: AbortSignal | undefined } = {}): Subscription {
-    const feature = this.#options.features?.listen;
+    const { listen: feature } = this.parts;
     if (!feature) throw new TypeError('Cannot listen without "features.listen"');
     const subscription = feature.subscribe(
       {

@@ -75,6 +75,8 @@ export class CoreClient implements AsyncDisposable {
     const inputs = features.inputs?.(options);
     const mirror = features.mirror?.();
     this.parts = {
+      // Those that sessions and lists look at by themselves; two are made ready below.
+      ...features,
       transport,
       clock,
       random,
@@ -83,10 +85,8 @@ export class CoreClient implements AsyncDisposable {
       clientInfo,
       capabilities: inputs?.capabilities ?? capabilities,
       inputs,
-      listening: features.listen,
       stream,
       mirror,
-      lists: features.lists,
       client: () => this,
     };
     this.#retries = new Retries(this.parts, options.retry);

@@ -26,7 +26,7 @@ export class LegacySession extends Caller {
   constructor(parts: SessionParts) {
     super(parts);
     this.input = parts.inputs?.legacy(this);
-    this.stream = parts.listening?.legacy(this);
+    this.stream = parts.listen?.legacy(this);
   }
 
   /**
@@ -79,12 +79,11 @@ export class LegacySession extends Caller {
 
   protected requested(request: JsonRpcRequest, call?: Call): void {
     const { id, method } = request;
-    if (method !== "ping" && this.input) {
-      return void this.input.requested(request, call);
+    let body: JsonObject = { result: {} };
+    if (method !== "ping") {
+      if (this.input) return void this.input.requested(request, call);
+      body = { error: { code: -32601, message: `"${method}" is not supported` } };
     }
-    const body = method === "ping"
-      ? { result: {} }
-      : { error: { code: -32601, message: `"${method}" is not supported` } };
     this.parts.transport.send({ jsonrpc: "2.0", id, ...body }, undefined, this.dress());
   }
 

@@ -47,13 +47,13 @@ export interface SessionParts {
   readonly capabilities: ClientCapabilities;
   /** What answers the server's requests, where that feature is there. */
   readonly inputs: InputAnswers | undefined;
-  readonly listening: ListenFeature | undefined;
+  readonly listen?: ListenFeature | undefined;
   /** Legacy HTTP: whether the GET stream is opened as soon as there are handlers that may hear something on it. */
   readonly stream: boolean | undefined;
   /** Mirrors arguments as headers, where that feature is there. */
   readonly mirror: Mirror | undefined;
   /** Lists tools, where that feature is there. */
-  readonly lists: ListFeature | undefined;
+  readonly lists?: ListFeature | undefined;
   /** Whose session it is; a function, so that a client can be written as JSON. */
   client(): SessionClient;
 }
