@@ -24,7 +24,7 @@ import { Limiter } from "./limiter.ts";
 import { passes } from "./listing.ts";
 import { Opener } from "./opener.ts";
 import { isPipe } from "./settings.ts";
-import { nextState } from "./state.ts";
+import { states } from "./state.ts";
 import type { StateEvent } from "./state.ts";
 import { afterRefusal, calm, defaultTimeout, grace } from "./times.ts";
 import { Watch } from "./watch.ts";
@@ -90,7 +90,7 @@ export class Connection {
       keeps,
       breaker: this.#breaker,
       failed: (error) => this.#note(error),
-      broke: (error) => this.#broke(error, undefined),
+      broke: (error) => this.#broke(error),
       emit: (event) => host.emit({ ...event, server: name }),
       known: () => this.known,
       // What was listed when it was closed belongs to nobody: another one may have its name by now.
@@ -156,9 +156,8 @@ export class Connection {
     const given = this.#limiter.take() ? options : await this.#wait(options);
     const { turn } = this.#breaker;
     try {
-      const client = this.#client;
-      if (!client) throw this.#unavailable();
-      const value = await work(client, given);
+      // Places are given only once there is one.
+      const value = await work(this.#client as Client, given);
       this.#worked();
       return value;
     } catch (error) {
@@ -237,7 +236,7 @@ export class Connection {
       if (!isDoubtful && !this.#isBrief) this.#breaker.worked();
       // After a pause one call decides.
       this.#limiter.resume(isDoubtful);
-      this.#isThere(client);
+      this.#isThere();
     } catch (error) {
       if (!signal.aborted) this.#failed(error);
     } finally {
@@ -248,12 +247,12 @@ export class Connection {
     }
   }
 
-  #isThere(client: Client): void {
+  #isThere(): void {
     this.#connectedAt = this.#host.clock.monotonic();
     this.#authorizationUrl = undefined;
     this.#attempts = 0;
     this.#go("opened");
-    if (this.#host.listen) this.#watch.start(client, this.#isPipe);
+    if (this.#host.listen) this.#watch.start(this.#client as Client, this.#isPipe);
   }
 
   /** An attempt failed. */
@@ -302,7 +301,7 @@ export class Connection {
     this.#tries = 0;
     this.#isBrief = false;
     this.#breaker.worked();
-    if (this.#state === "connecting" && this.#client) this.#isThere(this.#client);
+    if (this.#state === "connecting") this.#isThere();
     if (this.#limiter.narrow && this.#state === "connected") this.#limiter.resume();
   }
 
@@ -311,7 +310,7 @@ export class Connection {
    *
    * @param turn That of the breaker when the call began.
    */
-  #broke(error: unknown, turn: number | undefined): void {
+  #broke(error: unknown, turn?: number): void {
     if (!(error instanceof McpError) || !this.#isInUse) return;
     const cause = origin(error);
     if (error instanceof AuthorizationRequiredError) this.#authorize(error);
@@ -341,7 +340,7 @@ export class Connection {
 
   #go(event: StateEvent): void {
     const from = this.#state;
-    const to = this.#state = nextState(from, event);
+    const to = this.#state = states[from][event] ?? from;
     if (from !== to) this.#host.emit({ type: "state", server: this.name, from, to });
   }
 

@@ -5,27 +5,26 @@
  */
 import type { Client } from "../../client/client.ts";
 import { MethodNotFoundError } from "../../protocol/errors.ts";
+import type { Clock } from "../../ports.ts";
 import type { Tool } from "../../protocol/types.ts";
 import type { CatalogPart, CatalogServer, ToolFilter } from "../seam.ts";
 
 /** All parts of a catalog. */
 export const allParts: readonly CatalogPart[] = ["tools", "resources", "templates", "prompts"];
 
-/** How a server is listed. */
-export interface ListingOptions {
-  /** Milliseconds that each list may take. */
-  readonly timeout: number;
+/** What a server is listed with. */
+export interface ListingParts {
+  readonly clock: Clock;
   /** Whether a tool belongs into the catalog. */
-  readonly keeps: (tool: Tool) => boolean;
+  keeps(tool: Tool): boolean;
   /** Hears of lists that failed: what was known of them stays. */
-  readonly failed: (error: unknown) => void;
-  /** When it is, in milliseconds since 1970. */
-  readonly now: number;
+  failed(error: unknown): void;
 }
 
 /**
  * Lists parts of what a server has.
  *
+ * @param timeout Milliseconds that each list may take.
  * @returns What is known now.
  * @throws {McpError} When the tools cannot be listed, and that is not the server's own word.
  */
@@ -33,8 +32,10 @@ export async function list(
   client: Client,
   known: CatalogServer,
   parts: Iterable<CatalogPart>,
-  { timeout, keeps, failed, now }: ListingOptions,
+  timeout: number,
+  { clock, keeps, failed }: ListingParts,
 ): Promise<CatalogServer> {
+  const listedAt = clock.now();
   const { capabilities = {}, instructions } = client.info ?? {};
   const lists = {
     tools: async () => ({ tools: (await client.listTools({ timeout })).tools.filter(keeps) }),
@@ -53,7 +54,7 @@ export async function list(
       return {};
     }
   }));
-  return Object.assign({}, known, { listedAt: now, capabilities, instructions }, ...listed);
+  return Object.assign({}, known, { listedAt, capabilities, instructions }, ...listed);
 }
 
 /** Whether the name of a tool passes a filter. */

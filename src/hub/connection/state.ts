@@ -24,7 +24,8 @@ import type { ServerState } from "../seam.ts";
  */
 export type StateEvent = "connect" | "opened" | "lost" | "refused" | "authorize" | "close";
 
-const table: Readonly<Record<ServerState, Readonly<Partial<Record<StateEvent, ServerState>>>>> = {
+/** The state after an event; what is not here changes nothing. */
+export const states: Readonly<Record<ServerState, Readonly<Partial<Record<StateEvent, ServerState>>>>> = {
   disconnected: { connect: "connecting" },
   connecting: {
     opened: "connected",
@@ -38,8 +39,3 @@ const table: Readonly<Record<ServerState, Readonly<Partial<Record<StateEvent, Se
   reconnecting: { opened: "connected", refused: "failed", authorize: "authorizing", close: "disconnected" },
   failed: { connect: "connecting", close: "disconnected" },
 };
-
-/** The state after an event. */
-export function nextState(state: ServerState, event: StateEvent): ServerState {
-  return table[state][event] ?? state;
-}

@@ -6,11 +6,10 @@
 import type { Client } from "../../client/client.ts";
 import { lists } from "../../client/listen/change.ts";
 import type { Subscription } from "../../client/listen/seam.ts";
-import type { Clock } from "../../ports.ts";
-import type { Change, ListenFilter, Tool } from "../../protocol/types.ts";
+import type { Change, ListenFilter } from "../../protocol/types.ts";
 import type { CatalogPart, CatalogServer } from "../seam.ts";
 import type { Breaker } from "./breaker.ts";
-import { allParts, list } from "./listing.ts";
+import { allParts, list, type ListingParts } from "./listing.ts";
 import { calm, debounce, firstPause, longestPause } from "./times.ts";
 
 /** What is told of. */
@@ -20,16 +19,11 @@ export interface WatchEvent {
 }
 
 /** What it needs. */
-export interface WatchParts {
-  readonly clock: Clock;
+export interface WatchParts extends ListingParts {
   /** Milliseconds that a list may take. */
   readonly timeout: number;
-  /** Whether a tool belongs into the catalog. */
-  keeps(tool: Tool): boolean;
   /** Says how much the server may be asked. */
   readonly breaker: Breaker;
-  /** Something could not be listed. */
-  failed(error: unknown): void;
   /** The way to the server may be broken. */
   broke(error: unknown): void;
   emit(event: WatchEvent): void;
@@ -104,10 +98,10 @@ export class Watch {
   }
 
   async #list(client: Client, timeout: number, parts: Iterable<CatalogPart>): Promise<void> {
-    const { keeps, failed, known, learned, emit, clock } = this.#parts;
+    const { known, learned, emit, clock } = this.#parts;
     const before = known();
     this.#listedAt = clock.monotonic();
-    const server = await list(client, before, parts, { timeout, keeps, failed, now: clock.now() });
+    const server = await list(client, before, parts, timeout, this.#parts);
     const changed = allParts.filter((part) => JSON.stringify(server[part]) !== JSON.stringify(before[part]));
     learned(server);
     this.#pause = changed.length ? firstPause : Math.min(2 * this.#pause, longestPause);
