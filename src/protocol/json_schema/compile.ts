@@ -8,8 +8,8 @@ import { isObject, isTexts } from "../json_rpc.ts";
 import type { JsonSchema } from "../types.ts";
 import type { FindDialect } from "./dialect.ts";
 import { unknown } from "./evaluate.ts";
-import { KEYWORDS, type Shape } from "./keywords.ts";
-import { LISTED, NAMED, NAMES, ONE, own, refuse, type Resource, type Rule, type SchemaNode, UNUSED } from "./node.ts";
+import { KEYWORDS, type Row, type Shape } from "./keywords.ts";
+import { LISTED, NAMED, NAMES, ONE, own, refuse, type Resource, type SchemaNode, UNUSED } from "./node.ts";
 import { ANY, LATE } from "./types.ts";
 
 /** What a schema is made ready with. */
@@ -25,12 +25,12 @@ export interface CompileOptions {
 
 const ROWS = Object.entries(KEYWORDS);
 
-const NOT_UNDERSTOOD: Omit<Rule, "keyword"> = {
-  types: ANY,
-  check: (run, _, __, ___, ____, keyword) => unknown(run, `the keyword ${keyword} is not understood`),
-  operand: 0,
-  words: "",
-};
+/** In the place of a keyword whose operand is not understood. */
+const NOT_UNDERSTOOD: Row = [
+  ANY,
+  0,
+  (run, _, __, ___, ____, keyword) => unknown(run, `the keyword ${keyword} is not understood`),
+];
 
 /** Makes one schema ready. */
 export class Compiler {
@@ -60,15 +60,13 @@ export class Compiler {
     for (const node of this.#used) {
       const { resource, schema } = node;
       const isAlone = resource.year < 2019 && typeof schema.$ref === "string";
-      for (const [keyword, [types, shape, check, words = ""]] of ROWS) {
+      for (const [keyword, row] of ROWS) {
+        const [, shape] = row;
         const value = schema[keyword];
         if (value === undefined || Number(shape) & UNUSED || isAlone && keyword !== "$ref") continue;
         if (!resource.knows(keyword)) continue;
         const operand = this.#prepare(shape, value, node, keyword);
-        if (operand === undefined) {
-          node.rules.push({ ...NOT_UNDERSTOOD, keyword });
-          continue;
-        }
+        const [types, , check, words = ""] = operand === undefined ? NOT_UNDERSTOOD : row;
         node.operands[keyword] = operand;
         node.types |= types & LATE;
         if (check) node.rules.push({ types, check, operand, words, keyword });

@@ -35,8 +35,8 @@ export function evaluate(node: SchemaNode, value: unknown, limits: Limits, patte
     else if (error instanceof RangeError) unknown(run, "the value nests too deep");
     else if (error !== STOP) throw error;
   }
-  const rest = verdict !== PASS && unchecked.size ? { unchecked: [...unchecked] } : {};
-  return issues.length ? { valid: false, issues, ...rest } : { valid: true, ...rest };
+  const result: Validation = issues.length ? { valid: false, issues } : { valid: true };
+  return verdict !== PASS && unchecked.size ? { ...result, unchecked: [...unchecked] } : result;
 }
 
 /**

@@ -38,7 +38,8 @@ export type Prepare = (
 /** What a keyword holds: schemas (bits), a primitive (its type), or what is made ready by a function. */
 export type Shape = number | string | Prepare;
 
-type Row = readonly [types: number, shape: Shape, check?: Check, words?: string];
+/** The types of values that a keyword looks at, what it holds, its check, and what it asks for. */
+export type Row = readonly [types: number, shape: Shape, check?: Check, words?: string];
 /** What JSON has that can be measured. */
 type Sized = number | string | unknown[] | Members;
 type Members = Record<string, unknown>;
