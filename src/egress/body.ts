@@ -113,13 +113,13 @@ export async function gather(
  *
  * @param isDeno The body is read into one buffer again and again: it is far cheaper there, in time and in memory.
  * @param take Takes a chunk, which is good only until it returns.
- * @param begin Is given what cancels it, which never throws, and gives what is called in the end.
+ * @param begin Is given what cancels it, which never throws, and may give what is called in the end.
  */
 export async function eachChunk(
   { body }: Pick<Response, "body">,
   isDeno: boolean,
   take: (chunk: Uint8Array, cancel: () => void) => void,
-  begin?: (cancel: () => void) => () => void,
+  begin?: (cancel: () => void) => (() => void) | void,
 ): Promise<void> {
   // Most replies are small: the buffer that reads them is too, until one fills it.
   const firstBytes = 4_096;

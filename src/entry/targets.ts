@@ -91,13 +91,12 @@ function reach(
   return { transport, fallback };
 }
 
-/** A host name that is this machine, as `URL` writes it. */
-const loopback = /^(([\w-]+\.)*localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
-
 /** What is sent in plain text can be read on the way, unless there is no way: loopback. */
 function warnOfPlainText(url: string, { logger }: ConnectOptions): void {
   const { protocol = "", hostname = "", host } = readUrl(url) ?? {};
-  if (!logger || !/^(http|ws):$/.test(protocol) || loopback.test(hostname)) return;
+  // This machine, as `URL` writes it.
+  const isHere = /^(([\w-]+\.)*localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+  if (!logger || !/^(http|ws):$/.test(protocol) || isHere) return;
   logger({
     level: "warning",
     message: `"${host}" is reached without encryption: use ${protocol.replace(":", "s:")}`,

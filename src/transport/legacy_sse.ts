@@ -105,10 +105,12 @@ class LegacySseChannel implements Channel {
       } else if (event === "message") receiver.text(data);
     });
     try {
-      await eachChunk(response, false, (chunk) => parser.push(chunk), (cancel) => {
-        this.#signal.addEventListener("abort", cancel);
-        return () => {};
-      });
+      await eachChunk(
+        response,
+        false,
+        (chunk) => parser.push(chunk),
+        (cancel) => this.#signal.addEventListener("abort", cancel),
+      );
       return new ConnectionClosedError(`"${this.label}" ended the stream`, { retryable: true });
     } catch (error) {
       return asMcpError(error);

@@ -46,7 +46,7 @@ export class LegacyStream implements LegacyListening {
     const { inputs, stream = true } = this.#parts;
     const heard = stream && Object.values(inputs?.handlers ?? {}).some(Boolean);
     if (!(heard || this.#opening) || this.#parts.transport.kind !== "http") return;
-    await (this.#opening = this.#open(false));
+    await (this.#opening = this.#open());
   }
 
   /** Adds a listener; its sink hears what its filter asks for. */
@@ -54,7 +54,7 @@ export class LegacyStream implements LegacyListening {
     const listener = { filter, sink, watched: [] };
     this.#listeners.add(listener);
     // A channel needs no stream of its own: its session hears everything from the start.
-    if (this.#parts.transport.kind === "http") this.#opening ??= this.#open(false);
+    if (this.#parts.transport.kind === "http") this.#opening ??= this.#open();
     void this.#subscribe(listener);
     return () => this.#drop(listener);
   }
@@ -96,7 +96,7 @@ export class LegacyStream implements LegacyListening {
   }
 
   /** Opens the stream and tells whether there is one. A server that holds its head back is not waited for. */
-  #open(again: boolean): Promise<boolean> {
+  #open(again?: boolean): Promise<boolean> {
     const headWait = 500;
     if (this.#stopped) return Promise.resolve(false);
     this.#backoff.stop();
