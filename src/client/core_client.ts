@@ -252,14 +252,12 @@ export class CoreClient implements AsyncDisposable {
     const { options } = request;
     const { timeout, timeouts } = options;
     const { clock, timeouts: usual } = this.parts;
-    let stop: (() => void) | undefined;
-    const late = new Promise<never>((_, reject) => {
-      const most = timeouts?.total ?? timeout ?? usual.total;
-      const over = (): void =>
-        reject(new TimeoutError(most === timeout ? "call" : "total", most, { delivery: "not-sent" }));
-      if (endsAt) stop = clock.schedule(over, endsAt - clock.monotonic());
-    });
-    const session = await Promise.race([this.ready(options), late]).finally(stop);
+    const controller = new AbortController();
+    const most = timeouts?.total ?? timeout ?? usual.total;
+    const over = (): void =>
+      controller.abort(new TimeoutError(most === timeout ? "call" : "total", most, { delivery: "not-sent" }));
+    const stop = endsAt ? clock.schedule(over, endsAt - clock.monotonic()) : undefined;
+    const session = await unlessAborted(this.ready(options), controller.signal).finally(stop);
     return session.request({ ...request, options: { ...options, endsAt } });
   }
 
