@@ -21,8 +21,6 @@ type Part = (next: State, back: number) => State;
 /** One character or class, but no quantifier: an escaped one and a plain one are told apart; the host reads all others. */
 const ATOM =
   /(?![*+?]|\{\d+(?:,\d*)?\})(?:\.|\[(?:[^\\\]]|\\.)*\]|\\(?:([^\w])|\d+|[pPu]\{[\w=]+\}|u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w|u\w{4}|x\w\w|c\w|\w)|([^[\\]))/suy;
-/** In a class, what only strict Unicode mode forbids: dashes beside sets, and escapes that need not be. */
-const LENIENT = /(-?)\\(?:([dDwWsS]|[pP]\{[\w=]+\})(-?)|([^\w]))/gu;
 
 /** What is asked of places. */
 const PLACES: Readonly<Record<string, Test>> = {
@@ -210,7 +208,8 @@ function isWord(code: number | undefined): boolean {
 /** Reads a dot, an escape, or a class in brackets; keeps the answers for ASCII. */
 function classOf(atom: string): Test {
   const source = atom.replace(
-    LENIENT,
+    // What only strict Unicode mode forbids: dashes beside sets, and escapes that need not be.
+    /(-?)\\(?:([dDwWsS]|[pP]\{[\w=]+\})(-?)|([^\w]))/gu,
     (_, before: string, set = "", after: string, other: string) =>
       set ? (before && "\\-") + "\\" + set + (after && "\\-") : `${before}\\u{${other.codePointAt(0)?.toString(16)}}`,
   );
