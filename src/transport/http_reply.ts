@@ -24,7 +24,8 @@ import { asMcpError, errorText, statusError, withoutSecrets } from "./failure.ts
 import { longestRetry, SseParser } from "./sse.ts";
 import type { Exchange, SendOptions } from "./transport.ts";
 
-const json = "application/json";
+/** The type of a reply that is one message. */
+export const json = "application/json";
 /** The type of a reply that is a stream of events. */
 export const eventStream = "text/event-stream";
 

@@ -22,7 +22,7 @@ import { asMcpError, statusError } from "./failure.ts";
 import type { Channel, ChannelReceiver } from "./channel.ts";
 import { outlet } from "./http.ts";
 import type { HttpTransportOptions } from "./http.ts";
-import { eventStream, type HttpContext, isOf } from "./http_reply.ts";
+import { eventStream, type HttpContext, isOf, json } from "./http_reply.ts";
 import { SseParser } from "./sse.ts";
 import { startInTime } from "./start.ts";
 
@@ -55,7 +55,7 @@ class LegacySseChannel implements Channel {
 
   open(receiver: ChannelReceiver): Promise<void> {
     return startInTime(this.#controller, this.#clock, this.#options.timeouts, async (signal) => {
-      const response = await this.#send(this.address, { method: "GET" }, { Accept: eventStream });
+      const response = await this.#send(this.address, { Accept: eventStream });
       if (!isOf(response, eventStream)) {
         discard(response);
         throw new ProtocolViolationError(`Cannot connect to "${this.label}": expected events`);
@@ -73,7 +73,7 @@ class LegacySseChannel implements Channel {
 
   async write(messages: readonly string[]): Promise<void> {
     for (const body of messages) {
-      discard(await this.#send(this.#endpoint, { method: "POST", body }, { "Content-Type": "application/json" }));
+      discard(await this.#send(this.#endpoint, { "Content-Type": json }, body));
     }
   }
 
@@ -83,10 +83,11 @@ class LegacySseChannel implements Channel {
   }
 
   /** Sends a request and gives its reply; a status that is no success is thrown. */
-  async #send(target: string, init: RequestInit, headers: Record<string, string>): Promise<Response> {
+  async #send(target: string, own: Record<string, string>, body?: string): Promise<Response> {
     const { fetch, redact } = this.#outlet;
-    init.headers = { ...this.#options.headers, ...headers };
-    init.signal = this.#signal;
+    const method = body ? "POST" : "GET";
+    const headers = { ...this.#options.headers, ...own };
+    const init = { body: body as BodyInit, headers, method, signal: this.#signal };
     const response = await egressFetch(fetch, target, init, redact);
     if (response.ok) return response;
     const error = await statusError(response, { label: this.label, clock: this.#clock, redact });
