@@ -9,8 +9,6 @@ import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { Tool } from "../../protocol/types.ts";
 import type { SchemaValidator, ValidateFunction } from "../../protocol/validation.ts";
 
-const answered: McpErrorOptions = { delivery: "answered" };
-
 /** The checks of one client's tools. */
 export class Outputs {
   readonly #validator: SchemaValidator | undefined;
@@ -45,10 +43,12 @@ export class Outputs {
     const check = this.#checks.get(tool);
     if (!check || isError) return;
     const validation = check(structuredContent);
-    if (structuredContent === undefined) throw mismatch(tool.name, '"structuredContent" is missing', answered);
+    if (structuredContent === undefined) {
+      throw mismatch(tool.name, '"structuredContent" is missing', { delivery: "answered" });
+    }
     if (validation.valid) return;
     const [issue] = validation.issues;
-    throw mismatch(tool.name, `"structuredContent${issue?.path}" ${issue?.message}`, answered);
+    throw mismatch(tool.name, `"structuredContent${issue?.path}" ${issue?.message}`, { delivery: "answered" });
   }
 }
 

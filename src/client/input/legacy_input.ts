@@ -17,8 +17,6 @@ import { attend } from "./seam.ts";
 import type { EndingCall, InputAnswers, LegacyInput, LegacyInputHost, Wait } from "./seam.ts";
 import { answerUrls } from "./url_elicitation.ts";
 
-const relatedTask = metaPrefix + "related-task";
-
 /** The server's requests in work. */
 export class LegacyServerRequests implements LegacyInput {
   readonly #inputs: InputAnswers;
@@ -111,6 +109,6 @@ function refusal(error: unknown): { code: number; message: string } {
 
 /** An answer to a request that belongs to a task says so too (specification 2025-11-25: tasks, Associating). */
 function related({ _meta }: JsonObject, result: JsonObject): JsonObject {
-  const task = isObject(_meta) ? _meta[relatedTask] as JsonObject | undefined : undefined;
-  return task ? { ...result, _meta: { ...result._meta as JsonObject, [relatedTask]: task } } : result;
+  const task = isObject(_meta) ? _meta[metaPrefix + "related-task"] as JsonObject | undefined : undefined;
+  return task ? { ...result, _meta: { ...result._meta as JsonObject, [metaPrefix + "related-task"]: task } } : result;
 }

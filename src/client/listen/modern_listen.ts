@@ -12,8 +12,6 @@ import type { Call } from "../session/call.ts";
 import { changeOf, lists } from "./change.ts";
 import type { ListenSink, ModernHost } from "./seam.ts";
 
-const changed = "ListChanged";
-
 /** Opens a stream: nothing counts before the server has acknowledged it, and everything on it is tagged with its id. */
 export function modernListen(session: ModernHost, filter: ListenFilter, sink: ListenSink): () => void {
   let opened: boolean | undefined;
@@ -41,7 +39,7 @@ export function modernListen(session: ModernHost, filter: ListenFilter, sink: Li
 
 function filterToWire({ resourceUris, taskIds, ...filter }: ListenFilter): JsonObject {
   const wire: JsonObject = {};
-  for (const list of lists) if (filter[list]) wire[list + changed] = true;
+  for (const list of lists) if (filter[list]) wire[list + "ListChanged"] = true;
   if (resourceUris?.length) wire.resourceSubscriptions = resourceUris;
   if (taskIds?.length) wire.taskIds = taskIds;
   return wire;
@@ -51,7 +49,7 @@ function filterFromWire(wire: JsonObject): ListenFilter {
   const texts = (value: unknown): string[] =>
     Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
   const filter: ListenFilter = {};
-  for (const list of lists) filter[list] = wire[list + changed] === true;
+  for (const list of lists) filter[list] = wire[list + "ListChanged"] === true;
   filter.resourceUris = texts(wire.resourceSubscriptions);
   if (wire.taskIds !== undefined) filter.taskIds = texts(wire.taskIds);
   return filter;

@@ -18,8 +18,6 @@ import { Caller } from "./caller.ts";
 import type { ServerInfo } from "./request.ts";
 import type { Session, SessionParts } from "./session.ts";
 
-const revisionKey = metaPrefix + "protocolVersion";
-
 /** Speaks 2026-07-28 over any transport. */
 export class ModernSession extends Caller {
   readonly era = "modern";
@@ -33,7 +31,7 @@ export class ModernSession extends Caller {
     this.revision = revision;
     if (info) this.info = info;
     this.#meta = {
-      [revisionKey]: revision,
+      [metaPrefix + "protocolVersion"]: revision,
       // What is told when roots change exists in the handshake era only.
       [metaPrefix + "clientCapabilities"]: { ...capabilities, ...(capabilities.roots && { roots: {} }) } as JsonObject,
       [metaPrefix + "clientInfo"]: clientInfo as unknown as JsonObject,
@@ -57,7 +55,7 @@ export class ModernSession extends Caller {
     if (error instanceof UnsupportedVersionError) {
       const revision = commonRevision(modernRevisions, error.supported);
       if (!revision) return undefined;
-      this.#meta[revisionKey] = this.revision = revision;
+      this.#meta[metaPrefix + "protocolVersion"] = this.revision = revision;
       return this.next(call, { repeats: true });
     }
     const { client, mirror } = this.parts;

@@ -11,7 +11,6 @@ export const text = "string";
 export const object = "object";
 /** An array of anything. */
 export const array = "array";
-const nothing = "?";
 /** Text, or nothing. */
 export const maybeText = "string?";
 /** A number, or nothing. */
@@ -40,7 +39,7 @@ export function find(value: unknown, rule: Rule): string | undefined {
     return fits ? undefined : not(value, rule);
   }
   if (Array.isArray(rule)) {
-    if (rule[1] && kind(value) === nothing) return undefined;
+    if (rule[1] && kind(value) === "?") return undefined;
     if (!Array.isArray(value)) return not(value, array);
     for (let at = 0; at < value.length; at++) {
       const wrong = find(value[at], rule[0]);
@@ -63,9 +62,10 @@ function not(value: unknown, expected: string): string {
 }
 
 function named(rule: string): string {
-  return (rule.includes("|") ? "" : /^[ao]/.test(rule) ? "an " : "a ") + rule.replace(nothing, "");
+  return (rule.includes("|") ? "" : /^[ao]/.test(rule) ? "an " : "a ") + rule.replace("?", "");
 }
 
+/** What a value is; `?` stands for nothing. */
 function kind(value: unknown): string {
-  return value === undefined || value === null ? nothing : Array.isArray(value) ? array : typeof value;
+  return value === undefined || value === null ? "?" : Array.isArray(value) ? array : typeof value;
 }
