@@ -123,7 +123,7 @@ export class ChannelTransport implements Transport {
     const refused = this.#refusal() ?? this.#push(message);
     if (refused || !isRequest) {
       exchange?.end(refused);
-      return ignore;
+      return () => {};
     }
     if (exchange) this.#pending.set(message.id, exchange);
     const { id, method } = message;
@@ -266,8 +266,6 @@ export class ChannelTransport implements Transport {
     this.#pending = new Map();
     for (const exchange of pending.values()) exchange.end(reason);
     this.#unsolicited?.end(reason);
-    void this.#channel.close().catch(ignore);
+    void this.#channel.close().catch(() => {});
   }
 }
-
-function ignore(): void {}

@@ -24,8 +24,6 @@ import { asMcpError, errorText, statusError, withoutSecrets } from "./failure.ts
 import { longestRetry, SseParser } from "./sse.ts";
 import type { Exchange, SendOptions } from "./transport.ts";
 
-/** The type of a reply that is one message. */
-export const json = "application/json";
 /** The type of a reply that is a stream of events. */
 export const eventStream = "text/event-stream";
 
@@ -101,7 +99,7 @@ export class HttpReply {
       if (!asks) discard(response);
       else {
         let stream: SseParser | undefined;
-        if (text && isOf(response, json)) {
+        if (text && isOf(response, "application/json")) {
           this.#take(takeText(await readBytes(response, context.limits.messageBytes, isDeno)));
         } else {
           stream = await this.#read(response, !text || method === "subscriptions/listen");
@@ -151,9 +149,9 @@ export class HttpReply {
     const headers: Record<string, string> = {
       ...usual,
       ...own,
-      "Accept": body ? `${json}, ${eventStream}` : eventStream,
+      "Accept": body ? `application/json, ${eventStream}` : eventStream,
     };
-    if (body) headers["Content-Type"] = json;
+    if (body) headers["Content-Type"] = "application/json";
     if (legacy && sessionId) headers["Mcp-Session-Id"] = this.#session = sessionId;
     if (this.#eventId) headers["Last-Event-ID"] = this.#eventId;
     const { signal } = this.#controller as AbortController;

@@ -22,7 +22,7 @@ import { asMcpError, statusError } from "./failure.ts";
 import type { Channel, ChannelReceiver } from "./channel.ts";
 import { outlet } from "./http.ts";
 import type { HttpTransportOptions } from "./http.ts";
-import { eventStream, type HttpContext, isOf, json } from "./http_reply.ts";
+import { eventStream, type HttpContext, isOf } from "./http_reply.ts";
 import { SseParser } from "./sse.ts";
 import { startInTime } from "./start.ts";
 
@@ -73,7 +73,7 @@ class LegacySseChannel implements Channel {
 
   async write(messages: readonly string[]): Promise<void> {
     for (const body of messages) {
-      discard(await this.#send(this.#endpoint, { "Content-Type": json }, body));
+      discard(await this.#send(this.#endpoint, { "Content-Type": "application/json" }, body));
     }
   }
 

@@ -9,8 +9,7 @@ import { checkLimit } from "../protocol/limits.ts";
 export type OnSseEvent = (data: string, event: string) => void;
 
 // Without `stream` a decoder keeps nothing between two calls, so that one can serve all. The mark is dropped by hand.
-const ignoreBOM = { ignoreBOM: true };
-const decoder = new TextDecoder("utf-8", ignoreBOM);
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** The longest pause that a server's `retry` may ask for, in milliseconds. */
 export const longestRetry = 300_000;
@@ -59,7 +58,7 @@ export class SseParser {
   push(chunk: Uint8Array): void {
     // A chunk that ends in ASCII leaves no character half done, and decoding without `stream` is several times cheaper.
     const stream = (chunk[chunk.length - 1] ?? 128) > 127;
-    if (stream) this.#decoder ??= new TextDecoder("utf-8", ignoreBOM);
+    if (stream) this.#decoder ??= new TextDecoder("utf-8", { ignoreBOM: true });
     const text = (this.#decoder ?? decoder).decode(chunk, stream ? { stream } : undefined);
     if (!stream) this.#decoder = undefined;
     if (text) this.#split(text);
