@@ -57,6 +57,8 @@ export interface Mirror {
   learn(tool: Tool): string | undefined;
   /** Forgets all tools: they are listed anew. */
   forget(): void;
+  /** What has to see the texts that a request brings back; undefined when nothing has to. */
+  reads(method: string): ((text: string) => void) | undefined;
   /** The headers that mirror a call's arguments; undefined when there are none or the tool is not known. */
   headers(call: JsonObject, limits: CoreLimits): Record<string, string> | undefined;
   /**

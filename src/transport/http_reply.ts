@@ -228,6 +228,7 @@ export class HttpReply {
   #take(text: string): void {
     const { limits, batches } = this.#context;
     const value = parseJson(text, limits);
+    this.#options?.read?.(text);
     for (const message of batches && Array.isArray(value) ? value : [value]) {
       const kind = classify(message);
       if (!kind) throw new ProtocolViolationError("The message is not JSON-RPC");

@@ -28,6 +28,8 @@ export interface SendOptions {
   headers?: Record<string, string> | undefined;
   /** The message belongs to a handshake session: session id, resumption and posted cancel notices apply. */
   legacy?: boolean | undefined;
+  /** Is given the text of each message that comes back, where the binding has one. */
+  read?: ((text: string) => void) | undefined;
 }
 
 /** Calls a request off, in the way of its binding and era. Harmless when it is over. */

@@ -87,6 +87,37 @@ describe("arguments that are mirrored in headers", () => {
     assertEquals([server.calls("moving"), mirrored(server)], [1, { "mcp-param-new": "here" }]);
   });
 
+  const annotated: [string, (text: string) => string][] = [
+    ["a later list brings it", (text) => text],
+    ["its name is written with escapes", (text) => text.replaceAll("x-mcp-header", "x-mcp-\\u0068eader")],
+  ];
+  for (const [name, written] of annotated) {
+    test(`an annotation after a list without any: ${name}`, async () => {
+      const tool = (more: JsonObject): JsonObject => ({
+        name: "plain",
+        inputSchema: { type: "object", properties: { place: { type: "string", ...more } } },
+      });
+      const mirrors = tool({ "x-mcp-header": "Place" });
+      let listed = tool({});
+      const behind = createModernServer({ tools: [mirrors] });
+      const server = front(
+        behind,
+        (seen) => seen.method === "tools/list" ? resultReply(seen, { tools: [listed], ttlMs: 0 }) : undefined,
+      );
+      const fetch = async (address: string, init: RequestInit) => {
+        const reply = await memoryFetch(server)(address, init);
+        return new Response(written(await reply.text()), reply);
+      };
+      await using client = await connect(url, { fetch });
+      await client.listTools();
+      listed = mirrors;
+      await client.listTools();
+      await client.callTool("plain", { place: "here" });
+      const lists = server.methods.filter((method) => method === "tools/list").length;
+      assertEquals([lists, mirrored(behind)], [2, { "mcp-param-place": "here" }]);
+    });
+  }
+
   test("-32020 that does not go away: told after one more try", async () => {
     const server = front(
       createModernServer(),

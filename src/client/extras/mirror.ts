@@ -4,7 +4,7 @@
  * @module
  */
 import { HeaderMismatchError } from "../../protocol/errors.ts";
-import { encodeHeaderValue, parameterHeaders, readHeaderRules } from "../../protocol/headers.ts";
+import { annotation, encodeHeaderValue, parameterHeaders, readHeaderRules } from "../../protocol/headers.ts";
 import type { EncodeHeader, HeaderRule } from "../../protocol/headers.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { CoreLimits } from "../../protocol/limits.ts";
@@ -16,10 +16,22 @@ import type { Mirror, ToolOwner } from "../tools.ts";
 export class HeaderMirror implements Mirror {
   readonly encode: EncodeHeader = encodeHeaderValue;
   #rules = new Map<unknown, readonly HeaderRule[]>();
+  /** Whether no list that was read held an annotation; undefined before the first. */
+  #plain: boolean | undefined;
+
+  reads(method: string): ((text: string) => void) | undefined {
+    if (method !== "tools/list") return undefined;
+    return (text) => {
+      // One look at a text is far cheaper than one at each schema. A name may be escaped: then the schemas tell.
+      this.#plain = (this.#plain ?? !this.#rules.size) && !text.includes(annotation) && !text.includes("\\u00");
+    };
+  }
 
   learn({ name, inputSchema }: Tool): string | undefined {
+    if (this.#plain) return undefined;
     const { rules, invalid } = readHeaderRules(inputSchema);
-    if (!invalid) this.#rules.set(name, rules);
+    if (rules.length && !invalid) this.#rules.set(name, rules);
+    else this.#rules.delete(name);
     return invalid;
   }
 

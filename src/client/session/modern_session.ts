@@ -96,7 +96,7 @@ export class ModernSession extends Caller {
     const { limits, mirror } = this.parts;
     const headers = modernHeaders(method, params, this.revision, mirror?.encode ?? plainHeaderValue, limits);
     if (method === "tools/call") Object.assign(headers, mirror?.headers(params, limits));
-    return { headers };
+    return { headers, read: mirror?.reads(method) };
   }
 
   /** Said on every message (specification: basic, Per-request protocol fields); what is put into it is said from then on. */
