@@ -58,7 +58,7 @@ export class HttpTransport implements Transport {
    * @throws {TypeError} When it is not an http: or https: URL, or carries a user name or password.
    */
   constructor(url: string | URL, options: HttpTransportOptions = {}) {
-    const { headers, clock = systemClock, sessionId } = options;
+    const { clock = systemClock, sessionId } = options;
     const address = this.address = checkedUrl(url);
     const label = this.label = urlWithoutQuery(address);
     this.#context = {
@@ -68,7 +68,6 @@ export class HttpTransport implements Transport {
       limits: fillIn(coreLimits, options.limits),
       timeouts: fillIn(defaultTimeouts, options.timeouts),
       clock,
-      headers,
       replies: new Set(),
       read: 0,
       // Found by measurement on 2.9.5: also a POST is sent again, also on a fresh connection.
@@ -142,12 +141,16 @@ function checkedUrl(target: string | URL): string {
   return url.href;
 }
 
-/** What sends requests to a server, with credentials, and what takes its secrets out of texts. */
+/** What sends requests to a server, with credentials and the operator's own headers, and what takes its secrets out of texts. */
 export function outlet(
   server: string,
-  { auth, fetch = globalThis.fetch, headers, redact = withoutValues(headers) }: HttpTransportOptions,
-): Pick<HttpContext, "fetch" | "redact"> {
+  { auth, fetch = globalThis.fetch, headers = {}, redact = withoutValues(headers) }: HttpTransportOptions,
+): Pick<HttpContext, "fetch" | "headers" | "redact"> {
   return {
+    // In other letters than ours they would be sent beside them.
+    headers: Object.fromEntries(
+      Object.entries(headers).filter(([name]) => !/^(accept|content-type|mcp-protocol-version)$/i.test(name)),
+    ),
     // It is called as a plain function: called as a method of an object, some runtimes would refuse the global fetch.
     fetch: auth?.wrap(fetch, server) ?? fetch,
     redact: (text) => auth?.redact(redact(text)) ?? redact(text),
@@ -155,7 +158,7 @@ export function outlet(
 }
 
 /** Takes the values of the operator's own headers out of a text: a server may echo them in an error. */
-function withoutValues(headers: Readonly<Record<string, string>> = {}): (text: string) => string {
+function withoutValues(headers: Readonly<Record<string, string>>): (text: string) => string {
   const values = Object.values(headers);
   const secrets = values.concat(values.join(" ").split(" ")).filter(({ length }) => length > 5);
   return (text) => secrets.reduce((rest, secret) => rest.replaceAll(secret, "[redacted]"), text);

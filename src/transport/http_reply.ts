@@ -36,7 +36,7 @@ export interface HttpContext {
   readonly timeouts: Timeouts;
   readonly clock: Clock;
   readonly redact: (text: string) => string;
-  readonly headers: Readonly<Record<string, string>> | undefined;
+  readonly headers: Readonly<Record<string, string>>;
   /** The replies that are not over. */
   replies: Set<HttpReply>;
   /** How many were read to their end. */

@@ -41,7 +41,7 @@ class LegacySseChannel implements Channel {
   declare readonly address: string;
   readonly #options: HttpTransportOptions;
   readonly #clock: Clock;
-  readonly #outlet: Pick<HttpContext, "fetch" | "redact">;
+  readonly #outlet: Pick<HttpContext, "fetch" | "headers" | "redact">;
   readonly #controller = new AbortController();
   readonly #signal = this.#controller.signal;
   #endpoint = "";
@@ -84,10 +84,9 @@ class LegacySseChannel implements Channel {
 
   /** Sends a request and gives its reply; a status that is no success is thrown. */
   async #send(target: string, own: Record<string, string>, body?: string): Promise<Response> {
-    const { fetch, redact } = this.#outlet;
+    const { fetch, headers, redact } = this.#outlet;
     const method = body ? "POST" : "GET";
-    const headers = { ...this.#options.headers, ...own };
-    const init = { body: body as BodyInit, headers, method, signal: this.#signal };
+    const init = { body: body as BodyInit, headers: { ...headers, ...own }, method, signal: this.#signal };
     const response = await egressFetch(fetch, target, init, redact);
     if (response.ok) return response;
     const error = await statusError(response, { label: this.label, clock: this.#clock, redact });

@@ -86,17 +86,31 @@ describe("the HTTP binding", () => {
     assertEquals(calls.length, 6);
   });
 
-  test("own headers go along, and cannot replace those of the protocol", async () => {
-    const server = createModernServer();
-    const headers = { Authorization: "Bearer x", "X-Own": "1", "Content-Type": "text/plain", "Accept": "*/*" };
-    await using client = await connect(url, { fetch: memoryFetch(server), headers });
-    await client.listTools();
-    for (const { headers } of server.log) {
-      assertEquals([headers.authorization, headers["x-own"]], ["Bearer x", "1"]);
-      assertEquals(headers["content-type"], "application/json");
-    }
-    assertEquals(server.violations, []);
-  });
+  const named = {
+    "as the protocol writes them": ["Content-Type", "Accept", "MCP-Protocol-Version"],
+    "in small letters": ["content-type", "accept", "mcp-protocol-version"],
+  };
+  for (const [way, names] of Object.entries(named)) {
+    test(`own headers go along, and cannot replace those of the protocol: ${way}`, async () => {
+      const server = createModernServer();
+      const own = {
+        Authorization: "Bearer x",
+        "X-Own": "1",
+        ...Object.fromEntries(names.map((name) => [name, "*/*"])),
+      };
+      await using client = await connect(url, { fetch: memoryFetch(server), headers: own });
+      await client.listTools();
+      for (const { headers } of server.log) {
+        assertEquals([headers.authorization, headers["x-own"]], ["Bearer x", "1"]);
+        assertEquals(names.map((name) => headers[name.toLowerCase()]), [
+          "application/json",
+          "application/json, text/event-stream",
+          "2026-07-28",
+        ]);
+      }
+      assertEquals(server.violations, []);
+    });
+  }
 
   for (const status of [307, 308]) {
     test(`${status} to the same origin is followed, with method, body and headers`, async () => {
