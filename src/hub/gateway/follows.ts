@@ -94,16 +94,21 @@ export class Follows {
   async #run(found: FoundResource, signal: AbortSignal): Promise<void> {
     const { client: reach, changed, clock } = this.#parts;
     for (let pause = pauses.first; !signal.aborted && reach; pause = Math.min(2 * pause, pauses.most)) {
+      let openedAt = Infinity;
       try {
         const client = await reach(found.server, { signal });
         if (!client.info?.capabilities.resources?.subscribe) return;
-        for await (const change of client.subscribeResource(found.uri, { signal })) {
+        const stream = client.subscribeResource(found.uri, { signal });
+        stream.acknowledged.then(() => openedAt = clock.monotonic(), () => {});
+        for await (const change of stream) {
           pause = pauses.first;
           if (change.type === "resource" && change.uri === found.uri) changed(found);
         }
       } catch {
         // It is down, or does not want to: later perhaps.
       }
+      // A stream that stood as long works: it does not pay for those before it.
+      if (clock.monotonic() - openedAt >= pauses.most) pause = pauses.first;
       if (!signal.aborted) await rest(clock, pause, signal);
     }
   }
