@@ -148,27 +148,33 @@ export class LegacyBinding {
     items: readonly unknown[],
     auth: AuthInfo | undefined,
   ): Response | Promise<Response> {
-    const { length } = items;
-    if (!session.serving.open || session.serving.revision !== batched || !length || length > mostAtOnce) {
+    if (!session.serving.open || session.serving.revision !== batched || !items.length || items.length > mostAtOnce) {
       return refuse(400, `An array is taken in ${batched} alone, with 1 to ${mostAtOnce} messages`);
     }
-    const messages = new Map<unknown, JsonRpcRequest>();
     const responses: JsonRpcResponse[] = [];
+    // What comes behind a request may call it off: it has to run by then.
+    const later: JsonRpcNotification[] = [];
+    const messages: JsonRpcRequest[] = [];
     for (const item of items) {
       const kind = classify(item);
-      if (kind === "notification") session.serving.notified(item as JsonRpcNotification);
-      else if (kind === "response") session.serving.answered(item as JsonRpcResponse);
+      if (kind === "notification") {
+        if (messages[0]) later.push(item as JsonRpcNotification);
+        else session.serving.notified(item as JsonRpcNotification);
+      } else if (kind === "response") session.serving.answered(item as JsonRpcResponse);
       else {
         const message = item as JsonRpcRequest;
-        const isWrong = kind !== "request" || message.method === "initialize" || messages.has(message.id) ||
+        const isWrong = kind !== "request" || message.method === "initialize" || messages.some((other) =>
+          other.id === message.id
+        ) ||
           session.isRunning(message.id);
         if (isWrong) responses.push(noMessage(item));
-        else messages.set(message.id, message);
+        else messages.push(message);
       }
     }
-    if (!messages.size) return responses.length ? json(responses, 400) : taken();
-    return new LegacyExchange({ session, request, auth, messages: [...messages.values()], isBatch: true, responses })
-      .reply;
+    if (!messages[0]) return responses[0] ? json(responses, 400) : taken();
+    const { reply } = new LegacyExchange({ session, request, auth, messages, isBatch: true, responses });
+    for (const notification of later) session.serving.notified(notification);
+    return reply;
   }
 }
 
