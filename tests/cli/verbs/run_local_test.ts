@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
@@ -28,6 +29,25 @@ async function withPeer(run: (use: Use, place: { folder: string; seen: string })
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+/** Runs a line of the shell. */
+function shell(script: string, cwd: string): Promise<{ readonly out: string; readonly err: string }> {
+  const home = join(tmpdir(), "causeway-no-such-home");
+  const env = { ...process.env, CAUSEWAY_HOME: home, NODE_DISABLE_COMPILE_CACHE: "1" };
+  const child = spawn("sh", ["-c", script], { cwd, env, stdio: ["ignore", "pipe", "pipe"], detached: true });
+  let [out, err] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (text: string) => out += text);
+  child.stderr.setEncoding("utf8").on("data", (text: string) => err += text);
+  return new Promise((resolve, reject) => {
+    // All that it started is of its group.
+    const timer = setTimeout(() => child.pid && process.kill(-child.pid, "SIGKILL"), 20_000);
+    child.on("error", reject);
+    child.on("close", () => {
+      clearTimeout(timer);
+      resolve({ out, err });
+    });
+  });
 }
 
 describe("causeway run", () => {
@@ -114,6 +134,29 @@ describe("causeway run", () => {
       });
     },
   );
+
+  for (const keeping of ["", " --runs runs.db"]) {
+    test(`a reader that goes away ends it${keeping}`, { skip: keeping ? skip : false }, async () => {
+      await withPeer(async (_, { folder, seen }) => {
+        // The first call is answered when the reader is gone; the second one, never.
+        const server = [...program("tests/servers/stdio_server.ts"), "modern"].map(quote).join(" ");
+        const late =
+          'while read -r line; do case "$line" in *tools/call*) until [ -e gone ]; do sleep 0.05; done;; esac; ' +
+          `printf '%s\\n' "$line"; done | tee ${quote(seen)} | ${server}`;
+        const peer = { command: "sh", args: ["-c", late] };
+        writeFileSync(join(folder, "mcp.json"), JSON.stringify({ mcpServers: { peer } }));
+        const words = ["run", "call peer.echo text=hi\nthen\ncall peer.slow", "--yes", "--json"];
+        const command = [...program("src/cli/main.ts"), ...words].map(quote).join(" ") + keeping;
+        const script = `{ ${command}; echo $? > code; } | { head -n 1; exec 0<&-; touch gone; }`;
+        const { out, err } = await shell(script, folder);
+        assertEquals(JSON.parse(out).type, "step");
+        assertEquals(readFileSync(join(folder, "code"), "utf8"), "0\n");
+        const [, id = ""] = /the run (\S+)\n/.exec(err) ?? [];
+        const told = `causeway: the run ${id}\ncauseway: it goes on with causeway run --runs runs.db --resume ${id}\n`;
+        assertEquals(err, keeping ? told : "");
+      });
+    });
+  }
 
   test("bad input is one line, with 2; a server that is not there is told", async () => {
     await withPeer(async (use, { folder }) => {

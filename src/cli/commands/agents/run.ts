@@ -72,9 +72,10 @@ interface Telling {
 async function inMemory(agent: Agent, input: string, { line, signal }: Telling): Promise<number> {
   const answer = createAnswerer();
   const teller = new EventTeller(line.json);
-  const run = agent.run(input, { signal, questions: "wait" });
+  await using run = agent.run(input, { signal, questions: "wait" });
   for await (const event of run) {
-    await teller.tell(event);
+    // Who has read enough goes away: nothing more is done for them.
+    if (!await teller.tell(event)) return exitCodes.ok;
     // In its place among the events, so that what comes before it is told before it.
     if (event.type === "question") run.answer(event.question.id, await answer(event.question, signal));
   }
@@ -97,21 +98,24 @@ async function durably(
     : await runs.get(resumed) ?? unknownRun(resumed, file);
   await runs.resume();
   await writeError(`causeway: the run ${oneLine(id)}\n`);
+  const goesOn = `causeway: it goes on with causeway run --runs ${oneLine(file)} --resume ${oneLine(id)}\n`;
   try {
-    return await follow(runs, id, { line, signal });
+    const code = await follow(runs, id, { line, signal });
+    if (code !== undefined) return code;
+    await writeError(goesOn);
+    return exitCodes.ok;
   } catch (error) {
-    if (error instanceof InterruptedError) {
-      await writeError(`causeway: it goes on with causeway run --runs ${oneLine(file)} --resume ${oneLine(id)}\n`);
-    }
+    if (error instanceof InterruptedError) await writeError(goesOn);
     throw error;
   }
 }
 
-async function follow(runs: DurableRuns, id: string, { line, signal }: Telling): Promise<number> {
+/** Follows it to its end; undefined when nobody reads what it tells any more. */
+async function follow(runs: DurableRuns, id: string, { line, signal }: Telling): Promise<number | undefined> {
   const answer = createAnswerer();
   const teller = new EventTeller(line.json);
   for await (const { event } of runs.events(id, { signal })) {
-    await teller.tell(event);
+    if (!await teller.tell(event)) return (await runs.get(id))?.end && exitCodes.ok;
     if (event.type !== "question") continue;
     const { question } = event;
     // In a run that goes on it may have been answered before.

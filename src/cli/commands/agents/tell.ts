@@ -5,7 +5,7 @@
  */
 import type { AgentEnd, AgentEvent } from "../../../agent/loop/seam.ts";
 import { exitCodes } from "../../failure.ts";
-import { writeError, writeOut } from "../../terminal.ts";
+import { writeError, writeNext } from "../../terminal.ts";
 import { firstLine, jsonLine, oneLine, plain } from "../../text/plain.ts";
 
 /** Tells events as they come. */
@@ -19,24 +19,34 @@ export class EventTeller {
     this.#json = json;
   }
 
-  /** Tells one. */
-  async tell(event: AgentEvent): Promise<void> {
-    if (this.#json) return await writeOut(jsonLine(event));
+  /**
+   * Tells one.
+   *
+   * @returns False when nobody reads the standard output any more.
+   */
+  async tell(event: AgentEvent): Promise<boolean> {
+    if (this.#json) return await writeNext(jsonLine(event));
     if (event.type === "text") {
       const text = plain(event.text);
       if (text !== "") this.#isOpen = !text.endsWith("\n");
-      return await writeOut(text);
+      return await writeNext(text);
     }
     const line = lineOf(event);
-    if (line === undefined) return;
-    await this.close();
+    if (line === undefined) return true;
+    const isRead = await this.close();
     await writeError(`causeway: ${line}\n`);
+    return isRead;
   }
 
-  /** Ends a line that was begun. */
-  async close(): Promise<void> {
-    if (this.#isOpen) await writeOut("\n");
+  /**
+   * Ends a line that was begun.
+   *
+   * @returns False when nobody reads it.
+   */
+  async close(): Promise<boolean> {
+    const isOpen = this.#isOpen;
     this.#isOpen = false;
+    return !isOpen || await writeNext("\n");
   }
 }
 
