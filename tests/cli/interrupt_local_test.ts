@@ -1,5 +1,5 @@
 import type { ChildProcess } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -61,7 +61,7 @@ describe("causeway: Ctrl-C", () => {
     assertEquals(await interrupt((target) => ["tools", target("exec sleep 30")], () => true), stopped(130));
   });
 
-  for (const [verb, ...rest] of [["call", "slow"], ["bridge"]] as const) {
+  for (const verb of ["call", "bridge", "start"] as const) {
     test(`a second one ends ${verb} at once, and a server that ignores everything with it`, async () => {
       const folder = mkdtempSync(join(tmpdir(), "causeway-cli-"));
       const [pidFile, seen] = [join(folder, "pid"), join(folder, "seen")];
@@ -70,7 +70,11 @@ describe("causeway: Ctrl-C", () => {
       let pid = 0;
       try {
         let begin = 0;
-        const { code } = await causeway([verb, `sh -c ${quote(script)}`, ...rest], {
+        const config = join(folder, "mcp.json");
+        writeFileSync(config, JSON.stringify({ mcpServers: { peer: { command: "sh", args: ["-c", script] } } }));
+        const target = `sh -c ${quote(script)}`;
+        const words = { call: [target, "slow"], bridge: [target], start: ["--port", "0", "--config", config] }[verb];
+        const { code } = await causeway([verb, ...words], {
           keepsInput: true,
           started(command) {
             const isBusy = () => existsSync(seen) && readFileSync(seen, "utf8").includes(last);

@@ -6,6 +6,7 @@
 import { connect } from "../../entry/local.ts";
 import type { Hub } from "../../hub/hub.ts";
 import { createOpenHub } from "../../hub/open_hub.ts";
+import type { OpenHub } from "../../hub/open_hub.ts";
 import type { OpenHubOptions } from "../../hub/options.ts";
 import type { ServerConfig } from "../../hub/seam.ts";
 import type { CommandLine } from "../command_line.ts";
@@ -14,6 +15,12 @@ import { childPorts, runtimePorts } from "./ports.ts";
 import { tapTransport } from "./tap.ts";
 import type { HearWire } from "./tap.ts";
 import { connectTapped } from "./tapped.ts";
+
+/** Loads what opens hubs whose programs end with this one, also when it is interrupted twice. */
+export async function loadBoundHub(): Promise<OpenHub> {
+  const { spawn } = await childPorts();
+  return createOpenHub((target, given) => connect(target, { ...given, spawn }));
+}
 
 /**
  * A hub without servers yet. Where somebody wants to hear of the wire, each message is told of with the name of its server.
@@ -30,10 +37,7 @@ export async function openHeardHub(
   const names = new Map(Array.from(servers, ([name, { redact }]) => [redact, name]));
   const redactors = new Map(Array.from(servers, ([name, { redact }]) => [name, redact]));
   const hear = hearWire(line, (text, server = "") => redactors.get(server)?.(text) ?? text);
-  if (!hear) {
-    const { spawn } = await childPorts();
-    return await createOpenHub((target, given) => connect(target, { ...given, spawn }))({}, options);
-  }
+  if (!hear) return await (await loadBoundHub())({}, options);
   const ports = await runtimePorts();
   const begin = performance.now();
   return await createOpenHub(async (target, given) => {

@@ -12,6 +12,7 @@ import type { ReadServer } from "../../hub/config/types.ts";
 import { withConfig } from "../../hub/config/with_config.ts";
 import { createRelay } from "../../hub/gateway/mod.ts";
 import type { Hub } from "../../hub/hub.ts";
+import type { OpenHub } from "../../hub/open_hub.ts";
 import type { HubConfig, HubLike, ServerConfig } from "../../hub/seam.ts";
 import type { SqlDatabase, Store } from "../../ports.ts";
 import {
@@ -47,6 +48,8 @@ export interface LocalRunnerOptions
   readonly model?: LanguageModel | undefined;
   /** The port (8790). With 0 any free one is taken. */
   readonly port?: number | undefined;
+  /** Opens the hub of its servers (`openHub`). */
+  readonly openHub?: OpenHub | undefined;
   /** Where sign-ins, added servers and approvals are kept (in memory). */
   readonly store?: Store | undefined;
 }
@@ -92,7 +95,12 @@ export async function startLocalRunner(options: LocalRunnerOptions = {}): Promis
   const signIns = signInsOf(options, `${host.url}/oauth/callback`);
   const relay = createRelay();
   const { handlers, features } = relay;
-  const hub = await openHub({}, { auth: signIns.auth, handlers, features, ...(logger && { logger }) });
+  const hub = await (options.openHub ?? openHub)({}, {
+    auth: signIns.auth,
+    handlers,
+    features,
+    ...(logger && { logger }),
+  });
   const guarded = await followed(hub, notes);
   const own = await localAgents(options, { hub: guarded, relay });
   const stores = store && { servers: store, records: store };

@@ -25,6 +25,7 @@ import { loadConfig } from "../../target/config.ts";
 import { readServer } from "../../target/server_entry.ts";
 import { writeError, writeOut } from "../../terminal.ts";
 import { oneLine } from "../../text/plain.ts";
+import { loadBoundHub } from "../../wire/heard_hub.ts";
 import { chooseModel } from "./model.ts";
 
 const defaultPort = 8790;
@@ -39,8 +40,9 @@ export async function start(line: CommandLine, signal: AbortSignal): Promise<num
   const store = folder === undefined ? undefined : await openStore(folder);
   const database = await openRuns(line, folder);
   const hidden = hideSecrets(servers);
+  const openHub = await loadBoundHub();
   await using local = await startLocalRunner({
-    ...{ servers: hidden, notes: hidden, port, model },
+    ...{ servers: hidden, notes: hidden, port, model, openHub },
     ...(database && { database }),
     ...(store && { store }),
   }).catch((error: unknown) => {
