@@ -12,12 +12,15 @@ type Message = Readonly<Record<string, unknown>>;
 /** A recorded request, and what it brought. */
 interface Recorded {
   readonly key: string;
+  readonly method: string;
   readonly id: unknown;
   readonly server: string | undefined;
   readonly progressToken: unknown;
   /** In the order in which they came; the response is last. */
   readonly answers: Message[];
   isOver: boolean;
+  /** Whether it was called off: then nobody waits for an answer. */
+  isCalledOff: boolean;
   used: number;
 }
 
@@ -61,12 +64,16 @@ function read(text: string, file: string): Recorded[] {
     if (line.trim() === "") continue;
     const { to, message, server } = parse(line, `${file}:${at + 1}`);
     if (to === "server") {
-      if (message.id === undefined || typeof message.method !== "string") continue;
-      const { id } = message;
-      const asked = { key: keyOf(message), id, server, progressToken: tokenOf(message) };
-      recorded.push({ ...asked, answers: [], isOver: false, used: 0 });
+      const { id, method } = message;
+      if (method === "notifications/cancelled") {
+        const called = isObject(message.params) ? waitingFor(recorded, message.params.requestId, server) : undefined;
+        if (called) called.isCalledOff = true;
+      }
+      if (id === undefined || typeof method !== "string") continue;
+      const asked = { key: keyOf(message), method, id, server, progressToken: tokenOf(message) };
+      recorded.push({ ...asked, answers: [], isOver: false, isCalledOff: false, used: 0 });
     } else if (typeof message.method !== "string") {
-      const owner = recorded.findLast((one) => !one.isOver && one.id === message.id && one.server === server);
+      const owner = waitingFor(recorded, message.id, server);
       owner?.answers.push(message);
       if (owner) owner.isOver = true;
     } else if (message.id === undefined) {
@@ -81,7 +88,18 @@ function read(text: string, file: string): Recorded[] {
   if (recorded.length === 0) {
     throw new UsageError(`Cannot replay "${file}": it holds no request; causeway record makes one`);
   }
+  // Whoever asks that would wait for ever. A stream of changes is open as long as it is wanted.
+  for (const { answers, isOver, isCalledOff, id, method } of recorded) {
+    if (isOver || isCalledOff || method === "subscriptions/listen") continue;
+    const error = { code: -32603, message: `The recording ends before the answer to ${method}` };
+    answers.push({ jsonrpc: "2.0", id, error });
+  }
   return recorded;
+}
+
+/** The request of this id that has no answer yet. */
+function waitingFor(recorded: readonly Recorded[], id: unknown, server: string | undefined): Recorded | undefined {
+  return recorded.findLast((one) => !one.isOver && one.id === id && one.server === server);
 }
 
 /** The requests to one server. */
