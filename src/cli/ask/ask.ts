@@ -26,13 +26,18 @@ export function createAsker(): Handlers {
 /** Asks the person at the terminal, when those who asked before have their answer. */
 export type AskInTurn = <Answer>(signal: AbortSignal, ask: (terminal: Terminal) => Promise<Answer>) => Promise<Answer>;
 
-/** Makes what puts questions one after the other. The standard input is read from the first one on. */
-export function createTurns(): AskInTurn {
+/**
+ * Makes what puts questions one after the other. One whose signal is aborted before its turn is not asked: it rejects.
+ *
+ * @param read Reads what is answered, from the first question on: the standard input, where nothing else is given.
+ */
+export function createTurns(read: () => Lines = readLines): AskInTurn {
   let lines: Lines | undefined;
   let last: Promise<unknown> = Promise.resolve();
   return (signal, ask) => {
-    const input = lines ??= readLines();
+    const input = lines ??= read();
     const answer = last.then(async () => {
+      signal.throwIfAborted();
       await writeError(eraseLine);
       return await ask({
         say: (text) => writeError(fitted(plain(text), process.stderr.columns || 80)),
@@ -52,8 +57,8 @@ function fitted(text: string, width: number): string {
   return text.split("\n").map((line) => /^\S.*\s/.test(line) ? wrap(line, width).join("\n") : line).join("\n");
 }
 
-/** The lines of the standard input. */
-interface Lines {
+/** The lines that a person types. */
+export interface Lines {
   /** The next one; undefined at the end of the input, or when the signal says that none is wanted any more. */
   next(signal: AbortSignal): Promise<string | undefined>;
 }

@@ -31,6 +31,10 @@ async function withServer(run: (place: { cwd: string; url: string; go: () => voi
     const { action, content } = await context.elicit({ message: "Who are you?", requestedSchema });
     return `${action} ${content?.name ?? ""}`;
   });
+  server.tool("pry", { description: "Asks what nobody is asked" }, async (_, context) => {
+    const requestedSchema = { type: "object", properties: { password: { type: "string" } } } as const;
+    return (await context.elicit({ message: "Your secret?", requestedSchema })).action;
+  });
   await using host = await serveHttp(createHandler(server), { port: 0 });
   const url = `${host.url}/mcp`;
   const mcpServers = {
@@ -151,6 +155,18 @@ describe("on a terminal", () => {
       });
     },
   );
+
+  test("run asks nobody what is declined already", { skip }, async () => {
+    await withServer(async ({ cwd }) => {
+      await using screen = new Screen(commandLine(["run", "call here.pry", "--yes", "--servers", "here"]), {
+        width: 80,
+        cwd,
+      });
+      await screen.shows(/^decline$|Answer\?/m);
+      assertEquals(screen.lines().some((line) => line.includes("Answer?")), false, screen.lines().join("\n"));
+      assertEquals(await screen.end(), 0);
+    });
+  });
 
   test("the end of the input at a question (Ctrl-D) is no answer", { skip }, async () => {
     await withServer(async ({ cwd, url }) => {

@@ -5,6 +5,7 @@
  */
 import process from "node:process";
 import { Agent } from "../../../agent/loop/agent.ts";
+import type { AgentQuestion } from "../../../agent/loop/seam.ts";
 import { createRuns } from "../../../agent/runs/durable_runs.ts";
 import type { DurableRuns } from "../../../agent/runs/options.ts";
 import { unlessAborted } from "../../../client/core_client.ts";
@@ -77,7 +78,9 @@ async function inMemory(agent: Agent, input: string, { line, signal }: Telling):
     // Who has read enough goes away: nothing more is done for them.
     if (!await teller.tell(event)) return exitCodes.ok;
     // In its place among the events, so that what comes before it is told before it.
-    if (event.type === "question") run.answer(event.question.id, await answer(event.question, signal));
+    if (event.type !== "question") continue;
+    const { question } = event;
+    if (waits(question, run.questions)) run.answer(question.id, await answer(question, signal));
   }
   await teller.close();
   if (signal.aborted) throw signal.reason;
@@ -118,14 +121,19 @@ async function follow(runs: DurableRuns, id: string, { line, signal }: Telling):
     if (!await teller.tell(event)) return (await runs.get(id))?.end && exitCodes.ok;
     if (event.type !== "question") continue;
     const { question } = event;
-    // In a run that goes on it may have been answered before.
-    const waits = (await runs.get(id))?.questions.some((one) => one.id === question.id);
-    if (waits) await runs.answer(id, question.id, await answer(question, signal));
+    if (waits(question, (await runs.get(id))?.questions)) {
+      await runs.answer(id, question.id, await answer(question, signal));
+    }
   }
   await teller.close();
   signal.throwIfAborted();
   const end = (await runs.get(id))?.end;
   return end ? await tellEnd(end, line.json) : exitCodes.toolFailed;
+}
+
+/** Whether it is still to be answered: it may have been before, without asking anybody, or its time may be over. */
+function waits({ id, expiresAt = Infinity }: AgentQuestion, open: readonly AgentQuestion[] = []): boolean {
+  return Date.now() < expiresAt && open.some((one) => one.id === id);
 }
 
 function unknownRun(id: string, file: string): never {
