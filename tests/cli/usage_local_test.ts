@@ -159,6 +159,14 @@ describe("arguments", () => {
     checkArguments({ name: "t", inputSchema: { $ref: "https://example.com/unknown" } }, { any: 1 });
   });
 
+  test("that are missing are named, whatever they are called", async () => {
+    const required = ["constructor", "toString", "__proto__"];
+    const tool = { name: "t", inputSchema: { type: "object", required } };
+    const says = /do not fit: "constructor" is missing; "toString" is missing; "__proto__" is missing; causeway/;
+    await refused(() => Promise.resolve().then(() => checkArguments(tool, {})), says);
+    checkArguments(tool, JSON.parse('{ "constructor": 1, "toString": 2, "__proto__": 3 }'));
+  });
+
   test("that do not fit are named, the most helpful first", async () => {
     await refused(() => check("b=4"), /^The arguments of "add" do not fit: "a" is missing; causeway tools shows/);
     await refused(() => check("a=one"), /do not fit: "a" must be of the type number/);

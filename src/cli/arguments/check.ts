@@ -31,7 +31,7 @@ export function checkArguments(tool: Tool, args: JsonObject): void {
   if (checked.valid) return;
   const keys = propertiesOf(inputSchema).map(([key]) => key);
   const unknown = Object.keys(args).filter((key) => !keys.includes(key));
-  const missing = requiredOf(inputSchema).filter((key) => args[key] === undefined);
+  const missing = requiredOf(inputSchema).filter((key) => !Object.hasOwn(args, key) || args[key] === undefined);
   const problems = [
     ...missing.map((key) => `"${key}" is missing`),
     ...unknown.map((key) => `there is no "${key}"${didYouMean(key, keys)}`),
