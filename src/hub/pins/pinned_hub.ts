@@ -4,7 +4,6 @@
  * @module
  */
 import { HubLayer } from "../layer.ts";
-import { unlessAborted } from "../../client/core_client.ts";
 import type { RequestOptions } from "../../client/session/request.ts";
 import { plain, redactPatterns } from "../../egress/redact.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
@@ -12,6 +11,7 @@ import type { CallToolResult } from "../../protocol/types.ts";
 import { sha256 } from "../../protocol/web_crypto.ts";
 import { labelServers, separator } from "../catalog/names.ts";
 import type { CatalogTool, HubEvent, HubLike, QualifiedName } from "../seam.ts";
+import { SharedQuestions } from "./asked.ts";
 import { canonicalJson } from "./canonical.ts";
 import { changesBetween } from "./changes.ts";
 import {
@@ -56,6 +56,9 @@ export class Pinned extends HubLayer implements PinnedHub {
   readonly #known = new Map<string, Known>();
   /** How often the pins of a server were written here: a row that was asked for before that is old. */
   readonly #writes = new Map<string, number>();
+  readonly #questions = new SharedQuestions();
+  /** What a person has agreed to, while it is written down: a server, a tool and a fingerprint each. */
+  readonly #agreed = new Set<string>();
   /** The fingerprint of each tool that a person has refused, by server and tool. */
   readonly #refused = new Map<string, string>();
   /** Of each tool: how it was written, and that as canonical text, so that what did not change is not sorted again. */
@@ -210,6 +213,8 @@ export class Pinned extends HubLayer implements PinnedHub {
       const why = error instanceof Error ? error.message : String(error);
       const before = this.#known.get(server);
       this.#learn(server, { ...before, failure: plain(redactPatterns(why)) });
+    } finally {
+      for (const key of agreed) this.#agreed.delete(key);
     }
   }
 
@@ -222,17 +227,19 @@ export class Pinned extends HubLayer implements PinnedHub {
     const { approve, onFirstSight } = this.#options;
     const known = row.pins.get(found.name);
     if (known?.fingerprint === pin.fingerprint) return false;
-    if (agreed.has(pin.fingerprint)) return true;
+    const place = JSON.stringify([found.server, found.name]);
+    const key = place + pin.fingerprint;
+    if (agreed.has(key) || this.#agreed.has(key)) return true;
     const places = [...row.pins.values()].map(({ identity }) => identity.digest);
     const isHome = places.length === 0 || places.includes(pin.identity.digest);
     if (!known && onFirstSight === "trust" && isHome) return true;
-    const place = JSON.stringify([found.server, found.name]);
     if (!approve || this.#refused.get(place) === pin.fingerprint) return false;
     signal?.throwIfAborted();
-    const report = await this.#reportOn(found, pin);
+    const ask = async (signal: AbortSignal): Promise<boolean> =>
+      await approve(await this.#reportOn(found, pin), { signal });
     let answer: unknown;
     try {
-      answer = await unlessAborted(Promise.resolve(approve(report, { signal })), signal);
+      answer = await this.#questions.ask(key, ask, signal);
     } catch (error) {
       if (signal?.aborted) throw error;
       // Who could not answer has not refused: the next call asks again.
@@ -240,8 +247,10 @@ export class Pinned extends HubLayer implements PinnedHub {
     }
     // Only a plain yes is one.
     const isYes = answer === true;
-    if (isYes) agreed.add(pin.fingerprint);
-    else this.#refused.set(place, pin.fingerprint);
+    if (isYes) {
+      agreed.add(key);
+      this.#agreed.add(key);
+    } else this.#refused.set(place, pin.fingerprint);
     return isYes;
   }
 
