@@ -71,12 +71,18 @@ export function closedQuestions(database: RunsDatabase, run: string, isOver: boo
   return rows.map((row) => textOf(row, "id"));
 }
 
-/** Forgets the open questions of calls that died with their process: a call that is made again asks again. */
-export function forgetLiveQuestions(database: RunsDatabase, run: string): void {
+/**
+ * Forgets the open questions of calls that died with their process: a call that is made again asks again, and that is told again.
+ *
+ * @param keyOf The key of the event of a question.
+ */
+export function forgetLiveQuestions(database: RunsDatabase, run: string, keyOf: (id: string) => string): void {
   const rows = database.all("select id from agent_questions where run = ? and answered_at is null and live = 1", run);
   for (const row of rows) {
-    database.run("delete from agent_questions where run = ? and id = ?", run, textOf(row, "id"));
-    database.run("delete from agent_texts where run = ? and kind = 'question' and name = ?", run, textOf(row, "id"));
+    const id = textOf(row, "id");
+    database.run("delete from agent_questions where run = ? and id = ?", run, id);
+    database.run("delete from agent_texts where run = ? and kind = 'question' and name = ?", run, id);
+    database.run("delete from agent_event_keys where run = ? and key = ?", run, keyOf(id));
   }
 }
 

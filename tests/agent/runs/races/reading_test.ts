@@ -108,6 +108,32 @@ describe("readers of runs", () => {
     assertEquals(early, ["question", "answered"]);
   });
 
+  test("a live question that is asked again after its process died is told again", { skip }, async () => {
+    const database = await emptyDatabase();
+    const clock = new VirtualClock();
+    const agent = agentOf(async (w) => (await ask(w, "live?", { live: true })).action);
+    const here = createRuns({ database, agents: { agent }, clock });
+    const { id } = await here.start(start);
+    await clock.settle();
+    await here.close();
+    const there = createRuns({ database, agents: { agent }, clock });
+    await there.resume();
+    const seen: string[] = [];
+    const reading = (async () => {
+      for await (const { event } of there.events(id)) {
+        seen.push(event.type);
+        // Told twice: it was asked by both processes.
+        if (event.type === "question" && seen.length === 2) await there.answer(id, "live?", { action: "accept" });
+      }
+    })();
+    await clock.advance(60_000);
+    const early = [...seen];
+    await there.answer(id, "live?", { action: "accept" });
+    await clock.until(reading);
+    await there.close();
+    assertEquals(early, ["question", "question", "answered", "succeeded"]);
+  });
+
   test("the end of a question's time is told to readers, where nobody else is", { skip }, async () => {
     const database = await emptyDatabase();
     const clock = new VirtualClock();
