@@ -10,11 +10,12 @@
  */
 import { mkdir, readdir, rename, rm, rmdir, stat, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import process from "node:process";
 import { randomHex } from "../../ports.ts";
 import type { Clock, Random } from "../../ports.ts";
 import { OverloadedError } from "../../protocol/errors.ts";
 import { codeOf, fileError } from "./file_access.ts";
-import { isOwn, judgeOwner, nameOwner, processOf, type Self } from "./lock_owner.ts";
+import { judgeOwner, leaderOf, nameOwner, type Self } from "./lock_owner.ts";
 
 /** What a lock works with. */
 export interface FileLockOptions {
@@ -87,7 +88,7 @@ async function wait(path: string, made: string, owner: string, options: FileLock
     const failure = await move(made, path);
     if (failure === undefined) return;
     const holder = await findHolder(path, join(made, owner), options.self);
-    if (now >= until) throw holder === undefined ? failure : tooLate(path, holder, options);
+    if (now >= until) throw holder === undefined ? failure : await tooLate(path, holder, options);
     const pause = Math.min(2 ** Math.min(attempt, 8), longestPause) * (0.5 + random.fraction());
     // After a lock was cleared away others are as quick as this one: also then a pause that grows.
     await new Promise<void>((resolve) => void clock.schedule(resolve, Math.min(pause, until - now)));
@@ -158,11 +159,9 @@ async function isThere(file: string): Promise<boolean> {
   return await stat(file).then(() => true, () => false);
 }
 
-function tooLate(path: string, holder: string, { timeout, self }: FileLockOptions): OverloadedError {
-  const pid = processOf(holder);
-  const own = isOwn(holder, self)
-    ? " (this very one: a lock of a thread that was ended is free when its process ends)"
-    : "";
+async function tooLate(path: string, holder: string, { timeout, self }: FileLockOptions): Promise<OverloadedError> {
+  const pid = await leaderOf(holder, self);
+  const own = pid === process.pid ? " (this very one: another call of it, or a thread, is at work)" : "";
   const who = pid === undefined ? `"${holder}" is in its way` : `the process ${pid} holds it${own}`;
   return new OverloadedError(`Cannot take the lock "${path}" within ${timeout} ms: ${who}`, { retryable: true });
 }

@@ -4,6 +4,7 @@
  * @module
  */
 import { createHash } from "node:crypto";
+import { readlinkSync } from "node:fs";
 import { readFile, readlink } from "node:fs/promises";
 import { hostname } from "node:os";
 import process from "node:process";
@@ -11,9 +12,11 @@ import { randomHex } from "../../ports.ts";
 import type { Random } from "../../ports.ts";
 import { codeOf } from "./file_access.ts";
 
-/** What is known of this process. A part that cannot be found out is "x". */
+/** What is known of this process, or of its thread where those can be told apart. A part that cannot be found out is "x". */
 export interface Self {
-  /** When it started, in the system's own count: a later process with the same number has another one. */
+  /** Its number. Linux numbers threads as it does processes, and tells the same of both: one may be ended while the other lives. */
+  readonly id: number;
+  /** When it started, in the system's own count: a later one with the same number has another one. */
   readonly started: string;
   /** This machine since it was started, and its table of processes: containers have their own. */
   readonly machine: string;
@@ -26,23 +29,39 @@ export type ReadSystem = (path: string) => Promise<string>;
 
 /** Finds out what is known of this process. */
 export async function knowSelf(read: ReadSystem = readText): Promise<Self> {
-  return { started: (await inspect(process.pid))?.started ?? unknown, machine: await machineName(read) };
+  const id = await ownThread() ?? process.pid;
+  return { id, started: (await inspect(id))?.started ?? unknown, machine: await machineName(read) };
+}
+
+/** The number of the thread that asks; undefined where threads cannot be told apart. */
+async function ownThread(): Promise<number | undefined> {
+  try {
+    // Not by a promise: another thread would read it.
+    const [, pid, thread] = /^(\d+)\/task\/(\d+)$/.exec(readlinkSync("/proc/thread-self")) ?? [];
+    const id = Number(thread);
+    return Number(pid) === process.pid && !isGone(id) && await inspect(id) ? id : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The name of one lock of this process: no two are the same. */
-export function nameOwner({ started, machine }: Self, random: Random): string {
-  return `${process.pid}.${started}.${machine}.${randomHex(random, 16)}`;
+export function nameOwner({ id, started, machine }: Self, random: Random): string {
+  return `${id}.${started}.${machine}.${randomHex(random, 16)}`;
 }
 
-/** Whether a name is one of this very process. */
-export function isOwn(name: string, { started, machine }: Self): boolean {
-  return machine !== unknown && name.startsWith(`${process.pid}.${started}.${machine}.`);
-}
-
-/** The number of the process that a name holds, or undefined for what is no such name. */
+/** The number of the process, or of its thread, that a name holds, or undefined for what is no such name. */
 export function processOf(name: string): number | undefined {
   const [, pid] = /^([1-9]\d{0,9})\.(?:\d+|x)\.(?:[\da-f]{16}|x)\.[\da-f]{32}$/.exec(name) ?? [];
   return pid === undefined ? undefined : Number(pid);
+}
+
+/** The number of the process whose name this is, also where it is one of its threads; undefined for what is no such name. */
+export async function leaderOf(name: string, { machine }: Self): Promise<number | undefined> {
+  const id = processOf(name);
+  if (id === undefined || machine === unknown || name.split(".")[2] !== machine) return id;
+  const text = await readText(`/proc/${id}/status`).catch(() => "");
+  return Number(/^Tgid:\s*(\d+)$/m.exec(text)?.[1] ?? id);
 }
 
 /** Whether the holder lives. `unknown` where that cannot be seen from here: another machine, or a system that does not tell. */

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { after, before, describe, test } from "node:test";
+import { Worker } from "node:worker_threads";
 import {
   assert,
   assertEquals,
@@ -18,7 +19,7 @@ import { createFileStore } from "../../../src/entry/local.ts";
 import { type Clock, systemClock, systemRandom } from "../../../src/ports.ts";
 import { OverloadedError } from "../../../src/protocol/errors.ts";
 import { type FileLock, takeLock } from "../../../src/runtime/stores/file_lock.ts";
-import { judgeOwner, knowSelf, nameOwner, processOf } from "../../../src/runtime/stores/lock_owner.ts";
+import { judgeOwner, knowSelf, leaderOf, nameOwner, processOf } from "../../../src/runtime/stores/lock_owner.ts";
 import { denoPath, nodePath, packagesInstalled } from "../../../tools/programs.ts";
 import { bundleProgram, runtimes, start, startAs } from "./children/processes.ts";
 
@@ -141,6 +142,24 @@ describe("a lock", { concurrency: false }, () => {
     await assertRejects(() => take(path, 100), OverloadedError, `the process ${process.pid} holds it (this very one: `);
   });
 
+  test("of a thread that was ended is taken over at once, and one of a living thread is not", {
+    skip: skip || skipOffLinux,
+  }, async () => {
+    const folder = place();
+    const store = createFileStore(folder, { lockTimeout: 20_000 });
+    await store.set("key", "old");
+    const thread = new Worker(program, { argv: ["hold", folder, "key"] });
+    await new Promise((resolve, reject) => thread.once("message", resolve).once("error", reject));
+    await assertRejects(
+      () => createFileStore(folder, { lockTimeout: 300 }).set("key", "canary"),
+      OverloadedError,
+      `the process ${process.pid} holds it (this very one: `,
+    );
+    await thread.terminate();
+    assertEquals(await store.compareAndSet("key", "old", "new"), true);
+    assertEquals((await readdir(folder)).length, 1);
+  });
+
   test("of a process before a restart is not there for ever, though it had the number and age of a living one", {
     skip: skipOffLinux,
   }, async () => {
@@ -216,7 +235,7 @@ describe("a lock", { concurrency: false }, () => {
   });
 
   test("of another machine is believed for a minute", async () => {
-    const self = { started: "1", machine: "0123456789abcdef" };
+    const self = { id: process.pid, started: "1", machine: "0123456789abcdef" };
     for (const owner of [nameOwner(self, systemRandom), "what is no owner"]) {
       const path = join(root, `lock ${++places}`);
       await leave(path, owner, 50_000);
@@ -298,7 +317,8 @@ describe("the owner of a lock", () => {
   test("is alive as long as it is the same process", { skip: skip || skipOffLinux }, async () => {
     const self = await knowSelf();
     const name = nameOwner(self, systemRandom);
-    assertEquals([processOf(name), await judgeOwner(name, self)], [process.pid, "alive"]);
+    assertEquals([processOf(name), await judgeOwner(name, self)], [self.id, "alive"]);
+    assertEquals(await leaderOf(name, self), process.pid);
     const reused = nameOwner({ ...self, started: "1" }, systemRandom);
     assertEquals(await judgeOwner(reused, self), "dead", "another process had this number before");
   });

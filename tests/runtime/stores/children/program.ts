@@ -4,6 +4,7 @@
  */
 import process from "node:process";
 import { createHash } from "node:crypto";
+import { parentPort } from "node:worker_threads";
 import { join } from "node:path";
 import { systemClock, systemRandom } from "../../../../src/ports.ts";
 import { takeLock } from "../../../../src/runtime/stores/file_lock.ts";
@@ -14,8 +15,9 @@ import { increment } from "./increment.ts";
 const [work = "", folder = "", key = "", count = "0"] = process.argv.slice(2);
 const store = createFileStore(folder, { lockTimeout: 60_000 });
 
-/** Writes a line, and waits until it is out. */
+/** Writes a line, and waits until it is out; a thread tells it to who started it. */
 function say(line: string): Promise<void> {
+  if (parentPort) return Promise.resolve(parentPort.postMessage(line));
   return new Promise((resolve) => void process.stdout.write(`${line}\n`, () => resolve()));
 }
 
