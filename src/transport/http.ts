@@ -119,12 +119,14 @@ export class HttpTransport implements Transport {
   /** Ends it, and every exchange on it. Idempotent. */
   async close(reason?: McpError): Promise<void> {
     const context = this.#context;
-    if (context.closed) return;
-    for (const reply of context.replies) reply.end(reason ?? new ConnectionClosedError("The client is closed"));
-    // The session ends with us, whether the server hears of it or not.
-    const ended = context.sessionId && new HttpReply(context, undefined, this.#legacy).run(false);
-    context.closed = true;
-    await ended;
+    if (!context.closed) {
+      for (const reply of context.replies) reply.end(reason ?? new ConnectionClosedError("The client is closed"));
+      // The session ends with us, whether the server hears of it or not.
+      context.closed = context.sessionId
+        ? new HttpReply(context, undefined, this.#legacy).run(false)
+        : Promise.resolve();
+    }
+    await context.closed;
     context.sessionId = undefined;
   }
 }

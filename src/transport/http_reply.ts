@@ -46,7 +46,8 @@ export interface HttpContext {
   /** Legacy 2025-03-26: arrays of messages are taken apart. */
   batches?: boolean;
   sessionId: string | undefined;
-  closed?: boolean;
+  /** Once it is closed: resolves when the server has heard of it. */
+  closed?: Promise<void>;
 }
 
 /** One request and its reply. It ends its exchange exactly once with all it knows. */
