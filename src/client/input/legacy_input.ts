@@ -16,11 +16,12 @@ import {
 import { attend } from "./seam.ts";
 import type { EndingCall, InputAnswers, LegacyInput, LegacyInputHost, Wait } from "./seam.ts";
 import { answerUrls } from "./url_elicitation.ts";
+import type { UrlNotices } from "./url_elicitation.ts";
 
 /** The server's requests in work. */
 export class LegacyServerRequests implements LegacyInput {
   readonly #inputs: InputAnswers;
-  readonly #notices = new Map<unknown, () => void>();
+  readonly #notices: UrlNotices = new Map();
   readonly #session: LegacyInputHost;
   readonly #working = new Map<RequestId, AbortController>();
 
@@ -43,9 +44,11 @@ export class LegacyServerRequests implements LegacyInput {
     for (const item of session.all()) item.touch();
   }
 
-  notified(method: string, params: JsonObject | undefined): void {
-    if (method === "notifications/cancelled") this.#working.get(params?.requestId as RequestId)?.abort();
-    else if (method === "notifications/elicitation/complete") this.#notices.get(params?.elicitationId)?.();
+  notified(method: string, params: JsonObject = {}): void {
+    if (method === "notifications/cancelled") this.#working.get(params.requestId as RequestId)?.abort();
+    else if (method === "notifications/elicitation/complete") {
+      this.#notices.forEach((done, item) => item.elicitationId === params.elicitationId && done());
+    }
   }
 
   async satisfy(error: unknown, round: number, wait: Wait): Promise<void> {

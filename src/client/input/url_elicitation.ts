@@ -9,8 +9,8 @@ import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { HandlerContext, InputAnswers } from "./seam.ts";
 
-/** Who waits for which completion notice. Unknown ids are ignored. */
-export type UrlNotices = Map<unknown, () => void>;
+/** Who waits for which completion notice: several calls may wait for one page. Unknown ids are ignored. */
+export type UrlNotices = Map<NamedElicitation, () => void>;
 
 /** What answers, whom to wait for, and who asks. */
 export interface UrlParts {
@@ -19,7 +19,8 @@ export interface UrlParts {
   context: HandlerContext;
 }
 
-type NamedElicitation = JsonObject & { elicitationId: string };
+/** A page that has a name. */
+export type NamedElicitation = JsonObject & { elicitationId: string };
 
 function isNamed(item: unknown): item is NamedElicitation {
   return isObject(item) && typeof item.elicitationId === "string";
@@ -36,7 +37,7 @@ export async function answerUrls(
   const data = isObject(error.data) ? error.data.elicitations : undefined;
   const wanted = Array.isArray(data) ? data.filter(isNamed) : [];
   if (!inputs.handlers.elicitationUrl || !wanted.length) throw error;
-  const done = wanted.map(({ elicitationId }) => new Promise<void>((resolve) => notices.set(elicitationId, resolve)));
+  const done = wanted.map((elicitation) => new Promise<void>((resolve) => notices.set(elicitation, resolve)));
   try {
     for (const elicitation of wanted) {
       const answer = await inputs.answer("elicitation/create", { ...elicitation, mode: "url" }, context);
@@ -44,6 +45,6 @@ export async function answerUrls(
     }
     await Promise.all(done);
   } finally {
-    for (const { elicitationId } of wanted) notices.delete(elicitationId);
+    for (const elicitation of wanted) notices.delete(elicitation);
   }
 }

@@ -267,6 +267,15 @@ describe("-32042 of 2025-11-25: pages first, then again (C-221)", () => {
     },
   );
 
+  onBoth("two calls wait for one page: both go on when it is done", { handlers: visiting }, async (client, session) => {
+    visits.length = 0;
+    const calls = [client.callTool("ask_url"), client.callTool("ask_url")];
+    await until(() => visits.length === 2);
+    await turns();
+    session().completeElicitation("sign-1");
+    assertEquals((await Promise.all(calls)).map(textOf), ["signed", "signed"]);
+  });
+
   for (const action of ["decline", "cancel"] as const) {
     onBoth(`the user says ${action}: the server's error reaches the caller`, {
       handlers: { elicitationUrl: () => ({ action }) },
