@@ -183,11 +183,11 @@ export class Connection {
 
   /** Waits for a place: at most as long as the call may take. What is left of its time goes on with it. */
   async #wait(options: RequestOptions): Promise<RequestOptions> {
-    const { signal, timeout, timeouts } = options;
+    const { signal, timeouts, timeout } = options;
     const { clock, shared } = this.#host;
     signal?.throwIfAborted();
     this.#wake();
-    const total = timeouts?.total ?? timeout ?? this.config.timeouts?.total ?? shared.timeouts?.total ?? 300_000;
+    const total = timeouts?.total ?? timeout ?? { ...shared, ...this.config }.timeouts?.total ?? 300_000;
     const endsAt = clock.monotonic() + total;
     await this.#limiter.wait({ milliseconds: total, signal }).catch((error) => {
       throw this.#named(error);

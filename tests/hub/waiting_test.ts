@@ -1,0 +1,38 @@
+/** Calls that wait until their server is connected. */
+import { describe, test } from "node:test";
+import { assertEquals } from "@std/assert";
+import { connect } from "../../mod.ts";
+import type { ConnectServer, HubOptions } from "../../mod.ts";
+import { createOpenHub } from "../../src/hub/open_hub.ts";
+import { VirtualClock } from "../support/virtual_clock.ts";
+import { createServer, inMemory, textOf } from "./support.ts";
+
+/** A lazy hub of one server, which takes so many milliseconds to connect. */
+async function openSlowHub(delay: number, { clock, timeouts, own }: {
+  readonly clock: VirtualClock;
+  readonly timeouts?: HubOptions["timeouts"];
+  readonly own?: HubOptions["timeouts"];
+}) {
+  const slowly: ConnectServer = async (target, options) => {
+    await new Promise<void>((resolve) => void clock.schedule(resolve, delay));
+    return await connect(target, options);
+  };
+  const one = { ...inMemory(createServer("one")).config, ...(own && { timeouts: own }) };
+  return await createOpenHub(slowly)({ one }, { clock, lazy: true, ...(timeouts && { timeouts }) });
+}
+
+describe("a call that waits for its server", () => {
+  test("takes the hub's time-outs where the server has none, and else the server's own in their place", async () => {
+    const outcome = async (own: HubOptions["timeouts"]) => {
+      const clock = new VirtualClock();
+      const hub = await openSlowHub(2_000, { clock, timeouts: { total: 1_000 }, ...(own && { own }) });
+      const result = await clock.until(hub.callTool({ server: "one", name: "echo" }, { text: "hi" }));
+      await clock.until(hub.close());
+      return result.isError ? "too late" : textOf(result);
+    };
+    assertEquals(await outcome(undefined), "too late");
+    assertEquals(await outcome({ idle: 5_000 }), "one: hi");
+    assertEquals(await outcome({ total: 1_500 }), "too late");
+    assertEquals(await outcome({ total: 3_000 }), "one: hi");
+  });
+});
