@@ -54,7 +54,7 @@ export class Hub implements HubLike, AsyncDisposable {
   #view: View;
   /** Calls that were not answered yet. */
   #calls = 0;
-  #isOver: boolean | undefined;
+  #isOver = false;
   #drained: (() => void) | undefined;
   /** Servers that were removed, and have not come to their end. */
   #leaving: Promise<void> | undefined;
@@ -174,9 +174,11 @@ export class Hub implements HubLike, AsyncDisposable {
   async callTool(name: QualifiedName, args: JsonObject = {}, options: HubCallOptions = {}): Promise<CallToolResult> {
     let server = typeof name === "object" ? name.server : undefined;
     try {
-      const found = await this.#find(name, "tool", options);
-      server = found.connection.name;
-      return await this.#use(found.connection, (client, rest) => client.callTool(found.name, args, rest), options);
+      return await this.#begin(async (isOver) => {
+        const { connection, name: own } = await this.#find(name, "tool", options, isOver);
+        server = connection.name;
+        return await this.#use(connection, (client, rest) => client.callTool(own, args, rest), options, isOver);
+      });
     } catch (error) {
       if (options.throws || options.signal?.aborted && error === options.signal.reason) throw error;
       return failedResult(error, server);
@@ -206,8 +208,10 @@ export class Hub implements HubLike, AsyncDisposable {
     args: Record<string, string> = {},
     options: RequestOptions = {},
   ): Promise<GetPromptResult> {
-    const found = await this.#find(name, "prompt", options);
-    return await this.#use(found.connection, (client, rest) => client.getPrompt(found.name, args, rest), options);
+    return await this.#begin(async (isOver) => {
+      const { connection, name: own } = await this.#find(name, "prompt", options, isOver);
+      return await this.#use(connection, (client, rest) => client.getPrompt(own, args, rest), options, isOver);
+    });
   }
 
   /**
@@ -221,15 +225,14 @@ export class Hub implements HubLike, AsyncDisposable {
     options: RequestOptions & { readonly context?: Readonly<Record<string, string>> } = {},
   ): Promise<CompleteResult> {
     const { type } = reference;
-    const { connection, name } = type === "ref/prompt"
-      ? await this.#find(reference.name, "prompt", options)
-      : { connection: this.#connection(reference.server), name: reference.uri };
-    const its = type === "ref/prompt" ? { type, name } : { type, uri: name };
-    return await this.#use(
-      connection,
-      (client, rest) => client.complete(its, argument, { ...options, ...rest }),
-      options,
-    );
+    return await this.#begin(async (isOver) => {
+      const { connection, name } = type === "ref/prompt"
+        ? await this.#find(reference.name, "prompt", options, isOver)
+        : { connection: this.#connection(reference.server), name: reference.uri };
+      const its = type === "ref/prompt" ? { type, name } : { type, uri: name };
+      const work: Work<CompleteResult> = (client, rest) => client.complete(its, argument, { ...options, ...rest });
+      return await this.#use(connection, work, options, isOver);
+    });
   }
 
   /**
@@ -324,13 +327,25 @@ export class Hub implements HubLike, AsyncDisposable {
     return this.close();
   }
 
-  async #use<Value>(connection: Connection, work: Work<Value>, options: RequestOptions): Promise<Value> {
-    if (this.#isOver) {
-      throw new ConnectionClosedError("The hub is closed", { delivery: "not-sent", server: connection.name });
-    }
+  async #use<Value>(
+    its: Connection,
+    work: Work<Value>,
+    options: RequestOptions,
+    isOver = this.#isOver,
+  ): Promise<Value> {
+    if (isOver) throw new ConnectionClosedError("The hub is closed", { delivery: "not-sent", server: its.name });
+    return await this.#begin(() => its.use(work, options));
+  }
+
+  /**
+   * Counts a call from its beginning, also while its server is connected for it: a hub that is drained waits for it.
+   *
+   * @param work Is told whether the hub took no more calls when it began.
+   */
+  async #begin<Value>(work: (isOver: boolean) => Promise<Value>): Promise<Value> {
     this.#calls++;
     try {
-      return await connection.use(work, options);
+      return await work(this.#isOver);
     } finally {
       if (!--this.#calls) this.#drained?.();
     }
@@ -341,14 +356,14 @@ export class Hub implements HubLike, AsyncDisposable {
   }
 
   /** Whose a tool or prompt is. A server that nothing is known of is connected and listed first. */
-  async #find(name: QualifiedName, kind: "tool" | "prompt", options: RequestOptions): Promise<Found> {
+  async #find(name: QualifiedName, kind: "tool" | "prompt", options: RequestOptions, isOver: boolean): Promise<Found> {
     const found = this.#listed(name, kind);
     if (found) return found;
     const owner = typeof name === "object"
       ? name
       : this.#view.owner(name) ?? wrongName(`Cannot find "${name}": no server has it`);
     const connection = this.#connection(owner.server);
-    if (!connection.known.listedAt && !this.#isOver) await connection.ready(options);
+    if (!connection.known.listedAt && !isOver) await connection.ready(options);
     return this.#listed(name, kind) ?? this.#unlisted(connection, owner.name, kind);
   }
 

@@ -35,4 +35,17 @@ describe("a call that waits for its server", () => {
     assertEquals(await outcome({ total: 1_500 }), "too late");
     assertEquals(await outcome({ total: 3_000 }), "one: hi");
   });
+
+  test("is waited for when the hub is drained meanwhile; one that comes later is refused", async () => {
+    const clock = new VirtualClock();
+    const hub = await openSlowHub(2_000, { clock });
+    const call = hub.callTool({ server: "one", name: "echo" }, { text: "hi" });
+    const prompt = hub.getPrompt({ server: "one", name: "greet" }, { who: "you" });
+    await clock.advance(500);
+    const draining = hub.drain();
+    const late = await clock.until(hub.callTool({ server: "one", name: "echo" }, { text: "late" }));
+    await clock.until(draining);
+    assertEquals([textOf(await call), (await prompt).messages.length], ["one: hi", 1]);
+    assertEquals([late.isError, clock.monotonic() < 5_000], [true, true]);
+  });
 });
