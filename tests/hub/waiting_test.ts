@@ -1,7 +1,7 @@
 /** Calls that wait until their server is connected. */
 import { describe, test } from "node:test";
 import { assertEquals } from "@std/assert";
-import { connect } from "../../mod.ts";
+import { ChannelTransport, connect, createMemoryPair } from "../../mod.ts";
 import type { ConnectServer, HubOptions } from "../../mod.ts";
 import { createOpenHub } from "../../src/hub/open_hub.ts";
 import { VirtualClock } from "../support/virtual_clock.ts";
@@ -47,5 +47,21 @@ describe("a call that waits for its server", () => {
     await clock.until(draining);
     assertEquals([textOf(await call), (await prompt).messages.length], ["one: hi", 1]);
     assertEquals([late.isError, clock.monotonic() < 5_000], [true, true]);
+  });
+});
+
+describe("a server that waits for its place among those that connect", () => {
+  test("has all of its time left then: one that hangs before it does not fail it", async () => {
+    const clock = new VirtualClock();
+    const transport = () => new ChannelTransport(() => createMemoryPair()[0]);
+    const hub = createOpenHub(connect)({ hangs: { transport }, one: inMemory(createServer("one")).config }, {
+      clock,
+      parallel: 1,
+    });
+    await using opened = await clock.until(hub);
+    assertEquals(opened.status().map(({ name, state, retries }) => [name, state, retries]), [
+      ["hangs", "reconnecting", 1],
+      ["one", "connected", 0],
+    ]);
   });
 });

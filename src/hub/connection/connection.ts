@@ -222,13 +222,18 @@ export class Connection {
     this.#attempts++;
     this.#go("connect");
     const abort = (): void => controller.abort(signal.reason);
-    const stop = clock.schedule(
-      () => controller.abort(new TimeoutError("call", timeout, { server: this.name })),
-      timeout + grace,
-    );
+    const late = (): void => controller.abort(new TimeoutError("call", timeout, { server: this.name }));
+    const start = (): () => void => clock.schedule(late, timeout + grace);
+    let stop = start();
+    // While others are connected its own time stands still.
+    const wait = async (place: Promise<void>): Promise<void> => {
+      stop();
+      await place;
+      stop = start();
+    };
     signal.addEventListener("abort", abort);
     try {
-      const opening = this.#opener.open(this.#client, this.known, controller.signal);
+      const opening = this.#opener.open(this.#client, this.known, { signal: controller.signal, wait });
       const client = await unlessAborted(opening, controller.signal);
       signal.throwIfAborted();
       this.#client = client;

@@ -30,6 +30,13 @@ export interface OpenerParts {
   readonly breaker: Breaker;
 }
 
+/** How long it may be opened. */
+export interface Opening {
+  readonly signal: AbortSignal;
+  /** Waits for a place among those that connect: none of its time. */
+  wait(place: Promise<void>): Promise<void>;
+}
+
 /** Opens the clients of one server. */
 export class Opener {
   /** What the last client came to; nothing where it came too late. */
@@ -56,15 +63,18 @@ export class Opener {
    *
    * @param known What is known of the server: it is listed where that is nothing.
    */
-  async open(client: Client | undefined, known: CatalogServer, signal: AbortSignal): Promise<Client> {
+  async open(client: Client | undefined, known: CatalogServer, { signal, wait }: Opening): Promise<Client> {
     const { connecting, clock } = this.#host;
     const { timeout, isPipe } = this.#parts;
-    const endsAt = clock.monotonic() + timeout;
+    let endsAt = clock.monotonic() + timeout;
     const left = (): number => endsAt - clock.monotonic();
     // A client that does not come to its end takes no place of the others.
     await this.left;
     signal.throwIfAborted();
-    if (!connecting.take()) await connecting.wait({ milliseconds: timeout, signal });
+    if (!connecting.take()) {
+      await wait(connecting.wait({ milliseconds: Infinity, signal }));
+      endsAt = clock.monotonic() + timeout;
+    }
     try {
       this.#isOpening = true;
       if (client) await prove(client, isPipe, { signal, timeout: left() });
