@@ -141,6 +141,11 @@ export interface AskOptions {
    * words have changed since is asked again: what was agreed to must not move.
    */
   key?: string | undefined;
+  /**
+   * Aborted when the answer is not wanted any more: a client of a handshake session is told so. A modern client needs not be: what it is
+   * asked ends the round.
+   */
+  signal?: AbortSignal | undefined;
 }
 
 /**

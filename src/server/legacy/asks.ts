@@ -54,14 +54,21 @@ export class Asks {
    * Asks the client.
    *
    * @param about The client's request in the course of which it is asked.
+   * @param signal Aborted when the answer is not wanted any more.
    * @returns The result of the answer, unchecked.
    * @throws {RpcError} When the client answers with an error; it has its `method` set.
    * @throws {TimeoutError} When there is no answer in time.
    * @throws {TypeError} When the question is no JSON: it could not be sent.
    */
-  ask(method: string, params: JsonObject | undefined, about: Incoming): Promise<JsonObject> {
+  ask(
+    method: string,
+    params: JsonObject | undefined,
+    about: Incoming,
+    signal?: AbortSignal,
+  ): Promise<JsonObject> {
     const sound = params && readJson(params);
     if (typeof sound === "string") return Promise.reject(new TypeError(`Cannot ask for "${method}": ${sound}`));
+    if (signal?.aborted) return Promise.reject(signal.reason);
     const { clock, timeout } = this.#parts;
     const id = randomHex(this.#parts.random, 16);
     return new Promise((resolve, reject) => {
@@ -72,8 +79,11 @@ export class Asks {
         timeout,
         { background: true },
       );
+      const unwanted = (): void => this.#drop(id, signal?.reason, "Nobody wants to know it any more");
+      signal?.addEventListener("abort", unwanted);
       const settle = <Value>(then: (value: Value) => void) => (value: Value) => {
         callOff();
+        signal?.removeEventListener("abort", unwanted);
         this.#waiting.delete(id);
         then(value);
       };

@@ -16,7 +16,7 @@ import type {
   Meta,
   Progress,
 } from "../../protocol/types.ts";
-import type { AuthInfo, RequestContext } from "../definitions.ts";
+import type { AskOptions, AuthInfo, RequestContext } from "../definitions.ts";
 import type { Incoming } from "../seam.ts";
 import type { Asks } from "./asks.ts";
 import { canAsk, demand } from "./client_side.ts";
@@ -118,25 +118,27 @@ export class LegacyContext implements RequestContext {
   }
 
   get elicit(): RequestContext["elicit"] {
-    return (request: ElicitRequest) =>
+    return (request: ElicitRequest, options?: AskOptions) =>
       this.#ask(
         [request.mode === "url" ? "elicitUrl" : "elicit", "elicitation/create"],
         () => dressElicit(request, this.revision, () => randomHex(this.#parts.random, 16)),
         (answer) => readElicit(answer, request),
+        options,
       );
   }
 
   get sample(): RequestContext["sample"] {
-    return (request: CreateMessageRequest) =>
+    return (request: CreateMessageRequest, options?: AskOptions) =>
       this.#ask(
         [request.tools || request.toolChoice ? "sampleWithTools" : "sample", "sampling/createMessage"],
         () => dressSample(request, this.#parts.client),
         readSample,
+        options,
       );
   }
 
   get roots(): RequestContext["roots"] {
-    return () => this.#ask(["roots", "roots/list"], () => undefined, readRoots);
+    return (options?: AskOptions) => this.#ask(["roots", "roots/list"], () => undefined, readRoots, options);
   }
 
   get can(): RequestContext["can"] {
@@ -148,6 +150,7 @@ export class LegacyContext implements RequestContext {
     [what, method]: readonly [Askable, string],
     params: () => JsonObject | undefined,
     read: (answer: JsonObject) => Reply,
+    options: AskOptions | undefined,
   ): Promise<Reply> {
     const { client, asks } = this.#parts;
     const ask = async (): Promise<Reply> => {
@@ -156,7 +159,7 @@ export class LegacyContext implements RequestContext {
       // From now on it has to be known when the request is called off.
       this.signal.throwIfAborted();
       if (this.#over) throw new TypeError(`Cannot ask "${method}": the request is answered already`);
-      return read(await asks.ask(method, dressed, this.#incoming));
+      return read(await asks.ask(method, dressed, this.#incoming, options?.signal));
     };
     return forgivable(ask());
   }

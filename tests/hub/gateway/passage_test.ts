@@ -26,6 +26,24 @@ describe("a call that goes through a gateway", () => {
     await assertRejects(() => begin().ask(request, AbortSignal.abort(reason)), Error, "taken back");
   });
 
+  it("calls off what a caller of a session is asked when the server has taken it back", async () => {
+    const asked: unknown[] = [];
+    const context = {
+      meta: {},
+      era: "legacy",
+      roots: ({ signal }: { signal?: AbortSignal } = {}) => {
+        asked.push(signal);
+        return new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
+      },
+    };
+    const passage = new Passage({ server: "one" }, "ada", context as unknown as RequestContext);
+    const controller = new AbortController();
+    const answer = passage.ask(request, controller.signal);
+    assertEquals(asked, [controller.signal]);
+    controller.abort(new Error("taken back"));
+    await assertRejects(() => answer, Error, "taken back");
+  });
+
   it("lets go of the signal of a question that is over", async () => {
     let listeners = 0;
     const { signal } = new AbortController();

@@ -145,6 +145,23 @@ describe("a question is called off", () => {
     await assertRejects(() => call.context.roots());
   });
 
+  test("when its own signal is aborted, and the call goes on", async () => {
+    const call = await calling();
+    const controller = new AbortController();
+    const answer = assertRejects(() => call.context.elicit(form, { signal: controller.signal }), Error, "not any more");
+    const { id } = call.asked();
+    controller.abort(new Error("not any more"));
+    await answer;
+    assertEquals(last(call), cancelled(id));
+    assertEquals(call.reply({ action: "accept" }, id), false);
+    const count = call.sent.length;
+    await assertRejects(() => call.context.elicit(form, { signal: controller.signal }), Error, "not any more");
+    assertEquals(call.sent.length, count);
+    const next = call.context.elicit(form);
+    call.reply({ action: "decline" });
+    assertEquals((await next).action, "decline");
+  });
+
   test("when the call is answered without it, and none is asked after that", async () => {
     const call = await calling();
     const answer = assertRejects(() => call.context.elicit(form));

@@ -8,7 +8,7 @@ import { InvalidParamsError, MissingCapabilityError, ProtocolViolationError } fr
 import type { JsonObject } from "../../../protocol/json_rpc.ts";
 import type { CreateMessageRequest, ElicitRequest, InputRequest, Progress } from "../../../protocol/types.ts";
 import { EraSignal } from "../../../server/common/era_signal.ts";
-import type { RequestContext } from "../../../server/definitions.ts";
+import type { AskOptions, RequestContext } from "../../../server/definitions.ts";
 import { metaFor } from "./passing.ts";
 
 /** A question of a server that has no answer yet. */
@@ -89,7 +89,7 @@ export class Passage {
    */
   ask(request: InputRequest, signal: AbortSignal): Promise<JsonObject> {
     const context = this.#context;
-    if (context && !context.rounds) return ask(context, request);
+    if (context && !context.rounds) return ask(context, request, { signal });
     const over = [signal, this.signal].find(({ aborted }) => aborted);
     if (over) return Promise.reject(over.reason);
     const key = `question_${++this.#count}`;
@@ -129,7 +129,7 @@ export class Passage {
   async #answer(context: RequestContext): Promise<void> {
     await Promise.all(Array.from(this.#questions, async ([key, question]) => {
       try {
-        question.resolve(await ask(context, question.request, key));
+        question.resolve(await ask(context, question.request, { key }));
       } catch (error) {
         if (error instanceof EraSignal) throw error;
         question.reject(error);
@@ -142,12 +142,15 @@ export class Passage {
 /**
  * Asks a caller what a server wants to know.
  *
- * @param key Names the question within the call (modern).
+ * @param options `key` names the question within the call (modern); `signal` is aborted when the answer is not wanted any more.
  * @returns The answer as it travels.
  */
-export async function ask(context: RequestContext, request: InputRequest, key?: string): Promise<JsonObject> {
+export async function ask(
+  context: RequestContext,
+  request: InputRequest,
+  options: AskOptions,
+): Promise<JsonObject> {
   const { method, params = {} } = request as { method: string; params?: JsonObject };
-  const options = { key };
   switch (method) {
     case "elicitation/create":
       return await context.elicit(params as ElicitRequest, options) as unknown as JsonObject;

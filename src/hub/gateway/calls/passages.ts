@@ -175,7 +175,9 @@ async function answersTo(
   const keys = Object.keys(inputRequests);
   const answers = await Promise.all(
     keys.map((key) =>
-      ask(context, inputRequests[key] as PendingInput["inputRequests"][string], round === 1 ? key : `${round}_${key}`)
+      ask(context, inputRequests[key] as PendingInput["inputRequests"][string], {
+        key: round === 1 ? key : `${round}_${key}`,
+      })
     ),
   );
   return Object.fromEntries(keys.map((key, at) => [key, answers[at] as JsonObject]));
