@@ -169,13 +169,14 @@ export class Watch {
     return this.#closing ??= this.#close();
   }
 
+  /** What is under way keeps its lease until it has ended. */
   async #close(): Promise<void> {
-    this.#callOff?.();
     const left = [...this.#holdings.values()].map((holding) => {
       holding.close(this.#options.settings.drain);
       return holding.left;
     });
     await Promise.all(left);
+    this.#callOff?.();
     await this.arm();
   }
 
@@ -208,8 +209,8 @@ export class Watch {
 
   #schedule(): void {
     const { clock } = this.#keeping;
-    const isNeeded = this.#holdings.size > 0 || (this.#isWatching && !this.#options.onAlarm);
-    if (!isNeeded || this.isClosed) return;
+    const isNeeded = this.#holdings.size > 0 || (this.#isWatching && !this.#options.onAlarm && !this.isClosed);
+    if (!isNeeded) return;
     const delay = this.#nextLook();
     const at = clock.monotonic() + delay;
     if (this.#callOff && this.#lookAt <= at) return;
@@ -241,7 +242,6 @@ export class Watch {
   }
 
   #lookAround(): void {
-    if (this.isClosed) return;
     this.#safely("Runs cannot be kept", () => this.#keepHoldings());
     for (const holding of [...this.#holdings.values()]) holding.poll();
     this.#safely("Runs cannot be taken", () => this.#takeDue());

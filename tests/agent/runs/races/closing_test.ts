@@ -1,6 +1,6 @@
 /** What a process that closes leaves to the next one. */
 import { describe, test } from "node:test";
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { createRuns } from "../../../../src/agent/mod.ts";
 import type { DurableRuns, RunnableAgent } from "../../../../src/agent/mod.ts";
 import type { SqlDatabase } from "../../../../src/ports.ts";
@@ -86,5 +86,26 @@ describe("a process that closes", () => {
     const end = (await clock.until(eventsOf(two, id))).at(-1)?.event;
     await two.close();
     assertEquals([end?.type === "succeeded" && end.text, calls], ["accept", 2]);
+  });
+
+  test("keeps what is under way as long as it drains: nobody takes it away in the middle", { skip }, async () => {
+    const database = await emptyDatabase();
+    const clock = new VirtualClock();
+    const agent = agentOf(({ steps }) => {
+      const paid = steps.do("pay", {}, () => wait(clock, 20_000).then(() => "paid"));
+      return paid.catch((error) => error.name === "StepUnknownError" ? "unknown" : Promise.reject(error));
+    });
+    const one = createRuns({ database, agents: { agent }, clock, drain: 30_000 });
+    const two = createRuns({ database, agents: { agent }, clock });
+    await two.resume();
+    const { id } = await one.start(start);
+    await clock.advance(50);
+    await clock.until(one.close());
+    const closedAt = clock.monotonic();
+    const end = (await clock.until(eventsOf(two, id))).at(-1)?.event;
+    await two.close();
+    assertEquals(end?.type === "succeeded" ? end.text : end, "paid");
+    assert(closedAt >= 20_000 && closedAt < 21_000, `it was closed after ${closedAt} ms`);
+    assertEquals(clock.waiting, 0);
   });
 });
