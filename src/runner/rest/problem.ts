@@ -65,9 +65,18 @@ export function wrongField(pointer: string, detail: string): Refusal {
   });
 }
 
+/** The longest that anybody is told to wait, in seconds: nobody knows when a quota of nothing becomes another one. */
+const longestWait = 86_400;
+
 /** Too much of something: come back later. */
 export function tooMuch(code: string, detail: string, seconds: number): Refusal {
-  return new Refusal(429, code, detail, { headers: { "retry-after": String(Math.max(1, Math.ceil(seconds))) } });
+  const wait = Math.max(1, Math.min(Math.ceil(seconds), longestWait));
+  return new Refusal(429, code, detail, { headers: { "retry-after": String(wait) } });
+}
+
+/** It is longer than what is kept: sending it again will not help. */
+export function tooLong({ value }: LimitExceededError): Refusal {
+  return new Refusal(413, "too_large", `It is too long to be kept: expected at most ${value} characters as JSON`);
 }
 
 /**

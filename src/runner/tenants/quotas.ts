@@ -183,8 +183,10 @@ export class Quotas {
     }
     const minutes = (now - use.at) / 60_000;
     const { requestsPerMinute, bytesPerMinute } = use.quotas;
-    use.requests = Math.min(requestsPerMinute, use.requests + minutes * requestsPerMinute);
-    use.bytes = Math.min(bytesPerMinute, use.bytes + minutes * bytesPerMinute);
+    // Of no time nothing comes, also where there is no end of it.
+    const gained = (aMinute: number): number => minutes && minutes * aMinute;
+    use.requests = Math.min(requestsPerMinute, use.requests + gained(requestsPerMinute));
+    use.bytes = Math.min(bytesPerMinute, use.bytes + gained(bytesPerMinute));
     use.at = now;
     if (use.lent.length) returnPlaces(use);
     return use;

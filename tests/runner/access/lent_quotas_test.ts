@@ -69,4 +69,12 @@ describe("quotas that are lent", () => {
     quotas.count("acme", 1);
     assertThrows(() => quotas.enter("acme"), RangeError, '"requestsPerMinute"');
   });
+
+  it("are numbers where there is no end of them, also twice in one moment", () => {
+    const quotas = new Quotas({ requestsPerMinute: Infinity, bytesPerMinute: Infinity }, new VirtualClock());
+    quotas.enter("acme")();
+    assertEquals(quotas.lend("acme", { requests: 10, bytes: 20, concurrent: 3 }, 1_000), {
+      ...{ requests: 10, bytes: 20, concurrent: 3 },
+    });
+  });
 });

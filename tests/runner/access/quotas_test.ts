@@ -164,6 +164,15 @@ describe("quotas", () => {
     await two.body?.cancel();
   });
 
+  it("of nothing at all say when to come back by a number", async () => {
+    for (const quotas of [{ requestsPerMinute: 0 }, { bytesPerMinute: 0 }, { concurrent: 0 }]) {
+      await using world = await createWorld({ quotas });
+      const refused = await world.ask("/api/tools");
+      assertEquals(refused.status, 429);
+      assert(/^\d+$/.test(refused.headers.get("retry-after") ?? ""), `${refused.headers.get("retry-after")}`);
+    }
+  });
+
   it("that make no sense are refused", () => {
     const access = { keys: { find: () => undefined }, policy: { open: () => () => "allow" as const } };
     const hubs = () => Promise.reject(new Error("nobody asked"));
