@@ -101,7 +101,7 @@ export const inputSchema: JsonSchema = {
   required: ["question", "answer"],
   additionalProperties: false,
   properties: {
-    question: { type: "string", minLength: 1, maxLength: 256 },
+    question: { type: "string", minLength: 1, maxLength: 512 },
     answer: {
       type: "object",
       required: ["action"],

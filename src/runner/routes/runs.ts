@@ -5,10 +5,11 @@
  */
 import type { AgentAnswer, AgentQuestion, AnswerSettings } from "../../agent/loop/seam.ts";
 import type { RunRecord, Runs, RunState, StartRun } from "../../agent/runs/seam.ts";
+import { LimitExceededError } from "../../protocol/errors.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import { nameIn } from "../access/types.ts";
 import type { Call } from "../rest/call.ts";
-import { ask, missing, Refusal, wrongField } from "../rest/problem.ts";
+import { ask, missing, Refusal, tooLong, wrongField } from "../rest/problem.ts";
 import type { Route } from "../rest/route.ts";
 import { inputSchema, pageOf, runSchema, startSchema } from "../rest/schemas.ts";
 import { activeStates, beginRun, mostListed } from "../tenants/run_starts.ts";
@@ -192,7 +193,10 @@ async function answer(call: Call): Promise<Response> {
   if (outcome !== "allow") throw missing("question", body.question);
   const taken = await ask(
     "What keeps runs",
-    () => runs.answer(record.id, body.question, body.answer),
+    () =>
+      runs.answer(record.id, body.question, body.answer).catch((error: unknown) => {
+        throw error instanceof LimitExceededError ? tooLong(error) : error;
+      }),
     call.parts.logger,
   );
   if (taken === "stale") throw stale();

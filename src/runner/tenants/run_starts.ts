@@ -6,7 +6,7 @@
 import type { RunRecord, Runs, RunState, StartRun } from "../../agent/runs/seam.ts";
 import { LimitExceededError } from "../../protocol/errors.ts";
 import type { RunnerParts } from "../parts.ts";
-import { ask, closing, Refusal, tooMuch } from "../rest/problem.ts";
+import { ask, closing, Refusal, tooLong, tooMuch } from "../rest/problem.ts";
 
 /** The states of runs that have not ended. */
 export const activeStates: readonly RunState[] = ["accepted", "running", "needs_input", "needs_decision"];
@@ -17,8 +17,8 @@ export const mostListed = 1_000;
 /**
  * Starts a run. To be called in the tenant's turn (`Quotas.inTurn`), so that what was counted still holds.
  *
- * @throws {Refusal} 429 when there are too many, or too much is stored; 422 when it cannot be started; 503 when it cannot be kept, or the
- * runner is closing.
+ * @throws {Refusal} 429 when there are too many, or too much is stored; 413 when it is too long; 422 when it cannot be started; 503 when
+ * it cannot be kept, or the runner is closing.
  */
 export async function beginRun(
   parts: RunnerParts,
@@ -34,7 +34,10 @@ export async function beginRun(
     try {
       return await runs.start(run);
     } catch (error) {
-      if (error instanceof LimitExceededError) throw tooMuch("too_many_runs", "Too many runs are under way", 5);
+      if (error instanceof LimitExceededError) {
+        if (error.limit === "limits.valueBytes") throw tooLong(error);
+        throw tooMuch("too_many_runs", "Too many runs are under way", 5);
+      }
       // What keeps runs is closed after the runner: then the run may be as it should be.
       if (error instanceof TypeError && parts.pool.isClosed) throw closing();
       if (error instanceof TypeError) throw new Refusal(422, "invalid_run", error.message);

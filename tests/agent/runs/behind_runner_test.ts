@@ -2,11 +2,12 @@
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "node:test";
 import { Agent, createRuns, directiveModel } from "../../../src/agent/mod.ts";
-import type { DurableRuns } from "../../../src/agent/mod.ts";
+import type { DurableRuns, RunLimits, RunnableAgent } from "../../../src/agent/mod.ts";
 import { createRelay } from "../../../src/hub/gateway/mod.ts";
 import { createApiKey, createKeyList, createPolicy, createRunner } from "../../../src/runner/mod.ts";
 import { McpServer } from "../../../src/server/mod.ts";
 import { emptyDatabase, skip } from "./support/database.ts";
+import { agentOf, ask } from "./support/scripted_agent.ts";
 import { inMemory, openHub } from "../../hub/support.ts";
 
 interface Run {
@@ -31,7 +32,7 @@ function eventsIn(text: string): Event[] {
 }
 
 /** A hub with a server that fetches, sends and asks; an agent over it; its runs; the runner in front. */
-async function openScene() {
+async function openScene(limits: Partial<RunLimits> = {}, own?: RunnableAgent) {
   const calls: string[] = [];
   const server = new McpServer({ name: "data", version: "1.0.0" });
   const city = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
@@ -56,8 +57,8 @@ async function openScene() {
   const { handlers, features } = relay;
   const hub = await openHub({ data: inMemory(server).config }, { handlers, features });
   const database = await emptyDatabase();
-  const agent = new Agent({ model: directiveModel(), hub, relay, readOnly: ["data.fetch_*", "data.greet"] });
-  const open = (): DurableRuns => createRuns({ database, agents: { helper: agent } });
+  const agent = own ?? new Agent({ model: directiveModel(), hub, relay, readOnly: ["data.fetch_*", "data.greet"] });
+  const open = (): DurableRuns => createRuns({ database, agents: { helper: agent }, limits });
   const scene = { runs: open() };
   const { key, hash } = await createApiKey();
   const runner = createRunner({
@@ -170,5 +171,28 @@ describe("an agent behind the runner", () => {
     assert(whole.choices[0].message.content.includes('"degrees":21'), JSON.stringify(whole));
     const stream = await (await scene.ask("/v1/chat/completions", { body: { ...body, stream: true } })).text();
     assert(stream.includes("data: [DONE]") && stream.includes("degrees"), stream);
+  });
+
+  it("is told what is too long, which no later try would make shorter", { skip }, async () => {
+    await using scene = await openScene({ valueBytes: 5_000 });
+    const body = { agent: "helper", input: "x".repeat(6_000) };
+    const refused = await scene.ask("/api/runs", { body });
+    assertEquals([refused.status, (await refused.json()).code], [413, "too_large"]);
+    const { id } = await scene.start("call data.greet");
+    const question = (await scene.until(id, ["needs_input"])).questions[0]?.id;
+    const answer = { action: "accept", content: { name: "x".repeat(6_000) } };
+    const answered = await scene.ask(`/api/runs/${id}/input`, { body: { question, answer } });
+    assertEquals([answered.status, (await answered.json()).code], [413, "too_large"]);
+  });
+
+  it("answers questions whose ids are as long as they may be", { skip }, async () => {
+    const question = "q".repeat(512);
+    const asking = agentOf(async (world) => (await ask(world, question)).action);
+    await using scene = await openScene({}, asking);
+    const { id } = await scene.start("ask");
+    await scene.until(id, ["needs_input"]);
+    const body = { question, answer: { action: "accept" } };
+    assertEquals((await scene.ask(`/api/runs/${id}/input`, { body })).status, 200);
+    assertEquals((await scene.until(id, ended)).end?.text, "accept");
   });
 });
