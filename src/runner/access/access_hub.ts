@@ -154,7 +154,10 @@ class Scoped extends HubLayer implements ScopedHub {
       const name = await this.#prompt(reference.name);
       return await this.hub.complete({ type: "ref/prompt", name }, argument, options);
     }
-    if (!this.mayRead(reference.server, reference.uri)) throw hidden(`There is no resource "${reference.uri}"`);
+    const { server, uri } = reference;
+    const isAllowed = this.mayRead(server, uri);
+    await this.#record(server, uri, isAllowed ? "allow" : "deny");
+    if (!isAllowed) throw hidden(`There is no resource "${uri}"`);
     return await this.hub.complete(reference, argument, options);
   }
 

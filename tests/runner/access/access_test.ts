@@ -1,17 +1,23 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
 import { describe, it } from "node:test";
 import { createMemoryStore } from "../../../src/auth/stores/memory.ts";
-import { protectResource } from "../../../src/server/mod.ts";
+import { McpServer, protectResource } from "../../../src/server/mod.ts";
+import { InvalidParamsError } from "../../../src/protocol/errors.ts";
 import {
   createAccessCheck,
   createApiKey,
+  createJudge,
   createKeyList,
   createKeyStore,
   createPolicy,
   hashApiKey,
   objectName,
+  Refusal,
+  scopeHub,
   signAccess,
 } from "../../../src/runner/mod.ts";
+import type { AuditRow } from "../../../src/runner/mod.ts";
+import { inMemory, openHub } from "../../hub/support.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 import { createWorld, problemOf } from "../support/world.ts";
 
@@ -183,5 +189,35 @@ describe("what is handed to an object", () => {
     ]);
     assertEquals(new Set(names).size, names.length);
     assert(names.every((name) => /^[0-9a-f]{64}$/.test(name)));
+  });
+});
+
+describe("each decision", () => {
+  it("of a completion is written down too, or it is not done", async () => {
+    const server = new McpServer({ name: "data", version: "1.0.0" });
+    server.template("data://{city}", { name: "a city", complete: { city: () => ["Bern"] } }, () => "21");
+    await using hub = await openHub({ data: inMemory(server).config });
+    const policy = createPolicy([{ effect: "allow" }, { principals: ["eve"], actions: ["read"], effect: "deny" }]);
+    const complete = async (id: string, write: (row: AuditRow) => void) => {
+      const judge = createJudge({ policy, principal: { id, tenant: "acme" }, tenant: "acme", audit: { write } });
+      const scoped = await scopeHub(hub, judge);
+      const reference = { type: "ref/resource", server: "data", uri: "data://{city}" } as const;
+      return (await scoped.complete(reference, { name: "city", value: "" })).completion.values;
+    };
+    const rows: AuditRow[] = [];
+    const write = (row: AuditRow) => void rows.push(row);
+    assertEquals(await complete("ada", write), ["Bern"]);
+    await assertRejects(() => complete("eve", write), InvalidParamsError, "no resource");
+    assertEquals(
+      rows.map(({ principal, server, tool, action, outcome }) => [principal, server, tool, action, outcome]),
+      [
+        ["ada", "data", "data://{city}", "read", "allow"],
+        ["eve", "data", "data://{city}", "read", "deny"],
+      ],
+    );
+    const broken = () => {
+      throw new Error("the log is full");
+    };
+    await assertRejects(() => complete("ada", broken), Refusal, "audit log");
   });
 });
