@@ -2,7 +2,7 @@
 /**
  * A Worker in which runs of an agent are Cloudflare Workflows: for those who have them already. Its tools are those of one MCP server, which may
  * be the gateway of a runner (`https://runner.example.com/mcp` with an API key). What the runner keeps of its runs itself
- * (`tenant_object.ts`) resumes sooner, and has events; here there are only the question that waits and the end.
+ * (`tenant_object.ts`) resumes sooner, and has events; here there are only the question that waits, of several the oldest, and the end.
  *
  * `POST /runs` with `{ "input": "…" }` starts one, `GET /runs/<id>` shows it, `POST /runs/<id>/input` answers what it asks with
  * `{ "question": "…", "answer": { "action": "accept" } }`. Callers need the token (`ACCESS_TOKEN`).
@@ -32,7 +32,7 @@ export { StoreObject };
 export interface WorkflowEnv extends ModelSettings {
   /** The workflows. */
   readonly RUNS: WorkflowNamespace;
-  /** Marks of steps, and the question that waits: an object for each run. */
+  /** Marks of steps, and the questions that wait: an object for each run. */
   readonly MARKS: { idFromName(name: string): unknown; get(id: unknown): StoreStub };
   /** What a caller has to send as `Authorization: Bearer …`. Without it nobody may call. */
   readonly ACCESS_TOKEN?: string | undefined;
@@ -56,8 +56,8 @@ export interface WorkflowRun {
   sendEvent(event: { type: string; payload: unknown }): Promise<void>;
 }
 
-/** Under this name the question that waits is kept. */
-const questionKey = "question";
+/** Under this name the questions that wait are kept. */
+const questionsKey = "question";
 const mostInput = 1_000_000;
 
 /** A run: the class that `workers/workflow.toml` names. */
@@ -85,10 +85,11 @@ export class RunWorkflow extends WorkflowEntrypoint<WorkflowEnv> {
       signal: new AbortController().signal,
       clock: systemClock,
       async ask(question) {
-        await store.set(questionKey, JSON.stringify(question));
+        const others = (waiting: readonly AgentQuestion[]) => waiting.filter(({ id }) => id !== question.id);
+        await changeQuestions(store, (waiting) => [...others(waiting), question]);
         const type = await typeOf(question.id);
         const { payload } = await steps.waitForEvent(`answer:${question.id}`, { type, timeout: 30 * 86_400_000 });
-        await store.delete(questionKey);
+        await changeQuestions(store, others);
         return payload as AgentAnswer;
       },
     };
@@ -107,7 +108,7 @@ const worker = {
     if (!run) return problem(404, "There is no such run");
     if (rest === "input") return await answer(request, { env, id, run });
     const { status, output } = await run.status();
-    const question = await questionOf(env, id);
+    const [question] = await questionsOf(storeOf(env, id));
     return Response.json({ id, status, ...(question && { question }), ...(isObject(output) && { end: output }) });
   },
 };
@@ -128,8 +129,8 @@ async function answer(
   { env, id, run }: { readonly env: WorkflowEnv; readonly id: string; readonly run: WorkflowRun },
 ): Promise<Response> {
   const body = await readBody(request);
-  const question = await questionOf(env, id);
-  if (!question || body?.question !== question.id) return problem(404, "There is no such question");
+  const question = (await questionsOf(storeOf(env, id))).find((waiting) => waiting.id === body?.question);
+  if (!question || !body) return problem(404, "There is no such question");
   const { answer } = body;
   const fitting = question.kind === "decision" ? ["retry", "skip", "fail"] : ["accept", "decline", "cancel"];
   if (!isObject(answer) || !fitting.some((action) => action === answer.action)) {
@@ -140,9 +141,26 @@ async function answer(
   return Response.json({ id });
 }
 
-async function questionOf(env: WorkflowEnv, id: string): Promise<AgentQuestion | undefined> {
-  const text = await storeOf(env, id).get(questionKey);
-  return text === undefined ? undefined : JSON.parse(text) as AgentQuestion;
+/** The questions that wait, oldest first: calls side by side ask each for itself. */
+async function questionsOf(store: Required<Store>): Promise<readonly AgentQuestion[]> {
+  return readQuestions(await store.get(questionsKey));
+}
+
+async function changeQuestions(
+  store: Required<Store>,
+  change: (waiting: readonly AgentQuestion[]) => readonly AgentQuestion[],
+): Promise<void> {
+  for (;;) {
+    const text = await store.get(questionsKey);
+    const waiting = change(readQuestions(text));
+    const next = waiting.length ? JSON.stringify(waiting) : undefined;
+    if (await store.compareAndSet(questionsKey, text, next)) return;
+  }
+}
+
+/** One alone is what an older version of this Worker has kept. */
+function readQuestions(text: string | undefined): readonly AgentQuestion[] {
+  return text === undefined ? [] : [JSON.parse(text) as AgentQuestion | readonly AgentQuestion[]].flat();
 }
 
 function storeOf({ MARKS }: WorkflowEnv, id: string): Required<Store> {

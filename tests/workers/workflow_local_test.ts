@@ -106,6 +106,25 @@ describe("a run as a workflow", { concurrency: false }, () => {
     assertEquals([run.end?.type, calls, run.question], ["succeeded", ["send two"], undefined]);
   });
 
+  test("asks for two calls side by side, and each question can be answered", { skip, timeout: 30_000 }, async () => {
+    calls.length = 0;
+    const input = "call tools.send text=three\ncall tools.send text=four";
+    const { id } = await ask<Shown>("/runs", 202, { input });
+    const answered: (string | undefined)[] = [];
+    for (let count = 0; count < 2; count++) {
+      const isNew = ({ question }: Shown) => question !== undefined && !answered.includes(question.id);
+      const { question } = await until(id, isNew);
+      await ask(`/runs/${id}/input`, 200, { question: question?.id, answer: { action: "accept" } });
+      answered.push(question?.id);
+    }
+    const run = await until(id, ({ end }) => end !== undefined);
+    assertEquals([run.end?.type, calls.toSorted(), run.question], [
+      "succeeded",
+      ["send four", "send three"],
+      undefined,
+    ]);
+  });
+
   test("is for whoever has the token, and takes no nonsense", { skip }, async () => {
     await ask("/runs", 403, { input: "say hello" }, "another");
     await ask("/runs", 400, { input: 17 });
