@@ -1,5 +1,5 @@
 /** The runner on loopback, over real sockets; and `bun run start` as a process. */
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,6 +14,7 @@ import { root, scriptCommand } from "../../tools/programs.ts";
 import { skip } from "../agent/runs/support/database.ts";
 import { createServer, inMemory, textOf } from "../hub/support.ts";
 import { until } from "../support/clients.ts";
+import { freePort } from "../support/free_port.ts";
 
 describe("the runner on this machine", () => {
   it("is for whoever has its token or its key", async () => {
@@ -40,6 +41,17 @@ describe("the runner on this machine", () => {
       body: JSON.stringify({ text: "hi" }),
     });
     assertEquals((await called.json()).content[0].text, "alpha: hi");
+  });
+
+  it("leaves nothing open when an option makes no sense", { skip }, async () => {
+    const port = await freePort();
+    const database = await openDatabase(":memory:");
+    const agents = [{ name: "no name" }];
+    await assertRejects(() => startLocalRunner({ port, database, agents }), TypeError, "no name");
+    // Nobody has the port, and nothing looks after runs.
+    await using local = await startLocalRunner({ port });
+    assertEquals(local.url, `http://127.0.0.1:${port}`);
+    database.close?.();
   });
 
   it("serves MCP over HTTP and WebSocket", async () => {

@@ -80,18 +80,31 @@ const owner: Principal = { id: "owner", tenant: "local" };
  * @throws {Error} When it cannot listen at the port.
  */
 export async function startLocalRunner(options: LocalRunnerOptions = {}): Promise<LocalRunner> {
-  const { servers = {}, port = 8790, notes = {}, store, clock, random, logger } = options;
-  // The link that it gives leads to the page.
-  const { agents, models, runs, limits, routes = createDashboard() } = options;
-  const { key, hash } = await createApiKey(random);
-  const sessions = createSessions({ clock, random });
-  let ready: (runner: Runner) => void = () => {};
+  let ready: (runner: Runner | Promise<never>) => void = () => {};
   const made = new Promise<Runner>((settle) => ready = settle);
   const host = await serveHttp(
     Object.assign(async (request: Request): Promise<Response> => await (await made).fetch(request), {}),
-    { port, webSocket: doorOf(made) },
+    { port: options.port ?? 8790, webSocket: doorOf(made) },
   );
-  // Where a person comes back to is known when the port is.
+  try {
+    // Where a person comes back to is known when the port is.
+    return await openAt(host, options, ready);
+  } catch (error) {
+    // Who asks in this very moment is told, too.
+    ready(Promise.reject(error));
+    await host.close();
+    throw error;
+  }
+}
+
+async function openAt(
+  host: HttpHost,
+  options: LocalRunnerOptions,
+  ready: (runner: Runner) => void,
+): Promise<LocalRunner> {
+  const { servers = {}, notes = {}, clock, random, logger } = options;
+  const { key, hash } = await createApiKey(random);
+  const sessions = createSessions({ clock, random });
   const signIns = signInsOf(options, `${host.url}/oauth/callback`);
   const relay = createRelay();
   const { handlers, features } = relay;
@@ -103,20 +116,19 @@ export async function startLocalRunner(options: LocalRunnerOptions = {}): Promis
   });
   const guarded = await followed(hub, notes);
   const own = await localAgents(options, { hub: guarded, relay });
-  const stores = store && { servers: store, records: store };
-  const runner = createRunner({
-    agents: agents ?? own?.agents,
-    runs: runs ?? (own && (() => own.runs)),
-    ...{ models, routes, limits },
-    ...{ hub: new RoomHub(guarded, hub), addToHub: true, clock, random, logger, stores },
-    access: {
-      sessions,
-      keys: createKeyList([{ hash, principal: owner.id, tenant: owner.tenant }]),
-      policy: createPolicy([{ effect: "allow" }]),
-    },
-    oauth: (_tenant, server) => signIns.of(server),
-    egress: { resolve },
-  });
+  const access = {
+    sessions,
+    keys: createKeyList([{ hash, principal: owner.id, tenant: owner.tenant }]),
+    policy: createPolicy([{ effect: "allow" }]),
+  };
+  let runner: Runner;
+  try {
+    runner = openRunner(options, { own, access, hub: new RoomHub(guarded, hub), signIns });
+  } catch (error) {
+    await own?.runs.close();
+    await hub.close();
+    throw error;
+  }
   ready(runner);
   void Promise.all(entriesOf(servers).map(([name, config]) => hub.add(name, config)));
   const token = await sessions.invite(owner);
@@ -124,6 +136,28 @@ export async function startLocalRunner(options: LocalRunnerOptions = {}): Promis
     ...{ url: host.url, signInUrl: `${host.url}/#token=${token}`, apiKey: key, hub, runner },
     ...closing({ host, runner, hub, runs: own?.runs }),
   };
+}
+
+function openRunner(
+  options: LocalRunnerOptions,
+  { own, access, hub, signIns }: {
+    readonly own: Awaited<ReturnType<typeof localAgents>>;
+    readonly access: RunnerOptions["access"];
+    readonly hub: RoomHub;
+    readonly signIns: ReturnType<typeof signInsOf>;
+  },
+): Runner {
+  // The link that it gives leads to the page.
+  const { agents, models, runs, limits, routes = createDashboard(), store, clock, random, logger } = options;
+  const stores = store && { servers: store, records: store };
+  return createRunner({
+    agents: agents ?? own?.agents,
+    runs: runs ?? (own && (() => own.runs)),
+    ...{ access, models, routes, limits },
+    ...{ hub, addToHub: true, clock, random, logger, stores },
+    oauth: (_tenant, server) => signIns.of(server),
+    egress: { resolve },
+  });
 }
 
 /** Signs in to each server as its config says; what the config does not know, and what was added, shares one. */
@@ -175,7 +209,8 @@ function doorOf(made: Promise<Runner>): WebSocketDoor {
   return {
     admit: async (request) => await (await made).webSocket.admit(request),
     messageBytes: undefined,
-    close: async () => await (await made).webSocket.close(),
+    // Without a runner there are no sockets.
+    close: () => made.then((runner) => runner.webSocket.close(), () => {}),
   };
 }
 
