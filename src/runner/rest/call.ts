@@ -112,13 +112,14 @@ export class Call {
   }
 
   /**
-   * Counts bytes that came or went, for whoever asks.
+   * Counts bytes that came or went, for whoever asks: nobody has none.
    *
    * @internal
    */
   count(bytes: number): void {
+    const { caller } = this.#options;
     this.#bytes = this.bytes + bytes;
-    this.parts.quotas.count(this.#options.caller?.principal.tenant ?? this.tenant, bytes);
+    if (caller) this.parts.quotas.count(caller.principal.tenant, bytes);
   }
 
   /** Whether the policy was asked. */

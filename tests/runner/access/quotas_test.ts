@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { describe, it } from "node:test";
-import { createRunner } from "../../../src/runner/mod.ts";
+import { createRunner, createSessions } from "../../../src/runner/mod.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 import { createWorld, problemOf } from "../support/world.ts";
 
@@ -171,6 +171,21 @@ describe("quotas", () => {
       assertEquals(refused.status, 429);
       assert(/^\d+$/.test(refused.headers.get("retry-after") ?? ""), `${refused.headers.get("retry-after")}`);
     }
+  });
+
+  it("are asked for of tenants alone: who signs in has none yet", async () => {
+    const asked = new Set<string>();
+    const sessions = createSessions({ clock: new VirtualClock() });
+    const quotas = (tenant: string) => {
+      asked.add(tenant);
+      if (tenant !== "acme") throw new TypeError(`There is no tenant "${tenant}"`);
+      return {};
+    };
+    await using world = await createWorld({ quotas, access: { sessions } });
+    const token = await sessions.invite({ id: "ada", tenant: "acme" });
+    assertEquals((await world.ask("/api/session", { as: undefined, body: { token } })).status, 204);
+    assertEquals((await world.ask("/api/tools")).status, 200);
+    assertEquals([...asked], ["acme"]);
   });
 
   it("that make no sense are refused", () => {
