@@ -4,6 +4,7 @@
  * @module
  */
 import type { Clock } from "../../ports.ts";
+import { TimeoutError } from "../../protocol/errors.ts";
 
 /** Work under way. */
 interface Work<Value> {
@@ -78,14 +79,20 @@ export class Shared<Value> {
     }
   }
 
+  /** Whether work is under way. What should have ended long ago is none. */
+  get isBusy(): boolean {
+    return !!this.#work && this.#work.until > this.#clock.monotonic();
+  }
+
   /** The result of the work under way, where there is some: who asks is one who waits for it. */
   underWay(signal: AbortSignal | null | undefined): Promise<Value> | undefined {
-    const work = this.#work;
-    return work && this.join(() => work.result, signal);
+    // Nothing is begun in the place of work that does not end.
+    const late = () => Promise.reject(new TimeoutError("total", this.#patience));
+    return this.isBusy ? this.join(late, signal) : undefined;
   }
 
   /** Waits until nothing is under way. */
-  async settle(signal?: AbortSignal): Promise<void> {
+  async settle(signal?: AbortSignal | null): Promise<void> {
     await this.underWay(signal)?.catch(() => {});
     signal?.throwIfAborted();
   }

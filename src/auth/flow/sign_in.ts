@@ -28,6 +28,8 @@ export class SignIn {
   #key: DpopKey | undefined;
   readonly #underWay: Shared<TokenRecord>;
   #waiting: AuthorizationRequest | undefined;
+  /** The scopes that the sign-in under way was told to ask for. */
+  #wanted: readonly string[] = [];
 
   constructor(context: OAuthContext, server: string) {
     this.#context = context;
@@ -107,7 +109,14 @@ export class SignIn {
 
   /** Signs in because a server asked for it: once for all who need it now. */
   async demanded(demand: Demand, signal?: AbortSignal | null): Promise<TokenRecord> {
-    const begin = (control: AbortController) => this.#signInOnce(demand, control);
+    const { wanted = [] } = demand;
+    const begin = (control: AbortController) => {
+      this.#wanted = wanted;
+      return this.#signInOnce(demand, control);
+    };
+    // One that does not ask for all of these scopes is another one.
+    const isLess = () => wanted.some((scope) => !this.#wanted.includes(scope));
+    while (this.#underWay.isBusy && isLess()) await this.#underWay.settle(signal);
     // A call that took too long may be repeated by who made it: the person is not sent away.
     return await this.#underWay.join(begin, signal, demand.isExplicit ? 0 : 1_000);
   }
