@@ -5,6 +5,7 @@
  */
 import { systemClock } from "../../ports.ts";
 import type { Clock, Store } from "../../ports.ts";
+import { Turns } from "../../auth/stores/turns.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
 import { sha256 } from "../../protocol/web_crypto.ts";
 import { exchange, inTime } from "../common/store_steps.ts";
@@ -75,18 +76,18 @@ export function createTaskStore(store: Store, options: TaskStoreOptions = {}): T
 
 class KeptTaskStore implements TaskStore {
   readonly #options: FilledOptions;
-  /** What is done with one key happens one after another. */
-  readonly #queues = new Map<string, Promise<unknown>>();
+  readonly #turns: Turns;
 
   constructor(options: FilledOptions) {
     this.#options = options;
+    this.#turns = new Turns(options.clock, 2 * options.timeout);
   }
 
   async create(record: TaskRecord): Promise<void> {
     const { taskId, createdAt, ttl } = record;
     const list = await this.#listKey(record.owner);
     // The list first: what is in no list would never be forgotten.
-    await this.#alone(list, async () => {
+    await this.#turns.alone(list, async () => {
       for (;;) {
         const text = await this.#get(list);
         const { kept, gone } = await this.#makeRoom(entriesOf(text));
@@ -112,7 +113,7 @@ class KeptTaskStore implements TaskStore {
   replace(record: TaskRecord): Promise<boolean> {
     const { taskId, version } = record;
     if (!isId(taskId)) return Promise.resolve(false);
-    return this.#alone(this.#taskKey(taskId), async () => {
+    return this.#turns.alone(this.#taskKey(taskId), async () => {
       const text = await this.#get(this.#taskKey(taskId));
       if (text === undefined || recordOf(text, taskId).version !== version - 1) return false;
       return await this.#swap(this.#taskKey(taskId), text, JSON.stringify(record));
@@ -122,10 +123,10 @@ class KeptTaskStore implements TaskStore {
   async delete(taskId: string): Promise<void> {
     if (!isId(taskId)) return;
     const record = await this.#read(taskId).catch(() => undefined);
-    await this.#alone(this.#taskKey(taskId), () => this.#drop(this.#taskKey(taskId)));
+    await this.#turns.alone(this.#taskKey(taskId), () => this.#drop(this.#taskKey(taskId)));
     if (!record) return;
     const list = await this.#listKey(record.owner);
-    await this.#alone(list, async () => {
+    await this.#turns.alone(list, async () => {
       for (;;) {
         const text = await this.#get(list);
         const entries = entriesOf(text);
@@ -198,17 +199,6 @@ class KeptTaskStore implements TaskStore {
   #drop(key: string): Promise<void> {
     const { store, timeout, clock } = this.#options;
     return inTime(clock, timeout, () => store.delete(key));
-  }
-
-  async #alone<Value>(key: string, work: () => Promise<Value>): Promise<Value> {
-    const before = this.#queues.get(key) ?? Promise.resolve();
-    const own = before.then(work, work);
-    this.#queues.set(key, own);
-    try {
-      return await own;
-    } finally {
-      if (this.#queues.get(key) === own) this.#queues.delete(key);
-    }
   }
 }
 
