@@ -13,6 +13,7 @@ import {
   deleteRun,
   dueRuns,
   findRun,
+  lateRuns,
   nextWake,
   oldestEnd,
   outdatedRuns,
@@ -244,6 +245,7 @@ export class Watch {
   #lookAround(): void {
     this.#safely("Runs cannot be kept", () => this.#keepHoldings());
     for (const holding of [...this.#holdings.values()]) holding.poll();
+    this.#safely("Runs cannot be ended", () => this.#endLate());
     this.#safely("Runs cannot be taken", () => this.#takeDue());
     this.#safely("Old runs cannot be deleted", () => this.#tidy());
     this.#schedule();
@@ -286,15 +288,25 @@ export class Watch {
     const longest = this.#options.settings.alone ? -Infinity : longestLease;
     const due = dueRuns(database, now, { longest: Math.max(-now, longest), most, owner });
     const isCalm = !this.#options.settings.alone && clock.monotonic() < this.#calmUntil;
-    for (const { id } of due.filter((run) => !isCalm || run.owner === undefined)) {
-      const isDone = this.#safely("A run cannot be taken", () => {
-        const taken = database.transaction(() => this.#take(id, clock.now(), longest));
-        if (taken) this.#hold(taken);
-        this.#keeping.changed(id);
-      });
-      // It must not stand before the others each time.
-      if (!isDone) this.#safely("Runs cannot be kept", () => postponeRun(database, id, now + this.#lease));
-    }
+    for (const { id } of due.filter((run) => !isCalm || run.owner === undefined)) this.#takeOne(id, longest);
+  }
+
+  /** Ends what nobody has and whose time is over: for that there is always a place. */
+  #endLate(): void {
+    if (this.isClosed) return;
+    const { database, clock } = this.#keeping;
+    for (const id of lateRuns(database, clock.now(), tidying.most)) this.#takeOne(id, longestLease);
+  }
+
+  #takeOne(id: string, longest: number): void {
+    const { database, clock } = this.#keeping;
+    const isDone = this.#safely("A run cannot be taken", () => {
+      const taken = database.transaction(() => this.#take(id, clock.now(), longest));
+      if (taken) this.#hold(taken);
+      this.#keeping.changed(id);
+    });
+    // It must not stand before the others each time.
+    if (!isDone) this.#safely("Runs cannot be kept", () => postponeRun(database, id, clock.now() + this.#lease));
   }
 
   /** Takes one run; undefined where that was not to be done any more, or it was its end. */

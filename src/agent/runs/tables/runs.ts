@@ -166,6 +166,17 @@ export function dueRuns(
   ).map(toRun);
 }
 
+/** The ids of runs that nobody has, and that should be over. */
+export function lateRuns(database: RunsDatabase, now: number, most: number): readonly string[] {
+  return database.all(
+    `select id from agent_runs where ended_at is null and owner is null and wake_at <= ? and deadline <= ?
+     order by wake_at limit ?`,
+    now,
+    now,
+    most,
+  ).map((row) => textOf(row, "id"));
+}
+
 /** When somebody has to look at one of them next; undefined: never by themselves. */
 export function nextWake(database: RunsDatabase): number | undefined {
   const row = database.all("select min(wake_at) as next from agent_runs where ended_at is null")[0];

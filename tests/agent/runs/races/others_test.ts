@@ -106,4 +106,24 @@ describe("a run that cannot go on", () => {
     const run = await runs.get(id);
     assertEquals([run?.state, at === null], ["succeeded", false]);
   });
+
+  test("a deadline holds for who waits for a place, and for who waits for a person, too", { skip }, async () => {
+    const database = await emptyDatabase();
+    const clock = new VirtualClock();
+    const agents = {
+      hanging: agentOf(() => new Promise<never>(() => {})),
+      asking: agentOf(async (world) => (await ask(world, "well?")).action),
+    };
+    const runs = createRuns({ database, agents, clock, limits: { parallel: 1 } });
+    const deadline = clock.now() + 10_000;
+    const asking = await runs.start({ ...start, agent: "asking", deadline });
+    await clock.advance(100);
+    assertEquals((await runs.get(asking.id))?.state, "needs_input");
+    await runs.start({ ...start, agent: "hanging" });
+    const waiting = await runs.start({ ...start, agent: "asking", deadline });
+    await clock.advance(12_000);
+    const ends = await Promise.all([asking, waiting].map(async ({ id }) => (await runs.get(id))?.end));
+    await runs.close();
+    assertEquals(ends.map((end) => end?.type === "failed" && end.error.code), ["deadline", "deadline"]);
+  });
 });
