@@ -17,7 +17,13 @@ export type { ApiKeyRecord, KeyStore, NewApiKey, StoredKeys } from "./access/key
 export { createSessions } from "./access/sessions.ts";
 export { createSealedSessions } from "./access/sealed_sessions.ts";
 export type { SealedSessionOptions } from "./access/sealed_sessions.ts";
-export type { BrowserSession, BrowserSessionOptions, BrowserSessions, SessionKeeper } from "./access/sessions.ts";
+export type {
+  BrowserSession,
+  BrowserSessionOptions,
+  BrowserSessions,
+  SessionKeeper,
+  SessionPrincipal,
+} from "./access/sessions.ts";
 export { createAccessCheck, objectName, signAccess } from "./access/envelope.ts";
 export type { AccessCheck, AccessEnvelope, EnvelopeOptions } from "./access/envelope.ts";
 export { createHandedOver, handOver, tenantOfHandedOver } from "./access/handoff.ts";

@@ -15,7 +15,7 @@ import type { AuthInfo } from "../../server/definitions.ts";
 import { ask, Refusal, wrongField } from "../rest/problem.ts";
 import { hashApiKey, isApiKey } from "./keys.ts";
 import type { ApiKeyRecord, KeyStore } from "./keys.ts";
-import type { SessionKeeper } from "./sessions.ts";
+import type { SessionKeeper, SessionPrincipal } from "./sessions.ts";
 import type { Action, AuditLog, AuditOutcome, AuditRow, Can, Policy, Principal } from "./types.ts";
 
 /** How many hashes are remembered, so that each key is hashed once and not with each request. */
@@ -180,8 +180,16 @@ export class Access {
   async #byOther(request: Request, bearer: Bearer): Promise<Caller> {
     if (bearer.token !== undefined || bearer.wrong !== undefined) return await this.#byToken(request);
     const id = cookieOf(request);
-    const principal = id === undefined ? undefined : await this.#options.sessions?.find(id);
-    return principal ? { principal, way: "session" } : await this.#byToken(request);
+    const found = id === undefined ? undefined : await this.#options.sessions?.find(id);
+    return found ? await this.#bySession(found) : await this.#byToken(request);
+  }
+
+  /** One that was begun with a key is there as long as the key is, and may what that may now. */
+  async #bySession({ key, ...principal }: SessionPrincipal): Promise<Caller> {
+    if (key === undefined) return { principal, way: "session" };
+    const { principal: { id, tenant, scopes } } = await this.#byKey("", key);
+    if (id !== principal.id || tenant !== principal.tenant) throw unknownKey();
+    return { principal: { ...principal, scopes }, way: "session" };
   }
 
   /** Decides for a principal in a tenant. */

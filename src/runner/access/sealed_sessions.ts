@@ -50,18 +50,19 @@ export function createSealedSessions(options: SealedSessionOptions): SessionKeep
   const key = async (): Promise<CryptoKey> => made ??= await deriveSealingKey(bytes, "causeway browser sessions 2");
   return {
     async open(principal) {
-      const { id, tenant, scopes, expiresAt: end = Infinity } = principal;
+      const { id, tenant, scopes, expiresAt: end = Infinity, key: hash } = principal;
       // It is not good for longer than what it was begun with.
       const expiresAt = Math.min(clock.now() + lifetime, end);
       if (expiresAt <= clock.now()) return undefined;
-      const text = JSON.stringify([id, tenant, scopes ?? null, expiresAt]);
+      const text = JSON.stringify([id, tenant, scopes ?? null, expiresAt, hash]);
       return { id: await sealText(await key(), random.bytes(12), text, kind), principal, expiresAt };
     },
     async find(text) {
       const plain = await openText(await key(), text, kind);
       if (plain === undefined) return undefined;
-      const [id, tenant, scopes, expiresAt] = JSON.parse(plain);
-      return expiresAt > clock.now() ? { id, tenant, ...(scopes && { scopes }), expiresAt } : undefined;
+      const [id, tenant, scopes, expiresAt, hash] = JSON.parse(plain);
+      if (expiresAt <= clock.now()) return undefined;
+      return { id, tenant, ...(scopes && { scopes }), expiresAt, ...(hash && { key: hash }) };
     },
     end: () => Promise.resolve(),
   };

@@ -32,14 +32,20 @@ export interface BrowserSession {
   readonly expiresAt: number;
 }
 
+/** Whose session it is. */
+export interface SessionPrincipal extends Principal {
+  /** The hash of the API key that it was begun with (none was): it ends with that. */
+  readonly key?: string | undefined;
+}
+
 /** Keeps sessions of browsers: of `createSessions`, or `createSealedSessions`. */
 export interface SessionKeeper {
   /** Begins a session of a principal that has shown who it is; undefined when what it has shown is over. */
-  open(principal: Principal): Promise<BrowserSession | undefined>;
+  open(principal: SessionPrincipal): Promise<BrowserSession | undefined>;
   /** Begins a session with a token, which has to be good once; undefined when it is not known, was used, or has ended (none is taken). */
   begin?(token: string): Promise<BrowserSession | undefined>;
-  /** Whose session it is; undefined when there is none. */
-  find(id: string): Promise<Principal | undefined>;
+  /** Whose session it is, with its `key`; undefined when there is none. */
+  find(id: string): Promise<SessionPrincipal | undefined>;
   /** Ends a session. */
   end(id: string): Promise<void>;
 }
@@ -54,7 +60,7 @@ export interface SessionParts {
 }
 
 interface Kept {
-  readonly principal: Principal;
+  readonly principal: SessionPrincipal;
   readonly expiresAt: number;
 }
 
@@ -88,7 +94,7 @@ export class BrowserSessions implements SessionKeeper {
   }
 
   /** Begins a session of a principal that has shown who it is; undefined when what it has shown is over. */
-  async open(principal: Principal): Promise<BrowserSession | undefined> {
+  async open(principal: SessionPrincipal): Promise<BrowserSession | undefined> {
     const { random, lifetime, clock } = this.#options;
     const id = randomHex(random, 32);
     // What one has shown may end sooner.
@@ -99,7 +105,7 @@ export class BrowserSessions implements SessionKeeper {
   }
 
   /** Whose session it is; undefined when there is none. */
-  async find(id: string): Promise<Principal | undefined> {
+  async find(id: string): Promise<SessionPrincipal | undefined> {
     const hash = await sha256(id);
     const found = this.#sessions.get(hash);
     if (!found) return undefined;

@@ -59,8 +59,10 @@ async function begin(call: Call): Promise<Response> {
   const site = request.headers.get("sec-fetch-site");
   if (site !== null && site !== "same-origin") throw new Refusal(403, "forbidden", "Sign in on this runner's own page");
   if (!sessions) throw new Refusal(404, "not_offered", "This runner has no sessions for browsers");
-  const isKey = await hashApiKey(token) !== undefined;
-  const session = isKey ? await sessions.open(await holderOf(call, token)) : await sessions.begin?.(token);
+  const key = await hashApiKey(token);
+  const session = key === undefined
+    ? await sessions.begin?.(token)
+    : await sessions.open({ ...await holderOf(call, token), key });
   if (!session) throw notSignedIn("The token is not known, was used or has ended");
   const secure = new URL(request.url).protocol === "https:" ? "; Secure" : "";
   const age = Math.floor((session.expiresAt - clock.now()) / 1_000);

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { describe, it } from "node:test";
-import { createSessions } from "../../../src/runner/mod.ts";
+import { createMemoryStore } from "../../../src/auth/stores/memory.ts";
+import { createApiKey, createKeyStore, createSealedSessions, createSessions } from "../../../src/runner/mod.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 import { createWorld, problemOf } from "../support/world.ts";
 import type { World } from "../support/world.ts";
@@ -146,5 +147,27 @@ describe("sessions of browsers", () => {
     assertEquals(foreign.status, 403);
     await using none = await createWorld();
     assertEquals((await none.ask("/api/session", { as: undefined, body, headers: page })).status, 404);
+  });
+
+  it("end with the API key that began them, when it is withdrawn, and may what it may", async () => {
+    const policy = [{ scope: "tools", effect: "allow" as const }];
+    for (const sessions of [createSessions(), createSealedSessions({ secret: "a secret of this test alone" })]) {
+      const keys = createKeyStore(createMemoryStore());
+      const { key, hash } = await createApiKey();
+      await using world = await createWorld({ policy, access: { sessions, keys } });
+      const countTools = async (cookie: string) => {
+        const response = await world.ask("/api/tools", { as: undefined, headers: { cookie } });
+        return response.ok ? (await response.json()).tools.length : response.status;
+      };
+      await keys.add(hash, { principal: "ada", tenant: "acme", scopes: ["tools"] });
+      const cookie = await signIn(world, key);
+      assertEquals(await countTools(cookie), 2);
+      await keys.add(hash, { principal: "ada", tenant: "acme" });
+      assertEquals(await countTools(cookie), 0);
+      await keys.add(hash, { principal: "eve", tenant: "acme", scopes: ["tools"] });
+      assertEquals(await countTools(cookie), 401);
+      await keys.remove(hash);
+      assertEquals(await countTools(cookie), 401);
+    }
   });
 });
