@@ -153,19 +153,22 @@ export class HubPool {
     return { hub, parts: new Map(), users: 0, idleSince: clock.monotonic() };
   }
 
-  /** Looks for idle hubs as long as there are some. */
+  /** Looks for idle hubs as long as there are some: when the first of them was idle for so long. */
   #watch(): void {
+    if (this.#stop || this.#isClosed) return;
     const { clock, idle = 600_000 } = this.#options;
-    this.#stop ??= clock.schedule(
+    const since = [...this.#entries.values()].filter(({ users }) => users === 0).map(({ idleSince }) => idleSince);
+    if (!since.length) return;
+    this.#stop = clock.schedule(
       () => {
         this.#stop = undefined;
         const before = clock.monotonic() - idle;
         for (const [tenant, { users, idleSince }] of this.#entries) {
           if (users === 0 && idleSince <= before) void this.drop(tenant);
         }
-        if (this.#entries.size && !this.#isClosed) this.#watch();
+        this.#watch();
       },
-      idle,
+      Math.max(0, Math.min(...since) + idle - clock.monotonic()),
       { background: true },
     );
   }

@@ -54,6 +54,23 @@ describe("hubs of tenants", () => {
     assertEquals(clock.waiting, 0);
   });
 
+  it("are closed when each of them was idle for as long as it may, and look at nothing once the pool is closed", async () => {
+    const { pool, clock, closed } = createPool({ idle: 1_000 });
+    const [a, b, c] = [await pool.lease("a"), await pool.lease("b"), await pool.lease("c")];
+    a.release();
+    await clock.advance(600);
+    b.release();
+    await clock.advance(400);
+    assertEquals(closed, ["a"]);
+    await clock.advance(599);
+    assertEquals(closed, ["a"]);
+    await clock.advance(1);
+    assertEquals(closed, ["a", "b"]);
+    await pool.close();
+    c.release();
+    assertEquals(clock.waiting, 0);
+  });
+
   it("are so many at most: the idle one that was not used for longest goes", async () => {
     const { pool, opened, closed } = createPool({ most: 2 });
     const a = await pool.lease("a");
