@@ -107,8 +107,14 @@ export class TenantRoom {
     const options = { handlers, features, logger, ...(oauth && { auth: oauth.auth }), ...(catalog && { catalog }) };
     const servers = Object.entries(settings.servers).map(([name, server]) => [name, toServerConfig(server)]);
     const hub = await openHub(Object.fromEntries(servers), options);
-    const added = new TenantServers({ store: sealed, oauth: oauth?.of, clock: systemClock, logger });
-    await added.restore(tenant, hub);
+    try {
+      const added = new TenantServers({ store: sealed, oauth: oauth?.of, clock: systemClock, logger });
+      await added.restore(tenant, hub);
+    } catch (error) {
+      // Who comes next makes another one.
+      await hub.close();
+      throw error;
+    }
     catalogs.follow(hub);
     const results = resultsOf(parts, sealed);
     const runner = createRunner({
