@@ -57,8 +57,9 @@ export class Watch {
   #callOff: (() => void) | undefined;
   /** When leases are put off next, by the monotonic clock. */
   #renewAt = -Infinity;
-  /** When it is looked around next, by the monotonic clock. */
+  /** When it is looked around next, by the monotonic clock, and by the time of day. */
   #lookAt = 0;
+  #dueAt = Infinity;
   /** Until when nothing is taken that another process has, by the monotonic clock. */
   #calmUntil = -Infinity;
   #closing: Promise<void> | undefined;
@@ -211,19 +212,17 @@ export class Watch {
   #schedule(): void {
     const { clock } = this.#keeping;
     const isNeeded = this.#holdings.size > 0 || (this.#isWatching && !this.#options.onAlarm && !this.isClosed);
-    if (!isNeeded) return;
+    if (!isNeeded) return void (this.#dueAt = Infinity);
     const delay = this.#nextLook();
     const at = clock.monotonic() + delay;
     if (this.#callOff && this.#lookAt <= at) return;
     this.#callOff?.();
     this.#lookAt = at;
-    const due = clock.now() + delay;
+    this.#dueAt = clock.now() + delay;
     const background = this.#holdings.size === 0 && !this.#options.hasReaders();
     this.#callOff = clock.schedule(
       () => {
         this.#callOff = undefined;
-        // This process stood still, or the clock has jumped: others may have lived through the same, and put their leases off soon.
-        if (clock.now() - due > this.#lease / 2) this.#calmUntil = clock.monotonic() + 2 * this.#look;
         this.#lookAround();
         void this.arm();
       },
@@ -280,6 +279,8 @@ export class Watch {
   #takeDue(): void {
     if (this.isClosed) return;
     const { database, clock, limits, owner } = this.#keeping;
+    // This process stood still, or the clock has jumped: others may have lived through the same, and put their leases off soon.
+    if (clock.now() - this.#dueAt > this.#lease / 2) this.#calmUntil = clock.monotonic() + 2 * this.#look;
     const working = [...this.#holdings.values()].filter(({ isWaiting }) => !isWaiting).length;
     const most = limits.parallel - working;
     if (most <= 0) return;

@@ -124,6 +124,33 @@ describe("the lease of a run", () => {
     assertEquals(run?.end?.type === "succeeded" && run.end.text, "paid");
   });
 
+  test("nor does it when somebody starts a run before anything else is looked at", { skip }, async () => {
+    const database = await emptyDatabase();
+    const virtual = new VirtualClock();
+    let shift = 0;
+    const clock = {
+      now: () => virtual.now() + shift,
+      monotonic: () => virtual.monotonic(),
+      schedule: virtual.schedule.bind(virtual),
+    };
+    const agents = {
+      agent: agentOf(({ steps }) => pay(steps, () => wait(virtual, 3_000))),
+      quick: agentOf(() => Promise.resolve("done")),
+    };
+    const two = createRuns({ database, agents, clock });
+    await two.resume();
+    const one = createRuns({ database, agents, clock });
+    const { id } = await one.start(start);
+    await virtual.advance(500);
+    // The machine has slept.
+    shift = 3_600_000;
+    const other = await two.start({ ...start, agent: "quick" });
+    await virtual.advance(10_000);
+    const ends = await Promise.all([id, other.id].map(async (id) => (await two.get(id))?.end));
+    await Promise.all([one.close(), two.close()]);
+    assertEquals(ends.map((end) => end?.type === "succeeded" && end.text), ["paid", "done"]);
+  });
+
   test("a run that is kept apart ends at its deadline", { skip }, async () => {
     const database = await emptyDatabase();
     const clock = new VirtualClock();
