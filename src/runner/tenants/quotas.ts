@@ -185,7 +185,9 @@ export class Quotas {
     const { requestsPerMinute, bytesPerMinute } = use.quotas;
     // Of no time nothing comes, also where there is no end of it.
     const gained = (aMinute: number): number => minutes && minutes * aMinute;
-    use.requests = Math.min(requestsPerMinute, use.requests + gained(requestsPerMinute));
+    // Of less than one a minute one has to come together.
+    const most = requestsPerMinute && Math.max(1, requestsPerMinute);
+    use.requests = Math.min(most, use.requests + gained(requestsPerMinute));
     use.bytes = Math.min(bytesPerMinute, use.bytes + gained(bytesPerMinute));
     use.at = now;
     if (use.lent.length) returnPlaces(use);

@@ -173,6 +173,17 @@ describe("quotas", () => {
     }
   });
 
+  it("of less than one request a minute let one in when its time has come", async () => {
+    const clock = new VirtualClock();
+    await using world = await createWorld({ clock, quotas: { requestsPerMinute: 0.5 } });
+    for (const wait of [60, 120]) {
+      const refused = await world.ask("/api/tools");
+      assertEquals([refused.status, refused.headers.get("retry-after")], [429, String(wait)]);
+      await clock.advance(wait * 1_000);
+      assertEquals((await world.ask("/api/tools")).status, 200);
+    }
+  });
+
   it("are asked for of tenants alone: who signs in has none yet", async () => {
     const asked = new Set<string>();
     const sessions = createSessions({ clock: new VirtualClock() });
