@@ -122,6 +122,28 @@ export class Call {
     if (caller) this.parts.quotas.count(caller.principal.tenant, bytes);
   }
 
+  /**
+   * The request, for who reads it by itself: where it does not say how long its body is, that is counted as it comes.
+   *
+   * @internal
+   */
+  counted(): Request {
+    const { request } = this;
+    const { caller } = this.#options;
+    const reader = caller && !request.headers.has("content-length") && request.body?.getReader();
+    if (!reader) return request;
+    const body = new ReadableStream<Uint8Array>({
+      pull: async (controller) => {
+        const { done, value } = await reader.read();
+        if (done) return controller.close();
+        this.parts.quotas.count(caller.principal.tenant, value.length);
+        controller.enqueue(value);
+      },
+      cancel: (reason) => reader.cancel(reason),
+    }, { highWaterMark: 0 });
+    return new Request(request, { body, duplex: "half" } as RequestInit);
+  }
+
   /** Whether the policy was asked. */
   get wasAsked(): boolean {
     return this.#wasAsked;

@@ -38,8 +38,10 @@ export const gatewayRoutes: readonly Route[] = [{
   isForeign: true,
   async answer(call) {
     const { lease } = await call.hub();
-    const door = await doorOf(lease, call.principal, call);
-    return await door.http(call.request);
+    const { tenant, parts } = call;
+    const request = call.counted();
+    const door = await doorOf(lease, call.principal, { tenant, parts, request });
+    return await door.http(request);
   },
 }];
 

@@ -60,7 +60,8 @@ export const modelRoutes: readonly Route[] = [
 
 async function answer(call: Call): Promise<Response> {
   const can = await call.can();
-  const { principal, tenant, parts, request } = call;
+  const { principal, tenant, parts } = call;
+  const request = call.counted();
   const allowed = parts.models(tenant).filter((model) => can("", idOf(model), "run") === "allow");
   const routes = new ModelRoutes(allowed.map((model) => recorded(model, call)), parts);
   const { scopes, clientId, expiresAt } = principal;
