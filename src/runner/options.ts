@@ -61,8 +61,8 @@ export interface RunnerOptions extends Omit<RouteOptions, "auth"> {
     readonly records?: Store | undefined;
   } | undefined;
   /**
-   * Signs in to a server for a tenant: `createOAuth` with its `tenant`, and `/oauth/callback` here as `redirectUri` (not offered). It has
-   * to be what the hub signs in to this server with.
+   * Signs in to a server for a tenant: `createOAuth` with its `tenant`, a `subject` of the server's own (two at one address would share
+   * their tokens), and `/oauth/callback` here as `redirectUri` (not offered). It has to be what the hub signs in to this server with.
    */
   readonly oauth?: ((tenant: string, server: string) => OAuth) | undefined;
   /** How servers that tenants have added are reached: always public https alone. */

@@ -248,8 +248,8 @@ async function signIns(
   const of = (_tenant: string, server: string): OAuth => {
     const { oauth: given } = settings.servers[server] ?? {};
     const { scopes, ...client } = given || { clientId: "" };
-    // Servers of which nothing is said share one.
-    const subject = given ? `server ${server}` : "";
+    // Servers of the config of which nothing is said share one. Who adds one at the same address is somebody else.
+    const subject = given ? `server ${server}` : Object.hasOwn(settings.servers, server) ? "" : `added ${server}`;
     const known = made.get(subject) ?? createOAuth({
       clientMetadata: { client_name: "Causeway runner" },
       ...(given && { client }),
