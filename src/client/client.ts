@@ -287,10 +287,10 @@ export class Client extends CoreClient {
     // Over HTTP a session without an id has no state at the server; on a pipe there is always a handshake.
     if (verdict?.era !== "legacy" || verdict.binding || this.parts.transport.kind !== "http") return;
     if (!verdict.revision || !verdict.info) return;
-    const session = new LegacySession(this.parts);
+    const session = this.session = new LegacySession(this.parts);
     session.agree(verdict.revision, verdict.info);
+    this.parts.transport.legacy = session.dress();
     void session.stream?.ready();
-    this.session = session;
   }
 
   /** Ends it, and every exchange on it. Idempotent. */

@@ -49,7 +49,8 @@ export class HttpTransport implements Transport {
   /** The endpoint's whole URL. */
   declare readonly address: string;
   readonly #context: HttpContext;
-  #legacy: SendOptions = { legacy: true };
+  /** Legacy: what the session said last of its messages, and so of the DELETE that ends it. */
+  legacy: SendOptions = { legacy: true };
 
   /**
    * Makes a transport; nothing is sent yet.
@@ -92,7 +93,7 @@ export class HttpTransport implements Transport {
     const text = JSON.stringify(message);
     const { id, method } = message as Partial<JsonRpcRequest>;
     const legacy = options?.legacy;
-    if (legacy) this.#legacy = options;
+    if (legacy) this.legacy = options;
     const reply = new HttpReply(this.#context, exchange, options);
     const asks = id !== undefined && method !== undefined;
     void reply.run(asks, text, method);
@@ -123,7 +124,7 @@ export class HttpTransport implements Transport {
       for (const reply of context.replies) reply.end(reason ?? new ConnectionClosedError("The client is closed"));
       // The session ends with us, whether the server hears of it or not.
       context.closed = context.sessionId
-        ? new HttpReply(context, undefined, this.#legacy).run(false)
+        ? new HttpReply(context, undefined, this.legacy).run(false)
         : Promise.resolve();
     }
     await context.closed;

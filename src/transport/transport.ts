@@ -54,6 +54,8 @@ export interface Transport {
   readonly ended?: boolean | undefined;
   /** Legacy 2025-03-26: arrays of messages are taken apart. Set by the session. */
   batches?: boolean;
+  /** Legacy HTTP: what the session says of messages that are the transport's own. Set by a session that sends none at first. */
+  legacy?: SendOptions;
   /** The session's id on the wire, where there is one (legacy HTTP). Secret. */
   sessionId?: string | undefined;
   /**

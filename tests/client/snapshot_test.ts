@@ -66,6 +66,16 @@ describe("a client that goes on elsewhere", () => {
     await first.close();
   });
 
+  test("handshake: a client that asked for nothing ends its session in the revision that was agreed on (C-103)", async () => {
+    const server = createLegacyServer({ revision: "2025-06-18" });
+    const first = await connect(url, options(server));
+    const second = await connect(stored(first), options(server));
+    await second.close();
+    const { httpMethod, headers } = server.log.at(-1) ?? {};
+    assertEquals([httpMethod, headers?.["mcp-protocol-version"], server.sessionIds()], ["DELETE", "2025-06-18", []]);
+    await first.close();
+  });
+
   test("handshake: ids are not used again by the next client (C-004)", async () => {
     const server = createLegacyServer();
     let client = await connect(url, options(server));
