@@ -249,9 +249,12 @@ describe("bounds of a run", () => {
     const run = new Agent({ model, hub: scene.hub, tools: [think], approve, clock, timeout: 5_000 }).run("Go");
     const events = gather(run);
     for (let turn = 0; turn < 50; turn++) await clock.settle();
+    const called = clock.now();
     await clock.advance(5_000);
     assertEquals(codeOf(await run.end), "deadline");
-    assertEquals(run.observations.map(({ id, outcome }) => [id, outcome]), [["h", "unknown"]]);
+    assertEquals(run.observations.map(({ id, outcome, at, took }) => [id, outcome, at, took]), [
+      ["h", "unknown", called, 5_000],
+    ]);
     assertEquals((await events).at(-1)?.type, "failed");
   });
 

@@ -160,11 +160,13 @@ export class RunCall {
   }
 
   async #once(planned: SoundCall, resume: ResumedInput | undefined): Promise<CallStep> {
-    const { journal, signal, observer, parts: { options: { callTimeout } } } = this.#host;
+    const { journal, signal, observer, world, parts: { options: { callTimeout } } } = this.#host;
     const { proposal, repeatable } = planned;
     const name = this.#nextName();
+    let at: number | undefined;
     try {
       return await journal.do(name, { repeatable, argumentsHash: proposal.argumentsHash }, async () => {
+        at = world.clock.now();
         try {
           return await this.#attempt(planned, resume, callTimeout);
         } catch (error) {
@@ -175,7 +177,8 @@ export class RunCall {
     } catch (error) {
       if (!(error instanceof StepUnknownError)) throw error;
       if (signal.aborted) {
-        this.#tell(observer.observe(this.#observed(proposal), unknown(proposal, "the run ended in the middle of it")));
+        const outcome = unknown(proposal, "the run ended in the middle of it");
+        this.#tell(observer.observe(this.#observed(proposal), outcome, at));
         throw signal.reason;
       }
       const outcome = unknown(proposal, "the process that made it ended");
