@@ -3,6 +3,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/as
 import { helpText } from "../../src/cli/program/build.ts";
 import { commandNames, commandTable } from "../../src/cli/program/commands.ts";
 import { ownOptions } from "../../src/cli/program/options.ts";
+import { completions } from "../../src/cli/program/complete.ts";
 import { overviewText } from "../../src/cli/program/overview.ts";
 import { readCommandLine } from "./session/read_line.ts";
 import { assertFailure, causeway } from "./support.ts";
@@ -45,6 +46,25 @@ describe("help of one command", () => {
     assertStringIncludes(runs[0]?.out ?? "", "--args <json>");
     assertStringIncludes(runs[2]?.out ?? "", "Usage: causeway servers list\n");
     assertFailure(await causeway(["help", "cal"]), 2, /Unknown command "cal" \(did you mean "call"\?\)/);
+  });
+
+  test("--header is offered by help and completion where it is taken, and nowhere else", async () => {
+    const refusing = commandTable.filter(({ connects, name }) => !connects && name !== "record");
+    assert(refusing.length > 10);
+    for (const { name } of refusing) {
+      assert(!helpText(name, 80).includes("--header"), name);
+      assert(!(await completions([...name.split(" "), "--"])).includes("--header"), name);
+    }
+    for (const name of ["call", "tasks", "tasks get", "servers add", "bridge", "record"]) {
+      assertStringIncludes(helpText(name, 80), "--header", name);
+      assert((await completions([...name.split(" "), "--"])).includes("--header"), name);
+    }
+    assert((await completions(["--"])).includes("--header"));
+  });
+
+  test("the port that is taken without --port is that of each command", () => {
+    const told = helpText("login", 200);
+    for (const words of ["any that is free", "8080", "start: 8790"]) assertStringIncludes(told, words);
   });
 
   test("an option of another command is named with its owner; one before its command has to stand behind it", async () => {

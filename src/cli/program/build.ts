@@ -6,7 +6,7 @@
  */
 import { Command, CommanderError, Option } from "commander";
 import { pairs, wrap } from "../text/table.ts";
-import { commandNames, commandTable, findCommand, verbsOf } from "./commands.ts";
+import { commandNames, commandTable, findCommand, takesHeader, verbsOf } from "./commands.ts";
 import type { CommandSpec } from "./commands.ts";
 import { commonOptions, writtenOption } from "./options.ts";
 
@@ -53,6 +53,7 @@ export function takeApart(argv: readonly string[]): Written {
  */
 export function helpText(name: string, width: number): string {
   let command: Command = buildProgram({}, { width, names: name.split(" ", 1) });
+  command.options.find((option) => option.long === "--header")?.hideHelp(!takesHeader(name));
   for (const word of name.split(" ")) command = command.commands.find((one) => one.name() === word) ?? command;
   return `${command.helpInformation().trimEnd()}\n`;
 }

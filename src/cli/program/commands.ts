@@ -268,6 +268,12 @@ export function verbsOf(name: string): string[] {
   return commandTable.flatMap((spec) => spec.name.startsWith(`${name} `) ? [spec.name.slice(name.length + 1)] : []);
 }
 
+/** Whether `--header` may stand behind a command, or behind one of its second words; of what is recorded, that command says it. */
+export function takesHeader(name: string): boolean {
+  const specs = commandTable.filter((spec) => spec.name === name || spec.name.startsWith(`${name} `));
+  return name === "record" || specs.some(({ connects }) => connects);
+}
+
 /** The first words of all commands. */
 export function commandNames(): string[] {
   return [...new Set(commandTable.map(({ name }) => name.split(" ", 1)[0] ?? name))];

@@ -7,7 +7,7 @@ import { exitCodes } from "../failure.ts";
 import { findConfigs } from "../target/config.ts";
 import { writeOut } from "../terminal.ts";
 import { oneLine } from "../text/plain.ts";
-import { commandNames, commandTable, findCommand, verbsOf } from "./commands.ts";
+import { commandNames, commandTable, findCommand, takesHeader, verbsOf } from "./commands.ts";
 import type { CommandSpec } from "./commands.ts";
 import { allOptions, commonOptions } from "./options.ts";
 
@@ -36,7 +36,7 @@ export async function completions(words: readonly string[]): Promise<string[]> {
   if (verbs.length > 0 && before.length === 1) return matching(verbs, last);
   if (spec?.name === "completion" && before.length === 1) return matching(["bash", "zsh", "fish"], last);
   const given = before.length - (spec?.name.split(" ").length ?? 1);
-  const takesName = spec?.connects && !["servers add"].includes(spec.name) && /^[<[]target/.test(spec.words);
+  const takesName = /^[<[]target/.test(spec?.words ?? "");
   const takesNames = ["servers remove", "servers enable", "servers disable", "servers doctor", "doctor"];
   if (given === 0 && (takesName || takesNames.includes(spec?.name ?? ""))) return matching(await serverNames(), last);
   return [];
@@ -54,7 +54,8 @@ function needsValue(option: string | undefined): boolean {
 function optionsOf(name: string | undefined, spec: CommandSpec | undefined): string[] {
   const specs = spec ? [spec] : commandTable.filter((one) => one.name.startsWith(`${name} `));
   const own = specs.flatMap(({ options = [] }) => options);
-  const common = Object.keys(commonOptions).filter((option) => option !== "header" || spec?.connects !== false);
+  const isHeader = name === undefined || takesHeader(spec?.name ?? name);
+  const common = Object.keys(commonOptions).filter((option) => option !== "header" || isHeader);
   return [...new Set([...own, ...common])].map((option) => `--${option}`);
 }
 

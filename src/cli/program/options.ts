@@ -55,7 +55,11 @@ export const ownOptions: Readonly<Record<string, OptionSpec>> = {
   "client-id": { value: "id", about: "a client that the server knows" },
   "client-secret-file": { value: "file", about: "its secret; or in the variable CAUSEWAY_CLIENT_SECRET" },
   "client-metadata-url": { value: "url", about: "the https URL of a client metadata document, as the client's id" },
-  port: { value: "port", about: "login: where the browser comes back to; else: serve HTTP and WebSocket here (8080)" },
+  port: {
+    value: "port",
+    about:
+      "login: where the browser comes back to (any that is free); else: serve HTTP and WebSocket here (8080; start: 8790)",
+  },
   stdio: { about: "to the program that started it, over stdin and stdout (the default)" },
   hostname: { value: "name", about: "where it listens (127.0.0.1)" },
   servers: { value: "name,name", about: "only these of the config" },

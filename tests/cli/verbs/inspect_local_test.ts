@@ -103,6 +103,7 @@ describe("causeway completion", () => {
       assertEquals(await ask("gi"), ["github"]);
       assertEquals(await ask("servers", "dis"), ["disable", "discover"]);
       assertEquals(await ask("call", ""), ["github"]);
+      for (const verb of ["login", "logout", "whoami"]) assertEquals(await ask(verb, "g"), ["github"], verb);
       assertEquals(await ask("--timeout", "3", "tools", "g"), ["github"]);
       assertEquals(await ask("call", "--a"), ["--args"]);
       assertEquals(await ask("call", "--config", ""), []);
