@@ -5,6 +5,7 @@ import process from "node:process";
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { serveHttp } from "../../../src/entry/local.ts";
+import { createHandler, McpServer } from "../../../src/server/mod.ts";
 import { createModernServer } from "../../servers/modern.ts";
 import { assertFailure, causeway, peer } from "../support.ts";
 
@@ -88,12 +89,33 @@ describe("causeway prompts and prompt", () => {
   });
 });
 
+describe("causeway resources --templates", () => {
+  test("says of a server without templates that it has none, and not that it has no resources", async () => {
+    const server = new McpServer({ name: "notes", version: "1.0.0" });
+    server.resource("note://today", {}, () => "open");
+    await using host = await serveHttp(createHandler(server), { port: 0 });
+    const { code, out, err } = await causeway(["resources", `${host.url}/mcp`, "--templates"]);
+    assertEquals([code, out, err], [0, "", `causeway: "${host.url}/mcp" has no templates\n`]);
+  });
+});
+
 describe("causeway watch", () => {
   test("says what is watched; with --timeout it ends well", async () => {
     await using host = await serveHttp(createModernServer().fetch, { port: 0 });
     const run = await causeway(["watch", `${host.url}/mcp`, "test://watched", "--timeout", "2"]);
     assertEquals([run.code, run.out], [0, ""]);
     assertMatch(run.err, /^causeway: watches the list of tools, the list of prompts, .*, test:\/\/watched of "/);
+  });
+
+  test("--timeout is over also while nobody answers yet", async () => {
+    await using host = await serveHttp(() => new Promise(() => {}), { port: 0 });
+    const begun = Date.now();
+    assertFailure(
+      await causeway(["watch", `${host.url}/mcp`, "--timeout", "1"]),
+      4,
+      /^causeway: Not done within 1000 ms/,
+    );
+    assert(Date.now() - begun < 10_000, `it took ${Date.now() - begun} ms`);
   });
 
   test("ends when nobody reads what it tells any more", async () => {

@@ -28,7 +28,7 @@ export async function listResources(line: CommandLine, signal: AbortSignal): Pro
       await writeOut(resources.map((one) => resourceText(one.uri, one)).join(""));
       await writeOut(resourceTemplates.map((one) => resourceText(one.uriTemplate, one)).join(""));
       const count = resources.length + resourceTemplates.length;
-      await tellEnds(client, { truncated }, { one: "resource", count });
+      await tellEnds(client, { truncated }, { one: wantsTemplates ? "template" : "resource", count });
       return exitCodes.ok;
     },
   });

@@ -7,30 +7,36 @@
 import type { Subscription } from "../../../client/mod.ts";
 import type { Change, ListenFilter } from "../../../protocol/mod.ts";
 import type { CommandLine } from "../../command_line.ts";
-import { exitCodes, UsageError } from "../../failure.ts";
+import { withDeadline } from "../../deadline.ts";
+import { DeadlineError, exitCodes, UsageError } from "../../failure.ts";
 import { withClient } from "../../session/session.ts";
 import { writeError, writeNext } from "../../terminal.ts";
 import { jsonLine, oneLine } from "../../text/plain.ts";
 
-/** Watches, and answers the exit code. With `--timeout` it watches so long, and that is no failure. */
+/** Watches, and answers the exit code. With `--timeout` it ends then, and that is no failure once it is connected. */
 export async function watch(line: CommandLine, signal: AbortSignal): Promise<number> {
   const [target, ...resourceUris] = line.words;
   if (target === undefined) throw new UsageError("The target is missing: write causeway watch <target> [uri …]");
-  const { timeout } = line;
-  return await withClient(target, { ...line, timeout: undefined }, {
-    signal,
-    async use(client, signal) {
-      const wanted = { tools: true, prompts: true, resources: true, ...(resourceUris.length > 0 && { resourceUris }) };
-      const subscription = client.listen(wanted, { signal });
-      const timer = timeout === undefined ? undefined : setTimeout(() => subscription.close(), timeout);
-      try {
-        return await follow(subscription, { line, label: client.label, resourceUris, signal });
-      } finally {
-        clearTimeout(timer);
-        subscription.close();
-      }
-    },
-  });
+  // A stream of changes has no time of its own.
+  const use = (signal: AbortSignal) =>
+    withClient(target, { ...line, timeout: undefined }, {
+      signal,
+      async use(client, signal) {
+        signal.throwIfAborted();
+        const wanted = {
+          ...{ tools: true, prompts: true, resources: true },
+          ...(resourceUris.length > 0 && { resourceUris }),
+        };
+        const subscription = client.listen(wanted);
+        signal.addEventListener("abort", () => subscription.close());
+        try {
+          return await follow(subscription, { line, label: client.label, resourceUris, signal });
+        } finally {
+          subscription.close();
+        }
+      },
+    });
+  return await withDeadline(signal, line.timeout, use);
 }
 
 /** What is watched, and for whom. */
@@ -51,7 +57,7 @@ async function follow(subscription: Subscription, { line, label, resourceUris, s
     // Who has read enough goes away.
     if (!await writeNext(line.json ? jsonLine(change) : `${changeText(change)}\n`)) return exitCodes.ok;
   }
-  signal.throwIfAborted();
+  if (!(signal.reason instanceof DeadlineError)) signal.throwIfAborted();
   return exitCodes.ok;
 }
 
