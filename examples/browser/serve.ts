@@ -1,5 +1,5 @@
 /**
- * A page that calls an MCP server by itself, across origins: no backend between them, a bundle of 13 KB (gzip), and a content
+ * A page that calls an MCP server by itself, across origins: no backend between them, a bundle of 12 KB (gzip), and a content
  * security policy that lets the page talk to that server alone.
  *
  * `bun examples/browser/serve.ts`, then open the address that it prints.

@@ -60,7 +60,7 @@ export interface ClientOptions {
   onBreak?: ((reason: unknown) => void) | undefined;
   /** How much a server should log to `handlers.log`. */
   logLevel?: LoggingLevel | undefined;
-  /** Tasks, from `./tasks`: `taskSupport`. Off unless given. */
+  /** Tasks: `taskSupport`. Off unless given. */
   tasks?: TaskSupport | undefined;
   /** Takes the library's own log lines. */
   logger?: Logger | undefined;

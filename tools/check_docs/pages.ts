@@ -29,7 +29,7 @@ export interface Page {
 export function readPages(): Page[] {
   const inRoot = readdirSync(root).filter((name) => name.endsWith(".md"));
   const guides = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md")).map((name) => `docs/${name}`);
-  return [...inRoot, ...guides, "bench/README.md"].sort().map(readPage);
+  return [...inRoot, ...guides, "bench/README.md", "examples/README.md"].sort().map(readPage);
 }
 
 /** The sources, with what is said in their comments, for the examples in it. */
