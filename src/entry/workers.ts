@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { workersLimits } from "../protocol/limits.ts";
+import { fillIn, workersLimits } from "../protocol/limits.ts";
 import { openWebSocket, upgradeWorkers } from "../runtime/workers.ts";
 import { IsolateClient } from "../client/extras/isolate_client.ts";
 import { webFilled } from "./connect.ts";
@@ -72,6 +72,8 @@ export const openHub: OpenHub = /* @__PURE__ */ createOpenHub(connect, { concurr
 export const withWebSocket: WithWebSocket = /* @__PURE__ */ createWithWebSocket(upgradeWorkers);
 
 function createIsolateConnect(): Connect {
-  const ports = { openWebSocket, limits: workersLimits };
-  return (target, given = {}) => connectTarget(target, webFilled({ ...ports, ...given }), IsolateClient);
+  return (target, given = {}) => {
+    const limits = fillIn(workersLimits, given.limits);
+    return connectTarget(target, webFilled({ openWebSocket, ...given, limits }), IsolateClient);
+  };
 }
