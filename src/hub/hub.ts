@@ -362,22 +362,22 @@ export class Hub implements HubLike, AsyncDisposable {
     const owner = typeof name === "object"
       ? name
       : this.#view.owner(name) ?? wrongName(`Cannot find "${name}": no server has it`);
-    const connection = this.#connection(owner.server);
+    const { server, name: own } = owner;
+    const connection = this.#connection(server);
     if (!connection.known.listedAt && !isOver) await connection.ready(options);
-    return this.#listed(name, kind) ?? this.#unlisted(connection, owner.name, kind);
+    const listed = this.#listed(name, kind);
+    if (listed) return listed;
+    // What is not listed is left to the server, unless somebody here chooses what there is.
+    if (own && (kind === "prompt" || !(this.#options.filter ?? connection.config.tools))) {
+      return { connection, name: own };
+    }
+    return wrongName(`Cannot find the ${kind} "${own ?? name}" at the server "${server}"`, server);
   }
 
   #listed(name: QualifiedName, kind: "tool" | "prompt"): Found | undefined {
     const found = kind === "tool" ? this.#view.findTool(name) : this.#view.findPrompt(name);
     const connection = found && this.#connections.get(found.server);
     return connection && { connection, name: found.name };
-  }
-
-  /** What is not listed is left to the server, unless somebody here chooses what there is. */
-  #unlisted(connection: Connection, name: string | undefined, kind: string): Found {
-    if (name && (kind === "prompt" || !(this.#options.filter ?? connection.config.tools))) return { connection, name };
-    const server = connection.name;
-    return wrongName(`Cannot find the ${kind} "${name}" at the server "${server}"`, server);
   }
 
   /** The server that is named, or else the one that lists the resource. */

@@ -37,6 +37,16 @@ describe("many servers as one", () => {
     await assertRejects(() => hub.readResource({ server: "other", uri: "note://other" }), Error, "other");
   });
 
+  test("a tool or prompt that its server does not have is named as it was asked for", async () => {
+    await using hub = await openHub({ one: inMemory(createServer("one")).config });
+    const result = await hub.callTool("one__eco", {});
+    assertEquals(result.isError, true);
+    assertEquals(textOf(result), 'Cannot find the tool "one__eco" at the server "one"');
+    await assertRejects(() => hub.getPrompt("one__gret"), Error, 'the prompt "one__gret" at the server "one"');
+    await using filtered = await openHub({ one: inMemory(createServer("one")).config }, { filter: () => true });
+    assertEquals(textOf(await filtered.callTool("one.eco")), 'Cannot find the tool "eco" at the server "one"');
+  });
+
   test("servers come and go while it runs", async () => {
     await using hub = await openHub();
     const seen = record(hub);
