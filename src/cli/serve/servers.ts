@@ -10,7 +10,8 @@ import { findSignIn } from "../auth/use.ts";
 import type { AuthWorld } from "../auth/oauth.ts";
 import { UsageError } from "../failure.ts";
 import { didYouMean } from "../../hub/config/nearest.ts";
-import { loadConfig, noConfig } from "../target/config.ts";
+import { findConfigs, noConfig } from "../target/config.ts";
+import type { Config } from "../target/place.ts";
 import { readServer } from "../target/server_entry.ts";
 import { resolveTarget } from "../target/target.ts";
 import type { Destination } from "../target/target.ts";
@@ -36,7 +37,7 @@ export interface Wanted {
 /**
  * The servers of configs. One that cannot be used is told and left out; of several with one name the first counts.
  *
- * @param paths The files; none: `./mcp.json` or `./.mcp.json`.
+ * @param paths The files; none: those where names are looked up.
  * @throws {UsageError} When a file cannot be read, a wanted server is in none, or nothing is left.
  */
 export async function serversOfConfigs(
@@ -46,15 +47,12 @@ export async function serversOfConfigs(
   const servers = new Map<string, Served>();
   const known = new Map<string, string>();
   const files: string[] = [];
-  for (const given of paths.length ? paths : [undefined]) {
-    const config = await loadConfig(given);
-    if (!config) {
-      throw new UsageError(`${noConfig}: causeway servers add makes one, and --config names one`);
-    }
+  for (const config of await configsOf(paths)) {
     files.push(config.path);
     for (const name of config.names) {
       const other = known.get(name);
-      if (other !== undefined && (!names || names.includes(name))) {
+      // Of the usual files it is known which one counts.
+      if (other !== undefined && paths.length > 0 && (!names || names.includes(name))) {
         await warn(`"${name}" of "${config.path}" is left out: "${other}" has one of that name`);
       }
       if (other !== undefined) continue;
@@ -82,6 +80,13 @@ export async function serversOfConfigs(
     );
   }
   return servers;
+}
+
+async function configsOf(paths: readonly string[]): Promise<readonly Config[]> {
+  const configs: Config[] = [];
+  for (const path of paths.length ? paths : [undefined]) configs.push(...await findConfigs(path));
+  if (configs.length > 0) return configs;
+  throw new UsageError(`${noConfig}: causeway servers add makes one, and --config names one`);
 }
 
 /**

@@ -19,24 +19,15 @@ const maxBytes = 1024 * 1024;
 export const noConfig = "There is no config ./causeway.json, ./mcp.json or ./.mcp.json, nor one of your own";
 
 /**
- * Reads the config file: the given one, else the first of {@linkcode findConfigs}; undefined when there is none.
- *
- * @throws {UsageError} When the given file cannot be read, or one that is there is no config.
- */
-export async function loadConfig(given: string | undefined): Promise<Config | undefined> {
-  return (await findConfigs(given, { most: 1 }))[0];
-}
-
-/**
  * Reads the given config file, else those of `./causeway.json`, `./mcp.json`, `./.mcp.json` and the person's own that are
  * there: of two that have a name the first counts.
  *
- * @param wanted How many, and the name after whose file no other is read: what is wrong there does not matter then.
+ * @param wanted The name after whose file no other is read: what is wrong there does not matter then.
  * @throws {UsageError} When the given file cannot be read, or one that is there is no config.
  */
 export async function findConfigs(
   given: string | undefined,
-  { most = Infinity, until }: { readonly most?: number; readonly until?: string } = {},
+  { until }: { readonly until?: string } = {},
 ): Promise<readonly Config[]> {
   const found: Config[] = [];
   for (const path of given === undefined ? usualPaths() : [given]) {
@@ -46,7 +37,8 @@ export async function findConfigs(
       const { names, problems } = understand(path, text, "");
       const wrong = problems.find(({ severity, server }) => severity === "error" && server === undefined);
       if (wrong && names.length === 0) throw new UsageError(`Cannot use the config: ${wrong.message}`);
-      if (found.push({ path, names, text }) >= most || (until !== undefined && names.includes(until))) break;
+      found.push({ path, names, text });
+      if (until !== undefined && names.includes(until)) break;
     } else if (given !== undefined) {
       throw new UsageError(`Cannot read the config "${path}": there is no such file; correct --config`);
     }

@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { assertFailure, causeway, peer } from "../support.ts";
+import { assertFailure, causeway, peer, program } from "../support.ts";
 import type { Run } from "../support.ts";
 
 interface Place {
@@ -174,6 +174,29 @@ describe("causeway servers remove, enable, disable and import", () => {
       );
       const { path, more } = JSON.parse((await run("servers", "list", "--json")).out);
       assertEquals([path, more[0].servers[0].shadowedBy], [join(root, "app", "causeway.json"), path]);
+    });
+  });
+
+  test("what takes the servers of the config takes those of all files, of two with one name the first", async () => {
+    const [command = "", ...args] = program("tests/servers/stdio_server.ts");
+    const dead = { command: "causeway-no-such-program" };
+    const config = (mcpServers: object) => JSON.stringify({ mcpServers });
+    const files = {
+      "app/causeway.json": config({ one: { command, args } }),
+      "app/mcp.json": config({ one: dead, two: { command, args } }),
+      "home/causeway/causeway.json": config({ two: dead, own: { command, args } }),
+    };
+    await inPlace(files, async ({ run }) => {
+      const [searched, chosen, called] = await Promise.all([
+        run("search", "adds numbers", "--limit", "9"),
+        run("search", "adds numbers", "--servers", "own", "--limit", "1"),
+        run("run", "call own.echo text=hello", "--yes"),
+      ]);
+      assertEquals([searched.code, searched.err], [0, ""]);
+      const names = searched.out.split("\n").map((line) => line.split(".")[0]).filter((name) => name !== "");
+      assertEquals([...new Set(names)].sort(), ["one", "own", "two"]);
+      assertMatch(chosen.out, /^own\./);
+      assertEquals([called.code, called.out], [0, "hello\n"]);
     });
   });
 

@@ -21,7 +21,7 @@ import { whyNot } from "../../read.ts";
 import { cannotListen } from "../../serve/http.ts";
 import { readPort } from "../../serve/options.ts";
 import { ended } from "../../serve/serve.ts";
-import { loadConfig } from "../../target/config.ts";
+import { findConfigs } from "../../target/config.ts";
 import { readServer } from "../../target/server_entry.ts";
 import { writeError, writeOut } from "../../terminal.ts";
 import { oneLine } from "../../text/plain.ts";
@@ -103,16 +103,19 @@ async function openRuns(line: CommandLine, folder: string | undefined): Promise<
   }
 }
 
-/** Those of the config; one that cannot be used is told and left out. */
+/** Those of the configs, of two with one name the first; one that cannot be used is told and left out. */
 async function serversOf(line: CommandLine): Promise<Readonly<Record<string, ReadServer>>> {
-  const config = await loadConfig(line.config);
-  const servers: [string, ReadServer][] = [];
-  for (const name of config?.names ?? []) {
-    try {
-      if (config) servers.push([name, readServer(config, name).server]);
-    } catch (error) {
-      if (!(error instanceof UsageError)) throw error;
-      await writeError(`causeway: ${oneLine(error.message)}\n`);
+  const servers = new Map<string, ReadServer>();
+  const known = new Set<string>();
+  for (const config of await findConfigs(line.config)) {
+    for (const name of config.names.filter((name) => !known.has(name))) {
+      known.add(name);
+      try {
+        servers.set(name, readServer(config, name).server);
+      } catch (error) {
+        if (!(error instanceof UsageError)) throw error;
+        await writeError(`causeway: ${oneLine(error.message)}\n`);
+      }
     }
   }
   return Object.fromEntries(servers);
