@@ -77,7 +77,10 @@ function reach(
   options: ConnectOptions,
   restored: Snapshot | undefined,
 ): { transport: Transport; fallback?: (() => Transport) | undefined } {
-  const { stdio, webSocket, legacySse } = options.bindings ?? {};
+  const {
+    bindings: { stdio, webSocket, legacySse } = {},
+    fallback = legacySse && (() => legacySse(url, options)),
+  } = options;
   if (typeof target === "object" && "send" in target) return { transport: withoutAuth(target, options) };
   if (typeof target === "object" && "command" in target) {
     if (stdio) return { transport: stdio(withoutAuth(target, options), options) };
@@ -87,7 +90,6 @@ function reach(
   warnOfPlainText(url, options);
   if (/^wss?:/i.test(url) && webSocket) return { transport: webSocket(url, options) };
   const transport = new HttpTransport(url, { ...options, sessionId: restored?.sessionId });
-  const fallback = legacySse ? () => legacySse(url, options) : options.fallback;
   return { transport, fallback };
 }
 
