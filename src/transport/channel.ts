@@ -182,20 +182,23 @@ export class ChannelTransport implements Transport {
 
   /** Opens the channel where that is still to be done, and writes until nothing is left. */
   async #write(channel: Channel): Promise<void> {
-    const current = (): boolean => channel === this.#channel && !this.ended;
+    const current = (): boolean => channel === this.#channel && !this.#reason;
     this.#writing = true;
     try {
-      await (this.#opened || channel.open({
-        text: (text) => {
-          if (current()) this.#receive(text);
-        },
-        end: (reason) => {
-          if (!current()) return;
-          this.#finish(
-            reason ?? new ConnectionClosedError(`"${this.label}" closed the connection`, { retryable: true }),
-          );
-        },
-      }));
+      // Not before the exchange of its first message is known: what comes of it at once ends that one, too.
+      if (!await this.#opened && current()) {
+        await channel.open({
+          text: (text) => {
+            if (current()) this.#receive(text);
+          },
+          end: (reason) => {
+            if (!current()) return;
+            this.#finish(
+              reason ?? new ConnectionClosedError(`"${this.label}" closed the connection`, { retryable: true }),
+            );
+          },
+        });
+      }
       while (current() && this.#outbox.length) {
         const batch = this.#outbox;
         const size = this.#outboxSize;
