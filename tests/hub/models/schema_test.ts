@@ -48,6 +48,17 @@ const cases: Record<string, Case> = {
     given: { type: "object", properties: { a: { type: "array" }, b: { type: "array", items: true } } },
     schema: { type: "object", properties: { a: { type: "array", items: {} }, b: { type: "array", items: {} } } },
   },
+  "bounds of older drafts go, and it is told": {
+    given: {
+      type: "object",
+      properties: { a: { type: "number", minimum: 0, exclusiveMinimum: true }, b: { type: "string", minLength: "1" } },
+    },
+    schema: { type: "object", properties: { a: { type: "number", minimum: 0 }, b: text } },
+    notes: [
+      '/properties/a: "exclusiveMinimum" is not what JSON Schema allows there',
+      '/properties/b: "minLength" is not what JSON Schema allows there',
+    ],
+  },
   "tuples of both drafts become lists": {
     given: {
       type: "object",
@@ -265,6 +276,52 @@ const google: Record<string, { given: JsonObject; schema: unknown }> = {
           properties: { b: { type: "STRING" }, c: { type: "NUMBER" } },
           required: ["b", "c"],
         },
+      },
+    },
+  },
+  "a type beside a union holds in each of its branches": {
+    given: {
+      type: "object",
+      properties: {
+        a: {
+          type: "object",
+          description: "A",
+          properties: { id: { type: "string" }, name: { type: "string" } },
+          anyOf: [{ required: ["id"] }, { required: ["name"] }],
+        },
+        b: { type: "integer", oneOf: [{ maximum: 0 }, { minimum: 10 }] },
+        c: { type: "array", items: { type: "number" }, anyOf: [{ maxItems: 2 }, { type: "null" }] },
+        d: { allOf: [{ properties: { x: { type: "string" } } }, { anyOf: [{ required: ["x"] }, { title: "T" }] }] },
+      },
+    },
+    schema: {
+      type: "OBJECT",
+      properties: {
+        a: {
+          description: "A",
+          anyOf: [
+            { type: "OBJECT", properties: { id: { type: "STRING" }, name: { type: "STRING" } }, required: ["id"] },
+            { type: "OBJECT", properties: { id: { type: "STRING" }, name: { type: "STRING" } }, required: ["name"] },
+          ],
+        },
+        b: { anyOf: [{ type: "INTEGER", maximum: 0 }, { type: "INTEGER", minimum: 10 }] },
+        c: { type: "ARRAY", maxItems: 2, items: { type: "NUMBER" }, nullable: true },
+        d: {
+          anyOf: [
+            { type: "OBJECT", properties: { x: { type: "STRING" } }, required: ["x"] },
+            { type: "OBJECT", title: "T", properties: { x: { type: "STRING" } } },
+          ],
+        },
+      },
+    },
+  },
+  "an empty text among allowed values is only told: the API refuses it": {
+    given: { type: "object", properties: { a: { type: "string", enum: ["", "asc"] }, b: { const: "" } } },
+    schema: {
+      type: "OBJECT",
+      properties: {
+        a: { type: "STRING", description: 'One of: "", "asc"' },
+        b: { type: "STRING", description: 'One of: ""' },
       },
     },
   },

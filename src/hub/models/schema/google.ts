@@ -83,7 +83,8 @@ const numbers = [
 /**
  * What of a schema Google knows. Kept: types, `title`, `description`, `enum` of texts, `properties`, `required`, `items`,
  * `anyOf` and the bounds. Changed: references are filled in (a circle ends in any object), `oneOf` becomes `anyOf`, `allOf` is
- * joined, `null` among types becomes `nullable`, `const` an `enum`; allowed values that are no texts stand in the description.
+ * joined, what stands beside a union is joined with its branches, `null` among types becomes `nullable`, `const` an `enum`;
+ * allowed values that are no texts, or an empty one, stand in the description.
  * Left out: all else (`additionalProperties`, `not`, `if`, `exclusiveMinimum`, `multipleOf`, other formats, defaults …).
  * A list of unknown things is a list of texts: Google wants a type.
  *
@@ -139,7 +140,12 @@ function convert(given: JsonObject, place: Place): GoogleSchema {
 }
 
 function convertUnion(given: JsonObject, union: readonly JsonObject[], inside: Place): GoogleSchema {
-  const branches = union.filter(({ type }) => type !== "null");
+  const { anyOf: _, oneOf: __, title: ___, description: ____, ...beside } = given;
+  const branches = union.filter(({ type }) => type !== "null").map((branch) => {
+    // What a reference leads to says its type itself.
+    if (!("properties" in beside) && ("$ref" in branch || !("type" in beside || "items" in beside))) return branch;
+    return joinAll({ allOf: [beside, branch] }, inside);
+  });
   const nullable = branches.length < union.length && branches.length > 0;
   const only = branches.length === 1 ? branches[0] : undefined;
   const made = only
@@ -152,7 +158,8 @@ function convertPlain(given: JsonObject, name: JsonValue | undefined, inside: Pl
   const allowed = given.const !== undefined ? [given.const] : Array.isArray(given.enum) ? given.enum : undefined;
   const type = types.get(name) ?? guess(given, allowed);
   const made: GoogleSchema = { type, ...describe(given) };
-  if (allowed && type === "STRING" && isTexts(allowed)) made.enum = [...allowed];
+  // The API refuses an empty text there.
+  if (allowed && type === "STRING" && isTexts(allowed) && !allowed.includes("")) made.enum = [...allowed];
   else if (allowed) {
     const values = `One of: ${allowed.map((value) => JSON.stringify(value)).join(", ")}`;
     made.description = made.description ? `${made.description} (${values})` : values;

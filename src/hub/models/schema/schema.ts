@@ -52,6 +52,8 @@ const silent: ReadonlySet<string> = new Set([
   "$dynamicRef",
   "$recursiveRef",
 ]);
+/** Keywords that are numbers: of `exclusiveMinimum`, draft 4 makes a switch. */
+const numbers = /^(minimum|maximum|exclusiveM\w+|multipleOf|(min|max)(Length|Items|Properties|Contains))$/;
 const types: ReadonlySet<unknown> = new Set(["object", "array", "string", "number", "integer", "boolean", "null"]);
 
 /**
@@ -138,6 +140,7 @@ function isSound(key: string, value: unknown): boolean {
   }
   if (key === "required") return isTexts(value);
   if (key === "enum") return Array.isArray(value) && value.length > 0;
+  if (numbers.test(key)) return typeof value === "number";
   if (key === "$ref" || key === "description" || key === "title" || key === "pattern" || key === "format") {
     return typeof value === "string";
   }
