@@ -67,7 +67,10 @@ export async function runReadTool(
   const parts = asked.part === undefined ? contents : contents.filter((one) => one.uri.endsWith(`/${asked.part}`));
   const [part] = parts;
   if (!part) return failure(unknown(uri).message);
-  return parts.length > 1 ? said(parts.map(describe).join("\n")) : show(part, from ?? asked.from, budget);
+  if (parts.length === 1) return show(part, from ?? asked.from, budget);
+  const list = parts.map(describe).join("\n");
+  const isWhole = !from && fitting(list, budget.limit, budget.unit) === list.length;
+  return isWhole ? said(list) : show({ uri, text: list }, from ?? 0, budget);
 }
 
 function show(

@@ -4,6 +4,7 @@ import { cutKey, withResultBudget } from "../../../src/hub/budget/result_budget.
 import { runToolCall, toOpenAiTools } from "../../../src/hub/models/mod.ts";
 import { withApproval } from "../../../src/hub/pins/approval.ts";
 import { withFilter } from "../../../src/hub/pins/filter.ts";
+import type { HubLike } from "../../../src/hub/seam.ts";
 import type { CallToolResult } from "../../../src/protocol/types.ts";
 import { TestStore } from "../../support/test_store.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
@@ -32,6 +33,19 @@ function nextOf(result: CallToolResult): { uri: string; from: number } {
 
 function textsOf({ content }: CallToolResult): string[] {
   return content.map((block) => block.type === "text" ? block.text : "");
+}
+
+/** Reads all that a URI stands for, in pieces that fit. */
+async function readAll(hub: HubLike, uri: string): Promise<string> {
+  let found = "";
+  for (let from: number | undefined = 0; from !== undefined;) {
+    const [piece = "", line = ""] = textsOf(await hub.callTool("read_result", { uri, from }));
+    assertEquals(piece.length <= 100, true, `${piece.length} characters`);
+    found += piece;
+    const on = /read on with from (\d+)\]$/.exec(line);
+    from = on ? Number(on[1]) : undefined;
+  }
+  return found;
 }
 
 describe("read_result", () => {
@@ -69,9 +83,9 @@ describe("read_result", () => {
       /2 pictures, sounds or files are left out\. All of it can be read with the tool read_result by its uri/,
     );
     const uri = String((cut._meta?.[cutKey] as { uri: string }).uri);
-    assertEquals(textsOf(await hub.callTool("read_result", { uri })), [
-      `${uri}/0 (text/plain, ${whole.length} characters)\n${uri}/1 (image/png, 8 bytes)\n${uri}/2 (application/pdf, 3 bytes)`,
-    ]);
+    const list =
+      `${uri}/0 (text/plain, ${whole.length} characters)\n${uri}/1 (image/png, 8 bytes)\n${uri}/2 (application/pdf, 3 bytes)`;
+    assertEquals(await readAll(hub, uri), list);
     assertEquals(await hub.callTool("read_result", { uri: `${uri}/1` }), { content: mixed.slice(1, 2) });
     assertEquals(await hub.callTool("read_result", { uri: `${uri}/2` }), {
       content: [{ type: "resource", resource: { uri: `${uri}/2`, mimeType: "application/pdf", blob: "AAAA" } }],
@@ -103,6 +117,14 @@ describe("read_result", () => {
     ]);
     await clock.advance(3_600_000);
     assertEquals((await hub.callTool("read_result", { uri })).isError, true);
+  });
+
+  test("a list of many parts is read in pieces that fit, too", async () => {
+    const { hub } = createHub(Array.from({ length: 50 }, (_, at) => ({ type: "text" as const, text: `part ${at}` })));
+    const { uri } = (await hub.callTool("s__t"))._meta?.[cutKey] as { uri: string };
+    const found = await readAll(hub, uri);
+    assertEquals(found.split("\n").length, 50);
+    assertEquals(found.split("\n").at(-1), `${uri}/49 (text/plain, 7 characters)`);
   });
 
   test("filter, approval and budget in their order: nobody is asked for reading on", async () => {
