@@ -97,6 +97,14 @@ describe("text of servers", () => {
       resultText({ content: [{ type: "image", data: "AAAA", mimeType: "image/png" }] }),
       "[image image/png, 3 bytes: --json gives the data]\n",
     );
+    // What servers say that have nothing to say.
+    const bytes = { type: "resource", resource: { uri: "x:a", mimeType: null, text: null, blob: "AAAA" } };
+    const spoken = { content: [text("one"), bytes], structuredContent: null };
+    assertEquals(
+      resultText(spoken as unknown as Parameters<typeof resultText>[0]),
+      "one\n[resource x:a, 3 bytes: --json gives the data]\n",
+    );
+    assertEquals(resultText({ content: [], structuredContent: null }), "null\n");
   });
 
   test("the nearest name: few changes, case, dashes and turned words do not count", () => {

@@ -12,7 +12,9 @@ import { oneLine, plain, plainJson } from "./plain.ts";
  */
 export function resultText({ content, structuredContent }: CallToolResult): string {
   const blocks = (content ?? []).map(blockText);
-  if (structuredContent !== undefined && !content?.some((block) => says(block, structuredContent))) {
+  // Beside content null is what some servers say that have nothing to say.
+  const isSaid = structuredContent === null ? blocks.length === 0 : structuredContent !== undefined;
+  if (isSaid && !content?.some((block) => says(block, structuredContent))) {
     blocks.push(plainJson(structuredContent));
   }
   return blocks.map((text) => text.endsWith("\n") ? text : text + "\n").join("");
@@ -39,9 +41,8 @@ function blockText(block: ContentBlock): string {
     case "resource": {
       const { uri, mimeType, text, blob } = block.resource;
       if (typeof text === "string") return plain(text);
-      return `[resource ${oneLine(uri)} ${oneLine(mimeType ?? "")}, ${
-        bytesOf(blob ?? "")
-      } bytes: --json gives the data]`;
+      const type = mimeType ? ` ${oneLine(mimeType)}` : "";
+      return `[resource ${oneLine(uri)}${type}, ${bytesOf(blob ?? "")} bytes: --json gives the data]`;
     }
     default:
       return plainJson(block);

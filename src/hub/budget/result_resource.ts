@@ -73,10 +73,19 @@ function contentsOf(block: ContentBlock, uri: string): ResourceContents {
     case "audio":
       return { uri, mimeType: block.mimeType, blob: block.data };
     case "resource":
-      return { ...block.resource, uri, _meta: { ...block.resource._meta, "dev.causeway/uri": block.resource.uri } };
+      return {
+        ...said(block.resource),
+        uri,
+        _meta: { ...block.resource._meta, "dev.causeway/uri": block.resource.uri },
+      };
     default:
       return json(uri, block);
   }
+}
+
+/** Without what is null: some servers say so where they have nothing to say. */
+function said(contents: ResourceContents): Partial<ResourceContents> {
+  return Object.fromEntries(Object.entries(contents).filter(([, value]) => value !== null));
 }
 
 function json(uri: string, value: unknown): ResourceContents {

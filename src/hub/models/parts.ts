@@ -52,9 +52,11 @@ export function partsOfResult(result: CallToolResult, known: KnownMedia): ModelP
   const parts = partsOfBlocks(content, known);
   const hasText = content.some((block) => {
     const said = block.type === "text" ? block.text : block.type === "resource" ? block.resource.text : undefined;
-    return said !== undefined && said.trim() !== "";
+    // Some servers say null where they have nothing to say.
+    return typeof said === "string" && said.trim() !== "";
   });
-  if (!hasText && structuredContent !== undefined) parts.unshift(text(JSON.stringify(structuredContent)));
+  const isSaid = structuredContent === null ? parts.length === 0 && !isError : structuredContent !== undefined;
+  if (!hasText && isSaid) parts.unshift(text(JSON.stringify(structuredContent)));
   const filled = parts.filter((part) => part.kind !== "text" || part.text.trim() !== "");
   if (!isError) return filled.length > 0 ? filled : [text(nothing)];
   const first = filled.findIndex(({ kind }) => kind === "text");

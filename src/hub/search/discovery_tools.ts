@@ -74,11 +74,13 @@ export function discoveryTools(servers: readonly string[], limit: number): reado
 
 /** What a search says of a tool. */
 export function summarize({ qualifiedName, server, tool }: CatalogTool): JsonObject {
-  const { title, description = "", inputSchema: { properties } } = tool;
+  const { title, inputSchema: { properties } } = tool;
+  // Some servers say null where they have nothing to say.
+  const description = tool.description ?? "";
   return {
     name: qualifiedName,
     server,
-    ...(title !== undefined && { title }),
+    ...(title != null && { title }),
     description: description.length > excerpt ? description.slice(0, excerpt).toWellFormed() + "…" : description,
     parameters: isObject(properties) ? Object.keys(properties) : [],
   };
@@ -90,11 +92,11 @@ export function describeTool({ qualifiedName, server, tool }: CatalogTool): Json
   return {
     name: qualifiedName,
     server,
-    ...(title !== undefined && { title }),
-    ...(description !== undefined && { description }),
+    ...(title != null && { title }),
+    ...(description != null && { description }),
     inputSchema,
-    ...(outputSchema !== undefined && { outputSchema }),
-    ...(annotations !== undefined && { annotations: { ...annotations } }),
+    ...(outputSchema != null && { outputSchema }),
+    ...(annotations != null && { annotations: { ...annotations } }),
   };
 }
 

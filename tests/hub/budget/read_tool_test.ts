@@ -1,10 +1,11 @@
 import { describe, test } from "node:test";
-import { assertEquals, assertMatch, assertStrictEquals } from "@std/assert";
+import { assertEquals, assertMatch, assertRejects, assertStrictEquals } from "@std/assert";
 import { cutKey, withResultBudget } from "../../../src/hub/budget/result_budget.ts";
 import { runToolCall, toOpenAiTools } from "../../../src/hub/models/mod.ts";
 import { withApproval } from "../../../src/hub/pins/approval.ts";
 import { withFilter } from "../../../src/hub/pins/filter.ts";
 import type { HubLike } from "../../../src/hub/seam.ts";
+import { InvalidParamsError } from "../../../src/protocol/errors.ts";
 import type { CallToolResult } from "../../../src/protocol/types.ts";
 import { TestStore } from "../../support/test_store.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
@@ -125,6 +126,21 @@ describe("read_result", () => {
     const found = await readAll(hub, uri);
     assertEquals(found.split("\n").length, 50);
     assertEquals(found.split("\n").at(-1), `${uri}/49 (text/plain, 7 characters)`);
+  });
+
+  test("null in a resource is nothing said", async () => {
+    const bytes = { type: "resource", resource: { uri: "x:a", mimeType: null, text: null, blob: "AAAA" } };
+    const text = { type: "resource", resource: { uri: "x:b", mimeType: null, text: whole, blob: null } };
+    const { hub } = createHub([bytes, text] as unknown as CallToolResult["content"]);
+    const { uri } = (await hub.callTool("s__t"))._meta?.[cutKey] as { uri: string };
+    assertEquals(await readAll(hub, uri), `${uri}/0 (unknown type, 3 bytes)\n${uri}/1 (unknown type, 600 characters)`);
+    assertEquals(await hub.callTool("read_result", { uri: `${uri}/0` }), {
+      content: [{ type: "resource", resource: { uri: `${uri}/0`, blob: "AAAA" } }],
+    });
+    assertEquals(await readAll(hub, `${uri}/1`), whole);
+    await assertRejects(() => hub.readResource(`${uri}/0?from=1`), InvalidParamsError, "it is no text");
+    const { contents: [piece] } = await hub.readResource(`${uri}/1?from=0&to=5`);
+    assertEquals(piece?.text, "01234");
   });
 
   test("filter, approval and budget in their order: nobody is asked for reading on", async () => {

@@ -9,6 +9,7 @@ import {
   toOpenAiFunctionOutputs,
   toOpenAiToolMessages,
 } from "../../../src/hub/models/mod.ts";
+import type { JsonObject } from "../../../src/protocol/json_rpc.ts";
 import type { CallToolResult, ContentBlock } from "../../../src/protocol/types.ts";
 import { FakeHub } from "../support/fake_hub.ts";
 
@@ -55,6 +56,26 @@ const rows: Record<string, Row> = {
     '{"a":1}\n[resource "a": file:///a]',
     ['{"a":1}', '[resource "a": file:///a]'],
   ),
+  "null is nothing said": said(
+    spoken({
+      content: [
+        { type: "resource", resource: { uri: "x:a", mimeType: null, text: null, blob: "AAAA" } },
+        { type: "resource", resource: { uri: "x:b", mimeType: null, text: "b", blob: null } },
+      ],
+      structuredContent: null,
+      isError: null,
+    }),
+    "[resource x:a, application/octet-stream, 3 bytes: not shown, since this model takes no such type]\n[resource x:b]\nb",
+    [
+      "[resource x:a, application/octet-stream, 3 bytes: not shown, since this model takes no such type]",
+      "[resource x:b]\nb",
+    ],
+  ),
+  "a link and no structured content": said(
+    spoken({ content: [{ type: "resource_link", uri: "file:///a", name: "a" }], structuredContent: null }),
+    '[resource "a": file:///a]',
+  ),
+  "structured content that is null": said(spoken({ content: [], structuredContent: null }), "null"),
   "structured content that is false": said({ content: [], structuredContent: false }, "false"),
   "a link": said(
     {
@@ -305,6 +326,11 @@ describe("results", () => {
     });
   });
 });
+
+/** A result as it may come from a server: null where there is nothing. */
+function spoken(result: JsonObject): CallToolResult {
+  return result as unknown as CallToolResult;
+}
 
 /** The row of a result that is one text for all. */
 function said(result: CallToolResult, text: string, texts: readonly string[] = [text]): Row {

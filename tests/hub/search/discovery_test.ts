@@ -92,6 +92,20 @@ describe("search_tools", () => {
     assertEquals(String(description).length, 301);
   });
 
+  test("finds tools whose server says null where it has nothing to say", async () => {
+    const tool = { name: "zebra", title: null, description: null, inputSchema: { type: "object", properties: null } };
+    const hub = playHub([serverOf("zoo", [], { tools: [tool as unknown as typeof issue] })]);
+    const discovery = createDiscoveryTools(hub, { threshold: 0 });
+    const { tools } = await found(discovery, { query: "zebra" });
+    assertEquals(tools, [{ name: "zoo__zebra", server: "zoo", description: "", parameters: [] }]);
+    const described = await discovery.callTool("describe_tool", { name: "zoo__zebra" });
+    assertEquals<unknown>(described.structuredContent, {
+      name: "zoo__zebra",
+      server: "zoo",
+      inputSchema: { type: "object", properties: null },
+    });
+  });
+
   test("gives as many as asked for, of the server asked for", async () => {
     const discovery = createDiscoveryTools(stage(), { limit: 3 });
     assertEquals((await found(discovery, { query: "thing" })).tools.length, 3);
