@@ -36,6 +36,8 @@ export interface FolderFile {
   readonly content: string | Uint8Array<ArrayBuffer>;
 }
 
+/** What clients take. */
+const longestUri = 2_048;
 const types: Readonly<Record<string, string>> = {
   css: "text/css",
   csv: "text/csv",
@@ -149,6 +151,8 @@ function checkFiles(what: string, files: readonly FolderFile[]): void {
   }
   const bytes = files.reduce((sum, { content }) => sum + bytesOf(content).length, 0);
   if (bytes > skillLimits.bytes) refuse(what, "files", bytes, `at most ${skillLimits.bytes} bytes in all`);
+  const long = files.find(({ uri }) => uri.length > longestUri);
+  if (long) refuse(what, "files", long.uri, `URIs of at most ${longestUri} characters`);
   const uris = new Set(files.map(({ uri }) => uri));
   if (uris.size < files.length) refuse(what, "files", "SKILL.md", "each path once, and SKILL.md as markdown");
   for (const { uri } of files) {
@@ -182,7 +186,11 @@ function openFile(what: string, root: string, path: string, file: SkillFile): Fo
 /** The parts of a path, as they stand in a URI. */
 function encode(what: string, field: string, path: string): string[] {
   const parts = path.split("/");
-  const odd = parts.some((part) => part === "" || part === "." || part === ".." || !part.isWellFormed());
+  // Clients refuse the whole skill for one of these.
+  const odd = parts.some((part) =>
+    // deno-lint-ignore no-control-regex
+    part === "" || part === "." || part === ".." || /[\\\0-\x1f]/.test(part) || !part.isWellFormed()
+  );
   if (odd) refuse(what, field, path, 'a path like "references/FORMS.md", without "." and ".."');
   return parts.map(encodeURIComponent);
 }

@@ -253,7 +253,7 @@ describe("a skill that cannot be served", () => {
 
   test("has files that are none, or too many, or too long", () => {
     const markdown = manifest("a");
-    for (const path of ["", "/x", "x/", "a//b", "../x", "a/../b", ".", "a/./b", "a\ud800"]) {
+    for (const path of ["", "/x", "x/", "a//b", "../x", "a/../b", ".", "a/./b", "a\ud800", "a\\b", "a\nb"]) {
       refused({ markdown, files: { [path]: "x" } }, '"files" is');
     }
     for (const folder of ["/", "a/", "..", "a//b", 7]) refused({ markdown, folder }, '"folder" is');
@@ -261,6 +261,7 @@ describe("a skill that cannot be served", () => {
     refused({ markdown, files: { x: { content: "x", mimeType: 7 } } }, '"mimeType');
     refused({ markdown, files: { "SKILL.md": "x" } }, "each path once");
     refused({ markdown, files: { x: "1", "x/y": "2" } }, "no file of the name of a folder");
+    refused({ markdown, files: { ["ü".repeat(400)]: "x" } }, "at most 2048 characters");
     const many = Object.fromEntries(Array.from({ length: 512 }, (_, index) => [`${index}`, ""]));
     refused({ markdown, files: many }, "at most 512");
     refused({ markdown, files: { x: new Uint8Array(16_777_216) } }, "at most 16777216");
