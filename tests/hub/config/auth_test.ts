@@ -38,11 +38,12 @@ describe("authForConfig", () => {
         },
       },
       port: { url, oauth: { callbackPort: 8086 } },
+      unset: { url, oauth: { type: null, token: null, clientId: "mine", scopes: null, callbackPort: null } },
       document: { url, oauth: { clientMetadataUrl: "https://app.example/client.json", scopes: "read write" } },
       secret: { url, oauth: { clientSecret: "${SECRET}" } },
     });
-    const all = ["whole", "port", "document", "secret"].map(auth);
-    assertEquals([all.includes(undefined), new Set(all).size], [false, 4]);
+    const all = ["whole", "port", "unset", "document", "secret"].map(auth);
+    assertEquals([all.includes(undefined), new Set(all).size], [false, 5]);
     assertEquals(settings, {
       whole: {
         client: { clientId: "mine", clientSecret: "s3cret", issuer: "https://as.example" },
@@ -50,6 +51,7 @@ describe("authForConfig", () => {
         redirectUri: "http://127.0.0.1:8085/back",
       },
       port: { redirectUri: "http://localhost:8086/callback" },
+      unset: { client: { clientId: "mine", clientSecret: undefined, issuer: undefined } },
       document: { clientMetadataUrl: "https://app.example/client.json", scopes: ["read", "write"] },
       // A secret of nobody.
       secret: {},

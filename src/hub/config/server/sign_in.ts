@@ -31,7 +31,11 @@ const known: readonly string[] = ["type", "enabled", "token", "scopes", "callbac
 /** Reads `auth` and `oauth`; a bearer token is given apart. */
 export function readSignIn(entry: Entry): { signIn?: SignIn; token?: string } {
   const field = entry.has("auth") ? "auth" : "oauth";
-  const value = entry.value(field);
+  const given = entry.value(field);
+  // Null counts as missing, as in the fields around it.
+  const value = isObject(given)
+    ? Object.fromEntries(Object.entries(given).filter(([, inner]) => inner !== null))
+    : given;
   if (field === "auth" && entry.has("oauth")) {
     entry.error(["oauth"], () => 'it stands beside "auth": keep one of the two');
   }
@@ -75,7 +79,7 @@ function readBearer(entry: Entry, field: string, value: unknown): { token?: stri
 function readOAuth(entry: Entry, field: string, value: Record<string, unknown>): SignIn {
   const found: [string, string][] = [];
   for (const [name, meant] of texts) {
-    if (value[name] === undefined || value[name] === null) continue;
+    if (value[name] === undefined) continue;
     const text = entry.text([field, name], value[name], meant === "clientSecret");
     if (text === undefined) continue;
     if (urls.includes(meant) && !readUrl(text)) {
@@ -89,7 +93,7 @@ function readOAuth(entry: Entry, field: string, value: Record<string, unknown>):
     entry.error([field, "callbackPort"], () => "this is no port: expected a whole number from 1 to 65535");
   }
   const listed = typeof scopes === "string" ? scopes.split(" ").filter((scope) => scope !== "") : scopes;
-  const names = listed === undefined || listed === null ? undefined : entry.names([field, "scopes"], listed);
+  const names = listed === undefined ? undefined : entry.names([field, "scopes"], listed);
   return {
     type: "oauth",
     ...Object.fromEntries(found),
