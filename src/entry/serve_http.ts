@@ -30,8 +30,8 @@ export interface ServeHttpOptions {
   /** The port. Default: 8080. With 0 any free one is taken. */
   port?: number | undefined;
   /**
-   * The address to listen at. Default: `127.0.0.1`, this machine alone. At another one, the handler has to be told the
-   * names that it is reached by (`allowedHosts`).
+   * The address to listen at. Default, also for an empty text: `127.0.0.1`, this machine alone. At another one, the
+   * handler has to be told the names that it is reached by (`allowedHosts`).
    */
   hostname?: string | undefined;
   /** Serves WebSockets beside HTTP: of `createSocketEndpoint`. It is closed with the host. */
@@ -58,17 +58,20 @@ export type ServeHttp = (handler: RequestHandler, options?: ServeHttpOptions) =>
 /** Makes `serveHttp` of what a runtime has. */
 export function createServeHttp(listen: ListenHttp): ServeHttp {
   return async (handler, options = {}) => {
-    const { port = 8080, hostname = "127.0.0.1", webSocket, grace = 1_000 } = options;
+    const { port = 8080, webSocket, grace = 1_000 } = options;
+    const hostname = hostOf(options.hostname);
     const admit = webSocket &&
       ((request: Request) => namesHost(request) ? webSocket.admit(request) : Promise.resolve(nameless()));
     const messageBytes = webSocket?.messageBytes ?? defaultLimits.messageBytes;
     const answer = async (request: Request): Promise<Response> => {
       if (!namesHost(request)) return nameless();
       try {
-        return await handler(request);
+        const response = await handler(request);
+        if (canBeSent(response)) return response;
       } catch {
-        return new Response(null, { status: 500 });
+        // Nobody hears of it here.
       }
+      return new Response(null, { status: 500 });
     };
     const listener = await listen({ answer, admit, messageBytes }, { port, hostname });
     let closing: Promise<void> | undefined;
@@ -77,6 +80,16 @@ export function createServeHttp(listen: ListenHttp): ServeHttp {
     const url = `http://${shown}:${listener.port}`;
     return { hostname, port: listener.port, url, close, [Symbol.asyncDispose]: close };
   };
+}
+
+/** The address to listen at: brackets belong to URLs alone, and an empty text would be every address of this machine. */
+function hostOf(given: string = ""): string {
+  return given.replace(/^\[(.*)\]$/, "$1") || "127.0.0.1";
+}
+
+/** Whether a handler gave a reply, and one that nobody has read: anything else ends the process on Deno. */
+function canBeSent(response: Response | undefined): boolean {
+  return typeof response?.status === "number" && !response.bodyUsed;
 }
 
 /** What names no host (HTTP/1.0) could be meant for any: whoever guards names would have to guess. */

@@ -71,3 +71,43 @@ describe("bad input at a one-line host", () => {
     assertStringIncludes(await exchange(host.port, ["GET / HTTP/1.0\r\nhost: x\r\n\r\n"], "here"), "here");
   });
 });
+
+describe("a reply that cannot be sent, at a one-line host", () => {
+  const read = async (): Promise<Response> => {
+    const response = new Response("read");
+    await response.text();
+    return response;
+  };
+  const replies: Record<string, () => unknown> = {
+    "nothing": () => undefined,
+    "a text": () => "hello",
+    "one that was read": read,
+    ...("Bun" in globalThis ? {} : {
+      "one with a control character": () => new Response("x", { headers: { "x-name": "a\u0001b" } }),
+    }),
+  };
+  for (const [name, reply] of Object.entries(replies)) {
+    test(`${name} is a 500, and those that come later are answered`, async () => {
+      const handler = (request: Request) => request.url.endsWith("/odd") ? reply() : new Response("fine");
+      await using host = await serveHttp(handler as (request: Request) => Response, { port: 0 });
+      const odd = await fetch(`${host.url}/odd`);
+      assertEquals([odd.status, await odd.text()], [500, ""]);
+      assertEquals(odd.headers.get("x-name"), null);
+      assertEquals(await (await fetch(`${host.url}/`)).text(), "fine");
+    });
+  }
+});
+
+describe("where a one-line host listens", () => {
+  test("an empty name is no name: this machine alone", async () => {
+    await using host = await serveHttp(() => new Response("fine"), { port: 0, hostname: "" });
+    assertEquals([host.hostname, host.url], ["127.0.0.1", `http://127.0.0.1:${host.port}`]);
+    assertEquals(await (await fetch(host.url)).text(), "fine");
+  });
+
+  test("an IPv6 address may stand in brackets, as in its URL", async () => {
+    await using host = await serveHttp(() => new Response("fine"), { port: 0, hostname: "[::1]" });
+    assertEquals([host.hostname, host.url], ["::1", `http://[::1]:${host.port}`]);
+    assertEquals(await (await fetch(host.url)).text(), "fine");
+  });
+});

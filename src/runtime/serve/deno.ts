@@ -60,7 +60,7 @@ export const listenDeno: ListenHttp = ({ answer, admit }, at) => {
     if (admit && wantsSocket(request)) return upgrade(request);
     const done = completed.catch(() => {}).finally(() => replies.delete(done));
     replies.add(done);
-    return answer(request);
+    return answer(request).then(checked);
   });
   return Promise.resolve({
     ...server.addr,
@@ -77,6 +77,14 @@ export const listenDeno: ListenHttp = ({ answer, admit }, at) => {
     },
   });
 };
+
+/** Deno ends the whole process for a control character in the value of a header, which `Headers` takes. */
+function checked(response: Response): Response {
+  for (const [, value] of response.headers) {
+    if (/[^\t -~\x80-\xff]/.test(value)) return new Response(null, { status: 500 });
+  }
+  return response;
+}
 
 async function within(milliseconds: number, work: Promise<unknown>): Promise<void> {
   let timer;

@@ -29,7 +29,7 @@ export function createListenNode(idleTime: number): ListenHttp {
     const server = createServer({ headersTimeout, requestTimeout }, (request, response) => {
       // It may fall idle only now that the server closes: nobody waits for another request on it.
       response.on("close", () => server.listening || server.closeIdleConnections());
-      void exchange(request, response, answer).catch(() => response.destroy());
+      void exchange(request, response, answer).catch(() => fail(response));
     });
     const connections = connectionsOf(server);
     const sockets = admit && (await loadSockets())(server, { admit, messageBytes, idleTime });
@@ -82,6 +82,13 @@ async function close(
   const timer = setTimeout(endRest, grace);
   await closed;
   clearTimeout(timer);
+}
+
+/** Ends a reply that cannot be sent, such as one with a control character in a header: with a 500 where nothing has gone out. */
+function fail(outgoing: ServerResponse): void {
+  if (outgoing.headersSent) return void outgoing.destroy();
+  for (const name of outgoing.getHeaderNames()) outgoing.removeHeader(name);
+  outgoing.writeHead(500, { "content-length": 0, connection: "close" }).end();
 }
 
 async function exchange(
