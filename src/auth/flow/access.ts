@@ -4,6 +4,7 @@
  * @module
  */
 import { readErrorText } from "../../egress/body.ts";
+import { McpError } from "../../protocol/errors.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { Fetch } from "../../ports.ts";
 import { parseObject } from "../parse.ts";
@@ -50,10 +51,10 @@ export class Access {
     return async (url, init) => {
       // A token goes to its server alone.
       if (new URL(url).origin !== this.#origin) return await fetch(url, init);
-      const sent = await this.#context.guard(this.signIn.tokens.current(init.signal));
+      const sent = await this.#toToken(this.signIn.tokens.current(init.signal), init.signal);
       const attempt: Attempt = { init, sent, isRenewed: false, isSignedIn: false };
       for (let left = mostAttempts;; left--) {
-        const key = await this.signIn.keyOf(attempt.sent);
+        const key = await this.#toToken(this.signIn.keyOf(attempt.sent), init.signal);
         const request = await withToken(url, init, attempt.sent, key);
         const session = request.headers["mcp-session-id"];
         // A server may say it again, as it may a token.
@@ -69,7 +70,7 @@ export class Access {
         }
         // Its body would hold a connection while a token is got, and a Worker has six.
         const text = await readErrorText(response, this.#context.clock);
-        const goesOn = left > 1 && (needsNonce || await this.#context.guard(this.#answer(response, attempt)));
+        const goesOn = left > 1 && (needsNonce || await this.#toToken(this.#answer(response, attempt), init.signal));
         if (!goesOn) return new Response(text, response);
       }
     };
@@ -77,9 +78,23 @@ export class Access {
 
   /** The headers that carry the token, for what is opened by a request of its own. */
   async headers(signal?: AbortSignal): Promise<Record<string, string>> {
-    const tokens = await this.#context.guard(this.signIn.tokens.current(signal));
+    const tokens = await this.#toToken(this.signIn.tokens.current(signal), signal);
     const { headers } = await withToken(this.signIn.server, { method: "GET" }, tokens, await this.signIn.keyOf(tokens));
     return headers;
+  }
+
+  /**
+   * What a step to a token gives. What a store, `authorize` or a grant throws is no word of the connection: nothing was sent, and
+   * nobody is asked again for it.
+   */
+  async #toToken<Value>(step: Promise<Value>, signal: AbortSignal | null | undefined): Promise<Value> {
+    try {
+      return await this.#context.guard(step);
+    } catch (error) {
+      if (error instanceof McpError || signal?.aborted) throw error;
+      const why = error instanceof Error ? error.message : String(error);
+      throw this.#context.failure(`Cannot get a token for "${this.signIn.server}": ${why}`, { cause: error });
+    }
   }
 
   /** What follows from a refusal: whether it is worth another attempt, with what `attempt.sent` is then. */

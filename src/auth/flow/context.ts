@@ -55,7 +55,7 @@ export class OAuthContext {
   /** An error with words of others in it: secrets are taken out before it is cut, since half of one would not be found. */
   failure(
     message: string,
-    options: { readonly error?: unknown; readonly retryable?: boolean } = {},
+    options: { readonly cause?: unknown; readonly error?: unknown; readonly retryable?: boolean } = {},
   ): AuthorizationError {
     const { error } = options;
     return failure(this.redactor.redact(message), {

@@ -1,7 +1,7 @@
 /** An authorization server that is down says so: it is no server without metadata, and it may be asked again. */
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { describe, test } from "node:test";
-import { legacyDiscovery } from "../../../src/auth/mod.ts";
+import { createMemoryStore, legacyDiscovery } from "../../../src/auth/mod.ts";
 import { AuthorizationError } from "../../../src/protocol/errors.ts";
 import { answer } from "../world/faults.ts";
 import { issuer, resourceUrl } from "../world/world.ts";
@@ -27,5 +27,36 @@ describe("a server that is down", () => {
     const error = await assertRejects(() => oauth.signIn(resourceUrl), AuthorizationError);
     assertStringIncludes(error.message, "503");
     assertEquals([error.retryable, world.log.count("/register")], [true, 0]);
+  });
+});
+
+describe("what is not the server's fault", () => {
+  test("a store that is down: the call was not sent, and what it says is told", async () => {
+    const store = createMemoryStore();
+    let isDown = false;
+    const get = (key: string) => isDown ? Promise.reject(new Error("redis is away")) : store.get(key);
+    const { open, another, world } = await createParty({ store: { ...store, get } });
+    await using first = await open();
+    const { verdict } = first;
+    isDown = true;
+    const sent = world.log.count("/mcp");
+    await using client = await open({ verdict }, another());
+    const error = await assertRejects(() => client.callTool("whoami"), AuthorizationError);
+    assertEquals([error.delivery, error.message], [
+      "not-sent",
+      `Cannot get a token for "${resourceUrl}": redis is away`,
+    ]);
+    assertEquals(world.log.count("/mcp"), sent);
+  });
+
+  test("an `authorize` that fails is asked once, and what it says is told", async () => {
+    let asked = 0;
+    const authorize = () => {
+      asked++;
+      throw new Error("the window was closed");
+    };
+    const { open } = await createParty({ authorize });
+    const error = await assertRejects(() => open(), AuthorizationError, "the window was closed");
+    assertEquals([error.delivery, error.retryable, asked], ["not-sent", false, 1]);
   });
 });
