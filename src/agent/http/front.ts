@@ -61,8 +61,8 @@ export interface Routes {
 
 /** Fills in the options. */
 export function createRouteParts(options: RouteOptions): RouteParts {
-  const { limits, logger, clock = systemClock, random = systemRandom, keepAlive = 15_000 } = options;
-  return { limits: fillIn(defaultLimits, limits), logger, clock, random, keepAlive };
+  const { limits, logger, clock = systemClock, random = systemRandom, keepAlive } = options;
+  return { limits: fillIn(defaultLimits, limits), logger, clock, random, keepAlive: keepAlive || 15_000 };
 }
 
 /**

@@ -68,33 +68,35 @@ describe("a modern request", () => {
     assertEquals((await refusing.handler(modernPost("subscriptions/listen"))).status, 400);
   });
 
-  test("that is silent for long becomes a stream, which comments keep open (S-025)", async () => {
-    const answer = gate();
-    const { handler, clock } = world({
-      keepAlive: 15_000,
-      modern: async (incoming) => {
-        await answer.promise;
-        return result(incoming);
-      },
+  for (const keepAlive of [undefined, 15_000, 0, NaN]) {
+    test(`that is silent for long becomes a stream, which comments keep open (S-025): ${keepAlive}`, async () => {
+      const answer = gate();
+      const { handler, clock } = world({
+        keepAlive,
+        modern: async (incoming) => {
+          await answer.promise;
+          return result(incoming);
+        },
+      });
+      const replying = handler(modernPost("tools/call", { name: "slow" }));
+      let isThere = false;
+      replying.then(() => isThere = true);
+      await clock.advance(14_999);
+      assertEquals(isThere, false);
+      await clock.advance(1);
+      const reader = new EventReader(await replying);
+      await clock.advance(30_000);
+      assertEquals((await reader.next())?.comment, "keep-alive");
+      assertEquals((await reader.next())?.comment, "keep-alive");
+      answer.open();
+      assertEquals((await reader.rest()).map((event) => JSON.parse(event.data!)), [{
+        jsonrpc: "2.0",
+        id: 1,
+        result: {},
+      }]);
+      assertEquals(clock.waiting, 0);
     });
-    const replying = handler(modernPost("tools/call", { name: "slow" }));
-    let isThere = false;
-    replying.then(() => isThere = true);
-    await clock.advance(14_999);
-    assertEquals(isThere, false);
-    await clock.advance(1);
-    const reader = new EventReader(await replying);
-    await clock.advance(30_000);
-    assertEquals((await reader.next())?.comment, "keep-alive");
-    assertEquals((await reader.next())?.comment, "keep-alive");
-    answer.open();
-    assertEquals((await reader.rest()).map((event) => JSON.parse(event.data!)), [{
-      jsonrpc: "2.0",
-      id: 1,
-      result: {},
-    }]);
-    assertEquals(clock.waiting, 0);
-  });
+  }
 
   test("is called off when its stream is left, and nothing more is written (S-026)", async () => {
     let incoming: Incoming | undefined;
