@@ -10,6 +10,7 @@ import { ConnectError } from "../protocol/errors.ts";
 import { ChildBooks, platform, pump, spawnFailure, spawnPlan, systemResolve } from "./children/child.ts";
 import { inheritedNames, safeEnvironment } from "./children/environment.ts";
 import { nodeSpawn } from "./children/node_spawn.ts";
+import { readHeaders } from "./headers.ts";
 
 export { openWebSocketWithHeaders as openWebSocket } from "./web_socket.ts";
 
@@ -156,6 +157,8 @@ export const denoFetch: Fetch = Object.assign(
   (url: string, init: RequestInit): Promise<Response> => {
     const { body } = init;
     return fetch(url, typeof body === "string" ? { ...init, body: new OnceBody(body) } : init).catch((error) => {
+      // Of a header that cannot be sent it would tell the value.
+      readHeaders(init.headers);
       throw connectError(url, error) ?? error;
     });
   },

@@ -12,6 +12,7 @@ import { pipeline, Readable } from "node:stream";
 import type { Transform } from "node:stream";
 import zlib from "node:zlib";
 import type { Fetch } from "../ports.ts";
+import { readHeaders } from "./headers.ts";
 import { UsedChunks } from "./memory.ts";
 
 /** Options of {@linkcode createNodeFetch}. */
@@ -63,7 +64,7 @@ export function createNodeFetch(options: NodeFetchOptions = {}): NodeFetch {
       if (!isSecure && url.protocol !== "http:") {
         throw new TypeError(`Cannot fetch "${url.protocol}": use http or https`);
       }
-      const headers = new Headers(init.headers);
+      const headers = readHeaders(init.headers);
       const body = bodyOf(init.body, headers);
       const options = {
         agent: isSecure ? secure : plain,

@@ -6,6 +6,7 @@
 import type { OpenWebSocket, WebSocketLike } from "../ports.ts";
 import { ConnectError } from "../protocol/errors.ts";
 import { urlWithoutQuery } from "../protocol/excerpt.ts";
+import { readHeaders } from "./headers.ts";
 
 /** A class as the web standard has it; `options` are subprotocols, or an object with them and `headers`. */
 export type WebSocketClass = new (url: string, options: unknown) => WebSocketLike;
@@ -23,10 +24,16 @@ export const openWebSocketPlain: OpenWebSocket = (url, { protocols, headers, sig
 /**
  * Opens a WebSocket by the runtime's own class, with headers, as Bun, Deno and Node (22 and later) take them.
  *
- * @throws {ConnectError} When there is no such class or no connection comes about.
+ * @throws {ConnectError} When there is no such class, a header cannot be sent, or no connection comes about.
  */
-export const openWebSocketWithHeaders: OpenWebSocket = (url, { protocols, headers, signal }) =>
-  openSocket(url, headers ? { protocols, headers } : protocols, signal);
+export const openWebSocketWithHeaders: OpenWebSocket = async (url, { protocols, headers, signal }) => {
+  try {
+    readHeaders(headers);
+  } catch (cause) {
+    throw new ConnectError(`Cannot open "${urlWithoutQuery(url)}": ${(cause as TypeError).message}`, { cause });
+  }
+  return await openSocket(url, headers ? { protocols, headers } : protocols, signal);
+};
 
 /**
  * Opens a WebSocket by a class.

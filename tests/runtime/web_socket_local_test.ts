@@ -117,6 +117,12 @@ describe("openWebSocket", () => {
     await assertRejects(() => own("nonsense", { protocols: [] }), ConnectError);
   });
 
+  test("a header that cannot be sent is refused without its value", { skip: missing }, async () => {
+    const headers = { authorization: "Bearer first-half\nsecond-half" };
+    const error = await assertRejects(() => own(url("/"), { protocols: ["mcp"], headers }), ConnectError);
+    assert(!/first-half|second-half/.test(`${error.message}${String(error.cause)}`), error.message);
+  });
+
   test("an abort ends the opening with its reason, and later closes the socket", async () => {
     const reason = new Error("enough");
     await assertRejects(() => own(url("/"), { protocols: [], signal: AbortSignal.abort(reason) }), Error, "enough");

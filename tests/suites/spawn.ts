@@ -185,8 +185,21 @@ export function spawnSuite(name: string, spawn: Spawn): void {
       }
     });
 
-    test("an argument that no system takes", async () => {
-      await refuses({ command: "echo", args: ["a\0b"], env }, '"echo"');
+    test("what no system takes is named, and nothing of it told: it may be a secret", async () => {
+      for (
+        const [given, named] of [
+          [{ args: ["-c", "sk-12345\0b"] }, "the argument 2"],
+          [{ env: { ...env, TOKEN: "sk-12345\0b" } }, 'the variable "TOKEN"'],
+        ] as const
+      ) {
+        const error = await assertRejects(
+          () => spawn({ command: "sh", args: [], env, ...given }, new Heard()),
+          SpawnError,
+        );
+        assert(error.message.includes(`Cannot start "sh": ${named} holds a NUL`), error.message);
+        assert(!`${error.message}${error.stack}${String(error.cause)}`.includes("sk-12345"), String(error.cause));
+        assertEquals(error.delivery, "not-sent");
+      }
     });
   });
 

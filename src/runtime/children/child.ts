@@ -36,7 +36,18 @@ export async function spawnPlan(command: SpawnCommand): Promise<WindowsSpawnPlan
 /** The error for a command that could not be started: what is wrong and what to do. */
 export async function spawnFailure(command: SpawnCommand, error: unknown): Promise<SpawnError> {
   if (error instanceof SpawnError) return error;
+  const nul = nulIn(command);
+  // The runtime's own error would repeat the whole text.
+  if (nul) return new SpawnError(`Cannot start "${command.command}": ${nul} holds a NUL, which no system takes`);
   return new SpawnError(`Cannot start "${command.command}": ${await failureReason(command, error)}`, { cause: error });
+}
+
+/** What of a command no system takes. Variables and arguments may be secrets: only their names are told. */
+function nulIn({ args, env }: SpawnCommand): string | undefined {
+  const at = args.findIndex((text) => String(text).includes("\0"));
+  if (at >= 0) return `the argument ${at + 1}`;
+  const [name] = Object.entries(env).find((entry) => entry.join().includes("\0")) ?? [];
+  return name === undefined ? undefined : `the variable ${JSON.stringify(name)}`;
 }
 
 async function failureReason({ command, cwd }: SpawnCommand, error: unknown): Promise<string> {
