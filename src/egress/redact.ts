@@ -53,9 +53,11 @@ export class Redactor {
     return redactPatterns(result + text.slice(done));
   }
 
-  /** Takes the secrets out of the texts of an error and its causes, where they stand: it stays the same error. */
+  /** Takes the secrets out of the texts of an error, its causes and those of its group, where they stand: it stays the same error. */
   clean<Failure>(error: Failure, depth: number = 9): Failure {
-    if (error instanceof Error && depth) {
+    if (Array.isArray(error) && depth) {
+      for (const each of error) this.clean(each, depth - 1);
+    } else if (error instanceof Error && depth) {
       for (const key of Object.getOwnPropertyNames(error)) {
         const value: unknown = Reflect.get(error, key);
         Reflect.set(error, key, typeof value === "string" ? this.redact(value) : this.clean(value, depth - 1));
@@ -107,9 +109,12 @@ function formsOf(secret: string): Set<string> {
   const binary = bytes.map((byte) => String.fromCharCode(byte)).join("");
   const hex = bytes.map((byte) => byte.toString(16).padStart(2, "0")).join("");
   const json = JSON.stringify(secret).slice(1, -1);
-  const forms = [secret, json, json.replaceAll("/", "\\/"), hex, hex.toUpperCase()];
+  // Python writes no other letters into JSON.
+  const ascii = json.replace(/[^ -~]/g, (unit) => "\\u" + unit.charCodeAt(0).toString(16).padStart(4, "0"));
+  const forms = [secret, json, ascii, json.replaceAll("/", "\\/"), hex, hex.toUpperCase()];
+  const whole = secret.toWellFormed();
   for (
-    const code of [encodeURIComponent(secret.toWellFormed()), new URLSearchParams({ "": secret }).toString().slice(1)]
+    const code of [encodeURIComponent(whole), encodeURI(whole), new URLSearchParams({ "": secret }).toString().slice(1)]
   ) {
     forms.push(code, code.replace(/%../g, (digits) => digits.toLowerCase()));
   }

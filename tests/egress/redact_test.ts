@@ -34,6 +34,21 @@ describe("Redactor", () => {
     );
   });
 
+  test("clears every error of a group, and the causes of each", () => {
+    const redactor = new Redactor();
+    redactor.add("correct-horse");
+    const deep = new Error("one correct-horse", { cause: new Error("two correct-horse") });
+    const group = new AggregateError([deep, "three"], "four correct-horse");
+    const error = new Error("five", { cause: group });
+    assertEquals(redactor.clean(error), error);
+    assertEquals([deep.message, (deep.cause as Error).message, group.message], [
+      "one [redacted]",
+      "two [redacted]",
+      "four [redacted]",
+    ]);
+    assertEquals(group.errors, [deep, "three"]);
+  });
+
   test("finds a secret inside longer base64, at each of its three places", () => {
     const redactor = new Redactor();
     redactor.add("correct-horse-battery");
@@ -228,6 +243,9 @@ function writings(secret: string): Record<string, string> {
     base64url: plain.replace(/=*$/, "").replace(/\+/g, "-").replace(/\//g, "_"),
     "URL-encoded": encodeURIComponent(secret),
     "URL-encoded in small letters": encodeURIComponent(secret).replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()),
+    "URL-encoded as a path": encodeURI(secret),
+    "JSON-escaped in ASCII alone": JSON.stringify({ k: secret }).slice(6, -2)
+      .replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
     "form-encoded": new URLSearchParams({ k: secret }).toString().slice(2),
     "JSON-escaped": JSON.stringify({ k: secret }).slice(6, -2),
     "JSON-escaped with slashes": JSON.stringify({ k: secret }).slice(6, -2).split("/").join("\\/"),
