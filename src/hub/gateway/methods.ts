@@ -32,6 +32,7 @@ import { isAnswer, passedError, readText, unknownName } from "./calls/passing.ts
 import { type PassageParts, Passages } from "./calls/passages.ts";
 import { Servers } from "./lists/servers.ts";
 import { Uris } from "./lists/uris.ts";
+import { withoutNull } from "./said.ts";
 
 /** What the methods work with. */
 export interface GatewayParts extends PassageParts {
@@ -153,7 +154,7 @@ export class GatewayMethods implements Methods {
   async #list(kind: string, entries: () => readonly Entry[], { params, context }: Asked): Promise<JsonObject> {
     await this.#firstLists.wait(context.signal);
     const servers = this.#hub.status().map(({ name }) => name);
-    return pageOf(entries(), params.cursor, { kind, size: this.#parts.pageSize, servers });
+    return withoutNull(pageOf(entries(), params.cursor, { kind, size: this.#parts.pageSize, servers }));
   }
 
   /** Finds what a caller names. What is not there may be with a server that was never listed. */
@@ -207,7 +208,10 @@ export class GatewayMethods implements Methods {
         return this.#hub.callTool({ server, name: found.name }, args as JsonObject, asked);
       });
       this.#remember(server, result);
-      return result as unknown as JsonObject;
+      const said = withoutNull(result) as unknown as JsonObject;
+      // What a schema promises is a value, null too.
+      const isNull = result.structuredContent === null && found.tool.outputSchema;
+      return isNull ? { ...said, structuredContent: null } : said;
     } catch (error) {
       if (isForEra(error, context)) throw error;
       if (isAnswer(error)) throw passedError(error, server);
@@ -223,7 +227,7 @@ export class GatewayMethods implements Methods {
     const result = await this.#pass(context, server, read);
     const contents = result.contents.map((part) => part.uri === uri ? { ...part, uri: asked } : part);
     // What the hub may read is not for everybody, whatever the server says of it.
-    return { ...result, contents, cacheScope: "private" } as unknown as JsonObject;
+    return { ...withoutNull({ ...result, contents }), cacheScope: "private" } as unknown as JsonObject;
   }
 
   async #getPrompt(params: JsonObject, context: RequestContext): Promise<JsonObject> {
@@ -237,7 +241,7 @@ export class GatewayMethods implements Methods {
       server,
       (options) => this.#hub.getPrompt({ server, name: own }, args as Record<string, string>, options),
     );
-    return result as unknown as JsonObject;
+    return withoutNull(result) as unknown as JsonObject;
   }
 
   async #complete({ ref, argument, context: given }: JsonObject, context: RequestContext): Promise<JsonObject> {
@@ -253,7 +257,7 @@ export class GatewayMethods implements Methods {
       server,
       (options) => this.#hub.complete(reference, asked, { ...options, context: known as Record<string, string> }),
     );
-    return result as unknown as JsonObject;
+    return withoutNull(result) as unknown as JsonObject;
   }
 
   #reference(ref: JsonObject) {

@@ -1,7 +1,77 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { RpcError } from "../../../mod.ts";
+import { memoryFetch } from "../../servers/memory_fetch.ts";
 import { all, open, pairs, textOf } from "./support.ts";
+
+/** A server of 2025-11-25 that says null where it has nothing to say. */
+const nothing: Readonly<Record<string, unknown>> = {
+  initialize: {
+    protocolVersion: "2025-11-25",
+    capabilities: { tools: {}, resources: {}, prompts: {}, completions: {} },
+    serverInfo: { name: "nothing", version: "1" },
+    instructions: null,
+  },
+  "tools/list": {
+    tools: [{
+      name: "t",
+      title: null,
+      description: null,
+      inputSchema: { type: "object", properties: { a: { type: ["string", "null"], default: null } }, required: null },
+      outputSchema: null,
+      annotations: { title: null, readOnlyHint: true },
+      _meta: { own: null },
+    }],
+    nextCursor: null,
+  },
+  "tools/call": {
+    content: [
+      { type: "resource", resource: { uri: "x:a", mimeType: null, text: null, blob: "AAAA" } },
+      { type: "text", text: "ok", annotations: null },
+    ],
+    structuredContent: null,
+    isError: null,
+  },
+  "resources/list": { resources: [{ uri: "x:a", name: "a", title: null, size: null }], nextCursor: null },
+  "resources/templates/list": { resourceTemplates: [{ uriTemplate: "x:{y}", name: "y", mimeType: null }] },
+  "resources/read": { contents: [{ uri: "x:a", mimeType: null, text: "a", blob: null }] },
+  "prompts/list": { prompts: [{ name: "p", title: null, arguments: [{ name: "a", required: null }] }] },
+  "prompts/get": { description: null, messages: [{ role: "user", content: { type: "text", text: "p", _meta: null } }] },
+  "completion/complete": { completion: { values: ["a"], total: null, hasMore: null } },
+};
+
+for (const era of ["modern", "legacy"] as const) {
+  test(`null of a server is not passed on, ${era} in front: strict clients refuse a whole list for it`, async () => {
+    const fetch = memoryFetch({
+      fetch: async (request: Request) => {
+        const { id, method } = await request.json();
+        if (id === undefined) return new Response(null, { status: 202 });
+        const result = nothing[method];
+        const error = { code: -32601, message: "unknown" };
+        return Response.json({ jsonrpc: "2.0", id, ...(result ? { result } : { error }) });
+      },
+    });
+    await using scene = await open({ nothing: { url: "http://nothing.test/mcp", fetch } });
+    const heard: string[] = [];
+    const client = await scene.join(era, { heard });
+    const { tools: [tool] } = await client.listTools();
+    assertEquals(tool?.inputSchema, {
+      type: "object",
+      properties: { a: { type: ["string", "null"], default: null } },
+    });
+    assertEquals([tool?.annotations, tool?._meta], [{ readOnlyHint: true }, { own: null }]);
+    await client.listResources();
+    await client.listResourceTemplates();
+    await client.listPrompts();
+    await client.callTool("nothing__t");
+    await client.readResource("x:a");
+    await client.getPrompt("nothing__p");
+    await client.complete({ type: "ref/prompt", name: "nothing__p" }, { name: "a", value: "" });
+    const found = heard.join("").match(/"\w+":null/g) ?? [];
+    assertEquals(found, ['"default":null', '"own":null'], heard.join("\n"));
+    assert(!heard.join("").includes("structuredContent"));
+  });
+}
 
 for (const [front, back] of pairs) {
   describe(`through the gateway, ${front} in front and ${back} behind`, () => {

@@ -1,0 +1,33 @@
+/**
+ * What servers say, for clients that are stricter than ours.
+ *
+ * @module
+ */
+import { isObject } from "../../protocol/json_rpc.ts";
+
+/** Values of the server's own, in which null is one. */
+const values: ReadonlySet<string> = new Set(["_meta", "structuredContent"]);
+/** Schemas: null is a value further inside. */
+const schemas: ReadonlySet<string> = new Set(["inputSchema", "outputSchema"]);
+
+/**
+ * The same without members that are null. Some servers say so where they have nothing to say, and there are clients that refuse the
+ * whole list of all servers for one of them. What has none is given as it is.
+ */
+export function withoutNull<Value>(value: Value, isFlat = false): Value {
+  if (Array.isArray(value)) {
+    const kept = value.map((item) => withoutNull(item));
+    return kept.some((item, at) => item !== value[at]) ? kept as Value : value;
+  }
+  if (!isObject(value)) return value;
+  let said: Record<string, unknown> = value;
+  for (const [name, inner] of Object.entries(value)) {
+    if (inner !== null && (isFlat || values.has(name))) continue;
+    const kept = inner === null ? undefined : withoutNull(inner, schemas.has(name));
+    if (kept === inner) continue;
+    if (said === value) said = { ...value };
+    if (kept === undefined) delete said[name];
+    else said[name] = kept;
+  }
+  return said as Value;
+}
