@@ -59,6 +59,32 @@ const cases: Record<string, Case> = {
       '/properties/b: "minLength" is not what JSON Schema allows there',
     ],
   },
+  "what the schema of schemas refuses goes, and it is told": {
+    given: {
+      type: "object",
+      properties: {
+        a: { type: ["string", "string"], examples: { one: { value: "x" } }, deprecated: "yes", minLength: -1 },
+        b: { type: "number", multipleOf: 0, readOnly: 1, examples: [1], deprecated: true },
+        c: { type: "array", uniqueItems: "no", maxItems: 1.5, items: text, dependentRequired: ["a"] },
+      },
+      required: ["a", "a"],
+      dependentRequired: { a: ["b"] },
+    },
+    schema: {
+      type: "object",
+      properties: {
+        a: { type: ["string"] },
+        b: { type: "number", examples: [1], deprecated: true },
+        c: { type: "array", items: text },
+      },
+      required: ["a"],
+      dependentRequired: { a: ["b"] },
+    },
+    notes: [
+      ...['a: "examples', 'a: "deprecated', 'a: "minLength', 'b: "multipleOf', 'b: "readOnly'],
+      ...['c: "uniqueItems', 'c: "maxItems', 'c: "dependentRequired'],
+    ].map((field) => `/properties/${field}" is not what JSON Schema allows there`),
+  },
   "tuples of both drafts become lists": {
     given: {
       type: "object",

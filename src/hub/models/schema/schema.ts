@@ -53,7 +53,9 @@ const silent: ReadonlySet<string> = new Set([
   "$recursiveRef",
 ]);
 /** Keywords that are numbers: of `exclusiveMinimum`, draft 4 makes a switch. */
-const numbers = /^(minimum|maximum|exclusiveM\w+|multipleOf|(min|max)(Length|Items|Properties|Contains))$/;
+const numbers = /^(minimum|maximum|exclusiveM\w+)$/;
+const counts = /^(min|max)(Length|Items|Properties|Contains)$/;
+const switches = /^(deprecated|readOnly|writeOnly|uniqueItems)$/;
 const types: ReadonlySet<unknown> = new Set(["object", "array", "string", "number", "integer", "boolean", "null"]);
 
 /**
@@ -99,7 +101,7 @@ function clean(schema: Record<string, unknown>, path: string, depth: number, not
       const isSwitch = typeof value === "boolean" && !["items", "not", "if", "contains"].includes(key);
       const cleaned = isSwitch ? value : child(value, key);
       if (cleaned !== undefined) kept.push([key, cleaned]);
-    } else if (isSound(key, value)) kept.push([key, value as JsonValue]);
+    } else if (isSound(key, value)) kept.push([key, isSet(key, value) ? [...new Set(value)] : value as JsonValue]);
     else notes.push(`${path || "/"}: "${key}" is not what JSON Schema allows there`);
   }
   const made: JsonObject = Object.fromEntries(kept);
@@ -133,6 +135,11 @@ function cleanMap(value: unknown, path: string, depth: number, notes: string[]):
   );
 }
 
+/** Whether it is a list in which nothing may stand twice. */
+function isSet(key: string, value: unknown): value is JsonValue[] {
+  return (key === "required" || key === "type") && Array.isArray(value);
+}
+
 /** Whether a keyword that holds no schema has a value that APIs take. */
 function isSound(key: string, value: unknown): boolean {
   if (key === "type") {
@@ -140,7 +147,12 @@ function isSound(key: string, value: unknown): boolean {
   }
   if (key === "required") return isTexts(value);
   if (key === "enum") return Array.isArray(value) && value.length > 0;
+  if (key === "examples") return Array.isArray(value);
+  if (key === "dependentRequired") return isObject(value) && Object.values(value).every(isTexts);
   if (numbers.test(key)) return typeof value === "number";
+  if (key === "multipleOf") return typeof value === "number" && value > 0;
+  if (counts.test(key)) return Number.isInteger(value) && Number(value) >= 0;
+  if (switches.test(key)) return typeof value === "boolean";
   if (key === "$ref" || key === "description" || key === "title" || key === "pattern" || key === "format") {
     return typeof value === "string";
   }
