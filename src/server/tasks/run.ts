@@ -167,7 +167,11 @@ export class TaskRun {
           if (!this.#askers.has(asker) || !this.#questions.delete(key)) return;
           await this.#changed().finally(() => question.reject(error));
         },
-      ).catch(question.reject);
+      ).catch((error) => {
+        // Who asked is told, so nobody waits for it any more.
+        this.#questions.delete(key);
+        question.reject(error);
+      });
     }
   }
 

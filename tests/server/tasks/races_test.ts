@@ -1,6 +1,6 @@
 /** Several processes, or several things in one, that change what is kept of tasks in the same moment. */
 import { describe, test } from "node:test";
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import { createStateSealer, createTaskStore, McpServer } from "../../../src/server/mod.ts";
 import type { TaskRecord } from "../../../src/server/mod.ts";
 import { createParts } from "../../../src/server/parts.ts";
@@ -197,6 +197,24 @@ describe("races of tasks", () => {
     assertEquals(await answering, "failed");
     await clock.advance(60_000);
     assertEquals(keeper.running(taskId), undefined);
+  });
+
+  test("a question whose answer could not be written down is asked by nobody any more once its tool was told", async () => {
+    let isDown = false;
+    const run = new TaskRun("t", null, () => isDown ? Promise.reject(new Error("ECONNRESET")) : Promise.resolve());
+    const asked: unknown[] = [];
+    const stop = run.serve((request) => {
+      asked.push(request.method);
+      isDown = true;
+      return Promise.resolve({ action: "accept" });
+    });
+    const request = { method: "elicitation/create" } as never;
+    await assertRejects(() => run.ask("q", request, (answer) => answer), Error, "ECONNRESET");
+    isDown = false;
+    assertEquals([run.waiting, run.inputRequests], [false, {}]);
+    stop();
+    run.serve(({ method }) => Promise.resolve(void asked.push(method)));
+    assertEquals(asked, ["elicitation/create"]);
   });
 
   test("one failure of the store does not lose the result of a task", async () => {
