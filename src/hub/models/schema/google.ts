@@ -50,7 +50,7 @@ export interface GoogleSchema {
 }
 
 const deepest = 32;
-/** After so many schemas no more references are filled in: they could double at each level. */
+/** After so many schemas no more references are filled in, nor what stands beside unions: they could double at each level. */
 const mostSchemas = 1000;
 const types: ReadonlyMap<unknown, NonNullable<GoogleSchema["type"]>> = new Map<
   unknown,
@@ -94,7 +94,7 @@ const numbers = [
 export function toGoogleSchema(root: JsonObject, notes: string[] = []): GoogleSchema {
   const count = { schemas: 0, isCut: false };
   const schema = convert(root, { root, references: [], depth: 0, count });
-  if (count.isCut) notes.push("it is too large with its references filled in: some of them are any object");
+  if (count.isCut) notes.push("it is too large with its references and unions filled in: some of them are any object");
   return schema;
 }
 
@@ -103,7 +103,7 @@ interface Place {
   /** The references that led here. */
   readonly references: readonly string[];
   readonly depth: number;
-  /** How many schemas there are so far, and whether a reference was not filled in. */
+  /** How many schemas there are so far, and whether something was not filled in. */
   readonly count: { schemas: number; isCut: boolean };
 }
 
@@ -144,7 +144,9 @@ function convertUnion(given: JsonObject, union: readonly JsonObject[], inside: P
   const branches = union.filter(({ type }) => type !== "null").map((branch) => {
     // What a reference leads to says its type itself.
     if (!("properties" in beside) && ("$ref" in branch || !("type" in beside || "items" in beside))) return branch;
-    return joinAll({ allOf: [beside, branch] }, inside);
+    if (inside.count.schemas <= mostSchemas) return joinAll({ allOf: [beside, branch] }, inside);
+    inside.count.isCut = true;
+    return { ...branch, type: branch.type ?? beside.type ?? "object" };
   });
   const nullable = branches.length < union.length && branches.length > 0;
   const only = branches.length === 1 ? branches[0] : undefined;
