@@ -27,7 +27,13 @@ export function createWithWebSocket(upgrade: UpgradeRequest): WithWebSocket {
     Object.assign(async (request: Request): Promise<Response> => {
       if (!wantsSocket(request)) return await handler(request);
       const admitted = await webSocket.admit(request);
-      return admitted instanceof Response ? admitted : upgrade(request, admitted);
+      if (admitted instanceof Response) return admitted;
+      try {
+        return upgrade(request, admitted);
+      } catch {
+        // Deno throws for a handshake that is malformed.
+        return new Response(null, { status: 400 });
+      }
     }, {
       close(): void {
         handler.close?.();

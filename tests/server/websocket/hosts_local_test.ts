@@ -159,3 +159,16 @@ describe("a socket at a one-line host", () => {
       assertEquals(socket.closeCode, 1000);
     }, { grace: 100 }));
 });
+
+test(
+  "withWebSocket on Deno answers a malformed handshake with 400",
+  { skip: !inDeno && "it is Deno's own" },
+  async () => {
+    const { withWebSocket } = await import("../../../src/entry/deno.ts");
+    const server = new McpServer({ name: "socketed", version: "1.0.0" });
+    const handler = withWebSocket(createHandler(server), createSocketEndpoint(server));
+    const headers = { host: "127.0.0.1", upgrade: "websocket", connection: "upgrade", "sec-websocket-protocol": "mcp" };
+    assertEquals((await handler(new Request("http://127.0.0.1/mcp", { headers }))).status, 400);
+    handler.close();
+  },
+);
