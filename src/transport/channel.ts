@@ -185,20 +185,17 @@ export class ChannelTransport implements Transport {
     const current = (): boolean => channel === this.#channel && !this.#reason;
     this.#writing = true;
     try {
-      // Not before the exchange of its first message is known: what comes of it at once ends that one, too.
-      if (!await this.#opened && current()) {
-        await channel.open({
-          text: (text) => {
-            if (current()) this.#receive(text);
-          },
-          end: (reason) => {
-            if (!current()) return;
-            this.#finish(
-              reason ?? new ConnectionClosedError(`"${this.label}" closed the connection`, { retryable: true }),
-            );
-          },
-        });
-      }
+      await (this.#opened || channel.open({
+        text: (text) => {
+          if (current()) this.#receive(text);
+        },
+        end: (reason) => {
+          if (!current()) return;
+          this.#finish(
+            reason ?? new ConnectionClosedError(`"${this.label}" closed the connection`, { retryable: true }),
+          );
+        },
+      }));
       while (current() && this.#outbox.length) {
         const batch = this.#outbox;
         const size = this.#outboxSize;
@@ -209,6 +206,8 @@ export class ChannelTransport implements Transport {
       }
       if (current()) this.#writing = false;
     } catch (error) {
+      // A turn later: what throws at once was called by a message whose exchange is not known yet.
+      await channel;
       if (current()) this.#finish(asMcpError(error));
     }
   }
