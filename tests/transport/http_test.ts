@@ -86,6 +86,13 @@ describe("the HTTP binding", () => {
     assertEquals(calls.length, 6);
   });
 
+  test("of own headers nothing stays in an error, also where one value begins like another", async () => {
+    const server = front(nobody, () => new Response("known: token-12 and token-12-long", { status: 400 }));
+    const headers = { "X-Short": "token-12", "X-Long": "token-12-long" };
+    const error = await assertRejects(() => connect(url, { fetch: memoryFetch(server), headers }), McpError);
+    assert(error.message.endsWith("known: [redacted] and [redacted]"), error.message);
+  });
+
   const named = {
     "as the protocol writes them": ["Content-Type", "Accept", "MCP-Protocol-Version"],
     "in small letters": ["content-type", "accept", "mcp-protocol-version"],
