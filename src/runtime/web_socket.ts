@@ -26,13 +26,15 @@ export const openWebSocketPlain: OpenWebSocket = (url, { protocols, headers, sig
  *
  * @throws {ConnectError} When there is no such class, a header cannot be sent, or no connection comes about.
  */
-export const openWebSocketWithHeaders: OpenWebSocket = async (url, { protocols, headers, signal }) => {
+export const openWebSocketWithHeaders: OpenWebSocket = (url, { protocols, headers, signal }) => {
   try {
     readHeaders(headers);
   } catch (cause) {
-    throw new ConnectError(`Cannot open "${urlWithoutQuery(url)}": ${(cause as TypeError).message}`, { cause });
+    const { message } = cause as TypeError;
+    return Promise.reject(new ConnectError(`Cannot open "${urlWithoutQuery(url)}": ${message}`, { cause }));
   }
-  return await openSocket(url, headers ? { protocols, headers } : protocols, signal);
+  // Nothing is awaited here: a server may speak at once, and who opened it has to listen by then.
+  return openSocket(url, headers ? { protocols, headers } : protocols, signal);
 };
 
 /**
