@@ -33,6 +33,8 @@ export async function startRegistry(lent: readonly string[]): Promise<Registry> 
   const npm = new NpmPackages(lent);
   let url = "";
   const server = createServer((request, response) => {
+    // One that is kept may be closed in the moment in which a busy machine asks again.
+    response.setHeader("connection", "close");
     answer(request, packages, { npm, url })
       .catch((error: unknown) => json(500, { code: "internalError", message: String(error) }))
       .then((found) => send(response, found));
