@@ -7,7 +7,7 @@ import type { SqlDatabase } from "../../../src/ports.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 import { describeKinds, type Kind } from "../../support/runs/describe_kinds.ts";
 import { emptyDatabase, meddleWith, skip } from "./support/database.ts";
-import { checkEvents, eventsOf, Ledger, reach, start, stillClock } from "./support/runs.ts";
+import { checkEvents, eventsOf, jumpingClock, Ledger, reach, start, stillClock } from "./support/runs.ts";
 import { agentOf, createScriptedAgent } from "./support/scripted_agent.ts";
 import { findPoints, type Point, points } from "./support/points.ts";
 
@@ -66,24 +66,19 @@ describeKinds("a process that dies", ({ createRuns, isSealed }) => {
       const database = await emptyDatabase();
       const ledger = new Ledger();
       const agent = createScriptedAgent({ rounds, call: ledger.call, askAfter: 2 });
-      let shift = 0;
       const virtual = new VirtualClock();
-      const clock = {
-        now: () => virtual.now() + shift,
-        monotonic: () => virtual.monotonic(),
-        schedule: virtual.schedule.bind(virtual),
-      };
+      const clock = jumpingClock(virtual);
       const dead = mortal(database);
       const one = createRuns({ database: dead.database, agents: { agent }, clock, watchdog: 6_000 });
       const { id } = await one.start(start);
       await virtual.settle();
       dead.die();
-      shift = jump;
+      clock.ahead = jump;
       const two = createRuns({ database, agents: { agent }, clock, watchdog: 6_000 });
       await two.resume();
       await virtual.advance(6_000);
       assertEquals((await two.get(id))?.state, "needs_input", `a jump of ${jump}`);
-      shift = -jump;
+      clock.ahead = -jump;
       await two.answer(id, "go on after 2?", { action: "accept" });
       await virtual.advance(6_000);
       checkRun(await two.get(id), ledger);

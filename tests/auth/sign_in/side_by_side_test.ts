@@ -2,7 +2,7 @@
 import { describe, test } from "node:test";
 import { assertEquals } from "@std/assert";
 import { Shared } from "../../../src/auth/flow/shared.ts";
-import type { Clock } from "../../../src/ports.ts";
+import { requestClock } from "../../support/clocks/request_clock.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 import { resourceUrl } from "../world/world.ts";
 import { createParty, type Party } from "./parties.ts";
@@ -45,16 +45,10 @@ describe("while a sign-in is under way", () => {
 describe("work of a request that a Worker has ended", () => {
   test("is not waited for without end", async () => {
     const virtual = new VirtualClock();
-    let isDead = true;
-    const clock: Clock = {
-      now: () => virtual.now(),
-      monotonic: () => virtual.monotonic(),
-      // Timers of a request end with it.
-      schedule: (work, milliseconds) => isDead ? () => {} : virtual.schedule(work, milliseconds),
-    };
+    const clock = requestClock(virtual);
     const shared = new Shared<string>(clock, 45_000);
     void shared.join(() => new Promise<never>(() => {}), undefined);
-    isDead = false;
+    clock.isDead = false;
     await virtual.until(shared.settle());
     assertEquals(virtual.monotonic(), 45_000);
     assertEquals(await shared.join(() => Promise.resolve("anew"), undefined), "anew");

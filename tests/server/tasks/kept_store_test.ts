@@ -3,9 +3,10 @@ import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import type { JsonObject } from "../../../mod.ts";
 import { createTasks, createTaskStore, TaskStoreFullError } from "../../../src/server/mod.ts";
-import type { Clock, Store } from "../../../src/ports.ts";
+import type { Store } from "../../../src/ports.ts";
 import type { TaskRecord } from "../../../src/server/mod.ts";
 import { TestStore } from "../../support/test_store.ts";
+import { requestClock } from "../../support/clocks/request_clock.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 import { createServer, withPlace } from "./served.ts";
 
@@ -37,22 +38,16 @@ describe("tasks over a store", () => {
   test("a request that a Worker has ended in the middle of a change does not hold the next ones up", async () => {
     const texts = new TestStore();
     const virtual = new VirtualClock(0);
-    let isDead = true;
-    const clock: Clock = {
-      now: () => virtual.now(),
-      monotonic: () => virtual.monotonic(),
-      // Timers of a request end with it.
-      schedule: (work, milliseconds) => isDead ? () => {} : virtual.schedule(work, milliseconds),
-    };
+    const clock = requestClock(virtual);
     const lost: Store = {
-      get: (key) => isDead ? new Promise<never>(() => {}) : texts.get(key),
+      get: (key) => clock.isDead ? new Promise<never>(() => {}) : texts.get(key),
       set: (key, value) => texts.set(key, value),
       delete: (key) => texts.delete(key),
     };
     const store = createTaskStore(lost, { clock, timeout: 1_000 });
     void store.create(record("a"));
     await virtual.settle();
-    isDead = false;
+    clock.isDead = false;
     await virtual.until(Promise.all([store.create(record("b")), store.create(record("c"))]), 60_000);
     assertEquals((await store.list("ada", undefined, 10))?.records.map(({ taskId }) => taskId), ["b", "c"]);
     assertEquals(virtual.waiting, 0);

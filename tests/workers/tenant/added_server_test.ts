@@ -8,6 +8,7 @@ import type { Operator } from "../../../workers/operator/operator.ts";
 import { TenantRoom } from "../../../workers/tenant/room.ts";
 import { createWorld, resourceUrl } from "../../auth/world/world.ts";
 import { MemoryRuns } from "../../runner/support/memory_runs.ts";
+import { memoryStorage } from "./memory_storage.ts";
 
 const secret = "a secret of 32 characters or more";
 const tenant = "acme";
@@ -15,13 +16,7 @@ const tenant = "acme";
 describe("a server that a tenant has added", () => {
   test("is not signed in to by who signed in to one of the config at the same address", async () => {
     const world = await createWorld();
-    const rows = new Map<string, unknown>();
-    const storage = {
-      sql: { databaseSize: 0 },
-      get: (key: string) => Promise.resolve(rows.get(key)),
-      put: (key: string, value: unknown) => Promise.resolve(void rows.set(key, value)),
-      delete: (key: string) => Promise.resolve(rows.delete(key)),
-    };
+    const storage = memoryStorage();
     const servers = { crm: { url: resourceUrl } };
     const settings = { servers, agents: {}, text: JSON.stringify(servers) };
     const env = { RUNNER_SECRET: secret, PUBLIC_URL: "https://runner.example" } as unknown as RunnerEnv;

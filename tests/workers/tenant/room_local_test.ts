@@ -11,6 +11,7 @@ import { TenantRoom } from "../../../workers/tenant/room.ts";
 import { MemoryRuns } from "../../runner/support/memory_runs.ts";
 import { handOver } from "../../../src/runner/mod.ts";
 import { gate } from "../../server/http/support.ts";
+import { memoryStorage } from "./memory_storage.ts";
 
 const secret = "a secret of 32 characters or more";
 
@@ -30,13 +31,7 @@ async function withRoom(
       return () => "allow";
     },
   };
-  const rows = new Map<string, unknown>();
-  const storage = {
-    sql: { databaseSize: 0 },
-    get: (key: string) => Promise.resolve(rows.get(key)),
-    put: (key: string, value: unknown) => Promise.resolve(void rows.set(key, value)),
-    delete: (key: string) => Promise.resolve(rows.delete(key)),
-  };
+  const storage = memoryStorage();
   const servers = { data: { url: `http://127.0.0.1:${host.port}/mcp` } };
   const settings = { servers, agents: { readOnly: ["*"] }, text: JSON.stringify(servers) };
   const env = { RUNNER_SECRET: secret } as unknown as RunnerEnv;

@@ -6,7 +6,7 @@ import type { Steps } from "../../../../src/agent/mod.ts";
 import { systemRandom } from "../../../../src/ports.ts";
 import { VirtualClock } from "../../../support/virtual_clock.ts";
 import { emptyDatabase, meddleWith, skip } from "../support/database.ts";
-import { start, stillClock, wait } from "../support/runs.ts";
+import { jumpingClock, start, stillClock, wait } from "../support/runs.ts";
 import { agentOf, ask } from "../support/scripted_agent.ts";
 
 /** Pays, which takes as long as `meanwhile`: what a run that was taken away cannot know of. */
@@ -105,19 +105,14 @@ describe("the lease of a run", () => {
   test("a clock that jumps ahead takes no run from who lives", { skip }, async () => {
     const database = await emptyDatabase();
     const virtual = new VirtualClock();
-    let shift = 0;
-    const clock = {
-      now: () => virtual.now() + shift,
-      monotonic: () => virtual.monotonic(),
-      schedule: virtual.schedule.bind(virtual),
-    };
+    const clock = jumpingClock(virtual);
     const agent = agentOf(({ steps }) => pay(steps, () => wait(virtual, 3_000)));
     const two = createRuns({ database, agents: { agent }, clock });
     await two.resume();
     const one = createRuns({ database, agents: { agent }, clock });
     const { id } = await one.start(start);
     await virtual.advance(500);
-    shift = 10_000;
+    clock.ahead = 10_000;
     await virtual.advance(10_000);
     const run = await two.get(id);
     await Promise.all([one.close(), two.close()]);
@@ -127,12 +122,7 @@ describe("the lease of a run", () => {
   test("nor does it when somebody starts a run before anything else is looked at", { skip }, async () => {
     const database = await emptyDatabase();
     const virtual = new VirtualClock();
-    let shift = 0;
-    const clock = {
-      now: () => virtual.now() + shift,
-      monotonic: () => virtual.monotonic(),
-      schedule: virtual.schedule.bind(virtual),
-    };
+    const clock = jumpingClock(virtual);
     const agents = {
       agent: agentOf(({ steps }) => pay(steps, () => wait(virtual, 3_000))),
       quick: agentOf(() => Promise.resolve("done")),
@@ -143,7 +133,7 @@ describe("the lease of a run", () => {
     const { id } = await one.start(start);
     await virtual.advance(500);
     // The machine has slept.
-    shift = 3_600_000;
+    clock.ahead = 3_600_000;
     const other = await two.start({ ...start, agent: "quick" });
     await virtual.advance(10_000);
     const ends = await Promise.all([id, other.id].map(async (id) => (await two.get(id))?.end));
