@@ -19,6 +19,8 @@ export interface ProcessResult {
 export interface ProcessOptions {
   /** Milliseconds until the whole process group is killed. Default 120,000. */
   readonly timeout?: number;
+  /** Milliseconds without a word until it is killed too. Default: any. */
+  readonly silence?: number;
   /** The working folder. Default: the repository's root. */
   readonly cwd?: string;
   /** Added to this process's environment. */
@@ -67,10 +69,12 @@ export function runProcess(command: readonly string[], options: ProcessOptions =
   let output = "";
   let standardOutput = "";
   let timedOut = false;
-  const timer = setTimeout(() => {
+  const end = () => {
     timedOut = true;
     endProcess(child);
-  }, options.timeout ?? 120_000);
+  };
+  const timer = setTimeout(end, options.timeout ?? 120_000);
+  const silent = options.silence === undefined ? undefined : setTimeout(end, options.silence);
   child.stdout?.setEncoding("utf8").on("data", (text: string) => {
     standardOutput = (standardOutput + text).slice(-keptCharacters);
     take(text);
@@ -79,6 +83,7 @@ export function runProcess(command: readonly string[], options: ProcessOptions =
 
   function take(text: string): void {
     output = (output + text).slice(-keptCharacters);
+    silent?.refresh();
     if (options.echo === true) process.stderr.write(text);
   }
 
@@ -88,6 +93,7 @@ export function runProcess(command: readonly string[], options: ProcessOptions =
       if (settled) return;
       settled = true;
       clearTimeout(timer);
+      clearTimeout(silent);
       resolve({ code, timedOut, output, standardOutput, milliseconds: performance.now() - started });
     }
     child.once("error", (error) => {

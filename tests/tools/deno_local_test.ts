@@ -9,7 +9,10 @@ import { runInDeno } from "../../tools/test/deno.ts";
 const skip = denoPath() === undefined ? "this needs Deno" : false;
 
 /** Runs the files, each the text of its tests, and answers `status: name` in the order of names, and what was told of failures. */
-async function run(files: Readonly<Record<string, string>>): Promise<{ lines: string[]; details: string }> {
+async function run(
+  files: Readonly<Record<string, string>>,
+  silence?: number,
+): Promise<{ lines: string[]; details: string }> {
   mkdirSync(join(root, ".cache"), { recursive: true });
   const folder = mkdtempSync(join(root, ".cache", "deno-tests-"));
   try {
@@ -19,13 +22,14 @@ async function run(files: Readonly<Record<string, string>>): Promise<{ lines: st
         `import { after, before, describe, test } from "node:test";\n${text}\n`,
       );
     }
-    const { outcomes } = await runInDeno({
+    const options = {
       files: Object.keys(files).map((name) => join(folder, `${name}_test.ts`)),
       scratch: join(folder, "scratch"),
       shared: folder,
       timeout: 60_000,
       env: {},
-    });
+    };
+    const { outcomes } = await runInDeno(options, silence);
     return {
       lines: outcomes.map(({ name, status }) => `${status}: ${name.replace(/\S*\/(?=\w+_test)/, "")}`).sort(),
       details: outcomes.map(({ detail = "" }) => detail).join("\n"),
@@ -76,6 +80,17 @@ test("is ready", () => { if (!ready) throw new Error("not ready"); });`,
       "passed: passes",
     ]);
     for (const reason of ["at load", "nowhere.js", "plain"]) assertStringIncludes(details, reason);
+  });
+
+  test("that hang are ended and told by their names", { skip }, async () => {
+    const hangs = `test("goes on for a while", async () => {
+  for (let at = 0; at < 3; at++) await new Promise((resolve) => setTimeout(() => resolve(console.log(at)), 1_500));
+});
+test("hangs here", () => new Promise((resolve) => setTimeout(resolve, 50_000)));`;
+    const { lines, details } = await run({ hangs }, 4_000);
+    assertEquals(lines, ["failed: the run as a whole"]);
+    assertStringIncludes(details, "goes on for a while ... ok");
+    assertStringIncludes(details, "hangs here ...");
   });
 
   test("that reject beside their tests have failed", { skip }, async () => {

@@ -8,15 +8,18 @@ import { readJunit } from "./junit.ts";
 import { neededPackage } from "./packages.ts";
 import { completeRun, missingRuntime, type RunOptions, type RuntimeRun, type TestOutcome } from "./results.ts";
 
+/** Deno has no limit for a test, and tells each as it ends: so long after the last one, the next one hangs. */
+const longestTest = 180_000;
+
 /** Runs the files with `deno test`. Types are checked elsewhere, by `bun run check`. */
-export async function runInDeno(options: RunOptions): Promise<RuntimeRun> {
+export async function runInDeno(options: RunOptions, silence: number = longestTest): Promise<RuntimeRun> {
   const deno = denoPath();
   if (deno === undefined) return missingRuntime("deno", "its package is not installed and there is no deno on PATH");
   const { files, skipped } = chooseFiles(options.files);
   const report = join(options.scratch, "deno.xml");
   const command = [deno, "test", "-A", "--no-check", `--junit-path=${report}`, ...writeModules(files, options.scratch)];
   const env = { ...options.env, ...await cacheEnvironment(deno) };
-  const ended = await runProcess(command, { timeout: options.timeout, env });
+  const ended = await runProcess(command, { timeout: options.timeout, silence, env });
   // What broke outside of a test is in no report: of the output only the part that tells it is worth showing.
   const errorsAt = ended.output.indexOf("\n ERRORS");
   const output = errorsAt < 0 ? ended.output : ended.output.slice(errorsAt);
