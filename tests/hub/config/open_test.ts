@@ -2,6 +2,7 @@ import { describe, test } from "node:test";
 import { assert, assertEquals } from "@std/assert";
 import { hideSecrets, readHubConfig } from "../../../src/hub/config/mod.ts";
 import { createHandler } from "../../../src/server/mod.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
 import { createServer, openHub, textOf } from "../support.ts";
 
 const text = `{
@@ -36,5 +37,25 @@ describe("from a config to a hub", () => {
     const message = bad?.lastError?.message ?? "";
     assert(message.includes("what is open"), message);
     assert(!/s3cr3t|not-so-plain/.test(message), message);
+  });
+
+  test("its time is that of calls too, also where a server answers only when it is done", async () => {
+    const clock = new VirtualClock();
+    const server = createServer("slow");
+    server.tool("report", {}, async () => {
+      await new Promise<void>((resolve) => clock.schedule(resolve, 90_000));
+      return "the report";
+    });
+    const handler = createHandler(server);
+    const config = (timeout: number) => ({ slow: { url: "http://localhost/mcp", timeout } });
+    const outcome = async (timeout: number): Promise<string> => {
+      const { servers } = readHubConfig({ mcpServers: config(timeout) }, { environment: {} });
+      const fetch = async (url: string, init: RequestInit) => await handler(new Request(url, init));
+      await using hub = await clock.until(openHub(servers, { fetch, clock, listen: false }));
+      return textOf(await clock.until(hub.callTool("slow.report")));
+    };
+    assertEquals(await outcome(120_000), "the report");
+    const early = await outcome(20_000);
+    assert(early.includes("20000 ms"), early);
   });
 });

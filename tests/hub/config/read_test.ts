@@ -50,7 +50,7 @@ describe("configs as they are written", () => {
       url: "https://api.example.com/mcp/",
       headers: { Authorization: "Bearer ghp-github" },
       timeout: 60_000,
-      timeouts: { idle: 60_000, total: 300_000 },
+      timeouts: { headers: 60_000, idle: 60_000, total: 300_000 },
       secrets: ["ghp-github", "Bearer ghp-github"],
     });
     assertEquals(config.servers.linear?.signIn, { type: "oauth", clientId: "abc", callbackPort: 8080 });
@@ -135,7 +135,7 @@ describe("configs as they are written", () => {
     assert(python && "command" in python && streaming && "url" in streaming);
     assertEquals(python.cwd, "/work/app/./server");
     assertEquals([python.tools, python.approved], [{ allow: ["safe", "read"], deny: ["read"] }, true]);
-    assertEquals(python.timeouts, { idle: 600_000, total: 600_000 });
+    assertEquals(python.timeouts, { headers: 600_000, idle: 600_000, total: 600_000 });
     assertEquals([streaming.url, streaming.headers], ["https://api.example.com/mcp", { "X-Key": "k" }]);
     assertEquals(oauth?.signIn, { type: "oauth", redirectUri: "http://localhost:7777/x", scopes: ["a"] });
   });
@@ -173,7 +173,7 @@ describe("configs as they are written", () => {
       url: "https://api.example.com/mcp",
       headers: { Authorization: "Bearer ghp-github" },
       timeout: 10_000,
-      timeouts: { idle: 10_000, total: 300_000 },
+      timeouts: { headers: 10_000, idle: 10_000, total: 300_000 },
       maxRetries: 5,
       retryDelay: 250.5,
       concurrency: 8,

@@ -45,9 +45,12 @@ export function readSettings(entry: Entry): ServerSettings & Omit<ServerNotes, "
   };
 }
 
-/** Editors mean calls: each sign of life begins the time anew, so a longer time only raises the bound of the whole. */
-function callTimes(timeout: number): { idle: number; total: number } {
-  return { idle: timeout, total: Math.max(timeout, defaultTimeouts.total) };
+/**
+ * Editors mean calls: each sign of life begins the time anew, so a longer time only raises the bound of the whole. Over HTTP the
+ * first sign may be the whole answer.
+ */
+function callTimes(timeout: number): { headers: number; idle: number; total: number } {
+  return { headers: timeout, idle: timeout, total: Math.max(timeout, defaultTimeouts.total) };
 }
 
 /** Our `tools`, the list of Copilot, and the fields of Gemini, Windsurf and others. */
