@@ -62,7 +62,7 @@ async function useClient(destination: Destination, line: CommandLine, known: Kno
 }
 
 async function open(
-  { target, headers, hint }: Destination,
+  { target, headers, hint, entry }: Destination,
   { timeout }: CommandLine,
   { signal, auth, options, redact, hear, child }: KnownSession,
 ): Promise<Client> {
@@ -76,6 +76,7 @@ async function open(
     redact,
     handlers: createAsker(),
     timeouts: {
+      ...(entry?.server.timeout !== undefined && { start: entry.server.timeout, ...entry.server.timeouts }),
       close: closeTime,
       ...(timeout !== undefined && { start: timeout, headers: timeout, idle: timeout, total: timeout, pages: timeout }),
     },

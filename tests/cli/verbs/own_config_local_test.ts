@@ -47,6 +47,21 @@ async function inPlace(files: Readonly<Record<string, string>>, use: (place: Pla
   }
 }
 
+describe("a server of a config", () => {
+  test("its own time bounds calls, and --timeout comes before it", async () => {
+    const [command, ...args] = program("tests/servers/stdio_server.ts");
+    const config = JSON.stringify({ mcpServers: { lazy: { command, args, timeout: 3_000 } } });
+    await inPlace({ "app/mcp.json": config }, async ({ run }) => {
+      const [own, told] = await Promise.all([
+        run("call", "lazy", "slow"),
+        run("call", "lazy", "slow", "--timeout", "5"),
+      ]);
+      assertFailure(own, 4, /No answer .*within 3000 ms: .*--timeout/);
+      assertFailure(told, 4, /ithin 5000 ms: /);
+    });
+  });
+});
+
 describe("causeway servers add", () => {
   test("asks the server first, writes it for this user alone, and it can be used by its name", async () => {
     await inPlace({}, async ({ own, run, json }) => {
