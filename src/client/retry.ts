@@ -59,8 +59,7 @@ export class Retries {
     const { status, retryAfter } = error as Partial<HttpStatusError>;
     const busy = status === 429 || status === 503;
     if (busy && retryAfter !== undefined) return retryAfter;
-    const [first, longest] = busy ? [250, 20_000] as const : [100, 5_000] as const;
-    return this.#parts.random.fraction() * Math.min(longest, first * 2 ** attempt);
+    return this.#parts.random.fraction() * Math.min(busy ? 20_000 : 5_000, (busy ? 250 : 100) * 2 ** attempt);
   }
 }
 

@@ -10,6 +10,7 @@ import {
   HttpStatusError,
   McpError,
   ProtocolViolationError,
+  SessionLostError,
   UnauthorizedError,
 } from "../protocol/errors.ts";
 import { excerpt } from "../protocol/excerpt.ts";
@@ -61,17 +62,26 @@ export async function errorText(response: Response, { redact, clock }: Replying)
   return redact(await readErrorText(response, clock)).trim();
 }
 
-/** Turns a status that is no success into the error that says what it means. */
-export async function statusError(response: Response, server: Replying): Promise<McpError> {
-  const { status, headers } = response;
+/**
+ * Turns a status that is no success into the error that says what it means.
+ *
+ * @param session The legacy session that the request was sent in.
+ */
+export async function statusError(response: Response, server: Replying, session?: string): Promise<McpError> {
+  const { headers, status } = response;
   const text = await errorText(response, server);
   const message = `"${server.label}" answered ${status}${text && ": " + excerpt(text, 200)}`;
+  // To a session that they have forgotten many servers say 400, as examples of the official SDKs do.
+  if (session && /^40(4|0.*(valid session id|server not init))/is.test(status + text)) {
+    // Its own words may hold the id.
+    return new SessionLostError("The session is lost");
+  }
   if (status === 401 || status === 403) {
     return new UnauthorizedError(message, { status, challenge: server.redact(headers.get("www-authenticate") ?? "") });
   }
   let error: unknown;
   try {
-    ({ error } = JSON.parse(text));
+    error = JSON.parse(text).error;
   } catch {
     // Most are no JSON.
   }

@@ -9,7 +9,6 @@ import {
   LimitExceededError,
   McpError,
   ProtocolViolationError,
-  SessionLostError,
   TimeoutError,
 } from "../protocol/errors.ts";
 import { excerpt } from "../protocol/excerpt.ts";
@@ -89,12 +88,7 @@ export class HttpReply {
       }
       const once = isDeno && !context.fetch.once && text && (method === "tools/call" || !method);
       const response = await this.#fetch(text ? "POST" : asks ? "GET" : "DELETE", once ? new Blob([text]) : text);
-      if (!response.ok) {
-        const error = await statusError(response, context);
-        throw response.status === 404 && this.#session
-          ? new SessionLostError(`"${context.label}" lost the session`)
-          : error;
-      }
+      if (!response.ok) throw await statusError(response, context, this.#session);
       this.#exchange?.begin?.();
       if (method === "initialize") this.#keepSession(response);
       if (!asks) discard(response);
@@ -216,7 +210,7 @@ export class HttpReply {
         else {
           discard(response);
           // The session is gone, and with it whoever would have answered.
-          if (response.status === 404) return;
+          if (response.status === 404) break;
         }
       } catch (error) {
         // It may fail in any way but these: then the outcome stays as unknown as it was.

@@ -203,9 +203,8 @@ export class Call implements Exchange, Expiring {
 
   /** Arms the clock for the next sign of life; the total is never extended. */
   #await(kind: keyof CallTimeouts, now: number = this.#session.clock.monotonic()): void {
-    const at = now + this.#timeouts[kind];
-    this.#waitingFor = at < this.totalAt ? kind : "total";
-    this.expiresAt = Math.min(at, this.totalAt);
+    this.expiresAt = Math.min(now + this.#timeouts[kind], this.totalAt);
+    this.#waitingFor = this.expiresAt < this.totalAt ? kind : "total";
   }
 
   /** Progress extends the idle time. Values that do not rise are dropped. */

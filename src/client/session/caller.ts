@@ -34,9 +34,8 @@ export abstract class Caller extends Deadlines implements Session, CallSession {
     super(clock, timeouts);
     this.parts = parts;
     this.#prefix = random.bytes(7).join("") + "-";
-    const isHttp = transport.kind === "http";
-    this.firstWait = isHttp ? "headers" : "idle";
-    if (isHttp) return;
+    this.firstWait = transport.kind === "http" ? "headers" : "idle";
+    if (transport.kind === "http") return;
     transport.open?.({ message: (message) => this.take(message), end: (reason) => this.stream?.lost(reason) });
   }
 

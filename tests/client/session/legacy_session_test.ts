@@ -134,6 +134,44 @@ describe("the session of a handshake server", () => {
     await client.close();
   });
 
+  const json = (message: string): string =>
+    JSON.stringify({ jsonrpc: "2.0", error: { code: -32000, message }, id: null }, undefined, 2);
+
+  for (
+    const [who, body] of [
+      ["examples of the TypeScript SDK", json("Bad Request: No valid session ID provided")],
+      ["a transport of that SDK that was made anew", json("Bad Request: Server not initialized")],
+      ["older Python SDKs", "Bad Request: No valid session ID provided"],
+    ] as const
+  ) {
+    test(`forgotten, and told with 400 (${who}): opened anew, and the call runs once`, async () => {
+      const legacy = createLegacyServer();
+      const server = front(legacy, ({ headers }) => {
+        const id = headers["mcp-session-id"];
+        return id === undefined || legacy.sessionIds().includes(id) ? undefined : new Response(body, { status: 400 });
+      });
+      await using client = await connect(url, { fetch: memoryFetch(server) });
+      legacy.forgetSessions();
+      assertEquals(textOf(await client.callTool("echo", { text: "hi" })), "hi");
+      assertEquals([legacy.count("initialize"), legacy.calls("echo"), legacy.violations], [2, 1, []]);
+    });
+  }
+
+  test("any other 400 is an answer: nothing is opened anew, nothing is sent twice", async () => {
+    const legacy = createLegacyServer();
+    const server = front(
+      legacy,
+      ({ method }) =>
+        method === "tools/call"
+          ? new Response(json("Bad Request: the session of the shop is over"), { status: 400 })
+          : undefined,
+    );
+    await using client = await connect(url, { fetch: memoryFetch(server) });
+    const error = await assertRejects(() => client.callTool("echo", { text: "hi" }), McpError);
+    assertEquals([error.delivery, legacy.count("initialize")], ["answered", 1]);
+    assertEquals(server.methods.filter((method) => method === "tools/call").length, 1);
+  });
+
   test("404 without a session is an ordinary 404", async () => {
     const legacy = createLegacyServer({ sessions: false });
     const server = front(
