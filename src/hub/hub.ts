@@ -267,7 +267,7 @@ export class Hub implements HubLike, AsyncDisposable {
     });
   }
 
-  /** Connects to a server again now, whatever happened: after a person has signed in, for one. */
+  /** Connects to a server again now, whatever happened: after a person has signed in, for one. One that is connected is listed, if it changed. */
   async retry(server: string): Promise<void> {
     await this.#connection(server).open();
   }

@@ -236,6 +236,6 @@ export interface HubLike {
   events(options?: { readonly signal?: AbortSignal | undefined }): AsyncIterable<HubEvent>;
   /** All that was listed, as plain JSON. */
   catalog(): Catalog;
-  /** Tries to connect a server now; resolves when that has come to something. */
+  /** Tries to connect a server now, or lists what changed where it is connected; resolves when that has come to something. */
   retry?(server: string): Promise<void>;
 }

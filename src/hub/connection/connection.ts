@@ -133,9 +133,9 @@ export class Connection {
     };
   }
 
-  /** Tries to connect, unless it is connected; resolves when that has come to something, and never rejects. */
+  /** Tries to connect, or lists what changed where it is connected; resolves when that has come to something, and never rejects. */
   open(): Promise<void> {
-    if (this.#state === "connected" || this.config.disabled) return Promise.resolve();
+    if (this.#state === "connected" || this.config.disabled) return this.#watch.refresh();
     this.#cancelTry?.();
     return this.#attempt ??= this.#try();
   }

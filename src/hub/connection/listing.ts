@@ -38,16 +38,16 @@ export async function list(
   const listedAt = clock.now();
   const { capabilities = {}, instructions } = client.info ?? {};
   const lists = {
-    tools: async () => ({ tools: (await client.listTools({ timeout })).tools.filter(keeps) }),
-    resources: async () => ({ resources: (await client.listResources({ timeout })).resources }),
-    templates: async () => ({ templates: (await client.listResourceTemplates({ timeout })).resourceTemplates }),
-    prompts: async () => ({ prompts: (await client.listPrompts({ timeout })).prompts }),
+    tools: async () => (await client.listTools({ timeout })).tools.filter(keeps),
+    resources: async () => (await client.listResources({ timeout })).resources,
+    templates: async () => (await client.listResourceTemplates({ timeout })).resourceTemplates,
+    prompts: async () => (await client.listPrompts({ timeout })).prompts,
   };
   const listed = await Promise.all(Array.from(parts, async (part) => {
     // Templates come with resources, and many servers have none of them.
     if (!capabilities[part === "templates" ? "resources" : part]) return { [part]: [] };
     try {
-      return await lists[part]();
+      return { [part]: await lists[part]() };
     } catch (error) {
       if (part === "tools" && (error as { delivery?: unknown }).delivery !== "answered") throw error;
       if (!(error instanceof MethodNotFoundError)) failed(error);

@@ -39,6 +39,7 @@ export class Watch {
   #subscription: Subscription | undefined;
   #cancel: (() => void) | undefined;
   #cancelStart: (() => void) | undefined;
+  #refreshed: Promise<void> | undefined;
   #listedAt = -Infinity;
   #pause = firstPause;
   #startedAt = -Infinity;
@@ -80,8 +81,8 @@ export class Watch {
 
   /** Ends it. */
   stop(): void {
-    this.#cancel?.();
     this.#cancelStart?.();
+    this.#cancel?.();
     this.#cancel = undefined;
     this.#subscription?.close();
     this.#subscription = undefined;
@@ -127,10 +128,17 @@ export class Watch {
     for (const part of parts) this.#changed.add(part);
     const { clock } = this.#parts;
     const delay = Math.max(least, this.#listedAt + this.#pause - clock.monotonic());
-    this.#cancel ??= clock.schedule(() => void this.#refresh(), delay, { background: true });
+    this.#cancel ??= clock.schedule(() => void this.refresh(), delay, { background: true });
   }
 
-  async #refresh(): Promise<void> {
+  /** Lists now what has changed since it was listed, after what is being listed: what is older never comes last. */
+  refresh(): Promise<void> {
+    return this.#refreshed = this.#refresh(this.#refreshed);
+  }
+
+  async #refresh(before: Promise<void> | undefined): Promise<void> {
+    await before;
+    this.#cancel?.();
     this.#cancel = undefined;
     const { breaker } = this.#parts;
     const changed = [...this.#changed].filter((part) => breaker.may() && this.#changed.delete(part));

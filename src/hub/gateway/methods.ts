@@ -157,15 +157,17 @@ export class GatewayMethods implements Methods {
     return withoutNull(pageOf(entries(), params.cursor, { kind, size: this.#parts.pageSize, servers }));
   }
 
-  /** Finds what a caller names. What is not there may be with a server that was never listed. */
-  async #look<Found>(context: RequestContext, find: () => Found): Promise<Found> {
-    try {
-      const found = find();
-      if (found !== undefined) return found;
-    } catch {
-      // It may come yet.
+  /** Finds what a caller names. What is not there may be with a server that was never listed, or has come a moment ago. */
+  async #look<Found>({ signal }: RequestContext, find: () => Found): Promise<Found> {
+    for (const wait of [() => this.#firstLists.wait(signal), () => this.#firstLists.renew(signal)]) {
+      try {
+        const found = find();
+        if (found !== undefined) return found;
+      } catch {
+        // It may come yet.
+      }
+      await wait();
     }
-    await this.#firstLists.wait(context.signal);
     return find();
   }
 

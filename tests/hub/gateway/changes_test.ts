@@ -2,6 +2,8 @@ import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ConnectError, RpcError } from "../../../mod.ts";
 import { createGateway } from "../../../src/hub/gateway/mod.ts";
+import type { Hub } from "../../../src/hub/hub.ts";
+import { withFilter } from "../../../src/hub/mod.ts";
 import { openHub } from "../support.ts";
 import { all, open, pairs, textOf } from "./support.ts";
 
@@ -30,6 +32,29 @@ for (const [front, back] of pairs) {
       await scene.hub.remove("two");
       await until(() => changes.includes("tools"), "the second change");
       assertEquals((await client.listTools()).tools.length, 9);
+    });
+
+    test("a tool that another one has brought is called at once, before its server would be listed anew", async () => {
+      const one = all("one", back);
+      one.server.tool("brings", {}, () => void one.server.tool("late", {}, () => "here"));
+      await using scene = await open({ one: one.config }, { names: "own" });
+      const client = await scene.join(front);
+      await client.callTool("brings");
+      const texts = await Promise.all(["one__late", "one.late", "late"].map((name) => client.callTool(name)));
+      assertEquals(texts.map(textOf), ["here", "here", "here"]);
+      await assertRejects(() => client.callTool("nothing"), RpcError, "Unknown tool: nothing");
+    });
+
+    test("one that it has brought and that is hidden is not called", async () => {
+      const one = all("one", back);
+      let calls = 0;
+      one.server.tool("brings", {}, () => void one.server.tool("late", {}, () => void calls++));
+      const around = (hub: Hub) => withFilter(hub, { deny: ["*.late"] });
+      await using scene = await open({ one: one.config }, {}, { around });
+      const client = await scene.join(front);
+      await client.callTool("one__brings");
+      await assertRejects(() => client.callTool("one__late"), RpcError, "Unknown tool: one__late");
+      assertEquals(calls, 0);
     });
 
     test("a resource that is watched in front is watched behind, as long as it is", async () => {

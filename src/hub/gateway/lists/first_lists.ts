@@ -1,5 +1,6 @@
 /**
- * Servers that nothing is known of: a hub that is lazy connects them with their first call, but nobody calls what is not listed.
+ * Servers that nothing is known of, or nothing of late: a hub that is lazy connects them with their first call, but nobody calls
+ * what is not listed.
  *
  * @module
  */
@@ -34,6 +35,18 @@ export class FirstLists {
     );
     if (fresh.length) this.#try(fresh.map(({ name }) => name));
     return this.#trying.size ? unlessAborted(Promise.all(this.#trying.values()), signal) : undefined;
+  }
+
+  /**
+   * Has servers that told of changes be listed now. The hub does so only every few seconds, and who was just told of a new tool
+   * calls it at once.
+   *
+   * @throws {unknown} The reason of the signal.
+   */
+  async renew(signal: AbortSignal): Promise<void> {
+    const connected = this.#hub.status().filter(({ state }) => state === "connected");
+    const listing = connected.map(async ({ name }) => await this.#hub.retry?.(name));
+    await unlessAborted(Promise.allSettled(listing), signal);
   }
 
   #try(names: readonly string[]): void {
