@@ -185,8 +185,12 @@ export interface InputAnswers {
   answer(method: string, params: JsonObject, context: HandlerContext): Promise<JsonObject>;
   /** Notes that a modern server's request was dropped. */
   dropped(): void;
-  /** Takes what the server tells on its own account. */
-  notified(method: string, params: JsonObject | undefined): void;
+  /**
+   * Takes what the server tells on its own account.
+   *
+   * @param call The call that it came with, where that is known.
+   */
+  notified(method: string, params: JsonObject | undefined, call?: Pick<AskingCall, "request">): void;
   /** For one legacy session. */
   legacy(session: LegacyInputHost): LegacyInput;
 }

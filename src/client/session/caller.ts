@@ -125,8 +125,8 @@ export abstract class Caller extends Deadlines implements Session, CallSession {
   /** Takes what belongs to no request as well as what comes beside an answer. */
   take(message: JsonRpcMessage, call?: Call): void {
     if (!("method" in message)) return;
-    if ("id" in message) return this.requested(message, call);
     const { method, params } = message;
-    for (const part of [this.parts.inputs, this.stream, this.input]) part?.notified(method, params);
+    if ("id" in message) return this.requested(message, call);
+    for (const part of [this.parts.inputs, this.stream, this.input]) part?.notified(method, params, call);
   }
 }

@@ -1,7 +1,7 @@
-/** Progress on the wire in front of a gateway: a client of ours would hide what comes twice. */
+/** Progress on the wire in front of a gateway (a client of ours would hide what comes twice), and log messages. */
 import { describe, test } from "node:test";
 import { assert, assertEquals } from "@std/assert";
-import { McpServer } from "../../../src/server/mod.ts";
+import { createHandler, McpServer } from "../../../src/server/mod.ts";
 import { inMemory, open, pairs, textOf } from "./support.ts";
 
 interface Heard {
@@ -53,5 +53,37 @@ for (const [front, back] of pairs) {
         assert(lastAt < answeredAt, `${lastAt} of ${answeredAt}`);
       }
     });
+  });
+}
+
+for (const [front, back] of pairs) {
+  test(`log messages reach the caller whose call they came with, also beside others, ${front} in front and ${back} behind`, async () => {
+    const server = new McpServer({ name: "one", version: "1" });
+    let begun = 0;
+    let go = (): void => {};
+    const both = new Promise<void>((resolve) => go = resolve);
+    server.tool(
+      "tells",
+      { input: { type: "object", properties: { who: { type: "string" } } } },
+      async ({ who }, context) => {
+        if (++begun === 2) go();
+        await both;
+        context.log("info", `a word for ${who}`);
+      },
+    );
+    const handler = createHandler(server, { eras: [back] });
+    await using scene = await open({
+      one: { url: "http://localhost/mcp", fetch: (url, init) => handler(new Request(url, init)) },
+    });
+    const heard = await Promise.all(["ada", "ben"].map(async (who) => {
+      const logs: unknown[] = [];
+      const client = await scene.join(front, {
+        logLevel: "info",
+        handlers: { log: ({ data }) => void logs.push(data) },
+      });
+      await client.callTool("one__tells", { who });
+      return logs;
+    }));
+    assertEquals(heard, [["a word for ada"], ["a word for ben"]]);
   });
 }

@@ -22,7 +22,7 @@ import { RelayedCalls } from "../../relayed_call.ts";
 import type { RelayedCall as Passage } from "../../relayed_call.ts";
 import { ParkedCalls } from "./parked.ts";
 import { refusal } from "./passage.ts";
-import { type AskedContext, RelayInputs } from "./relay_inputs.ts";
+import { type AskedContext, RelayInputs, type TellOf } from "./relay_inputs.ts";
 import { askForTasks, createRelayTasks } from "./relay_tasks.ts";
 import { Turns } from "./turns.ts";
 
@@ -61,6 +61,8 @@ export class Relay {
   readonly #calls = new RelayedCalls();
   /** Those that were given up, and for which a server may still ask. */
   readonly #left = new Set<Passage>();
+  /** Whose log message is being told. */
+  #telling: Passage | undefined;
 
   /** Makes one. */
   constructor(options: RelayOptions) {
@@ -91,7 +93,15 @@ export class Relay {
       log: (message, about) => this.#log(message, about?.server),
     };
     const find = (meta: JsonObject | undefined): Passage | undefined => this.find(meta);
-    this.features = { ...allFeatures, inputs: (inputs) => new RelayInputs(inputs, find) };
+    const tellOf: TellOf = (passage, tell) => {
+      this.#telling = passage;
+      try {
+        tell();
+      } finally {
+        this.#telling = undefined;
+      }
+    };
+    this.features = { ...allFeatures, inputs: (inputs) => new RelayInputs(inputs, find, tellOf) };
     this.middleware = [askForTasks(find)];
     this.tasks = createRelayTasks(find);
   }
@@ -137,7 +147,9 @@ export class Relay {
   }
 
   #log({ level, data, logger }: LogMessage, server: string | undefined): void {
-    if (server !== undefined) this.#onlyOne(server)?.context?.log(level, data, logger ?? server);
+    if (server === undefined) return;
+    const passage = this.#telling ?? this.#onlyOne(server);
+    passage?.context?.log(level, data, logger ?? server);
   }
 
   #at(server: string): Passage[] {

@@ -30,6 +30,9 @@ export const relatedTask: string = metaPrefix + "related-task";
 /** The call of a gateway that has this `_meta`. */
 export type FindPassage = (meta: JsonObject | undefined) => Passage | undefined;
 
+/** Has something told that belongs to this call; undefined: nobody says whose it is. */
+export type TellOf = (passage: Passage | undefined, tell: () => void) => void;
+
 /** A handler's context, with what the connection tells of the question. */
 export interface AskedContext extends HandlerContext {
   /** The request that it came with. */
@@ -41,12 +44,14 @@ export interface AskedContext extends HandlerContext {
 /** The answers of one client behind. */
 export class RelayInputs extends Inputs {
   readonly #find: FindPassage;
+  readonly #tellOf: TellOf;
   /** The tasks that are followed, by their ids at the server. */
   readonly #tasks = new Map<unknown, Passage>();
 
-  constructor(options: InputOptions, find: FindPassage) {
+  constructor(options: InputOptions, find: FindPassage, tellOf: TellOf = (_passage, tell) => tell()) {
     super(options);
     this.#find = find;
+    this.#tellOf = tellOf;
   }
 
   /** What a task asks and tells belongs to a call, until the returned function is called. */
@@ -65,11 +70,15 @@ export class RelayInputs extends Inputs {
     return { inputResponses: Object.fromEntries(answers) };
   }
 
-  /** The progress of a task comes when its call is over. */
-  override notified(method: string, params: JsonObject | undefined): void {
+  /** The progress of a task comes when its call is over. Whose a log message is, the call tells that it comes with. */
+  override notified(method: string, params: JsonObject | undefined, call?: Pick<AskingCall, "request">): void {
     const { progress, total, message } = params ?? {};
-    if (method !== "notifications/progress" || typeof progress !== "number") return super.notified(method, params);
-    this.#taskOf(params)?.progress?.({
+    const task = this.#taskOf(params);
+    if (method !== "notifications/progress" || typeof progress !== "number") {
+      const passage = task ?? this.#find(call?.request.options.meta);
+      return this.#tellOf(passage, () => super.notified(method, params));
+    }
+    task?.progress?.({
       progress,
       ...(typeof total === "number" && { total }),
       ...(typeof message === "string" && { message }),
