@@ -105,6 +105,51 @@ describe("causeway run", () => {
     }
   });
 
+  test("what the model says and takes back is not in a pipe; an answer that is cut off, or none, is told", async () => {
+    const piece = (delta: object, reason: string | null = null) =>
+      `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: reason }] })}\n\n`;
+    const unknown = { tool_calls: [{ index: 0, id: "1", function: { name: "nobody__knows", arguments: "{}" } }] };
+    const done = "data: [DONE]\n\n";
+    const answers: Record<string, string[]> = {
+      "/broken": [piece({ content: "Hal" }), piece({ content: "Hello" }) + piece({}, "stop") + done],
+      "/cut": [piece({ content: "Once upon" }) + piece({}, "length") + done],
+      "/silent": [piece(unknown) + piece({}, "tool_calls") + done, piece({}, "stop") + done],
+    };
+    const server = createServer((request, response) => {
+      request.resume();
+      response.setHeader("content-type", "text/event-stream");
+      response.end(answers[request.url?.replace("/chat/completions", "") ?? ""]?.shift());
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const address = server.address();
+    assert(typeof address === "object" && address !== null);
+    const folder = mkdtempSync(join(tmpdir(), "causeway-model-"));
+    const ask = async (path: string) => {
+      const url = `http://127.0.0.1:${address.port}${path}`;
+      const { code, out, err } = await causeway(["run", "x", "--model", "m", "--model-url", url], { cwd: folder });
+      return [code, out, err];
+    };
+    try {
+      const again = "causeway: asks the model again: ";
+      assertEquals(await ask("/broken"), [
+        0,
+        "Hello\n",
+        `${again}The answer of the model "m" ended early: it gave no reason to stop\n`,
+      ]);
+      assertEquals(await ask("/cut"), [0, "Once upon\n", "causeway: the model was cut off: its answer is not whole\n"]);
+      const [code, out, err] = await ask("/silent");
+      assertEquals([code, out], [0, ""]);
+      assertMatch(
+        String(err),
+        /^causeway: nobody__knows: not called, \d+ ms\ncauseway: the model has ended without an answer\n$/,
+      );
+    } finally {
+      server.closeAllConnections();
+      server.close();
+      rmSync(folder, { recursive: true });
+    }
+  });
+
   test(
     "--runs: what was interrupted goes on, and what may have run is not done again by itself",
     { skip },
