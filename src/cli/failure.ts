@@ -11,6 +11,7 @@ import {
   EgressDeniedError,
   HttpStatusError,
   InvalidParamsError,
+  LimitExceededError,
   McpError,
   OutcomeUnknownError,
   OverloadedError,
@@ -111,6 +112,12 @@ function messageOf(error: Error): string {
   const server = error instanceof McpError && error.server !== undefined ? ` from "${error.server}"` : "";
   if (error instanceof TimeoutError) {
     return `No answer${server} within ${error.milliseconds} ms: check that it is an MCP server, or give it longer with --timeout`;
+  }
+  // What a program would be told to raise is no option of the command.
+  if (error instanceof LimitExceededError) {
+    const seen = named(error.message.replace(/: raise it$/, ""), error);
+    const ran = error.method === "tools/call" && error.delivery !== "not-sent" ? ", and the tool may have run" : "";
+    return `${seen}: the command takes no more${ran}; ask for less`;
   }
   if (error instanceof RpcError) {
     const where = error.server === undefined ? "The server" : `"${error.server}"`;

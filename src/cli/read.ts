@@ -27,19 +27,33 @@ const reasons: Readonly<Record<string, string>> = {
  * The text of a file; undefined when there is none.
  *
  * @param where What the message calls it: `the config "mcp.json"`.
- * @throws {UsageError} When it is there and cannot be read, or holds more than 16 MiB.
+ * @throws {UsageError} When it is there and cannot be read, holds more than 16 MiB, or is not UTF-8.
  */
 export async function readText(path: string, where: string): Promise<string | undefined> {
   let size = 0;
   try {
     ({ size } = await stat(path));
-    if (size <= mostInput) return await readFile(path, "utf8");
+    if (size <= mostInput) return decodeText(await readFile(path), where);
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     const code = isObject(error) ? error.code : undefined;
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
     throw new UsageError(`Cannot read ${where}: ${whyNot(error)}`);
   }
   throw new UsageError(`Cannot read ${where}: it is longer than 16 MiB`);
+}
+
+/**
+ * Bytes as a text. What is not UTF-8 would be sent with other characters in its place.
+ *
+ * @throws {UsageError} When they are not UTF-8.
+ */
+export function decodeText(bytes: Uint8Array, where: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new UsageError(`Cannot read ${where}: it is not UTF-8; save it as that`);
+  }
 }
 
 /**

@@ -43,6 +43,21 @@ describe("arguments by the schema", () => {
     assertEquals(readValue("5", undefined), "5");
     assertEquals(readValue("-5.5e1", schema("number")), -55);
     assertEquals(readValue("0x10", schema("number")), "0x10");
+    assertThrows(
+      () => readValue("-9007199254740993", schema("integer")),
+      TypeError,
+      "it would arrive as -9007199254740992",
+    );
+    assertThrows(
+      () => readValue("[9007199254740993]", schema("array")),
+      TypeError,
+      "Cannot send the number 9007199254740993",
+    );
+    assertEquals(readValue("9007199254740992", schema("integer")), 9007199254740992);
+    assertEquals(readValue('["9007199254740993\\"", 0.1234567890123456789]', schema("array")), [
+      '9007199254740993"',
+      0.12345678901234568,
+    ]);
     assertEquals(readValue("1e999", schema("number")), "1e999");
     assertEquals(readValue("true", schema("boolean")), true);
     assertEquals(readValue("yes", schema("boolean")), "yes");
@@ -152,6 +167,9 @@ describe("questions of servers", () => {
     assertEquals(await fillForm(form, "shop", terminal(["n"])), { action: "decline" });
     assertEquals(await fillForm(form, "shop", terminal([])), { action: "cancel" });
     assertEquals(await fillForm(form, "shop", terminal(["", "Bo"])), { action: "cancel" });
+    const long = terminal(["", "Bo", "9007199254740993"]);
+    assertEquals(await fillForm(form, "shop", long), { action: "cancel" });
+    assertEquals(long.told.at(-1), long.told.at(-3), "it is asked again");
   });
 
   test("a page is shown in full with its host, and only a yes accepts", async () => {

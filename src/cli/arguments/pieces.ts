@@ -3,12 +3,15 @@
  *
  * @module
  */
+import { Buffer } from "node:buffer";
 import process from "node:process";
 import { isObject } from "../../protocol/json_rpc.ts";
 import { type Piece, readPiece as readArgument } from "../../protocol/arguments/piece.ts";
+import { refuseInexact } from "../../protocol/arguments/exact.ts";
 import type { JsonObject, JsonValue } from "../../protocol/json_rpc.ts";
 import { UsageError } from "../failure.ts";
-import { mostInput, readText } from "../read.ts";
+import { asUsage } from "./values.ts";
+import { decodeText, mostInput, readText } from "../read.ts";
 
 /**
  * Reads `key=value`, `key:=json`, `@file.json`, `{…}` and `-` (the standard input), in this order: later ones win.
@@ -91,8 +94,10 @@ async function parseJson(text: string, where: string, advice: string): Promise<J
   }
   try {
     const value: JsonValue = JSON.parse(plain);
+    asUsage(() => refuseInexact(plain));
     return value;
-  } catch {
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
     const { parseJsonc } = await import("../../hub/config/jsonc.ts");
     const read = parseJsonc(plain);
     const why = "fault" in read
@@ -118,17 +123,24 @@ function adviceFor(text: string, where: string): string {
 export function readInput(signal: AbortSignal): Promise<string> {
   const { stdin } = process;
   return new Promise((resolve, reject) => {
-    let text = "";
+    const chunks: Uint8Array[] = [];
+    let size = 0;
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
     if (signal.aborted) reject(signal.reason);
-    stdin.setEncoding("utf8");
-    stdin.on("data", (chunk: string) => {
-      text += chunk;
-      if (text.length <= mostInput) return;
+    stdin.on("data", (chunk: Uint8Array) => {
+      chunks.push(chunk);
+      size += chunk.byteLength;
+      if (size <= mostInput) return;
       stdin.pause();
       reject(new UsageError("Cannot read the standard input: it is longer than 16 MiB"));
     });
-    stdin.on("end", () => resolve(text));
+    stdin.on("end", () => {
+      try {
+        resolve(decodeText(Buffer.concat(chunks), "the standard input"));
+      } catch (error) {
+        reject(error);
+      }
+    });
     stdin.on("error", (error) => reject(new UsageError(`Cannot read the standard input: ${error.message}`)));
   });
 }

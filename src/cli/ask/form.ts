@@ -70,9 +70,13 @@ async function askField(
     const answer = await terminal.ask(question);
     if (answer === undefined) return undefined;
     if (answer.trim() === "" && (field.default !== undefined || !required)) return { given: undefined };
-    const value = fieldValue(answer, field);
-    const checked = check(value);
-    if (checked.valid) return { given: value };
+    const read = readField(answer, field);
+    if ("wrong" in read) {
+      await terminal.say(`  ${read.wrong}\n`);
+      continue;
+    }
+    const checked = check(read.value);
+    if (checked.valid) return { given: read.value };
     await terminal.say(`  ${checked.issues[0]?.message ?? "This does not fit"}\n`);
   }
 }
@@ -80,6 +84,16 @@ async function askField(
 function fieldType(field: ElicitationField): string {
   const titles = optionsOf(field).map(({ title }) => title);
   return titles.length > 0 ? oneLine(titles.join(" | ")) : typeText(field);
+}
+
+/** The value of an answer, or what is wrong with it. */
+function readField(answer: string, field: ElicitationField): { value: JsonValue } | { wrong: string } {
+  try {
+    return { value: fieldValue(answer, field) };
+  } catch (error) {
+    if (error instanceof TypeError) return { wrong: error.message };
+    throw error;
+  }
 }
 
 /** A choice may be named by its title too; several are separated by commas; yes and no stand for true and false. */

@@ -5,6 +5,7 @@
  */
 import { isObject } from "../json_rpc.ts";
 import type { JsonObject, JsonValue } from "../json_rpc.ts";
+import { refuseInexact } from "./exact.ts";
 
 /** One argument: a whole object, a value in JSON, or a text that the schema will explain. */
 export type Piece =
@@ -42,8 +43,10 @@ export function readObject(text: string, where: string): JsonObject {
 function readJson(text: string, where: string): JsonValue {
   try {
     const value: JsonValue = JSON.parse(text.replace(/^\uFEFF/, ""));
+    refuseInexact(text);
     return value;
   } catch (error) {
+    if (error instanceof TypeError) throw error;
     const why = error instanceof Error ? error.message : String(error);
     throw new TypeError(`Cannot read ${where}: it is not JSON (${why}); correct it`);
   }

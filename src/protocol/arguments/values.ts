@@ -5,6 +5,7 @@
  */
 import { isObject } from "../json_rpc.ts";
 import type { JsonObject, JsonValue } from "../json_rpc.ts";
+import { refuseInexact } from "./exact.ts";
 import type { Piece } from "./piece.ts";
 import { propertiesOf, typesOf } from "./schema.ts";
 
@@ -13,7 +14,7 @@ import { propertiesOf, typesOf } from "./schema.ts";
  * number, `true`, `false`, `null`, or JSON. What does not fit stays a text, so that the check can name it.
  *
  * @param schema The tool's input schema; without one every text stays a text.
- * @throws {TypeError} When a key that is no list is given twice.
+ * @throws {TypeError} When a key that is no list is given twice, or a whole number has more digits than can be sent.
  */
 export function buildArguments(pieces: readonly Piece[], schema: unknown): JsonObject {
   const properties = new Map(propertiesOf(schema));
@@ -39,11 +40,16 @@ export function buildArguments(pieces: readonly Piece[], schema: unknown): JsonO
   return Object.fromEntries(built);
 }
 
-/** One text as the value that a schema wants. A list takes a single item too. */
+/**
+ * One text as the value that a schema wants. A list takes a single item too.
+ *
+ * @throws {TypeError} When a whole number has more digits than can be sent.
+ */
 export function readValue(text: string, schema: unknown): JsonValue {
   const types = typesOf(schema);
   if (types.size === 0 || types.has("string")) return text;
   if ((types.has("number") || types.has("integer")) && /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text)) {
+    refuseInexact(text);
     const number = Number(text);
     if (Number.isFinite(number)) return number;
   }
@@ -57,8 +63,9 @@ function readJson(text: string, schema: unknown, types: ReadonlySet<string>): Js
   if (/^\s*[[{]/.test(text)) {
     try {
       const value: JsonValue = JSON.parse(text);
-      if (types.has(Array.isArray(value) ? "array" : "object")) return value;
-    } catch {
+      if (types.has(Array.isArray(value) ? "array" : "object")) return (refuseInexact(text), value);
+    } catch (error) {
+      if (error instanceof TypeError) throw error;
       return text;
     }
   }

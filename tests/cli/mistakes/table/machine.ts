@@ -130,4 +130,43 @@ export const machine: readonly Mistake[] = [
     files: { "mcp.json": '{"mcpServers": {"slow": {"command": "sh", "args": ["-c", "touch ready; exec sleep 60"]}}}' },
     signal: "SIGINT",
   },
+  {
+    number: 191,
+    title: "a number with more digits than can be sent",
+    typed: 'causeway call "$PEER" big bytes=9007199254740993',
+    code: 2,
+    says:
+      "Cannot send the number 9007199254740993: it would arrive as 9007199254740992; send it as a text, if the tool takes one",
+  },
+  {
+    number: 192,
+    title: "such a number in a file",
+    typed: 'causeway call "$PEER" echo @ids.json',
+    code: 2,
+    says:
+      "Cannot send the number 9007199254740993: it would arrive as 9007199254740992; send it as a text, if the tool takes one",
+    files: { "ids.json": '{ "text": "9007199254740993 \\" ", "ids": [1, 9007199254740993] }' },
+  },
+  {
+    number: 193,
+    title: "a file that is not UTF-8",
+    typed: `printf '{"text":"Z\\374rich"}' > latin.json; causeway call "$PEER" echo @latin.json`,
+    code: 2,
+    says: 'Cannot read the file "latin.json": it is not UTF-8; save it as that',
+  },
+  {
+    number: 194,
+    title: "an input that is not UTF-8",
+    typed: `printf '{"text":"Z\\374rich"}' | causeway call "$PEER" echo -`,
+    code: 2,
+    says: "Cannot read the standard input: it is not UTF-8; save it as that",
+  },
+  {
+    number: 195,
+    title: "an answer that is too large",
+    typed: 'causeway call "$PEER" big bytes=17000000',
+    code: 5,
+    says:
+      '"…": "limits.messageBytes" is 16777216, … was seen: the command takes no more, and the tool may have run; ask for less',
+  },
 ];
