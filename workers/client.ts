@@ -5,7 +5,7 @@
  * @module
  */
 import { connect, HttpStatusError, InvalidParamsError, LimitExceededError, McpError } from "../src/entry/workers.ts";
-import type { JsonObject } from "../src/entry/workers.ts";
+import type { Client, JsonObject } from "../src/entry/workers.ts";
 import { isAllowed } from "./session/token.ts";
 
 /** What the operator sets. */
@@ -28,12 +28,12 @@ const worker = {
     const [, root, name] = new URL(request.url).pathname.split("/");
     if (root !== "tools") return problem(404, "Use GET /tools or POST /tools/<name>");
     try {
-      const headers = env.MCP_TOKEN ? { Authorization: `Bearer ${env.MCP_TOKEN}` } : {};
       const { signal } = request;
       // Before anything is asked of the server: what cannot be read is a URIError.
       const tool = name && decodeURIComponent(name);
       const args = tool ? await readArguments(request) : undefined;
-      await using client = await connect(env.MCP_URL, { headers, signal });
+      await using client = await open(env, signal);
+      if (!client) return problem(500, "The settings of this Worker cannot be used");
       if (!tool) return Response.json(await client.listTools({ signal }));
       return Response.json(await client.callTool(tool, args, { signal }));
     } catch (error) {
@@ -43,6 +43,19 @@ const worker = {
 };
 
 export default worker;
+
+/** The client; undefined where what the operator has set cannot be used, which is no fault of the caller. */
+async function open(env: Env, signal: AbortSignal): Promise<Client | undefined> {
+  const headers = env.MCP_TOKEN ? { Authorization: `Bearer ${env.MCP_TOKEN}` } : {};
+  try {
+    return await connect(env.MCP_URL, { headers, signal });
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    // For the operator alone: it may name hosts that nobody else is to know.
+    console.error(error.message);
+    return undefined;
+  }
+}
 
 async function readArguments(request: Request): Promise<JsonObject> {
   if (request.method !== "POST") throw new TypeError("Use POST to call a tool");

@@ -46,6 +46,17 @@ describe("the Worker that calls remote tools", { concurrency: false }, () => {
     assertEquals((await answer(worker.fetch(call("/tools/%zz", "{}"), down)))[0], 400);
   });
 
+  test("settings that cannot be used are no fault of the caller, who is not told them", async (context) => {
+    const { error } = console;
+    const told: unknown[] = [];
+    console.error = (text: unknown) => void told.push(text);
+    context.after(() => console.error = error);
+    const wrong = { ...env, MCP_URL: "internal.example/mcp" };
+    const [status, body] = await answer(worker.fetch(new Request("http://worker.test/tools", { headers }), wrong));
+    assertEquals([status, body.includes("internal")], [500, false], body);
+    assertStringIncludes(String(told[0]), "internal.example/mcp");
+  });
+
   test("answers nobody without the token, also when none is set", async () => {
     const request = (): Request => new Request("http://worker.test/tools");
     assertEquals((await answer(worker.fetch(request(), env)))[0], 403);
