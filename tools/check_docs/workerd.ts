@@ -3,6 +3,7 @@ import { build } from "esbuild";
 import { Miniflare, Response as FlareResponse } from "miniflare";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { KvNamespace } from "../../src/entry/workers.ts";
 import { root } from "../programs.ts";
 import type { Program } from "./seam.ts";
 import type { Host } from "./world.ts";
@@ -11,6 +12,8 @@ import type { Host } from "./world.ts";
 export interface Worker extends AsyncDisposable {
   /** Asks it, as from outside. */
   ask(request: Request): Promise<Response>;
+  /** Puts a text into its KV. */
+  keep(name: string, text: string): Promise<void>;
 }
 
 /** What the operator of every Worker here has set. */
@@ -55,6 +58,10 @@ export async function startWorker(program: Program, hosts: Readonly<Record<strin
       const body = method === "GET" ? null : await request.text();
       const reply = await flare.dispatchFetch(url, { method, headers: [...headers], body });
       return new Response(await reply.text(), { status: reply.status, headers: [...reply.headers] });
+    },
+    async keep(name, text) {
+      const kept = (await flare.getKVNamespace("VERDICTS")) as unknown as KvNamespace;
+      await kept.put(name, text);
     },
     [Symbol.asyncDispose]: () => flare.dispose(),
   };
