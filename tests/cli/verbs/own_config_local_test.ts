@@ -81,6 +81,33 @@ describe("causeway servers add", () => {
     });
   });
 
+  test("what is relative to this folder means the same in another one; what is copied from a folder's config, too", async () => {
+    const config = JSON.stringify({
+      servers: {
+        inside: { command: "sh", args: ["${workspaceFolder}/start.sh"] },
+        beside: { command: "sh", args: ["start.sh"], cwd: "." },
+        plain: { command: "sh", args: ["start.sh"] },
+        elsewhere: { command: "npx", args: ["-y", "server"] },
+      },
+    });
+    const start = `exec ${peer("modern")}\n`;
+    await inPlace({ "app/start.sh": start, "app/.vscode/mcp.json": config }, async ({ root, own, run, json }) => {
+      assertEquals((await run("servers", "add", "mine", "sh ./start.sh")).err, "");
+      assertEquals((await run("servers", "import", "--all")).err, "");
+      const servers = json(own).mcpServers;
+      const app = join(root, "app");
+      assertEquals(servers.mine, { command: "sh", args: ["./start.sh"], cwd: app });
+      assertEquals(servers.inside, { command: "sh", args: [join(app, "start.sh")] });
+      assertEquals([servers.beside?.cwd, servers.plain?.cwd, servers.elsewhere?.cwd], [app, app, undefined]);
+      for (const name of ["mine", "inside", "beside", "plain"]) {
+        const { code, out, err } = await run("call", name, "echo", "text=hello", "--config", own);
+        assertEquals([code, out, err], [0, "hello\n", ""], name);
+      }
+      assertEquals((await run("servers", "add", "here", "sh ./start.sh", "--here")).err, "");
+      assertEquals(json(join(app, "causeway.json")).mcpServers.here, { command: "sh", args: ["./start.sh"] });
+    });
+  });
+
   test("one that does not answer is not saved, unless nobody is to ask", async () => {
     await inPlace({}, async ({ own, run, root, json }) => {
       assertFailure(await run("servers", "add", "bad", "causeway-no-such-program"), 4, /causeway-no-such-program/);

@@ -3,6 +3,9 @@
  *
  * @module
  */
+import { dirname } from "node:path";
+import process from "node:process";
+import { anchor } from "../../config/anchor.ts";
 import { openOwn, saveServer } from "../../config/own.ts";
 import type { CommandLine } from "../../command_line.ts";
 import type { JsonObject } from "../../../protocol/json_rpc.ts";
@@ -31,7 +34,7 @@ export async function addServer(line: CommandLine, signal: AbortSignal): Promise
   if (Object.hasOwn(config.servers, name) && line.options?.replace === undefined) {
     throw new UsageError(`"${name}" is in "${config.path}" already: take another name, or add --replace`);
   }
-  const entry = await entryOf(target, line);
+  const entry = anchor(await entryOf(target, line), process.cwd(), dirname(config.path));
   // Read as it will be, so that its variables are filled in and its fields are judged.
   const text = JSON.stringify({ mcpServers: { [name]: entry } });
   const read = readServer({ path: config.path, names: [name], text }, name);

@@ -3,15 +3,18 @@
  *
  * @module
  */
+import { dirname } from "node:path";
 import process from "node:process";
 import { discoverConfigs } from "../../../hub/config/mod.ts";
 import type { FoundServer } from "../../../hub/config/mod.ts";
 import { parseJsonc } from "../../../hub/config/jsonc.ts";
+import { workspaceOf } from "../../../hub/config/locations.ts";
 import { didYouMean } from "../../../hub/config/nearest.ts";
 import { isObject } from "../../../protocol/json_rpc.ts";
 import type { JsonObject, JsonValue } from "../../../protocol/json_rpc.ts";
 import { readConfigFile } from "../../../runtime/config_file.ts";
 import type { CommandLine } from "../../command_line.ts";
+import { anchor } from "../../config/anchor.ts";
 import { openOwn, readOwn, saveServer } from "../../config/own.ts";
 import { exitCodes, UsageError } from "../../failure.ts";
 import { platformHere, userHome } from "../../target/place.ts";
@@ -54,7 +57,7 @@ export async function importServers(line: CommandLine): Promise<number> {
       );
       continue;
     }
-    await saveServer(config, name, entry);
+    await saveServer(config, name, anchored(entry, origin, own.path));
     done.push({ name, from: origin.path });
   }
   const lines = done.map(({ name, from }) => `Imported ${oneLine(name)} from ${oneLine(from)}\n`);
@@ -83,6 +86,12 @@ async function rawEntry({ name, origin }: FoundServer): Promise<JsonObject | und
     : [["mcpServers"], ["servers"], ["mcp", "servers"], ["context_servers"]].map((path) => at(root, path));
   const entry = holders.map((holder) => at(holder, [name])).find((found) => found !== undefined);
   return isObject(entry) ? entry : undefined;
+}
+
+/** What a folder's config says is meant from that folder. */
+function anchored(entry: JsonObject, { path, scope }: FoundServer["origin"], own: string): JsonObject {
+  if (scope !== "workspace") return entry;
+  return anchor(entry, path.endsWith(".claude.json") ? process.cwd() : workspaceOf(path), dirname(own));
 }
 
 function at(value: JsonValue | undefined, path: readonly string[]): JsonValue | undefined {

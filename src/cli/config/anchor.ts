@@ -1,0 +1,46 @@
+/**
+ * Servers that are written into a config of another folder, and mean there what they meant here.
+ *
+ * @module
+ */
+import { existsSync } from "node:fs";
+import { basename, isAbsolute, resolve } from "node:path";
+import { isObject } from "../../protocol/json_rpc.ts";
+import type { JsonObject, JsonValue } from "../../protocol/json_rpc.ts";
+
+/**
+ * The entry with what is relative to a folder bound to it: `${workspaceFolder}`, a relative `cwd`, and the paths in its
+ * words, for which it gets that folder as `cwd`.
+ *
+ * @param from The folder that it was written for.
+ * @param to The folder of the config that it goes into.
+ */
+export function anchor(entry: JsonObject, from: string, to: string): JsonObject {
+  if (resolve(from) === resolve(to)) return entry;
+  const bound = Object.fromEntries(Object.entries(entry).map(([key, value]) => [key, fill(value, from)]));
+  const { command, args, cwd } = bound;
+  if (typeof command !== "string") return bound;
+  // Programs are looked for on the PATH, unless they have a slash.
+  const words = [...(/[\\/]/.test(command) ? [command] : []), ...(Array.isArray(args) ? args : [])];
+  const folder = typeof cwd !== "string"
+    ? words.some((word) => isPathIn(word, from)) && from
+    : !isAbsolute(cwd) && !cwd.startsWith("${") && resolve(from, cwd);
+  return folder ? { ...bound, cwd: folder } : bound;
+}
+
+function fill(value: JsonValue | undefined, folder: string): JsonValue | undefined {
+  if (typeof value === "string") {
+    return value.replaceAll("${workspaceFolder}", () => folder)
+      .replaceAll("${workspaceFolderBasename}", () => basename(folder));
+  }
+  if (Array.isArray(value)) return value.map((item) => fill(item, folder) ?? null);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, fill(inner, folder)]));
+}
+
+/** Whether a word, or what stands behind its `=`, names something in the folder. */
+function isPathIn(word: unknown, folder: string): boolean {
+  if (typeof word !== "string" || word.includes("${")) return false;
+  const path = word.startsWith("-") ? word.slice(word.indexOf("=") + 1) : word;
+  return path !== "" && !path.startsWith("-") && !isAbsolute(path) && existsSync(resolve(folder, path));
+}
