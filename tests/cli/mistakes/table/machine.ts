@@ -169,4 +169,16 @@ export const machine: readonly Mistake[] = [
     says:
       '"…": "limits.messageBytes" is 16777216, … was seen: the command takes no more, and the tool may have run; ask for less',
   },
+  {
+    number: 196,
+    title: "a config of VS Code that asks for a key",
+    typed: "causeway tools docs --config mcp.json",
+    code: 2,
+    says:
+      'mcp.json: servers.docs.env.KEY: the input "key" cannot be asked for here: give it a "default", or write "${env:NAME}" in its place',
+    files: {
+      "mcp.json":
+        '{ "inputs": [{ "id": "key", "type": "promptString" }], "servers": { "docs": { "command": "docs", "env": { "KEY": "${input:key}" } } } }',
+    },
+  },
 ];
