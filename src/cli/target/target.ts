@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { resolve } from "node:path";
 import type { ReadServer } from "../../hub/config/types.ts";
 import type { StdioCommand } from "../../transport/stdio.ts";
 import { UsageError } from "../failure.ts";
@@ -17,8 +18,8 @@ import { readUrl } from "../../egress/url.ts";
 export interface Destination {
   readonly target: string | StdioCommand;
   readonly headers: Readonly<Record<string, string>>;
-  /** What a config says of it, and how it is named on the command line: where it was a name. */
-  readonly entry?: { readonly server: ReadServer; readonly words: string } | undefined;
+  /** What a config says of it, how it is named on the command line, and the config's path: where it was a name. */
+  readonly entry?: { readonly server: ReadServer; readonly words: string; readonly path?: string } | undefined;
   /** What to add when the program cannot be started: it may have been meant as a name. */
   readonly hint: string;
 }
@@ -59,7 +60,7 @@ export async function resolveTarget(
       if (!hints.includes(warning)) await writeError(`causeway: warning: ${oneLine(warning)}\n`);
     }
     const words = [text, ...(options.config === undefined ? [] : ["--config", options.config])].join(" ");
-    const known = { entry: { server: entry.server, words } };
+    const known = { entry: { server: entry.server, words, path: resolve(config.path) } };
     if (typeof target !== "string") return { ...withoutHeaders(target, headers), hint: hints.join("; "), ...known };
     return { target: checkUrl(target), headers: { ...entry.headers, ...headers }, hint: "", ...known };
   }

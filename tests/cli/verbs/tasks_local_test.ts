@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
@@ -59,6 +59,26 @@ describe("causeway tasks", () => {
       assertEquals([plain.code, plain.out], [0, "at once\n"]);
       assertMatch(plain.err, /did not make a task of it: this is its result/);
     });
+  });
+
+  test("one of a server with a name is found from other folders, too; one that is gone can be taken from the list", async () => {
+    const folder = realpathSync(mkdtempSync(join(tmpdir(), "causeway-tasks-")));
+    try {
+      let { fetch } = createModernServer();
+      await using host = await serveHttp((request) => fetch(request), { port: 0 });
+      writeFileSync(join(folder, "mcp.json"), JSON.stringify({ mcpServers: { jobs: { url: `${host.url}/mcp` } } }));
+      const env = { CAUSEWAY_HOME: join(folder, "home") };
+      const run = (words: string[], cwd = folder) => causeway(["tasks", ...words], { cwd, env });
+      const id = (await run(["detach", "jobs", "job", "polls=2", "text=done"])).out.trim();
+      const waited = await run(["wait", id], tmpdir());
+      assertEquals([waited.code, waited.out], [0, "done\n"], waited.err);
+      const lost = (await run(["detach", "jobs", "job", "polls=1000"])).out.trim();
+      ({ fetch } = createModernServer());
+      assertFailure(await run(["cancel", lost], tmpdir()), 2, /refused tasks\/(get|cancel) \(-32602\)/);
+      assertEquals(JSON.parse((await run(["list", "--json"])).out), { tasks: [] });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   test("where nothing can be kept, ids and results are told all the same", async () => {

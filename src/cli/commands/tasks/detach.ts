@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { resolve } from "node:path";
 import { taskSupport } from "../../../client/mod.ts";
 import type { AuthWorld } from "../../auth/oauth.ts";
 import { checkArguments } from "../../arguments/check.ts";
@@ -12,7 +11,8 @@ import { buildArguments } from "../../arguments/values.ts";
 import type { CommandLine } from "../../command_line.ts";
 import { withDeadline } from "../../deadline.ts";
 import { exitCodes } from "../../failure.ts";
-import { withClient } from "../../session/session.ts";
+import { withDestination } from "../../session/session.ts";
+import { resolveTarget } from "../../target/target.ts";
 import { writeError, writeOut } from "../../terminal.ts";
 import { oneLine, plainJson } from "../../text/plain.ts";
 import { findTool, readCall, tellResult } from "../talk/call.ts";
@@ -27,7 +27,8 @@ async function detach(line: CommandLine, signal: AbortSignal, world: AuthWorld):
   const { target, name, words, args: inside } = await readCall(line);
   const given = await readPieces(words, line.args, signal);
   const pieces = inside === undefined ? given : [{ object: inside }, ...given];
-  return await withClient(target, line, {
+  const destination = await resolveTarget(target, line);
+  return await withDestination(destination, line, {
     signal,
     world,
     options: { tasks: taskSupport },
@@ -41,7 +42,8 @@ async function detach(line: CommandLine, signal: AbortSignal, world: AuthWorld):
         await writeError(`causeway: "${oneLine(client.label)}" did not make a task of it: this is its result\n`);
         return await tellResult(await handle.result({ signal }), `the tool "${name}"`, line);
       }
-      const config = line.config === undefined ? undefined : resolve(line.config);
+      // A name means nothing in another folder, without the file that it is in.
+      const config = destination.entry?.path;
       // It runs: whoever started it has to know its id, whatever becomes of the list.
       await writeOut(line.json ? plainJson(handle.task) + "\n" : `${oneLine(taskId)}\n`);
       const known = { taskId, target, config, tool: name, startedAt: new Date().toISOString() };

@@ -5,6 +5,7 @@
  */
 import { taskSupport } from "../../../client/mod.ts";
 import type { Client } from "../../../client/mod.ts";
+import { InvalidParamsError } from "../../../protocol/errors.ts";
 import type { Task } from "../../../protocol/mod.ts";
 import type { AuthWorld } from "../../auth/oauth.ts";
 import type { CommandLine } from "../../command_line.ts";
@@ -58,7 +59,11 @@ export function waitForTask(line: CommandLine, signal: AbortSignal, world: AuthW
 /** Asks the server to stop one, and answers the exit code. */
 export function cancelTask(line: CommandLine, signal: AbortSignal, world: AuthWorld): Promise<number> {
   return withTask(line, { signal, world }, async (client, taskId, signal) => {
-    await client.cancelTask(taskId, { signal });
+    await client.cancelTask(taskId, { signal }).catch(async (error: unknown) => {
+      // What the server does not know any more would stay in the list for good.
+      if (error instanceof InvalidParamsError) await forget(world, taskId);
+      throw error;
+    });
     await writeOut(line.json ? plainJson({ taskId, cancelled: true }) + "\n" : "Asked to stop the task\n");
     await forget(world, taskId);
     return exitCodes.ok;
