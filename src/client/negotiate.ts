@@ -98,7 +98,7 @@ export function isLegacyAnswer(error: unknown): boolean {
       (!commonRevision(modernRevisions, supported) && !!commonRevision(legacyRevisions, supported));
   }
   if (error instanceof RpcError || error instanceof HttpStatusError) {
-    return /^4(?!08|29)/.test(String(error.status ?? 400));
+    return /^4(?!08|29)/.test((error.status ?? "400") as string);
   }
   return error instanceof ProtocolViolationError && error.delivery === "answered";
 }

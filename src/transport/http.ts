@@ -99,8 +99,15 @@ export class HttpTransport implements Transport {
     void reply.run(asks, text, method);
     return (reason) => {
       if (!reply.cancel() || !legacy || !asks || method === "initialize") return;
-      const params = { requestId: id, reason: reasonText(reason) };
-      this.send({ jsonrpc: "2.0", method: "notifications/cancelled", params }, undefined, options);
+      this.send(
+        {
+          jsonrpc: "2.0",
+          method: "notifications/cancelled",
+          params: { requestId: id, reason: reasonText(reason) },
+        },
+        undefined,
+        options,
+      );
     };
   }
 
@@ -121,11 +128,9 @@ export class HttpTransport implements Transport {
   async close(reason?: McpError): Promise<void> {
     const context = this.#context;
     if (!context.closed) {
-      for (const reply of context.replies) reply.end(reason ?? new ConnectionClosedError("The client is closed"));
-      // The session ends with us, whether the server hears of it or not.
-      context.closed = context.sessionId
-        ? new HttpReply(context, undefined, this.legacy).run(false)
-        : Promise.resolve();
+      for (const reply of [...context.replies]) reply.end(reason ?? new ConnectionClosedError("The client is closed"));
+      // The session ends with us, whether the server hears of it or not; whoever heard of an end may have closed it meanwhile.
+      context.closed ??= context.sessionId ? new HttpReply(context, undefined, this.legacy).run(false) : true;
     }
     await context.closed;
     context.sessionId = undefined;

@@ -45,8 +45,8 @@ export interface HttpContext {
   /** Legacy 2025-03-26: arrays of messages are taken apart. */
   batches?: boolean;
   sessionId: string | undefined;
-  /** Once it is closed: resolves when the server has heard of it. */
-  closed?: Promise<void>;
+  /** Once it is closed: resolves when the server has heard of it, where it has to. */
+  closed?: Promise<void> | true;
 }
 
 /** One request and its reply. It ends its exchange exactly once with all it knows. */
@@ -150,7 +150,7 @@ export class HttpReply {
     if (legacy && sessionId) headers["Mcp-Session-Id"] = this.#session = sessionId;
     if (this.#eventId) headers["Last-Event-ID"] = this.#eventId;
     const { signal } = this.#controller as AbortController;
-    return egressFetch(fetch, address, { body: body as BodyInit, headers, method, signal }, redact);
+    return egressFetch(fetch, address, { body: body as BodyInit, method, headers, signal }, redact);
   }
 
   /** Reads events to their end; what its parser knows then tells how to go on. */

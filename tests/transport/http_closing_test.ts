@@ -14,6 +14,7 @@ function createWorld() {
     seen.push([method, sent, session].filter(Boolean).join(" "));
     if (method === "DELETE") {
       await ended;
+      if (signal?.aborted) seen.push("called off");
       return new Response(null, { status: 204 });
     }
     if (sent !== "initialize") return new Response("no", { status: 400 });
@@ -48,6 +49,23 @@ describe("closing over HTTP", () => {
       assertEquals(seen.slice(-2), ["POST initialize", "DELETE s1"]);
     });
   }
+
+  test("from within the end of an exchange, the session is ended once", async () => {
+    const clock = new VirtualClock();
+    const { seen, fetch, endSession } = createWorld();
+    const transport = new HttpTransport("http://localhost/mcp", { fetch, clock, sessionId: "s1" });
+    const closing: Promise<void>[] = [];
+    const end = (): void => void closing.push(transport.close());
+    for (const id of [1, 2]) transport.send({ jsonrpc: "2.0", id, method: "initialize" }, { message() {}, end });
+    let over = false;
+    const closed = transport.close().then(() => over = true);
+    await clock.settle();
+    assertEquals(over, false);
+    endSession();
+    await clock.until(closed);
+    await clock.until(Promise.all(closing));
+    assertEquals([closing.length, seen], [2, ["POST initialize", "POST initialize", "DELETE s1"]]);
+  });
 
   test("whoever closes it too waits for the same end", async () => {
     const clock = new VirtualClock();

@@ -50,7 +50,7 @@ export async function openInstead(parts: SessionParts, first: unknown, undo: () 
 export function isWrongBinding(error: unknown): error is McpError {
   const modern = error instanceof HeaderMismatchError || error instanceof MissingCapabilityError ||
     error instanceof UnsupportedVersionError;
-  return error instanceof McpError && !modern && /^40[045]$/.test(String((error as { status?: number }).status));
+  return error instanceof McpError && !modern && /^40[045]$/.test((error as { status?: string }).status!);
 }
 
 /** True for what a server answers to the manners of the other era, before it has run anything. */
