@@ -7,7 +7,7 @@
 import type { Change, ListenFilter } from "../../protocol/types.ts";
 import { type ConnectionClosedError, ProtocolViolationError } from "../../protocol/errors.ts";
 import { Backoff } from "./backoff.ts";
-import { changeOf } from "./change.ts";
+import { changeOf, lists } from "./change.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { McpError } from "../../protocol/errors.ts";
 import type { LegacyListening, LegacyListenParts, ListenSink, StreamHost } from "./seam.ts";
@@ -19,12 +19,19 @@ interface Listener {
   watched: string[];
 }
 
+/** A resource, and who watches it. */
+interface Watch {
+  listeners: number;
+  /** What the server was asked last: the same for all who come meanwhile, and what is asked next waits for its answer. */
+  asked?: Promise<unknown>;
+}
+
 /** One stream for all who listen. It is opened when someone does, and re-opened calmly. */
 export class LegacyStream implements LegacyListening {
   readonly #parts: LegacyListenParts;
   readonly #session: StreamHost;
   readonly #listeners = new Set<Listener>();
-  readonly #watched = new Map<string, number>();
+  readonly #watched = new Map<string, Watch>();
   readonly #backoff: Backoff;
   #close: (() => void) | undefined;
   #stopped: boolean | undefined;
@@ -71,10 +78,7 @@ export class LegacyStream implements LegacyListening {
   /** After the session was opened anew: subscribes again and says that something may have been missed. */
   async reopened(): Promise<void> {
     for (const uri of this.#watched.keys()) {
-      await this.#ask("subscribe", uri).catch((error) => {
-        this.#watched.delete(uri);
-        this.lost(error, uri);
-      });
+      await this.#ask(1, uri).catch((error) => this.lost(error, uri));
     }
     this.#tellOpen();
   }
@@ -96,9 +100,9 @@ export class LegacyStream implements LegacyListening {
   }
 
   /** Opens the stream and tells whether there is one. A server that holds its head back is not waited for. */
-  #open(again?: boolean): Promise<boolean> {
+  #open(again?: boolean): Promise<boolean> | undefined {
     const headWait = 500;
-    if (this.#stopped) return Promise.resolve(false);
+    if (this.#stopped) return undefined;
     this.#backoff.stop();
     this.#close?.();
     const options = this.#session.dress();
@@ -150,16 +154,17 @@ export class LegacyStream implements LegacyListening {
   async #subscribe(listener: Listener): Promise<void> {
     const { filter, sink } = listener;
     try {
-      const { tools = false, prompts = false, resources = false } = filter;
       if (this.#opening && !await this.#opening) return sink.open({});
-      const watched = this.#session.info.capabilities.resources?.subscribe ? filter.resourceUris ?? [] : [];
-      for (const uri of watched) {
+      const resourceUris = this.#session.info.capabilities.resources?.subscribe && filter.resourceUris || [];
+      const honoured: ListenFilter = { resourceUris };
+      for (const list of lists) honoured[list] = !!filter[list];
+      for (const uri of resourceUris) {
         // Who has left meanwhile wants nothing watched any more.
         if (!this.#listeners.has(listener)) return;
         listener.watched.push(uri);
         await this.#watch(uri, 1);
       }
-      sink.open({ tools, prompts, resources, resourceUris: watched });
+      sink.open(honoured);
     } catch (error) {
       this.#drop(listener);
       sink.end(error as McpError);
@@ -171,35 +176,35 @@ export class LegacyStream implements LegacyListening {
     if (this.#listeners.delete(listener)) { for (const uri of listener.watched) void this.#watch(uri, -1); }
   }
 
-  #ask(verb: string, uri: string): Promise<JsonObject> {
-    return this.#session.request({ method: `resources/${verb}`, params: { uri }, options: {} });
+  #ask(step: 1 | -1, uri: string): Promise<JsonObject> {
+    const method = `resources/${step > 0 ? "" : "un"}subscribe`;
+    return this.#session.request({ method, params: { uri }, options: {} });
   }
 
   async #watch(uri: string, step: 1 | -1): Promise<void> {
-    const before = this.#watched.get(uri) ?? 0;
-    const count = before + step;
-    if (count > 0) this.#watched.set(uri, count);
-    else this.#watched.delete(uri);
-    if (this.#stopped || (before > 0) === (count > 0)) return;
-    const asked = this.#ask(count > 0 ? "subscribe" : "unsubscribe", uri);
+    const watch: Watch = this.#watched.get(uri) ?? { listeners: 0 };
+    this.#watched.set(uri, watch);
+    const ask = () => this.#ask(step, uri);
+    // The first who comes and the last who goes.
+    const turns = (watch.listeners += step) === (step > 0 ? 1 : 0);
+    if (turns && !this.#stopped) watch.asked = watch.asked?.then(ask, ask) ?? ask();
+    const asked = watch.asked;
     // Nobody waits for the end of a subscription: a failure of it means that the server has none.
-    await (count > 0 ? asked : asked.catch(() => {}));
+    await (step > 0 ? asked : asked?.catch(() => {}));
+    if (!watch.listeners && watch.asked === asked) this.#watched.delete(uri);
   }
 }
 
 function wants(filter: ListenFilter, change: Change): boolean | undefined {
-  switch (change.type) {
-    case "resource":
-      return filter.resourceUris?.some((uri) => change.uri.startsWith(uri));
-    case "task":
-      return filter.taskIds?.includes(change.task.taskId);
-    default:
-      return filter[change.type];
-  }
+  return change.type === "resource"
+    ? filter.resourceUris?.some((uri) => change.uri.startsWith(uri))
+    : change.type === "task"
+    ? filter.taskIds?.includes(change.task.taskId)
+    : filter[change.type];
 }
 
 /** The server offers no such stream: 405 as the specification says, and what others answer. */
 function isNoStream(reason: unknown): boolean {
   return reason instanceof ProtocolViolationError ||
-    /40[045]|501/.test(String((reason as { status?: number })?.status));
+    /40[045]|501/.test((reason as { status?: string })?.status!);
 }

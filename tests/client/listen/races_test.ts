@@ -3,12 +3,12 @@
  */
 import { describe, test } from "node:test";
 import { assertEquals, assertRejects } from "@std/assert";
-import { connect, ConnectionClosedError } from "../../../mod.ts";
+import { connect, ConnectionClosedError, McpError } from "../../../mod.ts";
 import { createLegacyServer } from "../../servers/legacy.ts";
 import { memoryFetch } from "../../servers/memory_fetch.ts";
 import { createModernServer } from "../../servers/modern.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
-import { createPipe, front, textOf, url } from "../support.ts";
+import { createPipe, errorReply, front, textOf, url } from "../support.ts";
 
 describe("watching a resource of a handshake server", () => {
   test("what could not be subscribed to is asked for again, and not taken for watched", async () => {
@@ -26,6 +26,46 @@ describe("watching a resource of a handshake server", () => {
     const next = stream.next();
     server.emit({ type: "resource", uri: "test://text" });
     assertEquals((await clock.until(next)).value, { type: "resource", uri: "test://text" });
+    await clock.until(client.close());
+  });
+
+  test("one that the server refuses is refused for all who wait for it", async () => {
+    const clock = new VirtualClock();
+    const server = front(
+      createLegacyServer({ clock }),
+      (seen) => seen.method === "resources/subscribe" ? errorReply(seen, -32602, { text: "not this one" }) : undefined,
+    );
+    const client = await clock.until(connect(url, { fetch: memoryFetch(server), clock }));
+    const streams = Array.from({ length: 3 }, () => client.subscribeResource("test://secret"));
+    await clock.settle();
+    for (const stream of streams) {
+      await assertRejects(() => clock.until(stream.acknowledged), McpError, "not this one");
+      await assertRejects(() => clock.until(stream.next()), McpError, "not this one");
+    }
+    await clock.until(client.close());
+  });
+
+  test("over HTTP, who watches it again is not overtaken by the end of the last who did", async () => {
+    const clock = new VirtualClock();
+    const server = createLegacyServer({ clock });
+    const slow = front(
+      server,
+      async ({ method }) => {
+        if (method === "resources/unsubscribe") await new Promise<void>((resolve) => clock.schedule(resolve, 50));
+        return undefined;
+      },
+    );
+    const client = await clock.until(connect(url, { fetch: memoryFetch(slow), clock }));
+    const before = client.subscribeResource("test://text");
+    await clock.until(before.acknowledged);
+    before.close();
+    const stream = client.subscribeResource("test://text");
+    await clock.until(stream.acknowledged);
+    await clock.advance(1_000);
+    assertEquals([...server.session()?.watched ?? []], ["test://text"]);
+    stream.close();
+    await clock.advance(1_000);
+    assertEquals([...server.session()?.watched ?? []], []);
     await clock.until(client.close());
   });
 
