@@ -75,7 +75,7 @@ export function redactPatterns(text: string): string {
       "$1" + mark,
     )
     .replace(
-      /((?:(?:access|refresh|id)_token|client_secret|client_assertion|code_verifier|password|[?&](?:code|state|token|key))[\\"']*\s*[:=]\s*[\\"']*)[^\s\\"'&,;#]+/gi,
+      /((?:(?:access|refresh|id|security)[-_]?token|client_?(?:secret|assertion)|code_?verifier|device_?code|password|-signature|[?&](?:code|state|token|key|sig))[\\"']*\s*[:=]\s*[\\"']*)[^\s\\"'&,;#]+/gi,
       "$1" + mark,
     )
     .replace(/\b(bearer|dpop|basic(?=\s+\S*[\d=]))\s+(?!\w+=["\w])[\w.~+/=-]+/gi, "$1 " + mark);

@@ -165,6 +165,14 @@ describe("redactPatterns", () => {
     ["?ACCESS_TOKEN=a&client_assertion=b", "?ACCESS_TOKEN=[redacted]&client_assertion=[redacted]"],
     ["https://x/?key=abc&token=def", "https://x/?key=[redacted]&token=[redacted]"],
     ['"password":"hunter2"', '"password":"[redacted]"'],
+    ['{"accessToken":"abc","idToken":"d"}', '{"accessToken":"[redacted]","idToken":"[redacted]"}'],
+    ["refreshToken: abc, clientSecret: 'def'", "refreshToken: [redacted], clientSecret: '[redacted]'"],
+    ["device_code=abc&deviceCode=def", "device_code=[redacted]&deviceCode=[redacted]"],
+    ["clientAssertion=a&codeVerifier=b", "clientAssertion=[redacted]&codeVerifier=[redacted]"],
+    ["https://x/?X-Amz-Date=1&X-Amz-Signature=abc&y=z", "https://x/?X-Amz-Date=1&X-Amz-Signature=[redacted]&y=z"],
+    ["https://x/?X-Amz-Security-Token=abc%2F", "https://x/?X-Amz-Security-Token=[redacted]"],
+    ["https://x/?X-Goog-Signature=abc", "https://x/?X-Goog-Signature=[redacted]"],
+    ["https://x/?se=1&sig=abc%3D", "https://x/?se=1&sig=[redacted]"],
   ];
   for (const [text, expected] of known) {
     test(`takes the credential out of ${JSON.stringify(text)}`, () => assertEquals(redactPatterns(text), expected));
@@ -182,6 +190,8 @@ describe("redactPatterns", () => {
       "state: connected",
       "token expired",
       "the password is wrong",
+      "The device code: it was not entered in time",
+      "signature: expected 64 digits",
     );
     for (const text of texts) assertEquals(redactPatterns(text), text);
   });
