@@ -25,7 +25,7 @@ export class Guards {
   /** The last host that was let through: most requests name the same. */
   #lastHost: string | undefined;
 
-  /** @throws {TypeError} When an allowed origin is none: `https://app.example.com` is one. */
+  /** @throws {TypeError} When an allowed origin is none (`https://app.example.com` is one), or an allowed host is a URL. */
   constructor({ allowedHosts, allowedOrigins }: Pick<HttpOptions, "allowedHosts" | "allowedOrigins">) {
     this.#isHost = hostRule(allowedHosts);
     this.#isOrigin = originRule(allowedOrigins);
@@ -93,7 +93,13 @@ function hostRule(allowed: HttpOptions["allowedHosts"]): Rule {
   if (allowed === undefined) return (host) => isThisMachine(withoutPort(host));
   const list = listed(allowed);
   if (list.includes("*")) return () => true;
-  const names = new Set(list.map((name) => name.toLowerCase()));
+  const names = new Set(list.map((name) => {
+    // It would never be the name of anything.
+    if (/[/\s@]/.test(name)) {
+      throw new TypeError(`Cannot use "allowedHosts" with "${name}": expected one like "mcp.example.com"`);
+    }
+    return name.toLowerCase();
+  }));
   return (host) => names.has(host.toLowerCase()) || names.has(withoutPort(host).toLowerCase());
 }
 

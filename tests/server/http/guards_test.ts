@@ -74,6 +74,9 @@ describe("what stands before every route", () => {
     assertEquals(response.status, 400);
     assertEquals((await world({ allowedHosts: [] }).handler(send("GET"))).status, 403);
     assertThrows(() => world({ allowedOrigins: ["app.example.com"] }), TypeError, '"app.example.com"');
+    for (const host of ["https://mcp.example.com", "mcp.example.com/mcp", "me@mcp.example.com", " a.example"]) {
+      assertThrows(() => world({ allowedHosts: [host] }), TypeError, `"allowedHosts" with "${host}"`);
+    }
   });
 
   test("a browser is told what a page may send and read (S-039)", async () => {
