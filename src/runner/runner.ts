@@ -98,7 +98,7 @@ export interface Runner extends AsyncDisposable {
  * policies, keys or records being down means 503 and nothing done.
  *
  * @throws {TypeError} When an option is missing or makes no sense.
- * @throws {RangeError} When a quota is no number from 0 on.
+ * @throws {RangeError} When a quota or a number of `pool` makes no sense.
  *
  * @example One tool for one key
  * ```ts

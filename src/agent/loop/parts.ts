@@ -57,6 +57,10 @@ export function readParts(options: AgentOptions): AgentParts {
   for (const name of ["timeout", "callTimeout", "questionTimeout", "maxOutputTokens"] as const) {
     if (options[name] !== undefined) amount(name, options[name]);
   }
+  const { temperature = 0 } = options;
+  if (!(typeof temperature === "number" && temperature >= 0 && temperature <= 2)) {
+    throw new RangeError(`Cannot make an agent: "temperature" is ${temperature}, expected a number from 0 to 2`);
+  }
   const validator = createSchemaValidator();
   const own = new OwnTools(hub, tools);
   const checks = new ToolChecks(validator);

@@ -6,6 +6,7 @@
 import { systemClock, systemRandom } from "../../ports.ts";
 import type { Clock, Random } from "../../ports.ts";
 import { deriveSealingKey, openText, sealText } from "../../protocol/web_crypto.ts";
+import { checkAmount } from "../amount.ts";
 import { checkSecret } from "./envelope.ts";
 import type { SessionKeeper } from "./sessions.ts";
 
@@ -29,7 +30,7 @@ const kind = "session";
  * that a token was used, so there are none. What `createSessions` promises and this cannot: a session that was ended is gone from its
  * browser, and not from who has copied its cookie before.
  *
- * @throws {RangeError} When the secret is shorter than 16 bytes.
+ * @throws {RangeError} When the secret is shorter than 16 bytes, or `lifetime` is no number of 1 or more.
  *
  * @example Begun in one isolate, known in the other
  * ```ts
@@ -44,6 +45,7 @@ const kind = "session";
 export function createSealedSessions(options: SealedSessionOptions): SessionKeeper {
   const { secret, lifetime = 3_600_000 } = options;
   const { clock = systemClock, random = systemRandom } = options;
+  checkAmount("lifetime", lifetime);
   const bytes = checkSecret(secret);
   let made: CryptoKey | undefined;
   // Callers at the same time make the same key: an isolate must not wait across requests.

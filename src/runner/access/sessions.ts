@@ -6,6 +6,7 @@
 import { randomHex, systemClock, systemRandom } from "../../ports.ts";
 import type { Clock, Random } from "../../ports.ts";
 import { sha256 } from "../../protocol/web_crypto.ts";
+import { checkAmount } from "../amount.ts";
 import type { Principal } from "./types.ts";
 
 /** Options of {@linkcode createSessions}. */
@@ -142,6 +143,8 @@ function superfluous(place: ReadonlyMap<string, Kept>): string | undefined {
 /**
  * Makes the sessions of a dashboard.
  *
+ * @throws {RangeError} When an option is no number of 1 or more.
+ *
  * @example A token is good once
  * ```ts
  * import { createSessions } from "@causeway/mcp/runner";
@@ -155,5 +158,6 @@ function superfluous(place: ReadonlyMap<string, Kept>): string | undefined {
 export function createSessions(options: BrowserSessionOptions = {}): BrowserSessions {
   const { lifetime = 43_200_000, tokenLifetime = 600_000, most = 1_000 } = options;
   const { clock = systemClock, random = systemRandom } = options;
+  for (const [name, value] of Object.entries({ lifetime, tokenLifetime, most })) checkAmount(name, value);
   return new BrowserSessions({ lifetime, tokenLifetime, most, clock, random });
 }

@@ -10,6 +10,7 @@ import type { QualifiedName, ServerConfig } from "../../hub/seam.ts";
 import type { Clock, Logger } from "../../ports.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { CallToolResult } from "../../protocol/types.ts";
+import { checkAmount } from "../amount.ts";
 import { ask, closing, Refusal } from "../rest/problem.ts";
 
 /** What the runner needs of a hub: `openHub` gives it. */
@@ -66,7 +67,11 @@ export class HubPool {
   #stop: (() => void) | undefined;
   #isClosed = false;
 
+  /** @throws {RangeError} When `most` or `idle` is no number. */
   constructor(options: HubPoolOptions) {
+    const { most = 1, idle = 0 } = options;
+    checkAmount("pool.most", most);
+    checkAmount("pool.idle", idle, 0);
     this.#options = options;
   }
 

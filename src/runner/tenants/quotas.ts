@@ -5,6 +5,7 @@
  */
 import type { Clock } from "../../ports.ts";
 import { fillIn } from "../../protocol/limits.ts";
+import { checkAmount } from "../amount.ts";
 import { tooMuch } from "../rest/problem.ts";
 
 /** What a tenant may use. */
@@ -78,7 +79,7 @@ export class Quotas {
     const read = (given: Partial<TenantQuotas> | undefined): TenantQuotas => {
       const quotas = fillIn(defaultQuotas, given);
       for (const [name, value] of Object.entries(quotas)) {
-        if (!(value >= 0)) throw new RangeError(`Cannot use the quota "${name}": it is ${value}, expected 0 or more`);
+        checkAmount(name, value, 0);
       }
       return quotas;
     };

@@ -308,6 +308,10 @@ describe("bounds of a run", () => {
     const wrong: [object, string][] = [
       [{}, '"model" has no "stream"'],
       [{ model, steps: 0 }, '"steps" is 0'],
+      [{ model, temperature: 3 }, '"temperature" is 3'],
+      [{ model, temperature: "1" as never }, '"temperature" is 1'],
+      [{ model, sampling: { policy: "allow", most: "3" as never } }, '"sampling.most" is "3"'],
+      [{ model, sampling: { policy: "allow", maxTokens: 0 } }, '"sampling.maxTokens" is 0'],
       [{ model, tokens: NaN }, '"tokens" is NaN'],
       [{ model, maxParallel: -1 }, '"maxParallel" is -1'],
       [{ model, approve: "yes" }, '"approve" is "yes"'],

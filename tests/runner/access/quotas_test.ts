@@ -229,6 +229,9 @@ describe("quotas", () => {
     const access = { keys: { find: () => undefined }, policy: { open: () => () => "allow" as const } };
     const hubs = () => Promise.reject(new Error("nobody asked"));
     assertThrows(() => createRunner({ hubs, access, quotas: { runs: -1 } }), RangeError, '"runs"');
+    assertThrows(() => createRunner({ hubs, access, quotas: { runs: "5" as never } }), RangeError, '"runs": it is "5"');
+    assertThrows(() => createRunner({ hubs, access, pool: { most: 0 } }), RangeError, '"pool.most": it is 0');
+    assertThrows(() => createRunner({ hubs, access, pool: { idle: "1" as never } }), RangeError, '"pool.idle"');
     assertThrows(() => createRunner({ access }), TypeError, 'expected "hub" or "hubs"');
     assertThrows(() => createRunner({ hubs, access: { policy: access.policy } }), TypeError, "nobody could come in");
   });

@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { describe, it } from "node:test";
-import { createSealedSessions } from "../../../src/runner/mod.ts";
+import { createSealedSessions, createSessions } from "../../../src/runner/mod.ts";
 import type { Principal } from "../../../src/runner/mod.ts";
 import { deriveSealingKey, sealText } from "../../../src/protocol/web_crypto.ts";
 import { createWorld, problemOf } from "../support/world.ts";
@@ -80,4 +80,15 @@ describe("sessions that are sealed", () => {
     assertEquals(["ada-of", "acme-of", "of-the-tests"].filter((word) => told.includes(word)), []);
     assertThrows(() => createSealedSessions({ secret: "short" }), RangeError, "5 bytes");
   });
+
+  // As it comes from a variable of the environment: it would be appended to the time, and nobody would ever be signed out.
+  for (const lifetime of ["3600000", 0, NaN] as never[]) {
+    it(`a lifetime of ${JSON.stringify(lifetime)} is refused`, () => {
+      const secret = "sixteen bytes or more";
+      assertThrows(() => createSealedSessions({ secret, lifetime }), RangeError, '"lifetime"');
+      assertThrows(() => createSessions({ lifetime }), RangeError, '"lifetime"');
+      assertThrows(() => createSessions({ tokenLifetime: lifetime }), RangeError, '"tokenLifetime"');
+      assertThrows(() => createSessions({ most: lifetime }), RangeError, '"most"');
+    });
+  }
 });

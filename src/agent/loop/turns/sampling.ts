@@ -107,6 +107,10 @@ export function readSampling(given: SamplingPolicy["policy"] | SamplingPolicy = 
   if (policy !== "ask" && policy !== "allow" && policy !== "deny") {
     throw new TypeError(`"sampling" is ${JSON.stringify(policy)}, expected "ask", "allow" or "deny"`);
   }
+  for (const [name, value] of Object.entries({ maxTokens, most })) {
+    if (typeof value === "number" && value >= 1) continue;
+    throw new RangeError(`"sampling.${name}" is ${JSON.stringify(value)}, expected a number, 1 or more`);
+  }
   const fits = servers && createMatcher(servers);
   return { policy, maxTokens, most, allows: (server) => policy !== "deny" && (fits?.([server]) ?? true) };
 }
