@@ -41,6 +41,9 @@ describe("the operator's config", () => {
 
   it("names what is wrong, and no value", () => {
     const server = (more: object) => ({ servers: { one: { url: "https://one.example/mcp", ...more } } });
+    const schedule = { name: "daily", cron: "0 0 * * *", tenant: "t", principal: "p", agent: "g", input: "i" };
+    const others = [schedule, { ...schedule, tenant: "u" }, { ...schedule, principal: "q" }];
+    assertEquals(read({ schedules: others }).schedules.length, 3);
     const wrong: [unknown, string][] = [
       ["{", "no JSON"],
       ["[]", "The config is no object"],
@@ -63,6 +66,7 @@ describe("the operator's config", () => {
       [server({ oauth: { clientId: 1 } }), '"servers.one.oauth.clientId"'],
       [server({ oauth: { clientId: "a", secret: "b" } }), '"servers.one.oauth.secret"'],
       [{ schedules: [{ name: "a" }] }, '"schedules[0].cron"'],
+      [{ schedules: [schedule, { ...schedule, agent: "other" }] }, '"schedules[1].name"'],
       [
         { schedules: [{ name: "a b", cron: "c", tenant: "t", principal: "p", agent: "g", input: "i" }] },
         "schedules[0].name",

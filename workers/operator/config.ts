@@ -88,7 +88,7 @@ export function readOperatorConfig(text: string, variables: Variables): Operator
     keys: createKeyList(keys as (ApiKeyRecord & { hash: string })[]),
     // It looks at each rule.
     policy: createPolicy(rules as AccessRule[]),
-    schedules: schedules.map(readSchedule),
+    schedules: readSchedules(schedules),
     quotas: (tenant) => ({ ...shared.quotas, ...tenants.get(tenant)?.quotas }),
     tenant(name) {
       const own = tenants.get(name);
@@ -134,6 +134,15 @@ function readPart(given: Record<string, unknown>, at: string, variables: Variabl
     return [name, readServer(server, `${at}servers.${name}`, variables)];
   });
   return { servers: Object.fromEntries(servers), agents, quotas };
+}
+
+/** The key of a start has the name in it: two of one name would be the same start. */
+function readSchedules(given: readonly unknown[]): readonly Schedule[] {
+  const schedules = given.map(readSchedule);
+  const names = schedules.map(({ name, tenant, principal }) => JSON.stringify([name, tenant, principal]));
+  const again = names.findIndex((name, at) => names.indexOf(name) < at);
+  if (again >= 0) throw wrong(`schedules[${again}].name`, "another one than those before it");
+  return schedules;
 }
 
 function readSchedule(given: unknown, at: number): Schedule {
