@@ -159,7 +159,12 @@ export function createRunner(options: RunnerOptions): Runner {
       if (!forward) return agentsOf(tenant, parts);
       throw new TypeError("Cannot give agents here: this runner forwards calls, and has no hub of a tenant");
     },
-    forget: (tenant) => forgetTenant(parts, tenant),
+    forget: (tenant) =>
+      parts.quotas.inTurn(
+        tenant,
+        "servers",
+        () => parts.quotas.inTurn(tenant, "runs", () => forgetTenant(parts, tenant)),
+      ),
     lend: (tenant, wanted, milliseconds) => parts.quotas.lend(tenant, wanted, milliseconds),
     takeBack: (tenant, left) => parts.quotas.takeBack(tenant, left),
     close,
@@ -200,7 +205,7 @@ function createParts(options: RunnerOptions): RunnerParts {
   };
   const runsOf = (tenant: string): ModelRuns => ({
     open: async () => await ask("What keeps runs", () => runs!(tenant), logger),
-    start: (kept, run) => parts.quotas.inTurn(tenant, () => beginRun(parts, { tenant, runs: kept }, run)),
+    start: (kept, run) => parts.quotas.inTurn(tenant, "runs", () => beginRun(parts, { tenant, runs: kept }, run)),
   });
   return parts;
 }

@@ -33,6 +33,20 @@ function createSite(): { fetch: Fetch; seen: Request[] } {
 }
 
 describe("servers of a tenant", () => {
+  it("that are slow to answer hold up no start of a run", async () => {
+    const { fetch } = createSite();
+    const { promise: held, resolve: go } = Promise.withResolvers<void>();
+    const egress: { fetch: Fetch } = { fetch: async (...request) => (await held, await fetch(...request)) };
+    await using world = await createWorld({ egress, principals });
+    const adding = world.ask("/api/servers", { body: { name: "web", url } });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const starting = world.ask("/api/runs", { body: { agent: "helper", input: "hi" } });
+    const first = await Promise.race([starting, new Promise<void>((resolve) => setTimeout(resolve, 500))]);
+    go();
+    assertEquals((await adding).status, 201);
+    assertEquals(first?.status, 202);
+  });
+
   it("are added, used, kept, and removed", async () => {
     const { fetch, seen } = createSite();
     const stores = { servers: createMemoryStore() };

@@ -116,7 +116,7 @@ async function start(call: Call): Promise<Response> {
     throw wrongField("Idempotency-Key", "expected 1 to 255 visible ASCII characters");
   }
   const { tenant, principal } = call;
-  const record = await quotas.inTurn(tenant, async () => {
+  const record = await quotas.inTurn(tenant, "runs", async () => {
     const id = key === null ? undefined : await starts.idOf({ tenant, principal, key, body });
     const known = id === undefined ? undefined : await ask("What keeps runs", () => runs.get(id), logger);
     if (known) return known;

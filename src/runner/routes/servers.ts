@@ -116,7 +116,7 @@ async function add(call: Call): Promise<Response> {
     addedAt: clock.now(),
   };
   const { lease: { hub } } = await call.hub();
-  const status = await quotas.inTurn(call.tenant, async () => {
+  const status = await quotas.inTurn(call.tenant, "servers", async () => {
     const known = await servers.list.read(call.tenant);
     const most = quotas.of(call.tenant).servers;
     if (known.length >= most) throw tooMuch("too_many_servers", `This tenant may add ${most} servers`, 60);

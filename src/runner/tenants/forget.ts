@@ -11,7 +11,8 @@ import { activeStates } from "./run_starts.ts";
 const batch = 100;
 
 /**
- * Cancels the runs of a tenant, withdraws the tokens of its servers, forgets those and all records, and closes its hub.
+ * Cancels the runs of a tenant, withdraws the tokens of its servers, forgets those and all records, and closes its hub. To be called in
+ * the tenant's turns (`Quotas.inTurn`), so that nothing is begun meanwhile.
  *
  * @throws {Refusal} 503 when a store is down: then it is to be called again.
  */

@@ -53,6 +53,9 @@ const mostRemembered = 10_000;
 /** How long what was read of the quotas is good, in milliseconds. */
 const freshFor = 1_000;
 
+/** What is counted before something is added. */
+export type Counted = "runs" | "servers";
+
 interface Use {
   quotas: TenantQuotas;
   /** When they were read. */
@@ -63,8 +66,8 @@ interface Use {
   /** Places that others have, until a time. */
   lent: readonly { readonly until: number; readonly places: number }[];
   at: number;
-  /** The last change of its runs and servers: they come one after the other. */
-  turn: Promise<unknown>;
+  /** The last change of its runs, and of its servers: each comes after the one before it. */
+  readonly turns: Record<Counted, Promise<unknown>>;
 }
 
 /** What tenants have used. */
@@ -154,11 +157,14 @@ export class Quotas {
     use.bytes += bytes;
   }
 
-  /** Does one thing after the other for a tenant, so that what was counted still holds when something is added. */
-  inTurn<Value>(tenant: string, work: () => Promise<Value>): Promise<Value> {
-    const use = this.#use(tenant);
-    const done = use.turn.then(work, work);
-    use.turn = done.catch(() => {});
+  /**
+   * Does one thing after the other for a tenant, so that what was counted still holds when something is added. A server that is slow to
+   * answer holds up no run.
+   */
+  inTurn<Value>(tenant: string, counted: Counted, work: () => Promise<Value>): Promise<Value> {
+    const { turns } = this.#use(tenant);
+    const done = turns[counted].then(work, work);
+    turns[counted] = done.catch(() => {});
     return done;
   }
 
@@ -179,7 +185,8 @@ export class Quotas {
       if (this.#used.size >= mostRemembered) this.#forget();
       const quotas = this.#of(tenant);
       const { requestsPerMinute: requests, bytesPerMinute: bytes } = quotas;
-      use = { quotas, readAt: now, requests, bytes, underWay: 0, lent: [], at: now, turn: Promise.resolve() };
+      const turns = { runs: Promise.resolve(), servers: Promise.resolve() };
+      use = { quotas, readAt: now, requests, bytes, underWay: 0, lent: [], at: now, turns };
       this.#used.set(tenant, use);
     }
     const minutes = (now - use.at) / 60_000;

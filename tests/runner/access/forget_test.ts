@@ -62,4 +62,23 @@ describe("a tenant that ends", () => {
     world.runs("acme").broken = new Error("the disk is on fire");
     await assertRejects(() => world.runner.forget("acme"), Error, "What keeps runs cannot be reached");
   });
+
+  it("has no run that was being started meanwhile", async () => {
+    await using world = await createWorld({ principals });
+    const runs = world.runs("acme");
+    const { promise: held, resolve: go } = Promise.withResolvers<void>();
+    const begin = runs.start.bind(runs);
+    runs.start = async (task) => {
+      await held;
+      return await begin(task);
+    };
+    const starting = world.ask("/api/runs", { body: { agent: "helper", input: "hang" } });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const forgetting = world.runner.forget("acme");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    go();
+    assertEquals((await starting).status, 202);
+    await forgetting;
+    assertEquals((await runs.list()).map(({ state }) => state), ["cancelled"]);
+  });
 });
