@@ -59,6 +59,34 @@ describe("runs", () => {
     }
   });
 
+  it("tell nothing more once the proof of who listens has ended", async () => {
+    const clock = new VirtualClock();
+    const logged: string[] = [];
+    const principals = { ada: { principal: "ada", tenant: "acme", expiresAt: clock.now() + 60_000 } };
+    await using world = await createWorld({ clock, principals, logger: ({ message }) => void logged.push(message) });
+    const { id } = await start(world, "hang");
+    const runs = world.runs("acme");
+    const told = runs.events.bind(runs);
+    runs.events = async function* (of, options) {
+      yield* told(of, options);
+      // As runs that are kept do.
+      options?.signal?.throwIfAborted();
+    };
+    const events = eventsOf(await world.ask(`/api/runs/${id}/events?after=1`));
+    // Whoever leaves before is no fault either.
+    const left = (await world.ask(`/api/runs/${id}/events?after=1`)).body!.getReader();
+    await left.read();
+    const next = left.read();
+    await clock.settle();
+    await left.cancel();
+    await next;
+    await clock.advance(61_000);
+    runs.tell(id, { type: "text", step: 1, text: "a secret" });
+    assertEquals((await clock.until(events)).map(({ data }) => data), []);
+    assertEquals(clock.waiting, 0);
+    assertEquals(logged, []);
+  });
+
   it("tell what happens while one listens, with comments in the silence", async () => {
     const clock = new VirtualClock();
     await using world = await createWorld({ clock });

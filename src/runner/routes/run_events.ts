@@ -46,26 +46,34 @@ async function events(call: Call): Promise<Response> {
   }
   const after = last === null ? call.number("after", 0) : Number(last);
   const { leaving, parts: { clock, keepAlive, logger } } = call;
-  const iterator = told(runs.events(record.id, { after, signal: leaving.signal }), logger);
+  const iterator = told(runs.events(record.id, { after, signal: leaving.signal }), { logger, signal: leaving.signal });
   let first: IteratorResult<SentEvent> | undefined;
   if (record.end) {
     // A browser comes back until it is told that there is no more.
     first = await ask("What keeps runs", () => iterator.next(), logger);
     if (first.done) return new Response(null, { status: 204 });
   }
+  const { expiresAt } = call.principal;
+  // Who listens comes back, and has to show anew who it is.
+  const stop = expiresAt === undefined
+    ? undefined
+    : clock.schedule(leaving.leave, expiresAt - clock.now(), { background: true });
   return eventStream(first ? startingWith(first.value, iterator) : iterator, {
     clock,
     keepAlive,
     retry,
     count: (bytes) => call.count(bytes),
-    done: () => leaving.leave(),
+    done: () => {
+      stop?.();
+      leaving.leave();
+    },
   });
 }
 
 /** Exactly one last event: whatever comes after one is not told. */
 async function* told(
   events: AsyncIterable<RunEvent>,
-  logger: Logger | undefined,
+  { logger, signal }: { readonly logger: Logger | undefined; readonly signal: AbortSignal },
 ): AsyncGenerator<SentEvent, void, undefined> {
   try {
     for await (const data of events) {
@@ -74,6 +82,8 @@ async function* told(
       if (ends.includes(event)) return;
     }
   } catch (error) {
+    // Nobody listens any more.
+    if (signal.aborted) return;
     // The stream breaks off, and whoever reads it comes back.
     createSafeLogger(logger)?.({ level: "error", message: "The events of a run broke off", fields: { error } });
     throw error;
