@@ -252,7 +252,7 @@ export interface LegacyTaskCall {
   readonly context: RequestContext;
   readonly capabilities: JsonObject;
   /** Asks the client in the course of this request. */
-  ask(method: string, params: JsonObject): Promise<JsonObject>;
+  ask(method: string, params: JsonObject, signal?: AbortSignal): Promise<JsonObject>;
   /** Tells the client something, at any time. */
   tell(notification: JsonRpcNotification): void;
   /** Whether the client wants log messages of a level. */

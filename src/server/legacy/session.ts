@@ -173,9 +173,9 @@ class LegacySession implements LegacyServing {
     return this.#tasks?.run(method, params, {
       context,
       capabilities: (this.#client as ClientSide).capabilities,
-      ask: (asked, about) => {
+      ask: (asked, about, signal) => {
         context.follow();
-        return this.#asks.ask(asked, about, incoming);
+        return this.#asks.ask(asked, about, incoming, signal);
       },
       tell: (notification) => {
         if (!this.#closed) this.#outlet.send(notification, undefined);

@@ -107,8 +107,8 @@ export class LegacyTaskMethods implements LegacyTasks {
   async #result(params: JsonObject, call: LegacyTaskCall): Promise<JsonObject> {
     const { taskId } = await this.#find(params, call);
     const _meta = related(taskId);
-    const stop = this.#keeper.running(taskId)?.serve(({ method, params }) => {
-      return call.ask(method, { ...params, _meta: { ...params?._meta as JsonObject | undefined, ..._meta } });
+    const stop = this.#keeper.running(taskId)?.serve(({ method, params }, signal) => {
+      return call.ask(method, { ...params, _meta: { ...params?._meta as JsonObject | undefined, ..._meta } }, signal);
     });
     // Before the request ends, and with it what it asks.
     if (stop) call.context.signal.addEventListener("abort", stop, { once: true });

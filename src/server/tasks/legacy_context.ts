@@ -6,7 +6,7 @@
 import { randomHex } from "../../ports.ts";
 import { isRequestId } from "../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
-import type { RequestContext } from "../definitions.ts";
+import type { AskOptions, RequestContext } from "../definitions.ts";
 import { forgivable } from "../common/forgivable.ts";
 import { ProgressMeter } from "../common/progress.ts";
 import { type Askable, demand } from "../legacy/client_side.ts";
@@ -42,9 +42,11 @@ export function legacyTaskContext(
     method: string,
     makeParams: () => JsonObject,
     read: (answer: JsonObject) => Reply,
+    options: AskOptions | undefined,
   ): Promise<Reply> => {
     demand(client, what);
-    return await run.ask(method, { method, params: makeParams() }, (answer) => read(answer as JsonObject));
+    const question = { method, params: makeParams() };
+    return await run.ask(method, question, (answer) => read(answer as JsonObject), options?.signal);
   };
   return {
     ...keptOfCall(context),
@@ -57,21 +59,23 @@ export function legacyTaskContext(
       const params = { level, ...(logger !== undefined && { logger }), data, _meta: related };
       tell({ jsonrpc: "2.0", method: "notifications/message", params });
     },
-    elicit: (request) =>
+    elicit: (request, options) =>
       forgivable(ask(
         request.mode === "url" ? "elicitUrl" : "elicit",
         "elicitation/create",
         () => dressElicit(request, client.revision, makeId),
         (answer) => readElicit(answer, request),
+        options,
       )),
-    sample: (request) =>
+    sample: (request, options) =>
       forgivable(ask(
         request.tools || request.toolChoice ? "sampleWithTools" : "sample",
         "sampling/createMessage",
         () => dressSample(request, client),
         readSample,
+        options,
       )),
-    roots: () => forgivable(ask("roots", "roots/list", () => ({}), readRoots)),
+    roots: (options) => forgivable(ask("roots", "roots/list", () => ({}), readRoots, options)),
     continueAsTask: () => Promise.resolve(),
   };
 }

@@ -5,7 +5,7 @@
  */
 import type { ClientCapabilities } from "../../protocol/types.ts";
 import { forgivable } from "../common/forgivable.ts";
-import type { RequestContext } from "../definitions.ts";
+import type { AskOptions, RequestContext } from "../definitions.ts";
 import { elicitation } from "../modern/questions/elicitation.ts";
 import { demand, type QuestionKind } from "../modern/questions/kind.ts";
 import { roots } from "../modern/questions/roots.ts";
@@ -27,21 +27,22 @@ export function modernTaskContext(
   async function ask<Request, Reply>(
     kind: QuestionKind<Request, Reply>,
     request: Request,
-    key: string | undefined,
+    options: AskOptions | undefined,
   ): Promise<Reply> {
     demand(kind, capabilities, request);
     const params = kind.params(request, capabilities);
     const question = { method: kind.method, ...(params && { params }) };
-    return await run.ask(key ?? kind.name, question, (answer) => kind.read(answer, request));
+    const name = options?.key ?? kind.name;
+    return await run.ask(name, question, (answer) => kind.read(answer, request), options?.signal);
   }
   return {
     ...keptOfCall(context),
     signal: run.signal,
     progress: () => {},
     log: () => {},
-    elicit: (request, options) => forgivable(ask(elicitation, request, options?.key)),
-    sample: (request, options) => forgivable(ask(sampling, request, options?.key)),
-    roots: (options) => forgivable(ask(roots, undefined, options?.key)),
+    elicit: (request, options) => forgivable(ask(elicitation, request, options)),
+    sample: (request, options) => forgivable(ask(sampling, request, options)),
+    roots: (options) => forgivable(ask(roots, undefined, options)),
     continueAsTask: () => Promise.resolve(),
   };
 }

@@ -5,8 +5,8 @@
  */
 import type { InputRequest } from "../../protocol/types.ts";
 
-/** Asks the client in the course of a request of it. */
-export type Asker = (request: InputRequest) => Promise<unknown>;
+/** Asks the client in the course of a request of it; the signal is aborted when the answer is not wanted any more. */
+export type Asker = (request: InputRequest, signal: AbortSignal | undefined) => Promise<unknown>;
 
 interface Question {
   readonly name: string;
@@ -14,6 +14,8 @@ interface Question {
   /** Takes an answer; false when it is none: then the question is asked again. */
   readonly take: (answer: unknown) => boolean;
   readonly reject: (reason: unknown) => void;
+  /** Aborted when the answer is not wanted any more. */
+  readonly signal: AbortSignal | undefined;
 }
 
 /** A task at work. */
@@ -69,11 +71,19 @@ export class TaskRun {
    *
    * @param name Begins its key.
    * @param read Reads an answer, which nobody has checked; undefined when it is none.
+   * @param signal Aborted when the answer is not wanted any more.
    * @throws {unknown} Why there is no answer: the abort's reason, what `read` throws, or what the client said.
    */
-  async ask<Reply>(name: string, request: InputRequest, read: (answer: unknown) => Reply | undefined): Promise<Reply> {
+  async ask<Reply>(
+    name: string,
+    request: InputRequest,
+    read: (answer: unknown) => Reply | undefined,
+    signal?: AbortSignal,
+  ): Promise<Reply> {
     this.signal.throwIfAborted();
-    return await new Promise<Reply>((resolve, reject) => {
+    signal?.throwIfAborted();
+    let unwanted = (): void => {};
+    const asked = new Promise<Reply>((resolve, reject) => {
       const take = (answer: unknown): boolean => {
         try {
           const reply = read(answer);
@@ -84,8 +94,15 @@ export class TaskRun {
         }
         return true;
       };
-      void this.#put({ name, request, take, reject });
+      const question = { name, request, take, reject, signal };
+      unwanted = () => {
+        reject(signal?.reason);
+        this.#withdraw(question);
+      };
+      signal?.addEventListener("abort", unwanted);
+      void this.#put(question);
     });
+    return await asked.finally(() => signal?.removeEventListener("abort", unwanted));
   }
 
   /** Takes answers by key: those that nothing waits for are ignored (S-105). Resolves when it is written down. */
@@ -101,7 +118,7 @@ export class TaskRun {
     } catch (error) {
       // They can be answered once more, unless nobody waits any more.
       for (const [key, question] of answered) {
-        if (this.#over) question.reject(error);
+        if (this.#over || question.signal?.aborted) question.reject(error);
         else this.#questions.set(key, question);
       }
       throw error;
@@ -142,6 +159,7 @@ export class TaskRun {
 
   /** Asks under a new key, once that is written down. */
   async #put(question: Question): Promise<void> {
+    if (question.signal?.aborted) return;
     if (this.#over) return question.reject(this.signal.reason ?? new Error("The task has ended"));
     const key = this.#keyOf(question.name);
     this.#questions.set(key, question);
@@ -154,13 +172,23 @@ export class TaskRun {
     }
   }
 
+  /** Takes a question back: whoever looks at the task finds it no more. */
+  #withdraw(question: Question): void {
+    for (const [key, other] of this.#questions) {
+      if (other !== question) continue;
+      this.#questions.delete(key);
+      // Where it cannot be written down now, the next change does it.
+      this.#changed().catch(() => {});
+    }
+  }
+
   #askAll(): void {
     const asker = [...this.#askers].at(-1);
     if (!asker) return;
     for (const [key, question] of this.#questions) {
       if (this.#asked.has(key)) continue;
       this.#asked.set(key, asker);
-      asker(question.request).then(
+      asker(question.request, question.signal).then(
         (answer) => this.answer({ [key]: answer }),
         async (error) => {
           // The asker is gone: another one asks again.

@@ -1,7 +1,8 @@
 import { describe, test } from "node:test";
 import { assertEquals } from "@std/assert";
 import { McpServer } from "../../../src/server/mod.ts";
-import { form, withPlace } from "./served.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
+import { form, type Options, withPlace } from "./served.ts";
 
 describe("a tool that becomes a task when it says so", () => {
   test("keeps what it carries between its rounds, until it is a task", async () => {
@@ -21,6 +22,57 @@ describe("a tool that becomes a task when it says so", () => {
       const task = await client.callToolTask("later");
       assertEquals((await clock.until(task.result())).content, [{ type: "text", text: "ada" }]);
       assertEquals(carried, [undefined, "run 1", true]);
+    });
+  });
+});
+
+describe("a question of a task that nobody wants answered any more", () => {
+  for (const era of ["modern", "legacy"] as const) {
+    test(`is called off, and the task goes on (${era})`, async () => {
+      const server = new McpServer({ name: "hasty", version: "1.0.0" });
+      const unwanted = new AbortController();
+      const clock = new VirtualClock();
+      server.tool("hasty", { task: "optional" }, async (_args, { elicit }) => {
+        const first = elicit(form("first"), { signal: unwanted.signal }).then(
+          ({ action }) => action,
+          ({ message }) => message,
+        );
+        const { content } = await elicit(form("second"), { key: "second" });
+        return `${await first}, ${content?.second}`;
+      });
+      const shown: string[] = [];
+      const handlers: Options["handlers"] = {
+        elicitation: async ({ message }, { signal }) => {
+          shown.push(message);
+          if (message === "second?") return { action: "accept", content: { second: "yes" } };
+          // A modern client answers all that was asked together.
+          if (era === "modern") await new Promise<void>((resolve) => clock.schedule(resolve, 5_000));
+          else await new Promise((resolve) => signal.addEventListener("abort", resolve));
+          shown.push("gone");
+          return { action: "cancel" };
+        },
+      };
+      await withPlace({ era, server, clock, client: { handlers } }, async ({ client }) => {
+        const task = await client.callToolTask("hasty");
+        const result = task.result();
+        await clock.advance(1_000);
+        unwanted.abort(new Error("never mind"));
+        assertEquals((await clock.until(result, 60_000)).content, [{ type: "text", text: "never mind, yes" }]);
+        assertEquals(shown.toSorted(), ["first?", "gone", "second?"]);
+      });
+    });
+  }
+
+  const handlers = { elicitation: () => ({ action: "accept" as const, content: { first: "asked" } }) };
+  test("is not asked at all where nobody wanted it from the start", async () => {
+    const server = new McpServer({ name: "hasty", version: "1.0.0" });
+    server.tool("hasty", { task: "optional" }, async (_args, { elicit }) => {
+      const signal = AbortSignal.abort(new Error("never mind"));
+      return await elicit(form("first"), { signal }).catch(({ message }) => `${message}`);
+    });
+    await withPlace({ era: "modern", server, client: { handlers } }, async ({ client, clock }) => {
+      const task = await client.callToolTask("hasty");
+      assertEquals((await clock.until(task.result())).content, [{ type: "text", text: "never mind" }]);
     });
   });
 });
