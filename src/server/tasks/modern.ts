@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { InvalidParamsError, MissingCapabilityError } from "../../protocol/errors.ts";
+import { InternalError, InvalidParamsError, MissingCapabilityError } from "../../protocol/errors.ts";
 import { isObject, isTexts } from "../../protocol/json_rpc.ts";
 import type { JsonObject, JsonRpcError } from "../../protocol/json_rpc.ts";
 import { metaPrefix } from "../../protocol/modern.ts";
@@ -96,7 +96,16 @@ export class ModernTaskMethods implements ModernTasks {
         rpcCode: -32602,
       });
     }
-    if (!isEnded(record)) await this.#keeper.running(taskId)?.answer(inputResponses);
+    if (isEnded(record)) return {};
+    const run = this.#keeper.running(taskId);
+    if (run) await run.answer(inputResponses);
+    const asked = run ? undefined : record.inputRequests;
+    if (asked && Object.keys(inputResponses).some((key) => Object.hasOwn(asked, key))) {
+      // It waits there: here its answer would be lost.
+      throw new InternalError("The task is at work in another process: its questions are answered there", {
+        rpcCode: -32603,
+      });
+    }
     return {};
   }
 

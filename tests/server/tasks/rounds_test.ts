@@ -1,6 +1,8 @@
 import { describe, test } from "node:test";
-import { assertEquals } from "@std/assert";
-import { McpServer } from "../../../src/server/mod.ts";
+import { assertEquals, assertMatch } from "@std/assert";
+import type { JsonObject } from "../../../mod.ts";
+import { createTasks, createTaskStore, McpServer } from "../../../src/server/mod.ts";
+import { TestStore } from "../../support/test_store.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 import { form, type Options, withPlace } from "./served.ts";
 
@@ -75,4 +77,23 @@ describe("a question of a task that nobody wants answered any more", () => {
       assertEquals((await clock.until(task.result())).content, [{ type: "text", text: "never mind" }]);
     });
   });
+});
+
+test("an answer that reaches another process than the task's is refused, and not lost without a word", async () => {
+  const clock = new VirtualClock();
+  const store = createTaskStore(new TestStore(), { clock });
+  const place = () => ({ era: "modern" as const, clock, tasks: createTasks({ store }) });
+  await withPlace(place(), ({ post: begin }) =>
+    withPlace(place(), async ({ post: elsewhere }) => {
+      const { taskId } = (await begin("tools/call", { name: "ask" })).result as { taskId: string };
+      const inputResponses = { elicit: { action: "accept", content: { first: "Ada" } } };
+      const { error } = await elsewhere("tasks/update", { taskId, inputResponses }) as { error?: { message: string } };
+      assertMatch(error?.message ?? "", /another process/);
+      // What nobody asked is ignored there too.
+      const { result } = await elsewhere("tasks/update", { taskId, inputResponses: { none: {} } });
+      assertEquals((result as JsonObject).resultType, "complete");
+      assertEquals((await begin("tasks/update", { taskId, inputResponses })).error, undefined);
+      await begin("tasks/cancel", { taskId });
+      await clock.advance(1_000);
+    }));
 });
