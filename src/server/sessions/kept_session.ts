@@ -4,11 +4,13 @@
  * @module
  */
 import type { Clock } from "../../ports.ts";
+import { Turns } from "../../auth/stores/turns.ts";
 import type { JsonObject, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from "../../protocol/json_rpc.ts";
 import type { Revision } from "../../protocol/revisions.ts";
 import type { AuthInfo } from "../definitions.ts";
 import type { SessionCaller } from "../http/legacy_sessions.ts";
 import type { Answer, Incoming, LegacyServing } from "../seam.ts";
+import { inTime } from "../common/store_steps.ts";
 import type { Lasting, SessionRecord, SessionRecords } from "./records.ts";
 
 /** What a kept session works with. */
@@ -22,6 +24,8 @@ export interface KeptSessionOptions {
   readonly fresh: number;
   /** How old the time of use in the store may become, in milliseconds. */
   readonly touchPause: number;
+  /** How long one waits for what another request of it has begun, in milliseconds: a Worker may have ended that. */
+  readonly patience: number;
   /** The most that may be kept, in characters. */
   readonly maxCharacters: number;
   /** The store failed. */
@@ -46,7 +50,7 @@ const nothing: Lasting = { initialize: {}, resources: [] };
 
 /** Serves a session, and writes down what lasts of it before the client has its answer. */
 export class KeptSession implements LegacyServing {
-  /** The handshake that is played again, while it is. */
+  /** The handshake that is played again, while it is; and for good when it could not be. */
   waking: Promise<boolean> | undefined;
   readonly #options: KeptSessionOptions;
   #lasting: Lasting | undefined;
@@ -54,14 +58,15 @@ export class KeptSession implements LegacyServing {
   #isKept = false;
   #readAt = -Infinity;
   #writtenAt = -Infinity;
-  /** Writes happen one after another. */
-  #work: Promise<unknown> = Promise.resolve();
+  /** Writes happen one after another, and what is read comes after them. */
+  readonly #turns: Turns;
   /** What the store has not taken yet. */
   readonly #unwritten = new Map<string, Change>();
   #over = false;
 
   constructor(options: KeptSessionOptions) {
     this.#options = options;
+    this.#turns = new Turns(options.clock, options.patience);
   }
 
   get revision(): Revision {
@@ -106,7 +111,7 @@ export class KeptSession implements LegacyServing {
   /** Its client has ended it: resolves when nothing more will be written. */
   async leave(): Promise<void> {
     this.#over = true;
-    await this.#work;
+    await this.#alone(() => Promise.resolve());
   }
 
   /** Plays a handshake again, and what came after it. False when it cannot be; throws when that may pass. */
@@ -114,17 +119,24 @@ export class KeptSession implements LegacyServing {
     this.#isKept = true;
     this.#readAt = this.#options.clock.monotonic();
     this.#writtenAt = this.#readAt - Math.max(0, this.#options.clock.now() - at);
-    return this.waking = this.#play(lasting, caller);
+    return this.waking = this.#play(lasting, caller).then((isDone) => {
+      if (isDone) this.waking = undefined;
+      return isDone;
+    });
   }
 
-  /** Takes over what another process has changed. False when the session was ended there. */
+  /**
+   * Takes over what another process has changed. False when the session was ended there.
+   *
+   * @throws {unknown} When it could not be woken, or whoever wakes it is not done in time.
+   */
   async refresh(): Promise<boolean> {
-    if (await this.waking === false) return false;
-    const { id, clock, fresh, failed } = this.#options;
+    const { id, clock, fresh, failed, patience } = this.#options;
+    const { waking } = this;
+    if (waking && !await inTime(clock, patience, () => waking)) return false;
     if (this.#isKept && clock.monotonic() - this.#readAt >= fresh) {
       try {
-        await this.#work;
-        const record = (await this.#options.records.read(id))?.record;
+        const record = await this.#alone(async () => (await this.#options.records.read(id))?.record);
         if (!record) return false;
         this.#readAt = clock.monotonic();
         await this.#follow(this.#withUnwritten(record.lasting));
@@ -186,12 +198,14 @@ export class KeptSession implements LegacyServing {
 
   /** Writes down what is not yet. A store that fails is told to the operator, not to the client. */
   #flush(): Promise<void> {
-    const done = this.#work.then(() => this.#write()).catch((error: unknown) => {
+    this.#writtenAt = this.#options.clock.monotonic();
+    return this.#alone(() => this.#write()).catch((error: unknown) => {
       this.#options.failed("A session could not be written to its store", error);
     });
-    this.#work = done;
-    this.#writtenAt = this.#options.clock.monotonic();
-    return done;
+  }
+
+  #alone<Value>(work: () => Promise<Value>): Promise<Value> {
+    return this.#turns.alone("", work);
   }
 
   #withUnwritten(lasting: Lasting): Lasting {

@@ -6,6 +6,7 @@
 import type { Store } from "../../ports.ts";
 import { createBeat } from "../common/beat.ts";
 import type { Beat } from "../common/beat.ts";
+import { inTime } from "../common/store_steps.ts";
 import type { HttpSession } from "../http/legacy_session.ts";
 import { noSession, SessionTable } from "../http/legacy_sessions.ts";
 import type { SessionBounds, SessionCaller, SessionsOptions, UseSession } from "../http/legacy_sessions.ts";
@@ -77,7 +78,8 @@ export function createSessionStore(store: Store, options: SessionStoreOptions = 
   return {
     open: (made, bounds) => {
       const records = new SessionRecords({ store, prefix, timeout, clock: made.parts.clock });
-      return new KeptSessions(made, { ...bounds, records, fresh, maxCharacters });
+      // A write has two steps.
+      return new KeptSessions(made, { ...bounds, records, fresh, maxCharacters, patience: 2 * timeout });
     },
   };
 }
@@ -86,6 +88,8 @@ interface KeptSessionsOptions extends SessionBounds {
   readonly records: SessionRecords;
   readonly fresh: number;
   readonly maxCharacters: number;
+  /** How long one waits for what another request has begun, in milliseconds: a Worker may have ended that. */
+  readonly patience: number;
 }
 
 class KeptSessions extends SessionTable {
@@ -115,13 +119,14 @@ class KeptSessions extends SessionTable {
 
   override follow(session: HttpSession, serving: LegacyServing): LegacyServing {
     const { id, principal } = session;
-    const { idle, fresh, maxCharacters } = this.#options;
+    const { idle, fresh, maxCharacters, patience } = this.#options;
     const kept: KeptSession = new KeptSession({
       id,
       principal: principal ?? null,
       serving,
       fresh,
       maxCharacters,
+      patience,
       clock: this.#parts.clock,
       records: this.#records,
       touchPause: Math.min(touchPause, idle / 4),
@@ -152,6 +157,9 @@ class KeptSessions extends SessionTable {
       if (session && !isThere) session = void this.end(session);
     } catch (error) {
       this.#failed("A session could not be read from its store", error);
+      // Whoever woke it may never come to an end: the next one begins anew.
+      session = this.find(id, auth);
+      if (session && here && this.#kept.get(id) === here) this.end(session);
       return refuse(503, "The session cannot be looked up now", { code: -32603, headers: { "retry-after": "5" } });
     }
     // It may be kept all the same: another process has it.
@@ -185,12 +193,19 @@ class KeptSessions extends SessionTable {
     // What cannot be an id is not asked for.
     if (!/^[\x21-\x7e]{1,512}$/.test(id)) return false;
     const key = JSON.stringify([id, caller.auth?.principal ?? null]);
-    let waking = this.#waking.get(key);
-    if (!waking) {
-      if (this.#waking.size >= mostWaking) throw new Error(`${mostWaking} sessions are looked up already`);
-      waking = this.#wakeOnce(id, caller).finally(() => this.#waking.delete(key));
-      this.#waking.set(key, waking);
+    const begun = this.#waking.get(key);
+    const forget = (own: Promise<boolean>): void => {
+      if (this.#waking.get(key) === own) this.#waking.delete(key);
+    };
+    if (begun) {
+      return await inTime(this.#parts.clock, this.#options.patience, () => begun).catch((error) => {
+        forget(begun);
+        throw error;
+      });
     }
+    if (this.#waking.size >= mostWaking) throw new Error(`${mostWaking} sessions are looked up already`);
+    const waking: Promise<boolean> = this.#wakeOnce(id, caller).finally(() => forget(waking));
+    this.#waking.set(key, waking);
     return await waking;
   }
 

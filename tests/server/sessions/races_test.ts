@@ -81,3 +81,38 @@ describe("races of sessions", () => {
     assertEquals(JSON.parse(text ?? "{}").lasting.resources, ["note://1"]);
   });
 });
+
+describe("a request that a Worker has ended while it waited for the store", () => {
+  for (const method of ["logging/setLevel", "ping"]) {
+    for (const where of ["here", "there"] as const) {
+      test(`holds up nobody who comes after it (${method}, ${where})`, async () => {
+        const world = new World();
+        const [first, second] = [world.serve(), world.serve()];
+        const headers = await world.open(first);
+        const served = where === "here" ? first : second;
+        // What was read a moment ago is not read again: then it ends as it writes.
+        if (method === "ping") await world.clock.advance(2_000);
+        world.time.isDead = true;
+        world.store.mood = "hangs";
+        void world.post(served, headers, method, { level: "error" });
+        await world.clock.settle();
+        world.store.mood = "well";
+        world.time.isDead = false;
+        // It may be refused once: then the session is looked up anew.
+        const asking = (): Promise<number> => world.post(served, headers, "ping").then(({ status }) => status);
+        const statuses = [await world.clock.until(asking(), 60_000)];
+        if (statuses[0] === 503) statuses.push(await world.clock.until(asking(), 60_000));
+        assertEquals(statuses.at(-1), 200);
+        await world.clock.advance(2_000);
+        const { body } = await world.clock.until(
+          world.post(served, headers, "logging/setLevel", { level: "info" }),
+          60_000,
+        );
+        assertEquals("result" in body, true);
+        const [text] = world.store.texts.values();
+        assertEquals(JSON.parse(text ?? "{}").lasting.level, "info");
+        assertEquals((await world.clock.until(world.send(served, "DELETE", headers), 60_000)).status, 200);
+      });
+    }
+  }
+});

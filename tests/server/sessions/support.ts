@@ -1,8 +1,9 @@
 /** One store, any number of processes: handlers over it in memory, with a real server behind them. */
 import type { JsonObject } from "../../../mod.ts";
-import type { LogRecord } from "../../../src/ports.ts";
+import type { Clock, LogRecord } from "../../../src/ports.ts";
 import { createHandler, createSessionStore, McpServer } from "../../../src/server/mod.ts";
 import type { Handler, SessionOptions, SessionStoreOptions } from "../../../src/server/mod.ts";
+import { requestClock } from "../../support/clocks/request_clock.ts";
 import { heldRequest } from "../../support/held_request.ts";
 import { TestStore } from "../../support/test_store.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
@@ -17,11 +18,15 @@ export interface Served {
 /** What processes share. */
 export class World {
   readonly clock: VirtualClock = new VirtualClock();
+  /** What the processes go by. */
+  readonly time: Clock & { isDead: boolean };
   readonly store: TestStore;
   #id = 0;
 
   constructor(store: TestStore = new TestStore()) {
     this.store = store;
+    this.time = requestClock(this.clock);
+    this.time.isDead = false;
   }
 
   /** Begins a process. */
@@ -35,7 +40,7 @@ export class World {
     server.resource("note://1", { name: "note" }, () => "text");
     server.resource("note://2", { name: "other" }, () => "text");
     const handler = createHandler(server, {
-      clock: this.clock,
+      clock: this.time,
       eras: ["legacy"],
       logger: (record) => void logs.push(record),
       auth: (request) => {
