@@ -69,7 +69,6 @@ export class Client extends CoreClient {
   #known: Verdict | undefined;
   /** What is known, as long as no result has borne it out. */
   #doubtful: Verdict | undefined;
-  #tasks: TaskRunner | undefined;
   #logLevel: LoggingLevel | undefined;
 
   /**
@@ -81,6 +80,7 @@ export class Client extends CoreClient {
     const { tasks, capabilities } = options;
     super(transport, tasks ? { ...options, capabilities: tasks.declared(capabilities) } : options);
     ({ clock: this.clock, inputs: this.inputs } = this.parts);
+    this.parts.tasks = tasks?.create(this);
     this.limits = fillIn(defaultLimits, options.limits);
     this.#options = options;
     this.#outputs = new Outputs(options.validator);
@@ -97,7 +97,7 @@ export class Client extends CoreClient {
 
   /** As in `CoreClient`; a tool may also answer with a task, and results are checked against the output schema. */
   override callTool(name: string, args: JsonObject = {}, options: RequestOptions = {}): Promise<CallToolResult> {
-    return this.#options.tasks ? this.#taskRunner().call(name, args, options) : super.callTool(name, args, options);
+    return this.parts.tasks?.call(name, args, options) ?? super.callTool(name, args, options);
   }
 
   /** As in {@linkcode CoreClient}; results of all methods are checked field by field, and progress comes calmly. */
@@ -393,8 +393,8 @@ export class Client extends CoreClient {
   }
 
   #taskRunner(): TaskRunner {
-    const { tasks } = this.#options;
+    const { tasks } = this.parts;
     if (!tasks) throw new TypeError('Cannot use tasks without "tasks: taskSupport"');
-    return this.#tasks ??= tasks.create(this);
+    return tasks;
   }
 }

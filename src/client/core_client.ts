@@ -6,7 +6,7 @@
  */
 import { ConnectionClosedError, TimeoutError } from "../protocol/errors.ts";
 import type { JsonObject } from "../protocol/json_rpc.ts";
-import { coreLimits, defaultTimeouts, fillIn } from "../protocol/limits.ts";
+import { coreLimits, coreTimeouts, fillIn } from "../protocol/limits.ts";
 import { checked } from "../protocol/modern.ts";
 import type { Era, Revision } from "../protocol/revisions.ts";
 import type { CallToolResult, Change, ListToolsResult } from "../protocol/types.ts";
@@ -81,7 +81,7 @@ export class CoreClient implements AsyncDisposable {
       clock,
       random,
       limits: fillIn(coreLimits, options.limits),
-      timeouts: fillIn(defaultTimeouts, options.timeouts),
+      timeouts: fillIn(coreTimeouts, options.timeouts),
       clientInfo,
       capabilities: inputs?.capabilities ?? capabilities,
       inputs,

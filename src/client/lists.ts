@@ -8,6 +8,7 @@ import { TimeoutError } from "../protocol/errors.ts";
 import type { JsonObject, JsonValue } from "../protocol/json_rpc.ts";
 import { defaultLimits, fillIn } from "../protocol/limits.ts";
 import type { Limits } from "../protocol/limits.ts";
+import { pagesTime } from "../protocol/limits/times.ts";
 import type { ListResult, ListToolsResult } from "../protocol/types.ts";
 import type { Clock } from "../ports.ts";
 import { takeTools } from "./tools.ts";
@@ -37,7 +38,7 @@ export async function listOf<Result>(
       left && options.timeout ? { ...options, timeout: left } : options,
     );
   if (options.cursor !== undefined) return await page(options.cursor) as Result;
-  const milliseconds = Math.min(options.timeout ?? Infinity, timeouts.pages);
+  const milliseconds = Math.min(options.timeout ?? Infinity, timeouts.pages ?? pagesTime);
   return await walkPages(key, page, { clock, limits: fillIn(defaultLimits, limits), milliseconds }) as Result;
 }
 

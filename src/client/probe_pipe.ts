@@ -4,6 +4,7 @@
  * @module
  */
 import { ConnectionClosedError, PeerExitedError, TimeoutError } from "../protocol/errors.ts";
+import { probeTime } from "../protocol/limits/times.ts";
 import { discover, isLegacyAnswer } from "./negotiate.ts";
 import { LegacySession } from "./session/legacy_session.ts";
 import type { ModernSession } from "./session/modern_session.ts";
@@ -29,7 +30,7 @@ export async function probePipe(probe: ModernSession, parts: SessionParts): Prom
   });
   let stop: (() => void) | undefined;
   const silence = new Promise<"silent">((resolve) =>
-    stop = parts.clock.schedule(() => resolve("silent"), parts.timeouts.probe)
+    stop = parts.clock.schedule(() => resolve("silent"), parts.timeouts.probe ?? probeTime)
   );
   const first = await Promise.race([discovered, silence]).finally(stop);
   if (first !== "silent") return first;

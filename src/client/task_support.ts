@@ -6,7 +6,7 @@
 import type { JsonObject } from "../protocol/json_rpc.ts";
 import type { Limits } from "../protocol/limits.ts";
 import type { Era } from "../protocol/revisions.ts";
-import type { CallToolResult, ClientCapabilities, Task, Tool } from "../protocol/types.ts";
+import type { CallToolResult, ClientCapabilities, ListenFilter, Task, Tool } from "../protocol/types.ts";
 import type { Clock } from "../ports.ts";
 import type { InputAnswers } from "./input/seam.ts";
 import type { ClientRequest, RequestOptions, ServerInfo, SessionRequestOptions } from "./session/request.ts";
@@ -37,6 +37,12 @@ export interface TaskHost {
    * @internal
    */
   closes(): AbortSignal;
+  /**
+   * Hears what the server tells on its own account.
+   *
+   * @throws {TypeError} When the client was made without that part.
+   */
+  listen(filter: ListenFilter): { close(): void };
   /** Knows the tools that were listed. */
   snapshot(): { readonly tools: readonly Tool[] };
   /** Sends any request and gives its checked result. */
@@ -100,6 +106,8 @@ export interface TaskRunner {
    * @throws {MethodNotFoundError} When the server does not offer it.
    */
   list(options: RequestOptions): Promise<Task[]>;
+  /** Takes what the server tells of none of the requests under way: it may be the progress of a task. */
+  notified(method: string, params: JsonObject | undefined): void;
 }
 
 /** Makes the tasks of one client, and says what has to be declared for them. */

@@ -6,7 +6,7 @@
 import type { EncodeHeader } from "../protocol/headers.ts";
 import { isObject } from "../protocol/json_rpc.ts";
 import type { JsonObject } from "../protocol/json_rpc.ts";
-import type { CoreLimits, Timeouts } from "../protocol/limits.ts";
+import type { CoreLimits, CoreTimeouts } from "../protocol/limits.ts";
 import type { Era } from "../protocol/revisions.ts";
 import { checkTool } from "../protocol/shapes/tool.ts";
 import type { Change, ListToolsResult, Tool } from "../protocol/types.ts";
@@ -32,7 +32,7 @@ export interface ListOptions extends RequestOptions {
 export interface ToolParts {
   readonly clock: Clock;
   readonly limits: CoreLimits;
-  readonly timeouts: Timeouts;
+  readonly timeouts: CoreTimeouts;
   readonly transport: Transport;
   readonly mirror: Mirror | undefined;
   /** Whose tools they are: the era that is spoken, and requests that only read. */

@@ -6,6 +6,7 @@
 
 import { LimitExceededError } from "./errors.ts";
 import type { McpErrorOptions } from "./errors.ts";
+import { closeTime, pagesTime, probeTime } from "./limits/times.ts";
 
 /** Upper bounds. Bytes are decompressed bytes. */
 export interface Limits {
@@ -85,16 +86,22 @@ export interface Timeouts {
   pages: number;
 }
 
-/** The default time-outs. */
-export const defaultTimeouts: Readonly<Timeouts> = {
+/** The time-outs that every call is held to. The others are there where they were given: who looks at them fills them in. */
+export type CoreTimeouts = Omit<Timeouts, "probe" | "close" | "pages"> & Partial<Timeouts>;
+
+/** The defaults of {@linkcode CoreTimeouts}. */
+export const coreTimeouts: Readonly<CoreTimeouts> = {
   headers: 30_000,
   idle: 60_000,
   total: 300_000,
   start: 30_000,
-  probe: 5_000,
-  close: 2_000,
-  pages: 30_000,
 };
+
+/** The default time-outs. */
+export const defaultTimeouts: Readonly<Timeouts> = /* @__PURE__ */ Object.assign(
+  { probe: probeTime, close: closeTime, pages: pagesTime },
+  coreTimeouts,
+);
 
 /** The defaults, with what is given in their place. What is given as undefined is not given: no limit is switched off so. */
 export function fillIn<Values extends object>(defaults: Readonly<Values>, given: Partial<Values> | undefined): Values {

@@ -12,7 +12,7 @@ import type {
   JsonRpcResponse,
   RequestId,
 } from "../protocol/json_rpc.ts";
-import { parseJson } from "../protocol/json_scan.ts";
+import { parseJson } from "../protocol/limits/json_scan.ts";
 import type { Channel } from "../transport/channel.ts";
 import { ChannelCall } from "./channel_call.ts";
 import type { CallHost, Done } from "./channel_call.ts";

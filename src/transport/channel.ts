@@ -6,7 +6,7 @@
 import { ConnectionClosedError, LimitExceededError, McpError, ProtocolViolationError } from "../protocol/errors.ts";
 import { classify, isObject } from "../protocol/json_rpc.ts";
 import type { JsonRpcMessage, JsonRpcRequest, RequestId } from "../protocol/json_rpc.ts";
-import { parseJson } from "../protocol/json_scan.ts";
+import { parseJson } from "../protocol/limits/json_scan.ts";
 import { defaultLimits, fillIn } from "../protocol/limits.ts";
 import { metaPrefix } from "../protocol/modern.ts";
 import type { Authorizer } from "../ports.ts";

@@ -9,7 +9,7 @@ import { HttpReply } from "./http_reply.ts";
 import { ConnectionClosedError } from "../protocol/errors.ts";
 import type { McpError } from "../protocol/errors.ts";
 import type { JsonRpcMessage, JsonRpcRequest } from "../protocol/json_rpc.ts";
-import { coreLimits, defaultTimeouts, fillIn } from "../protocol/limits.ts";
+import { coreLimits, coreTimeouts, fillIn } from "../protocol/limits.ts";
 import type { Limits, Timeouts } from "../protocol/limits.ts";
 import { systemClock } from "../ports.ts";
 import type { Authorizer, Clock, Fetch } from "../ports.ts";
@@ -67,7 +67,7 @@ export class HttpTransport implements Transport {
       label,
       ...outlet(address, options),
       limits: fillIn(coreLimits, options.limits),
-      timeouts: fillIn(defaultTimeouts, options.timeouts),
+      timeouts: fillIn(coreTimeouts, options.timeouts),
       clock,
       replies: new Set(),
       read: 0,

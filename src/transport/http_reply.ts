@@ -14,9 +14,10 @@ import {
 import { excerpt } from "../protocol/excerpt.ts";
 import { classify } from "../protocol/json_rpc.ts";
 import type { JsonRpcMessage } from "../protocol/json_rpc.ts";
-import { parseJson } from "../protocol/json_scan.ts";
+import { parseJson } from "../protocol/limits/json_scan.ts";
 import { checkLimit } from "../protocol/limits.ts";
-import type { CoreLimits, Timeouts } from "../protocol/limits.ts";
+import { closeTime } from "../protocol/limits/times.ts";
+import type { CoreLimits, CoreTimeouts } from "../protocol/limits.ts";
 import type { Clock, Fetch } from "../ports.ts";
 import { egressFetch } from "../egress/fetch.ts";
 import { asMcpError, errorText, statusError, withoutSecrets } from "./failure.ts";
@@ -32,7 +33,7 @@ export interface HttpContext {
   readonly label: string;
   readonly fetch: Fetch;
   readonly limits: CoreLimits;
-  readonly timeouts: Timeouts;
+  readonly timeouts: CoreTimeouts;
   readonly clock: Clock;
   readonly redact: (text: string) => string;
   readonly headers: Readonly<Record<string, string>>;
@@ -83,7 +84,7 @@ export class HttpReply {
     try {
       if (context.closed) throw new ConnectionClosedError("The client is closed", { delivery: "not-sent" });
       if (!asks) {
-        const wait = text ? timeouts.headers : timeouts.close;
+        const wait = text ? timeouts.headers : timeouts.close ?? closeTime;
         this.#stop = clock.schedule(() => this.end(new TimeoutError("headers", wait)), wait);
       }
       const once = isDeno && !context.fetch.once && text && (method === "tools/call" || !method);

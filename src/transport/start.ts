@@ -4,7 +4,7 @@
  * @module
  */
 import { TimeoutError } from "../protocol/errors.ts";
-import { defaultTimeouts } from "../protocol/limits.ts";
+import { coreTimeouts } from "../protocol/limits.ts";
 import type { Timeouts } from "../protocol/limits.ts";
 import type { Clock } from "../ports.ts";
 import { asMcpError } from "./failure.ts";
@@ -22,7 +22,7 @@ export async function startInTime<T>(
   start: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const { signal } = controller;
-  const milliseconds = timeouts?.start ?? defaultTimeouts.start;
+  const milliseconds = timeouts?.start ?? coreTimeouts.start;
   const late = new TimeoutError("start", milliseconds, { delivery: "not-sent" });
   const stop = clock.schedule(() => controller.abort(late), milliseconds);
   try {

@@ -2,7 +2,7 @@ import { describe, test } from "node:test";
 import fc from "fast-check";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { LimitExceededError } from "../../src/protocol/errors.ts";
-import { parseJson } from "../../src/protocol/json_scan.ts";
+import { parseJson } from "../../src/protocol/limits/json_scan.ts";
 
 const wide = { jsonDepth: 128, jsonNodes: 1_000_000 };
 

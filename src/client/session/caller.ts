@@ -79,6 +79,7 @@ export abstract class Caller extends Deadlines implements Session, CallSession {
     const { transport } = this.parts;
     const { request: { method, params: given, options }, input } = call;
     const id = call.id = this.#prefix + ++this.#count;
+    options.sent?.(id);
     call.known = this.info;
     const { meta, headers, onProgress } = options;
     const progressToken = onProgress || method === "tools/call" ? id : undefined;
@@ -127,6 +128,8 @@ export abstract class Caller extends Deadlines implements Session, CallSession {
     if (!("method" in message)) return;
     const { method, params } = message;
     if ("id" in message) return this.requested(message, call);
-    for (const part of [this.parts.inputs, this.stream, this.input]) part?.notified(method, params, call);
+    for (const part of [this.parts.inputs, this.parts.tasks, this.stream, this.input]) {
+      part?.notified(method, params, call);
+    }
   }
 }

@@ -4,13 +4,14 @@
  * @module
  */
 import type { JsonObject } from "../../protocol/json_rpc.ts";
-import type { CoreLimits, Timeouts } from "../../protocol/limits.ts";
+import type { CoreLimits, CoreTimeouts } from "../../protocol/limits.ts";
 import type { Era, Revision } from "../../protocol/revisions.ts";
 import type { Change, ClientCapabilities, Implementation } from "../../protocol/types.ts";
 import type { Clock, Random } from "../../ports.ts";
 import type { Transport } from "../../transport/transport.ts";
 import type { InputAnswers } from "../input/seam.ts";
 import type { LegacyListening, ListenFeature } from "../listen/seam.ts";
+import type { TaskRunner } from "../task_support.ts";
 import type { ListFeature, Mirror } from "../tools.ts";
 import type { Call, CallHost } from "./call.ts";
 import type { ClientRequest, RequestOptions, RequestOwner, ServerInfo } from "./request.ts";
@@ -42,7 +43,7 @@ export interface SessionParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly limits: CoreLimits;
-  readonly timeouts: Timeouts;
+  readonly timeouts: CoreTimeouts;
   readonly clientInfo: Implementation;
   readonly capabilities: ClientCapabilities;
   /** What answers the server's requests, where that feature is there. */
@@ -52,6 +53,8 @@ export interface SessionParts {
   readonly stream: boolean | undefined;
   /** Mirrors arguments as headers, where that feature is there. */
   readonly mirror: Mirror | undefined;
+  /** Hears of what goes on in tasks, where there are any. */
+  tasks?: TaskRunner | undefined;
   /** Lists tools, where that feature is there. */
   readonly lists?: ListFeature | undefined;
   /** Whose session it is; a function, so that a client can be written as JSON. */

@@ -14,6 +14,7 @@ import type { CallToolResult, InputRequest, Task, TaskStatus } from "../../proto
 import type { RequestOptions } from "../session/request.ts";
 import type { TaskHandle, TaskHost, TaskOptions } from "../task_support.ts";
 import { Patience } from "./patience.ts";
+import type { TaskProgress } from "./progress.ts";
 
 /** What a handle is told beside its task. */
 export interface HandleOptions {
@@ -22,6 +23,8 @@ export interface HandleOptions {
   owned?: boolean | undefined;
   /** When the call began that became the task, by the monotonic clock: its `timeout` goes on. */
   since?: number | undefined;
+  /** Its progress is told until it has ended. */
+  progress?: TaskProgress | undefined;
 }
 
 const shortestPause = 100;
@@ -65,6 +68,7 @@ export class Handle implements TaskHandle {
 
   async get(options: RequestOptions = {}): Promise<Task> {
     if (this.taskId) await this.#look(options, this.#options.onStatus);
+    await this.untilTold();
     return this.#task;
   }
 
@@ -90,15 +94,22 @@ export class Handle implements TaskHandle {
       );
     } catch (error) {
       if (!this.#options.owned) throw error;
-      if (patience.signal.aborted) this.cancel({ meta, headers }).catch(() => {});
-      else if (error instanceof McpError && (error.retryable || error.delivery === "not-sent")) {
+      if (patience.signal.aborted || error === this.#options.progress?.error) {
+        this.cancel({ meta, headers }).catch(() => {});
+      } else if (error instanceof McpError && (error.retryable || error.delivery === "not-sent")) {
         // What became of a look says nothing of the call.
         throw this.#unknown(`the task could not be followed to its end: ${error.message}`, error);
       }
       throw error;
     } finally {
       patience.end();
+      await this.untilTold();
     }
+  }
+
+  /** Waits until all is told of a task that has ended. */
+  async untilTold(): Promise<void> {
+    if (isEnded(this.#task.status)) await this.#options.progress?.end();
   }
 
   /** Looks again and again, serves what is asked for beside that, and gives the outcome. */
@@ -107,10 +118,14 @@ export class Handle implements TaskHandle {
     patience: Patience,
     onStatus: HandleOptions["onStatus"],
   ): Promise<CallToolResult> {
+    const { progress } = this.#options;
     let beside: Promise<JsonObject | undefined> | undefined;
+    // Over HTTP its progress comes on the stream of its result; a server that answers too early is asked again at the end.
+    if (progress && !isEnded(this.#task.status)) beside = this.#openResult(request).catch(() => undefined);
     if (!isEnded(this.#task.status) && this.#due() <= 0) await this.#look(request, onStatus);
     for (;;) {
       patience.signal.throwIfAborted();
+      if (progress?.error !== undefined) throw progress.error;
       const { status } = this.#task;
       if (isEnded(status)) {
         // The legacy result is on its way already, if its stream was opened.

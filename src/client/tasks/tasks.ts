@@ -9,12 +9,13 @@ import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import { defaultTimeouts } from "../../protocol/limits.ts";
 import { metaPrefix } from "../../protocol/modern.ts";
-import type { CallToolResult, Task } from "../../protocol/types.ts";
+import type { CallToolResult, Progress, Task } from "../../protocol/types.ts";
 import { walkPages } from "../lists.ts";
 import type { RequestOptions } from "../session/request.ts";
 import type { TaskHandle, TaskHost, TaskOptions, TaskRunner, TaskSupport } from "../task_support.ts";
 import { Handle, taskOf } from "./handle.ts";
 import type { HandleOptions } from "./handle.ts";
+import { hear, type Listeners, TaskProgress } from "./progress.ts";
 
 /** The `resultType` of a call that became a task. */
 export const taskResult = "task";
@@ -30,6 +31,7 @@ export const taskSupport: TaskSupport = {
 
 class Tasks implements TaskRunner {
   readonly #host: TaskHost;
+  readonly #listeners: Listeners = new Map();
 
   constructor(host: TaskHost) {
     this.#host = host;
@@ -86,14 +88,26 @@ class Tasks implements TaskRunner {
     return (tasks as JsonObject[]).map(taskOf);
   }
 
+  notified(method: string, params: JsonObject | undefined): void {
+    hear(this.#listeners, method, params);
+  }
+
   /** Legacy: asks for a task. */
   async #begin(params: JsonObject, options: TaskOptions, more: HandleOptions): Promise<Handle> {
-    const { ttl, signal, ...request } = options;
+    const { ttl, signal, onProgress, ...request } = options;
     signal?.throwIfAborted();
     const task = ttl === undefined ? {} : { ttl };
+    const progress = onProgress && this.#listen(onProgress);
+    const heard = progress &&
+      { onProgress: progress.take.bind(progress), sent: progress.hear.bind(progress) };
     // What becomes a task is called off by tasks/cancel alone, which needs its id (2025-11-25: Cancellation).
-    const work = this.#host.request("tools/call", { ...params, task }, request);
-    const handle = work.then((result) => this.#handle(result, more));
+    const work = this.#host.request("tools/call", { ...params, task }, { ...request, ...heard });
+    const handle = work.then(async (result) => {
+      const begun = this.#handle(result, { ...more, progress });
+      await begun.untilTold();
+      return begun;
+    });
+    handle.catch(() => progress?.end());
     if (!signal) return await handle;
     return await new Promise((resolve, reject) => {
       const aborted = (): void => {
@@ -103,6 +117,17 @@ class Tasks implements TaskRunner {
       signal.addEventListener("abort", aborted, { once: true });
       handle.then(resolve, reject).finally(() => signal.removeEventListener("abort", aborted));
     });
+  }
+
+  /** Over HTTP what is told of a task beside the answers comes on the session's own stream. */
+  #listen(onProgress: (progress: Progress) => void): TaskProgress {
+    let stream: { close(): void } | undefined;
+    try {
+      stream = this.#host.listen({});
+    } catch {
+      // A client without that part hears what comes with the result.
+    }
+    return new TaskProgress(this.#listeners, onProgress, { clock: this.#host.clock, ended: () => stream?.close() });
   }
 
   /** A handle on the task that a call was answered with, or on the result that came at once. */

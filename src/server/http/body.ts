@@ -5,7 +5,7 @@
  */
 import { eachChunk, gather, takeText } from "../../egress/body.ts";
 import { LimitExceededError } from "../../protocol/errors.ts";
-import { parseJson } from "../../protocol/json_scan.ts";
+import { parseJson } from "../../protocol/limits/json_scan.ts";
 import type { Limits } from "../../protocol/limits.ts";
 import type { Clock } from "../../ports.ts";
 import type { ServerParts } from "../seam.ts";

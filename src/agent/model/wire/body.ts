@@ -4,7 +4,7 @@
  * @module
  */
 import { ProtocolViolationError } from "../../../protocol/errors.ts";
-import { parseJson } from "../../../protocol/json_scan.ts";
+import { parseJson } from "../../../protocol/limits/json_scan.ts";
 import { checkLimit } from "../../../protocol/limits.ts";
 import { SseParser } from "../../../transport/sse.ts";
 import type { Patience } from "./patience.ts";

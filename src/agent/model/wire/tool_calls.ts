@@ -6,7 +6,7 @@
 import { LimitExceededError } from "../../../protocol/errors.ts";
 import { isObject } from "../../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../../protocol/json_rpc.ts";
-import { parseJson } from "../../../protocol/json_scan.ts";
+import { parseJson } from "../../../protocol/limits/json_scan.ts";
 import { randomHex } from "../../../ports.ts";
 import type { Random } from "../../../ports.ts";
 import type { LanguageModelMessage, LanguageModelToolCall } from "../seam.ts";

@@ -84,6 +84,10 @@ class RelayTasks implements TaskRunner {
   list(options: RequestOptions): Promise<Task[]> {
     return this.#inner.list(options);
   }
+
+  notified(method: string, params: JsonObject | undefined): void {
+    this.#inner.notified(method, params);
+  }
 }
 
 /** A task that a call was answered with: what it asks and tells goes to the caller. */

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { checkLimit } from "./limits.ts";
-import type { Limits } from "./limits.ts";
+import { checkLimit } from "../limits.ts";
+import type { Limits } from "../limits.ts";
 
 /**
  * Parses JSON that a peer sent. Depth counts arrays and objects inside each other (`[[]]` is 2); nodes are values of any
