@@ -109,7 +109,7 @@ export class Handle implements TaskHandle {
 
   /** Waits until all is told of a task that has ended. */
   async untilTold(): Promise<void> {
-    if (isEnded(this.#task.status)) await this.#options.progress?.end();
+    if (this.#result || isEnded(this.#task.status)) await this.#options.progress?.end();
   }
 
   /** Looks again and again, serves what is asked for beside that, and gives the outcome. */
@@ -120,8 +120,14 @@ export class Handle implements TaskHandle {
   ): Promise<CallToolResult> {
     const { progress } = this.#options;
     let beside: Promise<JsonObject | undefined> | undefined;
+    const open = (work: Promise<JsonObject | undefined>): void => {
+      beside = work.then((early) => {
+        beside = undefined;
+        return early;
+      });
+    };
     // Over HTTP its progress comes on the stream of its result; a server that answers too early is asked again at the end.
-    if (progress && !isEnded(this.#task.status)) beside = this.#openResult(request).catch(() => undefined);
+    if (progress && !isEnded(this.#task.status)) open(this.#openResult(request).catch(() => undefined));
     if (!isEnded(this.#task.status) && this.#due() <= 0) await this.#look(request, onStatus);
     for (;;) {
       patience.signal.throwIfAborted();
@@ -132,11 +138,8 @@ export class Handle implements TaskHandle {
         const early = beside && this.#isLegacy() && status !== "cancelled";
         return await this.#outcome(request, early ? await patience.pause(this.#due(), beside) : undefined);
       }
-      if (status === "input_required") {
-        beside ??= (this.#isLegacy() ? this.#openResult(request) : this.#serve(request)).then((early) => {
-          beside = undefined;
-          return early;
-        });
+      if (status === "input_required" && !beside) {
+        open(this.#isLegacy() ? this.#openResult(request) : this.#serve(request));
       }
       const early = await patience.pause(this.#due(), beside);
       if (early) return checked(early);

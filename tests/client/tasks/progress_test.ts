@@ -1,7 +1,8 @@
 /** What is told of a task's progress after the request that began it was answered (C-142). */
 import { describe, test } from "node:test";
 import { assertEquals, assertRejects } from "@std/assert";
-import type { Progress, RequestOptions } from "../../../mod.ts";
+import { InvalidParamsError } from "../../../mod.ts";
+import type { Middleware, Progress, RequestOptions } from "../../../mod.ts";
 import { createServer, withPlace } from "../../server/tasks/served.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 
@@ -70,6 +71,21 @@ describe("the progress of a task of 2025-11-25", () => {
       const { heard, onProgress } = createListener();
       await clock.until(client.callTool("long", {}, { onProgress }));
       assertEquals(heard, [1]);
+    });
+  });
+
+  test("is no reason to leave questions open where the result cannot be asked for early", async () => {
+    let refused = 0;
+    const early: Middleware = (next) => async (request) => {
+      if (request.method !== "tasks/result" || refused++) return await next(request);
+      throw new InvalidParamsError("It has not ended", { rpcCode: -32602 });
+    };
+    const elicitation = () => ({ action: "accept" as const, content: { first: "Ada", last: "Lovelace", sure: "yes" } });
+    const options = { middleware: [early], handlers: { elicitation } };
+    await withPlace({ era: "legacy", way: "pipe", client: options }, async ({ client, clock }) => {
+      const task = await client.callToolTask("ask", {}, createListener());
+      const { content } = await clock.until(task.result({ timeout: 60_000 }));
+      assertEquals(content, [{ type: "text", text: "accept: Ada Lovelace" }]);
     });
   });
 
