@@ -322,7 +322,7 @@ export class Client extends CoreClient {
   /** @internal Takes a result in: the shapes of all methods, and the output schemas of tools. */
   override accepted(request: ClientRequest, result: JsonObject, shape: string): void {
     const isCall = shape === "tools/call";
-    if (!isCall || !isPlain(result)) {
+    if (!(isCall && isPlain(result))) {
       super.accepted(request, result, shape);
       checked(request.method, result, shape || request.method, allRules);
     }

@@ -97,8 +97,9 @@ function reach(
 function warnOfPlainText(url: string, { logger }: ConnectOptions): void {
   const { protocol = "", hostname = "", host } = readUrl(url) ?? {};
   // This machine, as `URL` writes it.
-  const isHere = /^(([\w-]+\.)*localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
-  if (!logger || !/^(http|ws):$/.test(protocol) || isHere) return;
+  if (
+    !logger || !/^(http|ws):$/.test(protocol) || /^(([\w-]+\.)*localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
+  ) return;
   logger({
     level: "warning",
     message: `"${host}" is reached without encryption: use ${protocol.replace(":", "s:")}`,

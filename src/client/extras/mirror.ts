@@ -50,8 +50,10 @@ export class HeaderMirror implements Mirror {
     timeout: number,
     owner: ToolOwner,
   ): Promise<unknown> | undefined {
-    if (!(error instanceof HeaderMismatchError) || method !== "tools/call") return undefined;
-    owner.changed({ type: "tools" });
-    return owner.listTools({ signal, timeout });
+    if (error instanceof HeaderMismatchError && method === "tools/call") {
+      owner.changed({ type: "tools" });
+      return owner.listTools({ signal, timeout });
+    }
+    return undefined;
   }
 }

@@ -31,7 +31,7 @@ export async function calmly<Value>(
   try {
     return await send((progress) => {
       const now = clock.monotonic();
-      const next = Math.max(until, now - most * time) + time;
+      const next = Math.max(until, now - most) + time;
       held = progress;
       if (next > now) return;
       until = next;

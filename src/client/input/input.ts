@@ -96,11 +96,10 @@ export class Inputs implements InputAnswers {
     wait: Wait,
   ): Promise<JsonObject> {
     const { inputRequests, requestState } = result;
-    const requests = inputRequests as unknown as Record<string, InputRequest>;
     return attend(
       wait,
       (signal) =>
-        this.answerAll(requests, {
+        this.answerAll(inputRequests as unknown as Record<string, InputRequest>, {
           method,
           params,
           round,

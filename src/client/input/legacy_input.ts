@@ -7,8 +7,8 @@ import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject, JsonRpcRequest, RequestId } from "../../protocol/json_rpc.ts";
 import { metaPrefix } from "../../protocol/modern.ts";
 import {
+  InputRequiredError,
   InvalidParamsError,
-  McpError,
   MethodNotFoundError,
   TimeoutError,
   UrlElicitationRequiredError,
@@ -106,7 +106,7 @@ export class LegacyServerRequests implements LegacyInput {
 function refusal(error: unknown): { code: number; message: string } {
   if (error instanceof MethodNotFoundError) return { code: -32601, message: error.message };
   if (error instanceof InvalidParamsError) return { code: -32602, message: error.message };
-  if (error instanceof McpError && error.code === "input_required") return { code: -1, message: error.message };
+  if (error instanceof InputRequiredError) return { code: -1, message: error.message };
   return { code: -32603, message: "The client could not answer" };
 }
 

@@ -48,10 +48,9 @@ export class Backoff {
     this.#openedAt = Infinity;
     if (this.#tries >= mostTries) return false;
     const asked = (reason as Partial<ConnectionClosedError> | undefined)?.retryAfter ?? 0;
-    const own = Math.min(first * factor ** this.#tries++, longest) * (1 + jitter * (2 * this.#random.fraction() - 1));
-    const delay = Math.max(own, Math.min(asked, longestRetry));
+    const own = (1 + jitter * (2 * this.#random.fraction() - 1)) * Math.min(first * factor ** this.#tries++, longest);
     this.#stop?.();
-    this.#stop = this.#clock.schedule(open, delay);
+    this.#stop = this.#clock.schedule(open, Math.max(own, Math.min(asked, longestRetry)));
     return true;
   }
 

@@ -8,7 +8,7 @@ import type { Change, ListenFilter } from "../../protocol/types.ts";
 import { type ConnectionClosedError, ProtocolViolationError } from "../../protocol/errors.ts";
 import { Backoff } from "./backoff.ts";
 import { changeOf, lists } from "./change.ts";
-import type { JsonObject } from "../../protocol/json_rpc.ts";
+import type { JsonObject, JsonRpcNotification } from "../../protocol/json_rpc.ts";
 import type { McpError } from "../../protocol/errors.ts";
 import type { LegacyListening, LegacyListenParts, ListenSink, StreamHost } from "./seam.ts";
 
@@ -115,7 +115,12 @@ export class LegacyStream implements LegacyListening {
         resolve(open);
       };
       const close = this.#parts.transport.open?.({
-        message: (message) => this.#session.take(message),
+        message: (message) => {
+          // Servers of older Python SDKs tell here how far calls are.
+          this.#session.all().find(({ id }) => id && id === (message as JsonRpcNotification).params?.progressToken)
+            ?.message(message);
+          this.#session.take(message);
+        },
         begin: () => {
           this.#backoff.opened();
           known(true);

@@ -40,6 +40,8 @@ export interface StreamHost {
   request(request: ClientRequest): Promise<JsonObject>;
   /** Takes a message that belongs to no request. */
   take(message: JsonRpcMessage): void;
+  /** The calls that wait for answers. */
+  all(): { readonly id: string | undefined; message(message: JsonRpcMessage): void }[];
   /** The headers and marks of a message. */
   dress(): SendOptions;
 }

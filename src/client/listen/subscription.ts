@@ -166,7 +166,7 @@ export class ChangeSubscription implements Subscription {
   /** Tells who waits what is there now. */
   #tell(): void {
     const waiting = this.#waiting;
-    this.#waiting = this.#next = undefined;
+    this.#next = this.#waiting = undefined;
     waiting?.(this.next());
   }
 }

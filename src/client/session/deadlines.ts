@@ -5,6 +5,7 @@
  */
 import { ConnectionClosedError } from "../../protocol/errors.ts";
 import type { McpError } from "../../protocol/errors.ts";
+import type { JsonRpcMessage } from "../../protocol/json_rpc.ts";
 import type { Timeouts } from "../../protocol/limits.ts";
 import type { Clock } from "../../ports.ts";
 
@@ -19,12 +20,16 @@ export interface Waiting {
 
 /** Whatever can run out of time. */
 export interface Expiring extends Waiting {
+  /** Undefined until it is sent. */
+  readonly id: string | undefined;
   /** By the monotonic clock; Infinity for streams that stay open. */
   readonly expiresAt: number;
   /** Ends if its time is over by `now`. It may have got more by then: see {@linkcode Deadlines.held}. */
   expire(now: number): void;
   /** A sign of life. */
   touch(): void;
+  /** Takes what belongs to it. */
+  message(message: JsonRpcMessage): void;
   /** Nothing will come any more. */
   end(reason: McpError): void;
 }

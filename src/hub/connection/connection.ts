@@ -199,8 +199,9 @@ export class Connection {
   #wake(): void {
     const state = this.#state;
     const rests = state === "failed" && this.#host.clock.monotonic() < Math.max(this.#notBefore, this.#breaker.until);
-    const isOver = this.config.disabled || this.#closing.signal.aborted;
-    if (rests || isOver || state === "authorizing") throw this.#unavailable();
+    if (rests || this.config.disabled || this.#closing.signal.aborted || state === "authorizing") {
+      throw this.#unavailable();
+    }
     if (state === "failed" && this.#client && !this.#isPipe) {
       // Where each request goes on its own, the next call shows by itself whether the server is back.
       this.#go("connect");

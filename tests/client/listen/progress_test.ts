@@ -1,0 +1,60 @@
+import { describe, test } from "node:test";
+import { assertEquals } from "@std/assert";
+import { connect } from "../../../mod.ts";
+import type { Progress } from "../../../mod.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
+
+/** A server as older Python SDKs make it: how far a call is stands on the stream that belongs to no request. */
+function createServer(clock: VirtualClock): (url: string, init: RequestInit) => Promise<Response> {
+  const text = new TextEncoder();
+  const stream = (begin: (send: (message: object) => void) => void): Response => {
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) =>
+        begin((message) =>
+          controller.enqueue(text.encode(`data: ${JSON.stringify({ jsonrpc: "2.0", ...message })}\n\n`))
+        ),
+    });
+    return new Response(body, { headers: { "content-type": "text/event-stream" } });
+  };
+  let tell = (_message: object): void => {};
+  return async (_url, { method, body }) => {
+    if (method === "GET") return stream((send) => tell = send);
+    if (method !== "POST") return new Response(null, { status: 200 });
+    const request = JSON.parse(body instanceof Blob ? await body.text() : String(body));
+    const { id } = request;
+    if (request.method === "initialize") {
+      const result = {
+        protocolVersion: "2025-06-18",
+        capabilities: { tools: {} },
+        serverInfo: { name: "py", version: "1" },
+      };
+      return Response.json({ jsonrpc: "2.0", id, result }, { headers: { "mcp-session-id": "one" } });
+    }
+    if (request.method !== "tools/call") {
+      return id === undefined ? new Response(null, { status: 202 }) : new Response(null, { status: 400 });
+    }
+    const { progressToken } = request.params._meta;
+    return stream((send) => {
+      for (const progress of [1, 2, 3]) {
+        const params = { progressToken, progress };
+        clock.schedule(() => tell({ method: "notifications/progress", params }), progress * 40_000);
+      }
+      clock.schedule(() => send({ id, result: { content: [{ type: "text", text: "done" }] } }), 160_000);
+    });
+  };
+}
+
+describe("how far a call is, told on the stream of no request", () => {
+  test("is heard, and extends the time of the call", async () => {
+    const clock = new VirtualClock();
+    const client = await clock.until(
+      connect("http://localhost/mcp", { fetch: createServer(clock), clock, handlers: { log() {} } }),
+    );
+    const heard: Progress[] = [];
+    const call = client.callTool("slow", {}, { onProgress: (progress) => heard.push(progress) });
+    const { content } = await clock.until(call);
+    assertEquals(content, [{ type: "text", text: "done" }]);
+    assertEquals(heard.map(({ progress }) => progress), [1, 2, 3]);
+    await clock.until(client.close());
+  });
+});
