@@ -7,7 +7,7 @@ import { resolve } from "node:path";
 import process from "node:process";
 import { workspaceOf } from "../../hub/config/locations.ts";
 import { readHubConfig } from "../../hub/config/read.ts";
-import type { ReadConfig, ReadServer } from "../../hub/config/types.ts";
+import type { ReadConfig, ReadOptions, ReadServer } from "../../hub/config/types.ts";
 import type { StdioCommand } from "../../transport/stdio.ts";
 import { UsageError } from "../failure.ts";
 import { platformHere, userHome } from "./place.ts";
@@ -49,17 +49,34 @@ export function readServer({ path, text }: Config, name: string): ServerEntry {
 }
 
 /**
- * Reads a config.
+ * Reads a config. What an editor would ask for (`${input:api-key}`) is read from a variable (`CAUSEWAY_INPUT_API_KEY`).
  *
  * @param only The server whose variables are filled in; empty: none.
  */
 export function understand(path: string, text: string, only: string): ReadConfig {
-  return readHubConfig(text, {
+  const options: ReadOptions = {
     source: path,
     environment: process.env,
     platform: platformHere(),
     home: userHome(),
     folder: workspaceOf(resolve(path)),
     only,
-  });
+  };
+  const first = readHubConfig(text, options);
+  if (first.inputs.length === 0) return first;
+  // An empty variable counts as missing, as any other does.
+  const inputs = Object.fromEntries(first.inputs.map(({ id }) => [id, process.env[inputVariable(id)] || undefined]));
+  const { problems, ...read } = readHubConfig(text, { ...options, inputs });
+  return { ...read, problems: problems.map((problem) => ({ ...problem, message: withVariable(problem.message) })) };
+}
+
+function inputVariable(id: string): string {
+  return `CAUSEWAY_INPUT_${id.toUpperCase().replace(/\W/g, "_")}`;
+}
+
+function withVariable(message: string): string {
+  return message.replace(
+    /(the input "([\w.-]+)" was not answered): give its value$/,
+    (_, what: string, id: string) => `${what}: set ${inputVariable(id)}`,
+  );
 }

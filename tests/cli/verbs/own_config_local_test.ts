@@ -60,6 +60,28 @@ describe("a server of a config", () => {
       assertFailure(told, 4, /ithin 5000 ms: /);
     });
   });
+
+  test("what VS Code would ask for is a variable here, and a value that is missing says which", async () => {
+    const [command, ...args] = program("tests/servers/stdio_server.ts");
+    const config = JSON.stringify({
+      inputs: [{ id: "the-era", type: "promptString", description: "Which era", password: true }],
+      servers: { asking: { type: "stdio", command, args: [...args, "${input:the-era}"] } },
+    });
+    const folder = realpathSync(mkdtempSync(join(tmpdir(), "causeway-inputs-")));
+    const path = join(folder, "mcp.json");
+    const words = ["call", "asking", "echo", "text=hello", "--config", path];
+    try {
+      writeFileSync(path, config);
+      const [missing, given] = await Promise.all([
+        causeway(words),
+        causeway(words, { env: { CAUSEWAY_INPUT_THE_ERA: "modern" } }),
+      ]);
+      assertFailure(missing, 2, /the input "the-era" was not answered: .*CAUSEWAY_INPUT_THE_ERA/);
+      assertEquals(given, { code: 0, out: "hello\n", err: "" });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
 });
 
 describe("causeway servers add", () => {
