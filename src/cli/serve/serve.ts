@@ -6,10 +6,6 @@
 import { serveStdio } from "../../entry/local.ts";
 import { createGateway, createRelay } from "../../hub/gateway/mod.ts";
 import type { Gateway } from "../../hub/gateway/mod.ts";
-import { withConfig } from "../../hub/config/mod.ts";
-import type { GatewayHub } from "../../hub/gateway/options.ts";
-import type { Hub } from "../../hub/hub.ts";
-import type { PinnedHub, PinReport } from "../../hub/pins/mod.ts";
 import type { HubLike } from "../../hub/seam.ts";
 import { createTasks } from "../../server/mod.ts";
 import type { TaskSupport } from "../../server/mod.ts";
@@ -20,6 +16,7 @@ import { readText } from "../read.ts";
 import { findConfigs } from "../target/config.ts";
 import { writeError } from "../terminal.ts";
 import { oneLine } from "../text/plain.ts";
+import { guard } from "./guard.ts";
 import { serveAt } from "./http.ts";
 import type { ServeOptions } from "./options.ts";
 import { serverOfTarget, serversOfConfigs } from "./servers.ts";
@@ -78,6 +75,7 @@ async function run(servers: ReadonlyMap<string, Served>, { line, signal, names }
   const relay = createRelay();
   const { handlers, features, middleware, tasks: followed } = relay;
   await using hub = await openHeardHub(line, servers, { handlers, features, middleware, tasks: followed });
+  // Whom a config approves of is asked by the program at the other end: it has a person, and knows nothing of a config here.
   const guarded = await guard(hub, servers);
   const told = new Map<string, Error>();
   const reporting = report(guarded, told);
@@ -111,27 +109,6 @@ async function overStdio(gateway: Gateway, tasks: TaskSupport, signal: AbortSign
   if (!signal.aborted) return exitCodes.ok;
   await served.close();
   throw signal.reason;
-}
-
-/**
- * Does what configs say of tools. Whom they approve of is asked by the program at the other end: it has a person, and knows nothing
- * of a config here.
- */
-async function guard(hub: Hub, servers: ReadonlyMap<string, Served>): Promise<PinnedHub & GatewayHub> {
-  const notes = Array.from(servers, ([name, { idempotent, pins, ...config }]) => {
-    const place = "url" in config ? { url: String(config.url) } : "command" in config ? config : {};
-    return [name, { ...place, idempotent, pins }] as const;
-  });
-  const guarded = await withConfig(hub, Object.fromEntries(notes), { onBlocked: (tool) => void tellBlocked(tool) });
-  // Resources are watched at the servers themselves.
-  return Object.assign(guarded, { client: hub.client.bind(hub) });
-}
-
-async function tellBlocked({ server, name, status, digest }: PinReport): Promise<void> {
-  const why = status === "changed" ? "it has changed" : '"pins" of the config does not have it as it is';
-  await writeError(
-    `causeway: warning: the tool ${oneLine(`"${name}" of "${server}"`)} is blocked: ${why} (${digest})\n`,
-  );
 }
 
 /** Tells what goes wrong with servers: what is tried again and fails in the same way is told once. */

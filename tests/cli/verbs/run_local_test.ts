@@ -69,6 +69,21 @@ describe("causeway run", () => {
     });
   });
 
+  test("pins of the config hold: a tool that is not as it was pinned is not there, and it is told", async () => {
+    await withPeer(async (use, { folder, seen }) => {
+      const path = join(folder, "mcp.json");
+      const { mcpServers: { peer } } = JSON.parse(readFileSync(path, "utf8"));
+      const pinTo = (pins: object) => writeFileSync(path, JSON.stringify({ mcpServers: { peer: { ...peer, pins } } }));
+      pinTo({ echo: "0".repeat(64) });
+      const blocked = await use(["call peer.echo text=hi"]);
+      assertEquals(readFileSync(seen, "utf8").includes("tools/call"), false, blocked.out);
+      const [, digest = ""] = /the tool "echo" of "peer" is blocked: .* \(([\da-f]{64})\)\n/.exec(blocked.err) ?? [];
+      assertEquals(digest.length, 64, blocked.err);
+      pinTo({ echo: digest });
+      assertEquals((await use(["call peer.echo text=hi"])).out, "hi\n");
+    });
+  });
+
   test("--json: what steers a terminal is escaped, and stays what it was", async () => {
     const text = "a\u009b31m\u202eb\u007f";
     await withPeer(async (use) => {

@@ -12,12 +12,14 @@ import { unlessAborted } from "../../../client/core_client.ts";
 import { openDatabase } from "../../../entry/local.ts";
 import { createRelay } from "../../../hub/gateway/mod.ts";
 import type { Hub } from "../../../hub/hub.ts";
+import type { HubLike } from "../../../hub/seam.ts";
 import type { AuthWorld } from "../../auth/oauth.ts";
 import { readInput } from "../../arguments/pieces.ts";
 import { type CommandLine, optionOf } from "../../command_line.ts";
 import { withDeadline } from "../../deadline.ts";
 import { exitCodes, InterruptedError, UsageError } from "../../failure.ts";
 import { readText, whyNot } from "../../read.ts";
+import { guard } from "../../serve/guard.ts";
 import { serversOfConfigs } from "../../serve/servers.ts";
 import type { Served } from "../../serve/servers.ts";
 import { findConfigs } from "../../target/config.ts";
@@ -43,10 +45,13 @@ export async function runAgent(line: CommandLine, given: AbortSignal, world: Aut
     const relay = createRelay();
     const { handlers, features } = relay;
     await using hub = await openHeardHub(line, servers, { handlers, features });
+    const guarded = await guard(hub, servers);
     await connectAll(hub, servers, signal);
+    await guarded.check({ signal });
+    void keepLooking(guarded);
     const agent = new Agent({
       model,
-      hub,
+      hub: guarded,
       relay,
       instructions: optionOf(line, "instructions"),
       steps,
@@ -161,6 +166,11 @@ async function serversOf(line: CommandLine, world: AuthWorld): Promise<ReadonlyM
   if (configs.length === 0 && !names) return new Map();
   const paths = line.config === undefined ? [] : [line.config];
   return await serversOfConfigs(paths, { names, timeout: undefined, world });
+}
+
+/** What is listed anew while it runs is held against the pins, too. */
+async function keepLooking(guarded: HubLike): Promise<void> {
+  for await (const _ of guarded.events());
 }
 
 async function connectAll(hub: Hub, servers: ReadonlyMap<string, Served>, signal: AbortSignal): Promise<void> {
