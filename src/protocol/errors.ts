@@ -7,6 +7,7 @@
  */
 import { excerpt } from "./excerpt.ts";
 import type { JsonRpcError, JsonValue } from "./json_rpc.ts";
+import type { PendingInput } from "./types/input.ts";
 
 /**
  * Whether the server may have acted on the request: `not-sent` (certainly not executed), `unknown` (it may have run),
@@ -369,11 +370,11 @@ export class OutcomeUnknownError extends McpError {
  * A call waits for input that no handler gave. With `pending` it can be gone on with, in another process if need be;
  * without it the user refused.
  */
-export class InputRequiredError extends AnsweredError<{ pending?: unknown }> {
+export class InputRequiredError extends AnsweredError<{ pending?: PendingInput }> {
   /** The word for this class. */
   override readonly code = "input_required";
-  /** A `PendingInput`, plain JSON for `client.resume`; undefined when the input was refused. Holds the server's state: secret. */
-  declare readonly pending: unknown;
+  /** Plain JSON for `client.resume`; undefined when the input was refused. Holds the server's state: secret. */
+  declare readonly pending: PendingInput | undefined;
 }
 
 const answers: Readonly<Record<number, typeof RpcError>> = {

@@ -57,7 +57,7 @@ export type {
   PromptArgument,
   PromptMessage,
 } from "./types/prompts.ts";
-export type { InputRequest, InputRequiredResult, InputResponses } from "./types/input.ts";
+export type { InputRequest, InputRequiredResult, InputResponses, PendingInput } from "./types/input.ts";
 export type { CreateTaskResult, ListTasksResult, Task, TaskMetadata, TaskStatus } from "./types/tasks.ts";
 export type {
   CancelledNotification,

@@ -27,7 +27,16 @@ import type {
 import type { Era, Revision } from "../protocol/revisions.ts";
 
 /** A schema of any library that speaks Standard Schema, version 1 (zod, valibot, arktype, …), or a JSON Schema. */
-export type AnySchema = StandardSchema | JsonSchema;
+export type AnySchema = StandardSchema | JsonSchema | ConstantJson;
+
+/** A JSON object that nobody changes: what TypeScript makes of one with `as const`. */
+export interface ConstantJson {
+  /** What is there by a name. */
+  readonly [key: string]: string | number | boolean | null | undefined | ConstantJson | readonly ConstantItem[];
+}
+
+/** An item of a list in {@linkcode ConstantJson}. */
+export type ConstantItem = string | number | boolean | null | ConstantJson | readonly ConstantItem[];
 
 /** The part of Standard Schema that is used (https://standardschema.dev): how a value is checked, and what types it has. */
 export interface StandardSchema<Input = unknown, Output = Input> {

@@ -53,6 +53,8 @@ export type {
   AuthInfo,
   Checked,
   Completer,
+  ConstantItem,
+  ConstantJson,
   PromptArgumentOptions,
   PromptHandler,
   PromptOptions,

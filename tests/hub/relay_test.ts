@@ -70,7 +70,7 @@ describe("a relay", () => {
     relay.begin(eve);
     const error = await hub.callTool("one__ask", {}, { meta: eve.meta, throws: true }).catch((reason) => reason);
     assertEquals(error instanceof InputRequiredError, true);
-    const pending = structuredClone(error.pending) as PendingInput;
+    const pending = structuredClone<PendingInput>(error.pending);
     const [key = ""] = Object.keys(pending.inputRequests);
     const resume = resumed(pending, { [key]: { action: "accept", content: { name: "Eve" } } });
     const again = { meta: eve.meta, throws: true, resume };

@@ -4,7 +4,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { test } from "node:test";
 import { ChannelTransport, connect, HttpTransport, InputRequiredError, taskSupport } from "../../mod.ts";
-import type { Channel, ChannelReceiver, Client, ConnectOptions, PendingInput, Transport } from "../../mod.ts";
+import type { Channel, ChannelReceiver, Client, ConnectOptions, Transport } from "../../mod.ts";
 import { isJsonObject, type JsonObject } from "../servers/core/wire.ts";
 import { createLegacyServer } from "../servers/legacy.ts";
 import { memoryFetch } from "../servers/memory_fetch.ts";
@@ -163,7 +163,8 @@ async function tasks(client: Client): Promise<void> {
 async function resumed(client: Client): Promise<void> {
   const error = await client.callTool("ask").catch((error: unknown) => error);
   if (!(error instanceof InputRequiredError)) throw error;
-  const pending = error.pending as PendingInput;
+  const { pending } = error;
+  if (!pending) throw error;
   const answers = Object.keys(pending.inputRequests).map((key) => [key, { action: "accept", content: { name: "Bo" } }]);
   await client.resume(pending, Object.fromEntries(answers));
 }

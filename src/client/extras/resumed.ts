@@ -4,7 +4,7 @@
  * @module
  */
 import type { JsonObject } from "../../protocol/json_rpc.ts";
-import type { PendingInput } from "../input/seam.ts";
+import type { PendingInput } from "../../protocol/types.ts";
 import type { ResumedInput } from "../session/request.ts";
 
 /**

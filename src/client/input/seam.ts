@@ -20,6 +20,8 @@ import type { Logger } from "../../ports.ts";
 import type { SendOptions, Transport } from "../../transport/transport.ts";
 import type { ClientRequest } from "../session/request.ts";
 
+export type { PendingInput } from "../../protocol/types.ts";
+
 /** What a handler is told beside the request. */
 export interface HandlerContext {
   /** Which server asks: show it to the user. */
@@ -79,20 +81,6 @@ export interface Handlers {
    * @deprecated Logging is deprecated in 2026-07-28.
    */
   log?: ((message: LogMessage, about?: Pick<HandlerContext, "server">) => void) | undefined;
-}
-
-/** A call that waits for input, as plain JSON: it can be stored and gone on with in another process. */
-export interface PendingInput {
-  /** What is asked for, or told. */
-  readonly method: string;
-  /** The details; their shape depends on the method. */
-  readonly params: JsonObject;
-  /** What is asked for, by key: answer every key. */
-  readonly inputRequests: Record<string, InputRequest>;
-  /** The server's own state: hand it back as it is. Secret. */
-  readonly requestState?: string | undefined;
-  /** How many rounds there were. */
-  readonly round: number;
 }
 
 /** The call that asks, while its input is gathered. */

@@ -32,3 +32,17 @@ export interface InputResponses {
   /** The state as it came, byte for byte; absent when none came. */
   requestState?: string;
 }
+
+/** A call that waits for input, as plain JSON: it can be stored and gone on with in another process. */
+export interface PendingInput {
+  /** What is asked for, or told. */
+  readonly method: string;
+  /** The details; their shape depends on the method. */
+  readonly params: JsonObject;
+  /** What is asked for, by key: answer every key. */
+  readonly inputRequests: Record<string, InputRequest>;
+  /** The server's own state: hand it back as it is. Secret. */
+  readonly requestState?: string | undefined;
+  /** How many rounds there were. */
+  readonly round: number;
+}

@@ -36,6 +36,13 @@ describe("registering tools", () => {
     assertEquals(server.methods.tool("nope"), undefined);
   });
 
+  test("a schema may be constant for TypeScript (`as const`)", async () => {
+    const schema = { type: "object", properties: { size: { enum: ["s", "l"] } }, required: ["size"] } as const;
+    const server = newServer();
+    server.tool("order", { input: schema, output: schema }, ({ size }) => ({ size: size ?? "s" }));
+    assertEquals((await call(server, "order", { size: "l" })).structuredContent, { size: "l" });
+  });
+
   test("schemas are kept as they are written, and nobody can change them afterwards", () => {
     const server = newServer();
     const input = {

@@ -5,15 +5,13 @@
  */
 import { resumed } from "../../../client/extras/resumed.ts";
 import { unlessAborted } from "../../../client/core_client.ts";
-import type { PendingInput } from "../../../client/input/seam.ts";
 import type { ResumedInput } from "../../../client/session/request.ts";
 import type { RelayedCall } from "../../../hub/relayed_call.ts";
 import { randomHex } from "../../../ports.ts";
 import { InputRequiredError, McpError } from "../../../protocol/errors.ts";
 import { excerpt } from "../../../protocol/excerpt.ts";
-import { isObject } from "../../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../../protocol/json_rpc.ts";
-import type { CallToolResult, InputRequest, Progress } from "../../../protocol/types.ts";
+import type { CallToolResult, InputRequest, PendingInput, Progress } from "../../../protocol/types.ts";
 import type { TokenUsage } from "../../api_agent.ts";
 import { LanguageModelError } from "../../model/seam.ts";
 import type { LanguageModelToolCall } from "../../model/seam.ts";
@@ -374,7 +372,7 @@ export class RunCall {
 
 function pendingOf(error: unknown): PendingInput | undefined {
   const pending = error instanceof InputRequiredError ? error.pending : undefined;
-  if (!isObject(pending)) return undefined;
+  if (!pending) return undefined;
   // Made by our own client; a copy without what is no JSON.
   return JSON.parse(JSON.stringify(pending)) as PendingInput;
 }

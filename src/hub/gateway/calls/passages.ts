@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { PendingInput } from "../../../client/input/seam.ts";
+import type { PendingInput } from "../../../protocol/types.ts";
 import { resumed } from "../../../client/extras/resumed.ts";
 import type { SessionRequestOptions } from "../../../client/session/request.ts";
 import { randomHex } from "../../../ports.ts";
@@ -191,7 +191,7 @@ function readCarried({ rounds }: RequestContext): Carried | undefined {
 
 function pendingOf(error: unknown): Pick<PendingInput, "inputRequests" | "requestState" | "round"> | undefined {
   const pending = error instanceof InputRequiredError ? error.pending : undefined;
-  if (!isObject(pending)) return undefined;
-  const { inputRequests, requestState, round } = pending as unknown as PendingInput;
+  if (!pending) return undefined;
+  const { inputRequests, requestState, round } = pending;
   return { inputRequests, ...(requestState !== undefined && { requestState }), round };
 }

@@ -21,7 +21,7 @@ import { isObject } from "../../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../../protocol/json_rpc.ts";
 import { invalid, metaPrefix } from "../../../protocol/modern.ts";
 import { checkInputs } from "../../../protocol/shapes/inputs.ts";
-import type { InputRequest } from "../../../protocol/types.ts";
+import type { InputRequest, PendingInput } from "../../../protocol/types.ts";
 import type { RelayedCall as Passage } from "../../relayed_call.ts";
 
 /** Names the task that a message belongs to (2025-11-25). */
@@ -96,7 +96,8 @@ export class RelayInputs extends Inputs {
     const wrong = checkInputs(result);
     if (wrong) throw invalid(method, wrong);
     const { inputRequests, requestState } = result;
-    const pending = { method, params, inputRequests, requestState, round };
+    // What was checked is of the shape that the protocol says.
+    const pending = { method, params, inputRequests, requestState, round } as unknown as PendingInput;
     return wait(
       Promise.reject(new InputRequiredError(`"${method}" waits for input of the client in front`, { pending })),
     );
