@@ -125,10 +125,18 @@ export class Access {
       return true;
     }
     const operation = await operationOf(init);
-    const count = (this.#stepUps.get(operation) ?? 0) + 1;
-    if (count > (this.#context.options.stepUps ?? 2)) return false;
-    this.#stepUps.set(operation, count);
-    attempt.sent = await this.signIn.demanded({ ...demand, isStepUp: true }, init.signal);
+    const before = this.#stepUps.get(operation) ?? 0;
+    // Calls at the same time ask once, together.
+    const isFirst = !this.signIn.isBusy;
+    if (isFirst && before >= (this.#context.options.stepUps ?? 2)) return false;
+    if (isFirst) this.#stepUps.set(operation, before + 1);
+    try {
+      attempt.sent = await this.signIn.demanded({ ...demand, isStepUp: true }, init.signal);
+    } catch (error) {
+      // Nobody has said no: who calls again is to be asked.
+      if (init.signal?.aborted) this.#stepUps.set(operation, before);
+      throw error;
+    }
     return true;
   }
 }

@@ -26,6 +26,52 @@ describe("a sign-in that is given up", () => {
     assertEquals((await party.oauth.signIn(resourceUrl)).server, resourceUrl);
   });
 
+  test("is asked for once by calls at the same time, and counts as one step-up", async () => {
+    let visits = 0;
+    const party = await createParty({
+      stepUps: 1,
+      authorize: async (request) => {
+        if (visits++) await party.world.clock.advance(5_000);
+        return await party.world.person.authorize(request);
+      },
+    }, { resource: { needs: ({ name }) => name === "write" ? ["files:write"] : [] } });
+    await using client = await party.open();
+    const calls = Array.from({ length: 4 }, () => client.callTool("write", { text: "a" }));
+    assertEquals((await Promise.all(calls)).map(({ isError = false }) => isError), [false, false, false, false]);
+    assertEquals(visits, 2);
+  });
+
+  for (const who of ["the caller", "the person"] as const) {
+    test(`counts as a step-up when the person refused, not when the caller left (${who})`, async () => {
+      const seen: boolean[] = [];
+      let isThere = true;
+      let stop = new AbortController();
+      const party = await createParty({
+        stepUps: 1,
+        authorize: async (request) => {
+          seen.push(isThere);
+          if (isThere) return await party.world.person.authorize(request);
+          if (who === "the person") throw new Error("enough");
+          stop.abort(new Error("enough"));
+          return await new Promise(() => {});
+        },
+      }, { resource: { needs: ({ name }) => name === "write" ? ["files:write"] : [] } });
+      await using client = await party.open();
+      isThere = false;
+      for (let count = 0; count < 3; count++) {
+        stop = new AbortController();
+        const words = who === "the person" && count ? "403" : "enough";
+        await assertRejects(() => client.callTool("write", { text: "a" }, { signal: stop.signal }), Error, words);
+        // The person is not sent away at once: who calls again may come back to them.
+        await party.world.clock.advance(2_000);
+      }
+      isThere = true;
+      if (who === "the person") return assertEquals(seen, [true, false]);
+      const { isError } = await client.callTool("write", { text: "a" });
+      assertEquals([isError ?? false, seen], [false, [true, false, false, false, true]]);
+    });
+  }
+
   test("asks no server for the answer of another device any more", async () => {
     const stop = new AbortController();
     let shown: AbortSignal | undefined;
