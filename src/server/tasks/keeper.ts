@@ -56,11 +56,15 @@ export class TaskKeeper {
   readonly #creating = new Set<string>();
   /** Vouches for all that runs here. */
   readonly #beat: Beat;
+  /** How far the date was ahead of the monotonic clock when somebody looked last. */
+  #ahead: number;
+  #calmUntil = -Infinity;
 
   /** @param parts The first ones that serve them: time, chance and the logger are theirs. */
   constructor(options: KeeperOptions, parts: ServerParts) {
     this.options = options;
     this.#parts = parts;
+    this.#ahead = parts.clock.now() - parts.clock.monotonic();
     this.#beat = createBeat(parts.clock, options.lease / 3, () => {
       for (const taskId of this.#runs.keys()) if (!this.#creating.has(taskId)) void this.#renew(taskId);
       return this.#runs.size > 0;
@@ -241,7 +245,17 @@ export class TaskKeeper {
   #isLapsed(record: TaskRecord): boolean {
     const { taskId, leaseUntil } = record;
     if (isEnded(record) || leaseUntil === undefined || this.#runs.has(taskId)) return false;
-    return this.#parts.clock.now() >= leaseUntil;
+    return !this.#isCalm() && this.#parts.clock.now() >= leaseUntil;
+  }
+
+  /** Where the machine slept, or its date was put forward, leases of the living have run out too: they get the time to put them off. */
+  #isCalm(): boolean {
+    const { clock } = this.#parts;
+    const { lease } = this.options;
+    const ahead = clock.now() - clock.monotonic();
+    if (ahead - this.#ahead > lease / 3) this.#calmUntil = clock.monotonic() + lease;
+    this.#ahead = ahead;
+    return clock.monotonic() < this.#calmUntil;
   }
 
   async #renew(taskId: string): Promise<void> {

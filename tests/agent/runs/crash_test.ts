@@ -4,10 +4,11 @@ import { assert, assertEquals } from "@std/assert";
 import type { DurableRuns, RunRecord } from "../../../src/agent/mod.ts";
 import { systemRandom } from "../../../src/ports.ts";
 import type { SqlDatabase } from "../../../src/ports.ts";
+import { jumpingClock } from "../../support/clocks/jumping_clock.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 import { describeKinds, type Kind } from "../../support/runs/describe_kinds.ts";
 import { emptyDatabase, meddleWith, skip } from "./support/database.ts";
-import { checkEvents, eventsOf, jumpingClock, Ledger, reach, start, stillClock } from "./support/runs.ts";
+import { checkEvents, eventsOf, Ledger, reach, start, stillClock } from "./support/runs.ts";
 import { agentOf, createScriptedAgent } from "./support/scripted_agent.ts";
 import { findPoints, type Point, points } from "./support/points.ts";
 

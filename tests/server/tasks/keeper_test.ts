@@ -5,21 +5,23 @@ import { createStateSealer, createTaskStore, McpServer } from "../../../src/serv
 import { createParts } from "../../../src/server/parts.ts";
 import { TaskKeeper } from "../../../src/server/tasks/keeper.ts";
 import { TestStore } from "../../support/test_store.ts";
+import { jumpingClock } from "../../support/clocks/jumping_clock.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 
 const lease = 30_000;
 
-function twoKeepers(): { clock: VirtualClock; here: TaskKeeper; there: TaskKeeper } {
+function twoKeepers() {
   const clock = new VirtualClock();
+  const jumping = jumpingClock(clock);
   const texts = new TestStore();
   const { methods } = new McpServer({ name: "tasks", version: "1.0.0" });
   const bounds = { ttl: 600_000, maxTtl: 600_000, maxRunning: 4, pollInterval: 1_000, lease, waitUntil: undefined };
   const create = () =>
     new TaskKeeper(
-      { store: createTaskStore(texts, { clock }), ...bounds },
-      createParts(methods, { clock, state: createStateSealer }),
+      { store: createTaskStore(texts, { clock: jumping }), ...bounds },
+      createParts(methods, { clock: jumping, state: createStateSealer }),
     );
-  return { clock, here: create(), there: create() };
+  return { clock, jumping, here: create(), there: create() };
 }
 
 describe("a task that another process cancels", () => {
@@ -62,5 +64,51 @@ describe("a task that another process cancels", () => {
     await clock.settle();
     assertEquals([told, here.running(taskId)], [["cancelled"], undefined]);
     assertEquals((await there.find(taskId, "modern", "ada"))?.status, "cancelled");
+  });
+});
+
+describe("a machine that slept, or whose clock was put forward", () => {
+  for (const method of ["find", "list"] as const) {
+    test(`takes no task of another process for dead before that can vouch for it again (${method})`, async () => {
+      const { clock, jumping, here, there } = twoKeepers();
+      let finish = (_result: { content: [] }): void => {};
+      const { taskId } = await here.begin({
+        owner: "ada",
+        era: "modern",
+        run: () => new Promise((resolve) => finish = resolve),
+        toError: () => ({ code: -32603, message: "stopped" }),
+      });
+      const look = async (): Promise<string | undefined> =>
+        method === "find"
+          ? (await there.find(taskId, "modern", "ada"))?.status
+          : (await there.list("ada", "modern", undefined))?.records[0]?.status;
+      assertEquals(await look(), "working");
+      jumping.ahead = 120_000;
+      assertEquals(await look(), "working");
+      await clock.advance(lease);
+      assertEquals(await look(), "working");
+      finish({ content: [] });
+      await clock.settle();
+      assertEquals(await look(), "completed");
+    });
+  }
+
+  test("finds out all the same that a process has died", async () => {
+    const { clock, jumping, here, there } = twoKeepers();
+    const { taskId } = await here.begin({
+      owner: "ada",
+      era: "modern",
+      run: () => new Promise(() => {}),
+      toError: () => ({ code: -32603, message: "stopped" }),
+    });
+    await there.find(taskId, "modern", "ada");
+    jumping.ahead = 120_000;
+    await there.find(taskId, "modern", "ada");
+    // Its beat comes no more.
+    jumping.schedule = () => () => {};
+    await clock.advance(lease);
+    await clock.advance(lease);
+    await clock.advance(lease);
+    assertEquals((await there.find(taskId, "modern", "ada"))?.status, "failed");
   });
 });

@@ -4,9 +4,10 @@ import { assertEquals } from "@std/assert";
 import { createRuns } from "../../../../src/agent/mod.ts";
 import type { Steps } from "../../../../src/agent/mod.ts";
 import { systemRandom } from "../../../../src/ports.ts";
+import { jumpingClock } from "../../../support/clocks/jumping_clock.ts";
 import { VirtualClock } from "../../../support/virtual_clock.ts";
 import { emptyDatabase, meddleWith, skip } from "../support/database.ts";
-import { jumpingClock, start, stillClock, wait } from "../support/runs.ts";
+import { start, stillClock, wait } from "../support/runs.ts";
 import { agentOf, ask } from "../support/scripted_agent.ts";
 
 /** Pays, which takes as long as `meanwhile`: what a run that was taken away cannot know of. */
