@@ -33,7 +33,7 @@ export interface SendOptions {
 }
 
 /** Calls a request off, in the way of its binding and era. Harmless when it is over. */
-export type Cancel = (reason: unknown) => void;
+export type Cancel = (reason?: unknown) => void;
 
 /** How messages travel to one server. `Channel`s and HTTP fill it; a custom transport may too. */
 export interface Transport {

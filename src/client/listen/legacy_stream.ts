@@ -108,7 +108,7 @@ export class LegacyStream implements LegacyListening {
     const options = this.#session.dress();
     if (again && this.#lastEventId) options.headers!["Last-Event-ID"] = this.#lastEventId;
     return new Promise((resolve) => {
-      const stop = this.#parts.clock.schedule(() => resolve(true), headWait);
+      const stop = this.#parts.clock.schedule(() => known(true), headWait);
       let over: boolean | undefined;
       const known = (open: boolean): void => {
         stop();
@@ -127,16 +127,15 @@ export class LegacyStream implements LegacyListening {
           if (again) this.#tellOpen();
         },
         end: (reason) => {
-          if (over) return;
-          over = true;
           known(false);
-          this.#ended(reason);
+          if (!over) this.#ended(reason);
+          over = true;
         },
       }, options);
       this.#close = () => {
         over = true;
         known(false);
-        close?.(undefined);
+        close?.();
       };
     });
   }
@@ -191,7 +190,7 @@ export class LegacyStream implements LegacyListening {
     this.#watched.set(uri, watch);
     const ask = () => this.#ask(step, uri);
     // The first who comes and the last who goes.
-    const turns = (watch.listeners += step) === (step > 0 ? 1 : 0);
+    const turns = (watch.listeners += step) === Number(step > 0);
     if (turns && !this.#stopped) watch.asked = watch.asked?.then(ask, ask) ?? ask();
     const asked = watch.asked;
     // Nobody waits for the end of a subscription: a failure of it means that the server has none.

@@ -110,7 +110,7 @@ export class Call implements Exchange, Expiring {
   /** Takes the way to call it off, which `send` gave; calls it off at once when it is needed already. */
   started(cancel: Cancel): void {
     this.#cancel = cancel;
-    if (this.settled) cancel(undefined);
+    if (this.settled) cancel();
   }
 
   /** Takes its outcome from `work`, unless its time is over first: for what is waited for between two rounds. */
