@@ -16,7 +16,8 @@ export function resumed(
   { inputRequests, requestState, round }: PendingInput,
   answers: Record<string, JsonObject>,
 ): ResumedInput {
-  const missing = Object.keys(inputRequests).find((key) => answers[key] === undefined);
-  if (missing !== undefined) throw new TypeError(`Cannot go on without the answer for "${missing}"`);
+  for (const key in inputRequests) {
+    if (!answers[key]) throw new TypeError(`Cannot go on without the answer for "${key}"`);
+  }
   return { input: { inputResponses: answers, requestState }, round: round + 1 };
 }
