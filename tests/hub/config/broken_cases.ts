@@ -307,7 +307,7 @@ export const warned: readonly Case[] = [
   ],
   [
     { mcpServers: { s: { command: "x", timeout: 60 } } },
-    "mcp.json: mcpServers.s.timeout: 60 milliseconds are very short: write 60000 for 60 seconds",
+    "mcp.json: mcpServers.s.timeout: 60 is taken for seconds: milliseconds would be 60000",
   ],
   [
     { mcpServers: { s: { command: "x", env: { TOKEN: "$TOKEN" } } } },

@@ -158,7 +158,9 @@ describe("configs as they are written", () => {
 
   test("Cline, Roo and Copilot", () => {
     const cline = read("Cline and Roo");
-    assertEquals(lines(cline), ["mcpServers.a.timeout: 60 milliseconds are very short: write 60000 for 60 seconds"]);
+    assertEquals(lines(cline), ["mcpServers.a.timeout: 60 is taken for seconds: milliseconds would be 60000"]);
+    assertEquals(cline.servers.a?.timeout, 60_000);
+    assertEquals(cline.servers.a?.timeouts, { headers: 60_000, idle: 60_000, total: 300_000 });
     assertEquals([cline.servers.a?.approved, cline.servers.b?.approved], [["read"], true]);
     const copilot = read("Copilot");
     assertEquals(copilot.problems, []);

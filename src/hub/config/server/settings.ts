@@ -19,13 +19,7 @@ const calls = { least: 1, most: 10_000, what: "a whole number", whole: true };
 
 /** Reads what is the same for programs and URLs. */
 export function readSettings(entry: Entry): ServerSettings & Omit<ServerNotes, "secrets"> {
-  const timeout = entry.number("timeout", milliseconds);
-  if (timeout !== undefined && timeout < 1_000) {
-    entry.warn(
-      ["timeout"],
-      () => `${timeout} milliseconds are very short: write ${timeout * 1_000} for ${timeout} seconds`,
-    );
-  }
+  const timeout = readTimeout(entry);
   const maxRetries = entry.number("maxRetries", retries);
   const retryDelay = entry.number("retryDelay", pause);
   const concurrency = entry.number("concurrency", calls);
@@ -43,6 +37,14 @@ export function readSettings(entry: Entry): ServerSettings & Omit<ServerNotes, "
     ...(idempotent && { idempotent }),
     ...(pins && { pins }),
   };
+}
+
+/** Milliseconds. Cline and Roo Code write seconds (60 by themselves), which would be no time for any server. */
+function readTimeout(entry: Entry): number | undefined {
+  const given = entry.number("timeout", milliseconds);
+  if (given === undefined || given >= 1_000) return given;
+  entry.warn(["timeout"], () => `${given} is taken for seconds: milliseconds would be ${given * 1_000}`);
+  return given * 1_000;
 }
 
 /**
