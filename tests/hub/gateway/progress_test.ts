@@ -1,6 +1,7 @@
 /** Progress on the wire in front of a gateway (a client of ours would hide what comes twice), and log messages. */
 import { describe, test } from "node:test";
 import { assert, assertEquals } from "@std/assert";
+import type { LogMessage } from "../../../mod.ts";
 import { createHandler, McpServer } from "../../../src/server/mod.ts";
 import { inMemory, open, pairs, textOf } from "./support.ts";
 
@@ -85,5 +86,26 @@ for (const [front, back] of pairs) {
       return logs;
     }));
     assertEquals(heard, [["a word for ada"], ["a word for ben"]]);
+  });
+}
+
+for (const front of ["modern", "legacy"] as const) {
+  test(`a server of a handshake session is told to log what callers may want, ${front} in front`, async () => {
+    const make = (): McpServer => {
+      const server = new McpServer({ name: "one", version: "1" });
+      server.tool("tells", {}, (_args, { log }) => ["debug", "error"].forEach((level) => log(level as "debug", level)));
+      return server;
+    };
+    const servers = {
+      one: inMemory(make(), { eras: ["legacy"] }).config,
+      two: inMemory(make(), { eras: ["legacy"] }).config,
+    };
+    await using scene = await open({ ...servers, two: { ...servers.two, logLevel: "error" } });
+    const logs: unknown[] = [];
+    const log = ({ data, logger }: LogMessage): void => void logs.push(`${logger}: ${data}`);
+    const client = await scene.join(front, { logLevel: "debug", handlers: { log } });
+    await client.callTool("one__tells");
+    await client.callTool("two__tells");
+    assertEquals(logs, ["one: debug", "one: error", "two: error"]);
   });
 }

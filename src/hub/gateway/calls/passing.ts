@@ -11,7 +11,8 @@ import type { RequestContext } from "../../../server/definitions.ts";
 
 /** What a caller's `_meta` may tell the servers behind, and how long it may be: the trace that a call belongs to. */
 const passed: ReadonlyMap<string, number> = new Map([["traceparent", 128], ["tracestate", 512], ["baggage", 8_192]]);
-const levelKey = metaPrefix + "logLevel";
+/** Says in the `_meta` of a call how much its caller wants to hear. */
+export const levelKey: string = metaPrefix + "logLevel";
 
 /**
  * The `_meta` of a request to a server behind. Who the caller is, what it can do and its tokens stay here. An object of its own

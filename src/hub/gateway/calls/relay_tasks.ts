@@ -4,6 +4,7 @@
  * @module
  */
 import { unlessAborted } from "../../../client/core_client.ts";
+import { Client } from "../../../client/client.ts";
 import type { Middleware } from "../../../client/options.ts";
 import type { RequestOptions } from "../../../client/session/request.ts";
 import type { TaskHandle, TaskHost, TaskOptions, TaskRunner, TaskSupport } from "../../../client/task_support.ts";
@@ -12,6 +13,7 @@ import { taskResult, taskSupport } from "../../../client/tasks/tasks.ts";
 import { isObject } from "../../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../../protocol/json_rpc.ts";
 import type { CallToolResult, Task } from "../../../protocol/types.ts";
+import { levelKey } from "./passing.ts";
 import { type FindPassage, relatedTask, RelayInputs } from "./relay_inputs.ts";
 
 /**
@@ -54,6 +56,8 @@ class RelayTasks implements TaskRunner {
   readonly #host: TaskHost;
   readonly #find: FindPassage;
   readonly #inner: TaskRunner;
+  /** What the server said of itself in the session in which it was told to log. */
+  #logging: unknown;
 
   constructor(host: TaskHost, find: FindPassage) {
     this.#host = host;
@@ -63,6 +67,7 @@ class RelayTasks implements TaskRunner {
 
   async call(name: string, args: JsonObject, given: RequestOptions): Promise<CallToolResult> {
     const method = "tools/call";
+    this.#hear(given);
     const params: JsonObject = { name, arguments: args };
     const options = { ...given, resultTypes: [taskResult] };
     const result = await this.#host.request(method, params, options);
@@ -71,6 +76,19 @@ class RelayTasks implements TaskRunner {
     const ended = await new RelayedTask(handle, this.#host, this.#find).result(given);
     this.#host.accepted({ method, params, options }, ended as unknown as JsonObject, method);
     return ended;
+  }
+
+  /**
+   * Has a legacy server log all, once in each session: what a caller does not want is left out in front. Many log nothing before they
+   * are told to. What the hub's owner has said of it stays.
+   */
+  #hear({ meta }: RequestOptions): void {
+    const host = this.#host;
+    const { info } = host;
+    if (host.era !== "legacy" || this.#logging === info || this.#find(meta)?.meta[levelKey] === undefined) return;
+    this.#logging = info;
+    if (!info?.capabilities.logging || (host instanceof Client && host.snapshot().logLevel)) return;
+    host.request("logging/setLevel", { level: "debug" }, {}).catch(() => {});
   }
 
   start(name: string, args: JsonObject, options: TaskOptions): Promise<TaskHandle> {
