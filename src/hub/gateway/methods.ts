@@ -9,7 +9,7 @@ import { isObject, isTexts } from "../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type {
   CacheHints,
-  CallToolResult,
+  ContentBlock,
   Implementation,
   ReadResourceResult,
   ServerCapabilities,
@@ -209,8 +209,8 @@ export class GatewayMethods implements Methods {
         const asked = { ...options, throws: true };
         return this.#hub.callTool({ server, name: found.name }, args as JsonObject, asked);
       });
-      this.#remember(server, result);
-      const said = withoutNull(result) as unknown as JsonObject;
+      const content = result.content.map((block) => this.#linked(server, block));
+      const said = withoutNull({ ...result, content }) as unknown as JsonObject;
       // What a schema promises is a value, null too.
       const isNull = result.structuredContent === null && found.tool.outputSchema;
       return isNull ? { ...said, structuredContent: null } : said;
@@ -243,7 +243,10 @@ export class GatewayMethods implements Methods {
       server,
       (options) => this.#hub.getPrompt({ server, name: own }, args as Record<string, string>, options),
     );
-    return withoutNull(result) as unknown as JsonObject;
+    const messages = result.messages.map((message) => {
+      return { ...message, content: this.#linked(server, message.content) };
+    });
+    return withoutNull({ ...result, messages }) as unknown as JsonObject;
   }
 
   async #complete({ ref, argument, context: given }: JsonObject, context: RequestContext): Promise<JsonObject> {
@@ -288,10 +291,10 @@ export class GatewayMethods implements Methods {
     }
   }
 
-  #remember(server: string, { content }: CallToolResult): void {
-    for (const block of content) {
-      if (block.type === "resource_link" && typeof block.uri === "string") this.#uris.linked(server, block.uri);
-    }
+  /** A block of content; where it is a link, what it leads to can be read here. */
+  #linked(server: string, block: ContentBlock): ContentBlock {
+    if (block.type !== "resource_link" || typeof block.uri !== "string") return block;
+    return { ...block, uri: this.#uris.linked(server, block.uri) };
   }
 
   async #client(...[server, options]: Parameters<NonNullable<GatewayHub["client"]>>) {

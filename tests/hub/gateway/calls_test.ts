@@ -210,6 +210,28 @@ for (const [front, back] of pairs) {
       assertEquals(one.runs.count, -1);
     });
 
+    test("a link to what several servers have is as it is listed, and leads to the one that gave it", async () => {
+      const [one, two] = [all("one", back), all("two", back)];
+      two.server.template("made://one/{id}", {}, () => "of two");
+      for (const { server } of [one, two]) {
+        server.tool("points", {}, () => ({
+          content: ["note://shared", "made://one/7"].map((uri) => ({ type: "resource_link", uri, name: uri })),
+        }));
+        server.prompt("points", {}, () => ({
+          messages: [{ role: "user", content: { type: "resource_link", uri: "note://shared", name: "shared" } }],
+        }));
+      }
+      await using scene = await open({ one: one.config, two: two.config });
+      const client = await scene.join(front);
+      const { content } = await client.callTool("two__points");
+      const { messages } = await client.getPrompt("one__points");
+      const texts = [...content, ...messages.map((message) => message.content)].map(async (link) => {
+        const { contents: [part] } = await client.readResource(link.type === "resource_link" ? link.uri : "");
+        return part && "text" in part && part.text;
+      });
+      assertEquals(await Promise.all(texts), ["shared, of two", "of two", "shared, of one"]);
+    });
+
     test("a link in a result can be read, and its URI is as it was", async () => {
       await using scene = await open({ one: all("one", back).config, two: all("two", back).config });
       const client = await scene.join(front);

@@ -73,8 +73,12 @@ export class Uris {
     return this.#templates.entries;
   }
 
-  /** Remembers a link that a server's result had in it. */
-  linked(server: string, uri: string): void {
+  /**
+   * Remembers a link that a server's result had in it.
+   *
+   * @returns How it is called here: as it is listed, where several servers have what it leads to.
+   */
+  linked(server: string, uri: string): string {
     const other = this.#links.has(uri) ? this.#links.get(uri) : server;
     this.#links.delete(uri);
     this.#links.set(uri, other === server ? server : undefined);
@@ -82,6 +86,9 @@ export class Uris {
       if (this.#links.size <= mostLinks) break;
       this.#links.delete(oldest);
     }
+    const listed = this.#sources.resources().filter(({ resource }) => resource.uri === uri);
+    const owners = listed.length ? listed : findTemplates(this.#sources, uri);
+    return owners.some((owner) => owner.server !== server) ? prefixed(server, uri) : uri;
   }
 
   /**
