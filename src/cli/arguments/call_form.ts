@@ -3,9 +3,11 @@
  *
  * @module
  */
+import { refuseInexact } from "../../protocol/arguments/exact.ts";
 import { readObject } from "../../protocol/arguments/piece.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import { UsageError } from "../failure.ts";
+import { asUsage } from "./values.ts";
 
 /** A name, and what stands between the parentheses behind it. */
 export interface CallForm {
@@ -17,7 +19,7 @@ export interface CallForm {
 /**
  * Reads `name` and `name(key: value, …)`. Keys may stand without quotes, texts in single quotes; all else is JSON.
  *
- * @throws {UsageError} When the parentheses hold something else.
+ * @throws {UsageError} When the parentheses hold something else, or a number that cannot be sent.
  */
 export function readCallForm(text: string): CallForm {
   const open = text.indexOf("(");
@@ -34,6 +36,7 @@ function readInside(inside: string, text: string): JsonObject {
     else if (bare !== undefined) json += /^(true|false|null)$/.test(bare) ? bare : JSON.stringify(bare);
     else json += other ?? token;
   }
+  asUsage(() => refuseInexact(json));
   try {
     return readObject(isWhole ? json : `{${json}}`, "the call");
   } catch {

@@ -35,6 +35,11 @@ describe("a call as programmers write it", () => {
     assertEquals(readCallForm('t({"a": "b(c)"})').args, { a: "b(c)" });
   });
 
+  test("a number that cannot be sent is named", () => {
+    assertEquals(readCallForm("t(a: '9007199254740993', b: 9007199254740992)").args?.b, 9007199254740992);
+    assertThrows(() => readCallForm("t(a: 9007199254740993)"), UsageError, "Cannot send the number 9007199254740993");
+  });
+
   test("anything else is refused", () => {
     for (const text of ["t(1)", "t(a: )", "t(a: b)", "t(a: 1", "t(a: 'x)", "t([1])"].slice(0, 6)) {
       if (!text.endsWith(")")) assertEquals(readCallForm(text).args, undefined);
