@@ -100,7 +100,7 @@ export class Client extends CoreClient {
     return this.parts.tasks?.call(name, args, options) ?? super.callTool(name, args, options);
   }
 
-  /** As in {@linkcode CoreClient}; results of all methods are checked field by field, and progress comes calmly. */
+  /** As in `CoreClient`; all results are checked, and progress comes calmly: older Python servers tell it on the stream alone. */
   override request(method: string, params: JsonObject = {}, options: SessionRequestOptions = {}): Promise<JsonObject> {
     const { onProgress } = options;
     this.#keepAlive.used();
@@ -108,6 +108,7 @@ export class Client extends CoreClient {
     const unusable = tool && tool.outputSchema && this.#outputs.prepare(tool);
     if (unusable) return Promise.reject(unusable);
     if (!onProgress) return this.run({ method, params, options });
+    this.session?.stream?.hear();
     return calmly(onProgress, this.clock, (calm) => super.request(method, params, { ...options, onProgress: calm }));
   }
 
@@ -258,8 +259,10 @@ export class Client extends CoreClient {
     answers: Record<string, JsonObject>,
     options: RequestOptions = {},
   ): Promise<Result> {
-    const resume = resumed(pending, answers);
-    return await this.request(pending.method, pending.params, { ...options, resume }) as Result;
+    return await this.request(pending.method, pending.params, {
+      ...options,
+      resume: resumed(pending, answers),
+    }) as Result;
   }
 
   /**

@@ -6,7 +6,7 @@
 import type { JsonObject } from "../protocol/json_rpc.ts";
 import type { Limits } from "../protocol/limits.ts";
 import type { Era } from "../protocol/revisions.ts";
-import type { CallToolResult, ClientCapabilities, ListenFilter, Task, Tool } from "../protocol/types.ts";
+import type { CallToolResult, ClientCapabilities, Task, Tool } from "../protocol/types.ts";
 import type { Clock } from "../ports.ts";
 import type { InputAnswers } from "./input/seam.ts";
 import type { ClientRequest, RequestOptions, ServerInfo, SessionRequestOptions } from "./session/request.ts";
@@ -37,12 +37,6 @@ export interface TaskHost {
    * @internal
    */
   closes(): AbortSignal;
-  /**
-   * Hears what the server tells on its own account.
-   *
-   * @throws {TypeError} When the client was made without that part.
-   */
-  listen(filter: ListenFilter): { close(): void };
   /** Knows the tools that were listed. */
   snapshot(): { readonly tools: readonly Tool[] };
   /** Sends any request and gives its checked result. */

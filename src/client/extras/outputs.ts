@@ -25,9 +25,9 @@ export class Outputs {
    * @returns Why the schema cannot be used, if so: the tool is not called then.
    */
   prepare(tool: Tool): ProtocolViolationError | undefined {
-    if (!this.#validator || this.#checks.has(tool)) return undefined;
+    const validator = this.#validator;
     try {
-      this.#checks.set(tool, this.#validator(tool.outputSchema as JsonObject));
+      if (validator && !this.#checks.has(tool)) this.#checks.set(tool, validator(tool.outputSchema as JsonObject));
       return undefined;
     } catch (cause) {
       return mismatch(tool.name, `its output schema: ${(cause as Error).message}`, { cause, delivery: "not-sent" });

@@ -48,9 +48,10 @@ export async function openInstead(parts: SessionParts, first: unknown, undo: () 
 
 /** True for what a server answers that has no such endpoint, or not for this binding. */
 export function isWrongBinding(error: unknown): error is McpError {
-  const modern = error instanceof HeaderMismatchError || error instanceof MissingCapabilityError ||
-    error instanceof UnsupportedVersionError;
-  return error instanceof McpError && !modern && /^40[045]$/.test((error as { status?: string }).status!);
+  return error instanceof McpError &&
+    !(error instanceof HeaderMismatchError || error instanceof MissingCapabilityError ||
+      error instanceof UnsupportedVersionError) &&
+    /^40[045]$/.test((error as { status?: string }).status!);
 }
 
 /** True for what a server answers to the manners of the other era, before it has run anything. */

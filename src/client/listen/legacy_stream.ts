@@ -52,18 +52,25 @@ export class LegacyStream implements LegacyListening {
   async ready(): Promise<void> {
     const { inputs, stream = true } = this.#parts;
     const heard = stream && Object.values(inputs?.handlers ?? {}).some(Boolean);
-    if (!(heard || this.#opening) || this.#parts.transport.kind !== "http") return;
-    await (this.#opening = this.#open());
+    if (heard || this.#opening) {
+      this.#opening = undefined;
+      this.hear();
+      await this.#opening;
+    }
   }
 
   /** Adds a listener; its sink hears what its filter asks for. */
   listen(filter: ListenFilter, sink: ListenSink): () => void {
     const listener = { filter, sink, watched: [] };
     this.#listeners.add(listener);
-    // A channel needs no stream of its own: its session hears everything from the start.
-    if (this.#parts.transport.kind === "http") this.#opening ??= this.#open();
+    this.hear();
     void this.#subscribe(listener);
     return () => this.#drop(listener);
+  }
+
+  /** Opens the stream, unless it was. A channel needs none of its own: its session hears everything from the start. */
+  hear(): void {
+    if (this.#parts.transport.kind === "http") this.#opening ??= this.#open();
   }
 
   /** Hands a change to those who asked for it. */

@@ -51,6 +51,8 @@ export interface LegacyListening {
   /** The session is open: opens the stream where handlers may hear something on it, and waits for its head, but not for long. */
   ready(): Promise<void>;
   listen(filter: ListenFilter, sink: ListenSink): () => void;
+  /** Sees to it that what the server tells of is heard. */
+  hear(): void;
   /** Takes a notification that may tell of a change. */
   notified(method: string, params: JsonObject | undefined): void;
   /** The session was opened anew. */

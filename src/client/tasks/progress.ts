@@ -26,12 +26,7 @@ export class TaskProgress {
   #over!: () => void;
   #last = -Infinity;
 
-  /** @param options `ended` is called at the end. */
-  constructor(
-    listeners: Listeners,
-    listener: (progress: Progress) => void,
-    { clock, ended }: { clock: Clock; ended: () => void },
-  ) {
+  constructor(listeners: Listeners, listener: (progress: Progress) => void, clock: Clock) {
     this.#listeners = listeners;
     const over = new Promise<void>((resolve) => this.#over = resolve);
     this.#told = calmly(listener, clock, (calm) => {
@@ -39,7 +34,7 @@ export class TaskProgress {
       return over;
     }).catch((error) => {
       this.error ??= error;
-    }).finally(ended);
+    });
   }
 
   /** What is told under this token is heard: that of the request, or of its repetition. */

@@ -9,7 +9,7 @@ import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import { defaultTimeouts } from "../../protocol/limits.ts";
 import { metaPrefix } from "../../protocol/modern.ts";
-import type { CallToolResult, Progress, Task } from "../../protocol/types.ts";
+import type { CallToolResult, Task } from "../../protocol/types.ts";
 import { walkPages } from "../lists.ts";
 import type { RequestOptions } from "../session/request.ts";
 import type { TaskHandle, TaskHost, TaskOptions, TaskRunner, TaskSupport } from "../task_support.ts";
@@ -97,7 +97,7 @@ class Tasks implements TaskRunner {
     const { ttl, signal, onProgress, ...request } = options;
     signal?.throwIfAborted();
     const task = ttl === undefined ? {} : { ttl };
-    const progress = onProgress && this.#listen(onProgress);
+    const progress = onProgress && new TaskProgress(this.#listeners, onProgress, this.#host.clock);
     const heard = progress &&
       { onProgress: progress.take.bind(progress), sent: progress.hear.bind(progress) };
     // What becomes a task is called off by tasks/cancel alone, which needs its id (2025-11-25: Cancellation).
@@ -117,17 +117,6 @@ class Tasks implements TaskRunner {
       signal.addEventListener("abort", aborted, { once: true });
       handle.then(resolve, reject).finally(() => signal.removeEventListener("abort", aborted));
     });
-  }
-
-  /** Over HTTP what is told of a task beside the answers comes on the session's own stream. */
-  #listen(onProgress: (progress: Progress) => void): TaskProgress {
-    let stream: { close(): void } | undefined;
-    try {
-      stream = this.#host.listen({});
-    } catch {
-      // A client without that part hears what comes with the result.
-    }
-    return new TaskProgress(this.#listeners, onProgress, { clock: this.#host.clock, ended: () => stream?.close() });
   }
 
   /** A handle on the task that a call was answered with, or on the result that came at once. */

@@ -1,7 +1,7 @@
 import { describe, test } from "node:test";
 import { assertEquals } from "@std/assert";
 import { connect } from "../../../mod.ts";
-import type { Progress } from "../../../mod.ts";
+import type { Client, Progress } from "../../../mod.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 
 /** A server as older Python SDKs make it: how far a call is stands on the stream that belongs to no request. */
@@ -44,17 +44,39 @@ function createServer(clock: VirtualClock): (url: string, init: RequestInit) => 
   };
 }
 
+/** Calls the tool that takes longer than a call may be silent. */
+async function callSlow(clock: VirtualClock, client: Client): Promise<void> {
+  const heard: Progress[] = [];
+  const call = client.callTool("slow", {}, { onProgress: (progress) => heard.push(progress) });
+  const { content } = await clock.until(call);
+  assertEquals(content, [{ type: "text", text: "done" }]);
+  assertEquals(heard.map(({ progress }) => progress), [1, 2, 3]);
+  await clock.until(client.close());
+}
+
 describe("how far a call is, told on the stream of no request", () => {
   test("is heard, and extends the time of the call", async () => {
     const clock = new VirtualClock();
     const client = await clock.until(
       connect("http://localhost/mcp", { fetch: createServer(clock), clock, handlers: { log() {} } }),
     );
-    const heard: Progress[] = [];
-    const call = client.callTool("slow", {}, { onProgress: (progress) => heard.push(progress) });
-    const { content } = await clock.until(call);
-    assertEquals(content, [{ type: "text", text: "done" }]);
-    assertEquals(heard.map(({ progress }) => progress), [1, 2, 3]);
-    await clock.until(client.close());
+    await callSlow(clock, client);
+  });
+
+  test("is heard where nothing else is: the stream is opened for it, once", async () => {
+    const clock = new VirtualClock();
+    const server = createServer(clock);
+    let streams = 0;
+    const fetch = (url: string, init: RequestInit) => {
+      if (init.method === "GET") streams++;
+      return server(url, init);
+    };
+    const client = await clock.until(connect("http://localhost/mcp", { fetch, clock }));
+    assertEquals(streams, 0);
+    await clock.until(client.callTool("slow", {}, { timeout: 200_000 }));
+    assertEquals(streams, 0);
+    await clock.until(client.callTool("slow", {}, { onProgress: () => {} }));
+    await callSlow(clock, client);
+    assertEquals(streams, 1);
   });
 });
