@@ -104,6 +104,7 @@ describe("targets", () => {
         entry: {
           server: { url: "https://localhost/x", headers: { A: "1", B: "2" }, secrets: [] },
           words: `github --config ${config}`,
+          path: config,
         },
       });
       const commented = join(folder, "commented.json");
