@@ -8,7 +8,6 @@ import { InternalError } from "../../protocol/errors.ts";
 import type { JsonObject, JsonRpcError } from "../../protocol/json_rpc.ts";
 import type { Era } from "../../protocol/revisions.ts";
 import { createBeat } from "../common/beat.ts";
-import type { Beat } from "../common/beat.ts";
 import type { ServerParts } from "../seam.ts";
 import { TaskRun } from "./run.ts";
 import { isEnded, type TaskRecord, type TaskStore, TaskStoreFullError } from "./store.ts";
@@ -52,10 +51,6 @@ export class TaskKeeper {
   readonly #parts: ServerParts;
   readonly #runs = new Map<string, TaskRun>();
   readonly #listeners = new Map<string, Set<(record: TaskRecord) => void>>();
-  /** What the store may not have yet. */
-  readonly #creating = new Set<string>();
-  /** Vouches for all that runs here. */
-  readonly #beat: Beat;
   /** How far the date was ahead of the monotonic clock when somebody looked last. */
   #ahead: number;
   #calmUntil = -Infinity;
@@ -65,10 +60,6 @@ export class TaskKeeper {
     this.options = options;
     this.#parts = parts;
     this.#ahead = parts.clock.now() - parts.clock.monotonic();
-    this.#beat = createBeat(parts.clock, options.lease / 3, () => {
-      for (const taskId of this.#runs.keys()) if (!this.#creating.has(taskId)) void this.#renew(taskId);
-      return this.#runs.size > 0;
-    });
   }
 
   /**
@@ -99,19 +90,24 @@ export class TaskKeeper {
     };
     const run = new TaskRun(taskId, owner, (run) => this.#writeQuestions(run));
     this.#runs.set(taskId, run);
-    this.#creating.add(taskId);
     try {
       await store.create(record);
     } catch (error) {
       this.#runs.delete(taskId);
       throw error instanceof TaskStoreFullError ? busy("no more tasks can be kept") : error;
-    } finally {
-      this.#creating.delete(taskId);
     }
     if (changed) this.watch([taskId], changed);
-    this.#beat.start();
     const callOff = clock.schedule(() => void this.#expire(taskId), record.ttl, { background: true });
-    const done = this.#work(run, work).finally(callOff);
+    // One for each task: in a Worker a timer ends with the request that it belongs to.
+    const beat = createBeat(clock, this.options.lease / 3, () => {
+      void this.#renew(taskId);
+      return true;
+    });
+    beat.start();
+    const done = this.#work(run, work).finally(() => {
+      callOff();
+      beat.stop();
+    });
     this.options.waitUntil?.(done);
     return record;
   }

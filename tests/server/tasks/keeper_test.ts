@@ -5,14 +5,16 @@ import { createStateSealer, createTaskStore, McpServer } from "../../../src/serv
 import { createParts } from "../../../src/server/parts.ts";
 import { TaskKeeper } from "../../../src/server/tasks/keeper.ts";
 import { TestStore } from "../../support/test_store.ts";
+import type { Clock } from "../../../src/ports.ts";
+import { requestClock } from "../../support/clocks/request_clock.ts";
 import { jumpingClock } from "../../support/clocks/jumping_clock.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 
 const lease = 30_000;
 
-function twoKeepers() {
+function twoKeepers(of: (clock: Clock) => Clock = (clock) => clock) {
   const clock = new VirtualClock();
-  const jumping = jumpingClock(clock);
+  const jumping = jumpingClock(of(clock));
   const texts = new TestStore();
   const { methods } = new McpServer({ name: "tasks", version: "1.0.0" });
   const bounds = { ttl: 600_000, maxTtl: 600_000, maxRunning: 4, pollInterval: 1_000, lease, waitUntil: undefined };
@@ -111,4 +113,27 @@ describe("a machine that slept, or whose clock was put forward", () => {
     await clock.advance(lease);
     assertEquals((await there.find(taskId, "modern", "ada"))?.status, "failed");
   });
+});
+
+test("a request that a Worker has ended takes nobody along who vouches for the tasks of others", async () => {
+  let request: ReturnType<typeof requestClock> | undefined;
+  const { clock, here, there } = twoKeepers((clock) => request = requestClock(clock));
+  const begin = async (run: () => Promise<{ content: [] }>): Promise<string> => {
+    const toError = () => ({ code: -32603, message: "stopped" });
+    return (await here.begin({ owner: "ada", era: "modern", run, toError })).taskId;
+  };
+  await begin(() => Promise.resolve({ content: [] }));
+  await clock.settle();
+  // The first request is over, and its timers with it.
+  if (request) request.isDead = false;
+  let finish = (_result: { content: [] }): void => {};
+  const taskId = await begin(() => new Promise((resolve) => finish = resolve));
+  for (let times = 0; times < 3; times++) {
+    await clock.advance(lease);
+    assertEquals((await there.find(taskId, "modern", "ada"))?.status, "working");
+  }
+  finish({ content: [] });
+  await clock.settle();
+  assertEquals((await there.find(taskId, "modern", "ada"))?.status, "completed");
+  assertEquals(clock.waiting, 0);
 });
