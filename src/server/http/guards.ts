@@ -96,7 +96,7 @@ function hostRule(allowed: HttpOptions["allowedHosts"]): Rule {
   const names = new Set(list.map((name) => {
     // It would never be the name of anything.
     if (/[/\s@]/.test(name)) {
-      throw new TypeError(`Cannot use "allowedHosts" with "${name}": expected one like "mcp.example.com"`);
+      throw new TypeError(`Cannot allow the host "${name}": expected "allowedHosts" like "app.example.com"`);
     }
     return name.toLowerCase();
   }));

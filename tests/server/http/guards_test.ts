@@ -75,7 +75,7 @@ describe("what stands before every route", () => {
     assertEquals((await world({ allowedHosts: [] }).handler(send("GET"))).status, 403);
     assertThrows(() => world({ allowedOrigins: ["app.example.com"] }), TypeError, '"app.example.com"');
     for (const host of ["https://mcp.example.com", "mcp.example.com/mcp", "me@mcp.example.com", " a.example"]) {
-      assertThrows(() => world({ allowedHosts: [host] }), TypeError, `"allowedHosts" with "${host}"`);
+      assertThrows(() => world({ allowedHosts: [host] }), TypeError, `the host "${host}": expected "allowedHosts"`);
     }
   });
 

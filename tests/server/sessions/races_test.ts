@@ -115,4 +115,20 @@ describe("a request that a Worker has ended while it waited for the store", () =
       });
     }
   }
+
+  test("keeps nobody from noting that a session is in use by its stream alone", async () => {
+    const idle = 60_000;
+    const world = new World();
+    const [here, there] = [world.serve({ idle }), world.serve({ idle })];
+    world.time.isDead = true;
+    await world.open(here);
+    world.time.isDead = false;
+    await world.clock.advance(idle);
+    const headers = await world.open(here);
+    const stream = await world.send(here, "GET", headers);
+    assertEquals(stream.status, 200);
+    await world.clock.advance(3 * idle);
+    assertEquals((await world.post(there, headers, "ping")).status, 200);
+    await stream.body?.cancel();
+  });
 });
