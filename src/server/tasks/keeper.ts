@@ -159,6 +159,7 @@ export class TaskKeeper {
   /**
    * Waits until a task has ended; undefined when it is kept no longer.
    *
+   * @throws {InternalError} When it asks something in another process: who waits here would not hear of it.
    * @throws {unknown} The reason of the signal.
    */
   async ended(taskId: string, signal: AbortSignal): Promise<TaskRecord | undefined> {
@@ -174,6 +175,7 @@ export class TaskKeeper {
         const record = await this.#read(taskId);
         if (!record || this.#isExpired(record)) return undefined;
         if (isEnded(record)) return record;
+        if (record.inputRequests && !this.#runs.has(taskId)) throw atWorkElsewhere();
         await changed;
       } finally {
         unwatch();
@@ -340,6 +342,12 @@ export class TaskKeeper {
   #log(message: string, error: unknown): void {
     this.#parts.logger?.({ level: "error", message, fields: { error } });
   }
+}
+
+/** What is said where the questions of a task cannot be asked or answered. */
+export function atWorkElsewhere(): InternalError {
+  const message = "The task is at work in another process: its questions are asked and answered there";
+  return new InternalError(message, { rpcCode: -32603 });
 }
 
 function busy(why: string): InternalError {

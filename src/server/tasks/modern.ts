@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { InternalError, InvalidParamsError, MissingCapabilityError } from "../../protocol/errors.ts";
+import { InvalidParamsError, MissingCapabilityError } from "../../protocol/errors.ts";
 import { isObject, isTexts } from "../../protocol/json_rpc.ts";
 import type { JsonObject, JsonRpcError } from "../../protocol/json_rpc.ts";
 import { metaPrefix } from "../../protocol/modern.ts";
@@ -11,6 +11,7 @@ import type { ClientCapabilities } from "../../protocol/types.ts";
 import type { RequestContext } from "../definitions.ts";
 import { errorAnswer } from "../modern/answers.ts";
 import type { ModernTaskCall, ModernTaskOutcome, ModernTasks, ServerParts, TaskCaller } from "../seam.ts";
+import { atWorkElsewhere } from "./keeper.ts";
 import type { TaskKeeper } from "./keeper.ts";
 import { modernTaskContext, switchingContext } from "./modern_context.ts";
 import type { TaskRun } from "./run.ts";
@@ -102,9 +103,7 @@ export class ModernTaskMethods implements ModernTasks {
     const asked = run ? undefined : record.inputRequests;
     if (asked && Object.keys(inputResponses).some((key) => Object.hasOwn(asked, key))) {
       // It waits there: here its answer would be lost.
-      throw new InternalError("The task is at work in another process: its questions are answered there", {
-        rpcCode: -32603,
-      });
+      throw atWorkElsewhere();
     }
     return {};
   }

@@ -3,8 +3,9 @@ import { describe, test } from "node:test";
 import { assert, assertEquals } from "@std/assert";
 import { createMemoryPair } from "../../../mod.ts";
 import type { JsonObject } from "../../../mod.ts";
-import { createTasks, serveChannel } from "../../../src/server/mod.ts";
+import { createTasks, createTaskStore, serveChannel } from "../../../src/server/mod.ts";
 import type { McpServer } from "../../../src/server/mod.ts";
+import { TestStore } from "../../support/test_store.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 import { createServer, type Place, type Setting, withPlace } from "./served.ts";
 
@@ -203,4 +204,21 @@ describe("what belongs to a task of 2025-11-25", () => {
       assertEquals(await status(2), ["cancelled", true]);
     });
   });
+});
+
+test("who waits for a result at another process than the task's is told that its questions are not asked there", async () => {
+  const clock = new VirtualClock();
+  const store = createTaskStore(new TestStore(), { clock });
+  const setting = () => ({ clock, tasks: createTasks({ store, pollInterval: 200 }) });
+  await withSession(setting(), (here) =>
+    withSession(setting(), async (there) => {
+      const { result } = await send(here, "tools/call", call("ask", {}));
+      const { taskId } = result.task as { taskId: string };
+      await clock.settle();
+      assertEquals((await send(there, "tasks/get", { taskId })).result.status, "input_required");
+      const { error } = await clock.until(send(there, "tasks/result", { taskId }), 10_000);
+      assert(error.message.includes("another process"), error.message);
+      await send(there, "tasks/cancel", { taskId });
+      await clock.advance(60_000);
+    }));
 });
