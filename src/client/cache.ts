@@ -58,8 +58,7 @@ export class ResultCache {
   /** Something changed at the server: what it made stale is dropped at once, all pages of it. */
   changed(change: Change): void {
     this.#generation++;
-    const { type } = change;
-    const stale = type === "resource" ? "resources/read" : type + "/";
+    const stale = change.type === "resource" ? "resources/read" : change.type + "/";
     for (const kept of [this.#entries, this.#underWay]) {
       for (const key of kept.keys()) if (key.startsWith(stale)) kept.delete(key);
     }

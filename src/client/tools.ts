@@ -11,7 +11,7 @@ import type { Era } from "../protocol/revisions.ts";
 import { checkTool } from "../protocol/shapes/tool.ts";
 import type { Change, ListToolsResult, Tool } from "../protocol/types.ts";
 import type { ClientRequest, RequestOptions } from "./session/request.ts";
-import type { Clock } from "../ports.ts";
+import type { Clock, Logger } from "../ports.ts";
 import type { Transport } from "../transport/transport.ts";
 
 /** Whose tools they are. */
@@ -35,6 +35,8 @@ export interface ToolParts {
   readonly timeouts: CoreTimeouts;
   readonly transport: Transport;
   readonly mirror: Mirror | undefined;
+  /** Where it is told what was left out. */
+  readonly inputs?: { readonly logger: Logger | undefined } | undefined;
   /** Whose tools they are: the era that is spoken, and requests that only read. */
   client(): {
     readonly era: Era | undefined;
@@ -85,7 +87,7 @@ export type MirrorFeature = () => Mirror;
  */
 export function takeTools(
   result: ListToolsResult,
-  { mirror, transport, client }: Pick<ToolParts, "client" | "mirror" | "transport">,
+  { mirror, transport, client, inputs }: Pick<ToolParts, "client" | "inputs" | "mirror" | "transport">,
   whole: boolean,
   era: Era | undefined = client().era,
 ): ListToolsResult {
@@ -96,9 +98,10 @@ export function takeTools(
   const tools = result.tools.filter((tool) => {
     const reason = (isObject(tool) ? checkTool(tool) : "it is no object") ??
       (seen.has(tool.name) ? "its name stands twice" : used?.learn(tool));
-    if (reason) rejected.push({ name: String(tool?.name), reason });
-    else seen.add(tool.name);
-    return !reason;
+    if (!reason) return seen.add(tool.name);
+    const fields = { name: String(tool?.name), reason };
+    inputs?.logger?.({ level: "warning", message: "A tool was dropped", fields });
+    return !rejected.push(fields);
   });
   return rejected.length > 0 ? { ...result, tools, rejected } : result;
 }

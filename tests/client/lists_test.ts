@@ -1,6 +1,6 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { connect, InvalidParamsError, ProtocolViolationError } from "../../mod.ts";
+import { connect, InvalidParamsError, openHub, ProtocolViolationError } from "../../mod.ts";
 import type { LogRecord } from "../../mod.ts";
 import type { JsonObject } from "../servers/core/wire.ts";
 import { createLegacyServer } from "../servers/legacy.ts";
@@ -132,11 +132,20 @@ describe("lists that come in pages", () => {
 
   test("what is no tool is left out with its reason, the others stay", async () => {
     const pages = [{ tools: [tool("a"), { inputSchema: {} }, { name: 5, inputSchema: {} }, { name: "b" }, tool("c")] }];
-    await using client = await connect(url, { fetch: memoryFetch(paged(pages)) });
+    const logged: LogRecord[] = [];
+    const logger = (record: LogRecord) => void (record.message.includes("tool") && logged.push(record));
+    await using client = await connect(url, { fetch: memoryFetch(paged(pages)), logger });
     const { tools, rejected = [] } = await client.listTools();
     assertEquals(tools.map(({ name }) => name), ["a", "c"]);
     assertEquals(rejected.length, 3);
     for (const { reason } of rejected) assert(reason.length > 5);
+    // It is told to the operator as well (C-094), in a hub with the name of the server.
+    const records = (more: object) =>
+      rejected.map((fields) => ({ level: "warning", message: "A tool was dropped", fields: { ...more, ...fields } }));
+    assertEquals(logged, records({}) as LogRecord[]);
+    logged.length = 0;
+    await using hub = await openHub({ one: { url } }, { fetch: memoryFetch(paged(pages)), logger });
+    assertEquals([hub.tools().length, logged], [2, records({ server: "one" }) as LogRecord[]]);
   });
 
   test("a tool that is listed twice is kept once, the second is rejected", async () => {

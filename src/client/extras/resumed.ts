@@ -17,7 +17,7 @@ export function resumed(
   answers: Record<string, JsonObject>,
 ): ResumedInput {
   for (const key in inputRequests) {
-    if (!answers[key]) throw new TypeError(`Cannot go on without the answer for "${key}"`);
+    if (!answers[key]) throw new TypeError(`Cannot use the answers: "${key}" is missing`);
   }
   return { input: { inputResponses: answers, requestState }, round: round + 1 };
 }

@@ -34,7 +34,7 @@ function wrongMessages(messages: SamplingMessage[]): string | undefined {
   for (const [index, { role, content }] of messages.entries()) {
     const parts = Array.isArray(content) ? content : [content];
     const results = parts.flatMap((part) => part?.type === "tool_result" ? [part.toolUseId] : []);
-    if (results.length > 0 && (role !== "user" || results.length < parts.length)) {
+    if (results.length && (role !== "user" || results.length < parts.length)) {
       return `"messages[${index}]" mixes tool results and other content`;
     }
     if (open.some((id) => !results.includes(id)) || results.some((id) => !open.includes(id))) {
