@@ -50,7 +50,6 @@ import { isRefusal, isWrongBinding, openAs, openInstead, verdictOf } from "./ext
 /**
  * A client of one MCP server. Every verb rejects with an `McpError` when the protocol or the connection fails, and with
  * the signal's own reason when the caller gives up; a tool that ran and failed is a result with `isError: true`.
- *
  * Most programs call `connect` instead of the constructor.
  */
 export class Client extends CoreClient {
@@ -196,7 +195,6 @@ export class Client extends CoreClient {
 
   /**
    * How much the server should log to `handlers.log`.
-   *
    * @deprecated Logging is deprecated in 2026-07-28.
    */
   async setLogLevel(level: LoggingLevel, options: RequestOptions = {}): Promise<void> {
@@ -213,7 +211,6 @@ export class Client extends CoreClient {
 
   /**
    * Tells a legacy server that the roots changed. Modern servers ask when they need them.
-   *
    * @deprecated Roots are deprecated in 2026-07-28.
    */
   async rootsChanged(): Promise<void> {

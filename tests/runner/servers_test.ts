@@ -6,6 +6,7 @@ import type { Fetch } from "../../src/ports.ts";
 import { createHandler, McpServer } from "../../src/server/mod.ts";
 import { createApiKey, createKeyList, createPolicy, createRunner, createSessions } from "../../src/runner/mod.ts";
 import { createServer, inMemory, openHub } from "../hub/support.ts";
+import { deferred } from "../servers/core/wire.ts";
 import { createWorld as createWeb, resourceUrl } from "../auth/world/world.ts";
 import { createWorld, problemOf } from "./support/world.ts";
 
@@ -35,7 +36,7 @@ function createSite(): { fetch: Fetch; seen: Request[] } {
 describe("servers of a tenant", () => {
   it("that are slow to answer hold up no start of a run", async () => {
     const { fetch } = createSite();
-    const { promise: held, resolve: go } = Promise.withResolvers<void>();
+    const { promise: held, resolve: go } = deferred<void>();
     const egress: { fetch: Fetch } = { fetch: async (...request) => (await held, await fetch(...request)) };
     await using world = await createWorld({ egress, principals });
     const adding = world.ask("/api/servers", { body: { name: "web", url } });

@@ -34,12 +34,7 @@ export function readServer({ path, text }: Config, name: string): ServerEntry {
   const server = Object.hasOwn(servers, name) ? servers[name] : undefined;
   if (!server) {
     const wrong = about.find(({ severity }) => severity === "error") ?? about[0];
-    // Whoever uses the library gives answers; the command has nobody to ask.
-    const said = wrong?.message.replace(
-      /was not answered: give its value$/,
-      'cannot be asked for here: give it a "default", or write "${env:NAME}" in its place',
-    );
-    throw new UsageError(said ?? `Cannot use "${name}" of "${path}": its name may not be used`);
+    throw new UsageError(wrong?.message ?? `Cannot use "${name}" of "${path}": its name may not be used`);
   }
   // That it is reached without encryption is told where one connects.
   const warnings = about.filter(({ code }) => code !== "plain-text").map(({ message }) => message);

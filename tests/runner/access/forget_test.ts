@@ -2,6 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { describe, it } from "node:test";
 import { createMemoryStore } from "../../../src/auth/stores/memory.ts";
 import { createHandler, McpServer } from "../../../src/server/mod.ts";
+import { deferred } from "../../servers/core/wire.ts";
 import { createWorld } from "../support/world.ts";
 
 const principals = {
@@ -66,7 +67,7 @@ describe("a tenant that ends", () => {
   it("has no run that was being started meanwhile", async () => {
     await using world = await createWorld({ principals });
     const runs = world.runs("acme");
-    const { promise: held, resolve: go } = Promise.withResolvers<void>();
+    const { promise: held, resolve: go } = deferred<void>();
     const begin = runs.start.bind(runs);
     runs.start = async (task) => {
       await held;

@@ -174,8 +174,7 @@ export const machine: readonly Mistake[] = [
     title: "a config of VS Code that asks for a key",
     typed: "causeway tools docs --config mcp.json",
     code: 2,
-    says:
-      'mcp.json: servers.docs.env.KEY: the input "key" cannot be asked for here: give it a "default", or write "${env:NAME}" in its place',
+    says: 'mcp.json: servers.docs.env.KEY: the input "key" was not answered: set CAUSEWAY_INPUT_KEY',
     files: {
       "mcp.json":
         '{ "inputs": [{ "id": "key", "type": "promptString" }], "servers": { "docs": { "command": "docs", "env": { "KEY": "${input:key}" } } } }',
