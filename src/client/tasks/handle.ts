@@ -103,13 +103,14 @@ export class Handle implements TaskHandle {
       throw error;
     } finally {
       patience.end();
-      await this.untilTold();
+      // Nobody else has the handle of a task that a call became.
+      await this.untilTold(this.#options.owned);
     }
   }
 
-  /** Waits until all is told of a task that has ended. */
-  async untilTold(): Promise<void> {
-    if (this.#result || isEnded(this.#task.status)) await this.#options.progress?.end();
+  /** Waits until all is told of a task that has ended, or that nobody listens to any more. */
+  async untilTold(isLeft?: boolean): Promise<void> {
+    if (isLeft || this.#result || isEnded(this.#task.status)) await this.#options.progress?.end();
   }
 
   /** Looks again and again, serves what is asked for beside that, and gives the outcome. */

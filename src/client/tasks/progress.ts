@@ -39,6 +39,7 @@ export class TaskProgress {
 
   /** What is told under this token is heard: that of the request, or of its repetition. */
   hear(token: string): void {
+    if (this.#last === Infinity) return;
     this.#tokens.push(token);
     this.#listeners.set(token, this);
     if (this.#listeners.size > mostListeners) void this.#listeners.values().next().value?.end();
@@ -54,6 +55,8 @@ export class TaskProgress {
   /** Nothing more is heard; resolves when the latest sign was told. */
   end(): Promise<void> {
     for (const token of this.#tokens) this.#listeners.delete(token);
+    // Nothing is above it: the request that begins the task may still be under way.
+    this.#last = Infinity;
     this.#over();
     return this.#told;
   }

@@ -112,6 +112,7 @@ class Tasks implements TaskRunner {
     return await new Promise((resolve, reject) => {
       const aborted = (): void => {
         reject(signal.reason);
+        void progress?.end();
         handle.then((late) => late.cancel()).catch(() => {});
       };
       signal.addEventListener("abort", aborted, { once: true });

@@ -109,4 +109,37 @@ describe("the progress of a task of 2025-11-25", () => {
       assertEquals(held.contexts[0]!.signal.aborted, true);
     });
   });
+
+  test("is heard no more by whose call was given up, whatever becomes of the task", async () => {
+    const { server, held } = createServer();
+    server.tool("long", { task: "required" }, async (_args, context) => {
+      held.contexts.push(context);
+      return await new Promise<string>(() => {});
+    });
+    const [early, late] = [new AbortController(), new AbortController()];
+    const middleware: Middleware = (next) => async (request) => {
+      // A server need not let tasks be cancelled.
+      if (request.method === "tasks/cancel") throw new Error("not supported");
+      const answer = await next(request);
+      if (request.params.name === "hold") early.abort(new Error("enough"));
+      return answer;
+    };
+    const options = { middleware: [middleware] };
+    await withPlace({ era: "legacy", way: "pipe", server, client: options }, async ({ client, clock }) => {
+      await client.listTools();
+      const [call, begun] = [createListener(), createListener()];
+      const result = client.callTool("long", {}, { ...call, signal: late.signal });
+      await clock.settle();
+      const handle = client.callToolTask("hold", {}, { ...begun, signal: early.signal });
+      await assertRejects(() => clock.until(handle), Error, "enough");
+      for (const progress of [1, 2]) {
+        for (const context of held.contexts) context.progress({ progress });
+        await clock.advance(100);
+        if (progress > 1) continue;
+        late.abort(new Error("enough"));
+        await assertRejects(() => clock.until(result), Error, "enough");
+      }
+      assertEquals([call.heard, begun.heard], [[1], []]);
+    });
+  });
 });
