@@ -171,11 +171,13 @@ export class TaskKeeper {
       // Another process may run it.
       const callOff = this.#parts.clock.schedule(wake, this.options.pollInterval);
       signal.addEventListener("abort", wake, { once: true });
+      // It may end while it is read.
+      const isHere = this.#runs.has(taskId);
       try {
         const record = await this.#read(taskId);
         if (!record || this.#isExpired(record)) return undefined;
         if (isEnded(record)) return record;
-        if (record.inputRequests && !this.#runs.has(taskId)) throw atWorkElsewhere();
+        if (record.inputRequests && !isHere) throw atWorkElsewhere();
         await changed;
       } finally {
         unwatch();

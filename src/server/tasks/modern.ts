@@ -83,10 +83,12 @@ export class ModernTaskMethods implements ModernTasks {
 
   async #request(method: string, params: JsonObject, caller: TaskCaller): Promise<JsonObject> {
     demand(caller.capabilities);
-    const record = await this.#find(readTaskId(params), caller);
+    const taskId = readTaskId(params);
+    // It may end while it is read.
+    const run = this.#keeper.running(taskId);
+    const record = await this.#find(taskId, caller);
     if (!record) throw unknownTask();
     if (method === "tasks/get") return detailedTask(record);
-    const { taskId } = record;
     if (method === "tasks/cancel") {
       await this.#keeper.cancel(taskId);
       return {};
@@ -97,11 +99,10 @@ export class ModernTaskMethods implements ModernTasks {
         rpcCode: -32602,
       });
     }
+    const { inputRequests = {} } = record;
     if (isEnded(record)) return {};
-    const run = this.#keeper.running(taskId);
     if (run) await run.answer(inputResponses);
-    const asked = run ? undefined : record.inputRequests;
-    if (asked && Object.keys(inputResponses).some((key) => Object.hasOwn(asked, key))) {
+    else if (Object.keys(inputResponses).some((key) => Object.hasOwn(inputRequests, key))) {
       // It waits there: here its answer would be lost.
       throw atWorkElsewhere();
     }

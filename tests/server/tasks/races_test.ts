@@ -1,19 +1,25 @@
 /** Several processes, or several things in one, that change what is kept of tasks in the same moment. */
 import { describe, test } from "node:test";
 import { assertEquals, assertRejects } from "@std/assert";
-import { createStateSealer, createTaskStore, McpServer } from "../../../src/server/mod.ts";
-import type { TaskRecord } from "../../../src/server/mod.ts";
+import { createStateSealer, createTasks, createTaskStore, McpServer } from "../../../src/server/mod.ts";
+import type { TaskRecord, TaskStore } from "../../../src/server/mod.ts";
 import { createParts } from "../../../src/server/parts.ts";
 import { TaskKeeper } from "../../../src/server/tasks/keeper.ts";
 import { TaskRun } from "../../../src/server/tasks/run.ts";
 import { ComparingStore, TestStore } from "../../support/test_store.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
+import { form, withPlace } from "./served.ts";
 
 const lease = 30_000;
 const bounds = { ttl: 600_000, maxTtl: 600_000, maxRunning: 4, pollInterval: 1_000, lease, waitUntil: undefined };
-const keeperOver = (clock: VirtualClock, texts: TestStore, max?: number) =>
+const keeperOver = (
+  clock: VirtualClock,
+  texts: TestStore,
+  max?: number,
+  store: TaskStore = createTaskStore(texts, { clock, max }),
+) =>
   new TaskKeeper(
-    { store: createTaskStore(texts, { clock, max }), ...bounds },
+    { store, ...bounds },
     createParts(new McpServer({ name: "t", version: "1" }).methods, { clock, state: createStateSealer }),
   );
 const work = (run: (run: TaskRun) => Promise<{ content: [] }>) => ({
@@ -228,5 +234,54 @@ describe("races of tasks", () => {
     finish();
     await clock.advance(1);
     assertEquals((await keeper.find(taskId, "modern", "ada"))?.status, "completed");
+  });
+});
+
+describe("a look at a task that ends before the store has answered", () => {
+  /** A store whose next answer is late, while that is wanted. */
+  function lateStore(clock: VirtualClock) {
+    const store: TaskStore = createTaskStore(new TestStore(), { clock });
+    const late = { answers: 0 };
+    const get = store.get.bind(store);
+    store.get = async (taskId) => {
+      const found = await get(taskId);
+      if (late.answers > 0 && late.answers--) await new Promise<void>((resolve) => clock.schedule(resolve, 100));
+      return found;
+    };
+    return { late, store };
+  }
+
+  test("is told how it has ended, and not that it is at work elsewhere", async () => {
+    const clock = new VirtualClock();
+    const { late, store } = lateStore(clock);
+    const keeper = keeperOver(clock, new TestStore(), undefined, store);
+    const { taskId } = await keeper.begin(work(async (run) => {
+      await run.ask("name", { method: "elicitation/create" }, (answer) => answer);
+      return { content: [] };
+    }));
+    await clock.settle();
+    late.answers = 1;
+    const ended = keeper.ended(taskId, new AbortController().signal);
+    await clock.settle();
+    await keeper.running(taskId)?.answer({ name: {} });
+    assertEquals((await clock.until(ended))?.status, "completed");
+  });
+
+  test("takes the same answer twice", async () => {
+    const clock = new VirtualClock();
+    const { late, store } = lateStore(clock);
+    const server = new McpServer({ name: "t", version: "1" });
+    server.tool("ask", { task: "required" }, async (_args, { elicit }) => (await elicit(form("name"))).action);
+    await withPlace({ era: "modern", clock, server, tasks: createTasks({ store }) }, async ({ post }) => {
+      const { taskId } = (await post("tools/call", { name: "ask" })).result as { taskId: string };
+      await clock.settle();
+      const inputResponses = { elicit: { action: "accept", content: { name: "Ada" } } };
+      late.answers = 1;
+      const first = post("tasks/update", { taskId, inputResponses });
+      await clock.settle();
+      const second = await clock.until(post("tasks/update", { taskId, inputResponses }));
+      assertEquals([second.error, (await clock.until(first)).error], [undefined, undefined]);
+      await clock.advance(1_000);
+    });
   });
 });
