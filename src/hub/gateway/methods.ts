@@ -209,7 +209,8 @@ export class GatewayMethods implements Methods {
         const asked = { ...options, throws: true };
         return this.#hub.callTool({ server, name: found.name }, args as JsonObject, asked);
       });
-      const content = result.content.map((block) => this.#linked(server, block));
+      const link = this.#uris.linker(server);
+      const content = result.content.map((block) => linked(block, link));
       const said = withoutNull({ ...result, content }) as unknown as JsonObject;
       // What a schema promises is a value, null too.
       const isNull = result.structuredContent === null && found.tool.outputSchema;
@@ -243,9 +244,8 @@ export class GatewayMethods implements Methods {
       server,
       (options) => this.#hub.getPrompt({ server, name: own }, args as Record<string, string>, options),
     );
-    const messages = result.messages.map((message) => {
-      return { ...message, content: this.#linked(server, message.content) };
-    });
+    const link = this.#uris.linker(server);
+    const messages = result.messages.map((message) => ({ ...message, content: linked(message.content, link) }));
     return withoutNull({ ...result, messages }) as unknown as JsonObject;
   }
 
@@ -291,12 +291,6 @@ export class GatewayMethods implements Methods {
     }
   }
 
-  /** A block of content; where it is a link, what it leads to can be read here. */
-  #linked(server: string, block: ContentBlock): ContentBlock {
-    if (block.type !== "resource_link" || typeof block.uri !== "string") return block;
-    return { ...block, uri: this.#uris.linked(server, block.uri) };
-  }
-
   async #client(...[server, options]: Parameters<NonNullable<GatewayHub["client"]>>) {
     const client = await this.#hub.client?.(server, options);
     return client ?? refuse(unknownName("server", server));
@@ -307,6 +301,11 @@ export class GatewayMethods implements Methods {
 function listedTool(name: string, { tool }: CatalogTool): Tool {
   const { execution: _, ...rest } = tool as Tool & { readonly execution?: unknown };
   return { ...rest, name };
+}
+
+/** A block of content; where it is a link, what it leads to can be read here. */
+function linked(block: ContentBlock, link: (uri: string) => string): ContentBlock {
+  return block.type === "resource_link" && typeof block.uri === "string" ? { ...block, uri: link(block.uri) } : block;
 }
 
 /** Whether it goes on as it is: a question in front, or the caller's own end. */

@@ -2,6 +2,7 @@ import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { RpcError } from "../../../mod.ts";
 import { memoryFetch } from "../../servers/memory_fetch.ts";
+import { Uris } from "../../../src/hub/gateway/lists/uris.ts";
 import { all, open, pairs, textOf } from "./support.ts";
 
 /** A server of 2025-11-25 that says null where it has nothing to say. */
@@ -241,6 +242,33 @@ for (const [front, back] of pairs) {
       assertEquals(part && "text" in part && part.text, "made 1");
     });
 
+    test("links of two servers to a URI that neither lists yet lead each to its own", async () => {
+      const both = [all("one", back), all("two", back)] as const;
+      for (const [at, { server }] of both.entries()) {
+        const uri = "file:///report";
+        server.tool("makes", {}, () => {
+          server.resource(uri, { name: "report" }, () => `report ${at + 1}`);
+          return { content: [{ type: "resource_link", uri, name: "report" }] };
+        });
+      }
+      await using scene = await open({ one: both[0].config, two: both[1].config });
+      const client = await scene.join(front);
+      const uris: string[] = [];
+      for (const name of ["one__makes", "two__makes"]) {
+        const { content: [link] } = await client.callTool(name);
+        uris.push(link?.type === "resource_link" ? link.uri : "");
+      }
+      const read = async (uri: string) => {
+        const { contents: [part] } = await client.readResource(uri);
+        return part && "text" in part && part.text;
+      };
+      assertEquals(await Promise.all(uris.map(read)), ["report 1", "report 2"]);
+      // Also where both are listed.
+      await scene.hub.retry("one");
+      await scene.hub.retry("two");
+      assertEquals(await Promise.all(uris.map(read)), ["report 1", "report 2"]);
+    });
+
     test("only the trace goes behind of a caller's `_meta`", async () => {
       await using scene = await open({ one: all("one", back).config });
       const client = await scene.join(front);
@@ -253,3 +281,36 @@ for (const [front, back] of pairs) {
     });
   });
 }
+
+test("what is listed is gone through once for a result, however many links it has", () => {
+  let looks = 0;
+  const resource = {
+    name: "one",
+    get uri() {
+      looks++;
+      return "file:///one";
+    },
+  };
+  const template = {
+    name: "all",
+    get uriTemplate() {
+      looks++;
+      return "day://two/{day}";
+    },
+  };
+  // A filter makes its lists anew each time.
+  const uris = new Uris({
+    resources: () => [{ server: "one", resource }],
+    templates: () => [{ server: "two", template }],
+    servers: () => ["one", "two"],
+    withResources: () => ["one", "two"],
+  });
+  const link = uris.linker("one");
+  const links = Array.from({ length: 1_000 }, (_, at) => link(`file:///${at}`));
+  assertEquals([links[7], link("file:///one"), link("day://two/1")], [
+    "file:///7",
+    "file:///one",
+    "hub://one/day://two/1",
+  ]);
+  assert(looks < 10, `${looks} looks`);
+});

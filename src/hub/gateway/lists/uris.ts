@@ -15,6 +15,8 @@ import type { Entry } from "./pages.ts";
 const scheme = "hub://";
 /** How many links of results are remembered; the oldest go first. */
 const mostLinks = 2_000;
+/** How long a link may be that is held against templates: longer ones only against how those begin. */
+const longestMatched = 2_000;
 
 /** Whose a resource is, by its own URI there. */
 export interface FoundResource {
@@ -35,10 +37,11 @@ export interface UriSources {
 /** The one list, made anew when the catalog has changed. */
 export class Uris {
   readonly #sources: UriSources;
-  /** Links in results: they need not be listed, and can be read all the same. `undefined`: more than one server gave it. */
-  readonly #links = new Map<string, string | undefined>();
+  /** Links in results: they need not be listed, and can be read all the same. Of several servers that gave one the first has it. */
+  readonly #links = new Map<string, string>();
   #resources: { readonly of: unknown; readonly entries: readonly Entry[] } | undefined;
   #templates: { readonly of: unknown; readonly entries: readonly Entry[] } | undefined;
+  #owners: { readonly of: unknown; readonly byUri: ReadonlyMap<string, Set<string>> } | undefined;
 
   constructor(sources: UriSources) {
     this.#sources = sources;
@@ -74,37 +77,39 @@ export class Uris {
   }
 
   /**
-   * Remembers a link that a server's result had in it.
+   * Remembers the links that one result of a server has in it. There may be very many: what is listed is not gone through for each.
    *
-   * @returns How it is called here: as it is listed, where several servers have what it leads to.
+   * @returns Says how a link is called here: as it is listed, where another server has what it leads to.
    */
-  linked(server: string, uri: string): string {
-    const other = this.#links.has(uri) ? this.#links.get(uri) : server;
-    this.#links.delete(uri);
-    this.#links.set(uri, other === server ? server : undefined);
-    for (const oldest of this.#links.keys()) {
-      if (this.#links.size <= mostLinks) break;
-      this.#links.delete(oldest);
-    }
-    const listed = this.#sources.resources().filter(({ resource }) => resource.uri === uri);
-    const owners = listed.length ? listed : findTemplates(this.#sources, uri);
-    return owners.some((owner) => owner.server !== server) ? prefixed(server, uri) : uri;
+  linker(server: string): (uri: string) => string {
+    let hasOther: ((uri: string) => boolean) | undefined;
+    return (uri) => {
+      hasOther ??= this.#others(server);
+      if ((this.#links.get(uri) ?? server) !== server || hasOther(uri)) return prefixed(server, uri);
+      this.#links.delete(uri);
+      this.#links.set(uri, server);
+      for (const oldest of this.#links.keys()) {
+        if (this.#links.size <= mostLinks) break;
+        this.#links.delete(oldest);
+      }
+      return uri;
+    };
   }
 
   /**
-   * Whose a resource is: who lists it, else who is named in it, else whose template makes it, else whose result linked to it,
-   * else the only server that has resources.
+   * Whose a resource is: who lists it, else who is named in it, else whose template makes it (of several the one whose result
+   * linked to it), else whose result linked to it, else the only server that has resources.
    *
    * @throws {InvalidParamsError} When it is nobody's, or nobody knows whose.
    */
   find(uri: string): FoundResource {
     const listed = this.#sources.resources().filter(({ resource }) => resource.uri === uri);
-    if (listed.length) return only(uri, listed);
+    const link = this.#links.get(uri);
+    if (listed.length) return only(uri, listed, link);
     const named = this.#named(uri);
     if (named) return named;
     const made = findTemplates(this.#sources, uri);
-    if (made.length) return only(uri, made);
-    const link = this.#links.get(uri);
+    if (made.length) return only(uri, made, link);
     const [server, another] = link === undefined ? this.#sources.withResources() : [link];
     if (server !== undefined && another === undefined) return { server, uri };
     throw notFound(uri);
@@ -126,6 +131,27 @@ export class Uris {
     return [uri, prefixed(server, uri)];
   }
 
+  /** Says whether another server has what a link leads to. */
+  #others(server: string): (uri: string) => boolean {
+    const of = this.#sources.resources();
+    if (this.#owners?.of !== of) {
+      const byUri = new Map<string, Set<string>>();
+      for (const { server, resource } of of) {
+        byUri.set(resource.uri, (byUri.get(resource.uri) ?? new Set()).add(server));
+      }
+      this.#owners = { of, byUri };
+    }
+    const { byUri } = this.#owners;
+    const heads = this.#sources.templates().filter((found) => found.server !== server).map(headOf);
+    return (uri) => {
+      const owners = byUri.get(uri);
+      if (owners) return owners.size > 1 || !owners.has(server);
+      const near = heads.filter(({ text }) => uri.startsWith(text));
+      if (uri.length > longestMatched) return near.length > 0;
+      return findTemplates({ templates: () => near.map(({ found }) => found) }, uri).length > 0;
+    };
+  }
+
   #named(uri: string): FoundResource | undefined {
     if (!uri.startsWith(scheme)) return undefined;
     const server = this.#sources.servers().find((name) => uri.startsWith(prefixed(name, "")));
@@ -137,16 +163,27 @@ function prefixed(server: string, uri: string): string {
   return `${scheme}${encodeURIComponent(server)}/${uri}`;
 }
 
+/** A template, and how every URI that it makes begins. */
+interface Head {
+  readonly found: CatalogTemplate;
+  readonly text: string;
+}
+
+/** Only of characters that are never encoded. */
+function headOf(found: CatalogTemplate): Head {
+  return { found, text: /^[\w.~:/-]*/.exec(found.template.uriTemplate)![0] };
+}
+
 function count<Item>(items: readonly Item[], key: (item: Item) => string): Map<string, number> {
   const counts = new Map<string, number>();
   for (const item of items) counts.set(key(item), (counts.get(key(item)) ?? 0) + 1);
   return counts;
 }
 
-function only(uri: string, found: readonly { readonly server: string }[]): FoundResource {
+function only(uri: string, found: readonly { readonly server: string }[], link?: string): FoundResource {
   const servers = [...new Set(found.map(({ server }) => server))];
-  const [server] = servers;
-  if (server !== undefined && servers.length === 1) return { server, uri };
+  const server = servers.length > 1 ? servers.find((name) => name === link) : servers[0];
+  if (server !== undefined) return { server, uri };
   const names = servers.slice(0, 5).map((name) => `"${prefixed(name, excerpt(uri, 200))}"`).join(", ");
   throw new InvalidParamsError(
     `Cannot read "${excerpt(uri, 200)}": more than one server has it, ask for one of ${names}`,
