@@ -54,6 +54,15 @@ export function directiveModel(): LanguageModel {
   return { id: "directives", stream };
 }
 
+/**
+ * What is wrong with directives, before anything is called; `undefined`: there is no directive in the text. The command asks: there
+ * a wrong one is wrong use, and no answer.
+ */
+export function directiveFaults(content: string, tools: readonly LanguageModelTool[]): readonly string[] | undefined {
+  const directives = readDirectives(content);
+  return directives && faultsOf({ directives, turn: 0, results: [] }, { messages: [], tools });
+}
+
 /** What it knows of a conversation. */
 interface Situation {
   readonly directives: Directives;
@@ -84,10 +93,10 @@ interface Answer {
 function answer(request: LanguageModelRequest): Answer {
   const situation = findSituation(request);
   if (!situation) return { texts: [help], calls: [] };
-  const { directives: { turns, faults, others }, turn, results } = situation;
-  const wrong = [...faults, ...turn === 0 ? wrongCalls(situation, request) : []];
+  const { directives: { turns, others }, turn, results } = situation;
+  const wrong = faultsOf(situation, request);
   if (wrong.length > 0) {
-    return { texts: [...wrong.sort(byLine), "Nothing was called: correct this and send it again."], calls: [] };
+    return { texts: [...wrong, "Nothing was called: correct this and send it again."], calls: [] };
   }
   const now = turns[turn];
   if (now && now.calls.length > 0) return { texts: now.says, calls: now.calls.map(toCall(request, turn)) };
@@ -121,6 +130,12 @@ function findSituation({ messages, output }: LanguageModelRequest): Situation | 
 
 function textOfContent(content: (LanguageModelMessage & { role: "user" })["content"]): string {
   return typeof content === "string" ? content : textOf(partsOfBlocks(content, new Set()));
+}
+
+/** All that is wrong, line by line. */
+function faultsOf(situation: Situation, request: LanguageModelRequest): string[] {
+  const { directives: { faults }, turn } = situation;
+  return [...faults, ...turn === 0 ? wrongCalls(situation, request) : []].sort(byLine);
 }
 
 /** What is wrong with any call of the message, before the first one is made. */

@@ -69,6 +69,32 @@ describe("causeway run", () => {
     });
   });
 
+  test("wrong directives, and words that are none, are wrong use: nothing is called, no run is kept", async () => {
+    await withPeer(async (use, { folder, seen }) => {
+      const cases: [string, RegExp][] = [
+        [
+          "call peer.ecko text=hi",
+          /Nothing was called: Line 1: there is no tool "peer\.ecko", did you mean "peer\.echo"\?\n/,
+        ],
+        [
+          "say hi\ncall peer.echo text=1\ncall peer.add a=two b",
+          /Nothing was called: Line 3: cannot read the argument "b"/,
+        ],
+        ["call peer.echo text=hi\ncall\nsay", /Line 2: "call" names no tool; .*; Line 3: "say" has nothing to say/],
+        [
+          "what is new?",
+          /There is no model, so only directives are followed: .*causeway run "call server\.tool key=value"/,
+        ],
+      ];
+      for (const [text, says] of cases) {
+        for (const more of [[], ["--json"]]) assertFailure(await use([text, "--yes", ...more]), 2, says);
+      }
+      assertFailure(await use([cases[0]?.[0] ?? "", "--runs", "runs.db"]), 2, /Nothing was called/);
+      assertEquals(existsSync(join(folder, "runs.db")), false);
+      assertEquals(readFileSync(seen, "utf8").includes("tools/call"), false);
+    });
+  });
+
   test("pins of the config hold: a tool that is not as it was pinned is not there, and it is told", async () => {
     await withPeer(async (use, { folder, seen }) => {
       const path = join(folder, "mcp.json");

@@ -6,6 +6,7 @@
 import process from "node:process";
 import { Agent } from "../../../agent/loop/agent.ts";
 import type { AgentQuestion } from "../../../agent/loop/seam.ts";
+import { directiveModel } from "../../../agent/model/directive_model.ts";
 import { createRuns } from "../../../agent/runs/durable_runs.ts";
 import type { DurableRuns } from "../../../agent/runs/options.ts";
 import { unlessAborted } from "../../../client/core_client.ts";
@@ -26,7 +27,7 @@ import { findConfigs } from "../../target/config.ts";
 import { createSpinner, writeError } from "../../terminal.ts";
 import { oneLine } from "../../text/plain.ts";
 import { openHeardHub } from "../../wire/heard_hub.ts";
-import { chooseModel } from "./model.ts";
+import { checkDirectives, chooseModel } from "./model.ts";
 import { createAnswerer } from "./questions.ts";
 import { EventTeller, tellEnd } from "./tell.ts";
 
@@ -48,9 +49,10 @@ export async function runAgent(line: CommandLine, given: AbortSignal, world: Aut
     const guarded = await guard(hub, servers);
     await connectAll(hub, servers, signal);
     await guarded.check({ signal });
+    if (!model && resumed === undefined) checkDirectives(input, guarded);
     void keepLooking(guarded);
     const agent = new Agent({
-      model,
+      model: model ?? directiveModel(),
       hub: guarded,
       relay,
       instructions: optionOf(line, "instructions"),

@@ -9,6 +9,7 @@ import process from "node:process";
 import type { LanguageModel } from "../../../agent/model/seam.ts";
 import { createFileStore, openDatabase } from "../../../entry/local.ts";
 import type { SqlDatabase } from "../../../entry/local.ts";
+import { directiveModel } from "../../../agent/model/directive_model.ts";
 import { chooseModel as modelOfSettings } from "../../../entry/runner/chosen_model.ts";
 import { startLocalRunner } from "../../../entry/runner/local_runner.ts";
 import { hideSecrets } from "../../../hub/config/mod.ts";
@@ -60,7 +61,7 @@ export async function start(line: CommandLine, signal: AbortSignal): Promise<num
 async function modelOf(line: CommandLine): Promise<LanguageModel> {
   const { CAUSEWAY_MODEL, CAUSEWAY_MODEL_URL, OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL } = process.env;
   const isOurs = optionOf(line, "model") ?? optionOf(line, "model-url") ?? (CAUSEWAY_MODEL || CAUSEWAY_MODEL_URL);
-  if (isOurs) return chooseModel(line, process.env);
+  if (isOurs) return chooseModel(line, process.env) ?? directiveModel();
   if (!OPENAI_MODEL) {
     // A key is there for many programs: it says nothing of what is wanted here.
     if (OPENAI_API_KEY || OPENAI_BASE_URL) {
