@@ -52,6 +52,12 @@ describe("causeway tasks", () => {
       const id = (await run("tasks", "detach", url, "job", "polls=1000")).out.trim();
       assertEquals((await run("tasks", "cancel", id)).out, "Asked to stop the task\n");
       assertEquals(JSON.parse((await run("tasks", "get", url, id, "--json")).out).status, "cancelled");
+      // It is told as what it was, and found by its id alone, as before.
+      const [kept] = JSON.parse((await run("tasks", "list", "--json")).out).tasks;
+      assertEquals([kept.taskId, kept.cancelled], [id, true]);
+      assertMatch((await run("tasks", "list")).out, new RegExp(`^${id} .* job .* cancelled\\n$`));
+      const got = await run("tasks", "get", id, "--json");
+      assertEquals([got.code, JSON.parse(got.out || "{}").status], [0, "cancelled"], got.err);
       const failing = (await run("tasks", "detach", `${url}`, "job(error: true)")).out.trim();
       const failed = await run("tasks", "wait", failing);
       assertEquals([failed.code, failed.err], [1, "causeway: the task failed: its result says why\n"]);
@@ -75,6 +81,11 @@ describe("causeway tasks", () => {
       const lost = (await run(["detach", "jobs", "job", "polls=1000"])).out.trim();
       ({ fetch } = createModernServer());
       assertFailure(await run(["cancel", lost], tmpdir()), 2, /refused tasks\/(get|cancel) \(-32602\)/);
+      assertEquals(JSON.parse((await run(["list", "--json"])).out), { tasks: [] });
+      const cancelled = (await run(["detach", "jobs", "job", "polls=1000"])).out.trim();
+      assertEquals((await run(["cancel", cancelled])).code, 0);
+      ({ fetch } = createModernServer());
+      assertFailure(await run(["get", cancelled]), 2, /The task ".*" was cancelled, and its server has forgotten it: /);
       assertEquals(JSON.parse((await run(["list", "--json"])).out), { tasks: [] });
     } finally {
       rmSync(folder, { recursive: true });

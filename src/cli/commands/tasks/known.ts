@@ -19,9 +19,11 @@ export interface KnownTask {
   readonly tool: string;
   /** When it was started, in ISO 8601. */
   readonly startedAt: string;
+  /** Its server was asked to stop it. */
+  readonly cancelled?: true | undefined;
 }
 
-/** How many are kept: the oldest are forgotten first. */
+/** How many are kept: the oldest are forgotten first, those that were cancelled before all others. */
 const most = 200;
 const tasks: KeptList<KnownTask> = new KeptList("cli/tasks", isKnown);
 
@@ -32,7 +34,19 @@ export function readKnown(store: Store): Promise<readonly KnownTask[]> {
 
 /** Keeps one. */
 export function keepTask(store: Store, task: KnownTask): Promise<void> {
-  return tasks.change(store, (list) => [...list.filter(({ taskId }) => taskId !== task.taskId), task].slice(-most));
+  return tasks.change(store, (list) => {
+    const kept = [...list.filter(({ taskId }) => taskId !== task.taskId), task];
+    while (kept.length > most) kept.splice(Math.max(0, kept.findIndex(({ cancelled }) => cancelled)), 1);
+    return kept;
+  });
+}
+
+/** Keeps one as cancelled: whoever asks for it later is told what became of it. */
+export function markCancelled(store: Store, taskId: string): Promise<void> {
+  return tasks.change(
+    store,
+    (list) => list.map((known) => known.taskId === taskId ? { ...known, cancelled: true } : known),
+  );
 }
 
 /** Forgets one. */

@@ -15,7 +15,8 @@ import { createSpinner, terminalWidth, writeError, writeOut } from "../../termin
 import { oneLine, plainJson } from "../../text/plain.ts";
 import { columns } from "../../text/table.ts";
 import { tellResult } from "../talk/call.ts";
-import { forgetTask, readKnown, whyNot } from "./known.ts";
+import { forgetTask, markCancelled, readKnown, whyNot } from "./known.ts";
+import type { KnownTask } from "./known.ts";
 
 /** Lists what was started here, or what a server has, and answers the exit code. */
 export async function listTasks(line: CommandLine, signal: AbortSignal, world: AuthWorld): Promise<number> {
@@ -65,20 +66,26 @@ export function cancelTask(line: CommandLine, signal: AbortSignal, world: AuthWo
       throw error;
     });
     await writeOut(line.json ? plainJson({ taskId, cancelled: true }) + "\n" : "Asked to stop the task\n");
-    await forget(world, taskId);
+    await change(markCancelled(world.openStore(), taskId));
     return exitCodes.ok;
   });
 }
 
+function forget(world: AuthWorld, taskId: string): Promise<void> {
+  return change(forgetTask(world.openStore(), taskId));
+}
+
 /** It is over, whatever becomes of the list. */
-async function forget(world: AuthWorld, taskId: string): Promise<void> {
-  const why = await whyNot(forgetTask(world.openStore(), taskId));
+async function change(work: Promise<void>): Promise<void> {
+  const why = await whyNot(work);
   if (why !== undefined) await writeError(`causeway: warning: the task stays in the list: ${why}\n`);
 }
 
 async function listKnown(line: CommandLine, world: AuthWorld): Promise<number> {
   const tasks = await readKnown(world.openStore());
-  const rows = tasks.map(({ taskId, target, tool, startedAt }) => [taskId, target, tool, startedAt].map(oneLine));
+  const rows = tasks.map(({ taskId, target, tool, startedAt, cancelled }) =>
+    [taskId, target, tool, startedAt, cancelled ? "cancelled" : ""].map(oneLine)
+  );
   await writeOut(line.json ? plainJson({ tasks }) + "\n" : columns(rows, terminalWidth()));
   if (tasks.length === 0) await writeError("causeway: no tasks were started here: causeway tasks detach starts one\n");
   return exitCodes.ok;
@@ -108,8 +115,18 @@ async function withTask(
     signal,
     world,
     options: { tasks: taskSupport },
-    use: (client, signal) => use(client, second ?? first, signal),
+    use: (client, signal) => {
+      const code = use(client, second ?? first, signal);
+      return known?.cancelled ? code.catch((error: unknown) => refuseCancelled(error, known, world)) : code;
+    },
   });
+}
+
+/** What was cancelled may be forgotten by its server at any time: then it is here, too, and it is said what became of it. */
+async function refuseCancelled(error: unknown, { taskId }: KnownTask, world: AuthWorld): Promise<never> {
+  if (!(error instanceof InvalidParamsError)) throw error;
+  await forget(world, taskId);
+  throw new UsageError(`The task "${taskId}" was cancelled, and its server has forgotten it: ${error.message}`);
 }
 
 function taskText({ taskId, status, statusMessage, createdAt, lastUpdatedAt }: Task): string {
