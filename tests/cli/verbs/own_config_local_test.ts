@@ -61,6 +61,29 @@ describe("a server of a config", () => {
     });
   });
 
+  test("tools that its config leaves out are told to who names the server: tools, call, tasks detach", async () => {
+    const [command, ...args] = program("tests/servers/stdio_server.ts");
+    const tools = { allow: ["echo", "add", "job*"], deny: ["add"] };
+    const mcpServers = { some: { command, args: [...args, "modern"], tools }, all: { command, args } };
+    await inPlace({ "app/mcp.json": JSON.stringify({ mcpServers }) }, async ({ run }) => {
+      const listed = await run("tools", "some", "--json");
+      const names = JSON.parse(listed.out).tools.map(({ name }: { name: string }) => name);
+      assertEquals([listed.code, names.includes("add"), names.includes("echo")], [0, true, true]);
+      assertMatch(
+        listed.err,
+        /^causeway: its config leaves these out for serve, bridge, run, search and start: .*"add"/,
+      );
+      assertEquals(/"echo"|"job"/.test(listed.err), false, listed.err);
+      const why = 'causeway: warning: its config leaves out the tool "add"; it is called since you name it\n';
+      const called = await run("call", "some", "add", "a=1", "b=2");
+      assertEquals([called.code, called.err], [0, why]);
+      assertMatch(called.out, /3/);
+      assertStringIncludes((await run("tasks", "detach", "some", "add", "a=1", "b=2")).err, why);
+      assertEquals((await run("call", "some", "echo", "text=hi")).err, "");
+      assertEquals((await run("tools", "all")).err, "");
+    });
+  });
+
   test("what VS Code would ask for is a variable here, and a value that is missing says which", async () => {
     const [command, ...args] = program("tests/servers/stdio_server.ts");
     const config = JSON.stringify({

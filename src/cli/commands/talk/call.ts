@@ -32,7 +32,7 @@ async function call(line: CommandLine, signal: AbortSignal): Promise<number> {
   const pieces = inside === undefined ? given : [{ object: inside }, ...given];
   return await withClient(target, line, {
     signal,
-    async use(client, signal, { entry }) {
+    async use(client, signal, destination) {
       // Loaded while the server makes its list.
       const [tool, { checkArguments }] = await Promise.all([
         findTool(client, name, signal),
@@ -40,6 +40,8 @@ async function call(line: CommandLine, signal: AbortSignal): Promise<number> {
       ]);
       const args = buildArguments(pieces, tool?.inputSchema);
       if (tool) checkArguments(tool, args);
+      const { entry } = destination;
+      if (entry?.server.tools) await (await import("./left_out.ts")).warnOfLeftOut(destination, name);
       const progress = createProgressLine();
       const idempotent = entry?.server.idempotent?.includes(name) ?? false;
       const result = await client.callTool(name, args, {

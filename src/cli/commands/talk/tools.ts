@@ -14,13 +14,14 @@ import { columns, wrap } from "../../text/table.ts";
 import { typeText } from "../../text/schema.ts";
 import { comment, propertyName, typeOf } from "../../text/typescript.ts";
 import { exactWords, tellEnds } from "./common.ts";
+import { tellLeftOut } from "./left_out.ts";
 
 /** Lists the tools, and answers the exit code. */
 export async function listTools(line: CommandLine, signal: AbortSignal): Promise<number> {
   const [target = ""] = exactWords(line, ["target"]);
   return await withClient(target, line, {
     signal,
-    async use(client, signal) {
+    async use(client, signal, destination) {
       const { rejected, truncated, ...result } = await client.listTools({ signal });
       await writeOut(
         line.json
@@ -28,6 +29,7 @@ export async function listTools(line: CommandLine, signal: AbortSignal): Promise
           : result.tools.map(line.options?.signatures ? signatureText : toolText).join(""),
       );
       await tellEnds(client, { rejected, truncated }, { one: "tool", count: result.tools.length });
+      await tellLeftOut(destination, result.tools.map(({ name }) => name));
       return exitCodes.ok;
     },
   });

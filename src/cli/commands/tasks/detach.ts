@@ -16,6 +16,7 @@ import { resolveTarget } from "../../target/target.ts";
 import { writeError, writeOut } from "../../terminal.ts";
 import { oneLine, plainJson } from "../../text/plain.ts";
 import { findTool, readCall, tellResult } from "../talk/call.ts";
+import { warnOfLeftOut } from "../talk/left_out.ts";
 import { keepTask, whyNot } from "./known.ts";
 
 /** Starts it, prints its id, and answers the exit code. A tool that is no task is called, and its result is printed. */
@@ -36,6 +37,7 @@ async function detach(line: CommandLine, signal: AbortSignal, world: AuthWorld):
       const tool = await findTool(client, name, signal);
       const args = buildArguments(pieces, tool?.inputSchema);
       if (tool) checkArguments(tool, args);
+      await warnOfLeftOut(destination, name);
       const handle = await client.callToolTask(name, args, { signal });
       const { taskId } = handle;
       if (taskId === "") {
