@@ -25,6 +25,7 @@ import { Changes } from "./changes.ts";
 import { FirstLists } from "./lists/first_lists.ts";
 import { Follows } from "./follows.ts";
 import type { GatewayHub } from "./options.ts";
+import { absentOwner, absentServers } from "./lists/absent.ts";
 import { joinInstructions } from "./lists/instructions.ts";
 import { Names } from "./lists/names.ts";
 import { type Entry, pageOf } from "./lists/pages.ts";
@@ -80,8 +81,11 @@ export class GatewayMethods implements Methods {
       resources: () => hub.resources(),
       templates: () => hub.templates(),
       servers: () => hub.status().map(({ name }) => name),
-      withResources: () =>
-        hub.catalog().servers.filter(({ capabilities }) => capabilities?.resources).map(({ name }) => name),
+      withResources: () => {
+        const having = hub.catalog().servers.filter(({ capabilities }) => capabilities?.resources);
+        // Where nobody is known to have some, those that are down may.
+        return (having.length || !isOwn ? having : absentServers(hub)).map(({ name }) => name);
+      },
     });
     this.#follows = new Follows({
       clock: parts.clock,
@@ -95,7 +99,7 @@ export class GatewayMethods implements Methods {
   }
 
   get instructions(): string | undefined {
-    return joinInstructions(this.#parts.instructions, this.#hub.catalog().servers);
+    return joinInstructions(this.#parts.instructions, this.#hub.catalog().servers, absentServers(this.#hub));
   }
 
   /** Servers come and go: whoever connects now is told of all that there may be later. */
@@ -197,12 +201,14 @@ export class GatewayMethods implements Methods {
   async #callTool(params: JsonObject, context: RequestContext): Promise<JsonObject> {
     const name = readText(params, "name");
     const { arguments: args = {} } = params;
-    const found = await this.#look(context, () => this.#find(name));
+    const listed = await this.#look(context, () => this.#find(name));
+    // What a server that is down would have is asked of it all the same: the call waits, tries it anew, or says why it is down.
+    const found = listed ?? this.#absent(name);
     if (!found) throw unknownName("tool", name);
     if (!isObject(args)) throw wrongParameter("arguments", "an object");
     const { server } = found;
     try {
-      const manner = this.#servers.taskManner(found);
+      const manner = listed && this.#servers.taskManner(listed);
       // With a context that can go on as a task, the caller wants one, or can follow it.
       const wantsTask = manner?.by === "asked" && (manner.isRequired || context.continueAsTask !== undefined);
       const result = await this.#passages.run(context, { server, wantsTask }, (options) => {
@@ -213,7 +219,7 @@ export class GatewayMethods implements Methods {
       const content = result.content.map((block) => linked(block, link));
       const said = withoutNull({ ...result, content }) as unknown as JsonObject;
       // What a schema promises is a value, null too.
-      const isNull = result.structuredContent === null && found.tool.outputSchema;
+      const isNull = result.structuredContent === null && (listed ?? this.#find(name))?.tool.outputSchema;
       return isNull ? { ...said, structuredContent: null } : said;
     } catch (error) {
       if (isForEra(error, context)) throw error;
@@ -236,7 +242,7 @@ export class GatewayMethods implements Methods {
   async #getPrompt(params: JsonObject, context: RequestContext): Promise<JsonObject> {
     const name = readText(params, "name");
     const { arguments: args = {} } = params;
-    const found = await this.#look(context, () => this.#prompt(name));
+    const found = await this.#prompt(name, context);
     if (!isObject(args) || !isTexts(Object.values(args))) throw wrongParameter("arguments", "texts by their names");
     const { server, name: own } = found;
     const result = await this.#pass(
@@ -255,7 +261,7 @@ export class GatewayMethods implements Methods {
     const asked = { name: readText(argument as JsonObject, "name"), value: readText(argument as JsonObject, "value") };
     const known = isObject(given) && isObject(given.arguments) ? given.arguments : {};
     if (!isTexts(Object.values(known))) throw wrongParameter("context.arguments", "texts by their names");
-    const reference = await this.#look(context, () => this.#reference(ref as JsonObject));
+    const reference = await this.#reference(ref as JsonObject, context);
     const { server } = reference.type === "ref/prompt" ? reference.name : reference;
     const result = await this.#pass(
       context,
@@ -265,17 +271,24 @@ export class GatewayMethods implements Methods {
     return withoutNull(result) as unknown as JsonObject;
   }
 
-  #reference(ref: JsonObject) {
+  /** Something of a server that is down, by what it is called here. */
+  #absent(name: string): { readonly server: string; readonly name: string } | undefined {
+    return absentOwner(this.#hub, name, this.#parts.names === "own");
+  }
+
+  async #reference(ref: JsonObject, context: RequestContext) {
     if (ref.type === "ref/prompt") {
-      const { server, name } = this.#prompt(readText(ref, "name"));
+      const { server, name } = await this.#prompt(readText(ref, "name"), context);
       return { type: "ref/prompt", name: { server, name } } as const;
     }
     if (ref.type !== "ref/resource") throw wrongParameter("ref.type", '"ref/prompt" or "ref/resource"');
-    return { type: "ref/resource", ...this.#uris.findTemplate(readText(ref, "uri")) } as const;
+    const uri = readText(ref, "uri");
+    return { type: "ref/resource", ...await this.#look(context, () => this.#uris.findTemplate(uri)) } as const;
   }
 
-  #prompt(name: string): CatalogPrompt {
-    return this.#prompts.find(name) ?? refuse(unknownName("prompt", name));
+  async #prompt(name: string, context: RequestContext): Promise<Pick<CatalogPrompt, "server" | "name">> {
+    const found = await this.#look(context, () => this.#prompts.find(name)) ?? this.#absent(name);
+    return found ?? refuse(unknownName("prompt", name));
   }
 
   /** Has a server answer what cannot be answered by a result that says what failed. */

@@ -5,6 +5,7 @@
  */
 import { excerpt } from "../../../protocol/excerpt.ts";
 import type { CatalogServer } from "../../seam.ts";
+import { type AbsentServer, whyAbsent } from "./absent.ts";
 
 /** The most characters of one server's words, and of all together. */
 const most = { one: 2_000, all: 16_000 };
@@ -13,13 +14,19 @@ const most = { one: 2_000, all: 16_000 };
  * The instructions of all servers, each under its name, cut where there are too many.
  *
  * @param own Comes first.
+ * @param absent Those that are down: it is said why.
  * @returns undefined when nobody says anything.
  */
-export function joinInstructions(own: string | undefined, servers: readonly CatalogServer[]): string | undefined {
+export function joinInstructions(
+  own: string | undefined,
+  servers: readonly CatalogServer[],
+  absent: readonly AbsentServer[] = [],
+): string | undefined {
   const parts = own === undefined ? [] : [own];
   let length = own?.length ?? 0;
   let left = 0;
-  for (const { name, instructions } of servers) {
+  const missing = absent.map((server) => ({ name: server.name, instructions: whyAbsent(server) }));
+  for (const { name, instructions } of [...servers, ...missing]) {
     if (!instructions?.trim()) continue;
     const part = `# ${excerpt(name, 100)}\n${excerpt(instructions.trim(), most.one)}`;
     if (length + part.length > most.all) left++;

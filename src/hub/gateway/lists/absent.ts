@@ -1,0 +1,51 @@
+/**
+ * Servers that are down and were never listed: what is not there may be theirs, and whoever asks for it is told why it is missing.
+ *
+ * @module
+ */
+import { excerpt } from "../../../protocol/excerpt.ts";
+import { labelServers, separator } from "../../catalog/names.ts";
+import type { HubLike, ServerState, ServerStatus } from "../../seam.ts";
+
+/** A server that is known by its name alone. */
+export type AbsentServer = Pick<ServerStatus, "name" | "state" | "lastError">;
+
+const down: ReadonlySet<ServerState> = new Set(["connecting", "authorizing", "reconnecting", "failed"]);
+
+/** The servers of which nothing is known yet, though they are wanted. */
+export function absentServers(hub: HubLike): readonly AbsentServer[] {
+  const missing = hub.status().filter(({ state }) => down.has(state));
+  if (missing.length === 0) return missing;
+  const listed = new Set(hub.catalog().servers.map(({ name }) => name));
+  return missing.filter(({ name }) => !listed.has(name));
+}
+
+/**
+ * Whose something must be that nobody lists, and what it is called there.
+ *
+ * @param isOwn Whether names stand without that of their server: then it is the only server that is down.
+ */
+export function absentOwner(
+  hub: HubLike,
+  name: string,
+  isOwn: boolean,
+): { readonly server: string; readonly name: string } | undefined {
+  const absent = absentServers(hub);
+  if (absent.length === 0) return undefined;
+  const labels = labelServers(hub.status().map((server) => server.name));
+  for (const [server, label] of labels) {
+    const before = [label + separator, `${server}.`].find((start) => name.startsWith(start));
+    if (before === undefined) continue;
+    return absent.some((one) => one.name === server) ? { server, name: name.slice(before.length) } : undefined;
+  }
+  const [only, another] = absent;
+  return isOwn && only && !another ? { server: only.name, name } : undefined;
+}
+
+/** Why nothing of a server is there, for models and people. */
+export function whyAbsent({ state, lastError }: AbsentServer): string {
+  const why = state === "authorizing"
+    ? "somebody has to sign in first"
+    : excerpt(lastError?.message ?? "it is being connected", 500);
+  return `This server cannot be used now, and nothing of it is listed: ${why}`;
+}
