@@ -29,7 +29,7 @@ import { absentOwner, absentServers } from "./lists/absent.ts";
 import { joinInstructions } from "./lists/instructions.ts";
 import { Names } from "./lists/names.ts";
 import { type Entry, pageOf } from "./lists/pages.ts";
-import { isAnswer, passedError, readText, unknownName } from "./calls/passing.ts";
+import { isAnswer, passedError, readable, readText, unknownName } from "./calls/passing.ts";
 import { type PassageParts, Passages } from "./calls/passages.ts";
 import { Servers } from "./lists/servers.ts";
 import { Uris } from "./lists/uris.ts";
@@ -221,7 +221,8 @@ export class GatewayMethods implements Methods {
       // What a schema promises is a value, null too.
       const isNull = result.structuredContent === null && (listed ?? this.#find(name))?.tool.outputSchema;
       return isNull ? { ...said, structuredContent: null } : said;
-    } catch (error) {
+    } catch (failure) {
+      const error = readable(failure, context);
       if (isForEra(error, context)) throw error;
       if (isAnswer(error)) throw passedError(error, server);
       return failedResult(error, server) as unknown as JsonObject;
@@ -300,7 +301,7 @@ export class GatewayMethods implements Methods {
     try {
       return await this.#passages.run(context, { server }, send);
     } catch (error) {
-      throw isForEra(error, context) ? error : passedError(error, server);
+      throw isForEra(error, context) ? error : passedError(readable(error, context), server);
     }
   }
 

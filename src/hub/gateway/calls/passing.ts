@@ -35,6 +35,13 @@ export function isAnswer(error: unknown): error is RpcError {
   return error instanceof RpcError && error.delivery === "answered" && Number.isSafeInteger(error.rpcCode);
 }
 
+/** What failed, as a caller of this era can read it: -32042 and its pages are of the older one alone. */
+export function readable(error: unknown, { era }: Pick<RequestContext, "era">): unknown {
+  if (era === "legacy" || !isAnswer(error) || error.rpcCode !== -32042) return error;
+  const why = "it wants pages to be visited first, and the client in front cannot be asked to, or did not";
+  return new InvalidParamsError(`${error.message}: ${why}`, { server: error.server });
+}
+
 /**
  * What went wrong behind, as what a caller is answered.
  *

@@ -16,7 +16,12 @@ import type {
   Wait,
 } from "../../../client/input/seam.ts";
 import type { ClientRequest } from "../../../client/session/request.ts";
-import { InputRequiredError } from "../../../protocol/errors.ts";
+import {
+  InputRequiredError,
+  InvalidParamsError,
+  MethodNotFoundError,
+  UrlElicitationRequiredError,
+} from "../../../protocol/errors.ts";
 import { isObject } from "../../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../../protocol/json_rpc.ts";
 import { invalid, metaPrefix } from "../../../protocol/modern.ts";
@@ -134,7 +139,15 @@ export class RelayInputs extends Inputs {
         }
       },
       notified: (method, params) => inner.notified(method, params),
-      satisfy: (error, round, wait) => inner.satisfy(error, round, wait),
+      satisfy: async (error, round, wait) => {
+        try {
+          await inner.satisfy(error, round, wait);
+        } catch (reason) {
+          const isRefused = reason instanceof InvalidParamsError || reason instanceof MethodNotFoundError;
+          // Nobody could be asked: the server's own answer names the pages.
+          throw isRefused && error instanceof UrlElicitationRequiredError ? error : reason;
+        }
+      },
       stop: () => inner.stop(),
     };
   }
