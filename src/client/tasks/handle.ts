@@ -10,7 +10,8 @@ import { invalid } from "../../protocol/modern.ts";
 import { checkShape } from "../../protocol/shapes/all.ts";
 import { checkResult } from "../../protocol/shapes/core.ts";
 import { checkInputs } from "../../protocol/shapes/inputs.ts";
-import type { CallToolResult, InputRequest, Task, TaskStatus } from "../../protocol/types.ts";
+import type { CallToolResult, ElicitRequest, InputRequest, Task, TaskStatus } from "../../protocol/types.ts";
+import type { Handlers, InputAnswers } from "../input/seam.ts";
 import type { RequestOptions } from "../session/request.ts";
 import type { TaskHandle, TaskHost, TaskOptions } from "../task_support.ts";
 import { Patience } from "./patience.ts";
@@ -50,6 +51,8 @@ export class Handle implements TaskHandle {
   #result: CallToolResult | undefined;
   /** What was asked for, by key: the answer until the server has it, then nothing. */
   readonly #answers = new Map<string, JsonValue | undefined>();
+  /** The keys whose answers are on their way. */
+  readonly #sending = new Set<string>();
   #rounds = 0;
 
   constructor(host: TaskHost, raw: JsonObject, options: HandleOptions) {
@@ -120,13 +123,16 @@ export class Handle implements TaskHandle {
     onStatus: HandleOptions["onStatus"],
   ): Promise<CallToolResult> {
     const { progress } = this.#options;
-    let beside: Promise<JsonObject | undefined> | undefined;
-    const open = (work: Promise<JsonObject | undefined>): void => {
-      beside = work.then((early) => {
-        beside = undefined;
-        return early;
-      });
-    };
+    // What goes on beside the looks: a result of theirs, or their failure, ends the pause.
+    let opened = 0;
+    let open = (_work: Promise<JsonObject | undefined>): void => {};
+    const beside = new Promise<JsonObject | undefined>((resolve, reject) => {
+      open = (work) => {
+        opened++;
+        work.then((early) => early ? resolve(early) : opened--, reject);
+      };
+    });
+    beside.catch(() => {});
     // Over HTTP its progress comes on the stream of its result; a server that answers too early is asked again at the end.
     if (progress && !isEnded(this.#task.status)) open(this.#openResult(request).catch(() => undefined));
     if (!isEnded(this.#task.status) && this.#due() <= 0) await this.#look(request, onStatus);
@@ -136,13 +142,14 @@ export class Handle implements TaskHandle {
       const { status } = this.#task;
       if (isEnded(status)) {
         // The legacy result is on its way already, if its stream was opened.
-        const early = beside && this.#isLegacy() && status !== "cancelled";
+        const early = opened && this.#isLegacy() && status !== "cancelled";
         return await this.#outcome(request, early ? await patience.pause(this.#due(), beside) : undefined);
       }
-      if (status === "input_required" && !beside) {
-        open(this.#isLegacy() ? this.#openResult(request) : this.#serve(request));
+      if (status === "input_required") {
+        if (!this.#isLegacy()) { for (const work of this.#serve(request)) open(work); }
+        else if (!opened) open(this.#openResult(request));
       }
-      const early = await patience.pause(this.#due(), beside);
+      const early = await patience.pause(this.#due(), opened ? beside : undefined);
       if (early) return checked(early);
       try {
         await this.#look(request, onStatus);
@@ -215,40 +222,64 @@ export class Handle implements TaskHandle {
     }
   }
 
-  /** Extension: has the handlers answer what is new, and hands the answers over. Each key is asked for once. */
-  async #serve(request: RequestOptions): Promise<undefined> {
+  /** Extension: has the handlers answer what is new, and hands over each answer when it is there. Each key is asked for once. */
+  #serve(request: RequestOptions): Promise<undefined>[] {
     const { inputRequests } = this.#raw;
-    if (inputRequests == null) return;
+    if (inputRequests == null) return [];
     const wrong = checkInputs({ inputRequests });
     if (wrong) throw invalid("tasks/get", wrong);
     const entries = Object.entries(inputRequests as unknown as Record<string, InputRequest>);
     const fresh = entries.filter(([key]) => !this.#answers.has(key));
-    if (fresh.length > 0) await this.#ask(fresh, request.signal as AbortSignal);
-    const answers = entries.map(([key]) => [key, this.#answers.get(key)] as const).filter(([, answer]) => answer);
-    if (answers.length === 0) return;
-    const params = { taskId: this.taskId, inputResponses: Object.fromEntries(answers) };
-    await this.#host.request("tasks/update", params, { ...request, idempotent: true });
-    for (const [key] of answers) this.#answers.set(key, undefined);
+    const ready = entries.map(([key]) => key).filter((key) => this.#answers.get(key) && !this.#sending.has(key));
+    return [
+      ...ready.length > 0 ? [this.#send(ready, request)] : [],
+      ...fresh.length > 0 ? this.#askAll(fresh, request) : [],
+    ];
   }
 
-  async #ask(fresh: [string, InputRequest][], signal: AbortSignal): Promise<void> {
-    const { inputs, label, limits } = this.#host;
+  #askAll(fresh: [string, InputRequest][], request: RequestOptions): Promise<undefined>[] {
+    const { inputs, limits } = this.#host;
     if (!inputs) throw invalid("tasks/get", "it asks for input, which was not declared");
     if (++this.#rounds > limits.inputRounds) {
       throw new LimitExceededError("limits.inputRounds", limits.inputRounds, this.#rounds, { delivery: "answered" });
     }
-    const method = "tasks/update";
-    const params = { taskId: this.taskId };
     for (const [key] of fresh) this.#answers.set(key, undefined);
+    // Where one of them has no handler, nobody is asked for the others either: they stand together in the error.
+    const groups = fresh.every(([, asked]) => hasHandler(inputs.handlers, asked)) ? fresh.map((one) => [one]) : [fresh];
+    return groups.map((group) => this.#ask(inputs, group, request));
+  }
+
+  async #ask(inputs: InputAnswers, group: [string, InputRequest][], request: RequestOptions): Promise<undefined> {
+    const keys = group.map(([key]) => key);
+    const signal = request.signal as AbortSignal;
+    const asking = {
+      method: "tasks/update",
+      params: { taskId: this.taskId },
+      round: this.#rounds,
+      requestState: undefined,
+    };
     try {
-      const context = { method, params, round: this.#rounds, requestState: undefined, server: label, signal };
-      const { inputResponses } = await inputs.answerAll(Object.fromEntries(fresh), context);
+      const context = { ...asking, server: this.#host.label, signal };
+      const { inputResponses } = await inputs.answerAll(Object.fromEntries(group), context);
       for (const [key, answer] of Object.entries(inputResponses as JsonObject)) this.#answers.set(key, answer);
     } catch (error) {
-      for (const [key] of fresh) this.#answers.delete(key);
+      for (const key of keys) this.#answers.delete(key);
       // Others may answer now: the next waiting begins with a look.
       this.#seenAt = -Infinity;
       throw error;
+    }
+    return await this.#send(keys, request);
+  }
+
+  async #send(keys: readonly string[], request: RequestOptions): Promise<undefined> {
+    for (const key of keys) this.#sending.add(key);
+    const answers = Object.fromEntries(keys.map((key) => [key, this.#answers.get(key) as JsonValue]));
+    const params = { taskId: this.taskId, inputResponses: answers };
+    try {
+      await this.#host.request("tasks/update", params, { ...request, idempotent: true });
+      for (const key of keys) this.#answers.set(key, undefined);
+    } finally {
+      for (const key of keys) this.#sending.delete(key);
     }
   }
 
@@ -276,6 +307,14 @@ export function taskOf(raw: JsonObject): Task {
     ...(ttlMs !== undefined && { ttlMs }),
     ...(pollIntervalMs != null && { pollIntervalMs }),
   };
+}
+
+/** Whether a handler answers requests of this kind. */
+function hasHandler(handlers: Handlers, { method, params }: InputRequest): boolean {
+  if (method === "roots/list") return handlers.roots !== undefined;
+  if (method === "sampling/createMessage") return handlers.sampling !== undefined;
+  const { mode = "form" } = (params ?? {}) as ElicitRequest;
+  return (mode === "form" ? handlers.elicitation : mode === "url" && handlers.elicitationUrl) !== undefined;
 }
 
 function isEnded(status: TaskStatus): boolean {

@@ -60,6 +60,61 @@ describe("what a task asks for", () => {
     await client.close();
   });
 
+  test("an answer goes out as soon as it is there, whoever else still thinks, also about what is asked later", async () => {
+    const answers = new Map<string, () => void>();
+    let sent = 0;
+    const { clock, client, params } = await scripted({
+      "tasks/get": (_, count) => count === 0 ? asks("a", "b") : sent < 3 ? asks("a", "b", "c") : done(),
+      "tasks/update": () => {
+        sent++;
+        // Who still thinks is done only now.
+        if (sent === 2) answers.get("a")?.();
+        return {};
+      },
+    }, {
+      handlers: {
+        elicitation: ({ message }) =>
+          new Promise((resolve) => {
+            const answer = () => resolve({ action: "accept", content: { of: message } });
+            if (message === "a") answers.set(message, answer);
+            else answer();
+          }),
+      },
+    });
+    await clock.until(client.callTool("any", {}, { timeout: 60_000 }));
+    assertEquals(params("tasks/update").map(({ inputResponses }) => Object.keys(inputResponses as object)), [
+      ["b"],
+      ["c"],
+      ["a"],
+    ]);
+    await client.close();
+  });
+
+  test("where one of two has no handler, nobody is asked for the other one", async () => {
+    let asked = 0;
+    const roots = { method: "roots/list" };
+    const { clock, client } = await scripted({
+      "tasks/get": () => asks("a"),
+      "tools/call": () =>
+        task({
+          resultType: "task",
+          status: "input_required",
+          inputRequests: { ...asks("a").inputRequests as object, r: roots },
+        }),
+    }, {
+      capabilities: { roots: {} },
+      handlers: {
+        elicitation: () => {
+          asked++;
+          return { action: "decline" };
+        },
+      },
+    });
+    const error = await assertRejects(() => clock.until(client.callTool("any")), InputRequiredError);
+    assertEquals([Object.keys((error.pending as PendingInput).inputRequests), asked], [["a", "r"], 0]);
+    await client.close();
+  });
+
   test("an answer that did not arrive is sent again, and not asked for again", async () => {
     let asked = 0;
     const { clock, client, params } = await scripted({
