@@ -207,6 +207,8 @@ export class Execution {
         emit(`restarted:${step}.${attempt}`, { type: "restarted", step, reason });
       if (isAgain) again("The process that asked it ended", randomHex(random, 6));
       try {
+        // What was called since may have brought tools.
+        if (step > 1) await this.#parts.hub.renew(world.clock, signal);
         const answer = await askModel(this.#request(shape), {
           model,
           random,

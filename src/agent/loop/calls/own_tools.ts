@@ -7,6 +7,7 @@ import type { RequestOptions } from "../../../client/session/request.ts";
 import { unlessAborted } from "../../../client/core_client.ts";
 import { HubLayer } from "../../../hub/layer.ts";
 import type { CatalogTool, HubLike, QualifiedName } from "../../../hub/seam.ts";
+import type { Clock } from "../../../ports.ts";
 import { InvalidParamsError } from "../../../protocol/errors.ts";
 import { isObject } from "../../../protocol/json_rpc.ts";
 import type { JsonObject, JsonValue } from "../../../protocol/json_rpc.ts";
@@ -38,6 +39,9 @@ export interface AgentTool {
 
 /** What a function may give. */
 export type AgentToolReturn = JsonValue | CallToolResult | undefined | void;
+
+/** How long a slow server holds up a step at most, in milliseconds: a hub would list it after about as long. */
+const longestRenewal = 5_000;
 
 /** A hub with functions of its own. */
 export class OwnTools extends HubLayer {
@@ -79,6 +83,25 @@ export class OwnTools extends HubLayer {
 
   override findTool(name: QualifiedName): CatalogTool | undefined {
     return this.#find(name)?.entry ?? this.hub.findTool(name);
+  }
+
+  /**
+   * Has servers that told of changes be listed now: the hub does so only every few seconds, and who has just brought a tool wants
+   * it to be used.
+   *
+   * @throws {unknown} The reason of the signal.
+   */
+  async renew(clock: Clock, signal: AbortSignal): Promise<void> {
+    const connected = this.status().filter(({ state }) => state === "connected");
+    if (connected.length === 0) return;
+    let stop = (): void => {};
+    const late = new Promise<void>((resolve) => stop = clock.schedule(resolve, longestRenewal));
+    const listed = Promise.allSettled(connected.map(({ name }) => this.retry(name)));
+    try {
+      await unlessAborted(Promise.race([listed, late]), signal);
+    } finally {
+      stop();
+    }
   }
 
   override async callTool(...[name, args = {}, options]: Parameters<HubLike["callTool"]>): Promise<CallToolResult> {

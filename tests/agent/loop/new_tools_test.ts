@@ -1,0 +1,50 @@
+import { describe, test } from "node:test";
+import { assertEquals } from "@std/assert";
+import { Agent } from "../../../src/agent/mod.ts";
+import { createDiscoveryTools } from "../../../src/hub/search/discovery.ts";
+import { FakeHub } from "../../hub/support/fake_hub.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
+import { openScene } from "./support/scene.ts";
+import { call, ScriptedModel } from "./support/scripted.ts";
+
+describe("a tool that another one has brought", () => {
+  for (const era of ["modern", "legacy"] as const) {
+    test(`is offered in the next step, before its server would be listed anew (${era})`, async () => {
+      await using scene = await openScene(era);
+      scene.server.tool("enable", {}, () => {
+        scene.server.tool("late", {}, () => "here");
+        return "late is there now";
+      });
+      while (!scene.hub.findTool("data__enable")) {
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        await scene.hub.retry("data");
+      }
+      const model = new ScriptedModel([{ calls: [call("data__enable")] }, { calls: [call("data__late")] }, {
+        text: "done",
+      }]);
+      const run = new Agent({ model, hub: scene.hub, approve: "allow" }).run("Go");
+      await run.result;
+      const offered = model.asked.map(({ tools = [] }) => tools.some(({ name }) => name === "data__late"));
+      assertEquals(offered, [false, true, true]);
+      assertEquals(run.observations.map(({ outcome }) => outcome), ["ok", "ok"]);
+    });
+  }
+
+  test("a server that is slow to list holds up no step for longer than the hub would take to list it by itself", async () => {
+    const clock = new VirtualClock();
+    const hub = new FakeHub({ one: { tools: { act: {} } } });
+    let retried = 0;
+    Object.assign(hub, {
+      retry: () => {
+        retried++;
+        return new Promise(() => {});
+      },
+    });
+    const model = new ScriptedModel([{ calls: [call("one__act")] }, { text: "done" }]);
+    const run = new Agent({ model, hub: createDiscoveryTools(hub, { threshold: 100 }), approve: "allow", clock }).run(
+      "Go",
+    );
+    await clock.until(run.result);
+    assertEquals([model.asked.length, retried, clock.monotonic() <= 5_000], [2, 1, true]);
+  });
+});
