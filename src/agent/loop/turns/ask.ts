@@ -75,6 +75,7 @@ async function once(
   const attempt = randomHex(random, 6);
   const calls: LanguageModelToolCall[] = [];
   const pieces: string[] = [];
+  let thought = 0;
   let index = 0;
   const controller = new AbortController();
   const stop = (): void => controller.abort(signal.reason);
@@ -85,10 +86,15 @@ async function once(
       signal.throwIfAborted();
       const { done, value: part } = await unlessAborted(parts.next(), signal);
       if (done) break;
-      if (part.type === "end") return answer(request, { pieces, calls, counter }, part);
+      if (part.type === "end") {
+        const whole = answer(request, { pieces, calls, thought, counter }, part);
+        if (whole.text !== "" || calls.length > 0 || !/^(other|tool_calls)$/.test(part.reason)) return whole;
+        throw new LanguageModelError(`The model "${model.id}" gave an answer with nothing in it`, { retryable: true });
+      }
       if (part.type === "tool_call") calls.push(part.call);
       else {
         if (part.type === "text") pieces.push(part.text);
+        else thought += part.text.length;
         if (part.text !== "") piece?.(part, attempt, ++index);
       }
     }
@@ -103,9 +109,11 @@ async function once(
 
 function answer(
   request: LanguageModelRequest,
-  { pieces, calls, counter = new TokenCounter() }: {
+  { pieces, calls, thought, counter = new TokenCounter() }: {
     readonly pieces: readonly string[];
     readonly calls: readonly LanguageModelToolCall[];
+    /** Characters. */
+    readonly thought: number;
     readonly counter: TokenCounter | undefined;
   },
   { reason, usage, provider }: Extract<LanguageModelPart, { type: "end" }>,
@@ -113,7 +121,7 @@ function answer(
   const text = pieces.join("");
   const estimate = (): TokenUsage => ({
     inputTokens: counter.sum(request.messages),
-    outputTokens: Math.ceil(text.length / 4) + calls.reduce((sum, call) => sum + tokensOf(call), 0),
+    outputTokens: Math.ceil((text.length + thought) / 4) + calls.reduce((sum, call) => sum + tokensOf(call), 0),
   });
   return { text, calls, reason, usage: usage ?? estimate(), ...(provider && { provider }) };
 }

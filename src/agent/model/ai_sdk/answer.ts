@@ -41,6 +41,8 @@ export class AiSdkAnswer {
   #holdsMore = false;
   readonly #taken: Set<string>;
   #calls = 0;
+  /** The last call, while it has no arguments. */
+  #held: { readonly call: LanguageModelToolCall; readonly kept: Kept } | undefined;
   #size = 0;
   #ended = false;
 
@@ -134,6 +136,21 @@ export class AiSdkAnswer {
     const kept: Kept = { type: "tool-call", toolCallId: call.id, toolName: call.name, input: argumentsObject(call) };
     this.#addWords(kept, providerMetadata);
     this.#kept.push(kept);
+    const before = this.#release(false);
+    if (text.trim() !== "") return [...before, { type: "tool_call", call }];
+    // It has none, or was cut off before them: what comes next tells.
+    this.#held = { call, kept };
+    return before;
+  }
+
+  /** Gives the call without arguments that was held back. */
+  #release(isCut: boolean): LanguageModelPart[] {
+    if (!this.#held) return [];
+    const { call: { id, name, arguments: given }, kept } = this.#held;
+    this.#held = undefined;
+    // A text that is no JSON, as that of all others that were cut off.
+    const call: LanguageModelToolCall = { id, name, arguments: isCut ? "{" : given };
+    kept.input = argumentsObject(call);
     return [{ type: "tool_call", call }];
   }
 
@@ -142,10 +159,13 @@ export class AiSdkAnswer {
     const why = isObject(finishReason) ? finishReason.unified : finishReason;
     if (why === "error") throw faultError({ message: "it broke off", kind: "server_error" }, this.#options);
     const tokens = usageOf(usage);
-    const reason = endOf(why, this.#calls > 0);
+    const last = this.#release(why === "length" || why === "content-filter");
+    const isEmpty = this.#calls === 0 && !this.#kept.some(({ type, text }) => type === "text" && text !== "");
+    // It has lost the calls that it says it has.
+    const reason = isEmpty && why === "tool-calls" ? "other" : endOf(why, this.#calls > 0);
     const content = this.#kept.filter(({ text, providerOptions }) => text !== "" || providerOptions !== undefined);
     const provider = this.#holdsMore && content.length > 0 ? { from: this.#options.from, content } : undefined;
-    return [{ type: "end", reason, ...(tokens && { usage: tokens }), ...(provider && { provider }) }];
+    return [...last, { type: "end", reason, ...(tokens && { usage: tokens }), ...(provider && { provider }) }];
   }
 
   /** What is said of a part may come with each of its pieces: the last words hold. */
@@ -197,13 +217,13 @@ function bareFault(error: Record<string, unknown>): { message: string; kind: str
   return { message: text, kind: `${type ?? ""} ${code ?? ""}` };
 }
 
-/** V2 has numbers, later specifications `{ total }`. */
+/** V2 has numbers, later specifications `{ total }`. Undefined where not all is told, or nothing is: no answer costs nothing. */
 function usageOf(usage: unknown): TokenUsage | undefined {
   if (!isObject(usage)) return undefined;
   const inputTokens = total(usage.inputTokens);
   const outputTokens = total(usage.outputTokens);
-  if (inputTokens === undefined && outputTokens === undefined) return undefined;
-  return { inputTokens: inputTokens ?? 0, outputTokens: outputTokens ?? 0 };
+  if (inputTokens === undefined || outputTokens === undefined) return undefined;
+  return inputTokens + outputTokens > 0 ? { inputTokens, outputTokens } : undefined;
 }
 
 function total(tokens: unknown): number | undefined {

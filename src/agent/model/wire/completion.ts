@@ -33,6 +33,8 @@ export class CompletionReader {
   readonly #details: JsonObject[] = [];
   #finish: string | undefined;
   #refused = false;
+  /** Whether it has said anything. */
+  #said = false;
   #done = false;
   /** Whether anything of a completion came, and the first thing that is none. */
   #known = false;
@@ -70,9 +72,9 @@ export class CompletionReader {
     if (Array.isArray(choices)) {
       this.#known = true;
       const choice: unknown = choices.find((one) => isObject(one) && one.index === 0) ?? choices[0];
-      return isObject(choice) ? this.#takeChoice(choice) : [];
+      return this.#heard(isObject(choice) ? this.#takeChoice(choice) : []);
     }
-    return this.#takeNative(value);
+    return this.#heard(this.#takeNative(value));
   }
 
   /**
@@ -87,13 +89,24 @@ export class CompletionReader {
     if (this.#finish === "error") {
       throw faultError({ message: "it broke off", kind: "server_error" }, this.#options);
     }
-    const { calls, extras } = this.#calls.end(endOf(this.#finish, true) === "length");
-    const reason = this.#refused ? "content_filter" : endOf(this.#finish, calls.length > 0);
+    const { calls, extras } = this.#calls.end(["length", "content_filter"].includes(endOf(this.#finish, true)));
+    const isEmpty = calls.length === 0 && !this.#said;
+    const reason = this.#refused
+      ? "content_filter"
+      // It has lost the calls that it says it has.
+      : isEmpty && callWords.has(this.#finish ?? "")
+      ? "other"
+      : endOf(this.#finish, calls.length > 0);
     const provider = this.#provider(calls.length > 0, extras);
     return [
       ...calls.map((call): LanguageModelPart => ({ type: "tool_call", call })),
       { type: "end", reason, ...(this.#usage && { usage: this.#usage }), ...(provider && { provider }) },
     ];
+  }
+
+  #heard(parts: LanguageModelPart[]): LanguageModelPart[] {
+    this.#said ||= parts.some(({ type }) => type === "text");
+    return parts;
   }
 
   #takeChoice(choice: Record<string, unknown>): LanguageModelPart[] {
@@ -189,12 +202,13 @@ export async function* readCompletion(
   yield* reader.end();
 }
 
-/** Tokens in OpenAI's words; undefined where they are not told. */
+/** Tokens in OpenAI's words; undefined where they are not told, or nothing is: no answer costs nothing. */
 function usageOf(usage: unknown): TokenUsage | undefined {
   if (!isObject(usage)) return undefined;
   const inputTokens = usage.prompt_tokens ?? usage.input_tokens;
-  const outputTokens = usage.completion_tokens ?? usage.output_tokens ?? 0;
-  return isCount(inputTokens) && isCount(outputTokens) ? { inputTokens, outputTokens } : undefined;
+  const outputTokens = usage.completion_tokens ?? usage.output_tokens;
+  if (!isCount(inputTokens) || !isCount(outputTokens)) return undefined;
+  return inputTokens + outputTokens > 0 ? { inputTokens, outputTokens } : undefined;
 }
 
 function isCount(value: unknown): value is number {
@@ -217,6 +231,9 @@ function contentParts(content: unknown): LanguageModelPart[] {
 function texts(type: "text" | "reasoning", text: string): LanguageModelPart[] {
   return text === "" ? [] : [{ type, text }];
 }
+
+/** With these a model says that it has calls. */
+const callWords: ReadonlySet<string> = new Set(["tool_calls", "tool_use", "function_call"]);
 
 function endOf(finish: string | undefined, hasCalls: boolean): LanguageModelEnd {
   switch (finish) {
