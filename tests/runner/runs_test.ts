@@ -87,6 +87,32 @@ describe("runs", () => {
     assertEquals(logged, []);
   });
 
+  it("tell nothing more once who listens was put out: by the keys, or by the policy", async () => {
+    for (const how of ["key", "policy", "outage"]) {
+      let isOut = false;
+      const clock = new VirtualClock();
+      const find = () => {
+        if (isOut && how === "outage") throw new Error("the store is down");
+        return isOut && how === "key" ? undefined : principals.ada;
+      };
+      const open = () => () => isOut && how === "policy" ? "deny" as const : "allow" as const;
+      await using world = await createWorld({ clock, policy: { open }, access: { keys: { find } }, logger: () => {} });
+      const { id } = await start(world, "hang");
+      const events = eventsOf(await world.ask(`/api/runs/${id}/events?after=1`));
+      const tell = (text: string) => world.runs("acme").tell(id, { type: "text", step: 1, text });
+      await clock.advance(200_000);
+      tell("for her");
+      isOut = true;
+      await clock.advance(61_000);
+      tell("a secret");
+      await world.runs("acme").cancel(id);
+      const told = (await clock.until(events)).map(({ data }) => (data.event as { text?: string }).text);
+      assertEquals(told, how === "outage" ? ["for her", "a secret", undefined] : ["for her"], how);
+      await clock.settle();
+      assertEquals(clock.waiting, 0, how);
+    }
+  });
+
   it("tell what happens while one listens, with comments in the silence", async () => {
     const clock = new VirtualClock();
     await using world = await createWorld({ clock });

@@ -171,6 +171,18 @@ export class Access {
     return hash === undefined ? this.#byNewKey(bearer.token) : this.#byKey(bearer.token, hash);
   }
 
+  /** Whether who asked would be let in now, too. Who was handed over is known by the runner in front alone. */
+  async isStill(request: Request, { id, tenant }: Principal): Promise<boolean> {
+    if (this.#options.handedOver) return true;
+    try {
+      const { principal } = await this.identify(request);
+      return principal.id === id && principal.tenant === tenant;
+    } catch (error) {
+      // What cannot be found out now says nothing of the caller.
+      return !(error instanceof Refusal) || error.status >= 500;
+    }
+  }
+
   async #byRunner(request: Request): Promise<Caller> {
     const caller = await this.#options.handedOver?.find(request);
     if (caller) return caller;

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { RunEvent } from "../../agent/runs/seam.ts";
+import type { RunEvent, RunRecord } from "../../agent/runs/seam.ts";
 import { createSafeLogger } from "../../egress/safe_logger.ts";
 import type { Logger } from "../../ports.ts";
 import type { Call } from "../rest/call.ts";
@@ -11,10 +11,12 @@ import { ask, wrongField } from "../rest/problem.ts";
 import type { Route } from "../rest/route.ts";
 import { eventStream } from "../rest/sse.ts";
 import type { SentEvent } from "../rest/sse.ts";
-import { ownRun } from "./runs.ts";
+import { isSeen, ownRun } from "./runs.ts";
 
 /** When a reader whose stream broke off shall come back, in milliseconds. */
 const retry = 1_000;
+/** How often it is looked whether who listens still may, in milliseconds. */
+const looks = 60_000;
 const ends: readonly string[] = ["succeeded", "failed", "cancelled"];
 
 /** The route of events. */
@@ -53,21 +55,41 @@ async function events(call: Call): Promise<Response> {
     first = await ask("What keeps runs", () => iterator.next(), logger);
     if (first.done) return new Response(null, { status: 204 });
   }
-  const { expiresAt } = call.principal;
-  // Who listens comes back, and has to show anew who it is.
-  const stop = expiresAt === undefined
-    ? undefined
-    : clock.schedule(leaving.leave, expiresAt - clock.now(), { background: true });
+  const stop = leaveInTime(call, record);
   return eventStream(first ? startingWith(first.value, iterator) : iterator, {
     clock,
     keepAlive,
     retry,
     count: (bytes) => call.count(bytes),
     done: () => {
-      stop?.();
+      stop();
       leaving.leave();
     },
   });
+}
+
+/** Ends the stream when who listens may no longer: it comes back, and has to show anew who it is. */
+function leaveInTime(call: Call, record: RunRecord): () => void {
+  const { leaving, judge, principal, request, parts: { access, clock } } = call;
+  let isOver = false;
+  let stop = (): void => {};
+  const look = async (): Promise<void> => {
+    const isKnown = await access.isStill(request, principal);
+    // A policy that cannot be asked now has not changed its mind.
+    const can = await Promise.resolve().then(() => judge.open()).catch(() => undefined);
+    if (!isKnown || (can && !isSeen(record, call, can))) leaving.leave();
+    else if (!isOver) wait();
+  };
+  const wait = (): void => {
+    const left = (principal.expiresAt ?? Infinity) - clock.now();
+    const next = left <= looks ? leaving.leave : () => void look();
+    stop = clock.schedule(next, Math.min(left, looks), { background: true });
+  };
+  wait();
+  return () => {
+    isOver = true;
+    stop();
+  };
 }
 
 /** Exactly one last event: whatever comes after one is not told. */

@@ -92,7 +92,8 @@ export async function ownRun(call: Call): Promise<{ readonly runs: Runs; readonl
   return { runs, record };
 }
 
-function isSeen({ agent, principal }: RunRecord, call: Call, can: Awaited<ReturnType<Call["can"]>>): boolean {
+/** Whether the caller may see a run. */
+export function isSeen({ agent, principal }: RunRecord, call: Call, can: Awaited<ReturnType<Call["can"]>>): boolean {
   if (can("", agent, "manage") === "allow") return true;
   return principal === ownerOf(call) && can("", agent, "run") !== "deny";
 }
