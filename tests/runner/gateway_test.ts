@@ -8,6 +8,7 @@ import { createApiKey, createKeyList, createPolicy, createRunner } from "../../s
 import type { Policy } from "../../src/runner/mod.ts";
 import { McpServer, protectResource } from "../../src/server/mod.ts";
 import { inMemory, openHub, textOf } from "../hub/support.ts";
+import { VirtualClock } from "../support/virtual_clock.ts";
 import { joinedSockets } from "./support/joined_sockets.ts";
 import { createWorld, problemOf } from "./support/world.ts";
 import type { World } from "./support/world.ts";
@@ -127,6 +128,21 @@ describe("the gateway of a runner", () => {
       assert(reply instanceof Response);
       assertEquals((await problemOf(reply)).status, status);
     }
+  });
+
+  it("ends a socket whose key was withdrawn", async () => {
+    const clock = new VirtualClock();
+    let isOut = false;
+    const find = () => isOut ? undefined : principals.ada;
+    await using world = await createWorld({ clock, access: { keys: { find } } });
+    const client = await openSocket(world, "ada");
+    await clock.advance(200_000);
+    assertEquals(textOf(await client.callTool("alpha__echo", { text: "a" })), 'acme/alpha/echo: {"text":"a"}');
+    isOut = true;
+    await clock.advance(61_000);
+    await assertRejects(() => client.callTool("alpha__echo", { text: "b" }));
+    assertEquals(world.ledger.length, 1);
+    await client.close();
   });
 
   it("takes what servers ask to who has called", async () => {

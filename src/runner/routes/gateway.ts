@@ -13,6 +13,7 @@ import type { SocketEndpoint } from "../../server/websocket/endpoint.ts";
 import { scopeHub } from "../access/access_hub.ts";
 import type { ScopedHub } from "../access/access_hub.ts";
 import { denyAll } from "../access/policy.ts";
+import { watchStanding } from "../access/standing.ts";
 import { nameIn } from "../access/types.ts";
 import type { Principal } from "../access/types.ts";
 import type { RunnerParts } from "../parts.ts";
@@ -169,10 +170,20 @@ async function admit(
     }
     // A host that never comes with the socket must not hold the hub.
     const stop = parts.clock.schedule(release, patience, { background: true });
+    // The host may have no more of the request once it is upgraded.
+    const shown = new Request(request.url, { headers: request.headers });
     return (socket) => {
       stop();
       const server = accept(socket);
-      void server.closed.then(release, release);
+      // Requests say each time who sends them, and a socket only once.
+      const { clock, access } = parts;
+      const isGood = () => access.isStill(shown, principal);
+      const unwatch = watchStanding({ clock, isGood, gone: () => void server.close() });
+      const end = (): void => {
+        unwatch();
+        release();
+      };
+      void server.closed.then(end, end);
       return server;
     };
   } catch (error) {

@@ -6,6 +6,7 @@
 import type { RunEvent, RunRecord } from "../../agent/runs/seam.ts";
 import { createSafeLogger } from "../../egress/safe_logger.ts";
 import type { Logger } from "../../ports.ts";
+import { watchStanding } from "../access/standing.ts";
 import type { Call } from "../rest/call.ts";
 import { ask, wrongField } from "../rest/problem.ts";
 import type { Route } from "../rest/route.ts";
@@ -15,8 +16,6 @@ import { isSeen, ownRun } from "./runs.ts";
 
 /** When a reader whose stream broke off shall come back, in milliseconds. */
 const retry = 1_000;
-/** How often it is looked whether who listens still may, in milliseconds. */
-const looks = 60_000;
 const ends: readonly string[] = ["succeeded", "failed", "cancelled"];
 
 /** The route of events. */
@@ -71,24 +70,16 @@ async function events(call: Call): Promise<Response> {
 /** Ends the stream when who listens may no longer: it comes back, and has to show anew who it is. */
 function leaveInTime(call: Call, record: RunRecord): () => void {
   const { leaving, judge, principal, request, parts: { access, clock } } = call;
-  let isOver = false;
-  let stop = (): void => {};
-  const look = async (): Promise<void> => {
-    const isKnown = await access.isStill(request, principal);
-    // A policy that cannot be asked now has not changed its mind.
-    const can = await Promise.resolve().then(() => judge.open()).catch(() => undefined);
-    if (!isKnown || (can && !isSeen(record, call, can))) leaving.leave();
-    else if (!isOver) wait();
-  };
-  const wait = (): void => {
-    const left = (principal.expiresAt ?? Infinity) - clock.now();
-    const next = left <= looks ? leaving.leave : () => void look();
-    stop = clock.schedule(next, Math.min(left, looks), { background: true });
-  };
-  wait();
+  const { expiresAt } = principal;
+  const stopTimer = expiresAt === undefined
+    ? undefined
+    : clock.schedule(leaving.leave, expiresAt - clock.now(), { background: true });
+  const isGood = async (): Promise<boolean> =>
+    await access.isStill(request, principal) && isSeen(record, call, await judge.open());
+  const stopLooks = watchStanding({ clock, isGood, gone: leaving.leave });
   return () => {
-    isOver = true;
-    stop();
+    stopTimer?.();
+    stopLooks();
   };
 }
 
