@@ -202,7 +202,7 @@ export const verbs: readonly Mistake[] = [
   {
     number: 162,
     title: "runs in a folder that is not there",
-    typed: "causeway run hello --runs no/runs.db",
+    typed: "causeway run hello --model gpt --model-url http://127.0.0.1:9/v1 --runs no/runs.db",
     code: 2,
     says: 'Cannot open the database "no/runs.db": it is not there; correct --runs',
     needs: "sqlite",
