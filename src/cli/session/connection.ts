@@ -82,7 +82,8 @@ async function open(
     },
     logger({ level, message, fields }) {
       if (typeof fields?.line === "string") stray.push(fields.line);
-      if (!isWatched()) return;
+      // What is left out of a list is told with it, and why.
+      if (!isWatched() || fields?.reason !== undefined) return;
       if (level === "warning" || level === "error") void writeError(`causeway: ${oneLine(message)}\n`);
     },
   };

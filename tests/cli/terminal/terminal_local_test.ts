@@ -121,6 +121,37 @@ describe("on a terminal", () => {
     });
   }
 
+  test("what is left out of a list is told once, with its reason, and to who lists alone", { skip }, async () => {
+    const inputSchema = { type: "object" };
+    const answers: Record<string, unknown> = {
+      initialize: {
+        protocolVersion: "2025-06-18",
+        capabilities: { tools: {} },
+        serverInfo: { name: "t", version: "1" },
+      },
+      "tools/list": { tools: ["good", "twice", "twice"].map((name) => ({ name, inputSchema })) },
+      "tools/call": { content: [{ type: "text", text: "called" }] },
+    };
+    const answer = async (request: Request): Promise<Response> => {
+      const { id, method } = request.method === "POST" ? await request.json() : {};
+      const result = answers[method];
+      if (result) return Response.json({ jsonrpc: "2.0", id, result });
+      return new Response(null, { status: id === undefined ? 202 : 400 });
+    };
+    const handler = Object.assign(answer, { close() {} });
+    await using host = await serveHttp(handler, { port: 0 });
+    const url = `${host.url}/mcp`;
+    for (
+      const [words, lines] of [
+        [["tools", url], ["good", "twice", 'causeway: left out the tool "twice": its name stands twice']],
+        [["call", url, "good"], ["called"]],
+      ] as const
+    ) {
+      const made = await shown(words, 80, tmpdir());
+      assertEquals(made.lines.toSorted(), lines.toSorted());
+    }
+  });
+
   test("colours are on a terminal alone, and nowhere with NO_COLOR", { skip }, async () => {
     await withServer(async ({ cwd }) => {
       const escape = String.fromCharCode(27);
