@@ -126,15 +126,15 @@ export class Access {
     }
     const operation = await operationOf(init);
     const before = this.#stepUps.get(operation) ?? 0;
-    // Calls at the same time ask once, together.
-    const isFirst = !this.signIn.isBusy;
-    if (isFirst && before >= (this.#context.options.stepUps ?? 2)) return false;
-    if (isFirst) this.#stepUps.set(operation, before + 1);
+    if (before >= (this.#context.options.stepUps ?? 2)) return false;
+    // Calls at the same time ask once, together: so they count as one.
+    const count = () => this.#stepUps.set(operation, Math.max(before + 1, this.#stepUps.get(operation) ?? 0));
     try {
       attempt.sent = await this.signIn.demanded({ ...demand, isStepUp: true }, init.signal);
+      count();
     } catch (error) {
-      // Nobody has said no: who calls again is to be asked.
-      if (init.signal?.aborted) this.#stepUps.set(operation, before);
+      // Where the caller has left, nobody has said no: who calls again is to be asked.
+      if (!init.signal?.aborted) count();
       throw error;
     }
     return true;

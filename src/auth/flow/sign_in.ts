@@ -40,11 +40,6 @@ export class SignIn {
     this.#underWay = new Shared(context.clock, authorize || grant?.isInteractive ? Infinity : 7 * context.timeout);
   }
 
-  /** Whether somebody signs in right now. */
-  get isBusy(): boolean {
-    return this.#underWay.isBusy;
-  }
-
   /** The sign-in under way, where there is one. */
   underWay(signal?: AbortSignal | null): Promise<TokenRecord> | undefined {
     return this.#underWay.underWay(signal);

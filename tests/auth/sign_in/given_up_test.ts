@@ -72,6 +72,28 @@ describe("a sign-in that is given up", () => {
     });
   }
 
+  test("counts as a step-up when the person refused who was left waiting, whoever began it", async () => {
+    let visits = 0;
+    const stop = new AbortController();
+    const party = await createParty({
+      stepUps: 1,
+      authorize: async (request) => {
+        if (!visits++) return await party.world.person.authorize(request);
+        await party.world.clock.advance(100);
+        stop.abort(new Error("enough"));
+        await party.world.clock.advance(100);
+        throw new Error("refused");
+      },
+    }, { resource: { needs: ({ name }) => name === "write" ? ["files:write"] : [] } });
+    await using client = await party.open();
+    const write = (signal?: AbortSignal) => client.callTool("write", { text: "a" }, { signal });
+    const [first, second] = [write(stop.signal), write()];
+    await assertRejects(() => first, Error, "enough");
+    await assertRejects(() => second, Error, "refused");
+    await assertRejects(() => write(), Error, "403");
+    assertEquals(visits, 2);
+  });
+
   test("asks no server for the answer of another device any more", async () => {
     const stop = new AbortController();
     let shown: AbortSignal | undefined;
