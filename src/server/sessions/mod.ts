@@ -98,6 +98,8 @@ class KeptSessions extends SessionTable {
   readonly #parts: ServerParts;
   readonly #options: KeptSessionsOptions;
   readonly #kept = new Map<string, KeptSession>();
+  /** Of each session whose stream was opened: in a Worker timers end with the request that they belong to. */
+  readonly #streams = new WeakMap<HttpSession, Beat>();
   /** Who looks up a session at the same time as the same caller waits for the same look. */
   readonly #waking = new Map<string, Promise<boolean>>();
   /** Writes down what is in use without a request. */
@@ -164,7 +166,22 @@ class KeptSessions extends SessionTable {
     }
     // It may be kept all the same: another process has it.
     if (this.#isClosed) return refuse(503, "This server is closing", { code: -32603 });
-    return session ? await use(session) : refuse(404, noSession);
+    if (!session) return refuse(404, noSession);
+    const response = await use(session);
+    if (caller.request.method === "GET" && response.ok) this.#noteStream(session);
+    return response;
+  }
+
+  /** Notes that a session is in use for as long as its stream is open. */
+  #noteStream(session: HttpSession): void {
+    this.#streams.get(session)?.stop();
+    const beat = createBeat(this.#parts.clock, this.#options.idle / 4, () => {
+      const kept = this.#kept.get(session.id);
+      kept?.touchUsed();
+      return !!kept && session.idle === 0;
+    });
+    this.#streams.set(session, beat);
+    beat.start();
   }
 
   override async delete(session: HttpSession): Promise<Response> {
@@ -179,6 +196,7 @@ class KeptSessions extends SessionTable {
     const { idle } = this.#options;
     // Another process may use it.
     const forget = (): void => void this.#forgetIdle(session.id);
+    this.#streams.get(session)?.stop();
     if (session.idle >= idle) this.#parts.clock.schedule(forget, idle, { background: true });
     super.end(session);
   }

@@ -131,4 +131,28 @@ describe("a request that a Worker has ended while it waited for the store", () =
     assertEquals((await world.post(there, headers, "ping")).status, 200);
     await stream.body?.cancel();
   });
+
+  test("nor that the only session is", async () => {
+    const idle = 60_000;
+    const world = new World();
+    const [here, there] = [world.serve({ idle }), world.serve({ idle })];
+    world.time.isDead = true;
+    const headers = await world.open(here);
+    world.time.isDead = false;
+    const stream = await world.send(here, "GET", headers);
+    assertEquals(stream.status, 200);
+    await world.clock.advance(3 * idle);
+    // A stream that is refused takes nothing away.
+    world.time.isDead = true;
+    assertEquals((await world.send(here, "GET", headers)).status, 409);
+    world.time.isDead = false;
+    await world.clock.advance(3 * idle);
+    assertEquals((await world.post(there, headers, "ping")).status, 200);
+    await world.send(here, "DELETE", headers);
+    await stream.body?.cancel();
+    await world.clock.advance(2 * idle);
+    here.handler.close();
+    there.handler.close();
+    assertEquals(world.clock.waiting, 0);
+  });
 });
