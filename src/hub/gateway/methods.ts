@@ -74,7 +74,7 @@ export class GatewayMethods implements Methods {
     this.#tools = new Names(() => hub.tools(), isOwn);
     this.#prompts = new Names(() => hub.prompts(), isOwn);
     this.#changes = new Changes(hub, parts.logger);
-    this.#firstLists = new FirstLists(hub);
+    this.#firstLists = new FirstLists(hub, parts.clock);
     const servers = this.#servers = new Servers(hub);
     this.#passages = new Passages(parts, (server) => servers.isVague(server));
     this.#uris = new Uris({

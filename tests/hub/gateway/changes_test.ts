@@ -1,9 +1,11 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ConnectError, RpcError } from "../../../mod.ts";
+import type { Middleware } from "../../../mod.ts";
 import { createGateway } from "../../../src/hub/gateway/mod.ts";
 import type { Hub } from "../../../src/hub/hub.ts";
 import { withFilter } from "../../../src/hub/mod.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
 import { openHub } from "../support.ts";
 import { all, open, pairs, textOf } from "./support.ts";
 
@@ -43,6 +45,24 @@ for (const [front, back] of pairs) {
       const texts = await Promise.all(["one__late", "one.late", "late"].map((name) => client.callTool(name)));
       assertEquals(texts.map(textOf), ["here", "here", "here"]);
       await assertRejects(() => client.callTool("nothing"), RpcError, "Unknown tool: nothing");
+    });
+
+    test("an unknown tool is told to be that although another server takes long to list what it has brought", async () => {
+      const [one, slow] = [all("one", back), all("slow", back)];
+      let hangs = false;
+      const middleware: Middleware = (next) => (request) =>
+        hangs && request.method === "tools/list" ? new Promise(() => {}) : next(request);
+      const clock = new VirtualClock();
+      const options = { middleware: [middleware] };
+      await using scene = await open({ one: one.config, slow: slow.config }, { clock }, options);
+      const client = await scene.join(front);
+      hangs = true;
+      slow.server.tool("late", {}, () => "late");
+      await client.callTool("slow__who");
+      const call = assertRejects(() => client.callTool("one__nothing"), RpcError, "Unknown tool: one__nothing");
+      while (!clock.waiting) await new Promise((resolve) => setTimeout(resolve, 5));
+      await clock.advance(2_000);
+      await call;
     });
 
     test("one that it has brought and that is hidden is not called", async () => {

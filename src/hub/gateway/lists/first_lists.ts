@@ -5,17 +5,23 @@
  * @module
  */
 import { unlessAborted } from "../../../client/core_client.ts";
+import type { Clock } from "../../../ports.ts";
 import type { HubLike } from "../../seam.ts";
+
+/** How long a name that nobody knows waits for servers to be listed anew, in milliseconds: most names are just wrong. */
+const longestRenewal = 2_000;
 
 /** Has each such server connected and listed, once: what comes of it later is told of as a change. */
 export class FirstLists {
   readonly #hub: HubLike;
+  readonly #clock: Clock;
   /** Servers that were listed before they were connected: they need no look. One that was tried is not disconnected any more. */
   readonly #seen = new Set<string>();
   readonly #trying = new Map<string, Promise<void>>();
 
-  constructor(hub: HubLike) {
+  constructor(hub: HubLike, clock: Clock) {
     this.#hub = hub;
+    this.#clock = clock;
   }
 
   /**
@@ -39,14 +45,16 @@ export class FirstLists {
 
   /**
    * Has servers that told of changes be listed now. The hub does so only every few seconds, and who was just told of a new tool
-   * calls it at once.
+   * calls it at once. One that takes long is not waited for.
    *
    * @throws {unknown} The reason of the signal.
    */
   async renew(signal: AbortSignal): Promise<void> {
     const connected = this.#hub.status().filter(({ state }) => state === "connected");
     const listing = connected.map(async ({ name }) => await this.#hub.retry?.(name));
-    await unlessAborted(Promise.allSettled(listing), signal);
+    let callOff = (): void => {};
+    const late = new Promise<void>((resolve) => callOff = this.#clock.schedule(resolve, longestRenewal));
+    await unlessAborted(Promise.race([Promise.allSettled(listing), late]), signal).finally(callOff);
   }
 
   #try(names: readonly string[]): void {
