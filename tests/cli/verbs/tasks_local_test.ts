@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { serveHttp } from "../../../src/entry/local.ts";
+import { createHandler, createTasks, McpServer } from "../../../src/server/mod.ts";
 import { createLegacyServer } from "../../servers/legacy.ts";
 import { createModernServer } from "../../servers/modern.ts";
 import { assertFailure, causeway, peer } from "../support.ts";
@@ -90,6 +91,22 @@ describe("causeway tasks", () => {
     } finally {
       rmSync(folder, { recursive: true });
     }
+  });
+
+  test("one that has ended cannot be cancelled, and its result can be had all the same", async () => {
+    const server = new McpServer({ name: "quick", version: "1.0.0" });
+    server.tool("quick", { task: "optional" }, () => "the result");
+    const handler = createHandler(server, {
+      eras: ["legacy"],
+      tasks: createTasks(),
+      auth: () => ({ principal: "ada" }),
+    });
+    await withServer(handler, async (url, run) => {
+      const id = (await run("tasks", "detach", url, "quick")).out.trim();
+      assertFailure(await run("tasks", "cancel", id), 2, /has ended already/);
+      assertEquals((await run("tasks", "wait", id)).out, "the result\n");
+    });
+    handler.close();
   });
 
   test("where nothing can be kept, ids and results are told all the same", async () => {

@@ -61,8 +61,11 @@ export function waitForTask(line: CommandLine, signal: AbortSignal, world: AuthW
 export function cancelTask(line: CommandLine, signal: AbortSignal, world: AuthWorld): Promise<number> {
   return withTask(line, { signal, world }, async (client, taskId, signal) => {
     await client.cancelTask(taskId, { signal }).catch(async (error: unknown) => {
-      // What the server does not know any more would stay in the list for good.
-      if (error instanceof InvalidParamsError) await forget(world, taskId);
+      // What the server does not know any more would stay in the list for good; what has ended there still has a result.
+      const isUnknown = (why: unknown): boolean => why instanceof InvalidParamsError;
+      if (isUnknown(error) && await client.getTask(taskId, { signal }).then(() => false, isUnknown)) {
+        await forget(world, taskId);
+      }
       throw error;
     });
     await writeOut(line.json ? plainJson({ taskId, cancelled: true }) + "\n" : "Asked to stop the task\n");
