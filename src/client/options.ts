@@ -50,7 +50,7 @@ export interface ClientOptions {
   retry?: RetryOptions | undefined;
   /** Keeps results as long as the server's `ttlMs` allows (true). */
   cache?: boolean | undefined;
-  /** Legacy HTTP: opens the GET stream as soon as there are handlers that may hear something on it (true). */
+  /** Legacy HTTP: opens the GET stream as soon as handlers may hear something on it (true); else `listen` and `onProgress` do. */
   stream?: boolean | undefined;
   /** Starts a process or socket that has died anew with the next request (true). */
   reconnect?: boolean | undefined;
