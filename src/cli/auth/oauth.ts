@@ -7,6 +7,7 @@ import type { DeviceCodePrompt } from "../../auth/grants/device_code.ts";
 import type { OAuth as WholeOAuth } from "../../auth/oauth.ts";
 import type { OAuthOptions } from "../../auth/options.ts";
 import type { OAuthClient } from "../../auth/seam.ts";
+import type { ProgramSignIn } from "../../hub/config/sign_in_settings.ts";
 import type { Authorizer, Store } from "../../ports.ts";
 
 export type { SignInStatus } from "../../auth/oauth.ts";
@@ -19,7 +20,10 @@ export type DevicePrompt = Pick<DeviceCodePrompt, "verificationUri" | "verificat
 
 /** How OAuth is opened. */
 export interface OAuthSettings extends Readonly<Pick<OAuthOptions, "redirectUri" | "clientMetadataUrl" | "scopes">> {
-  readonly store: Store;
+  /** Where it is kept; none: with this process it is forgotten. */
+  readonly store?: Store | undefined;
+  /** A program that signs in by itself. */
+  readonly program?: ProgramSignIn | undefined;
   readonly client?: OAuthClient | undefined;
   /** Signs in by a code that is entered elsewhere, and shows it. */
   readonly showCode?: ((prompt: DevicePrompt) => void | Promise<void>) | undefined;

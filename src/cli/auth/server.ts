@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { hasCredentials, signInSettings } from "../../hub/config/auth.ts";
-import type { SignInSettings } from "../../hub/config/auth.ts";
+import { hasCredentials, signInSettings } from "../../hub/config/sign_in_settings.ts";
+import type { SignInSettings } from "../../hub/config/sign_in_settings.ts";
 import type { CommandLine } from "../command_line.ts";
 import { UsageError } from "../failure.ts";
 import { resolveTarget } from "../target/target.ts";
@@ -54,6 +54,12 @@ export async function readServerTarget(line: CommandLine): Promise<ServerTarget>
   const own = signInSettings(destination.entry?.server.signIn);
   if (line.command === "login" && !own) {
     throw new UsageError(`Cannot sign in to "${target}": its config says that nobody does; correct its "auth" first`);
+  }
+  if (own?.program) {
+    const program = `the program ${JSON.stringify(own.program.clientId)}`;
+    throw new UsageError(
+      `Nobody signs in to "${target}": by its config ${program} does, each time that it is used, and nothing is kept`,
+    );
   }
   return { server: serverAddress(destination.target), own: own ?? {} };
 }

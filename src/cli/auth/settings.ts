@@ -5,7 +5,7 @@
  */
 import { resolve } from "node:path";
 import type { OAuthClient } from "../../auth/seam.ts";
-import type { SignInSettings } from "../../hub/config/auth.ts";
+import type { SignInSettings } from "../../hub/config/sign_in_settings.ts";
 import type { Store } from "../../ports.ts";
 import { UsageError } from "../failure.ts";
 import { readText } from "../read.ts";

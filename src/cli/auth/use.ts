@@ -5,7 +5,7 @@
  */
 import { AuthorizationError, AuthorizationRequiredError, UnauthorizedError } from "../../protocol/errors.ts";
 import { isObject, isTexts } from "../../protocol/json_rpc.ts";
-import { hasCredentials, signInSettings } from "../../hub/config/auth.ts";
+import { hasCredentials, signInSettings } from "../../hub/config/sign_in_settings.ts";
 import type { Store } from "../../ports.ts";
 import type { Destination } from "../target/target.ts";
 import { writeError } from "../terminal.ts";
@@ -19,6 +19,8 @@ import { openKept } from "./settings.ts";
 /** A sign-in that is kept, and how it was made. */
 export interface UsedSignIn {
   readonly oauth: OAuth;
+  /** The id of the program that signs in by itself, where a config names one: nothing of it is kept. */
+  readonly program?: string | undefined;
   readonly kept: KeptSignIn;
 }
 
@@ -27,6 +29,7 @@ export interface UsedSignIn {
  * what it costs is the look at one file.
  *
  * @throws {UsageError} When the secret of its client cannot be read.
+ * @throws {TypeError} When the key of a program cannot be used.
  */
 export async function findSignIn(
   world: AuthWorld,
@@ -35,6 +38,11 @@ export async function findSignIn(
   const own = signInSettings(entry?.server.signIn);
   if (typeof target !== "string" || hasCredentials(headers) || !own) return undefined;
   const server = serverAddress(target);
+  const { program, scopes } = own;
+  if (program) {
+    const oauth = await world.openOAuth({ program, ...(scopes && { scopes }) });
+    return { oauth, program: program.clientId, kept: { server } };
+  }
   let found: { kept: KeptSignIn; store: Store } | undefined;
   try {
     const store = world.openStore();
@@ -56,6 +64,7 @@ export async function withAdvice(
   used: UsedSignIn | undefined,
 ): Promise<unknown> {
   if (typeof target !== "string" || hasCredentials(headers)) return error;
+  if (used?.program !== undefined) return ofProgram(error, used.program);
   // Without an address to come back to it was made by a code: then nothing is begun here.
   const isByCode = used !== undefined && used.kept.redirectUri === undefined;
   // By its name where the config says as what; only plain names, since the line may be copied.
@@ -76,6 +85,13 @@ export async function withAdvice(
     return new AuthorizationError(message, { cause: error });
   }
   return error;
+}
+
+/** Nobody can sign in in its place. */
+function ofProgram(error: unknown, program: string): unknown {
+  if (!(error instanceof AuthorizationError) && !(error instanceof UnauthorizedError)) return error;
+  const what = `the config signs in as the program ${JSON.stringify(program)}`;
+  return new AuthorizationError(`${error.message}; ${what}: correct its "auth"`, { cause: error });
 }
 
 /** The options that ask for what the server wants beside what is allowed already. The line may be copied: plain names only. */

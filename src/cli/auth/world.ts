@@ -19,7 +19,7 @@ export const systemWorld: AuthWorld = {
       (await import("../../runtime/stores/file_store.ts")).createFileStore(folder);
     return ownStore(new LateStore(load));
   },
-  async openOAuth({ showCode, ...settings }) {
+  async openOAuth({ showCode, program, ...settings }) {
     const [{ createOAuth, deviceCode }, { systemResolve }] = await Promise.all([
       import("../../auth/mod.ts"),
       import("../../runtime/children/child.ts"),
@@ -28,6 +28,7 @@ export const systemWorld: AuthWorld = {
       ...settings,
       resolve: systemResolve,
       ...(showCode && { grant: deviceCode({ onCode: showCode }) }),
+      ...(program && { grant: (await import("../../auth/grants/configured.ts")).configuredGrant(program) }),
     });
   },
   openPage: async (url) => (await import("../../entry/sign_in/open.ts")).openUrl(url),

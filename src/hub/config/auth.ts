@@ -3,24 +3,15 @@
  *
  * @module
  */
-import type { OAuthOptions } from "../../auth/options.ts";
-import type { OAuthClient } from "../../auth/seam.ts";
+import { configuredGrant } from "../../auth/grants/configured.ts";
 import type { Authorizer } from "../../ports.ts";
-import type { ReadServer, SignIn } from "./types.ts";
-
-/** What a config says of one sign-in, as `createOAuth` takes it: only what is there. */
-export interface SignInSettings extends Pick<OAuthOptions, "clientMetadataUrl" | "redirectUri" | "scopes"> {
-  /** The client that the authorization server knows. */
-  client?: OAuthClient;
-}
-
-/** A server of a config, as far as signing in goes. */
-export type SignedInServer = Pick<ReadServer, "headers" | "signIn">;
+import { hasCredentials, signInSettings } from "./sign_in_settings.ts";
+import type { SignedInServer, SignInSettings } from "./sign_in_settings.ts";
 
 /**
  * Signs in to each server as its config says: the `auth` of `openHub`. Servers whose config says nothing of a client share what
  * `create` makes for `{}`; each other one has its own. Nobody signs in to a server whose config says "none", or that is sent a
- * header `Authorization`.
+ * header `Authorization`. For `client_credentials` the settings have the `grant` of that program.
  *
  * @param servers What `readHubConfig` found.
  * @param create Makes what signs in, once for each: `createOAuth`, with your own options in front.
@@ -49,36 +40,13 @@ export function authForConfig<Auth extends Authorizer>(
   const made = new Map<string, Auth>();
   return (name) => {
     const server = Object.hasOwn(servers, name) ? servers[name] : undefined;
-    const own = signInSettings(server?.signIn);
-    if (!own || hasCredentials(server?.headers)) return undefined;
+    const settings = signInSettings(server?.signIn);
+    if (!settings || hasCredentials(server?.headers)) return undefined;
     // What is the same for all is under no server's name.
-    const key = Object.keys(own).length > 0 ? `server ${name}` : "";
-    const auth = made.get(key) ?? create(own, name);
+    const key = Object.keys(settings).length > 0 ? `server ${name}` : "";
+    const { program, ...own } = settings;
+    const auth = made.get(key) ?? create({ ...own, ...(program && { grant: configuredGrant(program) }) }, name);
     made.set(key, auth);
     return auth;
   };
-}
-
-/**
- * What a config says of a sign-in, as `createOAuth` takes it; undefined where nobody is to sign in.
- *
- * @param signIn Nothing of it: as the server wants it.
- */
-export function signInSettings(signIn: SignIn = { type: "oauth" }): SignInSettings | undefined {
-  if (signIn.type === "none") return undefined;
-  const { clientId, clientSecret, issuer, scopes, clientMetadataUrl, callbackPort } = signIn;
-  // `localhost` is what the clients of editors with such a port are registered with.
-  const redirectUri = signIn.redirectUri ??
-    (callbackPort === undefined ? undefined : `http://localhost:${callbackPort}/callback`);
-  return {
-    ...(clientId !== undefined && { client: { clientId, clientSecret, issuer } }),
-    ...(clientMetadataUrl !== undefined && { clientMetadataUrl }),
-    ...(redirectUri !== undefined && { redirectUri }),
-    ...(scopes && { scopes }),
-  };
-}
-
-/** Whether a header says already who one is. */
-export function hasCredentials(headers: ReadServer["headers"] = {}): boolean {
-  return Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
 }

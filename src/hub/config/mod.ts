@@ -4,13 +4,13 @@
  * @module
  */
 export { authForConfig } from "./auth.ts";
-export type { SignedInServer, SignInSettings } from "./auth.ts";
 export { discoverConfigs } from "./discover.ts";
 export type { DiscoverOptions, Discovery, FoundConfig, FoundServer, Origin } from "./discover.ts";
 export { configLocations } from "./locations.ts";
 export type { ConfigLocation, Places } from "./locations.ts";
 export { readHubConfig } from "./read.ts";
 export { hideSecrets } from "./secrets.ts";
+export type { SignedInServer, SignInSettings } from "./sign_in_settings.ts";
 export type {
   ConfigProblem,
   ConfigProblemCode,

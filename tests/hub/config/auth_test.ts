@@ -1,12 +1,13 @@
 /** How a config wants one to sign in, as what signs in. */
 import { describe, test } from "node:test";
-import { assert, assertEquals, assertStrictEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStrictEquals } from "@std/assert";
 import { createOAuth } from "../../../src/auth/mod.ts";
 import type { OAuth } from "../../../src/auth/mod.ts";
 import { authForConfig } from "../../../src/hub/config/auth.ts";
-import type { SignInSettings } from "../../../src/hub/config/auth.ts";
+import type { SignInSettings } from "../../../src/hub/config/sign_in_settings.ts";
 import { readHubConfig } from "../../../src/hub/config/read.ts";
 import { createWorld, redirectUri, resourceUrl } from "../../auth/world/world.ts";
+import { createSigner } from "../../auth/world/jwt.ts";
 import { openHub, stateOf } from "../support.ts";
 
 const url = "https://one.example/mcp";
@@ -24,6 +25,51 @@ function made(mcpServers: Record<string, object>) {
 }
 
 describe("authForConfig", () => {
+  test("a program signs in by its secret or its key, which come from variables alone", async () => {
+    const grant = { type: "client_credentials", clientId: "nightly", issuer: "https://as.example", scopes: "read" };
+    const { settings, auth } = made({ secret: { url, auth: { ...grant, clientSecret: "${env:SECRET}" } } });
+    assert(auth("secret"));
+    const { grant: made1, ...rest } = settings.secret ?? {};
+    assertEquals(rest, { scopes: ["read"] });
+    assertEquals(made1?.client, { clientId: "nightly", clientSecret: "s3cret", issuer: "https://as.example" });
+    const { privateKey } = await createSigner();
+    const jwk = JSON.stringify(await crypto.subtle.exportKey("jwk", privateKey));
+    const text = { mcpServers: { key: { url, auth: { ...grant, privateKey: "${KEY}", keyId: "k1" } } } };
+    const { servers, problems } = readHubConfig(text, { environment: { KEY: jwk } });
+    assertEquals([problems, servers.key?.secrets.includes(jwk)], [[], true]);
+    let own: SignInSettings | undefined;
+    authForConfig(servers, (settings) => createOAuth({ redirectUri, ...own = settings }))("key");
+    assertEquals([typeof own?.grant?.client?.authenticate, own?.grant?.client?.clientSecret], ["function", undefined]);
+  });
+
+  test("what is wrong with a program is told by its field, and never the secret", () => {
+    const grant = { type: "client_credentials", clientId: "nightly", issuer: "https://as.example" };
+    const cases: [object, string, RegExp][] = [
+      [{ ...grant, clientSecret: "pl4in" }, "auth.clientSecret", /it stands in the file: put it into a variable/],
+      [{ ...grant, privateKey: "${KEY:-pl4in}" }, "auth.privateKey", /it stands in the file/],
+      [{ ...grant }, "auth", /expected either "clientSecret" or "privateKey"/],
+      [{ ...grant, clientSecret: "${SECRET}", privateKey: "${SECRET}" }, "auth", /expected either "clientSecret"/],
+      [{ ...grant, clientId: undefined, clientSecret: "${SECRET}" }, "auth.clientId", /it is missing/],
+      [{ ...grant, clientSecret: "${MISSING}" }, "auth.clientSecret", /MISSING/],
+      [{ ...grant, issuer: "as", clientSecret: "${SECRET}" }, "auth.issuer", /this is no URL/],
+    ];
+    for (const [auth, field, says] of cases) {
+      const read = readHubConfig({ mcpServers: { one: { url, auth } } }, { environment: { SECRET: "s3cret" } });
+      assertEquals([read.servers, read.problems[0]?.field], [{}, field]);
+      assertMatch(read.problems[0]?.message ?? "", says);
+      assertEquals(/pl4in|s3cret/.test(read.problems.map(({ message }) => message).join()), false);
+    }
+    const open = { ...grant, issuer: undefined, clientSecret: "${SECRET}" };
+    const { servers, problems } = readHubConfig({ mcpServers: { open: { url, auth: open } } }, {
+      environment: { SECRET: "s3cret" },
+    });
+    assertEquals([Object.keys(servers), problems[0]?.severity, problems[0]?.field], [
+      ["open"],
+      "warning",
+      "auth.issuer",
+    ]);
+  });
+
   test("what a config says of a client, its scopes and where the browser comes back to", () => {
     const { auth, settings } = made({
       whole: {

@@ -247,7 +247,7 @@ export const noServer: readonly Case[] = [
   [{ command: "x", pins: { echo: "abc" } }, ".pins.echo: this is no SHA-256: expected 64 hexadecimal digits"],
   [
     { url: "https://example.com", auth: { type: "basic" } },
-    '.auth.type: "basic" is no way to sign in: expected "bearer", "oauth" or "none"',
+    '.auth.type: "basic" is no way to sign in: expected "bearer", "oauth", "client_credentials" or "none"',
   ],
   [
     { url: "https://example.com", auth: { type: "bearer", token: "Bearer geheim" } },

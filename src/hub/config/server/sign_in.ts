@@ -26,6 +26,8 @@ const urls: readonly string[] = ["issuer", "redirectUri", "clientMetadataUrl"];
 const passedOver: readonly string[] = [
   ...["authServerMetadataUrl", "authorizationUrl", "tokenUrl", "registrationUrl", "tokenParamName", "audiences"],
 ];
+/** A program has nobody who comes back to it. */
+const ofPrograms: readonly string[] = ["privateKey", "algorithm", "keyId"];
 const known: readonly string[] = ["type", "enabled", "token", "scopes", "callbackPort", ...texts.keys()];
 
 /** Reads `auth` and `oauth`; a bearer token is given apart. */
@@ -51,19 +53,24 @@ export function readSignIn(entry: Entry): { signIn?: SignIn; token?: string } {
   }
   const { type = "token" in value ? "bearer" : "oauth", enabled } = value;
   for (const name of Object.keys(value)) {
-    if (known.includes(name) || passedOver.includes(name)) continue;
+    const names = type === "client_credentials" ? [...known, ...ofPrograms] : known;
+    if (names.includes(name) || passedOver.includes(name)) continue;
     entry.warn(
       [field, name],
-      () => `unknown field${didYouMean(name, known)}: correct its name or take it out`,
+      () => `unknown field${didYouMean(name, names)}: correct its name or take it out`,
       "unknown-field",
     );
   }
   if (enabled === false || type === "none") return { signIn: { type: "none" } };
   if (type === "bearer") return readBearer(entry, field, value.token);
   if (type === "oauth") return { signIn: readOAuth(entry, field, value) };
+  if (type === "client_credentials") {
+    const signIn = readProgram(entry, field, value);
+    return signIn ? { signIn } : {};
+  }
   entry.error([field, "type"], () => {
     const found = typeof type === "string" ? `${quoted(type)} is no way to sign in` : `found ${kindOf(type)}`;
-    return `${found}: expected "bearer", "oauth" or "none"`;
+    return `${found}: expected "bearer", "oauth", "client_credentials" or "none"`;
   });
   return {};
 }
@@ -92,12 +99,57 @@ function readOAuth(entry: Entry, field: string, value: Record<string, unknown>):
   if (callbackPort !== undefined && !isPort) {
     entry.error([field, "callbackPort"], () => "this is no port: expected a whole number from 1 to 65535");
   }
-  const listed = typeof scopes === "string" ? scopes.split(" ").filter((scope) => scope !== "") : scopes;
-  const names = listed === undefined ? undefined : entry.names([field, "scopes"], listed);
+  const names = readScopes(entry, field, scopes);
   return {
     type: "oauth",
     ...Object.fromEntries(found),
     ...(names && { scopes: names }),
     ...(isPort && { callbackPort: Number(callbackPort) }),
   };
+}
+
+function readScopes(entry: Entry, field: string, scopes: unknown): string[] | undefined {
+  const listed = typeof scopes === "string" ? scopes.split(" ").filter((scope) => scope !== "") : scopes;
+  return listed === undefined ? undefined : entry.names([field, "scopes"], listed);
+}
+
+/** A program that signs in with its own credentials; undefined when it cannot: what is wrong is told. */
+function readProgram(entry: Entry, field: string, value: Record<string, unknown>): SignIn | undefined {
+  const text = (name: string): string | undefined =>
+    value[name] === undefined ? undefined : entry.text([field, name], value[name]);
+  const secret = (name: string): string | undefined => {
+    const given = value[name];
+    // Who reads the file must not be able to be the program.
+    if (typeof given === "string" && !/^\$\{(env:|input:)?[\w.-]+\}$/.test(given)) {
+      entry.secret(given);
+      entry.error([field, name], () => 'it stands in the file: put it into a variable, and write "${NAME}"');
+      return undefined;
+    }
+    return given === undefined ? undefined : entry.text([field, name], given, true);
+  };
+  const { clientSecret, privateKey } = value;
+  if (value.clientId === undefined) entry.error([field, "clientId"], () => "it is missing: expected the program's id");
+  if ((clientSecret === undefined) === (privateKey === undefined)) {
+    entry.error([field], () => 'expected either "clientSecret" or "privateKey", each as "${NAME}"');
+  }
+  const issuer = text("issuer");
+  if (issuer !== undefined && !readUrl(issuer)) {
+    entry.error([field, "issuer"], () => "this is no URL: expected one like https://example.com/");
+  } else if (issuer === undefined && clientSecret !== undefined) {
+    entry.warn([field, "issuer"], () => "it is missing: the server says who is given the secret; name the issuer");
+  }
+  const scopes = readScopes(entry, field, value.scopes);
+  const found = {
+    clientId: text("clientId"),
+    clientSecret: secret("clientSecret"),
+    privateKey: secret("privateKey"),
+    algorithm: text("algorithm"),
+    keyId: text("keyId"),
+    issuer,
+    scopes,
+  };
+  const { clientId } = found;
+  if (clientId === undefined) return undefined;
+  const said = Object.fromEntries(Object.entries(found).filter(([, one]) => one !== undefined));
+  return { ...said, type: "client_credentials", clientId };
 }
