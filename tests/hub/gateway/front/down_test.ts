@@ -8,12 +8,13 @@ import { all, open, textOf } from "../support.ts";
 function broken() {
   const server = all("dead", "modern");
   const state = { isDown: true };
+  const behind = server.config.transport as () => Transport;
   const transport = (): Transport =>
     state.isDown
       ? new ChannelTransport(() => {
         throw new Error("its disk is full");
       })
-      : server.config.transport();
+      : behind();
   return { config: { ...server.config, transport, maxRetries: 0 }, state };
 }
 
