@@ -7,6 +7,7 @@ import type { JsonRpcError, JsonRpcRequest, JsonRpcResponse, RequestId } from ".
 import { isObject } from "../protocol/json_rpc.ts";
 import type { AuthInfo } from "./definitions.ts";
 import type { Methods, ModernServing, ServerParts } from "./seam.ts";
+import { withRun } from "./common/other_run.ts";
 import { capabilitiesKey, versionKey } from "./common/meta_keys.ts";
 import type { ServingOptions } from "./serving.ts";
 
@@ -28,25 +29,15 @@ export interface ChannelServerOptions extends ServingOptions {
 
 /** Methods that tell when a handler starts and ends: one that does not heed its signal outlives its request. */
 export function countedMethods(methods: Methods, count: (by: 1 | -1) => void): Methods {
-  return {
-    info: methods.info,
-    instructions: methods.instructions,
-    cache: methods.cache,
-    capabilities: () => methods.capabilities(),
-    run(method, params, context) {
-      const running = methods.run(method, params, context);
-      if (!(running instanceof Promise)) return running;
-      count(1);
-      // Beside the result, not before it.
-      const ended = (): void => count(-1);
-      running.then(ended, ended);
-      return running;
-    },
-    tool: (name) => methods.tool(name),
-    task: (name) => methods.task?.(name),
-    watch: (listener) => methods.watch(listener),
-    ...(methods.watched && { watched: () => methods.watched?.() ?? new Set() }),
-  };
+  return withRun(methods, (method, params, context) => {
+    const running = methods.run(method, params, context);
+    if (!(running instanceof Promise)) return running;
+    count(1);
+    // Beside the result, not before it.
+    const ended = (): void => count(-1);
+    running.then(ended, ended);
+    return running;
+  });
 }
 
 /** Whether a request says that it is of the modern era: by its `_meta`, or by a method that only that era has. */

@@ -49,6 +49,26 @@ export interface Methods {
   watch(listener: (change: ServerChange) => void): () => void;
   /** Gives a set for the URIs that one client watches, where somebody has to know: it is cleared at the end. */
   watched?(): Set<string>;
+  /**
+   * Hears each notification of the client of a legacy session, and at last that it is gone (undefined).
+   *
+   * @param session Undefined before `initialize`.
+   * @param outlet Reaches the client outside of its requests.
+   * @internal
+   */
+  heard?(method: string | undefined, session: LegacyClient | undefined, outlet: LegacyOutlet): void;
+}
+
+/** The client of a legacy session: the same object each time. */
+export interface LegacyClient {
+  /** What it said of itself: `info` is the `client` of the contexts of its calls. */
+  readonly client: { readonly info: Implementation | undefined; readonly capabilities: JsonObject };
+  /** Asks it, outside of its requests too. */
+  readonly asks: {
+    ask(method: string, params: undefined, about: undefined, signal?: AbortSignal): Promise<JsonObject>;
+  };
+  /** Whether it wants log messages of a level. */
+  readonly wants: (level: LoggingLevel) => boolean;
 }
 
 /** What is served: an `McpServer`. */
@@ -158,7 +178,7 @@ export interface LegacyOutlet {
    *
    * @param about The request of the client that it belongs to: it goes on that one's stream; without one on the session's own.
    */
-  send(message: JsonRpcRequest | JsonRpcNotification, about: Incoming | undefined): void;
+  send(message: JsonRpcRequest | JsonRpcNotification, about?: Incoming | undefined): void;
 }
 
 /** The revision that a request of this session speaks: for what older clients cannot read. */

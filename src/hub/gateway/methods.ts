@@ -126,6 +126,18 @@ export class GatewayMethods implements Methods {
     return this.#follows.watched();
   }
 
+  /** Servers that want to know the roots of a client in front ask again when there is one, and when they change. */
+  heard(...[method, session, outlet]: Parameters<NonNullable<Methods["heard"]>>): void {
+    const sees = (server: string): boolean => this.#hub.status().some(({ name }) => name === server);
+    const asksAgain = this.#parts.relay?.fronts.heard(method, session, { outlet, sees });
+    if (!asksAgain) return;
+    for (const { name, state } of this.#hub.status()) {
+      if (state !== "connected" || !asksAgain(name)) continue;
+      // One that has gone meanwhile asks when it is back.
+      void this.#hub.client?.(name).then((client) => client.rootsChanged()).catch(() => {});
+    }
+  }
+
   /** Ends what goes on by itself. */
   close(): void {
     this.#passages.close();

@@ -4,6 +4,7 @@
  * @module
  */
 import type { JsonObject } from "../../protocol/json_rpc.ts";
+import { withRun } from "../common/other_run.ts";
 import type { Methods } from "../seam.ts";
 
 /** A result that nobody may keep for another caller, whatever the server says. */
@@ -13,19 +14,9 @@ export function ownResult(result: JsonObject): JsonObject {
 
 /** The methods of a caller's server, where their results are not looked at on the way out. */
 export function ownMethods(methods: Methods): Methods {
-  const { info, instructions, cache } = methods;
-  return {
-    info,
-    instructions,
-    cache: { ...cache, cacheScope: "private" },
-    capabilities: () => methods.capabilities(),
-    run(method, params, context) {
-      const running = methods.run(method, params, context);
-      return running instanceof Promise ? running.then(ownResult) : running && ownResult(running);
-    },
-    tool: (name) => methods.tool(name),
-    task: (name) => methods.task?.(name),
-    watch: (listener) => methods.watch(listener),
-    ...(methods.watched && { watched: () => methods.watched?.() ?? new Set() }),
+  const run: Methods["run"] = (method, params, context) => {
+    const running = methods.run(method, params, context);
+    return running instanceof Promise ? running.then(ownResult) : running && ownResult(running);
   };
+  return withRun(methods, run, { ...methods.cache, cacheScope: "private" });
 }

@@ -11,7 +11,7 @@ import { readJson } from "../catalog/json.ts";
 import type { Incoming, LegacyOutlet } from "../seam.ts";
 
 interface Ask {
-  readonly about: Incoming;
+  readonly about: Incoming | undefined;
   readonly method: string;
   sent: boolean;
   /** Makes the request go out. */
@@ -47,13 +47,13 @@ export class Asks {
   /** The client is ready: what was asked before goes out. */
   open(): void {
     this.#ready = true;
-    for (const ask of this.#waiting.values()) ask.send();
+    for (const ask of this.#waiting.values()) if (!ask.sent) ask.send();
   }
 
   /**
    * Asks the client.
    *
-   * @param about The client's request in the course of which it is asked.
+   * @param about The client's request in the course of which it is asked; without one it goes on the session's own stream.
    * @param signal Aborted when the answer is not wanted any more.
    * @returns The result of the answer, unchecked.
    * @throws {RpcError} When the client answers with an error; it has its `method` set.
@@ -63,14 +63,14 @@ export class Asks {
   ask(
     method: string,
     params: JsonObject | undefined,
-    about: Incoming,
+    about: Incoming | undefined,
     signal?: AbortSignal,
   ): Promise<JsonObject> {
     const sound = params && readJson(params);
     if (typeof sound === "string") return Promise.reject(new TypeError(`Cannot ask for "${method}": ${sound}`));
     if (signal?.aborted) return Promise.reject(signal.reason);
-    const { clock, timeout } = this.#parts;
-    const id = randomHex(this.#parts.random, 16);
+    const { clock, random, timeout } = this.#parts;
+    const id = randomHex(random, 16);
     return new Promise((resolve, reject) => {
       const callOff = clock.schedule(
         () => {
@@ -105,7 +105,8 @@ export class Asks {
 
   /** Takes an answer of the client. False when nobody waits for it. */
   answered({ id, result, error }: JsonRpcResponse): boolean {
-    const ask = typeof id === "string" ? this.#waiting.get(id) : undefined;
+    // What is no text is no id of ours.
+    const ask = this.#waiting.get(id as string);
     if (!ask?.sent) return false;
     if (error) ask.reject(errorFromAnswer(error, { method: ask.method }));
     else ask.resolve(result ?? {});

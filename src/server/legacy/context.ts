@@ -33,7 +33,7 @@ export interface ContextParts {
   readonly clock: Clock;
   readonly random: Random;
   /** Whether the client wants log messages of a level. */
-  wants(level: LoggingLevel): boolean;
+  readonly wants: (level: LoggingLevel) => boolean;
 }
 
 /**

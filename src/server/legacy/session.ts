@@ -17,7 +17,6 @@ import { loggingLevels } from "../common/logging_levels.ts";
 import { isOver, unknownMethod } from "../common/requests.ts";
 import { ChangeNotices } from "./changes.ts";
 import { readClient } from "./client_side.ts";
-import type { ClientSide } from "./client_side.ts";
 import { LegacyContext } from "./context.ts";
 import type { ContextParts } from "./context.ts";
 import { dressCapabilities, dressInfo, dressResult } from "./dress.ts";
@@ -51,10 +50,8 @@ class LegacySession implements LegacyServing {
   /** The requests in work. */
   #working = new Map<RequestId, LegacyContext>();
   #worked = 0;
-  #client: ClientSide | undefined;
   #shared: ContextParts | undefined;
   #changes: ChangeNotices | undefined;
-  #ready: boolean | undefined;
   #closed: boolean | undefined;
   #level = loggingLevels.indexOf("info");
 
@@ -65,11 +62,11 @@ class LegacySession implements LegacyServing {
   }
 
   get revision(): Revision {
-    return this.#client?.revision ?? newest();
+    return this.#shared?.client.revision ?? newest();
   }
 
   get open(): boolean {
-    return !!this.#client && !this.#closed;
+    return !!this.#shared && !this.#closed;
   }
 
   answer(incoming: Incoming): Answer | undefined | Promise<Answer | undefined> {
@@ -85,10 +82,16 @@ class LegacySession implements LegacyServing {
 
   notified({ method, params }: JsonRpcNotification): void {
     if (method === "notifications/cancelled") this.#working.get(params?.requestId as RequestId)?.callOff();
-    if (method !== "notifications/initialized" || !this.open || this.#ready) return;
-    this.#ready = true;
-    this.#asks.open();
-    this.#changes?.open();
+    if (method === "notifications/initialized" && this.open) {
+      this.#asks.open();
+      this.#changes?.open();
+    }
+    this.#tell(method);
+  }
+
+  /** Whoever serves others is told of its client. */
+  #tell(method?: string): void {
+    this.#parts.methods.heard?.(method, this.#shared, this.#outlet);
   }
 
   answered(response: JsonRpcResponse): boolean {
@@ -99,6 +102,7 @@ class LegacySession implements LegacyServing {
     if (this.#closed) return;
     this.#closed = true;
     this.#changes?.close();
+    this.#tell();
     for (const context of [...this.#working.values()]) context.callOff();
   }
 
@@ -106,7 +110,7 @@ class LegacySession implements LegacyServing {
   #answerAtOnce(method: string, params: JsonObject, auth: AuthInfo | undefined): JsonObject | undefined {
     if (method === "ping") return {};
     if (method === "initialize") return this.#initialize(params, auth);
-    if (!this.#client) throw refused('Send "initialize" first');
+    if (!this.#shared) throw refused('Send "initialize" first');
     switch (method) {
       case "logging/setLevel":
         return this.#setLevel(params);
@@ -122,7 +126,7 @@ class LegacySession implements LegacyServing {
   }
 
   #initialize(params: JsonObject, auth: AuthInfo | undefined): JsonObject {
-    if (this.#client) throw refused('"initialize" was answered already');
+    if (this.#shared) throw refused('"initialize" was answered already');
     const { protocolVersion } = params;
     if (typeof protocolVersion !== "string") {
       throw new InvalidParamsError('"protocolVersion" has to be text', { rpcCode: -32602 });
@@ -130,11 +134,15 @@ class LegacySession implements LegacyServing {
     const { methods, limits, clock, random } = this.#parts;
     const revision = legacyRevisions.find((known) => known === protocolVersion) ?? newest();
     const capabilities = declared(methods.capabilities());
-    this.#changes = new ChangeNotices(methods, capabilities, limits.items, (notice) => {
-      this.#outlet.send(notice, undefined);
-    });
-    const client = this.#client = readClient(params, revision);
-    this.#shared = { client, asks: this.#asks, clock, random, wants: (level) => this.#wants(level) };
+    this.#changes = new ChangeNotices(methods, capabilities, limits.items, (notice) => this.#outlet.send(notice));
+    const client = readClient(params, revision);
+    this.#shared = {
+      client,
+      asks: this.#asks,
+      clock,
+      random,
+      wants: (level) => loggingLevels.indexOf(level) >= this.#level,
+    };
     const tasks = this.#tasks?.declare(auth);
     return {
       protocolVersion: revision,
@@ -163,24 +171,21 @@ class LegacySession implements LegacyServing {
     return this.revision >= "2025-11-25" ? this.#parts.tasks?.legacy : undefined;
   }
 
-  #wants(level: LoggingLevel): boolean {
-    return loggingLevels.indexOf(level) >= this.#level;
-  }
-
   /** What tasks answer; undefined: it is for the methods. */
   #tasked(incoming: Incoming, context: LegacyContext): Promise<JsonObject> | undefined {
     const { method, params = {} } = incoming.message;
+    const { client: { capabilities }, wants } = this.#shared as ContextParts;
     return this.#tasks?.run(method, params, {
       context,
-      capabilities: (this.#client as ClientSide).capabilities,
+      capabilities,
       ask: (asked, about, signal) => {
         context.follow();
         return this.#asks.ask(asked, about, incoming, signal);
       },
       tell: (notification) => {
-        if (!this.#closed) this.#outlet.send(notification, undefined);
+        if (!this.#closed) this.#outlet.send(notification);
       },
-      wants: (level) => this.#wants(level),
+      wants,
     });
   }
 

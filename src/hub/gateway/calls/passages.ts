@@ -105,6 +105,7 @@ export class Passages {
       passage.endTurn = await this.#turns.take(to.server, caller, context.signal);
     }
     relay?.begin(passage);
+    relay?.fronts.called(to.server, context.client);
     return passage;
   }
 

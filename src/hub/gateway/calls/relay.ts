@@ -20,6 +20,7 @@ import type {
 } from "../../../protocol/types.ts";
 import { RelayedCalls } from "../../relayed_call.ts";
 import type { RelayedCall as Passage } from "../../relayed_call.ts";
+import { Fronts } from "./fronts.ts";
 import { ParkedCalls } from "./parked.ts";
 import { refusal } from "./passage.ts";
 import { type AskedContext, RelayInputs, type TellOf } from "./relay_inputs.ts";
@@ -57,6 +58,12 @@ export class Relay {
    * @internal
    */
   readonly turns: Turns = new Turns();
+  /**
+   * The sessions of legacy clients.
+   *
+   * @internal
+   */
+  readonly fronts: Fronts = new Fronts();
   readonly #own: Handlers;
   readonly #calls = new RelayedCalls();
   /** Those that were given up, and for which a server may still ask. */
@@ -135,7 +142,11 @@ export class Relay {
     const { asking, server, signal } = context;
     const passage = context.passage ?? (asking ? this.find(asking.options.meta) : this.#onlyOne(server));
     if (!passage) {
-      if (own && (asking || !this.#at(server).length)) return await own();
+      const isIdle = !this.#at(server).length;
+      if (own && (asking || isIdle)) return await own();
+      const roots = isIdle && request.method === "roots/list" ? this.fronts.roots(server, signal) : undefined;
+      // Only roots are answered by roots.
+      if (roots) return { roots: await roots } as Answer;
       throw new MethodNotFoundError(`"${request.method}" cannot be answered: it is not known whom to ask`);
     }
     try {
@@ -146,10 +157,12 @@ export class Relay {
     }
   }
 
-  #log({ level, data, logger }: LogMessage, server: string | undefined): void {
+  #log(message: LogMessage, server: string | undefined): void {
     if (server === undefined) return;
+    const { level, data, logger } = message;
     const passage = this.#telling ?? this.#onlyOne(server);
-    passage?.context?.log(level, data, logger ?? server);
+    if (passage) passage.context?.log(level, data, logger ?? server);
+    else if (!this.#at(server).length) this.fronts.log(server, message);
   }
 
   #at(server: string): Passage[] {
