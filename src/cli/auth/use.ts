@@ -7,12 +7,13 @@ import { AuthorizationError, AuthorizationRequiredError, UnauthorizedError } fro
 import { isObject, isTexts } from "../../protocol/json_rpc.ts";
 import { hasCredentials, signInSettings } from "../../hub/config/sign_in_settings.ts";
 import type { Store } from "../../ports.ts";
+import { UsageError } from "../failure.ts";
 import type { Destination } from "../target/target.ts";
 import { writeError } from "../terminal.ts";
 import { oneLine } from "../text/plain.ts";
 import { readKept } from "./kept.ts";
 import type { KeptSignIn } from "./kept.ts";
-import type { AuthWorld, OAuth } from "./oauth.ts";
+import type { AuthWorld, OAuth, OAuthSettings } from "./oauth.ts";
 import { serverAddress, shownAddress } from "./server.ts";
 import { openKept } from "./settings.ts";
 
@@ -28,8 +29,7 @@ export interface UsedSignIn {
  * The sign-in that is kept for a server, unless its config says that nobody signs in. Credentials that someone gave win over it. Nobody is asked about a server without one:
  * what it costs is the look at one file.
  *
- * @throws {UsageError} When the secret of its client cannot be read.
- * @throws {TypeError} When the key of a program cannot be used.
+ * @throws {UsageError} When the secret of its client cannot be read, or the key of a program cannot be used.
  */
 export async function findSignIn(
   world: AuthWorld,
@@ -40,7 +40,8 @@ export async function findSignIn(
   const server = serverAddress(target);
   const { program, scopes } = own;
   if (program) {
-    const oauth = await world.openOAuth({ program, ...(scopes && { scopes }) });
+    const name = entry?.words.replace(/ --config .*$/s, "") ?? server;
+    const oauth = await openProgram(world, { program, ...(scopes && { scopes }) }, name);
     return { oauth, program: program.clientId, kept: { server } };
   }
   let found: { kept: KeptSignIn; store: Store } | undefined;
@@ -85,6 +86,15 @@ export async function withAdvice(
     return new AuthorizationError(message, { cause: error });
   }
   return error;
+}
+
+async function openProgram(world: AuthWorld, settings: OAuthSettings, name: string): Promise<OAuth> {
+  try {
+    return await world.openOAuth(settings);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new UsageError(`Cannot sign in to "${oneLine(name)}" as its config says: ${error.message}`, { cause: error });
+  }
 }
 
 /** Nobody can sign in in its place. */

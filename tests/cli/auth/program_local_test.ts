@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { connect } from "../../../src/entry/local.ts";
 import { createSigner } from "../../auth/world/jwt.ts";
 import { assertFailure } from "../support.ts";
@@ -71,6 +71,10 @@ describe("a program of a config", { concurrency: false }, () => {
       assertFailure(await tools("plain"), 2, /auth\.clientSecret.*it stands in the file: put it into a variable/);
       assertFailure(await tools("unsaid"), 2, /expected "algorithm" beside a PEM text/);
       assertFailure(await tools("jwk", { PROGRAM_JWK: "{ no key" }), 2, /begins as a JWK does, and is no JSON/);
+      const words = ["search", "a", "--servers", "secret,unsaid", "--config", config];
+      const rest = await run(words, undefined, { env });
+      assertEquals(rest.code, 0, "one that cannot be used does not keep the others away");
+      assertMatch(rest.err, /^causeway: warning: Cannot sign in to "unsaid" as its config says: .*"algorithm"/);
       for (const command of ["login", "whoami", "logout"]) {
         const refused = await run([command, "secret", "--config", config], undefined, { env });
         assertFailure(refused, 2, /Nobody signs in to "secret": by its config the program "nightly" does/);
