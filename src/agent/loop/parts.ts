@@ -62,7 +62,7 @@ export function readParts(options: AgentOptions): AgentParts {
     throw new RangeError(`Cannot make an agent: "temperature" is ${temperature}, expected a number from 0 to 2`);
   }
   const validator = createSchemaValidator();
-  const own = new OwnTools(hub, tools);
+  const own = new OwnTools(hub, tools, clock);
   const checks = new ToolChecks(validator);
   const policy = new CallPolicy(options, own);
   return {

@@ -7,8 +7,9 @@ import type { RequestOptions } from "../../../client/session/request.ts";
 import { unlessAborted } from "../../../client/core_client.ts";
 import { HubLayer } from "../../../hub/layer.ts";
 import type { CatalogTool, HubLike, QualifiedName } from "../../../hub/seam.ts";
+import { systemClock } from "../../../ports.ts";
 import type { Clock } from "../../../ports.ts";
-import { InvalidParamsError } from "../../../protocol/errors.ts";
+import { InvalidParamsError, TimeoutError } from "../../../protocol/errors.ts";
 import { isObject } from "../../../protocol/json_rpc.ts";
 import type { JsonObject, JsonValue } from "../../../protocol/json_rpc.ts";
 import type { CallToolResult } from "../../../protocol/types.ts";
@@ -46,11 +47,13 @@ const longestRenewal = 5_000;
 /** A hub with functions of its own. */
 export class OwnTools extends HubLayer {
   readonly #own: ReadonlyMap<string, { readonly entry: CatalogTool; readonly tool: AgentTool }>;
+  readonly #clock: Clock;
   #shown: { readonly all: readonly CatalogTool[]; readonly tools: readonly CatalogTool[] } | undefined;
 
   /** @throws {TypeError} When a tool has no sound name, no `run`, or the name of another one. */
-  constructor(hub: HubLike | undefined, tools: readonly AgentTool[]) {
+  constructor(hub: HubLike | undefined, tools: readonly AgentTool[], clock: Clock = systemClock) {
     super(hub ?? new NoHub());
+    this.#clock = clock;
     const own = new Map<string, { entry: CatalogTool; tool: AgentTool }>();
     for (const tool of tools) {
       const { name } = tool;
@@ -107,16 +110,25 @@ export class OwnTools extends HubLayer {
   override async callTool(...[name, args = {}, options]: Parameters<HubLike["callTool"]>): Promise<CallToolResult> {
     const own = this.#find(name);
     if (!own) return await this.hub.callTool(name, args, options);
-    const signal = options?.signal;
-    signal?.throwIfAborted();
+    const { signal: caller, timeout } = options ?? {};
+    caller?.throwIfAborted();
+    const controller = new AbortController();
+    const { signal } = controller;
+    const aborted = (): void => controller.abort(caller?.reason);
+    caller?.addEventListener("abort", aborted, { once: true });
+    const late = (): void => controller.abort(new TimeoutError("call", timeout ?? 0));
+    const stop = timeout === undefined ? undefined : this.#clock.schedule(late, timeout);
     try {
       return toResult(await unlessAborted(Promise.resolve().then(() => own.tool.run(args, { signal })), signal));
     } catch (error) {
-      if (signal?.aborted) throw error;
+      if (signal.aborted) throw signal.reason;
       return {
         content: [{ type: "text", text: error instanceof Error ? error.message : String(error) }],
         isError: true,
       };
+    } finally {
+      stop?.();
+      caller?.removeEventListener("abort", aborted);
     }
   }
 
