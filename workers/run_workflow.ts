@@ -17,6 +17,7 @@ import type { WorkflowStepLike } from "../src/agent/runs/workflow_steps.ts";
 import { chooseModel } from "../src/entry/runner/chosen_model.ts";
 import type { ModelSettings } from "../src/entry/runner/chosen_model.ts";
 import { openHub } from "../src/entry/workers.ts";
+import { withResultBudget } from "../src/hub/budget/result_budget.ts";
 import { createRelay } from "../src/hub/gateway/mod.ts";
 import { systemClock } from "../src/ports.ts";
 import type { Store } from "../src/ports.ts";
@@ -56,6 +57,10 @@ export interface WorkflowRun {
   sendEvent(event: { type: string; payload: unknown }): Promise<void>;
 }
 
+/** How long the platform waits for a person, in milliseconds. */
+const patience = 30 * 86_400_000;
+/** A step keeps at most 1 MiB, and throws what is larger away when it is done: what is cut is in the object of the run. */
+const budget = { limit: 40_000, mostClaimed: 150_000, mediaLimit: 393_216, lifetime: patience } as const;
 /** Under this name the questions that wait are kept. */
 const questionsKey = "question";
 const mostInput = 1_000_000;
@@ -75,7 +80,8 @@ export class RunWorkflow extends WorkflowEntrypoint<WorkflowEnv> {
     const relay = createRelay();
     const { handlers, features } = relay;
     const headers = MCP_TOKEN ? { headers: { authorization: `Bearer ${MCP_TOKEN}` } } : {};
-    await using hub = await openHub({ tools: { url, ...headers } }, { handlers, features });
+    await using servers = await openHub({ tools: { url, ...headers } }, { handlers, features });
+    const hub = withResultBudget(servers, { store, readTool: true, ...budget });
     const readOnly = READ_ONLY.split(",").map((name) => name.trim()).filter((name) => name !== "");
     const agent = new Agent({ hub, relay, model: await chooseModel(env), readOnly, onUnknown: "tell" });
     const world: RunWorld = {
@@ -88,7 +94,7 @@ export class RunWorkflow extends WorkflowEntrypoint<WorkflowEnv> {
         const others = (waiting: readonly AgentQuestion[]) => waiting.filter(({ id }) => id !== question.id);
         await changeQuestions(store, (waiting) => [...others(waiting), question]);
         const type = await typeOf(question.id);
-        const { payload } = await steps.waitForEvent(`answer:${question.id}`, { type, timeout: 30 * 86_400_000 });
+        const { payload } = await steps.waitForEvent(`answer:${question.id}`, { type, timeout: patience });
         await changeQuestions(store, others);
         return payload as AgentAnswer;
       },

@@ -43,6 +43,7 @@ before(async () => {
     calls.push(`send ${text}`);
     return "sent";
   });
+  server.tool("fetch_much", { description: "Fetches much", input }, () => "much ".repeat(600_000));
   const handler = createHandler(server, { allowedHosts: "*" });
   flare = new Miniflare({
     modules: [{ type: "ESModule", path: "workflow.js", contents: built.outputFiles[0]?.text ?? "" }],
@@ -92,6 +93,13 @@ describe("a run as a workflow", { concurrency: false }, () => {
     const { status, end } = await until(id, ({ end }) => end !== undefined);
     assertEquals([status, end?.type, calls], ["complete", "succeeded", ["fetch_data one"]]);
     assert(end?.text.includes('"fetched":"one"'), end?.text);
+  });
+
+  test("goes on with a result that is larger than what a step can keep", { skip, timeout: 30_000 }, async () => {
+    const { id } = await ask<Shown>("/runs", 202, { input: "call tools.fetch_much" });
+    const { status, end } = await until(id, ({ end, status }) => end !== undefined || status === "errored");
+    assertEquals([status, end?.type], ["complete", "succeeded"]);
+    assert(end?.text.includes("much much") && end.text.length < 50_000, end?.text.slice(-300));
   });
 
   test("waits for a yes, and calls once", { skip, timeout: 30_000 }, async () => {
