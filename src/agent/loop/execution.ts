@@ -60,6 +60,8 @@ export class Execution {
   /** The ids of the calls in the conversation that it was given. */
   readonly #given: readonly string[];
   #usage: TokenUsage = { inputTokens: 0, outputTokens: 0 };
+  /** What servers have used in calls that are not over, in tokens. */
+  #held = 0;
   /** What the model itself has written, in tokens. */
   #written = 0;
   #steps = 0;
@@ -326,7 +328,8 @@ export class Execution {
       inputs: new ServerInputs(parts, world, questions, signal),
       meta: (): JsonObject => ({ ...childTrace(this.#trace, parts.random).context }),
       spend: (usage) => this.#spend(usage),
-      used: () => this.#used(),
+      hold: (tokens) => void (this.#held += tokens),
+      used: () => this.#used() + this.#held,
     };
   }
 

@@ -26,6 +26,7 @@ import { type CallOutcome, type Observer, said } from "./observation.ts";
 import { denied, failed, unknown } from "./outcomes.ts";
 import type { PlannedCall, SoundCall } from "./plan.ts";
 import type { Questions } from "./questions.ts";
+import { sum, totalOf } from "./usage.ts";
 
 /** How often a tool may change under a call that waits for consent. */
 const mostChanges = 5;
@@ -50,6 +51,8 @@ export interface CallHost {
   meta(): JsonObject;
   /** Counts what servers have used of the model. */
   spend(usage: TokenUsage): void;
+  /** Counts tokens that servers have used in a call that is not over, for the calls beside it; what is negative is counted otherwise now. */
+  hold(tokens: number): void;
   /** How many tokens the run has used so far. */
   used(): number;
 }
@@ -79,6 +82,8 @@ export class RunCall {
   readonly #place: CallPlace;
   readonly #name: string;
   readonly #samples = { count: 0 };
+  /** What is counted for those beside it. */
+  #held = 0;
   #steps = 0;
 
   constructor(host: CallHost, wanted: LanguageModelToolCall, place: CallPlace) {
@@ -138,6 +143,7 @@ export class RunCall {
       if (step.type === "changed") return undefined;
       if (step.type === "done") {
         if (step.usage) this.#host.spend(step.usage);
+        this.#hold(-this.#held);
         if (await this.#isOver(planned, step.observation)) return step.observation;
         resume = undefined;
         continue;
@@ -208,8 +214,10 @@ export class RunCall {
     if (!entry) return done(said(`"${name}" is not there any more: it was not called`, "not_called"));
     if (await planner.hashOf(entry) !== proposal.toolHash) return { type: "changed" };
     const relayed = this.#relayed(proposal, {
-      spend: (usage) => spent.push(usage),
-      spent: () => totalOf(sum(spent)),
+      spend: (usage) => {
+        spent.push(usage);
+        this.#hold(totalOf(usage));
+      },
     });
     relay?.begin(relayed);
     try {
@@ -236,7 +244,7 @@ export class RunCall {
   /** What the relay knows the call by, and takes a legacy server's questions to. */
   #relayed(
     proposal: ProposedCall,
-    { spend, spent }: { readonly spend: Asking["spend"]; readonly spent: () => number },
+    { spend }: Pick<Asking, "spend">,
   ): RelayedCall & { readonly progress: (progress: Progress) => void } {
     const { world, parts: { random }, inputs, meta, used } = this.#host;
     const attempt = randomHex(random, 6);
@@ -256,7 +264,7 @@ export class RunCall {
           samples: this.#samples,
           once: (_, work) => work(),
           spend,
-          used: () => used() + spent(),
+          used,
         }),
     };
   }
@@ -294,6 +302,11 @@ export class RunCall {
     });
     if (answer.action === "fail") throw failure;
     return answer.action !== "retry";
+  }
+
+  #hold(tokens: number): void {
+    this.#held += tokens;
+    this.#host.hold(tokens);
   }
 
   async #refuse(
@@ -384,15 +397,4 @@ function asJson(result: CallToolResult): CallToolResult {
 
 function kindOf({ method }: InputRequest): string {
   return method === "elicitation/create" ? "elicitation" : method === "sampling/createMessage" ? "sampling" : "input";
-}
-
-function totalOf({ inputTokens, outputTokens }: TokenUsage): number {
-  return inputTokens + outputTokens;
-}
-
-function sum(usages: readonly TokenUsage[]): TokenUsage {
-  return usages.reduce((all, { inputTokens, outputTokens }) => ({
-    inputTokens: all.inputTokens + inputTokens,
-    outputTokens: all.outputTokens + outputTokens,
-  }), { inputTokens: 0, outputTokens: 0 });
 }
