@@ -125,6 +125,44 @@ describe("an agent in runs that are kept", () => {
     await runs.close();
   });
 
+  test("goes on when a call gave more than can be kept: it has run, and is not made again", { skip }, async () => {
+    for (const readOnly of [true, false]) {
+      let calls = 0;
+      const much: AgentTool = {
+        name: "much",
+        description: "Gives much",
+        readOnly,
+        run: () => `${++calls}`.repeat(30_000),
+      };
+      const act: AgentTool = { name: "act", description: "Acts", run: () => "acted" };
+      const model = new ScriptedModel([{ calls: [call("much")] }, { calls: [call("act")] }, { text: "done" }]);
+      const approve = ({ name }: { readonly name: string }) => name === "much" ? true : undefined;
+      const database = await emptyDatabase();
+      const options = {
+        database,
+        limits: { valueBytes: 20_000 },
+        agents: { agent: new Agent({ model, tools: [much, act], approve }) },
+      };
+      const first = createRuns(options);
+      const { id } = await first.start({ agent: "agent", principal: "ada", input: "Go" });
+      const [question] = await waiting(first, id);
+      assert(question, JSON.stringify((await first.get(id))?.end));
+      await first.close();
+      await using runs = createRuns(options);
+      await runs.answer(id, question.id, { action: "accept" });
+      const { end } = await until(async () => {
+        const record = await runs.get(id);
+        return record?.end && record;
+      });
+      assertEquals([end?.type, calls, model.asked.length], ["succeeded", 1, 3]);
+      const told = (await eventsOf(runs, id)).flatMap(({ event }) =>
+        event.type === "observation" ? [event.observation] : []
+      );
+      assertEquals(told.map(({ tool, outcome }) => [tool, outcome]), [["much", "tool_error"], ["act", "ok"]]);
+      assert(JSON.stringify(told[0]?.result).includes("more than can be kept"), JSON.stringify(told[0]));
+    }
+  });
+
   test("whose time is over in the middle of a call: it may have run, and the record says so", { skip }, async () => {
     await using scene = await openScene();
     const model = new ScriptedModel([{ calls: [call("data__hang")] }]);

@@ -23,7 +23,7 @@ import type { Observation, ProposedCall, RunWorld } from "../seam.ts";
 import type { Recall } from "../turns/recall.ts";
 import type { Asking, ServerInputs } from "./inputs.ts";
 import { type CallOutcome, type Observer, said } from "./observation.ts";
-import { denied, failed, unknown } from "./outcomes.ts";
+import { asJson, denied, failed, tooLarge, unknown } from "./outcomes.ts";
 import type { PlannedCall, SoundCall } from "./plan.ts";
 import type { Questions } from "./questions.ts";
 import { sum, totalOf } from "./usage.ts";
@@ -179,6 +179,8 @@ export class RunCall {
         }
       });
     } catch (error) {
+      const large = tooLarge(proposal, error);
+      if (large) return { type: "done", observation: await this.#record(proposal, large, `large:${name.slice(5)}`) };
       if (!(error instanceof StepUnknownError)) throw error;
       if (signal.aborted) {
         const outcome = unknown(proposal, "the run ended in the middle of it");
@@ -388,11 +390,6 @@ function pendingOf(error: unknown): PendingInput | undefined {
   if (!pending) return undefined;
   // Made by our own client; a copy without what is no JSON.
   return JSON.parse(JSON.stringify(pending)) as PendingInput;
-}
-
-/** What is kept, told and given to the model is one and the same. */
-function asJson(result: CallToolResult): CallToolResult {
-  return JSON.parse(JSON.stringify(result)) as CallToolResult;
 }
 
 function kindOf({ method }: InputRequest): string {

@@ -4,6 +4,7 @@
  * @module
  */
 import { McpError } from "../../../protocol/errors.ts";
+import type { CallToolResult } from "../../../protocol/types.ts";
 import type { ProposedCall } from "../seam.ts";
 import { type CallOutcome, said } from "./observation.ts";
 
@@ -31,4 +32,17 @@ export function failed(proposal: ProposedCall, error: unknown): CallOutcome {
   return delivery === "not-sent"
     ? said(`"${proposal.name}" was not called: ${message}`, "not_called")
     : said(`"${proposal.name}" failed: ${message}`, "tool_error");
+}
+
+/** It was made, and what it gave cannot be kept: undefined for all other failures. Known by its code: a journal has no classes. */
+export function tooLarge({ name }: ProposedCall, error: unknown): CallOutcome | undefined {
+  if (!(error instanceof Error) || !("code" in error) || error.code !== "limit_exceeded") return undefined;
+  const text =
+    `"${name}" was called, and gave more than can be kept of it (${error.message}): ask it for less at a time`;
+  return said(text, "tool_error");
+}
+
+/** What is kept, told and given to the model is one and the same. */
+export function asJson(result: CallToolResult): CallToolResult {
+  return JSON.parse(JSON.stringify(result)) as CallToolResult;
 }
