@@ -147,4 +147,18 @@ describe("approval", () => {
     assertEquals([end.usage, end.steps], [told.usage, 1]);
     assertEquals(scene.ledger, []);
   });
+
+  test("a function that never says anything holds up its run no longer than the run may last, or is cancelled", async () => {
+    const clock = new VirtualClock();
+    for (const timeout of [2_000, undefined]) {
+      const model = new ScriptedModel([{ calls: [call("act")] }]);
+      const act = { name: "act", description: "Acts", run: () => "acted" };
+      const approve = () => new Promise<boolean>(() => {});
+      const run = new Agent({ model, tools: [act], approve, clock, ...(timeout && { timeout }) }).run("Go");
+      await clock.settle();
+      if (timeout === undefined) run.cancel("enough");
+      const end = await clock.until(run.end);
+      assertEquals(end.type === "failed" ? end.error.code : end.type, timeout ? "deadline" : "cancelled");
+    }
+  });
 });

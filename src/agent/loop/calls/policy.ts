@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { unlessAborted } from "../../../client/core_client.ts";
 import { createReadOnlyRule, isYes } from "../../../hub/pins/approval.ts";
 import { createMatcher, type Matcher } from "../../../hub/pins/glob.ts";
 import type { CatalogTool } from "../../../hub/seam.ts";
@@ -54,7 +55,9 @@ export class CallPolicy {
     if (this.#approve === "deny") return { denied: "calls that may change something are not allowed here" };
     const { server, name } = tool;
     const annotations = tool.tool.annotations ?? {};
-    const answer = await this.#approve({ server, name, tool, args: structuredClone(args), annotations, signal });
+    const request = { server, name, tool, args: structuredClone(args), annotations, signal };
+    // It need not listen: a run that is over waits for nobody.
+    const answer = await unlessAborted(Promise.resolve(this.#approve(request)), signal);
     if (answer === undefined) return "ask";
     if (isYes(answer)) return "given";
     return { denied: typeof answer === "object" && answer.reason ? answer.reason : "it is not allowed" };
