@@ -11,7 +11,7 @@ import { randomHex } from "../../../ports.ts";
 import { InputRequiredError, McpError } from "../../../protocol/errors.ts";
 import { excerpt } from "../../../protocol/excerpt.ts";
 import type { JsonObject } from "../../../protocol/json_rpc.ts";
-import type { CallToolResult, InputRequest, PendingInput, Progress } from "../../../protocol/types.ts";
+import type { InputRequest, PendingInput, Progress } from "../../../protocol/types.ts";
 import type { TokenUsage } from "../../api_agent.ts";
 import { LanguageModelError } from "../../model/seam.ts";
 import type { LanguageModelToolCall } from "../../model/seam.ts";
