@@ -53,6 +53,8 @@ export class Handle implements TaskHandle {
   readonly #answers = new Map<string, JsonValue | undefined>();
   /** The keys whose answers are on their way. */
   readonly #sending = new Set<string>();
+  /** Calls questions off that somebody is at, by their keys. */
+  readonly #asked = new Map<string, () => void>();
   #rounds = 0;
 
   constructor(host: TaskHost, raw: JsonObject, options: HandleOptions) {
@@ -228,6 +230,7 @@ export class Handle implements TaskHandle {
     if (inputRequests == null) return [];
     const wrong = checkInputs({ inputRequests });
     if (wrong) throw invalid("tasks/get", wrong);
+    for (const [key, callOff] of this.#asked) if (!Object.hasOwn(inputRequests as object, key)) callOff();
     const entries = Object.entries(inputRequests as unknown as Record<string, InputRequest>);
     const fresh = entries.filter(([key]) => !this.#answers.has(key));
     const ready = entries.map(([key]) => key).filter((key) => this.#answers.get(key) && !this.#sending.has(key));
@@ -251,7 +254,14 @@ export class Handle implements TaskHandle {
 
   async #ask(inputs: InputAnswers, group: [string, InputRequest][], request: RequestOptions): Promise<undefined> {
     const keys = group.map(([key]) => key);
-    const signal = request.signal as AbortSignal;
+    const all = request.signal as AbortSignal;
+    const controller = new AbortController();
+    const { signal } = controller;
+    const stop = (): void => controller.abort(all.reason);
+    all.addEventListener("abort", stop);
+    if (all.aborted) stop();
+    // The server has taken its question back.
+    for (const key of keys) this.#asked.set(key, () => controller.abort());
     const asking = {
       method: "tasks/update",
       params: { taskId: this.taskId },
@@ -264,9 +274,13 @@ export class Handle implements TaskHandle {
       for (const [key, answer] of Object.entries(inputResponses as JsonObject)) this.#answers.set(key, answer);
     } catch (error) {
       for (const key of keys) this.#answers.delete(key);
+      if (signal.aborted && !all.aborted) return;
       // Others may answer now: the next waiting begins with a look.
       this.#seenAt = -Infinity;
       throw error;
+    } finally {
+      all.removeEventListener("abort", stop);
+      for (const key of keys) this.#asked.delete(key);
     }
     return await this.#send(keys, request);
   }

@@ -90,6 +90,29 @@ describe("what a task asks for", () => {
     await client.close();
   });
 
+  test("a question that is not listed any more is called off, and the task goes on", async () => {
+    const told: string[] = [];
+    const { clock, client, params } = await scripted({
+      "tasks/get": (_, count) => count === 0 ? asks("a", "b") : told.includes("a is off") ? done() : asks("b"),
+      "tasks/update": () => ({}),
+    }, {
+      handlers: {
+        elicitation: ({ message }, { signal }) =>
+          message === "b"
+            ? { action: "accept", content: {} }
+            : new Promise((_resolve, reject) =>
+              signal.addEventListener("abort", () => {
+                told.push(`${message} is off`);
+                reject(signal.reason);
+              })
+            ),
+      },
+    });
+    await clock.until(client.callTool("any", {}, { timeout: 60_000 }));
+    assertEquals([told, params("tasks/update").length], [["a is off"], 1]);
+    await client.close();
+  });
+
   test("where one of two has no handler, nobody is asked for the other one", async () => {
     let asked = 0;
     const roots = { method: "roots/list" };
