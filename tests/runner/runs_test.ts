@@ -132,6 +132,13 @@ describe("runs", () => {
     assertEquals(clock.waiting <= 1, true, "timers are left");
   });
 
+  it("are refused with a key whose body no JSON can hold, as a mistake of who sends it", async () => {
+    await using world = await createWorld({ access: { audit: undefined } });
+    const body = '{"agent":"helper","input":"x","output":{"maximum":1e999}}';
+    const response = await world.ask("/api/runs", { body, headers: { "idempotency-key": "one" } });
+    assertEquals([response.status, (await problemOf(response)).code], [400, "invalid_request"]);
+  });
+
   it("start once for one key, and refuse the key for another body", async () => {
     await using world = await createWorld({ principals });
     const key = { "idempotency-key": "order-17" };

@@ -8,6 +8,7 @@ import type { Logger, Store } from "../../ports.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import { sha256 } from "../../protocol/web_crypto.ts";
 import type { Principal } from "../access/types.ts";
+import { hashOf } from "../access/access.ts";
 import { Refusal } from "../rest/problem.ts";
 import { TenantList } from "./tenant_list.ts";
 
@@ -36,7 +37,7 @@ export class Starts {
   /**
    * The id of the run that a key stands for: the same for the same principal and key, and nobody else's.
    *
-   * @throws {Refusal} 422 when the key was used for another body.
+   * @throws {Refusal} 422 when the key was used for another body, 400 when JSON cannot hold it.
    */
   async idOf(
     { tenant, principal, key, body }: {
@@ -47,7 +48,7 @@ export class Starts {
     },
   ): Promise<string> {
     const id = (await sha256(canonicalJson(["run", tenant, principal.tenant, principal.id, key]))).slice(0, 48);
-    const hash = await sha256(canonicalJson(body));
+    const hash = await hashOf(body);
     let isOther = false;
     await this.#list.change(tenant, (starts) => {
       const known = starts.find((start) => start.id === id);
