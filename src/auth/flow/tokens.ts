@@ -83,9 +83,14 @@ export class Tokens {
   /** Keeps new tokens, in the place of all others. */
   async save(server: ServerRecord, record: TokenRecord): Promise<void> {
     const context = this.#context;
+    const key = await this.#key(server);
+    const place = await context.ownKey("server", this.#server);
     this.#known = record;
-    await context.write(await this.#key(server), record);
-    await context.write(await context.ownKey("server", this.#server), server);
+    // Tokens that nobody finds are none: where a step fails in between, what leads to them is there.
+    const isNew = !await this.serverRecord();
+    if (isNew) await context.write(place, server);
+    await context.write(key, record);
+    if (!isNew) await context.write(place, server);
     this.#known = record;
     this.#changes++;
   }

@@ -253,6 +253,18 @@ describe("one process with a store", () => {
     slow = false;
     assertEquals([await race.drive(late), world.person.visits.length], [200, 1]);
   });
+
+  test("that fails in the middle of what a sign-in keeps: no tokens are left that nobody finds", async () => {
+    const race = await createRace();
+    const { store, first } = race;
+    await first.oauth.signOut(resourceUrl);
+    for (const prefix of ["oauth.server.", "oauth.tokens."]) {
+      store.fails = failing(1, (step, key) => step !== "get" && key.startsWith(prefix));
+      await assertRejects(() => race.drive(race.another().call()), Error);
+      assertEquals([...store.texts.keys()].filter(isTokens), [], prefix);
+    }
+    assertEquals(await race.drive(race.another().call()), 200);
+  });
 });
 
 describe("one process that signs out", () => {

@@ -114,7 +114,8 @@ export class Watch {
   /** Asks a person: they say yes. */
   async ask(program: string, person: Person, url: string): Promise<string> {
     const own = [...this.#works].filter((work) => work.program.name === program && work.person === person);
-    const since = Math.min(...own.map(({ startedAt }) => startedAt));
+    // All who wanted the sign-in may have left: then nobody knows what was there when it began.
+    const since = own.length ? Math.min(...own.map(({ startedAt }) => startedAt)) : -Infinity;
     const { issued, clients } = this.#world.server;
     const isAsked = own.some(({ isExplicit }) => isExplicit);
     for (const { refreshToken, tick } of this.#kept.values()) {
