@@ -7,7 +7,7 @@ import { McpError } from "../../protocol/errors.ts";
 import type { AgentAnswer, AgentEnd } from "../loop/seam.ts";
 import { actOf, nextRunState, waitingState } from "./states.ts";
 import { appendEvents, type Told } from "./tables/events.ts";
-import { expiredQuestions, nextExpiry, openQuestions, writeAnswer } from "./tables/questions.ts";
+import { expiredQuestions, forgetLiveQuestions, nextExpiry, openQuestions, writeAnswer } from "./tables/questions.ts";
 import { type RunRow, saveRun } from "./tables/runs.ts";
 import type { RunsDatabase } from "./tables/sealing.ts";
 import { loseIntents } from "./tables/steps.ts";
@@ -87,6 +87,17 @@ export function expireQuestions(database: RunsDatabase, run: RunRow, now: number
     changed = answerQuestion(database, changed, id, { answer: { action: "cancel" }, now });
   }
   return changed;
+}
+
+/** Ends the questions of calls that died with their process: whoever reads events hears that nobody waits. The run is not saved. */
+export function endLiveQuestions(database: RunsDatabase, run: RunRow, now: number): RunRow {
+  const told = forgetLiveQuestions(database, run.id, questionKey).map((id): Told => ({
+    // Asked again under the same id, it has an answer of its own.
+    key: `forgotten:${run.epoch}:${id}`,
+    event: { type: "answered", id, action: "cancel" },
+    at: now,
+  }));
+  return appendEvents(database, run, told, undefined);
 }
 
 /** When a run that waits has to be looked at: undefined for never. */

@@ -3,12 +3,11 @@
  *
  * @module
  */
-import { endFrom, endRun, expireQuestions, questionKey } from "./changes.ts";
+import { endFrom, endLiveQuestions, endRun, expireQuestions } from "./changes.ts";
 import { execute } from "./held/execution.ts";
 import { Holding, type Keeping } from "./held/holding.ts";
 import { type FindAgent, longestWatchdog, type RunsOptions, type RunsSettings } from "./options.ts";
 import { nextRunState } from "./states.ts";
-import { forgetLiveQuestions } from "./tables/questions.ts";
 import {
   deleteRun,
   dueRuns,
@@ -323,11 +322,11 @@ export class Watch {
     if (run.deadline !== undefined && run.deadline <= now) return void endRun(database, run, endFrom(run, late), now);
     if (resumes > limits.resumes) return void endRun(database, run, endFrom(run, tooOften(limits.resumes)), now);
     if (run.owner !== undefined && resumes >= suspicion.deaths) return void this.#keepApart(run, resumes, now);
-    forgetLiveQuestions(database, id, questionKey);
+    const left = endLiveQuestions(database, run, now);
     loseIntents(database, id, now);
     const state = nextRunState(run.state, "take") ?? run.state;
     const taken: RunRow = {
-      ...run,
+      ...left,
       state,
       resumes,
       owner,

@@ -75,8 +75,9 @@ export function closedQuestions(database: RunsDatabase, run: string, isOver: boo
  * Forgets the open questions of calls that died with their process: a call that is made again asks again, and that is told again.
  *
  * @param keyOf The key of the event of a question.
+ * @returns Their ids.
  */
-export function forgetLiveQuestions(database: RunsDatabase, run: string, keyOf: (id: string) => string): void {
+export function forgetLiveQuestions(database: RunsDatabase, run: string, keyOf: (id: string) => string): string[] {
   const rows = database.all("select id from agent_questions where run = ? and answered_at is null and live = 1", run);
   for (const row of rows) {
     const id = textOf(row, "id");
@@ -84,6 +85,7 @@ export function forgetLiveQuestions(database: RunsDatabase, run: string, keyOf: 
     database.run("delete from agent_texts where run = ? and kind = 'question' and name = ?", run, id);
     database.run("delete from agent_event_keys where run = ? and key = ?", run, keyOf(id));
   }
+  return rows.map((row) => textOf(row, "id"));
 }
 
 /** Questions without an answer whose time is over. */
