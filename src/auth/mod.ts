@@ -29,6 +29,8 @@ export type * from "./seam.ts";
 export { createDpop } from "./dpop.ts";
 export type { DpopAlgorithm, DpopOptions } from "./dpop.ts";
 export { clientCredentials } from "./grants/client_credentials.ts";
+export { configuredGrant } from "./grants/configured.ts";
+export type { ConfiguredProgram } from "./grants/configured.ts";
 export { deviceCode } from "./grants/device_code.ts";
 export type { DeviceCodeOptions, DeviceCodePrompt } from "./grants/device_code.ts";
 export { enterpriseAuthorization } from "./grants/enterprise_authorization.ts";

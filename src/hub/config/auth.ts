@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { configuredGrant } from "../../auth/grants/configured.ts";
+import type { ConfiguredProgram } from "../../auth/grants/configured.ts";
+import type { Grant } from "../../auth/seam.ts";
 import type { Authorizer } from "../../ports.ts";
 import { hasCredentials, signInSettings } from "./sign_in_settings.ts";
 import type { SignedInServer, SignInSettings } from "./sign_in_settings.ts";
@@ -15,7 +16,9 @@ import type { SignedInServer, SignInSettings } from "./sign_in_settings.ts";
  *
  * @param servers What `readHubConfig` found.
  * @param create Makes what signs in, once for each: `createOAuth`, with your own options in front.
- * @returns What signs in to a server, by its name; the same each time, so that it can finish what it began.
+ * @param options `grant` makes the grant of a program (`"type": "client_credentials"`): `configuredGrant` of `@causeway/mcp/auth`.
+ * @returns What signs in to a server, by its name; the same each time, so that it can finish what it began. It throws a `TypeError`
+ * for a program whose secret or key cannot be used, or for which there is no `options.grant`.
  *
  * @example A client that the authorization server knows
  * ```ts
@@ -36,6 +39,7 @@ import type { SignedInServer, SignInSettings } from "./sign_in_settings.ts";
 export function authForConfig<Auth extends Authorizer>(
   servers: Readonly<Record<string, SignedInServer>>,
   create: (own: SignInSettings, server: string) => Auth,
+  { grant }: { readonly grant?: ((program: ConfiguredProgram) => Grant) | undefined } = {},
 ): (server: string) => Auth | undefined {
   const made = new Map<string, Auth>();
   return (name) => {
@@ -45,7 +49,12 @@ export function authForConfig<Auth extends Authorizer>(
     // What is the same for all is under no server's name.
     const key = Object.keys(settings).length > 0 ? `server ${name}` : "";
     const { program, ...own } = settings;
-    const auth = made.get(key) ?? create({ ...own, ...(program && { grant: configuredGrant(program) }) }, name);
+    if (program && !grant) {
+      throw new TypeError(
+        `Cannot sign in to "${name}" as a program: give authForConfig "grant: configuredGrant" of @causeway/mcp/auth`,
+      );
+    }
+    const auth = made.get(key) ?? create({ ...own, ...(program && { grant: grant?.(program) }) }, name);
     made.set(key, auth);
     return auth;
   };

@@ -1,7 +1,7 @@
 /** How a config wants one to sign in, as what signs in. */
 import { describe, test } from "node:test";
-import { assert, assertEquals, assertMatch, assertStrictEquals } from "@std/assert";
-import { createOAuth } from "../../../src/auth/mod.ts";
+import { assert, assertEquals, assertMatch, assertStrictEquals, assertThrows } from "@std/assert";
+import { configuredGrant, createOAuth } from "../../../src/auth/mod.ts";
 import type { OAuth } from "../../../src/auth/mod.ts";
 import { authForConfig } from "../../../src/hub/config/auth.ts";
 import type { SignInSettings } from "../../../src/hub/config/sign_in_settings.ts";
@@ -20,7 +20,7 @@ function made(mcpServers: Record<string, object>) {
   const auth = authForConfig(servers, (own, server) => {
     settings[server] = own;
     return createOAuth({ redirectUri, ...own });
-  });
+  }, { grant: configuredGrant });
   return { auth, settings };
 }
 
@@ -38,8 +38,10 @@ describe("authForConfig", () => {
     const { servers, problems } = readHubConfig(text, { environment: { KEY: jwk } });
     assertEquals([problems, servers.key?.secrets.includes(jwk)], [[], true]);
     let own: SignInSettings | undefined;
-    authForConfig(servers, (settings) => createOAuth({ redirectUri, ...own = settings }))("key");
+    const create = (settings: SignInSettings) => createOAuth({ redirectUri, ...own = settings });
+    authForConfig(servers, create, { grant: configuredGrant })("key");
     assertEquals([typeof own?.grant?.client?.authenticate, own?.grant?.client?.clientSecret], ["function", undefined]);
+    assertThrows(() => authForConfig(servers, create)("key"), TypeError, '"grant: configuredGrant"');
   });
 
   test("what is wrong with a program is told by its field, and never the secret", () => {
