@@ -6,9 +6,8 @@
 import { ProtocolViolationError } from "../protocol/errors.ts";
 import { checkLimit } from "../protocol/limits.ts";
 import type { Clock } from "../ports.ts";
+import { largeBytes } from "./sizes.ts";
 
-/** From here on memory that is let go of early is worth the work. */
-const largeBytes = 1_000_000;
 // They keep nothing between two calls.
 const utf8 = new TextDecoder();
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true });

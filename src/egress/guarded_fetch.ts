@@ -18,8 +18,6 @@ import { readUrl } from "./url.ts";
 import { type EgressPolicy, isGivenOrigin, isLoopbackHost, judgeAddress, judgeUrl } from "./address.ts";
 import { plain, urlWithoutQuery } from "./redact.ts";
 
-const mostRedirects = 3;
-
 /** What a guarded fetch needs. */
 export interface GuardedFetchOptions {
   /** The port that sends. */
@@ -128,6 +126,7 @@ type Route = Pick<GuardedFetchOptions, "fetch" | "resolve"> & {
 };
 
 async function follow(url: string, init: RequestInit, route: Route): Promise<FetchedDocument> {
+  const mostRedirects = 3;
   for (let hops = 0;; hops++) {
     const from = await admit(url, route);
     route.signal.throwIfAborted();

@@ -10,8 +10,18 @@ import { excerpt } from "../protocol/excerpt.ts";
 export { urlWithoutQuery } from "../protocol/excerpt.ts";
 
 const mark = "[redacted]";
-const shortestSecret = 6;
-const mostSecrets = 200;
+
+/**
+ * How texts are read once more: without the escapes of JSON, then without those of URLs too, which leave bytes. Every writer
+ * escapes other characters, so what a secret looks like cannot be listed. The end counts as an escape of nothing.
+ */
+const escapes = [/\\(?:u[\da-fA-F]{4}|["\\/bfnrt])|$/g, /%[\da-fA-F]{2}|$/g];
+
+/**
+ * So many characters are read so at a time, and as many again, for what begins in one part and ends in the next: the place of each
+ * is kept meanwhile, and a text may fill a tenth of the memory.
+ */
+const part = 65_536;
 
 /**
  * Knows the secrets in use and finds them in text: as they are, in base64 and base64url (also inside a longer encoded
@@ -27,20 +37,42 @@ export class Redactor {
    * @param secret Ignored when shorter than 6 characters: those would be found all over ordinary text.
    */
   add(secret: string): void {
-    if (secret.length < shortestSecret) return;
+    const shortest = 6;
+    const most = 200;
+    if (secret.length < shortest) return;
     this.#forms.delete(secret);
     this.#forms.set(secret, formsOf(secret));
-    if (this.#forms.size > mostSecrets) this.#forms.delete([...this.#forms.keys()][0] ?? "");
+    if (this.#forms.size > most) this.#forms.delete([...this.#forms.keys()][0] ?? "");
   }
 
   /** The text with `[redacted]` in the place of every secret; secrets that overlap become one mark. */
   redact(text: string): string {
     const found: [start: number, end: number][] = [];
-    for (const forms of this.#forms.values()) {
-      for (const form of forms) {
-        for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + form.length)) {
-          found.push([at, at + form.length]);
+    const look = (view: string, place: (at: number) => number): void => {
+      for (const forms of this.#forms.values()) {
+        for (const form of forms) {
+          for (let at = view.indexOf(form); at >= 0; at = view.indexOf(form, at + form.length)) {
+            found.push([place(at), place(at + form.length)]);
+          }
         }
+      }
+    };
+    look(text, (at) => at);
+    const known: Record<string, string> = {};
+    for (let from = 0; from < text.length; from += part) {
+      let view = text.slice(from, from + 2 * part);
+      let place = (at: number): number => from + at;
+      for (const units of /[\\%]/.test(view) ? escapes : []) {
+        const before = place;
+        const starts: number[] = [];
+        let at = 0;
+        view = view.replace(units, (unit, start) => {
+          while (at <= start) starts.push(at++);
+          at = start + unit.length;
+          return known[unit] ??= JSON.parse(`"${unit.replace("%", "\\u00")}"`);
+        });
+        place = (at) => before(starts[at] as number);
+        look(view, place);
       }
     }
     found.sort((one, other) => one[0] - other[0]);
@@ -103,21 +135,13 @@ export function plain(text: string, length = 499): string {
   return excerpt(text, length).replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, " ");
 }
 
-/** The ways in which a secret may be written; a set, since for most tokens half of them are the same. */
+/** The ways in which a secret may be written without escapes; a set, since for most tokens some of them are the same. */
 function formsOf(secret: string): Set<string> {
   const bytes = [...new TextEncoder().encode(secret)];
   const binary = bytes.map((byte) => String.fromCharCode(byte)).join("");
   const hex = bytes.map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  const json = JSON.stringify(secret).slice(1, -1);
-  // Python writes no other letters into JSON.
-  const ascii = json.replace(/[^ -~]/g, (unit) => "\\u" + unit.charCodeAt(0).toString(16).padStart(4, "0"));
-  const forms = [secret, json, ascii, json.replaceAll("/", "\\/"), hex, hex.toUpperCase()];
-  const whole = secret.toWellFormed();
-  for (
-    const code of [encodeURIComponent(whole), encodeURI(whole), new URLSearchParams({ "": secret }).toString().slice(1)]
-  ) {
-    forms.push(code, code.replace(/%../g, (digits) => digits.toLowerCase()));
-  }
+  // Forms have plus signs for spaces.
+  const forms = [secret, binary, binary.replaceAll(" ", "+"), hex, hex.toUpperCase()];
   // Inside a longer text the secret begins at one of three places of a group: the digits that it alone decides do not change.
   for (const shift of [0, 1, 2]) {
     const digits = btoa("\0".repeat(shift) + binary).slice(

@@ -9,6 +9,15 @@ export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObj
 /** A JSON object. */
 export type JsonObject = { [key: string]: JsonValue | undefined };
 
+/** A JSON object that nobody changes: what TypeScript makes of one with `as const`. */
+export interface ConstantJson {
+  /** What is there by a name. */
+  readonly [key: string]: string | number | boolean | null | undefined | ConstantJson | readonly ConstantItem[];
+}
+
+/** An item of a list in {@linkcode ConstantJson}. */
+export type ConstantItem = string | number | boolean | null | ConstantJson | readonly ConstantItem[];
+
 /** A request's id: a string or a safe integer, never null. */
 export type RequestId = string | number;
 

@@ -8,6 +8,7 @@ export type { DialectName, FormatChecks, SchemaValidatorOptions } from "./json_s
 export type { SchemaValidator, ValidateFunction, Validation, ValidationIssue } from "./validation.ts";
 export type * from "./types.ts";
 export * from "./errors.ts";
+export type { ConstantItem, ConstantJson } from "./json_rpc.ts";
 export type { JsonRpcError, JsonRpcMessage, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from "./json_rpc.ts";
 export { defaultLimits, defaultTimeouts, workersLimits } from "./limits.ts";
 export type { Limits, Timeouts } from "./limits.ts";

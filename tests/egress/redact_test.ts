@@ -106,6 +106,42 @@ describe("Redactor", () => {
     assertEquals(redactor.redact("secret-0- secret-1-"), "secret-0- [redacted]");
   });
 
+  test("finds what is escaped over the end of a part of a long text", () => {
+    const redactor = new Redactor();
+    redactor.add('ab+/c=d"e');
+    const escaped = ["ab%2B%2Fc%3Dd%22e", 'ab\\u002B\\/c=d\\"e'];
+    for (const form of escaped) {
+      for (let shift = 0; shift <= form.length; shift++) {
+        const before = "x ".repeat(70_000).slice(0, 65_536 - shift);
+        const after = " y".repeat(70_000);
+        assertEquals(
+          redactor.redact(before + form + after) === `${before}[redacted]${after}`,
+          true,
+          `${form} ${shift}`,
+        );
+      }
+    }
+  });
+
+  test("keeps the places of a part of a long text alone: a message of the greatest length filled the heap", () => {
+    const redactor = new Redactor();
+    redactor.add("correct-horse");
+    const read: number[] = [];
+    const { replace } = String.prototype;
+    const spy = function (this: string, ...given: Parameters<typeof replace>): string {
+      if (typeof given[1] === "function") read.push(this.length);
+      return replace.apply(this, given);
+    };
+    Object.assign(String.prototype, { replace: spy });
+    try {
+      redactor.redact(`%${"a".repeat(1_000_000)}%`);
+    } finally {
+      Object.assign(String.prototype, { replace });
+    }
+    assert(read.length > 0);
+    assertLess(Math.max(...read), 200_000);
+  });
+
   test("work grows linearly, also on hostile text", () => {
     const redactor = new Redactor();
     for (let index = 0; index < 12; index++) redactor.add(`${index}`.repeat(40));
@@ -242,10 +278,14 @@ describe("urlWithoutQuery", () => {
   });
 });
 
-/** The six forms in which a canary is looked for, written without the code under test. */
+/** The forms in which a canary is looked for, written without the code under test. */
 function writings(secret: string): Record<string, string> {
   const bytes = new TextEncoder().encode(secret.toWellFormed());
   const plain = base64(secret);
+  const strict = encodeURIComponent(secret).replace(/[!'()*]/g, (mark) => "%" + mark.charCodeAt(0).toString(16));
+  const escaped = (units: RegExp, letters: (digits: string) => string) =>
+    JSON.stringify({ k: secret }).slice(6, -2)
+      .replace(units, (unit) => `\\u${letters((unit.at(-1) ?? "").charCodeAt(0).toString(16).padStart(4, "0"))}`);
   return {
     raw: secret,
     base64: plain,
@@ -257,7 +297,13 @@ function writings(secret: string): Record<string, string> {
     "JSON-escaped in ASCII alone": JSON.stringify({ k: secret }).slice(6, -2)
       .replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
     "form-encoded": new URLSearchParams({ k: secret }).toString().slice(2),
+    "URL-encoded but for slashes": strict.replaceAll("%2F", "/"),
+    "URL-encoded but for what a path may hold": strict.replace(/%(?:2[146-9BC]|3[ABD]|40)/g, decodeURIComponent),
     "JSON-escaped": JSON.stringify({ k: secret }).slice(6, -2),
+    "JSON-escaped for HTML": escaped(/[<>&]/g, (digits) => digits),
+    "JSON-escaped for HTML in capital letters": escaped(/[<>&+'`]|\\"|[^ -~]/g, (digits) => digits.toUpperCase()),
+    "base64 in JSON for HTML": plain.replaceAll("+", "\\u002B"),
+    "base64, URL-encoded": encodeURIComponent(plain),
     "JSON-escaped with slashes": JSON.stringify({ k: secret }).slice(6, -2).split("/").join("\\/"),
     hex: [...bytes].map((byte) => (256 + byte).toString(16).slice(1)).join(""),
     HEX: [...bytes].map((byte) => (256 + byte).toString(16).slice(1)).join("").toUpperCase(),

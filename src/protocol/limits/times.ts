@@ -10,3 +10,5 @@ export const probeTime = 5_000;
 export const closeTime = 2_000;
 /** How long a list may gather pages. */
 export const pagesTime = 30_000;
+/** The longest pause that a server's `retry` may ask for. */
+export const longestRetry = 300_000;

@@ -50,7 +50,7 @@ export interface Icon {
   /** Overrides the type that the source tells, such as `image/png`. */
   mimeType?: string;
   /** Sizes it is good for, as `"48x48"`, or `"any"`; missing: every size. */
-  sizes?: string[];
+  sizes?: readonly string[];
   /** The background it was drawn for; missing: both. */
   theme?: "light" | "dark";
 }
@@ -58,7 +58,7 @@ export interface Icon {
 /** Hints about content. */
 export interface Annotations {
   /** For whom it is meant; missing: for both. */
-  audience?: Role[];
+  audience?: readonly Role[];
   /** From 0 (may be left out) to 1 (has to be there). */
   priority?: number;
   /** When the content changed last, in ISO 8601 (since 2025-06-18). */

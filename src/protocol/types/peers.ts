@@ -19,7 +19,7 @@ export interface Implementation {
   /** A page about it (since 2025-11-25). */
   websiteUrl?: string;
   /** Its pictures, to choose one by size and background (since 2025-11-25). */
-  icons?: Icon[];
+  icons?: readonly Icon[];
 }
 
 /** What a client can do for a server. Filled in from the handlers that exist. */

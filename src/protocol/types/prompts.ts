@@ -30,7 +30,7 @@ export interface Prompt {
   /** The values it takes; missing: none. */
   arguments?: PromptArgument[];
   /** Its pictures (since 2025-11-25). */
-  icons?: Icon[];
+  icons?: readonly Icon[];
   /** Metadata of the server (since 2025-06-18). */
   _meta?: Meta;
 }

@@ -23,7 +23,7 @@ export interface Resource {
   /** For whom it is, and how much it matters. */
   annotations?: Annotations;
   /** Its pictures (since 2025-11-25). */
-  icons?: Icon[];
+  icons?: readonly Icon[];
   /** Metadata of the server (since 2025-06-18). */
   _meta?: Meta;
 }
@@ -63,7 +63,7 @@ export interface ResourceTemplate {
   /** For whom its members are, and how much they matter. */
   annotations?: Annotations;
   /** Its pictures (since 2025-11-25). */
-  icons?: Icon[];
+  icons?: readonly Icon[];
   /** Metadata of the server (since 2025-06-18). */
   _meta?: Meta;
 }

@@ -38,7 +38,7 @@ export interface Tool {
   /** How it behaves, as its server says (since 2025-03-26). */
   annotations?: ToolAnnotations;
   /** Its pictures (since 2025-11-25). */
-  icons?: Icon[];
+  icons?: readonly Icon[];
   /** 2025-11-25: whether the tool runs as a task. */
   execution?: { taskSupport?: "forbidden" | "optional" | "required" };
   /** Metadata of the server (since 2025-06-18). */
