@@ -46,6 +46,7 @@ export interface SignInOptions {
  */
 export class OAuth implements Authorizer {
   readonly #context: OAuthContext;
+  /** Those that were asked for last. Whoever sends by another one keeps it; what counts of it is in the store. */
   readonly #servers = new Map<string, Access>();
 
   /** Made by {@linkcode createOAuth}. */
@@ -139,9 +140,16 @@ export class OAuth implements Authorizer {
   }
 
   #access(server: string | URL): Access {
+    // They may come and go all the time.
+    const mostServers = 1_000;
     const { href } = checkServer(server);
     const known = this.#servers.get(href) ?? new Access(this.#context, href);
+    this.#servers.delete(href);
     this.#servers.set(href, known);
+    for (const [oldest] of this.#servers) {
+      if (this.#servers.size <= mostServers) break;
+      this.#servers.delete(oldest);
+    }
     return known;
   }
 }

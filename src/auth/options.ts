@@ -48,6 +48,11 @@ export interface OAuthOptions {
   clientMetadataUrl?: string | undefined;
   /** What a registration says beside what is needed. */
   clientMetadata?: ClientMetadata | undefined;
+  /**
+   * Issuers that you know to be right, where a server names itself by another one than a resource does: Google's and others with and
+   * without a slash at its end, or a path. They have to be of the same origin. The `issuer` of a `client` counts as well.
+   */
+  issuers?: readonly string[] | undefined;
   /** Scopes to ask for beside those that the server names. */
   scopes?: readonly string[] | undefined;
   /** Asks for `offline_access` where the authorization server lists it (true). */

@@ -14,12 +14,6 @@ import { readDemand } from "./demand.ts";
 import type { TokenRecord } from "./records.ts";
 import { SignIn } from "./sign_in.ts";
 
-/** How often one request is sent at most: each way to go on has a bound of its own. */
-const mostAttempts = 8;
-
-/** How long the refusal of a new token stands, in milliseconds. */
-const refusalPause = 30_000;
-
 /** One request on its way, and what was tried for it. */
 interface Attempt {
   readonly init: RequestInit;
@@ -37,8 +31,10 @@ export class Access {
   readonly #stepUps = new Map<string, number>();
   /** The legacy session that was seen last. */
   #session: string | undefined;
-  /** A new token was refused: until then nobody signs in again. */
+  /** A new token was refused, or none was given: until then nobody signs in again. */
   #refusedUntil = -Infinity;
+  /** Why none was given: who is not asked again is told that. */
+  #why: unknown;
 
   constructor(context: OAuthContext, server: string) {
     this.#context = context;
@@ -49,6 +45,8 @@ export class Access {
   /** Wraps what sends requests to the server. */
   wrap(fetch: Fetch): Fetch {
     return async (url, init) => {
+      // How often it is sent: each way to go on has a bound of its own.
+      const mostAttempts = 8;
       // A token goes to its server alone.
       if (new URL(url).origin !== this.#origin) return await fetch(url, init);
       const sent = await this.#toToken(this.signIn.tokens.current(init.signal), init.signal);
@@ -102,20 +100,30 @@ export class Access {
     const { init, sent } = attempt;
     const { tokens } = this.signIn;
     const demand = readDemand(response);
-    // A legacy stream, or its end, is nothing that a person should be asked for.
-    const isCall = init.method === "POST";
+    // A legacy stream, or its end, is nothing that a person should be asked for: that of HTTP+SSE is all that there is.
+    const isCall = init.method === "POST" || isOnlyStream(init);
     if (response.status === 401) {
       if (!attempt.isRenewed || (sent && tokens.isOver(sent))) {
         attempt.isRenewed = true;
         attempt.sent = await tokens.renewed(sent?.accessToken, init.signal);
         if (attempt.sent) return true;
       }
-      const now = this.#context.clock.monotonic();
       // Who has just signed in, to no avail, is not asked again with each call.
-      if (attempt.isSignedIn) this.#refusedUntil = now + refusalPause;
-      if (now < this.#refusedUntil || !isCall) return false;
+      if (attempt.isSignedIn) this.#pause();
+      if (!isCall) return false;
+      if (this.#context.clock.monotonic() < this.#refusedUntil) {
+        if (!this.#why) return false;
+        throw this.#why;
+      }
       attempt.isSignedIn = true;
-      attempt.sent = await this.signIn.demanded(demand, init.signal);
+      try {
+        attempt.sent = await this.signIn.demanded({ ...demand, refusal: sent && demand.refusal }, init.signal);
+      } catch (error) {
+        // Nor who has done so while the server gives nobody a token: its endpoint may be away, and be back soon.
+        const isAway = isObject(error) && Number(error.cause) && (error.retryable || !error.error);
+        if (isAway && this.#context.options.authorize) this.#pause(error);
+        throw error;
+      }
       return true;
     }
     if (demand.error !== "insufficient_scope" || !isCall) return false;
@@ -139,6 +147,12 @@ export class Access {
     }
     return true;
   }
+
+  #pause(why?: unknown): void {
+    const refusalPause = 30_000;
+    this.#refusedUntil = this.#context.clock.monotonic() + refusalPause;
+    this.#why = why;
+  }
 }
 
 /** The request with its token. */
@@ -155,6 +169,12 @@ async function withToken(
     if (key) headers.set("dpop", await key.prove({ url, method: init.method ?? "GET", accessToken }));
   }
   return { ...init, headers: Object.fromEntries(headers) };
+}
+
+/** Whether it opens the stream of HTTP+SSE: those of later revisions belong to a session, or name their revision. */
+function isOnlyStream({ method, headers }: RequestInit): boolean {
+  const sent = new Headers(headers);
+  return method === "GET" && !sent.has("mcp-session-id") && !sent.has("mcp-protocol-version");
 }
 
 /** What of a server is asked for: step-ups are counted for each. */

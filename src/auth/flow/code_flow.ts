@@ -5,16 +5,15 @@
  */
 import { randomHex } from "../../ports.ts";
 import type { AuthorizationRequest, PendingAuthorization } from "../options.ts";
+import { parseObject } from "../parse.ts";
 import type { OAuthContext } from "./context.ts";
 import type { Discovered } from "./discovery.ts";
 import { identify } from "./identity.ts";
-import { isPendingList, isPendingRecord, type PendingList, type PendingRecord } from "./records.ts";
+import { isPendingRecord, type PendingList, pendingOf, type PendingRecord } from "./records.ts";
 import { readUrl } from "../../egress/url.ts";
 
 /** How long a sign-in may take, in milliseconds. */
 const patience = 600_000;
-/** How many of one subject wait at most. */
-const mostPending = 50;
 
 /**
  * Begins a sign-in, and keeps what finishes it.
@@ -24,8 +23,9 @@ const mostPending = 50;
 export async function begin(
   context: OAuthContext,
   server: string,
-  { metadata, resource, scopes }: Discovered,
+  found: Discovered,
 ): Promise<AuthorizationRequest> {
+  const { metadata, resource, scopes } = found;
   const { issuer, authorization_endpoint: endpoint, token_endpoint: last, code_challenge_methods_supported: methods } =
     metadata;
   const { redirectUri, session } = context.options;
@@ -33,7 +33,7 @@ export async function begin(
   if (redirectUri === undefined) throw fail('set "redirectUri", where the person comes back to');
   if (!endpoint || !last) throw fail(`its metadata has no "${endpoint ? "token" : "authorization"}_endpoint"`);
   if (!methods?.includes("S256")) throw fail('its "code_challenge_methods_supported" does not have "S256"');
-  const client = await identify(context, metadata, server);
+  const client = await identify(context, found, server);
   const state = randomHex(context.random, 32);
   const verifier = randomHex(context.random, 32);
   context.secret(state);
@@ -78,7 +78,7 @@ export async function begin(
 
 /** Tells whether a sign-in can still be finished. */
 export async function isPending(context: OAuthContext, { id, expiresAt }: PendingAuthorization): Promise<boolean> {
-  return expiresAt > context.clock.now() && await context.store.get(id) !== undefined;
+  return expiresAt > context.clock.now() && await context.text(id) !== undefined;
 }
 
 /**
@@ -135,12 +135,13 @@ async function challengeOf(verifier: string): Promise<string> {
  * the oldest.
  */
 async function index(context: OAuthContext, entry: PendingList["list"][number]): Promise<void> {
+  const mostPending = 50;
   const key = await context.ownKey("index");
   for (let attempt = 0; attempt < 5; attempt++) {
-    const kept = await context.read(key, isPendingList);
-    const all = [...kept?.content.list ?? [], entry];
+    const text = await context.text(key);
+    const all = [...pendingOf(parseObject(text ?? "") ?? {}), entry];
     const list = all.filter(({ expiresAt }) => expiresAt > context.clock.now()).slice(-mostPending);
-    if (await context.store.compareAndSet(key, kept?.text, JSON.stringify({ list } satisfies PendingList))) {
+    if (await context.store.compareAndSet(key, text, JSON.stringify({ list } satisfies PendingList))) {
       const gone = all.filter((other) => !list.includes(other));
       await Promise.all(gone.map((other) => context.store.delete(other.key)));
       return;

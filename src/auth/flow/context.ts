@@ -113,11 +113,16 @@ export class OAuthContext {
     return this.key(kind, this.options.subject ?? "", ...parts);
   }
 
+  /** The text of a record. Many a store says null. */
+  async text(key: string): Promise<string | undefined> {
+    return await this.store.get(key) ?? undefined;
+  }
+
   /** Reads a record. What cannot be read counts as none, and the log says so. */
   async read<Content extends object>(key: string, isContent: (content: object) => content is Content): Promise<
     Kept<Content> | undefined
   > {
-    const text = await this.store.get(key);
+    const text = await this.text(key);
     if (text === undefined) return undefined;
     const content = parseObject(text);
     if (content && isContent(content)) return { key, text, content };

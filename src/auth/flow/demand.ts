@@ -12,6 +12,8 @@ export interface Demand {
   readonly metadataUrl?: string | undefined;
   /** The scopes of its challenge. */
   readonly scopes: readonly string[];
+  /** Why a token that was sent is no good, in the server's words. */
+  readonly refusal?: string | undefined;
   /** What is asked for beside what the server names. */
   readonly wanted?: readonly string[] | undefined;
   /** More is asked for than what the tokens allow. */
@@ -31,6 +33,6 @@ export function readDemand(
     {},
     ...ours.reverse().map(({ parameters }) => parameters),
   );
-  const { resource_metadata: metadataUrl, scope, error } = said;
-  return { metadataUrl, scopes: readScopes(scope), error };
+  const { resource_metadata: metadataUrl, scope, error, error_description: refusal } = said;
+  return { metadataUrl, scopes: readScopes(scope), error, refusal };
 }

@@ -5,11 +5,11 @@
  */
 import { judgeUrl } from "../../egress/address.ts";
 import type { GuardedFetch } from "../../egress/guarded_fetch.ts";
+import type { McpError } from "../../protocol/errors.ts";
 import { urlWithoutQuery } from "../../protocol/excerpt.ts";
 import { isTexts } from "../../protocol/json_rpc.ts";
 import { failure } from "../failure.ts";
-import { fetchMetadata } from "../metadata.ts";
-import { parseObject } from "../parse.ts";
+import { fetchMetadata, lookAt } from "../metadata.ts";
 import type { ServerMetadata } from "../seam.ts";
 import type { OAuthContext } from "./context.ts";
 import { readUrl } from "../../egress/url.ts";
@@ -65,13 +65,13 @@ export async function discover(
     throw wrong("authorization_servers", "a list of issuers");
   }
   if (!isTexts(scopes)) throw wrong("scopes_supported", "a list of texts");
-  const known = context.clients.map(({ issuer }) => issuer);
+  const known: readonly unknown[] = [...context.clients.map(({ issuer }) => issuer), ...context.options.issuers ?? []];
   const [issuer = ""] = [
     ...issuers.filter((name) => known.includes(name)),
     ...issuers.filter((name) => name === options.issuer),
     ...issuers,
   ];
-  const metadata = checkMetadata(await fetchMetadata(issuer, fetch), context, server);
+  const metadata = checkMetadata(await fetchMetadata(issuer, fetch, undefined, known), context, server);
   return { metadata, resource, scopes };
 }
 
@@ -90,27 +90,27 @@ async function findWithoutResource(
   );
 }
 
-/** The metadata of the resource, from the places that the specification names, in their order. */
+/** The metadata of the resource: from where the challenge says, else from the places that the specification names, in their order. */
 async function findResource(
   fetch: GuardedFetch,
   server: string,
   named: string | undefined,
-): Promise<Record<string, unknown> | undefined> {
+): Promise<Readonly<Record<string, unknown>> | undefined> {
   const { origin, pathname } = new URL(server);
   const path = pathname.replace(/\/$/, "");
-  const places = named === undefined ? [...new Set([path, ""])].map((end) => origin + wellKnown + end) : [named];
-  for (const place of places) {
-    const { status, text } = await fetch(place, { headers: { accept: "application/json" } });
-    const document = status === 200 ? parseObject(text) : undefined;
+  const usual = [path, ""].map((end) => origin + wellKnown + end);
+  let wrong: McpError | undefined;
+  for (const place of new Set([...named === undefined ? [] : [named], ...usual])) {
+    const { status, document, error } = await lookAt(place, fetch);
     if (document) return document;
+    const got = status === 200 ? "no JSON object" : `status ${status}`;
+    const none = failure(`Cannot read the resource metadata at "${place}": got ${got}, expected a JSON object`);
     // A usual place may hold a page that all addresses of its site show.
-    if (named !== undefined || status > 499) {
-      const got = status === 200 ? "no JSON object" : `status ${status}`;
-      throw failure(
-        `Cannot read the resource metadata at "${place}": got ${got}, expected a JSON object`,
-      );
-    }
+    if (status > 499) throw none;
+    // What a server says of itself is often not so behind a proxy, or below a path: the usual places may have it all the same.
+    wrong ??= error ?? (place === named ? none : undefined);
   }
+  if (wrong) throw wrong;
   return undefined;
 }
 

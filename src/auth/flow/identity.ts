@@ -4,9 +4,11 @@
  * @module
  */
 import { isLoopbackHost } from "../../egress/address.ts";
+import { wordsOf } from "../failure.ts";
 import { parseObject } from "../parse.ts";
 import type { ClientAuthMethod, OAuthClient, ServerMetadata } from "../seam.ts";
 import type { OAuthContext } from "./context.ts";
+import type { Discovered } from "./discovery.ts";
 import { isKnownClient, type KnownClient } from "./records.ts";
 
 const authMethods: readonly string[] = [
@@ -16,21 +18,26 @@ const authMethods: readonly string[] = [
 ] satisfies ClientAuthMethod[];
 
 /**
- * The client that an authorization server knows: named in advance, by the URL of a document, registered before, or registered now.
+ * The client that an authorization server knows: named in advance, by the URL of a document, registered before for these scopes, or
+ * registered now.
  *
  * @throws {AuthorizationError} When it knows none, and none can be registered.
  */
-export async function identify(context: OAuthContext, metadata: ServerMetadata, server: string): Promise<KnownClient> {
+export async function identify(
+  context: OAuthContext,
+  { metadata, scopes }: Discovered,
+  server: string,
+): Promise<KnownClient> {
   const { clientMetadataUrl } = context.options;
   const known = await knownInAdvance(context, metadata);
   if (known) return known;
   if (clientMetadataUrl !== undefined && metadata.client_id_metadata_document_supported) {
     return { clientId: clientMetadataUrl };
   }
-  const key = await context.key("client", metadata.issuer, context.options.redirectUri);
+  const key = await clientKey(context, metadata, scopes);
   const kept = (await context.read(key, isKnownClient))?.content;
   if (kept && (kept.secretExpiresAt ?? Infinity) > context.clock.now()) return kept;
-  const client = await register(context, metadata, server);
+  const client = await register(context, metadata, server, scopes.join(" "));
   context.secret(client.clientSecret);
   await context.write(key, client);
   return client;
@@ -39,12 +46,21 @@ export async function identify(context: OAuthContext, metadata: ServerMetadata, 
 /** Forgets a client that was registered, since the server does not know it any more. A newer one stays. */
 export async function forgetClient(
   context: OAuthContext,
-  { issuer }: ServerMetadata,
+  { metadata, scopes }: Pick<Discovered, "metadata" | "scopes">,
   { clientId }: KnownClient,
 ): Promise<void> {
-  const key = await context.key("client", issuer, context.options.redirectUri);
+  const key = await clientKey(context, metadata, scopes);
   const kept = await context.read(key, isKnownClient);
   if (kept?.content.clientId === clientId) await context.store.compareAndSet(key, kept.text, undefined);
+}
+
+/**
+ * Many servers let a client ask for those scopes alone that it registered with: each set of them has its own. Where the program names
+ * those of its client, they are the same each time.
+ */
+function clientKey(context: OAuthContext, { issuer }: ServerMetadata, scopes: readonly string[]): Promise<string> {
+  const { redirectUri, clientMetadata } = context.options;
+  return context.key("client", issuer, redirectUri, ...clientMetadata?.["scope"] ? [] : [...scopes].sort());
 }
 
 /** The client of a record, with what the options say of it. */
@@ -76,7 +92,7 @@ async function knownInAdvance(context: OAuthContext, { issuer }: ServerMetadata)
     const first = await context.store.get(key);
     if (first !== issuer) {
       throw context.failure(
-        `Cannot use the client "${unbound.clientId}" at "${issuer}": it belongs to "${first}"`,
+        `Cannot use the client "${unbound.clientId}" at "${issuer}": it belongs to "${first}"; name the "issuer" of each`,
       );
     }
   }
@@ -84,7 +100,12 @@ async function knownInAdvance(context: OAuthContext, { issuer }: ServerMetadata)
 }
 
 /** Registers a client (RFC 7591). */
-async function register(context: OAuthContext, metadata: ServerMetadata, server: string): Promise<KnownClient> {
+async function register(
+  context: OAuthContext,
+  metadata: ServerMetadata,
+  server: string,
+  scope: string,
+): Promise<KnownClient> {
   const { issuer, registration_endpoint: endpoint } = metadata;
   const { redirectUri, clientMetadata, grant } = context.options;
   if (endpoint === undefined) {
@@ -110,14 +131,18 @@ async function register(context: OAuthContext, metadata: ServerMetadata, server:
     ...clientMetadata,
   };
   const headers = { "content-type": "application/json", "accept": "application/json" };
-  const init = { method: "POST", headers, body: JSON.stringify(body) };
-  const { status, text } = await context.guarded(server)(endpoint, init);
+  const fetch = context.guarded(server);
+  const send = (named?: string) =>
+    fetch(endpoint, { method: "POST", headers, body: JSON.stringify({ scope: named, ...body }) });
+  let reply = await send(scope || undefined);
+  // Others take no client that names scopes.
+  if (scope && reply.status > 399 && reply.status < 429) reply = await send();
+  const { status, text } = reply;
   const answer = parseObject(text) ?? {};
   const { client_id: clientId, client_secret: clientSecret, client_secret_expires_at: expires } = answer;
   if (status > 299 || typeof clientId !== "string" || clientId === "") {
-    const said = [status, answer["error"], answer["error_description"]].filter(Boolean).join(" ");
     throw context.failure(
-      `Cannot register at "${issuer}": it answered ${said}, expected a "client_id"`,
+      `Cannot register at "${issuer}": it answered ${wordsOf(status, answer)}, expected a "client_id"`,
       { error: answer["error"], retryable: status > 499 },
     );
   }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { isObject, isTextOrMissing, isTexts } from "../../protocol/json_rpc.ts";
 import type { ClientAuthMethod, ServerMetadata } from "../seam.ts";
 
 /** A client as it is kept with what it got. Secret. */
@@ -60,27 +61,42 @@ export interface PendingList {
   readonly list: readonly { readonly key: string; readonly expiresAt: number }[];
 }
 
-/** Tells whether it is a {@linkcode PendingList}. */
-export function isPendingList(value: object): value is PendingList {
-  return "list" in value && Array.isArray(value.list);
+/** A record before it was looked at. */
+type Raw = Readonly<Record<string, unknown>>;
+
+/** The sign-ins of a {@linkcode PendingList}, as far as they are some: what is none hides no other one. */
+export function pendingOf({ list }: Raw): PendingList["list"] {
+  return Array.isArray(list)
+    ? list.filter((entry) => isObject(entry) && typeof entry.key === "string" && Number.isFinite(entry.expiresAt))
+    : [];
 }
 
 /** Tells whether it is a {@linkcode KnownClient}. */
-export function isKnownClient(value: object): value is KnownClient {
-  return "clientId" in value && typeof value.clientId === "string";
+export function isKnownClient(value: unknown): value is KnownClient {
+  return isObject(value) && typeof value.clientId === "string" && isTextOrMissing(value.clientSecret);
 }
 
 /** Tells whether it is a {@linkcode ServerRecord}. */
 export function isServerRecord(value: object): value is ServerRecord {
-  return "issuer" in value && "metadata" in value && "scopes" in value && Array.isArray(value.scopes);
+  const { issuer, resource, metadata, scopes }: Raw = { ...value };
+  return typeof issuer === "string" && isTextOrMissing(resource) && isMetadata(metadata) && isTexts(scopes);
 }
 
 /** Tells whether it is a {@linkcode TokenRecord}. */
 export function isTokenRecord(value: object): value is TokenRecord {
-  return "accessToken" in value && typeof value.accessToken === "string" && "client" in value;
+  const { accessToken, refreshToken, dpopKey, scopes = [], client }: Raw = { ...value };
+  return typeof accessToken === "string" && isTextOrMissing(refreshToken) && isTextOrMissing(dpopKey) &&
+    isTexts(scopes) && isKnownClient(client);
 }
 
 /** Tells whether it is a {@linkcode PendingRecord}. */
 export function isPendingRecord(value: object): value is PendingRecord {
-  return "state" in value && "verifier" in value && "metadata" in value && "client" in value;
+  const { state, verifier, server, redirectUri, resource, metadata, scopes, client, expiresAt }: Raw = { ...value };
+  return isTexts([state, verifier, server, redirectUri]) && isTextOrMissing(resource) && isMetadata(metadata) &&
+    isTexts(scopes) && isKnownClient(client) && Number.isFinite(expiresAt);
+}
+
+/** Its fields were looked at when it came. */
+function isMetadata(value: unknown): value is ServerMetadata {
+  return isObject(value) && typeof value.issuer === "string";
 }

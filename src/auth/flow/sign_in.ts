@@ -35,9 +35,9 @@ export class SignIn {
     this.#context = context;
     this.server = server;
     this.tokens = new Tokens(context, server, (tokens, record) => this.#renew(tokens, record));
-    // Seven documents at most; a person takes what they need.
+    // Twelve documents at most; a person takes what they need.
     const { authorize, grant } = context.options;
-    this.#underWay = new Shared(context.clock, authorize || grant?.isInteractive ? Infinity : 7 * context.timeout);
+    this.#underWay = new Shared(context.clock, authorize || grant?.isInteractive ? Infinity : 12 * context.timeout);
   }
 
   /** The sign-in under way, where there is one. */
@@ -66,7 +66,7 @@ export class SignIn {
       async (error: unknown) => {
         // Who is not known any more signs in as somebody new.
         if (error instanceof AuthorizationError && /^(invalid|unauthorized)_client$/.test(error.error ?? "")) {
-          await forgetClient(this.#context, metadata, client);
+          await forgetClient(this.#context, { metadata, scopes }, client);
         }
         throw error;
       },
@@ -123,9 +123,11 @@ export class SignIn {
 
   async #signInOnce(demand: Demand, control: AbortController): Promise<TokenRecord> {
     const { grant, authorize, dpop } = this.#context.options;
-    const { isStepUp, isExplicit } = demand;
+    const { isStepUp, isExplicit, refusal } = demand;
+    // Who has just signed in would not know why they should again. Who asks for it has sent no token that could be refused.
+    const cause = refusal && !isExplicit ? `it refused the token: ${this.#context.shown(refusal)}` : undefined;
     const required = (begun: AuthorizationRequest) =>
-      new AuthorizationRequiredError(`Sign in to "${urlWithoutQuery(this.server)}" first`, begun);
+      new AuthorizationRequiredError(`Sign in to "${urlWithoutQuery(this.server)}" first`, { ...begun, cause });
     const waiting = this.#waiting;
     if (waiting && !isStepUp && !isExplicit && await isPending(this.#context, waiting.pending)) throw required(waiting);
     const found = await this.#find(demand);
@@ -133,7 +135,7 @@ export class SignIn {
       if (grant.isInteractive && !isExplicit) {
         throw new AuthorizationError(`Cannot use "${urlWithoutQuery(this.server)}" yet: sign in first, with "signIn"`);
       }
-      const client = await identify(this.#context, found.metadata, this.server);
+      const client = await identify(this.#context, found, this.server);
       const key = await dpop?.open();
       return await this.#keep(await this.#obtain(client, found, key, control.signal), found, client, key);
     }
@@ -169,13 +171,13 @@ export class SignIn {
   }
 
   /** Finds the authorization server, and what to ask it for. */
-  async #find({ metadataUrl, scopes, wanted = [], isStepUp }: Demand): Promise<Discovered> {
+  async #find({ metadataUrl, scopes, wanted = [] }: Demand): Promise<Discovered> {
     const { options } = this.#context;
     const before = (await this.tokens.serverRecord())?.content;
     const found = await discover(this.#context, this.server, { metadataUrl, issuer: before?.issuer });
     const { metadata } = found;
     const asked = union(
-      scopes.length || isStepUp ? scopes : found.scopes,
+      scopes.length ? scopes : found.scopes,
       options.scopes ?? [],
       wanted,
       before?.issuer === metadata.issuer ? before.scopes : [],

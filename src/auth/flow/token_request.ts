@@ -7,6 +7,7 @@ import type { GuardedFetch } from "../../egress/guarded_fetch.ts";
 import { AuthorizationError } from "../../protocol/errors.ts";
 import { isTextOrMissing } from "../../protocol/json_rpc.ts";
 import { authenticationOf } from "../authentication.ts";
+import { wordsOf } from "../failure.ts";
 import { parseObject } from "../parse.ts";
 import type { DpopKey, FormEndpoint, OAuthClient, ServerMetadata, TokenResponse } from "../seam.ts";
 import type { OAuthContext } from "./context.ts";
@@ -93,12 +94,11 @@ export async function post(
   const isDone = status > 199 && status < 300;
   // What a revocation answers beside its status says nothing (RFC 7009, section 2.2).
   const answer = isDone && endpoint === "revocation_endpoint" ? {} : readAnswer(text);
-  const { error, error_description: description } = answer ?? {};
-  if (isDone && answer && error === undefined) return answer;
-  const said = [status, answer ? error : "no JSON object", description].filter(Boolean).join(" ");
+  const { error } = answer ?? {};
+  if (isDone && answer && !error) return answer;
   throw context.failure(
-    `"${issuer}" refused at its "${endpoint}": ${said}`,
-    { error, retryable: status === 429 || status > 499 },
+    `"${issuer}" refused at its "${endpoint}": ${wordsOf(status, answer ?? { error: "no JSON object" })}`,
+    { cause: status, error, retryable: status === 429 || status > 499 },
   );
 }
 

@@ -12,12 +12,6 @@ import { forgetClient } from "./identity.ts";
 import { isServerRecord, isTokenRecord, type ServerRecord, type TokenRecord } from "./records.ts";
 import { Shared } from "./shared.ts";
 
-/** Before a token ends it is renewed, so many milliseconds and up to a quarter more. */
-const margin = 60_000;
-
-/** How far the time of day of somebody else may be behind, in milliseconds: a lease that has ended since may not be over for them. */
-const skew = 60_000;
-
 /** Gets tokens in the place of others. */
 export type Renew = (tokens: TokenRecord, server: ServerRecord) => Promise<TokenResponse>;
 
@@ -193,6 +187,8 @@ export class Tokens {
 
   /** Whether somebody may still be at it: never for longer than a lease of one's own, from when theirs was found. */
   #isAwaited({ id, until }: NonNullable<TokenRecord["lease"]>, now: number): boolean {
+    // How far somebody's time of day may be behind, in milliseconds: a lease that has ended since may not be over for them.
+    const skew = 60_000;
     const isOver = until <= now;
     if (until + skew <= now) return false;
     const elapsed = this.#context.clock.monotonic();
@@ -230,7 +226,7 @@ export class Tokens {
       // A lease that is not given back ends by itself.
       await context.store.compareAndSet(key, leased, text).catch(() => {});
       // Who is not known any more signs in as somebody new.
-      if (code === "invalid_client") await forgetClient(context, server.metadata, tokens.client);
+      if (code === "invalid_client") await forgetClient(context, server, tokens.client);
       else if (!tokens.refreshToken || !isFinal(error)) throw error;
       return last;
     }
@@ -243,6 +239,8 @@ export class Tokens {
 
   /** A record of what a token endpoint gave. */
   record(response: TokenResponse, before: Pick<TokenRecord, "client"> & Partial<TokenRecord>): TokenRecord {
+    // Before it ends it is renewed, so many milliseconds and up to a quarter more.
+    const margin = 60_000;
     const { expiresIn, accessToken, tokenType, refreshToken = before.refreshToken, scopes = before.scopes } = response;
     const { client, dpopKey } = before;
     this.#own = accessToken;
@@ -275,9 +273,12 @@ export class Tokens {
 
 /**
  * Whether a refusal will not be another one with the next try: then a sign-in has to follow. Servers have many names beside
- * `invalid_grant` for a refresh token that is no good.
+ * `invalid_grant` for a refresh token that is no good, and many have none: then its status counts. What is not found has moved.
  */
 function isFinal(error: unknown): boolean {
-  return error instanceof AuthorizationError && !error.retryable && error.error !== undefined &&
-    !/^(temporarily_|server_error|slow_down)|dpop/.test(error.error);
+  if (!(error instanceof AuthorizationError) || error.retryable) return false;
+  const { error: code, cause } = error;
+  return code === undefined
+    ? /^4(0[014]|10)$/.test(String(cause))
+    : !/^(temporarily_|server_error|slow_down)|dpop/.test(code);
 }

@@ -18,6 +18,9 @@ export type SigningAlgorithm =
   | "Ed25519"
   | "EdDSA";
 
+/** What is called `CryptoKey` wherever the types of Web Crypto have a name: those of Node alone have none. */
+export type WebCryptoKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
+
 /** A private key (RFC 7517). */
 export type PrivateJwk = Readonly<Record<string, unknown>>;
 
@@ -31,7 +34,7 @@ export interface PrivateKeySource {
    *
    * @throws {TypeError} When it is no such key.
    */
-  open(): Promise<CryptoKey>;
+  open(): Promise<WebCryptoKey>;
 }
 
 /** What Web Crypto calls an algorithm. */

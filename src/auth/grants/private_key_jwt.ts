@@ -6,7 +6,7 @@
 import { modifyAssertion, PrivateKeyJwt } from "oauth4webapi";
 import { type Clock, systemClock } from "../../ports.ts";
 import type { ClientAuthentication } from "../seam.ts";
-import { type PrivateJwk, readPrivateKey, type SigningAlgorithm } from "./private_key.ts";
+import { type PrivateJwk, readPrivateKey, type SigningAlgorithm, type WebCryptoKey } from "./private_key.ts";
 
 /** Options of {@linkcode privateKeyJwt}. */
 export interface PrivateKeyJwtOptions {
@@ -42,7 +42,7 @@ export interface PrivateKeyJwtOptions {
  * ```
  */
 export function privateKeyJwt(
-  key: CryptoKey | string | PrivateJwk,
+  key: WebCryptoKey | string | PrivateJwk,
   options: PrivateKeyJwtOptions = {},
 ): ClientAuthentication {
   const { algorithm: given, audience, lifetime = 60_000, clock = systemClock } = options;

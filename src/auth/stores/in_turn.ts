@@ -6,9 +6,6 @@
 import { type Clock, type Store, systemClock } from "../../ports.ts";
 import { Turns } from "./turns.ts";
 
-/** How long a change waits for the one before it, in milliseconds. */
-const patience = 10_000;
-
 /**
  * A store whose changes of one key come one after another, so that it can compare where the given one cannot. Nothing is known
  * of changes by other processes, nor of those that do not go through what is given here.
@@ -29,7 +26,8 @@ class StoreInTurn implements Required<Store> {
 
   constructor(store: Store, clock: Clock) {
     this.#store = store;
-    this.#turns = new Turns(clock, patience);
+    // How long a change waits for the one before it, in milliseconds.
+    this.#turns = new Turns(clock, 10_000);
   }
 
   async get(key: string): Promise<string | undefined> {

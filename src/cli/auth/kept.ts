@@ -17,7 +17,11 @@ export interface KeptSignIn {
   /** The whole path of the file with its secret. */
   readonly clientSecretFile?: string | undefined;
   readonly clientMetadataUrl?: string | undefined;
+  /** The issuer that the authorization server may name itself by. */
+  readonly issuer?: string | undefined;
   readonly scopes?: readonly string[] | undefined;
+  /** The server may be its own authorization server. */
+  readonly legacy?: boolean | undefined;
   /** Where the browser came back to: the client may be registered with it. */
   readonly redirectUri?: string | undefined;
 }
@@ -41,7 +45,7 @@ export function forgetSignIn(store: Store, server: string): Promise<void> {
 
 function isKept(value: unknown): value is KeptSignIn {
   if (!isObject(value) || typeof value.server !== "string" || !readUrl(value.server)) return false;
-  const texts = [value.clientId, value.clientSecretFile, value.clientMetadataUrl, value.redirectUri];
+  const texts = [value.clientId, value.clientSecretFile, value.clientMetadataUrl, value.redirectUri, value.issuer];
   return texts.every((text) => text === undefined || typeof text === "string") &&
     (value.scopes === undefined || isTexts(value.scopes));
 }

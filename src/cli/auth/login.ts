@@ -71,7 +71,7 @@ async function byDevice(
   { world, store, server, own, kept, signal }: Attempt,
 ): Promise<{ result: SignInStatus; kept: KeptSignIn }> {
   const oauth = await openKept(world, store, kept, { own, showCode: (prompt) => showCode(prompt, server) });
-  return { result: await oauth.signIn(server, { scopes: kept.scopes, signal }).catch(inOurWords), kept };
+  return { result: await oauth.signIn(server, { scopes: kept.scopes, signal }).catch(inOurWords("")), kept };
 }
 
 async function showCode(prompt: DevicePrompt, server: string): Promise<void> {
@@ -93,12 +93,19 @@ async function byBrowser(
 ): Promise<{ result: SignInStatus; kept: KeptSignIn }> {
   const { world, store, server, own, signal } = attempt;
   let finisher: Finisher | undefined;
-  const callback = await listen(attempt, options.port, (url) => finisher?.take(url));
+  let isTold = false;
+  const callback = await listen(attempt, options.port, (url) => {
+    if (!finisher || finisher.take(url) || isTold) return;
+    isTold = true;
+    void writeError(`causeway: ${otherAnswer(url)}\n`);
+  });
   const reading = new AbortController();
   try {
     const kept = { ...attempt.kept, redirectUri: callback.redirectUri };
     const oauth = await openKept(world, store, kept, { own });
-    const { authorizationUrl } = await oauth.begin(server, { scopes: kept.scopes, signal }).catch(inOurWords);
+    const isFixed = options.port !== undefined || own.redirectUri !== undefined;
+    const words = inOurWords(isFixed ? callback.redirectUri : undefined);
+    const { authorizationUrl } = await oauth.begin(server, { scopes: kept.scopes, signal }).catch(words);
     const address = pageAddress(authorizationUrl);
     if (address === undefined) throw noPage(server);
     finisher = createFinisher(oauth, authorizationUrl, signal);
@@ -117,15 +124,33 @@ async function byBrowser(
   }
 }
 
-/** What the library would have a programmer do, a person at a terminal cannot. */
-function inOurWords(error: unknown): never {
-  const end = '; a server of 2025-03-26 needs "fallback"';
-  if (!(error instanceof AuthorizationError) || !error.message.endsWith(end)) throw error;
-  const message = error.message.slice(0, -end.length);
-  throw new AuthorizationError(
-    `${message}; where it wants a token, send it with --header 'Authorization: Bearer …' to the other commands`,
-    { cause: error },
-  );
+/**
+ * What the library would have a programmer do, a person at a terminal cannot: they are told what they can.
+ *
+ * @param redirectUri Where the browser comes back to, where that was chosen; empty: no browser does.
+ */
+function inOurWords(redirectUri: string | undefined): (error: unknown) => never {
+  const back = redirectUri ?? "http://127.0.0.1:8085/callback";
+  const place = back && ` that comes back to ${back}`;
+  const port = redirectUri === undefined ? " --port 8085" : "";
+  const secret = "(with --client-secret-file <file> where it has a secret)";
+  const client = `make a client there${place}, and add --client-id <id>${port} ${secret}`;
+  const ours: readonly (readonly [theirs: string, ours: string])[] = [
+    [
+      '; a server of 2025-03-26 needs "fallback"',
+      "; try --legacy where it is of 2025-03-26; where it wants a token, send it with --header 'Authorization: Bearer …' to the other commands",
+    ],
+    ['; set "client" to one that it knows', `; ${client}`],
+    ['; if that is right, name it in "issuers"', "; if that is right, name it with --issuer"],
+    [', expected a "client_id"', `; where it registers nobody, ${client}`],
+    ['; name the "issuer" of each', "; name each with --issuer"],
+  ];
+  return (error) => {
+    if (!(error instanceof AuthorizationError) || error.retryable) throw error;
+    const found = ours.find(([end]) => error.message.endsWith(end));
+    if (!found) throw error;
+    throw new AuthorizationError(error.message.slice(0, -found[0].length) + found[1], { cause: error });
+  };
 }
 
 /** Where the config says; else on the port of last time where it is free, since the client may be registered with it. */
@@ -171,6 +196,14 @@ function readAnswer(finisher: Finisher, redirectUri: string): (line: string) => 
     const why = isAnswer ? "it belongs to another sign-in" : `paste the whole address; it begins with ${redirectUri}?`;
     void writeError(`causeway: that is not the address of this sign-in: ${why}\n`);
   };
+}
+
+/** What came back that is of nobody here: the page says that an answer has arrived, and the person waits for its end. */
+function otherAnswer(url: string): string {
+  const { searchParams } = new URL(url);
+  const said = ["error", "error_description"].flatMap((name) => searchParams.get(name) ?? []).join(": ");
+  const what = searchParams.has("state") ? "the state of another sign-in" : "no state";
+  return `an answer with ${what} came back, and was left aside${said && `: ${oneLine(said).slice(0, 300)}`}`;
 }
 
 function noPage(server: string): AuthorizationError {

@@ -19,12 +19,15 @@ export type OAuth = Authorizer & Pick<WholeOAuth, "begin" | "finishAuth" | "sign
 export type DevicePrompt = Pick<DeviceCodePrompt, "verificationUri" | "verificationUriComplete" | "userCode">;
 
 /** How OAuth is opened. */
-export interface OAuthSettings extends Readonly<Pick<OAuthOptions, "redirectUri" | "clientMetadataUrl" | "scopes">> {
+export interface OAuthSettings
+  extends Readonly<Pick<OAuthOptions, "redirectUri" | "clientMetadataUrl" | "issuers" | "scopes">> {
   /** Where it is kept; none: with this process it is forgotten. */
   readonly store?: Store | undefined;
   /** A program that signs in by itself. */
   readonly program?: ProgramSignIn | undefined;
   readonly client?: OAuthClient | undefined;
+  /** A server of 2025-03-26 is its own authorization server. */
+  readonly legacy?: boolean | undefined;
   /** Signs in by a code that is entered elsewhere, and shows it. */
   readonly showCode?: ((prompt: DevicePrompt) => void | Promise<void>) | undefined;
 }

@@ -17,6 +17,10 @@ export interface SignInOptions {
   /** The path of the file that holds the client's secret. */
   readonly clientSecretFile: string | undefined;
   readonly clientMetadataUrl: string | undefined;
+  /** The issuer that its authorization server names itself by. */
+  readonly issuer: string | undefined;
+  /** Whether the server is taken for its own authorization server where it names none. */
+  readonly legacy: boolean;
   /** Where the browser comes back to; undefined: a free one. */
   readonly port: number | undefined;
 }
@@ -44,6 +48,8 @@ export function readSignInOptions(given: Readonly<Record<string, readonly string
     clientId: readClientId(given["client-id"]?.at(-1)),
     clientSecretFile: given["client-secret-file"]?.at(-1),
     clientMetadataUrl: readMetadataUrl(given["client-metadata-url"]?.at(-1)),
+    issuer: readIssuer(given.issuer?.at(-1)),
+    legacy: given.legacy !== undefined,
     port: readPort(given.port?.at(-1)),
   };
 }
@@ -68,6 +74,11 @@ function readMetadataUrl(text: string | undefined): string | undefined {
   const url = readUrl(text);
   if (url?.protocol === "https:" && url.pathname !== "/" && url.username + url.password + url.hash === "") return text;
   throw new UsageError(`Cannot use this --client-metadata-url: write an https URL with a path, as it is published`);
+}
+
+function readIssuer(text: string | undefined): string | undefined {
+  if (text === undefined || /^https?:$/.test(readUrl(text)?.protocol ?? "")) return text;
+  throw new UsageError(`Cannot use --issuer ${JSON.stringify(text)}: write its URL, letter by letter`);
 }
 
 function readPort(text: string | undefined): number | undefined {

@@ -32,11 +32,18 @@ export function toKeep(
   const named = { clientId, clientSecretFile: file === undefined ? undefined : resolve(file), clientMetadataUrl };
   const isNamed = clientId !== undefined || clientMetadataUrl !== undefined;
   const client = isNamed || !earlier ? named : earlier;
+  // A config's issuer counts, but the client of an earlier sign-in stays with the one that was named with it, unless the config names both.
+  const isEarlier = client.clientId !== undefined && client.clientId === earlier?.clientId;
+  const isConfigured = (own.client?.issuer ?? own.issuers) !== undefined &&
+    (!isEarlier || client.clientId === own.client?.clientId);
+  const issuer = options.issuer ?? (isConfigured ? undefined : earlier?.issuer);
   return {
     server,
     clientId: client.clientId,
     clientSecretFile: client.clientSecretFile,
     clientMetadataUrl: client.clientMetadataUrl,
+    ...(issuer !== undefined && { issuer }),
+    ...((options.legacy || earlier?.legacy === true) && { legacy: true }),
     ...(scopes.length > 0 && { scopes }),
   };
 }
@@ -52,14 +59,17 @@ export async function openKept(
   kept: KeptSignIn,
   { own, ...extra }: Partial<OAuthSettings> & { readonly own?: SignInSettings } = {},
 ): Promise<OAuth> {
-  const { clientMetadataUrl, scopes, redirectUri } = kept;
+  const { clientMetadataUrl, scopes, redirectUri, issuer, legacy } = kept;
   const client = await clientOf(world, kept, own);
   return await world.openOAuth({
     store,
-    ...(client && { client }),
+    // Its secret goes to the issuer that was named with it, and to no other.
+    ...(client && { client: issuer === undefined ? client : { ...client, issuer } }),
     ...(clientMetadataUrl !== undefined && { clientMetadataUrl }),
     ...(scopes && { scopes }),
     ...(redirectUri !== undefined && { redirectUri }),
+    ...((issuer ?? own?.issuers) !== undefined && { issuers: [issuer ?? [], own?.issuers ?? []].flat() }),
+    ...(legacy === true && { legacy }),
     ...extra,
   });
 }

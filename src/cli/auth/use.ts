@@ -74,7 +74,8 @@ export async function withAdvice(
   const command = `causeway login ${shown}${isByCode ? " --device" : ""}`;
   if (error instanceof AuthorizationRequiredError) {
     const more = used ? await missingScopes(error, used) : "";
-    return new AuthorizationError(`Sign in first: ${command}${more}`, { cause: error });
+    const why = typeof error.cause === "string" ? `; ${error.cause}` : "";
+    return new AuthorizationError(`Sign in first: ${command}${more}${why}`, { cause: error });
   }
   if (error instanceof UnauthorizedError && error.status === 401) {
     const other = used ? "" : ", or send credentials with --header 'Authorization: Bearer …'";

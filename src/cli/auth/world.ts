@@ -19,14 +19,15 @@ export const systemWorld: AuthWorld = {
       (await import("../../runtime/stores/file_store.ts")).createFileStore(folder);
     return ownStore(new LateStore(load));
   },
-  async openOAuth({ showCode, program, ...settings }) {
-    const [{ createOAuth, deviceCode }, { systemResolve }] = await Promise.all([
+  async openOAuth({ showCode, program, legacy, ...settings }) {
+    const [{ createOAuth, deviceCode, legacyDiscovery }, { systemResolve }] = await Promise.all([
       import("../../auth/mod.ts"),
       import("../../runtime/children/child.ts"),
     ]);
     return createOAuth({
       ...settings,
       resolve: systemResolve,
+      ...(legacy && { fallback: legacyDiscovery }),
       ...(showCode && { grant: deviceCode({ onCode: showCode }) }),
       ...(program && { grant: (await import("../../auth/grants/configured.ts")).configuredGrant(program) }),
     });

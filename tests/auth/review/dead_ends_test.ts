@@ -4,7 +4,7 @@ import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/
 import { deviceCode } from "../../../src/auth/mod.ts";
 import { AuthorizationError } from "../../../src/protocol/errors.ts";
 import { createParty } from "../sign_in/parties.ts";
-import { refusal } from "../world/faults.ts";
+import { answer, answerJson, type Fault, refusal } from "../world/faults.ts";
 import { resourceUrl } from "../world/world.ts";
 
 /** Lets what is under way go on, until something is so. */
@@ -34,6 +34,89 @@ describe("dead ends", () => {
       world.fault(({ form }) => form.get("grant_type") === "refresh_token", refusal(code, status), 9);
       await client.listTools();
       assertEquals(world.person.visits.length, 2);
+    });
+  }
+
+  const withoutCode: Readonly<Record<string, Fault>> = {
+    "in words of its own": answerJson(
+      { status: "BAD_REFRESH_TOKEN", message: "missing or invalid refresh token" },
+      400,
+    ),
+    "with an object for a code": answerJson({ error: { type: "invalid_request_error", message: "expired" } }, 401),
+    "with a text": answer(400, "Invalid refresh token"),
+    "with nothing": answer(401),
+    "since its endpoint is gone": answer(404, "<html>"),
+  };
+  for (const [how, fault] of Object.entries(withoutCode)) {
+    test(`a refresh that is refused ${how} leads to a sign-in`, async () => {
+      const { world, open } = await createParty();
+      await using client = await open();
+      await world.clock.advance(3_600_000);
+      world.fault(({ form }) => form.get("grant_type") === "refresh_token", fault, 9);
+      await client.listTools();
+      assertEquals(world.person.visits.length, 2);
+    });
+  }
+
+  for (const code of [undefined, "temporarily_unavailable"]) {
+    test(`a token endpoint that is away at the first sign-in, with the code ${code}: one page, and each call says why`, async () => {
+      const { world, oauth, open } = await createParty();
+      let isAway = true;
+      world.fault("/token", (_, next) => {
+        return isAway
+          ? Promise.resolve(Response.json({ error: code, message: "no backend" }, { status: 503 }))
+          : next();
+      }, 99);
+      for (let count = 0; count < 2; count++) {
+        const { message, retryable } = await assertRejects(() => open(), AuthorizationError);
+        assertStringIncludes(message, "no backend");
+        assertEquals([retryable, world.person.visits.length], [true, 1]);
+      }
+      isAway = false;
+      // Who asks for a sign-in has it at once.
+      await oauth.signIn(resourceUrl);
+      await using client = await open();
+      await client.listTools();
+      assertEquals(world.person.visits.length, 2);
+    });
+  }
+
+  test("a token endpoint that is away sends a person to one sign-in in 30 s, not to one with each call", async () => {
+    const { world, open } = await createParty();
+    await using client = await open();
+    await client.listTools();
+    await world.clock.advance(3_600_000);
+    let isAway = true;
+    world.fault(
+      "/token",
+      (_, next) => isAway ? Promise.resolve(new Response("no backend", { status: 404 })) : next(),
+      99,
+    );
+    const call = () => client.listTools().then(() => "listed", () => "failed");
+    for (let count = 0; count < 3; count++) assertEquals(await call(), "failed");
+    assertEquals(world.person.visits.length, 2);
+    await world.clock.advance(30_000);
+    assertEquals(await call(), "failed");
+    assertEquals(world.person.visits.length, 3);
+    isAway = false;
+    assertEquals(await call(), "listed");
+    assertEquals(world.person.visits.length, 3);
+  });
+
+  for (
+    const [status, body] of [[403, "<html>robots"], [429, ""], [502, "<html>"], [
+      200,
+      "<html>log in to the airport",
+    ]] as const
+  ) {
+    test(`a refresh that fails with status ${status} and no code asks nobody`, async () => {
+      const { world, open } = await createParty();
+      await using client = await open();
+      await world.clock.advance(3_600_000);
+      world.fault(({ form }) => form.get("grant_type") === "refresh_token", answer(status, body));
+      await client.listTools().catch(() => {});
+      await client.listTools();
+      assertEquals(world.person.visits.length, 1);
     });
   }
 

@@ -14,6 +14,17 @@ describe("documents of servers that write what they do not have", () => {
     assertEquals([expiresAt, refreshable, scopes.includes("mcp:use")], [undefined, false, true]);
   });
 
+  for (const error of [null, ""]) {
+    test(`a token reply whose error is ${JSON.stringify(error)} is none, also when it is renewed`, async () => {
+      const tokenReply = { error, error_description: error, error_uri: error };
+      const { world, oauth, open } = await createParty({}, { server: { tokenReply } });
+      await using client = await open();
+      await world.clock.advance(3_600_000);
+      await client.listTools();
+      assertEquals([world.person.visits.length, (await oauth.status(resourceUrl))?.refreshable], [1, true]);
+    });
+  }
+
   for (const lifetime of [0, "", 1e306, -1, "never", 1e300]) {
     test(`a lifetime of ${JSON.stringify(lifetime)} tells nothing: the token is sent until it is refused`, async () => {
       const world = { server: { tokenReply: { expires_in: lifetime }, refresh: "none" } } as const;

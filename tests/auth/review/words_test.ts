@@ -2,9 +2,9 @@
 import { describe, test } from "node:test";
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { clientCredentials, createOAuth, deviceCode } from "../../../src/auth/mod.ts";
-import { AuthorizationError } from "../../../src/protocol/errors.ts";
+import { AuthorizationError, AuthorizationRequiredError } from "../../../src/protocol/errors.ts";
 import { createParty } from "../sign_in/parties.ts";
-import { answer } from "../world/faults.ts";
+import { answer, answerJson } from "../world/faults.ts";
 import { createWorld, issuer, resourceUrl } from "../world/world.ts";
 
 describe("what people are told", () => {
@@ -20,6 +20,58 @@ describe("what people are told", () => {
     const error = await assertRejects(() => oauth.signIn(resourceUrl), AuthorizationError);
     assertStringIncludes(error.message, "answered 503");
     assertEquals(error.retryable, true);
+  });
+
+  const words: Readonly<Record<string, object>> = {
+    "an object": { error: { type: "invalid_request_error", message: "the client is asleep" } },
+    "a message": { status: "BAD_CLIENT", message: "the client is asleep" },
+    "a msg": { code: 400, msg: "the client is asleep" },
+    "a message beside a list": { error: ["x"], error_description: null, message: "the client is asleep" },
+    "a detail": { detail: "the client is asleep" },
+    "a description": { error: "invalid_grant", error_description: "the client is asleep", message: "else" },
+  };
+  for (const [where, body] of Object.entries(words)) {
+    for (const place of ["/token", "/register"]) {
+      test(`why ${place} refuses, where the server tells it in ${where}`, async () => {
+        const { world, oauth } = await createParty();
+        world.fault(place, answerJson(body, 400), 9);
+        const error = await assertRejects(() => oauth.signIn(resourceUrl), AuthorizationError);
+        assertStringIncludes(error.message, "the client is asleep");
+        assertEquals(error.message.includes("[object"), false);
+      });
+    }
+  }
+
+  test("why a token is refused that was got just now, where nobody is there", async () => {
+    const { world, oauth, another } = await createParty();
+    await oauth.signIn(resourceUrl);
+    const [token = ""] = world.server.issued.access.keys();
+    const challenge = `Bearer error="invalid_token", error_description="${token} is for another audience"`;
+    Object.assign(world.resource.knobs, {
+      challenges: [challenge],
+      metadata: { resource: resourceUrl },
+      resource: "none",
+    });
+    const call = (options = {}) =>
+      another({ authorize: undefined, ...options }).wrap(world.fetch, resourceUrl)(resourceUrl, {
+        method: "POST",
+        body: "{}",
+      });
+    const refused = await assertRejects(() => call(), AuthorizationRequiredError);
+    assertEquals(refused.cause, 'it refused the token: "[redacted] is for another audience"');
+    const first = await assertRejects(() => call({ subject: "eve" }), AuthorizationRequiredError);
+    assertEquals(first.cause, undefined);
+  });
+
+  test("no refusal of a token where none was sent", async () => {
+    const { world, oauth } = await createParty({ authorize: undefined });
+    const challenge = 'Bearer error="invalid_token", error_description="Authentication required"';
+    Object.assign(world.resource.knobs, {
+      challenges: [challenge],
+      places: { header: false, path: true, root: false },
+    });
+    const { cause } = await assertRejects(() => oauth.signIn(resourceUrl), AuthorizationRequiredError);
+    assertEquals(cause, undefined);
   });
 
   test("nothing of the query of a server's address", async () => {

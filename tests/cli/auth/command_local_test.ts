@@ -143,6 +143,41 @@ describe("causeway login, tools, call, whoami, logout against a real server", ()
     );
   });
 
+  test("an answer that is of no sign-in is told once, and the person may still come back", async () => {
+    await using served = await serveWorld();
+    const { world, url, run } = served;
+    const done = await run(["login", url, "--no-open"], async (text) => {
+      const page = /open this page:\n(\S+)\n/.exec(text)?.[1];
+      if (page === undefined) return;
+      const redirectUri = new URL(page).searchParams.get("redirect_uri") ?? "";
+      for (const more of ["", "&state=of-another"]) {
+        const query = `error=invalid_request&error_description=AADSTS50011:%1b[31m+no+redirect+URI${more}`;
+        await (await fetch(`${redirectUri}?${query}`)).text();
+      }
+      await (await fetch(await world.person.follow(page))).text();
+    });
+    assertEquals(done.code, 0, done.err);
+    const told = done.err.split("\n").filter((line) => line.startsWith("causeway: "));
+    assertEquals(told.length, 1, done.err);
+    assertMatch(
+      told[0] ?? "",
+      /^causeway: an answer with no state came back, and was left aside: invalid_request: AADSTS/,
+    );
+    assertEquals(done.err.includes("\u001b"), false);
+  });
+
+  test("a server that refuses the tokens of its own authorization server is told with its words", async () => {
+    await using served = await serveWorld();
+    const { world, url, run } = served;
+    assertEquals((await served.login()).code, 0);
+    const challenge = 'Bearer error="invalid_token", error_description="The audience is not this server"';
+    Object.assign(world.resource.knobs, { challenges: [challenge], metadata: { resource: url }, resource: "none" });
+    const refused = await run(["tools", url]);
+    const why = 'it refused the token: "The audience is not this server"';
+    assertEquals([refused.code, refused.err], [3, `causeway: Sign in first: causeway login ${url}; ${why}\n`]);
+    assertNoSecrets(served, [refused]);
+  });
+
   test("what the provider refuses is one line; a registration that is refused too", async () => {
     await using served = await serveWorld();
     const { world, url } = served;

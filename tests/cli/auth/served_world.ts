@@ -27,8 +27,12 @@ export interface ServedWorld extends AsyncDisposable {
   login(...words: string[]): Promise<Run>;
 }
 
-/** Serves a resource and an authorization server, each on a port of its own. */
-export async function serveWorld(): Promise<ServedWorld> {
+/**
+ * Serves a resource and an authorization server, each on a port of its own.
+ *
+ * @param isOne The resource is the authorization server.
+ */
+export async function serveWorld(isOne: boolean = false): Promise<ServedWorld> {
   let world: World | undefined;
   const answer = async (request: Request): Promise<Response> => {
     const { method, headers, url } = request;
@@ -38,7 +42,7 @@ export async function serveWorld(): Promise<ServedWorld> {
   };
   const resource = await serveHttp(answer, { port: 0 });
   const server = await serveHttp(answer, { port: 0 });
-  const [url, issuer] = [`${resource.url}/mcp`, server.url];
+  const [url, issuer] = [`${resource.url}/mcp`, isOne ? resource.url : server.url];
   const made = world = await createWorld({ url, issuer });
   const folder = mkdtempSync(join(tmpdir(), "causeway-home-"));
   const run: ServedWorld["run"] = (words, answer, options = {}) =>

@@ -62,6 +62,13 @@ function grant(asked: URLSearchParams, client: KnownClient, { knobs, issued, sub
   need(asked, "state");
   const resource = readResource(asked, knobs);
   const scopes = readScopes(asked, knobs);
+  if (knobs.registration && knobs.registration.limitsScopes) {
+    const named = String(client.metadata?.scope ?? "").split(" ");
+    const other = scopes.find((scope) => !named.includes(scope));
+    if (other !== undefined) {
+      throw new Refusal("invalid_scope", `the client was not registered with the scope ${other}`);
+    }
+  }
   return issued.code({
     clientId: client.id,
     subject,

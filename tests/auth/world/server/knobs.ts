@@ -27,6 +27,8 @@ export interface RegistrationKnobs {
   secretLifetime: number;
   /** Whether a web client may not come back to this machine, and a native one only there (OpenID Connect Registration). */
   checksApplicationType: boolean;
+  /** Whether a client may ask for the scopes alone that it named when it registered, as the Python SDK's routes have it. */
+  limitsScopes: boolean;
   /** Added to the reply. */
   reply: Json;
 }
@@ -131,5 +133,12 @@ export function soundServer(): ServerKnobs {
 
 /** Registration as it should be. */
 export function soundRegistration(): RegistrationKnobs {
-  return { refuses: () => false, authMethod: undefined, secretLifetime: 0, checksApplicationType: true, reply: {} };
+  return {
+    refuses: () => false,
+    authMethod: undefined,
+    secretLifetime: 0,
+    checksApplicationType: true,
+    limitsScopes: false,
+    reply: {},
+  };
 }
