@@ -71,7 +71,7 @@ export function checkNumbers(body: JsonObject): void {
 
 function checkMessage(message: unknown, at: string): void {
   if (!isObject(message)) throw wrong(at, "expected an object");
-  const { role, content, tool_calls: calls, tool_call_id: callId, name } = message;
+  const { role, content, tool_calls: calls, tool_call_id: callId, name, refusal } = message;
   if (!roles.includes(role)) throw wrong(`${at}.role`, `expected one of ${roles.join(", ")}`);
   if (!isMissing(name) && typeof name !== "string") throw wrong(`${at}.name`, "expected a text");
   if (!isMissing(callId) && typeof callId !== "string") throw wrong(`${at}.tool_call_id`, "expected a text");
@@ -80,7 +80,7 @@ function checkMessage(message: unknown, at: string): void {
   }
   const hasCalls = Array.isArray(calls) && calls.length > 0 && calls.every((call) => isObject(call));
   if (!isMissing(calls) && !hasCalls) throw wrong(`${at}.tool_calls`, "expected a list of calls");
-  if (isMissing(content) && role === "assistant" && hasCalls) return;
+  if (isMissing(content) && role === "assistant" && (hasCalls || typeof refusal === "string")) return;
   if (typeof content !== "string" && !isParts(content)) {
     throw wrong(`${at}.content`, "expected a text or a list of parts");
   }

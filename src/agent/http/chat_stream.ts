@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { inOneLine } from "../../egress/one_line.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { ReplyEnd } from "../api_agent.ts";
 import { type Pieces, writtenCalls, writtenUsage } from "./chat_reply.ts";
@@ -61,10 +62,13 @@ class ChatStream {
   readonly body: ReadableStream<Uint8Array>;
   readonly #options: ChatStreamOptions;
   #next: ReturnType<Pieces["next"]> | undefined;
+  /** Ends the wait for a piece. */
+  #giveUp = (): void => {};
 
   constructor(options: ChatStreamOptions, first: ReturnType<Pieces["next"]>) {
     this.#options = options;
     this.#next = first;
+    void options.leaving.left.then(() => this.#giveUp());
     this.body = new ReadableStream<Uint8Array>({
       start: (controller) => this.#chunk(controller, { role: "assistant", content: "" }),
       // Asked for when there is room: a slow reader holds the agent back.
@@ -79,7 +83,7 @@ class ChatStream {
     this.#next = undefined;
     const quiet = keepOpen(controller, parts);
     try {
-      const step = await Promise.race([next, leaving.left]);
+      const step = await this.#unlessLeft(next);
       if (!step) {
         this.#leave();
         controller.close();
@@ -94,6 +98,15 @@ class ChatStream {
     } finally {
       quiet();
     }
+  }
+
+  /** What the agent gives, or nothing once the caller has left. A race with `left` would keep each piece until the stream is over. */
+  #unlessLeft<Step>(next: Promise<Step>): Promise<Step | undefined> {
+    return new Promise((resolve, reject) => {
+      this.#giveUp = () => resolve(undefined);
+      next.then(resolve, reject);
+      if (this.#options.leaving.signal.aborted) this.#giveUp();
+    });
   }
 
   #end(controller: ReadableStreamDefaultController<Uint8Array>, end: Required<ReplyEnd>): void {
@@ -122,7 +135,7 @@ class ChatStream {
   }
 
   #send(controller: ReadableStreamDefaultController<Uint8Array>, data: object): void {
-    controller.enqueue(encoder.encode(`data: ${JSON.stringify(data)}\n\n`));
+    controller.enqueue(encoder.encode(`data: ${inOneLine(JSON.stringify(data))}\n\n`));
   }
 
   #leave(): void {

@@ -64,12 +64,16 @@ export function toModelError(error: unknown, logger: Logger | undefined, message
     return new ModelError(error.message, { status: 403, code: "insufficient_scope" });
   }
   createSafeLogger(logger)?.({ level: "error", message, fields: { error } });
-  return new ModelError("The agent could not answer", { status: 500, code: "internal_error" });
+  // What it had done by then is not known.
+  return new ModelError("The agent could not answer", { status: 500, code: "internal_error", retryable: false });
 }
 
 /** The reply for an error. */
 export function errorReply(error: ModelError): Response {
-  const { status } = error;
+  const { status, retryable } = error;
   const isError = Number.isInteger(status) && status >= 400 && status < 600;
-  return json(JSON.stringify(errorBody(error)), isError ? status : 500);
+  return json(JSON.stringify(errorBody(error)), isError ? status : 500, {
+    // Programs of OpenAI's library ask again after most errors of servers, unless they are told not to.
+    ...(retryable !== undefined && { "x-should-retry": `${retryable}` }),
+  });
 }

@@ -19,6 +19,7 @@ import { fillLimits, type ModelLimits } from "./wire/body.ts";
 import { notUnderstood } from "./wire/failure.ts";
 import { fillTimeouts, type ModelTimeouts, type Patience } from "./wire/patience.ts";
 import { callIdsOf } from "./wire/tool_calls.ts";
+import { createSoundTools, rulesOf, type SoundTools, tellLeftOut } from "./wire/tools.ts";
 
 export type { AiSdkLanguageModel } from "./ai_sdk/types.ts";
 
@@ -26,13 +27,18 @@ export type { AiSdkLanguageModel } from "./ai_sdk/types.ts";
 export interface AiSdkModelOptions {
   /** `providerOptions` of each question, by the provider's name (none). */
   readonly providerOptions?: JsonObject | undefined;
-  /** The types of media that the provider takes. Default: PNG, JPEG, WebP, GIF and PDF. */
+  /**
+   * The types of media that the provider takes. Default: PNG, JPEG, WebP, GIF and PDF; PDF in results not for chat completions other
+   * than those of OpenAI, Azure and Mistral.
+   */
   readonly media?: readonly string[] | undefined;
+  /** How a schema for the answer is asked for: by the provider's own means, or not at all ("json_schema"). */
+  readonly outputFormat?: "json_schema" | "none" | undefined;
   /** How much it can read, in tokens (unknown). */
   readonly maxInputTokens?: number | undefined;
   /** Time (the system's clock). */
   readonly clock?: Clock | undefined;
-  /** Is told what the provider warns of (nobody). */
+  /** Is told what the provider warns of, and which tools are left out (nobody). */
   readonly logger?: Logger | undefined;
   /** How much is taken of an answer: `streamBytes` (characters here), `jsonDepth`, `jsonNodes` and `toolCalls` are used. */
   readonly limits?: ModelLimits | undefined;
@@ -72,6 +78,7 @@ class AiSdkModel implements LanguageModel {
   readonly #logger: Logger | undefined;
   readonly #limits: ReturnType<typeof fillLimits>;
   readonly #timeouts: ReturnType<typeof fillTimeouts>;
+  readonly #soundTools: SoundTools;
 
   constructor(model: AiSdkLanguageModel, options: AiSdkModelOptions) {
     if (!isObject(model) || typeof model.doStream !== "function" || !/^v[234]$/.test(model.specificationVersion)) {
@@ -87,6 +94,7 @@ class AiSdkModel implements LanguageModel {
     this.#logger = createSafeLogger(options.logger);
     this.#limits = fillLimits(options.limits);
     this.#timeouts = fillTimeouts(options.timeouts);
+    this.#soundTools = createSoundTools(rulesOf(model.provider), tellLeftOut(options.logger, this.id));
   }
 
   stream(
@@ -122,13 +130,25 @@ class AiSdkModel implements LanguageModel {
     abortSignal: AbortSignal,
     answering: AnswerOptions,
   ): Promise<ReadableStream<unknown>> {
-    const { media = usualMedia, providerOptions } = this.#options;
+    const { media = usualMedia, providerOptions, outputFormat } = this.#options;
+    const { provider } = this.#model;
+    // Those of chat completions write what is in results as text, base64 and all; Gemini's at Vertex AI is only called so.
+    const inResults = !/\.chat$/.test(provider) || /^google\b/.test(provider);
+    // As files of a user most of them throw at anything but pictures.
+    const hasFiles = inResults || this.#options.media || /^(openai|azure|mistral)\b/.test(provider);
     const prompt = toPrompt(request.messages, {
       from: answering.from,
       version: this.#model.specificationVersion,
       media: new Set(media),
+      inResults,
+      resultMedia: new Set(hasFiles ? media : media.filter((type) => type.startsWith("image/"))),
     });
-    const call = { prompt, abortSignal, ...toCallOptions(request), ...(providerOptions && { providerOptions }) };
+    const call = {
+      prompt,
+      abortSignal,
+      ...toCallOptions({ ...request, tools: this.#soundTools(request.tools) }, provider, outputFormat !== "none"),
+      ...(providerOptions && { providerOptions }),
+    };
     let stream: unknown;
     try {
       ({ stream } = await this.#model.doStream(call));

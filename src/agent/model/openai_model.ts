@@ -10,15 +10,17 @@ import { plain, Redactor, urlWithoutQuery } from "../../egress/redact.ts";
 import { createSafeLogger } from "../../egress/safe_logger.ts";
 import { systemClock, systemRandom } from "../../ports.ts";
 import type { Clock, Fetch, Logger, Random } from "../../ports.ts";
+import { openAiRules } from "../../hub/models/tools.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { LanguageModel, LanguageModelOptions, LanguageModelPart, LanguageModelRequest } from "./seam.ts";
 import { answerInTime } from "./wire/answering.ts";
 import { fillLimits, type ModelLimits } from "./wire/body.ts";
 import { readCompletion } from "./wire/completion.ts";
-import { type FailureOptions, faultError, faultOf, notUnderstood, retryAfterOf } from "./wire/failure.ts";
+import { againOf, type FailureOptions, faultError, faultIn, notUnderstood, retryAfterOf } from "./wire/failure.ts";
 import { fillTimeouts, type ModelTimeouts, type Patience } from "./wire/patience.ts";
 import { completionFormat, completionMessages, completionSettings, completionTools } from "./wire/request.ts";
 import { callIdsOf } from "./wire/tool_calls.ts";
+import { createSoundTools, type SoundTools, tellLeftOut } from "./wire/tools.ts";
 
 /** Options of {@linkcode openAiModel}. */
 export interface OpenAiModelOptions {
@@ -41,6 +43,8 @@ export interface OpenAiModelOptions {
   readonly maxTokensField?: "max_tokens" | "max_completion_tokens" | undefined;
   /** How a schema for the answer is asked for: with the schema, as any JSON object, or not at all ("json_schema"). */
   readonly outputFormat?: "json_schema" | "json_object" | "none" | undefined;
+  /** The types of media that the model takes; of others it is told. Default: PNG, JPEG, WebP, GIF, WAV, MP3 and PDF. */
+  readonly media?: readonly string[] | undefined;
   /** How much it can read, in tokens (unknown). */
   readonly maxInputTokens?: number | undefined;
   /** What sends the requests (the global `fetch`). */
@@ -49,7 +53,7 @@ export interface OpenAiModelOptions {
   readonly clock?: Clock | undefined;
   /** Makes ids for calls that come without one (the system's randomness). */
   readonly random?: Random | undefined;
-  /** Is told what comes beside an answer and is passed over (nobody). */
+  /** Is told what comes beside an answer and is passed over, and which tools are left out (nobody). */
   readonly logger?: Logger | undefined;
   /** How much is taken of an answer. */
   readonly limits?: ModelLimits | undefined;
@@ -86,6 +90,7 @@ class OpenAiModel implements LanguageModel {
   readonly #options: OpenAiModelOptions;
   readonly #limits: ReturnType<typeof fillLimits>;
   readonly #timeouts: ReturnType<typeof fillTimeouts>;
+  readonly #soundTools: SoundTools;
 
   constructor(options: OpenAiModelOptions) {
     const { model, apiKey, headers = {}, maxInputTokens } = options;
@@ -104,6 +109,7 @@ class OpenAiModel implements LanguageModel {
     this.#options = options;
     this.#limits = fillLimits(options.limits);
     this.#timeouts = fillTimeouts(options.timeouts);
+    this.#soundTools = createSoundTools(openAiRules, tellLeftOut(options.logger, model));
   }
 
   stream(
@@ -159,19 +165,23 @@ class OpenAiModel implements LanguageModel {
   }
 
   #body(request: LanguageModelRequest): JsonObject {
-    const { stream = true, outputFormat = "json_schema", body } = this.#options;
-    const { output, maxOutputTokens, tools = [], toolChoice = "auto" } = request;
-    const isOpenAi = new URL(this.#address).hostname === "api.openai.com";
+    const { stream = true, outputFormat = "json_schema", body, media } = this.#options;
+    const { output, maxOutputTokens, toolChoice = "auto" } = request;
+    const tools = this.#soundTools(request.tools);
+    const { hostname } = new URL(this.#address);
+    const isOpenAi = hostname === "api.openai.com";
+    // These refuse a schema beside tools: the conversation says it as well.
+    const isBound = output && !(tools.length > 0 && /(^|\.)(groq\.com|googleapis\.com)$/.test(hostname));
     const { maxTokensField = isOpenAi ? "max_completion_tokens" : "max_tokens" } = this.#options;
     return {
       model: this.id,
-      messages: completionMessages(request.messages, this.#from),
+      messages: completionMessages(request.messages, this.#from, media),
       ...(tools.length > 0 && { tools: completionTools(tools) }),
       ...(tools.length > 0 && toolChoice !== "auto" && { tool_choice: toolChoice }),
       ...(maxOutputTokens !== undefined && { [maxTokensField]: maxOutputTokens }),
       ...completionSettings(request),
-      ...(output && outputFormat === "json_schema" && { response_format: completionFormat(output) }),
-      ...(output && outputFormat === "json_object" && { response_format: { type: "json_object" } }),
+      ...(isBound && outputFormat === "json_schema" && { response_format: completionFormat(output) }),
+      ...(isBound && outputFormat === "json_object" && { response_format: { type: "json_object" } }),
       ...(stream && { stream, stream_options: { include_usage: true } }),
       ...body,
     };
@@ -182,14 +192,8 @@ class OpenAiModel implements LanguageModel {
     const { status, headers } = response;
     const text = await readErrorText(response, clock);
     discard(response);
-    let value: unknown;
-    try {
-      value = JSON.parse(text);
-    } catch {
-      // Proxies answer in HTML.
-    }
-    const said = { status, retryAfter: retryAfterOf(headers, clock.now()) };
-    const { message, kind } = faultOf(value, true) ?? { message: text };
+    const said = { status, retryAfter: retryAfterOf(headers, clock.now()), retryable: againOf(headers) };
+    const { message, kind } = faultIn(text) ?? { message: text };
     return faultError({ message, kind }, { label: this.id, redactor: this.#redactor }, said);
   }
 }

@@ -7,6 +7,7 @@ import { Redactor } from "../../egress/redact.ts";
 import { systemClock, systemRandom } from "../../ports.ts";
 import type { Clock, Random } from "../../ports.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
+import { openAiRules } from "../../hub/models/tools.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { LanguageModel, LanguageModelOptions, LanguageModelPart, LanguageModelRequest } from "./seam.ts";
 import { answerInTime } from "./wire/answering.ts";
@@ -16,6 +17,7 @@ import { type FailureOptions, faultError, notUnderstood } from "./wire/failure.t
 import { fillTimeouts, type ModelTimeouts, type Patience } from "./wire/patience.ts";
 import { completionMessages, completionSettings, completionTools } from "./wire/request.ts";
 import { callIdsOf } from "./wire/tool_calls.ts";
+import { createSoundTools } from "./wire/tools.ts";
 
 /** The part of the binding (`env.AI`) that is used. */
 export interface WorkersAiBinding {
@@ -31,6 +33,8 @@ export interface WorkersAiModelOptions {
   readonly body?: JsonObject | undefined;
   /** Whether answers are streamed. Answers bound to a schema never are: the JSON mode of Workers AI has no stream (true). */
   readonly stream?: boolean | undefined;
+  /** The types of media that the model takes; of others it is told. Default: PNG, JPEG, WebP, GIF, WAV, MP3 and PDF. */
+  readonly media?: readonly string[] | undefined;
   /** How much it can read, in tokens (unknown). */
   readonly maxInputTokens?: number | undefined;
   /** Time (the system's clock). */
@@ -77,6 +81,7 @@ class WorkersAiModel implements LanguageModel {
   readonly #options: WorkersAiModelOptions;
   readonly #limits: ReturnType<typeof fillLimits>;
   readonly #timeouts: ReturnType<typeof fillTimeouts>;
+  readonly #soundTools = createSoundTools(openAiRules, () => {});
 
   constructor(binding: WorkersAiBinding, model: string, options: WorkersAiModelOptions) {
     if (typeof binding?.run !== "function") {
@@ -132,11 +137,12 @@ class WorkersAiModel implements LanguageModel {
   }
 
   #inputs(request: LanguageModelRequest, from: string): Record<string, unknown> {
-    const { stream = true, body } = this.#options;
-    const { output, maxOutputTokens, tools = [], toolChoice = "auto" } = request;
+    const { stream = true, body, media } = this.#options;
+    const { output, maxOutputTokens, toolChoice = "auto" } = request;
+    const tools = this.#soundTools(request.tools);
     const names = new Map(request.messages.flatMap((one) => one.role === "tool" ? [[one.id, one.name]] : []));
     return {
-      messages: completionMessages(request.messages, from).map((message) => ({
+      messages: completionMessages(request.messages, from, media).map((message) => ({
         ...message,
         // Its older models take no null, and know a result by the tool's name.
         content: message.content ?? "",

@@ -15,6 +15,7 @@ import {
   partsOfBlocks,
   partsOfResource,
   partsOfResult,
+  textFirst,
   textOf,
 } from "./parts.ts";
 import { listModelTools, type ModelToolsOptions } from "./tools.ts";
@@ -71,7 +72,10 @@ export interface AiSdkTool {
 
 /** Options of {@linkcode toAiSdkTools}. */
 export interface AiSdkOptions extends ModelToolsOptions, Omit<RunToolOptions, "signal"> {
-  /** The types of media that your provider takes in results of tools. Default: PNG, JPEG, WebP, GIF and PDF. */
+  /**
+   * The types of media that your provider takes in results of tools. Default: PNG, JPEG, WebP, GIF and PDF. Those of chat
+   * completions (`@ai-sdk/openai-compatible`) take none, and write them as text: give them `[]`.
+   */
   readonly media?: readonly string[] | undefined;
 }
 
@@ -171,7 +175,7 @@ function toOutput<Media extends string>(
   }
   return {
     type: "content",
-    value: parts.map((part) => {
+    value: textFirst(parts).map((part) => {
       if (part.kind === "text") return { type: "text", text: part.text };
       return { type: typeOf(part.kind), data: part.data, mediaType: part.mediaType };
     }),

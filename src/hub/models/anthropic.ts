@@ -8,7 +8,7 @@ import type { GetPromptResult, ReadResourceResult } from "../../protocol/types.t
 import type { HubLike } from "../seam.ts";
 import { type ModelToolOutcome, runToolCalls, type RunToolOptions } from "./call/call.ts";
 import { type ModelPart, partsOfBlocks, partsOfResource, partsOfResult } from "./parts.ts";
-import { listModelTools, type ModelToolsOptions } from "./tools.ts";
+import { anthropicNames, listModelTools, type ModelToolsOptions } from "./tools.ts";
 
 /** A tool of the Messages API. */
 export interface AnthropicTool {
@@ -37,7 +37,7 @@ export interface AnthropicToolResult {
   tool_use_id: string;
   /** What is said. */
   content: AnthropicBlock[];
-  /** There when the tool failed. */
+  /** There when the tool failed and gave nothing but text. */
   is_error?: true;
 }
 
@@ -72,12 +72,10 @@ export interface AnthropicOutputBlock {
 const imageTypes: readonly AnthropicImageType[] = ["image/png", "image/jpeg", "image/webp", "image/gif"];
 const known: ReadonlySet<string> = new Set([...imageTypes, "application/pdf"]);
 const textOnly: ReadonlySet<string> = new Set();
-/** Other names of properties are refused, and with them the whole request. */
-const propertyName = /^[a-zA-Z0-9_.-]{1,64}$/;
 
 /** The tools of a hub for Anthropic. A tool that requires a property whose name Anthropic refuses is left out and told. */
 export function toAnthropicTools(hub: HubLike, options?: ModelToolsOptions): AnthropicTool[] {
-  return listModelTools(hub, options, { propertyName }).map(({ name, description, schema }) => (
+  return listModelTools(hub, options, { propertyName: anthropicNames }).map(({ name, description, schema }) => (
     { name, description, input_schema: { ...schema, type: "object" } }
   ));
 }
@@ -102,12 +100,12 @@ export async function runAnthropicToolUses(
 export function toAnthropicToolMessage(outcomes: readonly ModelToolOutcome[]): AnthropicToolMessage {
   return {
     role: "user",
-    content: outcomes.map(({ call, result }) => ({
-      type: "tool_result",
-      tool_use_id: call.id ?? "",
-      content: partsOfResult(result, known).map(toBlock),
-      ...(result.isError === true && { is_error: true }),
-    })),
+    content: outcomes.map(({ call, result }) => {
+      const content = partsOfResult(result, known).map(toBlock);
+      // The API refuses pictures in an error. Its text says that it is one.
+      const isError = result.isError === true && content.every(({ type }) => type === "text");
+      return { type: "tool_result", tool_use_id: call.id ?? "", content, ...(isError && { is_error: true }) };
+    }),
   };
 }
 

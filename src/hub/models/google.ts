@@ -87,16 +87,18 @@ const known: ReadonlySet<string> = new Set([
 /**
  * The tools of a hub for Google. What its part of JSON Schema does not know is left out: see `toGoogleSchema`.
  *
+ * @typeParam Tool What a tool is called where it goes: the enums and numbers in the types of `@google/genai` fit no plain JSON.
  * @returns For `tools` of a request; empty where there is no tool.
  */
-export function toGoogleTools(hub: HubLike, options?: ModelToolsOptions): GoogleTool[] {
+export function toGoogleTools<Tool extends object = GoogleTool>(hub: HubLike, options?: ModelToolsOptions): Tool[] {
   const functionDeclarations = listModelTools(hub, options).map(({ name, description, schema, tell }) => {
     const notes: string[] = [];
     const parameters = toGoogleSchema(schema, notes);
     notes.forEach(tell);
     return { name, description, ...(parameters.properties && { parameters }) };
   });
-  return functionDeclarations.length > 0 ? [{ functionDeclarations }] : [];
+  const tools: GoogleTool[] = functionDeclarations.length > 0 ? [{ functionDeclarations }] : [];
+  return tools as object[] as Tool[]; // The same JSON under two types.
 }
 
 /**

@@ -11,6 +11,7 @@ import { type ModelToolOutcome, runToolCall, runToolCalls, type RunToolOptions }
 import {
   commonMedia,
   dataUrl,
+  type KnownMedia,
   type ModelPart,
   partsOfBlocks,
   partsOfResource,
@@ -54,8 +55,8 @@ export interface LangChainToolCall {
   readonly args: unknown;
 }
 
-/** What `new ToolMessage()` takes. */
-export interface LangChainToolMessage {
+/** What `new ToolMessage()` takes. No interface: that would not fit `Record<string, unknown>`, which LangChain asks for. */
+export type LangChainToolMessage = {
   /** Who says it. */
   role: "tool";
   /** What is said. */
@@ -68,14 +69,23 @@ export interface LangChainToolMessage {
   status: "success" | "error";
   /** The whole result. */
   artifact: CallToolResult;
-}
+};
 
-/** A message that LangChain takes where it takes messages. */
-export interface LangChainMessage {
+/** A message that LangChain takes where it takes messages. No interface either. */
+export type LangChainMessage = {
   /** Who says it. */
   role: "user" | "assistant";
   /** What is said. */
   content: LangChainContent;
+};
+
+/** What a model takes in results of tools. */
+export interface LangChainMediaOptions {
+  /**
+   * The types of media. Default: PNG, JPEG, WebP, GIF, WAV, MP3 and PDF. `ChatOpenAI` needs `[]`: OpenAI refuses them there, or gets
+   * them as text. `ChatAnthropic` takes no sounds.
+   */
+  readonly media?: readonly string[] | undefined;
 }
 
 /**
@@ -94,9 +104,10 @@ export interface LangChainMessage {
  */
 export function toLangChainTools(
   hub: HubLike,
-  options: ModelToolsOptions & Omit<RunToolOptions, "signal"> = {},
+  options: ModelToolsOptions & Omit<RunToolOptions, "signal"> & LangChainMediaOptions = {},
 ): LangChainTool[] {
   const { timeout, onProgress } = options;
+  const known = knownOf(options);
   return listModelTools(hub, options).map(({ name, description, schema, entry }) => ({
     name,
     description,
@@ -106,7 +117,7 @@ export function toLangChainTools(
     func: async (input, ...given) => {
       const { signal, id } = readConfig(given);
       const result = await runToolCall(hub, { id, name, arguments: input }, { signal, timeout, onProgress });
-      return [contentOf(partsOfResult(result, commonMedia)), result];
+      return [contentOf(partsOfResult(result, known)), result];
     },
   }));
 }
@@ -120,17 +131,21 @@ export function toLangChainTools(
 export async function runLangChainToolCalls(
   hub: HubLike,
   calls: readonly LangChainToolCall[] | undefined,
-  options?: RunToolOptions,
+  options: RunToolOptions & LangChainMediaOptions = {},
 ): Promise<LangChainToolMessage[]> {
   const made = (calls ?? []).map(({ id, name, args }) => ({ id, name, arguments: args }));
-  return toLangChainToolMessages(await runToolCalls(hub, made, options));
+  return toLangChainToolMessages(await runToolCalls(hub, made, options), options);
 }
 
 /** What answers tool calls. */
-export function toLangChainToolMessages(outcomes: readonly ModelToolOutcome[]): LangChainToolMessage[] {
+export function toLangChainToolMessages(
+  outcomes: readonly ModelToolOutcome[],
+  options: LangChainMediaOptions = {},
+): LangChainToolMessage[] {
+  const known = knownOf(options);
   return outcomes.map(({ call, result }) => ({
     role: "tool",
-    content: contentOf(partsOfResult(result, commonMedia)),
+    content: contentOf(partsOfResult(result, known)),
     tool_call_id: call.id ?? "",
     name: call.name,
     status: result.isError ? "error" : "success",
@@ -161,6 +176,10 @@ function readConfig(given: readonly unknown[]): { signal?: AbortSignal | undefin
     ...(signal instanceof AbortSignal && { signal }),
     ...(typeof id === "string" && { id }),
   };
+}
+
+function knownOf({ media }: LangChainMediaOptions): KnownMedia {
+  return media ? new Set(media) : commonMedia;
 }
 
 function contentOf(parts: readonly ModelPart[]): LangChainContent {

@@ -81,6 +81,7 @@ export {
 } from "./langchain.ts";
 export type {
   LangChainContent,
+  LangChainMediaOptions,
   LangChainMessage,
   LangChainPart,
   LangChainTool,

@@ -18,7 +18,7 @@ import {
   partsOfResult,
   textOf,
 } from "./parts.ts";
-import { listModelTools, type ModelToolsOptions } from "./tools.ts";
+import { listModelTools, type ModelToolsOptions, openAiRules } from "./tools.ts";
 
 /** A tool of chat completions. */
 export interface OpenAiTool {
@@ -63,8 +63,6 @@ export interface OpenAiToolCall {
   readonly function?: { readonly name: string; readonly arguments: string } | undefined;
 }
 
-/** OpenAI refuses longer ones, and with them the whole request. */
-const descriptionLimit = 1024;
 const textOnly: ReadonlySet<string> = new Set();
 
 /**
@@ -95,7 +93,7 @@ export function toOpenAiTools(
   hub: HubLike,
   options: ModelToolsOptions & { readonly api?: "chat" | "responses" } = {},
 ): OpenAiTool[] | OpenAiResponsesTool[] {
-  const tools = listModelTools(hub, options, { descriptionLimit });
+  const tools = listModelTools(hub, options, openAiRules);
   if (options.api === "responses") {
     return tools.map(({ name, description, schema: parameters }): OpenAiResponsesTool => (
       { type: "function", name, description, parameters, strict: false }
@@ -124,12 +122,18 @@ export async function runOpenAiToolCalls(
 /**
  * The messages that answer tool calls. Answers hold text alone here: pictures, sounds and files follow in one message of the
  * user, behind all answers.
+ *
+ * @param options `media`: the types that the model takes (PNG, JPEG, WebP, GIF, WAV, MP3 and PDF).
  */
-export function toOpenAiToolMessages(outcomes: readonly ModelToolOutcome[]): OpenAiMessage[] {
+export function toOpenAiToolMessages(
+  outcomes: readonly ModelToolOutcome[],
+  { media: types }: { readonly media?: readonly string[] | undefined } = {},
+): OpenAiMessage[] {
+  const known = types ? new Set(types) : commonMedia;
   const messages: OpenAiMessage[] = [];
   const media: OpenAiPart[] = [];
   for (const { call, result } of outcomes) {
-    const parts = partsOfResult(result, commonMedia);
+    const parts = partsOfResult(result, known);
     const shown = mediaOf(parts);
     const said = textOf(parts);
     const content = said || "(what the tool gave follows in the next message of the user)";

@@ -37,7 +37,7 @@ export interface OpenAiOutputItem {
   /** Only `function_call` is run. */
   readonly type: string;
   /** Which call it is, or answers. */
-  readonly call_id?: string | undefined;
+  readonly call_id?: string | null | undefined;
   /** What it is called. */
   readonly name?: string | undefined;
   /** What the tool is given. */
@@ -66,7 +66,11 @@ export async function runOpenAiFunctionCalls(
   options?: RunToolOptions,
 ): Promise<OpenAiFunctionOutput[]> {
   const calls = output.filter(({ type }) => type === "function_call");
-  const made = calls.map(({ call_id, name = "", arguments: given }) => ({ id: call_id, name, arguments: given }));
+  const made = calls.map(({ call_id, name = "", arguments: given }) => ({
+    id: call_id ?? undefined,
+    name,
+    arguments: given,
+  }));
   return toOpenAiFunctionOutputs(await runToolCalls(hub, made, options));
 }
 

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { wellFormed } from "./well_formed.ts";
 import type { CallToolResult, ContentBlock, ReadResourceResult, ResourceContents } from "../../protocol/types.ts";
 
 /** A text for a model. */
@@ -56,7 +57,7 @@ export function partsOfResult(result: CallToolResult, known: KnownMedia): ModelP
     return typeof said === "string" && said.trim() !== "";
   });
   const isSaid = structuredContent === null ? parts.length === 0 && !isError : structuredContent !== undefined;
-  if (!hasText && isSaid) parts.unshift(text(JSON.stringify(structuredContent)));
+  if (!hasText && isSaid) parts.unshift(text(JSON.stringify(wellFormed(structuredContent))));
   const filled = parts.filter((part) => part.kind !== "text" || part.text.trim() !== "");
   if (!isError) return filled.length > 0 ? filled : [text(nothing)];
   const first = filled.findIndex(({ kind }) => kind === "text");
@@ -78,6 +79,11 @@ export function partsOfResource(result: ReadResourceResult, known: KnownMedia): 
 /** The texts of parts, one below the other. */
 export function textOf(parts: readonly ModelPart[]): string {
   return parts.flatMap((part) => part.kind === "text" ? [part.text] : []).join("\n");
+}
+
+/** All texts as one, then the media: some of the AI SDK's providers make an answer of their own of each text. */
+export function textFirst(parts: readonly ModelPart[]): [TextPart, ...MediaPart[]] {
+  return [text(textOf(parts) || "(what the tool gave stands beside this)"), ...mediaOf(parts)];
 }
 
 /** The media among parts. */
@@ -155,5 +161,5 @@ function isBase64(data: string): boolean {
 }
 
 function text(content: string): TextPart {
-  return { kind: "text", text: content };
+  return { kind: "text", text: wellFormed(content) };
 }

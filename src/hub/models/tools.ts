@@ -7,6 +7,7 @@ import { isObject, isTexts } from "../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { CatalogTool, HubLike } from "../seam.ts";
 import { toModelSchema } from "./schema/schema.ts";
+import { wellFormed } from "./well_formed.ts";
 
 /** What a model is told about a tool otherwise than its server says, or that it is not told of it at all. */
 export interface ToolProblem {
@@ -41,8 +42,15 @@ export interface ModelTool {
   readonly tell: (message: string) => void;
 }
 
+/** The names of properties that Anthropic takes: for another one it refuses the whole request. */
+export const anthropicNames: RegExp = /^[a-zA-Z0-9_.-]{1,64}$/;
+
+/** What OpenAI asks: it refuses longer descriptions, and with them the whole request. */
+export const openAiRules: ToolRules = { descriptionLimit: 1_024 };
+
 /** What a provider asks of tools beside what all ask. */
 export interface ToolRules {
+  /** The most characters of a description. */
   readonly descriptionLimit?: number;
   /** What names of properties have to look like. */
   readonly propertyName?: RegExp;
@@ -58,10 +66,10 @@ export function listModelTools(hub: HubLike, options: ModelToolsOptions = {}, ru
     const tell = (message: string, isLeftOut: boolean) =>
       options.onProblem?.({ server, tool, qualifiedName, message, isLeftOut });
     try {
-      const { schema, notes } = toModelSchema(entry.tool.inputSchema);
+      const { schema, notes } = toModelSchema(wellFormed(entry.tool.inputSchema));
       if (rules.propertyName) dropProperties(schema, rules.propertyName, (message) => tell(message, false));
       for (const note of notes) tell(note, false);
-      const description = describe(entry, options.descriptionLimit ?? rules.descriptionLimit, tell);
+      const description = wellFormed(describe(entry, options.descriptionLimit ?? rules.descriptionLimit, tell));
       return [{ entry, name: qualifiedName, description, schema, tell: (message: string) => tell(message, false) }];
     } catch (error) {
       tell(error instanceof Error ? error.message : String(error), true);
@@ -79,11 +87,20 @@ function describe(
   const text = [description, title, annotations?.title].find((one) => typeof one === "string" && one !== "") ?? name;
   if (text.length <= limit) return text;
   tell(`its description is cut from ${text.length} to ${limit} characters`, false);
-  return text.slice(0, limit - 1).toWellFormed() + "…";
+  return cut(text, limit);
 }
 
-/** Takes properties out whose names the provider refuses, unless the tool cannot do without. */
-function dropProperties(schema: JsonObject, pattern: RegExp, tell: (message: string) => void): void {
+/** A description, at most so many characters of it. */
+export function cut(description: string, limit: number = Infinity): string {
+  return description.length <= limit ? description : description.slice(0, limit - 1).toWellFormed() + "…";
+}
+
+/**
+ * Takes properties out whose names the provider refuses.
+ *
+ * @throws {TypeError} When the tool cannot do without one.
+ */
+export function dropProperties(schema: JsonObject, pattern: RegExp, tell: (message: string) => void): void {
   const { properties, required } = schema;
   if (!isObject(properties)) return;
   for (const name of Object.keys(properties)) {

@@ -15,7 +15,7 @@ function model(
 ): AiSdkLanguageModel & { asked: Record<string, unknown>[]; cancelled: number } {
   const made = {
     specificationVersion: version,
-    provider: "test.chat",
+    provider: "test.messages",
     modelId: "m",
     asked: [] as Record<string, unknown>[],
     cancelled: 0,
@@ -101,7 +101,7 @@ for (const version of ["v2", "v3", "v4"] as const) {
         { type: "reasoning", text: "hm", providerOptions: words },
         { type: "tool-call", toolCallId: "a", toolName: "f", input: {}, providerOptions: { test: { id: 1 } } },
       ];
-      assertEquals(JSON.parse(JSON.stringify(end.provider)), { from: "test.chat m", content });
+      assertEquals(JSON.parse(JSON.stringify(end.provider)), { from: "test.messages m", content });
       const call = { id: "a", name: "f", arguments: {} };
       const messages: LanguageModelMessage[] = [
         { role: "assistant", content: "", toolCalls: [call], provider: end.provider },
@@ -233,6 +233,24 @@ describe("failures of a provider", () => {
       throw api({ isRetryable: true });
     });
     assertEquals((await refused(aiSdkModel(cut))).retryable, true);
+  });
+
+  test("what the endpoint itself says of asking again holds: in its headers, or by its code", async () => {
+    const body = (error: object) =>
+      JSON.stringify({ error: { message: "no", type: "invalid_request_error", ...error } });
+    const cases = [
+      [{ statusCode: 502, isRetryable: true, responseHeaders: { "x-should-retry": "false" } }, false],
+      [{ statusCode: 400, isRetryable: false, responseHeaders: { "x-should-retry": "true" } }, true],
+      [{ statusCode: 400, isRetryable: false, responseBody: body({ code: "tool_use_failed" }) }, true],
+      [{ statusCode: 429, isRetryable: true, responseBody: body({ code: "insufficient_quota" }) }, false],
+      [{ statusCode: 400, isRetryable: false, responseBody: "<html>" }, false],
+    ] as const;
+    for (const [more, expected] of cases) {
+      const refusing = model("v3", () => {
+        throw api(more);
+      });
+      assertEquals((await refused(aiSdkModel(refusing))).retryable, expected, JSON.stringify(more));
+    }
   });
 
   test("any other error, an object, a text, an early end, no stream", async () => {

@@ -93,6 +93,29 @@ describe("a streamed answer", () => {
     ]);
   });
 
+  test("thoughts go back under the name by which they came: Groq and Cerebras refuse the other one", async () => {
+    const calls = { tool_calls: [call(0, "a", "f", "{}")] };
+    const cases = [
+      [{ reasoning: "hm" }, { reasoning: "hm" }],
+      [{ reasoning_content: "hm" }, { reasoning_content: "hm" }],
+      [{ reasoning: "hm", reasoning_content: "hm" }, { reasoning_content: "hm" }],
+    ];
+    for (const [said, message] of cases) {
+      const { fetch, sent } = endpoint(
+        streamed(events(delta({ ...said }), delta(calls, "tool_calls"))),
+        streamed(events(delta({ content: "ok" }, "stop"))),
+      );
+      const model = openAiModel({ baseUrl: "https://api.test/v1", model: "m", fetch });
+      const end = (await collect(model.stream(hello))).at(-1);
+      assert(end?.type === "end");
+      const toolCalls = [{ id: "a", name: "f", arguments: {} }];
+      const answered = { role: "assistant", content: "", toolCalls, provider: end.provider } as const;
+      await collect(model.stream({ messages: [...hello.messages, answered] }));
+      const { role: _, content: __, tool_calls: ___, ...more } = sent[1]?.body.messages[1];
+      assertEquals(more, message);
+    }
+  });
+
   test("comments, other line ends, a mark at the start and no blank line at the end", async () => {
     const text = "\ufeff: hi\r\n\r\nevent: x\r\ndata: " + JSON.stringify(delta({ content: "é" })) + "\r\n\r\n" +
       "data: " + JSON.stringify(delta({}, "stop"));
@@ -217,7 +240,7 @@ describe("an answer that is not streamed", () => {
           type: "end",
           reason: "tool_calls",
           usage: tokens,
-          provider: { from: "https://api.test m", message: { reasoning_content: "hm" } },
+          provider: { from: "https://api.test m", message: { reasoning: "hm" } },
         },
       ]);
     }

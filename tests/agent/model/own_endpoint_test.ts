@@ -39,5 +39,13 @@ for (const stream of [true, false]) {
       }, stream);
       assertEquals((await refused(breaking, "gone")).retryable, true);
     });
+
+    test("what may have done something is asked once", async () => {
+      const done = { status: 502, code: "model_error", retryable: false };
+      const failed = join(() => Promise.reject(new ModelError("failed", done)), stream);
+      assertEquals((await refused(failed, "failed")).retryable, false);
+      const busy = join(() => Promise.reject(new ModelError("busy", { status: 400, retryable: true })), stream);
+      assertEquals((await refused(busy, "busy")).retryable, true);
+    });
   });
 }

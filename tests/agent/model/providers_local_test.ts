@@ -98,6 +98,29 @@ for (const [name, make] of Object.entries(makers)) {
       assertEquals(messages.slice(2).map(({ content }) => content), ["saw a", "Tool error: no"]);
     });
 
+    test("a picture in a result is one for the model, and no text", async () => {
+      await using endpoint = await serve(200, events(delta({ content: "ok" }, "stop"), "[DONE]"));
+      const data = "aGlp".repeat(100);
+      await collect(
+        make(endpoint.url).stream({
+          messages: [
+            ...hello.messages,
+            { role: "assistant", content: "", toolCalls: [{ id: "a", name: "look", arguments: {} }] },
+            {
+              role: "tool",
+              id: "a",
+              name: "look",
+              result: { content: [{ type: "image", mimeType: "image/png", data }] },
+            },
+          ],
+        }),
+      );
+      const messages = endpoint.asked[0]?.body.messages ?? [];
+      assertEquals(messages.map(({ role }) => role), ["user", "assistant", "tool", "user"]);
+      assert(!JSON.stringify(messages[2]).includes(data));
+      assert(JSON.stringify(messages[3]?.content).includes(`"image_url":{"url":"data:image/png;base64,${data}"}`));
+    });
+
     test("a refusal with Retry-After, without the key", async () => {
       const said = JSON.stringify({ error: { message: `slow down, ${key.slice(0, 3)}`, type: "rate_limit_error" } });
       await using endpoint = await serve(429, said, { "content-type": "application/json", "retry-after": "2" });

@@ -2,6 +2,7 @@
 import { assertRejects } from "@std/assert";
 import { LanguageModelError, openAiModel } from "../../../src/agent/mod.ts";
 import type {
+  AiSdkLanguageModel,
   LanguageModel,
   LanguageModelPart,
   LanguageModelRequest,
@@ -9,6 +10,7 @@ import type {
   OpenAiModelOptions,
 } from "../../../src/agent/mod.ts";
 import type { Fetch, Random } from "../../../src/ports.ts";
+import type { JsonObject } from "../../../src/protocol/json_rpc.ts";
 
 const encoder = new TextEncoder();
 
@@ -114,3 +116,35 @@ export function refused(
 ): Promise<LanguageModelError> {
   return assertRejects(() => collect(model.stream(request)), LanguageModelError, part);
 }
+
+/** An answer of an endpoint. */
+export const ended = (): Response => streamed(events(delta({ content: "ok" }, "stop"), "[DONE]"));
+
+/** What a model of the AI SDK was asked. */
+export interface SdkAsked {
+  readonly prompt: JsonObject[];
+  readonly tools?: JsonObject[] | undefined;
+  readonly responseFormat?: JsonObject | undefined;
+}
+
+/** A model of the AI SDK, and what it was asked. */
+export function sdk(...answers: object[][]): { model: AiSdkLanguageModel; asked: SdkAsked[] } {
+  const asked: SdkAsked[] = [];
+  const model: AiSdkLanguageModel = {
+    specificationVersion: "v3",
+    provider: "test",
+    modelId: "m",
+    doStream(options) {
+      const { prompt, tools, responseFormat } = options as SdkAsked;
+      asked.push(structuredClone({ prompt, tools, responseFormat }));
+      return Promise.resolve({ stream: ReadableStream.from(answers.shift() ?? []) as ReadableStream<unknown> });
+    },
+  };
+  return { model, asked };
+}
+
+/** The last part of an answer of the AI SDK. */
+export const finish: JsonObject = { type: "finish", finishReason: { unified: "stop" }, usage: {} };
+
+/** The parts of an answer of the AI SDK. */
+export const said = (delta: string): object[] => [{ type: "text-delta", id: "1", delta }, finish];

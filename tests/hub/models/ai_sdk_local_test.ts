@@ -62,7 +62,10 @@ describe("the AI SDK's own code", () => {
       [{ toolName: "s__echo", input: '{"text":"a"}' }, { type: "text", value: 's__echo got {"text":"a"}' }],
       [{ toolName: "s__see", input: "{}" }, {
         type: "content",
-        value: [{ type: "image-data", data: png, mediaType: "image/png" }],
+        value: [
+          { type: "text", text: "(what the tool gave stands beside this)" },
+          { type: "image-data", data: png, mediaType: "image/png" },
+        ],
       }],
       [{ toolName: "s__fail", input: "{}" }, { type: "error-text", value: "Tool error: no" }],
     ];

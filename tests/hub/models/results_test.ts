@@ -2,10 +2,12 @@
 import { describe, test } from "node:test";
 import { assertEquals } from "@std/assert";
 import {
+  runLangChainToolCalls,
   toAiSdkTools,
   toAnthropicToolMessage,
   toGoogleToolContent,
   toLangChainToolMessages,
+  toLangChainTools,
   toOpenAiFunctionOutputs,
   toOpenAiToolMessages,
 } from "../../../src/hub/models/mod.ts";
@@ -14,6 +16,7 @@ import type { CallToolResult, ContentBlock } from "../../../src/protocol/types.t
 import { FakeHub } from "../support/fake_hub.ts";
 
 const png = "iVBORw0KGgo=";
+const beside = { type: "text", text: "(what the tool gave stands beside this)" };
 const wav = "UklGRg==";
 const pdf = "JVBERi0x";
 
@@ -128,7 +131,7 @@ const rows: Record<string, Row> = {
       { text: 'From the tool "s__t":' },
       { inlineData: { mimeType: "image/png", data: png } },
     ],
-    aiSdk: { type: "content", value: [{ type: "image-data", data: png, mediaType: "image/png" }] },
+    aiSdk: { type: "content", value: [beside, { type: "image-data", data: png, mediaType: "image/png" }] },
     langChain: [{ type: "image_url", image_url: { url: `data:image/png;base64,${png}` } }],
   },
   "a text and a sound": {
@@ -190,7 +193,7 @@ const rows: Record<string, Row> = {
       { text: 'From the tool "s__t":' },
       { inlineData: { mimeType: "application/pdf", data: pdf } },
     ],
-    aiSdk: { type: "content", value: [{ type: "file-data", data: pdf, mediaType: "application/pdf" }] },
+    aiSdk: { type: "content", value: [beside, { type: "file-data", data: pdf, mediaType: "application/pdf" }] },
     langChain: [{ type: "file", source_type: "base64", mime_type: "application/pdf", data: pdf }],
   },
   "an error with a picture": {
@@ -214,7 +217,6 @@ const rows: Record<string, Row> = {
         { type: "text", text: "Tool error: it does not say why" },
         { type: "image", source: { type: "base64", media_type: "image/png", data: png } },
       ],
-      is_error: true,
     },
     google: [
       { response: { error: "Tool error: it does not say why" } },
@@ -284,11 +286,39 @@ describe("results", () => {
     });
   }
 
+  test("half a character, where a server has cut a text, is none: Anthropic and OpenAI refuse the whole conversation", () => {
+    const text = "cut \ud83d";
+    const result = { content: [{ type: "text" as const, text }], structuredContent: { a: 1 } };
+    const made = [
+      toOpenAiToolMessages([{ call, result }]),
+      toOpenAiFunctionOutputs([{ call, result }]),
+      toAnthropicToolMessage([{ call, result }]),
+      toGoogleToolContent([{ call, result }]),
+      toLangChainToolMessages([{ call, result }]).map(({ content }) => content),
+      tool?.toModelOutput({ output: result }),
+      toOpenAiToolMessages([{ call, result: { content: [], structuredContent: { [text]: text } } }]),
+    ];
+    for (const one of made) {
+      const json = JSON.stringify(one);
+      assertEquals([json.includes("\\ud83d"), json.includes("cut \ufffd")], [false, true], json);
+    }
+  });
+
+  test("LangChain: media that the model takes not in results are a line, in a tool and in answers", async () => {
+    const content = [{ type: "image" as const, mimeType: "image/png", data: png }];
+    const hub = new FakeHub({ s: { tools: { see: { run: () => ({ content }) } } } });
+    const line = "[image, image/png, 8 bytes: not shown, since this model takes no such type]";
+    const [made] = toLangChainTools(hub, { media: [] });
+    assertEquals((await made?.func({}))?.[0], line);
+    const calls = [{ id: "c1", name: "s__see", args: {} }];
+    assertEquals((await runLangChainToolCalls(hub, calls, { media: [] }))[0]?.content, line);
+  });
+
   test("version 5 of the AI SDK gives the result itself, and knows media of one kind", () => {
     const result = { content: [{ type: "image", mimeType: "image/png", data: png }] };
     assertEquals<unknown>(tool?.toModelOutput(result), {
       type: "content",
-      value: [{ type: "media", data: png, mediaType: "image/png" }],
+      value: [beside, { type: "media", data: png, mediaType: "image/png" }],
     });
     assertEquals<unknown>(tool?.toModelOutput({ content: [{ type: "text", text: "a" }] }), {
       type: "text",

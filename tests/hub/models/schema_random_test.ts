@@ -108,7 +108,7 @@ function checkSchema(schema: unknown, root: JsonObject, given: string): void {
   assert(isObject(schema), given);
   assert(Object.keys(schema).every((key) => !/^(\$schema|\$id|\$comment|x-.*|prefixItems)$/.test(key)), given);
   if (schema.$ref !== undefined) assert(resolve(String(schema.$ref), root) !== undefined, given);
-  if (schema.type === "array") assert(isObject(schema.items), given);
+  if ([schema.type].flat().includes("array")) assert(isObject(schema.items), given);
   for (const key of ["properties", "patternProperties", "$defs", "dependentSchemas"]) {
     const held = schema[key];
     if (held === undefined) continue;
@@ -128,6 +128,8 @@ function checkSchema(schema: unknown, root: JsonObject, given: string): void {
 
 function checkGoogle(schema: GoogleSchema, given: string): void {
   assert(schema.type !== undefined || schema.anyOf !== undefined, given);
+  // Vertex AI refuses what has anything beside a choice.
+  if (schema.anyOf) assertEquals(Object.keys(schema), ["anyOf"], given);
   if (schema.type === "ARRAY") assert(schema.items !== undefined, given);
   if (schema.enum) assert(schema.type === "STRING" && schema.enum.length > 0, given);
   for (const name of schema.required ?? []) assert(Object.hasOwn(schema.properties ?? {}, name), given);

@@ -10,6 +10,7 @@ import {
   toAiSdkTools,
   toAnthropicTools,
   toGoogleTools,
+  toLangChainMessages,
   toLangChainTools,
   toOpenAiTools,
 } from "../../../src/hub/models/mod.ts";
@@ -243,5 +244,35 @@ describe("the way back", () => {
     controller.abort(new Error("enough"));
     const thrown = await tools["github__create_issue"]?.execute({}, call).catch((error: Error) => error.message);
     assertEquals<unknown>(thrown, "enough");
+  });
+});
+
+describe("types of the providers' own packages", () => {
+  test("Google: tools go where its enums are asked for", () => {
+    /** As an enum: no text fits. */
+    type Type = string & { readonly enum: unique symbol };
+    interface Tool {
+      readonly functionDeclarations?: { readonly parameters?: { readonly type?: Type; readonly maxItems?: string } }[];
+    }
+    const config: { readonly tools?: Tool[] } = { tools: toGoogleTools(createHub()) };
+    assertEquals(config.tools?.[0]?.functionDeclarations?.length, 3);
+    assertEquals(toGoogleTools(createHub())[0]?.functionDeclarations[0]?.name, "github__create_issue");
+  });
+
+  test("OpenAI: an item of the output can have no call", async () => {
+    const searched: { readonly type: "tool_search_call"; readonly call_id: string | null } = {
+      type: "tool_search_call",
+      call_id: null,
+    };
+    assertEquals(await runOpenAiFunctionCalls(createHub(), [searched]), []);
+  });
+
+  test("LangChain: messages are records", async () => {
+    const calls = [{ id: "1", name: "github__me", args: {} }];
+    const answers: (Record<string, unknown> & { role: string })[] = await runLangChainToolCalls(createHub(), calls);
+    const asked: (Record<string, unknown> & { role: string })[] = toLangChainMessages({
+      messages: [{ role: "user", content: { type: "text", text: "Hello" } }],
+    });
+    assertEquals([...asked, ...answers].map(({ role }) => role), ["user", "tool"]);
   });
 });

@@ -11,7 +11,15 @@ import type { JsonObject, JsonValue } from "../../../protocol/json_rpc.ts";
 import type { TokenUsage } from "../../api_agent.ts";
 import type { LanguageModelEnd, LanguageModelError, LanguageModelPart, LanguageModelToolCall } from "../seam.ts";
 import type { FilledLimits } from "../wire/body.ts";
-import { endedEarly, type FailureOptions, faultError, retryAfterOf, toLanguageModelError } from "../wire/failure.ts";
+import {
+  againOf,
+  endedEarly,
+  type FailureOptions,
+  faultError,
+  faultIn,
+  retryAfterOf,
+  toLanguageModelError,
+} from "../wire/failure.ts";
 import { argumentsObject, readArguments } from "../wire/tool_calls.ts";
 import type { AiSdkStreamPart } from "./types.ts";
 
@@ -188,25 +196,29 @@ export class AiSdkAnswer {
 /** What a provider throws, or gives as a part: an error of the SDK's classes, known by their fields, or any other. */
 export function providerError(error: unknown, options: AnswerOptions): LanguageModelError {
   if (!isObject(error)) return faultError({ message: String(error), kind: String(error) }, options);
-  const { message, statusCode, isRetryable, responseHeaders, name, type, code } = error;
+  const { message, statusCode, isRetryable, responseHeaders, responseBody, name, type, code } = error;
   if (typeof statusCode !== "number" && typeof isRetryable !== "boolean") {
     if (!(error instanceof Error)) return faultError(bareFault(error), options);
     if (/^AI_/.test(name as string)) return faultError({ message: error.message }, options);
     return toLanguageModelError(error, options);
   }
-  const headers = new Map(Object.entries(isObject(responseHeaders) ? responseHeaders : {}));
-  const retryAfter = retryAfterOf(
-    { get: (header) => typeof headers.get(header) === "string" ? String(headers.get(header)) : null },
-    options.clock.now(),
-  );
+  const given = new Map(Object.entries(isObject(responseHeaders) ? responseHeaders : {}));
+  const headers = {
+    get: (header: string) => {
+      const value = given.get(header);
+      return typeof value === "string" ? value : null;
+    },
+  };
+  // The classes of most providers keep no code.
+  const { kind = "" } = typeof responseBody === "string" ? faultIn(responseBody) ?? {} : {};
   return faultError(
     {
       message: String(message),
       status: typeof statusCode === "number" ? statusCode : undefined,
-      kind: `${type ?? ""} ${code ?? ""} ${isRetryable === true ? "unavailable" : ""}`,
+      kind: `${type ?? ""} ${code ?? ""} ${isRetryable === true ? "unavailable" : ""} ${kind}`,
     },
     options,
-    { retryAfter },
+    { retryAfter: retryAfterOf(headers, options.clock.now()), retryable: againOf(headers) },
   );
 }
 

@@ -24,12 +24,16 @@ export interface CompletionOptions extends FailureOptions {
   readonly onStrange?: ((text: string) => void) | undefined;
 }
 
+const thoughtNames = ["reasoning_content", "reasoning"] as const;
+
 /** Reads one completion, value by value, and says what the values mean. */
 export class CompletionReader {
   readonly #options: CompletionOptions;
   readonly #calls: ToolCallPieces;
   /** What it thought, for providers that want to read it again beside their calls. */
   readonly #thoughts: string[] = [];
+  /** What they were called: some endpoints refuse a message that has them under the other name. */
+  #thoughtName: (typeof thoughtNames)[number] = "reasoning";
   readonly #details: JsonObject[] = [];
   #finish: string | undefined;
   #refused = false;
@@ -86,7 +90,7 @@ export class CompletionReader {
   end(): LanguageModelPart[] {
     if (!this.#known && this.#strange !== undefined) throw this.#noCompletion(this.#strange);
     if (!this.isComplete) throw endedEarly(this.#options);
-    if (this.#finish === "error") {
+    if (brokenWords.has(this.#finish ?? "")) {
       throw faultError({ message: "it broke off", kind: "server_error" }, this.#options);
     }
     const { calls, extras } = this.#calls.end(["length", "content_filter"].includes(endOf(this.#finish, true)));
@@ -120,8 +124,10 @@ export class CompletionReader {
     this.#takeDetails(said.reasoning_details);
     const parts: LanguageModelPart[] = [];
     // Some send the same words under both names.
-    const thought = [said.reasoning_content, said.reasoning].find((one) => typeof one === "string" && one !== "");
-    if (typeof thought === "string") {
+    const name = thoughtNames.find((one) => typeof said[one] === "string" && said[one] !== "");
+    if (name) {
+      const thought = String(said[name]);
+      if (name === "reasoning_content") this.#thoughtName = name;
       this.#thoughts.push(thought);
       parts.push({ type: "reasoning", text: thought });
     }
@@ -174,7 +180,7 @@ export class CompletionReader {
   #provider(hasCalls: boolean, extras: JsonObject): JsonObject | undefined {
     const message: JsonObject = {};
     if (this.#details.length > 0) message.reasoning_details = this.#details;
-    else if (hasCalls && this.#thoughts.length > 0) message.reasoning_content = this.#thoughts.join("");
+    else if (hasCalls && this.#thoughts.length > 0) message[this.#thoughtName] = this.#thoughts.join("");
     const hasExtras = Object.keys(extras).length > 0;
     if (Object.keys(message).length === 0 && !hasExtras) return undefined;
     return { from: this.#options.from, message, ...(hasExtras && { calls: extras }) };
@@ -232,19 +238,24 @@ function texts(type: "text" | "reasoning", text: string): LanguageModelPart[] {
   return text === "" ? [] : [{ type, text }];
 }
 
+/** With these a provider says that it could not go on: what came so far is no answer. */
+const brokenWords: ReadonlySet<string> = new Set(["error", "abort", "insufficient_system_resource", "network_error"]);
+
+/** What providers withhold answers for, some with more behind it. */
+const filterWords = /^(image_)?(content_filter|safety|sensitive|recitation|prohibited_content|blocklist|spii)\b/;
+
 /** With these a model says that it has calls. */
 const callWords: ReadonlySet<string> = new Set(["tool_calls", "tool_use", "function_call"]);
 
 function endOf(finish: string | undefined, hasCalls: boolean): LanguageModelEnd {
+  if (filterWords.test(finish ?? "")) return "content_filter";
   switch (finish) {
     case "length":
     case "max_tokens":
     case "max_output_tokens":
     case "model_length":
+    case "model_context_window_exceeded":
       return "length";
-    case "content_filter":
-    case "safety":
-      return "content_filter";
     case undefined:
     case "stop":
     case "end_turn":

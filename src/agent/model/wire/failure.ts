@@ -28,6 +28,8 @@ export interface FailureOptions {
 
 const retryableStatuses: readonly number[] = [408, 409, 425, 429];
 const retryableKinds = /rate_?limit|overload|too_many|server_error|internal|unavailable|time_?out|exhausted/i;
+/** The model, not the question, was at fault, though the status says otherwise. */
+const modelKinds = /tool_use_failed|output_parse_failed/;
 /** Waiting does not help: somebody has to pay. */
 const paidKinds = /insufficient_quota|billing/i;
 /** A provider may ask to wait for a day. */
@@ -51,15 +53,23 @@ export function faultOf(value: unknown, isRefusal = false): Fault | undefined {
 /**
  * The error that a fault is.
  *
- * @param said What the reply itself tells: its status, and how long to wait.
+ * @param said What the reply itself tells: its status, how long to wait, and whether asking again may help.
  */
 export function faultError(
   fault: Fault,
   options: FailureOptions,
-  said: { readonly status?: number; readonly retryAfter?: number | undefined } = {},
+  said: {
+    readonly status?: number;
+    readonly retryAfter?: number | undefined;
+    readonly retryable?: boolean | undefined;
+  } = {},
 ): LanguageModelError {
   const { kind = "", status = said.status } = fault;
-  const retryable = paidKinds.test(kind)
+  const retryable = said.retryable !== undefined
+    ? said.retryable
+    : modelKinds.test(kind)
+    ? true
+    : paidKinds.test(kind)
     ? false
     : status === undefined
     ? retryableKinds.test(kind)
@@ -112,6 +122,21 @@ export function retryAfterOf(headers: { get(name: string): string | null }, now:
     ? Number(again) * 1_000
     : Date.parse(again) - now;
   return Number.isNaN(wait) ? undefined : Math.min(Math.max(Math.ceil(wait), 0), longestWait);
+}
+
+/** Whether an endpoint says itself that asking again may help: an agent behind it may have made calls. */
+export function againOf(headers: { get(name: string): string | null }): boolean | undefined {
+  const again = headers.get("x-should-retry");
+  return again === "true" || (again === "false" ? false : undefined);
+}
+
+/** The fault in the text of a refusal; undefined where that is no JSON: proxies answer in HTML. */
+export function faultIn(text: string): Fault | undefined {
+  try {
+    return faultOf(JSON.parse(text), true);
+  } catch {
+    return undefined;
+  }
 }
 
 function readFault(value: unknown): Fault {

@@ -7,34 +7,38 @@ import { isObject } from "../../../protocol/json_rpc.ts";
 import type { JsonObject, JsonValue } from "../../../protocol/json_rpc.ts";
 import type { ModelToolOutcome } from "../../../hub/models/call/call.ts";
 import { toOpenAiParts, toOpenAiToolMessages } from "../../../hub/models/openai.ts";
-import { commonMedia, partsOfBlocks } from "../../../hub/models/parts.ts";
+import { commonMedia, type KnownMedia, partsOfBlocks } from "../../../hub/models/parts.ts";
 import type { LanguageModelMessage, LanguageModelRequest, LanguageModelTool } from "../seam.ts";
+import { soundConversation } from "./conversation.ts";
 import { argumentsObject } from "./tool_calls.ts";
-
-/** The most characters of a tool's description: OpenAI refuses longer ones, and with them the whole request. */
-const descriptionLimit = 1_024;
 
 /**
  * The conversation as messages. What a provider wants to see again goes back to the one that said it, and to no other.
  *
  * @param from Names the model that is asked.
+ * @param media The types of media that it takes.
  */
-export function completionMessages(messages: readonly LanguageModelMessage[], from: string): JsonObject[] {
+export function completionMessages(
+  messages: readonly LanguageModelMessage[],
+  from: string,
+  media: readonly string[] = [...commonMedia],
+): JsonObject[] {
   const written: object[] = [];
+  const known = new Set(media);
   let answers: ModelToolOutcome[] = [];
   const flush = () => {
     // Pictures follow behind all answers, so that those stand together.
-    written.push(...toOpenAiToolMessages(answers));
+    written.push(...toOpenAiToolMessages(answers, { media }));
     answers = [];
   };
-  for (const message of messages) {
+  for (const message of soundConversation(messages)) {
     if (message.role === "tool") {
       const { id, name, result } = message;
       answers.push({ call: { id, name }, result });
       continue;
     }
     flush();
-    written.push(writeMessage(message, from));
+    written.push(writeMessage(message, from, known));
   }
   flush();
   return written as JsonObject[];
@@ -44,7 +48,7 @@ export function completionMessages(messages: readonly LanguageModelMessage[], fr
 export function completionTools(tools: readonly LanguageModelTool[] = []): JsonObject[] {
   return tools.map(({ name, description, inputSchema: parameters }) => ({
     type: "function",
-    function: { name, description: short(description), parameters },
+    function: { name, description, parameters },
   }));
 }
 
@@ -69,12 +73,16 @@ export function completionSettings(
 }
 
 /** The message that a model was given back by its own endpoint, in OpenAI's words. */
-function writeMessage(message: Exclude<LanguageModelMessage, { role: "tool" }>, from: string): object {
+function writeMessage(
+  message: Exclude<LanguageModelMessage, { role: "tool" }>,
+  from: string,
+  media: KnownMedia,
+): object {
   if (message.role === "system") return { role: "system", content: message.content };
   if (message.role === "user") {
     const { content } = message;
     if (typeof content === "string") return { role: "user", content };
-    return { role: "user", content: toOpenAiParts(partsOfBlocks(content, commonMedia)) };
+    return { role: "user", content: toOpenAiParts(partsOfBlocks(content, media)) };
   }
   const { content, toolCalls = [], provider } = message;
   const own = provider?.from === from ? provider : {};
@@ -98,11 +106,6 @@ function objectOf(value: unknown): object {
   return isObject(value) ? value : {};
 }
 
-function short(description: string): string {
-  if (description.length <= descriptionLimit) return description;
-  return description.slice(0, descriptionLimit - 1).toWellFormed() + "…";
-}
-
 const strictKeywords: ReadonlySet<string> = new Set([
   "$defs",
   "$ref",
@@ -118,17 +121,24 @@ const strictKeywords: ReadonlySet<string> = new Set([
   "type",
 ]);
 
-/** Whether a schema is closed everywhere and asks for all it names, in keywords that strict schemas may have. */
+/**
+ * Whether a schema is closed everywhere, asks for all it names and says the type of each, in keywords that strict schemas may have.
+ * It is an object, and no choice of several.
+ */
 function isStrict(schema: JsonObject): boolean {
-  return schema.type === "object" && fitsStrict(schema);
+  return schema.type === "object" && schema.anyOf === undefined && fitsStrict(schema);
 }
 
 function fitsStrict(schema: JsonValue | undefined): boolean {
   if (!isObject(schema) || !Object.keys(schema).every((keyword) => strictKeywords.has(keyword))) return false;
-  const { properties = {}, required = [], anyOf = [], items, $defs = {} } = schema;
+  // Nothing may stand beside a reference.
+  if (schema.$ref !== undefined) return Object.keys(schema).length === 1;
+  const { properties = {}, required = [], anyOf = [], items, $defs = {}, type } = schema;
+  const types = [type].flat();
+  if (type === undefined && schema.anyOf === undefined || types.includes("array") && items === undefined) return false;
   if (!isObject(properties) || !isObject($defs) || !Array.isArray(required) || !Array.isArray(anyOf)) return false;
   const names = Object.keys(properties);
-  const isObjectSchema = schema.type === "object" || names.length > 0;
+  const isObjectSchema = types.includes("object") || names.length > 0;
   if (isObjectSchema && (schema.additionalProperties !== false || !names.every((name) => required.includes(name)))) {
     return false;
   }

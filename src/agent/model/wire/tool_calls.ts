@@ -26,7 +26,7 @@ interface Gathered {
 
 /**
  * Gathers pieces of calls. A piece belongs to the call that has its `id`, else to the one at its `index`; endpoints that leave
- * both out, or number all their calls 0, begin the next call by naming its tool.
+ * both out, or give all their calls the same ones, begin the next call by naming its tool.
  */
 export class ToolCallPieces {
   readonly #limits: FilledLimits;
@@ -74,11 +74,14 @@ export class ToolCallPieces {
       const id = call.id !== "" && !taken.has(call.id) ? call.id : `call_${randomHex(this.#random, 12)}`;
       taken.add(id);
       if (isObject(call.extra)) extras.push([id, { extra_content: call.extra as JsonObject }]);
-      const text = call.texts.join("");
+      // What translates Claude's streams may put an empty object before the arguments.
+      const text = call.texts.join("").replace(/^\s*\{\s*\}(?=\s*\{)/, "");
       // A text that is no JSON, as that of all others that were cut off.
       const isMissing = isCut && call === named.at(-1) && text.trim() === "";
-      const given = call.value ?? readArguments(isMissing ? "{" : text, this.#limits);
-      return { id, name: call.name, arguments: given };
+      const value = text.trim() !== "" && isEmpty(call.value) ? undefined : call.value;
+      const given = value ?? readArguments(isMissing ? "{" : text, this.#limits);
+      const read = typeof given === "string" ? readArguments(once(given), this.#limits) : given;
+      return { id, name: call.name, arguments: read };
     });
     return { calls, extras: Object.fromEntries(extras) };
   }
@@ -101,13 +104,16 @@ export class ToolCallPieces {
 
   #find(id: string, index: number | undefined, name: string): Gathered {
     const there = index === undefined ? undefined : this.#byIndex.get(index);
-    if (there && id !== "" && there.id === id) return there;
+    // Another name is another call, whatever else they share.
+    const isOther = (call: Gathered): boolean => name !== "" && call.name !== "" && name !== call.name;
+    if (there && id !== "" && there.id === id && !isOther(there)) return there;
     const known = id === "" ? undefined : this.#byId.get(id);
     // With a number and a name of its own: another call, though some give them all one id.
-    const isOther = known && index !== undefined && name !== "" && (name !== known.name || isWhole(known));
-    if (known) return isOther ? this.#begin() : known;
+    const isNumbered = index !== undefined && name !== "" && known && (name !== known.name || isWhole(known));
+    if (known) return isNumbered || isOther(known) ? this.#begin() : known;
     // Another id and a name: another call, whatever its number. Another id alone: some make a new one for each piece.
-    if (there && (name === "" || (id === "" ? !isWhole(there) : there.id === ""))) return there;
+    const isNew = (call: Gathered): boolean => isOther(call) || (id === "" ? isWhole(call) : call.id !== "");
+    if (there && (name === "" || there.name === "" || !isNew(there))) return there;
     const last = this.#calls.at(-1);
     if (index === undefined && name === "" && last) return last;
     return this.#begin();
@@ -128,6 +134,17 @@ export class ToolCallPieces {
 export function callIdsOf(messages: readonly LanguageModelMessage[]): Set<string> {
   const calls = messages.flatMap((message) => message.role === "assistant" ? message.toolCalls ?? [] : []);
   return new Set(calls.map(({ id }) => id));
+}
+
+function isEmpty(value: JsonObject | undefined): boolean {
+  return Object.keys(value ?? {}).length === 0;
+}
+
+/** What is no JSON, without what stands in it again: some tell the arguments of a call once more when they are whole. */
+function once(text: string): string {
+  const units = [2, 3].map((times) => ({ times, unit: text.slice(0, text.length / times) }));
+  const said = units.find(({ times, unit }) => /^\s*\{/.test(unit) && unit.repeat(times) === text);
+  return said ? said.unit : text;
 }
 
 /** Whether a call has all it needs. It is looked at only while it has few pieces, as calls that come whole do. */

@@ -82,7 +82,7 @@ const numbers = [
 
 /**
  * What of a schema Google knows. Kept: types, `title`, `description`, `enum` of texts, `properties`, `required`, `items`,
- * `anyOf` and the bounds. Changed: references are filled in (a circle ends in any object), `oneOf` becomes `anyOf`, `allOf` is
+ * `anyOf` (alone) and the bounds. Changed: references are filled in (a circle ends in any object), `oneOf` becomes `anyOf`, `allOf` is
  * joined, what stands beside a union is joined with its branches, `null` among types becomes `nullable`, `const` an `enum`;
  * allowed values that are no texts, or an empty one, stand in the description.
  * Left out: all else (`additionalProperties`, `not`, `if`, `exclusiveMinimum`, `multipleOf`, other formats, defaults …).
@@ -132,15 +132,24 @@ function convert(given: JsonObject, place: Place): GoogleSchema {
   const isNullable = named.includes("null") && kinds.length > 0;
   if (union.length > 0) return convertUnion(given, union, inside);
   if (kinds.length > 1) {
-    const { title: _, description: __, ...rest } = given;
-    const anyOf = kinds.map((type) => convert({ ...rest, type }, inside));
-    return { ...describe(given), anyOf, ...(isNullable && { nullable: true }) };
+    const { title: _, description, ...rest } = given;
+    return choice(kinds.map((type) => convert({ ...rest, type }, inside)), description, isNullable);
   }
   return { ...convertPlain(given, kinds[0] ?? named[0], inside), ...(isNullable && { nullable: true }) };
 }
 
+/** One of several. Vertex AI takes nothing beside it: what it is for is said by the first, each of them may be null. */
+function choice(schemas: readonly GoogleSchema[], description: unknown, isNullable: boolean): GoogleSchema {
+  const anyOf = schemas.flatMap((schema) => schema.anyOf ?? [schema]).map((schema, at): GoogleSchema => {
+    const words = [...(at === 0 && typeof description === "string" ? [description] : []), schema.description ?? ""];
+    const text = words.filter((word) => word !== "").join(": ");
+    return { ...schema, ...(text !== "" && { description: text }), ...(isNullable && { nullable: true }) };
+  });
+  return { anyOf };
+}
+
 function convertUnion(given: JsonObject, union: readonly JsonObject[], inside: Place): GoogleSchema {
-  const { anyOf: _, oneOf: __, title: ___, description: ____, ...beside } = given;
+  const { anyOf: _, oneOf: __, title: ___, description, ...beside } = given;
   const branches = union.filter(({ type }) => type !== "null").map((branch) => {
     // What a reference leads to says its type itself.
     if (!("properties" in beside) && ("$ref" in branch || !("type" in beside || "items" in beside))) return branch;
@@ -150,16 +159,19 @@ function convertUnion(given: JsonObject, union: readonly JsonObject[], inside: P
   });
   const nullable = branches.length < union.length && branches.length > 0;
   const only = branches.length === 1 ? branches[0] : undefined;
-  const made = only
-    ? convert({ ...only, ...(given.description !== undefined && { description: given.description }) }, inside)
-    : { ...describe(given), anyOf: (branches.length > 0 ? branches : union).map((branch) => convert(branch, inside)) };
+  if (!only) {
+    return choice((branches.length > 0 ? branches : union).map((one) => convert(one, inside)), description, nullable);
+  }
+  const made = convert({ ...only, ...(description !== undefined && { description }) }, inside);
+  if (made.anyOf) return choice(made.anyOf, undefined, nullable);
   return { ...made, ...(nullable && { nullable: true }) };
 }
 
 function convertPlain(given: JsonObject, name: JsonValue | undefined, inside: Place): GoogleSchema {
   const allowed = given.const !== undefined ? [given.const] : Array.isArray(given.enum) ? given.enum : undefined;
   const type = types.get(name) ?? guess(given, allowed);
-  const made: GoogleSchema = { type, ...describe(given) };
+  const isNullable = type !== "NULL" && name === undefined && allowed?.includes(null);
+  const made: GoogleSchema = { type, ...describe(given), ...(isNullable && { nullable: true }) };
   // The API refuses an empty text there.
   if (allowed && type === "STRING" && isTexts(allowed) && !allowed.includes("")) made.enum = [...allowed];
   else if (allowed) {
@@ -193,7 +205,8 @@ function convertPlain(given: JsonObject, name: JsonValue | undefined, inside: Pl
 function guess(given: JsonObject, allowed: readonly JsonValue[] | undefined): NonNullable<GoogleSchema["type"]> {
   if (isObject(given.properties)) return "OBJECT";
   if (given.items !== undefined) return "ARRAY";
-  const first = allowed?.[0];
+  const first = allowed?.find((value) => value !== null);
+  if (allowed?.length && first === undefined) return "NULL";
   return typeof first === "number" ? "NUMBER" : typeof first === "boolean" ? "BOOLEAN" : "STRING";
 }
 

@@ -83,10 +83,14 @@ function clean(schema: Record<string, unknown>, path: string, depth: number, not
   if (depth > deepest) throw new TypeError(`its inputSchema is more than ${deepest} levels deep`);
   const child = (value: unknown, key: string) => cleanAny(value, `${path}/${key}`, depth + 1, notes);
   const kept: [string, JsonValue][] = [];
+  let isLoose = false;
   for (const [key, value] of Object.entries(schema)) {
     if (value === undefined || silent.has(key) || key.startsWith("x-")) continue;
-    if (maps.has(key)) kept.push([key, cleanMap(value, `${path}/${key}`, depth, notes)]);
-    else if (lists.has(key)) {
+    if (maps.has(key)) {
+      const made = cleanMap(value, `${path}/${key}`, depth, notes);
+      if (key === "patternProperties") isLoose = dropPatterns(made, `${path}/${key}`, notes);
+      kept.push([key, made]);
+    } else if (lists.has(key)) {
       const branches: JsonObject[] = Array.isArray(value)
         ? value.flatMap((branch, at) => orNone(child(branch, `${key}/${at}`)))
         : [];
@@ -95,6 +99,11 @@ function clean(schema: Record<string, unknown>, path: string, depth: number, not
       const kinds: JsonObject[] = (Array.isArray(value) ? value : []).flatMap((kind, at) =>
         orNone(child(kind, `${key}/${at}`))
       );
+      // What follows the tuple. As a rule nothing does, whatever may.
+      const rest = key === "items" ? "additionalItems" : "items";
+      if (isObject(schema[rest]) && Object.keys(schema[rest]).length > 0) {
+        kinds.push(...orNone(child(schema[rest], rest)));
+      }
       kept.push(["items", kinds.length > 0 ? { anyOf: kinds } : {}]);
     } else if (singles.has(key)) {
       if (key === "items" && "prefixItems" in schema) continue;
@@ -105,7 +114,9 @@ function clean(schema: Record<string, unknown>, path: string, depth: number, not
     else notes.push(`${path || "/"}: "${key}" is not what JSON Schema allows there`);
   }
   const made: JsonObject = Object.fromEntries(kept);
-  if (made.type === "array" && made.items === undefined) made.items = {};
+  // What a pattern had allowed that is gone.
+  if (isLoose) delete made.additionalProperties;
+  if ([made.type].flat().includes("array") && made.items === undefined) made.items = {};
   return made;
 }
 
@@ -135,6 +146,16 @@ function cleanMap(value: unknown, path: string, depth: number, notes: string[]):
   );
 }
 
+/** Takes patterns out that cannot be read; tells whether there were any. */
+function dropPatterns(schemas: JsonObject, path: string, notes: string[]): boolean {
+  const bad = Object.keys(schemas).filter((pattern) => !isPattern(pattern));
+  for (const pattern of bad) {
+    delete schemas[pattern];
+    notes.push(`${path}: ${JSON.stringify(pattern.slice(0, 80))} is no regular expression`);
+  }
+  return bad.length > 0;
+}
+
 /** Whether it is a list in which nothing may stand twice. */
 function isSet(key: string, value: unknown): value is JsonValue[] {
   return (key === "required" || key === "type") && Array.isArray(value);
@@ -153,10 +174,20 @@ function isSound(key: string, value: unknown): boolean {
   if (key === "multipleOf") return typeof value === "number" && value > 0;
   if (counts.test(key)) return Number.isInteger(value) && Number(value) >= 0;
   if (switches.test(key)) return typeof value === "boolean";
-  if (key === "$ref" || key === "description" || key === "title" || key === "pattern" || key === "format") {
+  if (key === "pattern") return isPattern(value);
+  if (key === "$ref" || key === "description" || key === "title" || key === "format") {
     return typeof value === "string";
   }
   return true;
+}
+
+/** Whether programs that check arguments can read a pattern: those of other languages have words of their own. */
+function isPattern(value: unknown): boolean {
+  try {
+    return typeof value === "string" && new RegExp(value, "u") instanceof RegExp;
+  } catch {
+    return false;
+  }
 }
 
 /** Takes references out that lead nowhere in the schema. */
