@@ -11,8 +11,10 @@ import { checkClass, classNameOf, toDashes } from "./names.ts";
 export interface ChatMessage {
   /** Who speaks. */
   readonly role: "system" | "developer" | "user" | "assistant" | "tool";
-  /** A text, or parts (`{ type: "text", text }`, pictures and so on); null where an assistant only calls tools. */
+  /** A text, or parts (`{ type: "text", text }`, pictures and so on); null where an assistant only calls tools or refuses. */
   readonly content?: string | readonly JsonObject[] | null;
+  /** What an assistant said in place of an answer. */
+  readonly refusal?: string | null;
   /** Which of those who share a role. */
   readonly name?: string;
   /** The tools that an assistant calls. */
@@ -68,7 +70,10 @@ export interface ModelReply extends ReplyEnd {
 }
 
 /** A reply piece by piece, as an async generator gives it: texts, and what it returns is the end. */
-export type ReplyPieces = AsyncIterable<string, ReplyEnd | void, undefined>;
+export interface ReplyPieces {
+  /** Begins the reply. */
+  [Symbol.asyncIterator](): AsyncIterator<string, ReplyEnd | void, undefined>;
+}
 
 /** What `respond` may give. */
 export type ModelReturn = string | ModelReply | ReplyPieces;
@@ -208,16 +213,20 @@ export class ModelError extends Error {
   readonly param: string | null;
   /** What went wrong, in one word, where there is one. */
   readonly code: string | null;
+  /** Whether the caller's program is to ask again by itself, as `x-should-retry` says it. Undefined: its rule by the status holds. */
+  readonly retryable: boolean | undefined;
 
   /**
    * Makes an error.
    *
    * @param message What the caller is told.
-   * @param options `status` (500), `type` (by the status), `param` and `code`.
+   * @param options `status` (500), `type` (by the status), `param`, `code` and `retryable`: false where asking again could do
+   * something twice.
    */
   constructor(
     message: string,
-    options: { status?: number; type?: string; param?: string; code?: string; cause?: unknown } = {},
+    options: { status?: number; type?: string; param?: string; code?: string; retryable?: boolean; cause?: unknown } =
+      {},
   ) {
     super(message, options);
     this.name = "ModelError";
@@ -226,13 +235,19 @@ export class ModelError extends Error {
     this.type = type ?? (status === 429 ? "rate_limit_error" : status < 500 ? "invalid_request_error" : "server_error");
     this.param = param;
     this.code = code;
+    this.retryable = options.retryable;
   }
 }
 
-/** The text of a message: its parts of text joined, or nothing. */
-export function textOfMessage({ content }: ChatMessage): string {
-  if (typeof content === "string") return content;
-  return (content ?? []).map(({ type, text }) => type === "text" && typeof text === "string" ? text : "").join("");
+/** The text of a message: its parts of text and refusals joined, or nothing. */
+export function textOfMessage({ content, refusal }: ChatMessage): string {
+  // Put together from a stream, what was refused has an empty text beside it.
+  const parts = content || [{ type: "refusal", refusal: refusal ?? "" }];
+  if (typeof parts === "string") return parts;
+  return parts.map((part) => {
+    const said = part.type === "text" ? part.text : part.type === "refusal" ? part.refusal : "";
+    return typeof said === "string" ? said : "";
+  }).join("");
 }
 
 /** Whether an object can be asked like a model. */

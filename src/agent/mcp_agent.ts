@@ -5,7 +5,7 @@
  */
 import { InvalidParamsError } from "../protocol/errors.ts";
 import { excerpt } from "../protocol/excerpt.ts";
-import type { JsonObject } from "../protocol/json_rpc.ts";
+import type { ConstantJson, JsonObject } from "../protocol/json_rpc.ts";
 import type {
   GetPromptResult,
   Icon,
@@ -27,13 +27,13 @@ export interface McpToolDefinition {
   /** What it does: a model chooses by it. */
   readonly description?: string | undefined;
   /** The JSON Schema that its arguments are checked against. `{}` takes any; without one it takes none. */
-  readonly inputSchema?: JsonObject | undefined;
+  readonly inputSchema?: ConstantJson | undefined;
   /** The JSON Schema of its result. */
-  readonly outputSchema?: JsonObject | undefined;
+  readonly outputSchema?: ConstantJson | undefined;
   /** How it behaves. */
   readonly annotations?: ToolAnnotations | undefined;
   /** Its pictures. */
-  readonly icons?: Icon[] | undefined;
+  readonly icons?: readonly Icon[] | undefined;
   /** What else is said of it. */
   readonly _meta?: Meta | undefined;
 }

@@ -80,3 +80,11 @@ export type { RelayedCall } from "../hub/relayed_call.ts";
 export type { SqlCipher, SqlDatabase, SqlRow, SqlValue } from "../ports.ts";
 export { callOnce, createStoreMarker, workflowSteps } from "./runs/workflow_steps.ts";
 export type { IntentMarker, WorkflowStepLike } from "./runs/workflow_steps.ts";
+// What these take and give, so that who imports nothing else can name it: compilers want that for declarations.
+export type { Features } from "../client/features.ts";
+export type { Handlers, SamplingHandler } from "../client/input/seam.ts";
+export type { Middleware } from "../client/options.ts";
+export type { TaskSupport } from "../client/task_support.ts";
+export type { Logger, Store } from "../ports.ts";
+export type { InvalidParamsError } from "../protocol/errors.ts";
+export type { Implementation, JsonObject, JsonValue, Prompt, Resource } from "../protocol/types.ts";

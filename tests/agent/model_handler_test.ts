@@ -58,6 +58,14 @@ describe("chat completions: a whole reply", () => {
     assertEquals((await ask(() => ({ content: "", toolCalls: bad }))).status, 500);
   });
 
+  test("a stream has no character but CR and LF that some client ends a line at", async () => {
+    const odd = "one\u2028two\u2029three\u0085four";
+    const text = await (await ask(() => pieces(odd), { stream: true })).text();
+    assertEquals(text.match(/[\x85\u2028\u2029]/g), null);
+    const deltas = [...text.matchAll(/^data: (\{.*)$/gm)].map(([, data]) => JSON.parse(data!).choices[0].delta.content);
+    assertEquals(deltas.filter(Boolean), [odd]);
+  });
+
   test("the agent gets the whole conversation and the request", async () => {
     const seen: unknown[] = [];
     const messages = [

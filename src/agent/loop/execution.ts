@@ -142,7 +142,7 @@ export class Execution {
 
   async #loop(deadline: number): Promise<AgentEnd> {
     const { validator, steps, options } = this.#parts;
-    const schema = this.#task.output ?? options.output;
+    const schema = (this.#task.output ?? options.output) as JsonObject | undefined;
     const shape = schema && new OutputShape(schema, validator);
     if (shape) this.#advice = [{ role: "system", content: shape.advice }];
     const host = this.#host(deadline);

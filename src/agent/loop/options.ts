@@ -8,7 +8,7 @@ import type { ApprovalAnswer, ApprovalRequest } from "../../hub/pins/approval.ts
 import type { Relay } from "../../hub/gateway/mod.ts";
 import type { HubLike } from "../../hub/seam.ts";
 import type { Clock, Random } from "../../ports.ts";
-import type { JsonObject } from "../../protocol/json_rpc.ts";
+import type { ConstantJson } from "../../protocol/json_rpc.ts";
 import type { Root } from "../../protocol/types.ts";
 import type { ModelInfo } from "../api_agent.ts";
 import type { LanguageModel } from "../model/seam.ts";
@@ -55,7 +55,7 @@ export interface AgentOptions {
   /** The places that servers may work in (none). */
   readonly roots?: readonly Root[] | undefined;
   /** A JSON Schema of an object: each run ends with an `output` that fits it, unless its task has one of its own. */
-  readonly output?: JsonObject | undefined;
+  readonly output?: ConstantJson | undefined;
   /** How often the model is asked at most in one run (20). */
   readonly steps?: number | undefined;
   /** How many tokens a run may use, read and written together (as many as it likes). */
@@ -93,7 +93,7 @@ export interface RunOptions {
   /** Cancels it: it ends as `cancelled`, and its calls are cancelled at their servers. */
   readonly signal?: AbortSignal | undefined;
   /** A JSON Schema of an object that the run's `output` has to fit. */
-  readonly output?: JsonObject | undefined;
+  readonly output?: ConstantJson | undefined;
   /** When it has to be over, in milliseconds since 1970. */
   readonly deadline?: number | undefined;
   /** Who answers its questions: a function, or whoever calls `run.answer` (`wait`). Default: nobody, so that each is a no. */

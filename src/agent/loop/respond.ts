@@ -5,8 +5,9 @@
  */
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject, JsonValue } from "../../protocol/json_rpc.ts";
-import type { CallToolResult, ContentBlock } from "../../protocol/types.ts";
+import type { CallToolResult } from "../../protocol/types.ts";
 import { type ChatMessage, ModelError, type ReplyEnd, textOfMessage } from "../api_agent.ts";
+import { readUserContent } from "../http/chat_content.ts";
 import type { LanguageModelMessage, LanguageModelToolCall } from "../model/seam.ts";
 import { fillLimits } from "../model/wire/body.ts";
 import { readArguments } from "../model/wire/tool_calls.ts";
@@ -31,7 +32,8 @@ export async function* piecesOf(run: AgentRun, isShaped = false): AsyncGenerator
         told = event.step;
         yield event.text;
       } else if (event.type === "restarted" && event.step === told) {
-        throw new ModelError("The model broke off in the middle of its answer", { status: 502, code: "model_error" });
+        const message = "The model broke off in the middle of its answer";
+        throw new ModelError(message, { status: 502, code: "model_error", retryable: false });
       }
     }
     isOver = true;
@@ -50,7 +52,9 @@ function endOf(end: AgentEnd): ReplyEnd {
   const { code, message } = end.error;
   if (code === "step_budget" || code === "token_budget") return { usage, finishReason: "length" };
   // What went wrong inside is not the caller's to read.
-  throw new ModelError(code === "internal" ? "The agent failed" : message, { status: statuses[code] ?? 500, code });
+  const told = code === "internal" ? "The agent failed" : message;
+  // Asked again, it would make its calls again.
+  throw new ModelError(told, { status: statuses[code] ?? 500, code, retryable: false });
 }
 
 /**
@@ -66,7 +70,7 @@ export function readConversation(messages: readonly ChatMessage[]): LanguageMode
       case "developer":
         return { role: "system", content: textOfMessage(message) };
       case "user":
-        return { role: "user", content: readContent(message, at) };
+        return { role: "user", content: readUserContent(message, at) };
       case "assistant": {
         const toolCalls = (message.tool_calls ?? []).map((call, index) =>
           readCall(call, `messages[${at}].tool_calls[${index}]`)
@@ -80,20 +84,6 @@ export function readConversation(messages: readonly ChatMessage[]): LanguageMode
         return { role: "tool", id, name: names.get(id) ?? message.name ?? id, result };
       }
     }
-  });
-}
-
-function readContent(message: ChatMessage, at: number): string | ContentBlock[] {
-  const { content } = message;
-  if (!Array.isArray(content)) return textOfMessage(message);
-  return content.map((part: JsonObject, index): ContentBlock => {
-    const { type, text, image_url: image } = part;
-    if (type === "text" && typeof text === "string") return { type: "text", text };
-    const url = type === "image_url" && isObject(image) ? image.url : undefined;
-    const [, mimeType, data] = /^data:(image\/[\w.+-]+);base64,([A-Za-z\d+/=]+)$/.exec(String(url)) ?? [];
-    if (mimeType !== undefined && data !== undefined) return { type: "image", mimeType, data };
-    const param = `messages[${at}].content[${index}]`;
-    throw new ModelError(`Invalid "${param}": expected a text, or a picture as a data: URL`, { status: 400, param });
   });
 }
 

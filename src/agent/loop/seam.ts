@@ -4,7 +4,7 @@
  * @module
  */
 import type { Clock } from "../../ports.ts";
-import type { JsonObject } from "../../protocol/json_rpc.ts";
+import type { ConstantJson, JsonObject } from "../../protocol/json_rpc.ts";
 import type { CallToolResult, ElicitRequest } from "../../protocol/types.ts";
 import type { TraceContext } from "../../client/telemetry/trace_context.ts";
 import type { TokenUsage } from "../api_agent.ts";
@@ -203,7 +203,7 @@ export interface AgentTask {
   /** What is wanted, or a conversation that ends with it. */
   readonly input: string | readonly LanguageModelMessage[];
   /** A JSON Schema of an object: then the run ends with an `output` that fits it. */
-  readonly output?: JsonObject | undefined;
+  readonly output?: ConstantJson | undefined;
   /** When it has to be over, in milliseconds since 1970 (the agent's `timeout`). */
   readonly deadline?: number | undefined;
   /** The trace that it belongs to: its tool calls carry it on (a new one). */

@@ -13,12 +13,14 @@ import type { Keeping } from "./held/holding.ts";
 import { type DurableRuns, readSettings, type RunsOptions, type RunsSettings } from "./options.ts";
 import type { AnswerOutcome, RunEvent, RunRecord, Runs, StartRun } from "./seam.ts";
 import { isOver, isRunState } from "./states.ts";
+import { DamagedError } from "./tables/cells.ts";
 import { findQuestion, insertSignal } from "./tables/questions.ts";
 import {
   confirmRun,
   countOpen,
   deleteRun,
   findRun,
+  hasRun,
   insertRun,
   listRuns,
   type RunRow,
@@ -67,6 +69,9 @@ export function createRuns(options: RunsOptions): DurableRuns {
   return new KeptRuns(options, settings, openRunsDatabase(database, { ...settings, random }));
 }
 
+/** How long runs of agents that are not here are left to processes that have them, in milliseconds: such as newer ones. */
+const absence = 600_000;
+
 class KeptRuns implements DurableRuns {
   readonly #keeping: Keeping;
   readonly #settings: RunsSettings;
@@ -90,6 +95,7 @@ class KeptRuns implements DurableRuns {
       limits: settings.limits,
       owner: randomHex(this.#random, 12),
       logger: options.logger,
+      known: knownAgents(options),
       renew: (now) => this.#watch.renew(now),
       changed: (id) => this.#wakers.wake(id),
     };
@@ -145,8 +151,16 @@ class KeptRuns implements DurableRuns {
         throw new TypeError(`"limit" is ${limit}, expected a whole number from 1 to 10,000`);
       }
       if (state !== undefined && !isRunState(state)) throw new TypeError(`"state" is ${JSON.stringify(state)}`);
-      const { database } = this.#keeping;
-      return listRuns(database, { principal, state, limit, before }).flatMap((run) => this.#show(run) ?? []);
+      const found: RunRecord[] = [];
+      let behind = before;
+      for (;;) {
+        const wanted = limit - found.length;
+        const rows = listRuns(this.#keeping.database, { principal, state, limit: wanted, before: behind });
+        for (const { read } of rows) found.push(...this.#listed(read));
+        behind = rows.at(-1)?.createdAt;
+        // What is left out makes room for those behind it.
+        if (rows.length < wanted || found.length === limit) return found;
+      }
     });
   }
 
@@ -220,7 +234,7 @@ class KeptRuns implements DurableRuns {
       this.#checkOpen();
       const { database } = this.#keeping;
       const isThere = database.transaction(() => {
-        if (!findRun(database, id)) return false;
+        if (!hasRun(database, id)) return false;
         deleteRun(database, id);
         return true;
       });
@@ -278,6 +292,19 @@ class KeptRuns implements DurableRuns {
     }
   }
 
+  /** A run as it is listed: a damaged one is left out, and told to who asks for it. */
+  #listed(read: () => RunRow): readonly RunRecord[] {
+    try {
+      const run = this.#show(read());
+      return run ? [run] : [];
+    } catch (error) {
+      if (!(error instanceof DamagedError)) throw error;
+      const fields = { reason: error.message };
+      this.#keeping.logger?.({ level: "error", message: "A run cannot be read", fields });
+      return [];
+    }
+  }
+
   #recordOf(id: string): RunRecord {
     const run = findRun(this.#keeping.database, id);
     if (run) return toRecord(this.#keeping.database, run);
@@ -327,4 +354,10 @@ class KeptRuns implements DurableRuns {
 /** The outcome of work as a promise. */
 function promise<Value>(work: () => Value): Promise<Value> {
   return new Promise((resolve) => resolve(work()));
+}
+
+/** Undefined where the agents have no names here, or nobody else has the runs: then what there is no agent for is ended at once. */
+function knownAgents({ agents, alone, onAlarm }: RunsOptions): Keeping["known"] {
+  if (typeof agents === "function" || alone || onAlarm) return undefined;
+  return (now) => ({ names: Object.keys(agents), before: now - absence });
 }

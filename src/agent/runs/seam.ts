@@ -82,7 +82,7 @@ export interface Runs {
   start(run: StartRun): Promise<RunRecord>;
   /** One run. */
   get(id: string): Promise<RunRecord | undefined>;
-  /** Runs, newest first. */
+  /** Runs, newest first. One that is damaged is left out; `get` tells. */
   list(options?: {
     readonly principal?: string | undefined;
     readonly state?: RunState | undefined;

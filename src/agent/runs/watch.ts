@@ -11,6 +11,7 @@ import { nextRunState } from "./states.ts";
 import {
   deleteRun,
   dueRuns,
+  endOf,
   findRun,
   lateRuns,
   nextWake,
@@ -18,6 +19,7 @@ import {
   outdatedRuns,
   ownedRuns,
   postponeRun,
+  releaseRun,
   renewLeases,
   type RunRow,
   saveRun,
@@ -234,8 +236,8 @@ export class Watch {
   #nextLook(): number {
     const now = this.#keeping.clock.now();
     const times = [...this.#holdings.values()].map(({ deadline }) => deadline);
-    this.#safely("Runs cannot be read", () => void times.push(nextWake(this.#keeping.database)));
-    // What is due and was not taken has no place yet.
+    // What is due and was not taken has no place yet, or is left to others.
+    this.#safely("Runs cannot be read", () => void times.push(nextWake(this.#keeping.database, now)));
     const ahead = times.filter((time) => time !== undefined).map((time) => time - now).filter((left) => left > 0);
     return Math.min(this.#look, ...ahead);
   }
@@ -257,7 +259,7 @@ export class Watch {
       const now = clock.now();
       const owned = ownedRuns(database, owner);
       if (owned.size > 0) renewed = this.#renew(now);
-      for (const [id, epoch] of owned) if (this.#holdings.get(id)?.epoch !== epoch) this.#release(id, now);
+      for (const [id, epoch] of owned) if (this.#holdings.get(id)?.epoch !== epoch) releaseRun(database, id, now);
       return owned;
     });
     renewed?.();
@@ -268,16 +270,9 @@ export class Watch {
     }
   }
 
-  /** What could not be kept, and was left for that, is anybody's. */
-  #release(id: string, now: number): void {
-    const { database } = this.#keeping;
-    const run = findRun(database, id);
-    if (run) saveRun(database, { ...run, owner: undefined, wakeAt: now, resumes: run.resumes + 1 });
-  }
-
   #takeDue(): void {
     if (this.isClosed) return;
-    const { database, clock, limits, owner } = this.#keeping;
+    const { database, clock, limits, owner, known } = this.#keeping;
     // This process stood still, or the clock has jumped: others may have lived through the same, and put their leases off soon.
     if (clock.now() - this.#dueAt > this.#lease / 2) this.#calmUntil = clock.monotonic() + 2 * this.#look;
     const working = [...this.#holdings.values()].filter(({ isWaiting }) => !isWaiting).length;
@@ -286,9 +281,9 @@ export class Watch {
     const now = clock.now();
     // Alone, whatever another one held is free: it is dead. Longer leases than there are come from a clock that was turned back.
     const longest = this.#options.settings.alone ? -Infinity : longestLease;
-    const due = dueRuns(database, now, { longest: Math.max(-now, longest), most, owner });
+    const due = dueRuns(database, now, { longest: Math.max(-now, longest), most, owner, known: known?.(now) });
     const isCalm = !this.#options.settings.alone && clock.monotonic() < this.#calmUntil;
-    for (const { id } of due.filter((run) => !isCalm || run.owner === undefined)) this.#takeOne(id, longest);
+    for (const { id } of due.filter(({ isOwned }) => !isCalm || !isOwned)) this.#takeOne(id, longest);
   }
 
   /** Ends what nobody has and whose time is over: for that there is always a place. */
@@ -372,7 +367,7 @@ export class Watch {
     for (const { id, endedAt } of old) {
       database.transaction(() => {
         // Another process may have deleted it, and begun one of the same id.
-        if (findRun(database, id)?.endedAt === endedAt) deleteRun(database, id);
+        if (endOf(database, id) === endedAt) deleteRun(database, id);
       });
     }
     if (old.length === tidying.most) this.#tidyAt = now + tidying.soon;

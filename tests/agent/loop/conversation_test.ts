@@ -1,6 +1,6 @@
 import { describe, test } from "node:test";
 import { assertEquals, assertThrows } from "@std/assert";
-import { Agent, ModelError, openAiModel } from "../../../src/agent/mod.ts";
+import { Agent, createModelHandler, ModelError, openAiModel } from "../../../src/agent/mod.ts";
 import type { ChatMessage } from "../../../src/agent/mod.ts";
 import { countingRandom, delta, endpoint, events, streamed } from "../model/support.ts";
 
@@ -20,6 +20,34 @@ async function sentFor(given: unknown): Promise<unknown> {
   for await (const _ of pieces);
   return sent[0]?.body.messages[0].tool_calls[0].function.arguments;
 }
+
+describe("a refusal in the conversation of a caller", () => {
+  test("is what was said, whichever way OpenAI's models write it", async () => {
+    const { fetch, sent } = endpoint(streamed(events(delta({ content: "Hi" }, "stop"))));
+    const model = openAiModel({ baseUrl: "https://api.test/v1", model: "m", fetch });
+    const agent = new Agent({ model, name: "helper" });
+    const body = {
+      model: agent.getModelId(),
+      messages: [
+        { role: "assistant", content: null, refusal: "No." },
+        { role: "assistant", content: [{ type: "refusal", refusal: "Never." }] },
+        // As OpenAI's libraries put it together from a stream.
+        { role: "assistant", content: "", refusal: "Stop." },
+        { role: "assistant", content: "", refusal: { is: "no text" } },
+        { role: "user", content: "And now?" },
+      ],
+    };
+    const headers = { "content-type": "application/json" };
+    const request = new Request("http://localhost/v1/chat/completions", {
+      method: "POST",
+      headers,
+      body: JSON.stringify(body),
+    });
+    assertEquals((await createModelHandler(agent)(request)).status, 200);
+    const contents = sent[0]?.body.messages.map(({ content }: { content: string }) => content);
+    assertEquals(contents, ["No.", "Never.", "Stop.", "(no answer)", "And now?"]);
+  });
+});
 
 describe("calls in the conversation of a caller", () => {
   test("reach the model as they were made", async () => {

@@ -1,7 +1,7 @@
 /** Which runs are kept: ids, lists, limits, and what is deleted. */
 import { test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { LimitExceededError } from "../../../mod.ts";
+import { LimitExceededError, McpError } from "../../../mod.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 import { describeKinds } from "../../support/runs/describe_kinds.ts";
 import { emptyDatabase, skip } from "./support/database.ts";
@@ -106,6 +106,152 @@ describeKinds("the runs of a database", ({ createRuns, withRuns }) => {
       await clock.advance(70_000);
       assertEquals((await runs.list({ limit: 1_000 })).length, 5);
     });
+  });
+
+  test(
+    "a damaged one is told to who asks for it, can be deleted, and stands in the way of no other",
+    { skip },
+    async () => {
+      const damages = [
+        "update agent_runs set state = 'odd' where id = ?",
+        "update agent_runs set updated_at = 'late' where id = ?",
+        "update agent_texts set text = '{' where kind = 'question' and run = ?",
+        "delete from agent_texts where run = ?",
+      ];
+      for (const damage of damages) {
+        const clock = new VirtualClock();
+        const database = await emptyDatabase();
+        const agent = agentOf(async (world) => (await ask(world, "well?")).action);
+        const logs: string[] = [];
+        const logger = ({ message }: { readonly message: string }): void => void logs.push(message);
+        const runs = createRuns({
+          database,
+          agents: { agent },
+          clock,
+          logger,
+          retention: 3_600_000,
+          watchdog: 300_000,
+        });
+        await runs.resume();
+        const ids: string[] = [];
+        for (let count = 0; count < 4; count++) ids.push((await runs.start(start)).id);
+        await clock.advance(1_000);
+        const [first = "", second = "", third = "", fourth = ""] = ids;
+        database.run(damage, second);
+        database.run("update agent_runs set wake_at = ? where id = ?", clock.now(), second);
+        const listed = async (limit: number): Promise<string[]> => (await runs.list({ limit })).map(({ id }) => id);
+        assertEquals([await listed(9), await listed(3), await listed(2)], [
+          [fourth, third, first],
+          [fourth, third, first],
+          [fourth, third],
+        ], damage);
+        assert(logs.includes("A run cannot be read"), damage);
+        await assertRejects(() => runs.get(second), McpError);
+        for (const id of [first, third]) assertEquals(await runs.answer(id, "well?", { action: "accept" }), "taken");
+        await clock.advance(1_000);
+        assertEquals((await runs.get(third))?.state, "succeeded", damage);
+        // Old ones behind it are deleted all the same.
+        database.run("update agent_runs set ended_at = 1, wake_at = null where id = ?", second);
+        await clock.advance(3_800_000);
+        assertEquals([await listed(9), await runs.get(second)], [[fourth], undefined], damage);
+        await runs.close();
+        database.close?.();
+      }
+    },
+  );
+
+  test("one whose task or steps are damaged ends at once, and says why", { skip }, async () => {
+    const damages = [["task", "delete from agent_texts where kind = 'task' and run = ?"], [
+      "step",
+      "update agent_texts set text = '{' where kind = 'step' and run = ?",
+    ]] as const;
+    for (const [what, damage] of damages) {
+      const clock = new VirtualClock();
+      const database = await emptyDatabase();
+      let begun = 0;
+      const agent = agentOf(async (world) => {
+        await world.steps.do("first", {}, () => Promise.resolve(++begun));
+        return (await ask(world, "well?")).action;
+      });
+      const logs: string[] = [];
+      const logger = ({ message }: { readonly message: string }): void => void logs.push(message);
+      const runs = createRuns({ database, agents: { agent }, clock, logger });
+      await runs.resume();
+      const { id } = await runs.start(start);
+      await clock.advance(1_000);
+      database.run(damage, id);
+      await runs.answer(id, "well?", { action: "accept" });
+      await clock.advance(1_000);
+      const { state, end } = await runs.get(id) ?? {};
+      assert(end?.type === "failed", `${what}: ${state}`);
+      assertEquals([end.error.code, begun, logs.length], ["internal", 1, 1], what);
+      assert(end.error.message.includes("Cannot read the database of runs"), end.error.message);
+      await runs.close();
+      database.close?.();
+    }
+  });
+
+  test("one whose row is damaged while it works is left", { skip }, async () => {
+    const clock = new VirtualClock();
+    const database = await emptyDatabase();
+    const agent = agentOf(async (world) => {
+      database.run("update agent_runs set updated_at = 'late' where id = ?", world.id);
+      await world.steps.do("first", {}, () => Promise.resolve(1));
+      return "done";
+    });
+    const runs = createRuns({ database, agents: { agent }, clock, logger: () => {} });
+    const id = "an_id_of_the_callers_own";
+    await runs.start({ ...start, id }).catch(() => {});
+    await clock.advance(60_000);
+    await assertRejects(() => runs.get(id), McpError, "updated_at");
+    assertEquals(await runs.forget(id), true);
+    await runs.close();
+    database.close?.();
+  });
+
+  for (const column of ["updated_at", "epoch"]) {
+    test(`one whose row is damaged while it works (${column}) takes no lease from the others`, { skip }, async () => {
+      const clock = new VirtualClock();
+      const database = await emptyDatabase();
+      let begun = 0;
+      const agents = {
+        bad: agentOf(async (world) => {
+          database.run(`update agent_runs set ${column} = 'late' where id = ?`, world.id);
+          await world.steps.do("first", {}, () => Promise.resolve(1));
+          return "done";
+        }),
+        long: agentOf(async () => {
+          begun++;
+          await new Promise<void>((resolve) => void clock.schedule(resolve, 60_000));
+          return "done";
+        }),
+      };
+      const runs = createRuns({ database, agents, clock, logger: () => {} });
+      const other = createRuns({ database, agents, clock, logger: () => {} });
+      await runs.resume();
+      await other.resume();
+      const { id } = await runs.start({ ...start, agent: "long" });
+      await runs.start({ ...start, agent: "bad" }).catch(() => {});
+      await clock.advance(70_000);
+      assertEquals([begun, (await runs.get(id))?.state], [1, "succeeded"]);
+      await Promise.all([runs.close(), other.close()]);
+      database.close?.();
+    });
+  }
+
+  test("a damaged one can be deleted; a damaged event is told", { skip }, async () => {
+    const database = await emptyDatabase();
+    const agent = agentOf(() => Promise.resolve("done"));
+    const runs = createRuns({ database, agents: { agent } });
+    const ids = [(await runs.start(start)).id, (await runs.start(start)).id];
+    for (const id of ids) await eventsOf(runs, id);
+    const [one = "", other = ""] = ids;
+    database.run("update agent_events set event = '{' where run = ?", one);
+    await assertRejects(() => eventsOf(runs, one), McpError, "Cannot read the database of runs");
+    database.run("update agent_runs set state = 'odd' where id = ?", other);
+    assertEquals([await runs.forget(other), await runs.get(other)], [true, undefined]);
+    await runs.close();
+    database.close?.();
   });
 
   test("old runs are deleted, and nothing stays of them", { skip }, async () => {

@@ -11,7 +11,7 @@ import { systemClock } from "../../../ports.ts";
 import type { Clock } from "../../../ports.ts";
 import { InvalidParamsError, TimeoutError } from "../../../protocol/errors.ts";
 import { isObject } from "../../../protocol/json_rpc.ts";
-import type { JsonObject, JsonValue } from "../../../protocol/json_rpc.ts";
+import type { ConstantJson, JsonObject, JsonValue } from "../../../protocol/json_rpc.ts";
 import type { CallToolResult } from "../../../protocol/types.ts";
 
 /** What a function is told beside its arguments. */
@@ -27,9 +27,9 @@ export interface AgentTool {
   /** What it does, for the model. */
   readonly description: string;
   /** The JSON Schema of its arguments, an object (any). They are checked first. */
-  readonly input?: JsonObject | undefined;
+  readonly input?: ConstantJson | undefined;
   /** The JSON Schema of what it gives, an object. It is checked. */
-  readonly output?: JsonObject | undefined;
+  readonly output?: ConstantJson | undefined;
   /** It changes nothing: nobody is asked before it is called (false). */
   readonly readOnly?: boolean | undefined;
   /** Calling it twice is the same as calling it once (false). */
@@ -119,7 +119,9 @@ export class OwnTools extends HubLayer {
     const late = (): void => controller.abort(new TimeoutError("call", timeout ?? 0));
     const stop = timeout === undefined ? undefined : this.#clock.schedule(late, timeout);
     try {
-      return toResult(await unlessAborted(Promise.resolve().then(() => own.tool.run(args, { signal })), signal));
+      return toResult(
+        await unlessAborted(Promise.resolve().then(() => own.tool.run(args as JsonObject, { signal })), signal),
+      );
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       return {
@@ -147,8 +149,8 @@ function entryOf(tool: AgentTool): CatalogTool {
     tool: {
       name,
       description,
-      inputSchema: input,
-      ...(output && { outputSchema: output }),
+      inputSchema: input as JsonObject,
+      ...(output && { outputSchema: output as JsonObject }),
       annotations: { readOnlyHint: readOnly === true, idempotentHint: readOnly === true || idempotent === true },
     },
   };

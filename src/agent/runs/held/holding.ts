@@ -11,8 +11,9 @@ import type { RunLimits } from "../options.ts";
 import { waitingState } from "../states.ts";
 import { type LeaveReason, RunLeftError } from "../steps.ts";
 import { appendEvents, isEnd, type Told } from "../tables/events.ts";
+import { DamagedError } from "../tables/cells.ts";
 import { openQuestions } from "../tables/questions.ts";
-import { findRun, type RunRow, saveProgress } from "../tables/runs.ts";
+import { findRun, type KnownAgents, type RunRow, saveProgress } from "../tables/runs.ts";
 import type { RunsDatabase } from "../tables/sealing.ts";
 
 /** What all runs of one process share. */
@@ -29,6 +30,8 @@ export interface Keeping {
    * called once that is committed.
    */
   renew(now: number): (() => void) | undefined;
+  /** The agents of this process, where other processes may have others. */
+  readonly known: ((now: number) => KnownAgents) | undefined;
   /** Is told that there is something new of a run. */
   changed(id: string): void;
 }
@@ -77,6 +80,7 @@ export class Holding {
   /** Steps under way. */
   #busy = 0;
   #isClosing = false;
+  #isDamaged = false;
 
   constructor(keeping: Keeping, { id, epoch, deadline }: Pick<RunRow, "id" | "epoch" | "deadline">) {
     this.keeping = keeping;
@@ -272,7 +276,11 @@ export class Holding {
     }
     const reason = cause instanceof Error ? cause.message : String(cause);
     logger?.({ level: "error", message: "A run cannot be kept", fields: { run: this.id, reason } });
-    return this.leave("failed", cause);
+    // Whoever takes it next could not read it either. Its own row may be what is damaged: then it cannot be ended.
+    const isFirst = cause instanceof DamagedError && !this.#isDamaged;
+    this.#isDamaged ||= isFirst;
+    const isOver = isFirst && this.end((run) => endFrom(run, { code: "internal", message: reason }));
+    return this.leave(isOver ? "ended" : "failed", cause);
   }
 
   #considerLeaving(): void {

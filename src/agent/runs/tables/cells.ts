@@ -6,6 +6,9 @@
 import type { SqlRow } from "../../../ports.ts";
 import { McpError } from "../../../protocol/errors.ts";
 
+/** What is kept of one run cannot be read: that says nothing of the others, nor of the database. */
+export class DamagedError extends McpError {}
+
 /** A text. */
 export function textOf(row: SqlRow, column: string): string {
   const value = row[column];
@@ -29,5 +32,7 @@ export function optionalNumber(row: SqlRow, column: string): number | undefined 
 }
 
 function broken(column: string, expected: string): never {
-  throw new McpError(`Cannot read the database of runs: the column "${column}" holds something else than ${expected}`);
+  throw new DamagedError(
+    `Cannot read the database of runs: the column "${column}" holds something else than ${expected}`,
+  );
 }

@@ -9,7 +9,7 @@ import type { RunEvent } from "../seam.ts";
 import { numberOf } from "./cells.ts";
 import type { RunRow } from "./runs.ts";
 import type { RunsDatabase } from "./sealing.ts";
-import { readJson, writeText } from "./texts.ts";
+import { parseKept, readJson, writeText } from "./texts.ts";
 
 /** An event that was told, and under which key. */
 export interface Told {
@@ -79,7 +79,7 @@ export function readEvents(database: RunsDatabase, run: string, after: number, m
     const kept = row["event"];
     const event: AgentEvent = kept === null
       ? readJson(database, run, "event", String(sequence))
-      : JSON.parse(database.open({ table: "agent_events", run, key: [sequence] }, kept));
+      : parseKept(database.open({ table: "agent_events", run, key: [sequence] }, kept), run, "event");
     return { sequence, at: numberOf(row, "at"), event };
   });
 }

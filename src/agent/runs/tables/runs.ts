@@ -4,11 +4,10 @@
  * @module
  */
 import type { SqlRow } from "../../../ports.ts";
-import { McpError } from "../../../protocol/errors.ts";
 import type { AgentEnd, AgentQuestion, AgentTask } from "../../loop/seam.ts";
 import type { RunRecord, RunState } from "../seam.ts";
 import { isRunState } from "../states.ts";
-import { numberOf, optionalNumber, optionalText, textOf } from "./cells.ts";
+import { DamagedError, numberOf, optionalNumber, optionalText, textOf } from "./cells.ts";
 import { closedQuestions, openQuestions } from "./questions.ts";
 import { tables } from "./schema.ts";
 import type { RunsDatabase } from "./sealing.ts";
@@ -122,11 +121,11 @@ export function toRecord(database: RunsDatabase, run: RunRow): RunRecord {
   };
 }
 
-/** Runs, newest first. */
+/** Runs, newest first; each is read when it is its turn, since one may be damaged. */
 export function listRuns(
   database: RunsDatabase,
   options: { principal?: string | undefined; state?: RunState | undefined; limit: number; before?: number | undefined },
-): RunRow[] {
+): { readonly createdAt: number; read(): RunRow }[] {
   const { principal, state, limit, before } = options;
   const conditions: string[] = ["created_at < ?"];
   const parameters: (string | number)[] = [before ?? Number.MAX_SAFE_INTEGER];
@@ -139,12 +138,22 @@ export function listRuns(
     parameters.push(state);
   }
   const sql = `select * from agent_runs where ${conditions.join(" and ")} order by created_at desc limit ?`;
-  return database.all(sql, ...parameters, limit).map(toRun);
+  return database.all(sql, ...parameters, limit).map((row) => ({
+    createdAt: numberOf(row, "created_at"),
+    read: () => toRun(row),
+  }));
 }
 
 /** How many runs have not ended. */
 export function countOpen(database: RunsDatabase): number {
   return countOf(database, "select count(*) as count from agent_runs where ended_at is null");
+}
+
+/** What runs to take, where one does not have the agents of all. */
+export interface KnownAgents {
+  readonly names: readonly string[];
+  /** Those of others are taken when they were due before this. */
+  readonly before: number;
 }
 
 /**
@@ -153,17 +162,26 @@ export function countOpen(database: RunsDatabase): number {
 export function dueRuns(
   database: RunsDatabase,
   now: number,
-  options: { readonly longest: number; readonly most: number; readonly owner: string },
-): RunRow[] {
-  const { longest, most, owner } = options;
+  options: {
+    readonly longest: number;
+    readonly most: number;
+    readonly owner: string;
+    readonly known: KnownAgents | undefined;
+  },
+): { readonly id: string; readonly isOwned: boolean }[] {
+  const { longest, most, owner, known } = options;
+  const { names = [], before = Number.MAX_SAFE_INTEGER } = known ?? {};
   return database.all(
-    `select * from agent_runs where ended_at is null and (owner is null or owner <> ?)
-     and (wake_at <= ? or (wake_at > ? and owner is not null)) order by wake_at limit ?`,
+    `select id, owner from agent_runs where ended_at is null and (owner is null or owner <> ?)
+     and (wake_at <= ? or (wake_at > ? and owner is not null))
+     and (wake_at <= ? or agent in (${names.map(() => "?").join()})) order by wake_at limit ?`,
     owner,
     now,
     now + longest,
+    before,
+    ...names,
     most,
-  ).map(toRun);
+  ).map((row) => ({ id: textOf(row, "id"), isOwned: row["owner"] !== null }));
 }
 
 /** The ids of runs that nobody has, and that should be over. */
@@ -177,9 +195,10 @@ export function lateRuns(database: RunsDatabase, now: number, most: number): rea
   ).map((row) => textOf(row, "id"));
 }
 
-/** When somebody has to look at one of them next; undefined: never by themselves. */
-export function nextWake(database: RunsDatabase): number | undefined {
-  const row = database.all("select min(wake_at) as next from agent_runs where ended_at is null")[0];
+/** When somebody has to look at one of them next, after a time; undefined: never by themselves. */
+export function nextWake(database: RunsDatabase, after: number = -1): number | undefined {
+  const row =
+    database.all("select min(wake_at) as next from agent_runs where ended_at is null and wake_at > ?", after)[0];
   return row && optionalNumber(row, "next");
 }
 
@@ -231,10 +250,10 @@ export function saveProgress(database: RunsDatabase, before: RunRow, run: RunRow
   );
 }
 
-/** The runs that a process holds, with their epochs. */
-export function ownedRuns(database: RunsDatabase, owner: string): ReadonlyMap<string, number> {
+/** The runs that a process holds, with their epochs. One may be damaged: then its epoch is nobody's. */
+export function ownedRuns(database: RunsDatabase, owner: string): ReadonlyMap<string, unknown> {
   const rows = database.all("select id, epoch from agent_runs where owner = ?", owner);
-  return new Map(rows.map((row) => [textOf(row, "id"), numberOf(row, "epoch")]));
+  return new Map(rows.map((row) => [textOf(row, "id"), row["epoch"]]));
 }
 
 /** Puts the end of all leases of a process off. */
@@ -245,6 +264,22 @@ export function renewLeases(database: RunsDatabase, owner: string, until: number
 /** Has nobody look at a run before a time. */
 export function postponeRun(database: RunsDatabase, id: string, until: number): void {
   database.run("update agent_runs set wake_at = ? where id = ? and ended_at is null", until, id);
+}
+
+/** Makes anybody's what could not be kept, and was left for that. It is not read: it may be damaged. */
+export function releaseRun(database: RunsDatabase, id: string, now: number): void {
+  database.run("update agent_runs set owner = null, wake_at = ?, resumes = resumes + 1 where id = ?", now, id);
+}
+
+/** When a run ended; undefined where it has not, or there is none. It may be damaged. */
+export function endOf(database: RunsDatabase, id: string): number | undefined {
+  const row = database.all("select ended_at from agent_runs where id = ?", id)[0];
+  return row && optionalNumber(row, "ended_at");
+}
+
+/** Whether there is a run of this id. It may be damaged. */
+export function hasRun(database: RunsDatabase, id: string): boolean {
+  return database.all("select 1 as one from agent_runs where id = ?", id).length > 0;
 }
 
 /** Deletes all that is kept of a run. */
@@ -275,7 +310,9 @@ function countOf(database: RunsDatabase, sql: string): number {
 
 function toRun(row: SqlRow): RunRow {
   const state = row["state"];
-  if (!isRunState(state)) throw new McpError(`Cannot read the database of runs: there is no state ${String(state)}`);
+  if (!isRunState(state)) {
+    throw new DamagedError(`Cannot read the database of runs: there is no state ${String(state)}`);
+  }
   return {
     id: textOf(row, "id"),
     agent: textOf(row, "agent"),

@@ -7,7 +7,7 @@
 import type { Random, SqlCipher, SqlDatabase, SqlRow, SqlValue } from "../../../ports.ts";
 import { toHex } from "../../../ports.ts";
 import { McpError } from "../../../protocol/errors.ts";
-import { numberOf, optionalText, textOf } from "./cells.ts";
+import { DamagedError, numberOf, optionalText, textOf } from "./cells.ts";
 
 /** Where a text stands. */
 export interface TextPlace {
@@ -130,7 +130,9 @@ class PlainDatabase extends DatabaseLayer {
 
   open(place: TextPlace, value: SqlValue | undefined): string {
     if (typeof value === "string") return value;
-    throw unreadable(place, value instanceof Uint8Array ? `it is sealed: "secret" is missing` : "it is no text");
+    if (!(value instanceof Uint8Array)) throw unreadable(place, "it is no text");
+    // Another process has sealed all of them meanwhile: this row is not the one that is damaged.
+    throw new McpError(unreadable(place, `it is sealed: "secret" is missing`).message);
   }
 }
 
@@ -237,14 +239,16 @@ class SealedDatabase extends DatabaseLayer {
       run,
     )[0];
     const sealed = row?.["key"];
-    if (!row || !(sealed instanceof Uint8Array)) throw new McpError(`Cannot read the run ${run}: it is not sealed`);
+    if (!row || !(sealed instanceof Uint8Array)) throw new DamagedError(`Cannot read the run ${run}: it is not sealed`);
     const bound = keyBound(run, row);
     const known = this.#keys.get(run);
     if (known?.bound === bound && isSame(known.sealed, sealed)) return known.key;
     const secret = this.#secrets.find(({ id }) => id === row["secret"]);
     if (!secret) throw otherSecret();
     const key = this.#cipher.open(secret.key, sealed, bound);
-    if (!key) throw new McpError(`Cannot read the run ${run}: its key was moved or changed, or it belongs to another`);
+    if (!key) {
+      throw new DamagedError(`Cannot read the run ${run}: its key was moved or changed, or it belongs to another`);
+    }
     for (const oldest of this.#keys.keys()) if (this.#keys.size >= mostKeys) this.#keys.delete(oldest);
     this.#keys.set(run, { sealed, bound, key });
     return key;
@@ -284,8 +288,8 @@ function otherSecret(): McpError {
   );
 }
 
-function unreadable({ table, run }: TextPlace, reason: string): McpError {
-  return new McpError(
+function unreadable({ table, run }: TextPlace, reason: string): DamagedError {
+  return new DamagedError(
     `Cannot read the database of runs: a row of "${table}" of the run ${run} does not open: ${reason}`,
   );
 }

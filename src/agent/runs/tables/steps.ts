@@ -8,7 +8,7 @@ import { isObject } from "../../../protocol/json_rpc.ts";
 import { nextStepState, type StepAct, type StepState } from "../states.ts";
 import { numberOf, textOf } from "./cells.ts";
 import type { RunsDatabase } from "./sealing.ts";
-import { readText, writeText } from "./texts.ts";
+import { parseKept, readText, writeText } from "./texts.ts";
 
 /** A step as it is kept. */
 export interface StepRow {
@@ -79,7 +79,7 @@ export function writeOutcome(
 /** What a step gave. */
 export function readResult(database: RunsDatabase, run: string, name: string): unknown {
   const text = readText(database, run, "step", name);
-  return text === undefined ? undefined : JSON.parse(text);
+  return text === undefined ? undefined : parseKept(text, run, "step");
 }
 
 /** What a step threw, as well as it can be told: an error with its name and message. */

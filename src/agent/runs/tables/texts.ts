@@ -4,8 +4,7 @@
  * @module
  */
 import type { SqlRow } from "../../../ports.ts";
-import { McpError } from "../../../protocol/errors.ts";
-import { numberOf } from "./cells.ts";
+import { DamagedError, numberOf } from "./cells.ts";
 import type { RunsDatabase, TextPlace } from "./sealing.ts";
 
 /** What a text is of. */
@@ -56,14 +55,22 @@ export function readText(database: RunsDatabase, run: string, kind: TextKind, na
 /**
  * What was kept as JSON.
  *
- * @throws {McpError} When it is not there, or is no JSON.
+ * @throws {DamagedError} When it is not there, or is no JSON.
  */
 export function readJson<Value>(database: RunsDatabase, run: string, kind: TextKind, name: string): Value {
-  const text = readText(database, run, kind, name);
+  return parseKept(readText(database, run, kind, name) ?? "", run, kind);
+}
+
+/**
+ * What a text says that was kept as JSON.
+ *
+ * @throws {DamagedError} When it is none.
+ */
+export function parseKept<Value>(text: string, run: string, kind: TextKind): Value {
   try {
-    return JSON.parse(text ?? "");
+    return JSON.parse(text);
   } catch (cause) {
-    throw new McpError(`Cannot read the database of runs: the ${kind} of the run ${run} is damaged`, { cause });
+    throw new DamagedError(`Cannot read the database of runs: the ${kind} of the run ${run} is damaged`, { cause });
   }
 }
 

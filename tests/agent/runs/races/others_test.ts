@@ -4,8 +4,11 @@ import { assertEquals } from "@std/assert";
 import { createObjectRuns, createRuns } from "../../../../src/agent/mod.ts";
 import { VirtualClock } from "../../../support/virtual_clock.ts";
 import { emptyDatabase, skip } from "../support/database.ts";
-import { start } from "../support/runs.ts";
+import { start, stillClock } from "../support/runs.ts";
 import { agentOf, ask } from "../support/scripted_agent.ts";
+
+/** An agent whose process dies in the middle. */
+const hanging = agentOf(() => new Promise(() => {}));
 
 describe("a run that cannot go on", () => {
   test("the old secret can be dropped after one start", { skip }, async () => {
@@ -48,6 +51,79 @@ describe("a run that cannot go on", () => {
     );
     await three.close();
     assertEquals(run?.state, "succeeded", states.join());
+  });
+
+  test(
+    "what one process has no agent for is left to those who have: a newer version of the program",
+    { skip },
+    async () => {
+      const database = await emptyDatabase();
+      const clock = new VirtualClock();
+      const agent = agentOf(() => Promise.resolve("done"));
+      const added = agentOf(() => Promise.resolve("added"));
+      const older = createRuns({ database, agents: { agent }, clock });
+      await older.resume();
+      const dying = createRuns({ database, agents: { agent, added: hanging }, clock: stillClock(clock) });
+      const ids = [
+        (await dying.start({ ...start, agent: "added" })).id,
+        (await dying.start({ ...start, agent: "added" })).id,
+      ];
+      const [id = "", other = ""] = ids;
+      // Its process is gone: only the older one looks after runs.
+      await clock.advance(120_000);
+      assertEquals((await older.get(id))?.state, "running");
+      const mine = await older.start(start);
+      await clock.advance(1_000);
+      assertEquals((await older.get(mine.id))?.state, "succeeded", "and it holds up none of its own");
+      const newer = createRuns({ database, agents: { agent, added }, clock });
+      await newer.resume();
+      await clock.advance(5_000);
+      for (const one of [id, other]) assertEquals((await older.get(one))?.state, "succeeded");
+      await Promise.all([older.close(), newer.close()]);
+    },
+  );
+
+  test("what is left to others makes nothing of its own late", { skip }, async () => {
+    const database = await emptyDatabase();
+    const clock = new VirtualClock();
+    const agent = agentOf(async ({ steps }) => {
+      await steps.sleep("a while", 30_000);
+      return `${clock.now()}`;
+    });
+    const dying = createRuns({ database, agents: { added: hanging }, clock: stillClock(clock) });
+    await dying.start({ ...start, agent: "added" });
+    const runs = createRuns({ database, agents: { agent }, clock, watchdog: 300_000 });
+    await runs.resume();
+    await clock.advance(250_000);
+    const { id, createdAt } = await runs.start(start);
+    await clock.advance(100_000);
+    const end = (await runs.get(id))?.end;
+    assertEquals(end?.type === "succeeded" && Number(end.text) - createdAt, 30_000);
+    await runs.close();
+  });
+
+  test("what nobody has an agent for any more is ended, later", { skip }, async () => {
+    const database = await emptyDatabase();
+    const clock = new VirtualClock();
+    const agent = agentOf(() => Promise.resolve("done"));
+    const before = createRuns({ database, agents: { gone: hanging }, clock: stillClock(clock) });
+    const { id } = await before.start({ ...start, agent: "gone" });
+    const after = createRuns({ database, agents: { agent }, clock });
+    await after.resume();
+    await clock.advance(500_000);
+    assertEquals((await after.get(id))?.state, "running");
+    await clock.advance(200_000);
+    const end = (await after.get(id))?.end;
+    assertEquals(end?.type === "failed" && end.error.message, 'There is no agent "gone" any more');
+    await after.close();
+    // Where nobody else can have one, it is ended at once.
+    const again = createRuns({ database, agents: { gone: hanging }, clock: stillClock(clock) });
+    const last = await again.start({ ...start, agent: "gone" });
+    const alone = createRuns({ database, agents: { agent }, clock, alone: true });
+    await alone.resume();
+    await clock.settle();
+    assertEquals((await alone.get(last.id))?.state, "failed");
+    await alone.close();
   });
 
   test("one damaged run keeps nobody from the others", { skip }, async () => {
