@@ -47,3 +47,17 @@ export type { RefusalOptions } from "./rest/problem.ts";
 export type { Route, RoutePolicy, RouteReply } from "./rest/route.ts";
 export type { QueryParameter, RouteInput } from "./rest/route_input.ts";
 export type { Call } from "./rest/call.ts";
+// What these take and give, so that who imports nothing else can name it: compilers want that for declarations.
+export type { FindAgent } from "../agent/runs/options.ts";
+export type { Client } from "../client/client.ts";
+export type { RequestOptions } from "../client/session/request.ts";
+export type * from "../hub/seam.ts";
+export type { Fetch, Store } from "../ports.ts";
+export type {
+  CallToolResult,
+  CompleteResult,
+  GetPromptResult,
+  JsonObject,
+  JsonValue,
+  ReadResourceResult,
+} from "../protocol/types.ts";

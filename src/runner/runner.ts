@@ -34,7 +34,7 @@ import { sessionRoutes } from "./routes/session.ts";
 import { toolRoutes } from "./routes/tools.ts";
 import { agentsOf } from "./tenants/agents.ts";
 import { forgetTenant } from "./tenants/forget.ts";
-import { forwarded, noRuns } from "./tenants/forwarding.ts";
+import { forwarded, noRuns, signInPath } from "./tenants/forwarding.ts";
 import { HubPool } from "./tenants/hub_pool.ts";
 import type { TenantHub } from "./tenants/hub_pool.ts";
 import { Quotas } from "./tenants/quotas.ts";
@@ -142,6 +142,7 @@ export function createRunner(options: RunnerOptions): Runner {
     app.on(route.method, route.path, ({ req }) => front.answer(req.raw, { route, params: req.param() }));
   }
   app.notFound((context) => front.answer(context.req.raw));
+  const heads = new Set(routes.filter(hasHead).map(({ path }) => path));
   const close = async (): Promise<void> => {
     front.close();
     await parts.pool.close();
@@ -150,9 +151,9 @@ export function createRunner(options: RunnerOptions): Runner {
     app,
     routes,
     webSocket: createSockets(front, parts),
-    // A HEAD would begin streams that nobody reads.
+    // A HEAD of what is not for anybody would begin streams that nobody reads.
     fetch: (request, env, context) =>
-      request.method === "HEAD"
+      request.method === "HEAD" && !heads.has(pathOf(request.url))
         ? front.answer(request)
         : Promise.resolve(app.fetch(request, env as object, context as Parameters<typeof app.fetch>[2])),
     agentsOf: (tenant) => {
@@ -170,6 +171,11 @@ export function createRunner(options: RunnerOptions): Runner {
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** Whether it is for anybody and changes nothing: monitors ask for its head alone. The sign-in is good once. */
+function hasHead({ method, path, policy }: Route): boolean {
+  return method === "GET" && policy.kind === "public" && path !== signInPath;
 }
 
 function createParts(options: RunnerOptions): RunnerParts {

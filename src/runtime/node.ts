@@ -6,6 +6,7 @@
 import type { OpenWebSocket, Resolve } from "../ports.ts";
 import { systemResolve } from "./children/child.ts";
 import { openSocket, openWebSocketWithHeaders } from "./web_socket.ts";
+import type { WebSocketClass } from "./web_socket.ts";
 
 export { baseEnvironment } from "./children/node_environment.ts";
 export { createNodeFetch } from "./node_fetch.ts";
@@ -23,6 +24,15 @@ export const resolve: Resolve = systemResolve;
 export const openWebSocket: OpenWebSocket = async (url, options) => {
   if (globalThis.WebSocket) return await openWebSocketWithHeaders(url, options);
   const { protocols, headers, signal } = options;
-  const loaded = await import("./node_web_socket.ts").catch(() => undefined);
-  return await openSocket(url, { protocols, headers }, signal, loaded?.NodeWebSocket);
+  return await openSocket(url, { protocols, headers }, signal, await loadWebSocket());
 };
+
+/** The package is named where its absence is caught: a bundler that does not find it goes on without it. */
+async function loadWebSocket(): Promise<WebSocketClass | undefined> {
+  try {
+    const { WebSocket } = await import("ws");
+    return (await import("./node_web_socket.ts")).nodeWebSocketOf(WebSocket);
+  } catch {
+    return undefined;
+  }
+}

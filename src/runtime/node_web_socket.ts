@@ -3,26 +3,26 @@
  *
  * @module
  */
-import { WebSocket } from "ws";
-import type { ClientOptions } from "ws";
+import type { ClientOptions, WebSocket } from "ws";
 import type { WebSocketLike } from "../ports.ts";
 import type { WebSocketClass } from "./web_socket.ts";
 
 /** How long the other side may take to answer a goodbye, in milliseconds: it keeps the process alive. */
 const closeTimeout = 2_000;
 
-class Socket extends WebSocket {
-  constructor(url: string, options: unknown) {
-    const { protocols, headers } = options as { protocols: string[]; headers?: Record<string, string> }; // Of `node.ts`.
-    const more: ClientOptions & { closeTimeout: number } = { perMessageDeflate: false, closeTimeout };
-    super(url, protocols, headers ? { ...more, headers } : more);
-    // What came with the handshake would be told before those who wait for the socket have it.
-    this.once("open", () => {
-      this.pause();
-      setImmediate(() => this.resume());
-    });
+/** Makes of the class of `ws` one with the constructor that Bun, Deno and newer Nodes have. */
+export function nodeWebSocketOf(Base: typeof WebSocket): WebSocketClass {
+  class Socket extends Base {
+    constructor(url: string, options: unknown) {
+      const { protocols, headers } = options as { protocols: string[]; headers?: Record<string, string> }; // Of `node.ts`.
+      const more: ClientOptions & { closeTimeout: number } = { perMessageDeflate: false, closeTimeout };
+      super(url, protocols, headers ? { ...more, headers } : more);
+      // What came with the handshake would be told before those who wait for the socket have it.
+      this.once("open", () => {
+        this.pause();
+        setImmediate(() => this.resume());
+      });
+    }
   }
+  return Socket as unknown as new (url: string, options: unknown) => WebSocketLike;
 }
-
-/** The class of `ws` with the constructor that Bun, Deno and newer Nodes have. */
-export const NodeWebSocket: WebSocketClass = Socket as unknown as new (url: string, options: unknown) => WebSocketLike;

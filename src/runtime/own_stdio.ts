@@ -6,9 +6,10 @@
 import process from "node:process";
 import type { StandardStreams } from "../ports.ts";
 
-/** Methods of `console` that write to the standard output. */
+/** Methods of `console` that write to the standard output: on Deno also `clear`, on Bun what follows it. */
 const talkative = [
   ...["log", "info", "debug", "dir", "dirxml", "table", "group", "groupCollapsed", "count", "timeLog", "timeEnd"],
+  ...["clear", "write", "takeHeapSnapshot"],
 ] as const;
 
 /**
@@ -39,9 +40,10 @@ export function ownStdio(): StandardStreams {
     },
     write(text) {
       let done: (error?: Error | null) => void = () => {};
-      write(text, (error) => done(error));
+      // Bun says by this alone that some is left over, Node and Deno by the length.
+      const isTaken = write(text, (error) => done(error));
       // Nothing is left over: the system took it all in this call.
-      if (stdout.writableLength === 0 && !stdout.errored) return;
+      if (isTaken && stdout.writableLength === 0 && !stdout.errored) return;
       return new Promise<void>((taken, failed) => done = (error) => error ? failed(error) : taken());
     },
     close() {
@@ -61,9 +63,18 @@ export function ownStdio(): StandardStreams {
 /** Sends what others write to the standard output to the standard error. */
 function silenceOthers(): void {
   const { stdout, stderr } = process;
-  const own = console as unknown as Record<string, unknown>;
-  for (const name of talkative) own[name] = (...values: unknown[]) => console.error(...values);
+  const own = console as unknown as Record<string, (...values: unknown[]) => void>;
+  for (const name of ["error", "warn"]) {
+    const write = own[name]!.bind(console);
+    // Bun writes a line without values to the standard output.
+    own[name] = (...values) => values.length > 0 ? write(...values) : write("");
+  }
+  for (const name of talkative) if (own[name]) own[name] = (...values) => console.error(...values);
+  // Bun's writes to the standard output too.
+  own.trace = (...values) => console.error(...values, new Error("Trace").stack);
   stdout.write = stderr.write.bind(stderr) as typeof stdout.write;
+  // What was meant for the standard output may be lost where nobody reads the other.
+  stderr.on("error", ignore);
 }
 
 function ignore(): void {}

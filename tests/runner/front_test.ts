@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { describe, it } from "node:test";
 import { createSchemaValidator } from "../../src/protocol/json_schema/mod.ts";
+import { createDashboard } from "../../src/runner/mod.ts";
 import type { Route } from "../../src/runner/mod.ts";
 import { actions } from "../../src/runner/access/types.ts";
 import { createWorld, problemOf } from "./support/world.ts";
@@ -82,6 +83,23 @@ describe("the table of routes", () => {
     for (const path of ["/", "/api", "/api/", "/api/runs/", "/api//runs", "/api/runs/x/y", "/API/runs", "/__proto__"]) {
       const response = await world.ask(path);
       assertEquals([response.status, (await problemOf(response)).code], [404, "not_found"], path);
+    }
+  });
+
+  it("answers HEAD as GET where that is for anybody, and changes nothing: monitors ask so", async () => {
+    await using world = await createWorld({ routes: createDashboard() });
+    for (const path of ["/healthz", "/openapi.json", "/"]) {
+      const whole = await world.ask(path, { as: undefined });
+      const head = await world.ask(path, { as: undefined, method: "HEAD" });
+      assertEquals([head.status, await head.text()], [200, ""], path);
+      assertEquals(head.headers.get("content-type"), whole.headers.get("content-type"));
+      assertEquals(head.headers.get("content-security-policy"), whole.headers.get("content-security-policy"));
+      await whole.body?.cancel();
+    }
+    const foreign = { method: "HEAD", headers: { origin: "https://evil.example" } };
+    assertEquals((await world.ask("/healthz", foreign)).status, 403);
+    for (const path of ["/oauth/callback?state=x", "/api/tools", "/mcp", "/api/session"]) {
+      assertEquals((await world.ask(path, { method: "HEAD" })).ok, false, path);
     }
   });
 

@@ -107,6 +107,26 @@ describe("agents as models", () => {
     assertEquals(started.length, 2);
   });
 
+  it("are given the pictures of a conversation; what else there is in it is refused, and starts no run", async () => {
+    await using world = await createWorld();
+    const { started } = world.runs("acme");
+    const look = { type: "text" as const, text: "Look" };
+    const image_url = { url: "data:image/png;base64,aGk=" };
+    const asked = (...content: object[]) =>
+      world.ask(path, { body: { model: "helper", messages: [{ role: "user", content }] } });
+    assertEquals((await asked(look, { type: "image_url", image_url })).status, 200);
+    assertEquals((await asked(look, look)).status, 200);
+    assertEquals(started.map(({ input }) => input), [
+      [{ role: "user", content: [look, { type: "image" as const, mimeType: "image/png", data: "aGk=" }] }],
+      [{ role: "user", content: "LookLook" }],
+    ]);
+    for (const part of [{ type: "file", file: {} }, { type: "image_url", image_url: { url: "https://a.example/b" } }]) {
+      const problem = await problemOf(await asked(look, part));
+      assertEquals([problem.status, (problem.error as { param: string }).param], [400, "messages[0].content[1]"]);
+    }
+    assertEquals(started.length, 2);
+  });
+
   it("answer in the JSON that is asked for, once it fits", async () => {
     await using world = await createWorld();
     const runs = world.runs("acme");

@@ -13,9 +13,10 @@ import { until } from "../support/clients.ts";
 import { MemoryRuns } from "./support/memory_runs.ts";
 
 let local: LocalRunner;
+let runs: MemoryRuns;
 
 before(async () => {
-  const runs = new MemoryRuns(systemClock);
+  runs = new MemoryRuns(systemClock);
   local = await startLocalRunner({
     port: 0,
     servers: { alpha: inMemory(createServer("alpha")).config },
@@ -55,6 +56,15 @@ describe("the openai package at /v1", () => {
       total = usage?.total_tokens ?? total;
     }
     assertEquals([text, total], ["You said: hello", 10]);
+  });
+
+  test("asks no second time for a run that failed", async () => {
+    const count = async (): Promise<number> => (await runs.list()).length;
+    const before = await count();
+    const client = new OpenAI({ baseURL: `${local.url}/v1`, apiKey: local.apiKey });
+    const asked = client.chat.completions.create({ model: "helper", messages: [{ role: "user", content: "fail" }] });
+    await assertRejects(() => Promise.resolve(asked), OpenAI.InternalServerError);
+    assertEquals(await count() - before, 1);
   });
 
   test("gets its own errors", async () => {

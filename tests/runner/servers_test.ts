@@ -4,11 +4,18 @@ import { createMemoryStore } from "../../src/auth/stores/memory.ts";
 import { createOAuth } from "../../src/auth/mod.ts";
 import type { Fetch } from "../../src/ports.ts";
 import { createHandler, McpServer } from "../../src/server/mod.ts";
-import { createApiKey, createKeyList, createPolicy, createRunner, createSessions } from "../../src/runner/mod.ts";
+import {
+  createApiKey,
+  createKeyList,
+  createKeyStore,
+  createPolicy,
+  createRunner,
+  createSessions,
+} from "../../src/runner/mod.ts";
 import { createServer, inMemory, openHub } from "../hub/support.ts";
 import { deferred } from "../servers/core/wire.ts";
 import { createWorld as createWeb, resourceUrl } from "../auth/world/world.ts";
-import { createWorld, problemOf } from "./support/world.ts";
+import { createWorld, problemOf, type World } from "./support/world.ts";
 
 const url = "https://tools.example.com/mcp";
 const principals = {
@@ -77,6 +84,76 @@ describe("servers of a tenant", () => {
     const given = await other.ask("/api/servers/alpha", { method: "DELETE" });
     assertEquals([given.status, (await problemOf(given)).code], [409, "not_added"]);
     assertEquals((await (await other.ask("/api/tools")).json()).tools.length, 2);
+  });
+
+  it("of one name that two processes add are one: the second is told, and no runner is kept from opening", async () => {
+    const { fetch } = createSite();
+    const resolve = () => Promise.resolve(["93.184.215.14"]);
+    const options = { stores: { servers: createMemoryStore() }, egress: { fetch, resolve }, principals };
+    await using here = await createWorld(options);
+    await using there = await createWorld(options);
+    // Both have opened the tenant before.
+    for (const world of [here, there]) assertEquals((await world.ask("/api/servers")).status, 200);
+    const add = (world: World) => world.ask("/api/servers", { body: { name: "web", url } });
+    assertEquals((await add(here)).status, 201);
+    const twice = await add(there);
+    assertEquals([twice.status, (await problemOf(twice)).code], [409, "name_taken"]);
+    const servers = await (await there.ask("/api/servers")).json();
+    assertEquals(servers.servers.map(({ name }: { name: string }) => name), ["alpha"]);
+    await using next = await createWorld(options);
+    assertEquals((await next.ask("/api/tools/web__look", { body: {} })).status, 200);
+  });
+
+  it("that cannot be used as they are kept hold up none of the others", async () => {
+    const { fetch } = createSite();
+    const resolve = () => Promise.resolve(["93.184.215.14"]);
+    const store = createMemoryStore();
+    const options = { stores: { servers: store }, egress: { fetch, resolve }, principals };
+    const kept: [string, string][] = [];
+    const { set, compareAndSet } = store;
+    store.set = (key, value) => (kept.push([key, value]), set(key, value));
+    store.compareAndSet = (key, before, value = "") => (kept.push([key, value]), compareAndSet(key, before, value));
+    {
+      await using first = await createWorld(options);
+      assertEquals((await first.ask("/api/servers", { body: { name: "web", url } })).status, 201);
+    }
+    const [key = "", value = ""] = kept.at(-1) ?? [];
+    const [web] = JSON.parse(value);
+    const bad = [null, 5, "web", [], {}, { ...web, name: 5 }, { ...web, url: null, name: "b" }, {
+      ...web,
+      headers: "x",
+      name: "c",
+    }];
+    await set(key, JSON.stringify([...bad, web, { ...web, url: "https://other.example.com/mcp" }]));
+    await using next = await createWorld(options);
+    assertEquals((await next.ask("/api/tools/web__look", { body: {} })).status, 200);
+    const listed = await (await next.ask("/api/servers")).json();
+    assertEquals(listed.servers.map(({ name, added }: { name: string; added: boolean }) => [name, added]), [
+      ["alpha", false],
+      ["web", true],
+    ]);
+    assertEquals((await next.ask("/api/servers/web", { method: "DELETE" })).status, 204);
+  });
+
+  it("are kept in a store that says null where there is nothing, as keys and sign-ins are", async () => {
+    const { fetch } = createSite();
+    const resolve = () => Promise.resolve(["93.184.215.14"]);
+    const inner = createMemoryStore();
+    const store = { ...inner, get: async (name: string) => await inner.get(name) ?? null as unknown as undefined };
+    const keys = createKeyStore(store);
+    const { key, hash } = await createApiKey();
+    await keys.add(hash, principals.ada);
+    const oauth = () => createOAuth({ redirectUri: "https://app.example.com/callback" });
+    await using world = await createWorld({
+      ...{ stores: { servers: store, records: store }, egress: { fetch, resolve }, oauth },
+      access: { keys },
+    });
+    const ask = (bearer: string, body?: object) =>
+      world.ask("/api/servers", { as: undefined, headers: { authorization: `Bearer ${bearer}` }, body });
+    assertEquals((await ask((await createApiKey()).key)).status, 401);
+    assertEquals((await ask(key, { name: "web", url })).status, 201);
+    const back = await world.ask("/oauth/callback?state=unknown&code=c");
+    assertEquals([back.status, (await problemOf(back)).code], [400, "sign_in_unknown"]);
   });
 
   it("are public https alone, by text and by address, and name no command", async () => {

@@ -80,6 +80,17 @@ describe("tools by plain HTTP", () => {
     assertEquals(events[1]?.data.content[0].text, "acme/alpha/echo: {}");
   });
 
+  it("tells events without a character but CR and LF that some client ends a line at", async () => {
+    await using world = await createWorld();
+    const odd = { text: "one\u2028two\u2029three\u0085four" };
+    const text =
+      await (await world.ask("/api/tools/alpha__echo", { body: odd, headers: { accept: "text/event-stream" } }))
+        .text();
+    assertEquals(text.match(/[\x85\u2028\u2029]/g), null);
+    const [, data = ""] = /event: result\ndata: (.*)\n/.exec(text) ?? [];
+    assertEquals(JSON.parse(data).content[0].text, `acme/alpha/echo: ${JSON.stringify(odd)}`);
+  });
+
   it("tells a tool that failed, and one that is not there", async () => {
     await using world = await createWorld({ onCall: () => ({ error: "no paper" }) });
     const failed = await (await world.ask("/api/tools/alpha__echo", { body: {} })).json();
@@ -132,6 +143,11 @@ describe("tools by plain HTTP", () => {
     assertEquals(filled.messages[0].content.text, "hello you from alpha in acme");
     for (const uri of ["note://alpha/none", "note://alpha/../echo"]) {
       const wrong = await world.ask("/api/resources/read", { body: { uri } });
+      assertEquals([wrong.status, (await problemOf(wrong)).detail], [404, `There is no resource "${uri}"`]);
+    }
+    // No server is asked for what another policy may be meant for.
+    for (const uri of ["note://alpha/x%2f../echo", "note://alpha/.\t./echo", "note://alpha/x/.. "]) {
+      const wrong = await world.ask("/api/resources/read", { body: { server: "alpha", uri } });
       assertEquals([wrong.status, (await problemOf(wrong)).detail], [404, `There is no resource "${uri}"`]);
     }
     assertEquals((await world.ask("/api/prompts/none", { body: {} })).status, 404);

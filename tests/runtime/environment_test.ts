@@ -94,6 +94,30 @@ describe("windowsSpawnPlan: finding the program", () => {
     assert(windowsSpawnPlan(".\\evil", [], lookup).args.at(-1)?.includes("D:\\work\\.\\evil.cmd"));
   });
 
+  test("nor by the system, which would look there before the PATH", () => {
+    for (const [name, file] of [["evil", "evil.exe"], ["evil", "evil.com"], ["evil.bin", "evil.bin"]] as const) {
+      const lookup = machine(`D:\\work\\${file}`);
+      const error = assertThrows(() => windowsSpawnPlan(name, [], lookup), SpawnError, `"${name}"`);
+      assert(error.message.includes(`.\\${name}`), error.message);
+    }
+    assertEquals(windowsSpawnPlan("python", [], machine("D:\\work\\python")).command, "python");
+    // One that is on the PATH is started by its full path.
+    const both = machine("D:\\work\\tool.exe", "C:\\bin\\tool.exe");
+    assertEquals(windowsSpawnPlan("tool", [], both).command, "C:\\bin\\tool.exe");
+  });
+
+  test("a path is taken from the folder in which the child starts, wherever that is seen from", () => {
+    const current = "D:\\work";
+    for (const folder of ["server", "server\\", ".\\server"]) {
+      const at = folder.replace(/\\?$/, "\\");
+      const lookup = { ...machine(`${current}\\${at}bin\\run.exe`), current, folder };
+      assertEquals(windowsSpawnPlan("bin\\run", [], lookup).command, `${current}\\${at}bin\\run.exe`);
+    }
+    const other = { ...machine("E:\\bin\\run.exe", "D:\\work\\bin\\run.exe"), current };
+    assertEquals(windowsSpawnPlan("bin\\run", [], { ...other, folder: "E:\\" }).command, "E:\\bin\\run.exe");
+    assertEquals(windowsSpawnPlan("bin\\run", [], { ...other, folder: undefined }).command, "D:\\work\\bin\\run.exe");
+  });
+
   test("what cannot be quoted is refused", () => {
     for (const argument of ["a\nb", "a\rb", "a\0b"]) {
       assertThrows(() => windowsSpawnPlan("npx", [argument], machine(npx)), SpawnError, '"npx"');
@@ -237,8 +261,14 @@ describe("windowsSpawnPlan: no argument breaks out of a batch file", () => {
 });
 
 describe("windowsKillPlan", () => {
+  const command = "C:\\Windows\\System32\\taskkill.exe";
+
   test("ends the tree, by force only for SIGKILL", () => {
-    assertEquals(windowsKillPlan(7, "SIGTERM"), { command: "taskkill", args: ["/pid", "7", "/T"] });
-    assertEquals(windowsKillPlan(7, "SIGKILL"), { command: "taskkill", args: ["/pid", "7", "/T", "/F"] });
+    assertEquals(windowsKillPlan(7, "SIGTERM", "C:\\Windows"), { command, args: ["/pid", "7", "/T"] });
+    assertEquals(windowsKillPlan(7, "SIGKILL", "C:\\Windows"), { command, args: ["/pid", "7", "/T", "/F"] });
+  });
+
+  test("is never looked for in the current folder", () => {
+    assertEquals(windowsKillPlan(7, "SIGKILL", "C:\\Windows\\").command, command);
   });
 });

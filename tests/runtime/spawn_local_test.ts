@@ -1,6 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import process from "node:process";
 import { test } from "node:test";
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import { bunSpawn } from "../../src/runtime/bun.ts";
 import { commandSpawn, denoSpawn } from "../../src/runtime/deno.ts";
 import { nodeSpawn } from "../../src/runtime/node.ts";
@@ -35,5 +37,23 @@ test("Deno itself gets the permissions that its arguments give, and no more", {
     );
     await until(() => over, "the end");
     assertEquals(said.trim(), expected);
+  }
+});
+
+test("why a program cannot be started is looked up on Deno only where nobody has to be asked", {
+  skip: !("Deno" in globalThis),
+}, async () => {
+  const { permissions } = (globalThis as unknown as { Deno: { permissions: { querySync(of: object): object } } }).Deno;
+  const folder = mkdtempSync(`${tmpdir()}/causeway-spawn-`);
+  const query = permissions.querySync;
+  try {
+    writeFileSync(`${folder}/old-tool`, "#!/no/such/python3\n", { mode: 0o755 });
+    permissions.querySync = (of) => "path" in of ? { state: "prompt" } : query.call(permissions, of);
+    const events = { output() {}, outputEnd() {}, errorOutput() {}, exit() {} };
+    const spawning = () => denoSpawn({ command: "old-tool", args: [], env: { PATH: folder } }, events);
+    await assertRejects(spawning, Error, "there is no such program on the PATH");
+  } finally {
+    permissions.querySync = query;
+    rmSync(folder, { recursive: true });
   }
 });

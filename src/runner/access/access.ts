@@ -263,9 +263,14 @@ export function hashOf(given: JsonObject): Promise<string> {
   return sha256(text);
 }
 
-/** The name of the cookie: over plain http not every browser keeps one that is bound to its host (Chromium does, at loopback). */
+/**
+ * The name of the cookie. Over plain http not every browser keeps one that is bound to its host (Chromium does, at loopback). All
+ * ports of a host share their cookies (RFC 6265, section 8.5): without the port two runners would sign people out of each other.
+ */
 export function cookieName(request: Request): string {
-  return new URL(request.url).protocol === "https:" ? "__Host-causeway" : "causeway-session";
+  const { protocol, port } = new URL(request.url);
+  const name = protocol === "https:" ? "__Host-causeway" : "causeway-session";
+  return port ? `${name}-${port}` : name;
 }
 
 /** What the cookie of a request holds. */

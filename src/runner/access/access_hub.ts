@@ -7,14 +7,13 @@ import { resultsUri } from "../../hub/budget/result_resource.ts";
 import { failedResult } from "../../hub/failure.ts";
 import type { GatewayHub } from "../../hub/gateway/options.ts";
 import { HubLayer } from "../../hub/layer.ts";
+import { climbs } from "../../hub/pins/climbs.ts";
 import type { Catalog, CatalogTool, HubEvent, HubLike, QualifiedName } from "../../hub/seam.ts";
 import { InvalidParamsError } from "../../protocol/errors.ts";
+import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { CallToolResult } from "../../protocol/types.ts";
 import type { Judge } from "./access.ts";
 import type { Can, Effect } from "./types.ts";
-
-/** A step upwards in a path: what it leads to is not what its text looks like. */
-const climbing = /[/\\](?:\.|%2e){2}(?:[/\\?#]|%2f|%5c|$)/i;
 
 /** A hub with what its principal may do. */
 export interface ScopedHub extends GatewayHub {
@@ -100,7 +99,7 @@ class Scoped extends HubLayer implements ScopedHub {
     const outcome = known ? this.effectOf(known) : "deny";
     if (known) {
       const { server, name: tool } = known;
-      await this.#judge.record({ server, tool, action: this.#action, outcome, arguments: args ?? {} });
+      await this.#judge.record({ server, tool, action: this.#action, outcome, arguments: (args ?? {}) as JsonObject });
     }
     const shown = typeof name === "string" ? name : `${name.server}.${name.name}`;
     if (!known || outcome === "deny") {
@@ -130,7 +129,7 @@ class Scoped extends HubLayer implements ScopedHub {
       ? [name.server]
       : this.hub.resources().filter(({ resource }) => resource.uri === uri).map(({ server }) => server);
     const [server, second] = owners.filter((owner) => this.mayRead(owner, uri));
-    if (server === undefined || second !== undefined || climbing.test(uri)) {
+    if (server === undefined || second !== undefined || climbs(uri)) {
       if (owners[0] !== undefined) await this.#record(owners[0], uri, "deny");
       throw hidden(second === undefined ? `There is no resource "${uri}"` : `Name the server of "${uri}"`);
     }

@@ -8,6 +8,7 @@ import { definitionOf } from "../../hub/pins/definition.ts";
 import type { CatalogTool } from "../../hub/seam.ts";
 import { randomHex } from "../../ports.ts";
 import type { Clock, Logger, Random, Store } from "../../ports.ts";
+import { isObject, isTexts } from "../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import { sha256 } from "../../protocol/web_crypto.ts";
 import { Refusal } from "../rest/problem.ts";
@@ -62,7 +63,10 @@ export class Approvals {
 
   constructor(parts: ApprovalParts) {
     this.#parts = parts;
-    this.#list = new TenantList({ store: parts.store, name: "approvals", logger: parts.logger });
+    const { store, logger } = parts;
+    const isSound = ({ id, principal, server, tool, arguments: given }: Readonly<Record<string, unknown>>): boolean =>
+      isTexts([id, principal, server, tool]) && isObject(given);
+    this.#list = new TenantList({ store, name: "approvals", logger, isSound });
   }
 
   /** Keeps a call, and gives the refusal that tells how to go on. */

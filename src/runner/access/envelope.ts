@@ -156,7 +156,7 @@ function readPlain(given: unknown): AccessEnvelope | undefined {
  *
  * @throws {RangeError} When there are fewer than 16.
  */
-export function checkSecret(secret: string): Uint8Array<ArrayBuffer> {
+export function checkSecret(secret: string): ReturnType<Uint8Array["slice"]> {
   const bytes = new TextEncoder().encode(secret);
   if (bytes.length >= shortestSecret) return bytes;
   throw new RangeError(`Cannot use the secret: it has ${bytes.length} bytes, expected ${shortestSecret} or more`);

@@ -109,7 +109,8 @@ export function createKeyStore(store: Store): StoredKeys {
   };
   return {
     async find(hash) {
-      const text = await store.get(place(hash));
+      // Many a store says null.
+      const text = await store.get(place(hash)) ?? undefined;
       if (text === undefined) return undefined;
       const record: unknown = JSON.parse(text);
       checkRecord(record, "a stored key");

@@ -7,7 +7,7 @@
  */
 
 /** Of the script. */
-export const scriptHash: string = "39fe28a23c9003b4";
+export const scriptHash: string = "d0c18119d69ccdf9";
 
 /** Of the style. */
 export const styleHash: string = "6b4bc1f6473abc39";

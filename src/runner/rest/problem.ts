@@ -178,10 +178,13 @@ export function refusalOf(error: unknown, logger: Logger | undefined): Refusal {
 }
 
 /** In OpenAI's form too: their programs look for `error`. */
-function modelRefusal({ status, message, type, param, code }: ModelError): Refusal {
+function modelRefusal({ status, message, type, param, code, retryable }: ModelError): Refusal {
   const sound = Number.isInteger(status) && status >= 400 && status < 600 ? status : 500;
   return new Refusal(sound, code ?? "invalid_request", message, {
-    headers: sound === 503 || sound === 429 ? { "retry-after": "5" } : {},
+    headers: {
+      ...((sound === 503 || sound === 429) && { "retry-after": "5" }),
+      ...(retryable !== undefined && { "x-should-retry": `${retryable}` }),
+    },
     more: { error: { message, type, param, code } },
   });
 }
@@ -192,7 +195,8 @@ export function asModelError(refusal: Refusal): Refusal {
   if (more.error !== undefined) return refusal;
   const { type } = new ModelError(message, { status });
   return new Refusal(status, code, message, {
-    headers,
+    // What an agent had done before it failed unexpectedly is not known.
+    headers: { ...headers, ...(status === 500 && { "x-should-retry": "false" }) },
     more: { ...more, error: { message, type, param: null, code } },
     cause: refusal.cause,
   });

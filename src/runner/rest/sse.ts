@@ -4,6 +4,7 @@
  * @module
  */
 import { keepOpen } from "../../agent/http/keep_alive.ts";
+import { inOneLine } from "../../egress/one_line.ts";
 import type { Clock } from "../../ports.ts";
 
 // It keeps nothing between two calls.
@@ -96,5 +97,5 @@ class EventStream {
 }
 
 function written({ id, event, data }: SentEvent): string {
-  return `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+  return `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${inOneLine(JSON.stringify(data))}\n\n`;
 }

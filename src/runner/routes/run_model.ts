@@ -6,6 +6,7 @@
 import { ModelError } from "../../agent/api_agent.ts";
 import type { ApiAgentShape, ChatMessage, ModelContext, ReplyEnd } from "../../agent/api_agent.ts";
 import { textOfMessage } from "../../agent/api_agent.ts";
+import { readUserContent } from "../../agent/http/chat_content.ts";
 import { readChatAnswer } from "../../agent/http/chat_settings.ts";
 import type { AgentTask } from "../../agent/loop/seam.ts";
 import type { RunRecord, Runs, StartRun } from "../../agent/runs/seam.ts";
@@ -60,7 +61,7 @@ async function* respond(
         told.add(event.step);
         yield event.text;
       } else if (event.type === "restarted" && told.has(event.step)) {
-        throw new ModelError("The agent had to begin its answer anew: ask again", { status: 503, code: "restarted" });
+        throw ended("The agent had to begin its answer anew: ask again", 503, "restarted");
       } else if (event.type === "question") {
         const { id: question, kind } = event.question;
         const answer = kind === "decision"
@@ -78,16 +79,21 @@ async function* respond(
         const isLength = event.error.code === "token_budget" || event.error.code === "step_budget";
         const isBounded = settings.maxOutputTokens !== undefined && event.error.code === "token_budget";
         if (isLength && (told.size || isBounded)) return { usage: event.usage, finishReason: "length" };
-        throw new ModelError(event.error.message, { status: 502, code: event.error.code });
+        throw ended(event.error.message, 502, event.error.code);
       } else if (event.type === "cancelled") {
         isOver = true;
-        throw new ModelError("The run was cancelled", { status: 409, code: "cancelled" });
+        throw ended("The run was cancelled", 409, "cancelled");
       }
     }
-    throw new ModelError("The run goes on elsewhere", { status: 503, code: "moved" });
+    throw ended("The run goes on elsewhere", 503, "moved");
   } finally {
     if (!isOver) await runs.cancel(id, "The caller of the model is gone");
   }
+}
+
+/** A run that was begun: asked again, it would make its calls again. */
+function ended(message: string, status: number, code: string): ModelError {
+  return new ModelError(message, { status, code, retryable: false });
 }
 
 /** What is refused to who starts a run is refused to who asks a model. */
@@ -104,8 +110,10 @@ async function begun(kept: ModelRuns, run: StartRun): Promise<readonly [Runs, Ru
 
 /** The conversation in the words of agents. Tools of the caller's own are not the agent's: what they gave is told as text. */
 function inputOf(messages: readonly ChatMessage[]): AgentTask["input"] {
-  return messages.map((message) => {
+  return messages.map((message, at) => {
     const content = textOfMessage(message);
+    const hasMore = Array.isArray(message.content) && message.content.some(({ type }) => type !== "text");
+    if (message.role === "user" && hasMore) return { role: "user", content: readUserContent(message, at) };
     if (message.role === "system" || message.role === "developer") return { role: "system", content };
     if (message.role === "assistant") return { role: "assistant", content };
     return { role: "user", content: message.role === "tool" ? `A tool gave: ${content}` : content };

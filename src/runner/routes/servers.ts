@@ -122,12 +122,16 @@ async function add(call: Call): Promise<Response> {
     if (known.length >= most) throw tooMuch("too_many_servers", `This tenant may add ${most} servers`, 60);
     await checkStored(call.parts, call.tenant, JSON.stringify(server).length);
     if (hub.status().some((other) => other.name === name)) {
-      throw new Refusal(409, "name_taken", `There is a server "${name}" already`);
+      throw nameTaken(name);
     }
     return await verified(call, hub, server);
   });
   const signIn = await signInOf(call, status);
   return call.json({ ...shown(status, new Set([name])), ...signIn.more }, 201, signIn.headers);
+}
+
+function nameTaken(name: string): Refusal {
+  return new Refusal(409, "name_taken", `There is a server "${name}" already`);
 }
 
 /** Connects before it is kept: what cannot be reached is not kept, and what cannot be kept is not used. */
@@ -140,7 +144,12 @@ async function verified(call: Call, hub: TenantHub, server: AddedServer): Promis
       const why = status?.lastError?.message ?? "it did not answer";
       throw new Refusal(502, "server_unavailable", `The server "${server.name}" was not added: ${why}`);
     }
-    await servers.list.change(call.tenant, (known) => [...known, server]);
+    const isKept = await servers.list.change(
+      call.tenant,
+      // Another process may have added one, which is not in this hub.
+      (known) => known.some(({ name }) => name === server.name) ? undefined : [...known, server],
+    );
+    if (!isKept) throw nameTaken(server.name);
     return status;
   } catch (error) {
     await hub.remove(server.name);

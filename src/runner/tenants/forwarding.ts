@@ -30,7 +30,7 @@ export interface ForwardingOptions {
 }
 
 /** Where people come back to: nobody is known there but by what the URL says. */
-const signInPath = "/oauth/callback";
+export const signInPath = "/oauth/callback";
 const toolPath = "/api/tools/:name";
 
 /**

@@ -8,7 +8,7 @@ import { Hub } from "../../hub/hub.ts";
 import type { HubCallOptions } from "../../hub/options.ts";
 import type { QualifiedName, ServerConfig } from "../../hub/seam.ts";
 import type { Clock, Logger } from "../../ports.ts";
-import type { JsonObject } from "../../protocol/json_rpc.ts";
+import type { ConstantJson } from "../../protocol/json_rpc.ts";
 import type { CallToolResult } from "../../protocol/types.ts";
 import { checkAmount } from "../amount.ts";
 import { ask, closing, Refusal } from "../rest/problem.ts";
@@ -16,7 +16,7 @@ import { ask, closing, Refusal } from "../rest/problem.ts";
 /** What the runner needs of a hub: `openHub` gives it. */
 export interface TenantHub extends GatewayHub {
   /** Calls a tool; `throws` rejects with what went wrong. */
-  callTool(name: QualifiedName, args?: JsonObject, options?: HubCallOptions): Promise<CallToolResult>;
+  callTool(name: QualifiedName, args?: ConstantJson, options?: HubCallOptions): Promise<CallToolResult>;
   /** Adds a server and tries to connect to it. */
   add(name: string, config: ServerConfig): Promise<void>;
   /** Removes a server. */

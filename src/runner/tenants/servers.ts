@@ -8,6 +8,7 @@ import type { Authorizer, Clock, Fetch, Logger, Resolve, Store } from "../../por
 import { createStrictFetch, judgeTenantUrl } from "./strict_fetch.ts";
 import type { TenantHub } from "./hub_pool.ts";
 import { TenantList } from "./tenant_list.ts";
+import { isObject, isTexts } from "../../protocol/json_rpc.ts";
 
 /** How long the servers of a tenant may hold up its first request, in milliseconds: those that take longer come later. */
 const patience = 5_000;
@@ -46,7 +47,7 @@ export class TenantServers {
 
   constructor(parts: TenantServerParts) {
     this.#parts = parts;
-    this.list = new TenantList({ store: parts.store, name: "servers", logger: parts.logger });
+    this.list = new TenantList({ store: parts.store, name: "servers", logger: parts.logger, isSound });
     this.#fetch = createStrictFetch(parts);
   }
 
@@ -75,9 +76,9 @@ export class TenantServers {
   async restore(tenant: string, hub: TenantHub): Promise<void> {
     const added = await this.list.read(tenant);
     const taken = new Set(hub.status().map(({ name }) => name));
-    const adding = added.filter(({ name }) => !taken.has(name)).map((server) =>
-      hub.add(server.name, this.configOf(tenant, server))
-    );
+    // Two processes may have kept one of the same name: the first counts.
+    const left = added.filter(({ name }) => !taken.has(name) && taken.add(name));
+    const adding = left.map((server) => hub.add(server.name, this.configOf(tenant, server)));
     if (!adding.length) return;
     let stop = (): void => {};
     const late = new Promise<void>((resolve) => stop = this.#parts.clock.schedule(resolve, patience));
@@ -87,4 +88,8 @@ export class TenantServers {
       stop();
     }
   }
+}
+
+function isSound({ name, url, headers = {} }: Readonly<Record<string, unknown>>): boolean {
+  return isTexts([name, url]) && isObject(headers) && isTexts(Object.values(headers));
 }

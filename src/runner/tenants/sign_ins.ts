@@ -35,7 +35,7 @@ export class SignIns {
 
   constructor(parts: { readonly store: Store; readonly clock: Clock; readonly logger: Logger | undefined }) {
     this.#parts = parts;
-    this.#list = new TenantList({ ...parts, name: "sign-ins" });
+    this.#list = new TenantList({ ...parts, name: "sign-ins", isSound: ({ key }) => typeof key === "string" });
   }
 
   /** Keeps whose sign-in an address is for. */
@@ -74,7 +74,8 @@ export class SignIns {
     const { store, clock, logger } = this.#parts;
     const key = await keyOf(state);
     return await ask("The store of sign-ins", async () => {
-      const text = await store.get(key);
+      // Many a store says null.
+      const text = await store.get(key) ?? undefined;
       if (text === undefined) return undefined;
       await store.delete(key);
       const found = JSON.parse(text) as WaitingSignIn;

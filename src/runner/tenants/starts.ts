@@ -5,6 +5,7 @@
  */
 import { canonicalJson } from "../../hub/pins/canonical.ts";
 import type { Logger, Store } from "../../ports.ts";
+import { isTexts } from "../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import { sha256 } from "../../protocol/web_crypto.ts";
 import type { Principal } from "../access/types.ts";
@@ -26,7 +27,7 @@ export class Starts {
   readonly #list: TenantList<Start>;
 
   constructor(options: { readonly store: Store; readonly logger: Logger | undefined }) {
-    this.#list = new TenantList({ ...options, name: "starts" });
+    this.#list = new TenantList({ ...options, name: "starts", isSound: ({ id, hash }) => isTexts([id, hash]) });
   }
 
   /** Forgets all starts of a tenant. */

@@ -5,6 +5,7 @@
  */
 import { inTurn } from "../../auth/stores/in_turn.ts";
 import type { Logger, Store } from "../../ports.ts";
+import { isObject } from "../../protocol/json_rpc.ts";
 import { sha256 } from "../../protocol/web_crypto.ts";
 import { ask, Refusal } from "../rest/problem.ts";
 
@@ -17,6 +18,8 @@ export interface TenantListOptions {
   /** What it is called in keys and errors: `servers`. */
   readonly name: string;
   readonly logger: Logger | undefined;
+  /** Whether an object that was kept can be used as an item: what cannot is left out, and hides none of the others. */
+  isSound(item: Readonly<Record<string, unknown>>): boolean;
 }
 
 /** A list of each tenant. Whatever fails in the store is 503, and nothing was changed. */
@@ -31,7 +34,7 @@ export class TenantList<Item> {
   async read(tenant: string): Promise<readonly Item[]> {
     const { store, name, logger } = this.#options;
     const key = await keyOf(name, tenant);
-    return await ask(`The store of ${name}`, async () => read<Item>(await store.get(key)), logger);
+    return await ask(`The store of ${name}`, async () => this.#items(await store.get(key) ?? undefined), logger);
   }
 
   /**
@@ -45,8 +48,9 @@ export class TenantList<Item> {
     const key = await keyOf(name, tenant);
     return await ask(`The store of ${name}`, async () => {
       for (let tries = 0; tries < mostTries; tries++) {
-        const text = await store.get(key);
-        const items = change(read<Item>(text));
+        // Many a store says null.
+        const text = await store.get(key) ?? undefined;
+        const items = change(this.#items(text));
         if (items === undefined) return false;
         const next = items.length ? JSON.stringify(items) : undefined;
         if (await store.compareAndSet(key, text, next)) return true;
@@ -68,13 +72,17 @@ export class TenantList<Item> {
   async clear(tenant: string): Promise<void> {
     await this.change(tenant, () => []);
   }
-}
 
-function read<Item>(text: string | undefined): readonly Item[] {
-  if (text === undefined) return [];
-  const items: unknown = JSON.parse(text);
-  if (!Array.isArray(items)) throw new TypeError("Cannot read what is stored: expected a list");
-  return items as readonly Item[];
+  #items(text: string | undefined): readonly Item[] {
+    if (text === undefined) return [];
+    const items: unknown = JSON.parse(text);
+    if (!Array.isArray(items)) throw new TypeError("Cannot read what is stored: expected a list");
+    const sound = items.filter((item) => isObject(item) && this.#options.isSound(item));
+    const { name, logger } = this.#options;
+    const count = items.length - sound.length;
+    if (count) logger?.({ level: "warning", message: "What is stored cannot be used", fields: { list: name, count } });
+    return sound;
+  }
 }
 
 async function keyOf(name: string, tenant: string): Promise<string> {

@@ -28,7 +28,8 @@ export async function spawnPlan(command: SpawnCommand): Promise<WindowsSpawnPlan
     path: variable("PATH") ?? "",
     pathExtensions: variable("PATHEXT"),
     systemRoot: variable("SYSTEMROOT") ?? process.env.SystemRoot,
-    folder: command.cwd ?? process.cwd(),
+    current: process.cwd(),
+    folder: command.cwd,
     isFile: (path) => kindOf(path) === "file",
   });
 }
@@ -50,23 +51,40 @@ function nulIn({ args, env }: SpawnCommand): string | undefined {
   return name === undefined ? undefined : `the variable ${JSON.stringify(name)}`;
 }
 
-async function failureReason({ command, cwd }: SpawnCommand, error: unknown): Promise<string> {
+async function failureReason({ command, cwd, env }: SpawnCommand, error: unknown): Promise<string> {
   const { name, message }: Error = error instanceof Error ? error : new Error(String(error));
   const code = error instanceof Error && "code" in error ? error.code : undefined;
-  const kind = cwd === undefined ? "folder" : (await kinds())(cwd);
+  const kindOf = await kinds();
+  const kind = cwd === undefined ? "folder" : kindOf(cwd);
   if (kind !== "folder" && kind !== "hidden") {
     return `the working folder "${cwd}" does not exist or is no folder; correct "cwd"`;
   }
   if (name === "NotCapable") return "this process may not start programs; run Deno with --allow-run";
   if (code === "ENOENT" || name === "NotFound") {
-    return /[\\/]/.test(command)
-      ? "there is no such file, or the interpreter that its first line names is missing; correct the path"
+    if (/[\\/]/.test(command)) {
+      return "there is no such file, or the interpreter that its first line names is missing; correct the path";
+    }
+    // As of a tool whose interpreter was updated away: that it is to be installed would be told to who has it.
+    const files = (env.PATH ?? "").split(":").map((folder) => `${folder}/${command}`);
+    const file = platform === "posix" && files.find((path) => mayLook(path) && kindOf(path) === "file");
+    return file
+      ? `"${file}" may not be executed, or the interpreter that its first line names is missing; install it anew`
       : "there is no such program on the PATH; install it, or give its full path";
+  }
+  // Bun alone; the others hand it to a shell.
+  if (code === "ENOEXEC") {
+    return 'it is no program of this system; a script begins with the line "#!/bin/sh", or with that of its interpreter';
   }
   if (code === "EACCES" || code === "EPERM" || name === "PermissionDenied") {
     return "it may not be executed; make the file executable, or start its interpreter with the file as argument";
   }
   return message;
+}
+
+/** Whether it can be looked at without a word: Deno asks whoever sits at the terminal, and here for one folder after the other. */
+function mayLook(path: string): boolean {
+  const { Deno } = globalThis as { Deno?: { permissions: { querySync(of: object): { state: string } } } };
+  return !Deno || Deno.permissions.querySync({ name: "read", path }).state === "granted";
 }
 
 /** What tells files from folders. It is loaded when it is asked for: a program that starts well needs none. */
@@ -145,17 +163,18 @@ export class ChildBooks {
   /** Signals the whole group. */
   kill(signal: "SIGTERM" | "SIGKILL"): void {
     if (this.ended && this.#killed) return;
-    if (platform === "windows") {
-      const { command, args } = windowsKillPlan(this.#pid, signal);
-      void import("node:child_process").then(({ spawn }) =>
-        spawn(command, args, { stdio: "ignore", windowsHide: true }).on("error", () => {}).unref()
-      );
-    } else {
+    if (platform === "posix") {
       try {
         process.kill(-this.#pid, signal);
       } catch {
         // Nothing of the group is left.
       }
+    } else if (!this.ended) {
+      // Of what has ended Windows knows no children, and gives its number to another program at once.
+      const { command, args } = windowsKillPlan(this.#pid, signal, process.env.SystemRoot);
+      void import("node:child_process").then(({ spawn }) =>
+        spawn(command, args, { stdio: "ignore", windowsHide: true }).on("error", () => {}).unref()
+      );
     }
     if (signal === "SIGKILL") {
       this.#killed = true;

@@ -51,7 +51,9 @@ export interface WindowsLookup {
   readonly pathExtensions?: string | undefined;
   /** `SystemRoot`, where `cmd.exe` is taken from: never from the folder one happens to be in. */
   readonly systemRoot?: string | undefined;
-  /** The folder in which the child starts: what a relative command is relative to. */
+  /** The folder that this process is in. */
+  readonly current?: string | undefined;
+  /** The folder in which the child starts, maybe seen from `current`: what a relative command is relative to. */
   readonly folder?: string | undefined;
   /** Whether this is a file. */
   isFile(path: string): boolean;
@@ -75,11 +77,18 @@ const runnable = [".com", ".exe", ".bat", ".cmd"];
  * reaches the program as it is. No other shell is ever involved, and the current folder is not searched.
  *
  * @throws {SpawnError} When a batch file is not there, or an argument for it holds a line break or a NUL, which cannot
- *   be quoted.
+ *   be quoted; or when a bare name is in the current folder alone.
  */
 export function windowsSpawnPlan(command: string, args: readonly string[], lookup: WindowsLookup): WindowsSpawnPlan {
   const found = findProgram(command, lookup);
   const file = found ?? command;
+  // What we cannot see may be on the PATH all the same, so that the system looks too: but first where the child starts.
+  if (found === undefined && !/[\\/:]/.test(command) && isIn(startFolder(lookup), command, lookup)) {
+    throw new SpawnError(
+      `Cannot start "${command}": there is no such program on the PATH, and the current folder is not searched; ` +
+        `write ".\\${command}" if the one there is meant`,
+    );
+  }
   if (!/\.(bat|cmd)[. ]*$/i.test(file)) return { command: file, args, verbatim: false };
   if (found === undefined) {
     throw new SpawnError(
@@ -94,15 +103,27 @@ export function windowsSpawnPlan(command: string, args: readonly string[], looku
     );
   }
   const quoted = [`"${file}"`, ...args.map(quoteForBatch)].join(" ");
-  const system = lookup.systemRoot === undefined ? "" : lookup.systemRoot.replace(/\\+$/, "") + "\\System32\\";
+  const shell = systemProgram("cmd.exe", lookup.systemRoot);
   // No AutoRun, extensions on and delayed expansion off (the quoting counts on both), outer quotes stripped, run and end.
-  return { command: system + "cmd.exe", args: ["/d", "/e:ON", "/v:OFF", "/s", "/c", `"${quoted}"`], verbatim: true };
+  return { command: shell, args: ["/d", "/e:ON", "/v:OFF", "/s", "/c", `"${quoted}"`], verbatim: true };
 }
 
 /** The program that ends the process `pid` and all that it started, as Windows has no process groups to signal. */
-export function windowsKillPlan(pid: number, signal: "SIGTERM" | "SIGKILL"): { command: string; args: string[] } {
+export function windowsKillPlan(
+  pid: number,
+  signal: "SIGTERM" | "SIGKILL",
+  systemRoot?: string,
+): { command: string; args: string[] } {
   const args = ["/pid", String(pid), "/T"];
-  return { command: "taskkill", args: signal === "SIGKILL" ? [...args, "/F"] : args };
+  return {
+    command: systemProgram("taskkill.exe", systemRoot),
+    args: signal === "SIGKILL" ? [...args, "/F"] : args,
+  };
+}
+
+/** By its full path: a bare name would be looked for in the current folder first. */
+function systemProgram(name: string, systemRoot = ""): string {
+  return (systemRoot && systemRoot.replace(/\\+$/, "") + "\\System32\\") + name;
 }
 
 /**
@@ -130,11 +151,29 @@ function findProgram(command: string, lookup: WindowsLookup): string | undefined
   return undefined;
 }
 
+/** Whether the system would find this name in the folder: as it is only where it has an extension. */
+function isIn(folder: string, name: string, lookup: WindowsLookup): boolean {
+  return [...(name.includes(".") ? [""] : []), ".com", ".exe"].some((ending) => lookup.isFile(folder + name + ending));
+}
+
 /** Where to look, each with its final backslash: `PATH` for a bare name, else one place. */
 function searchFolders(command: string, lookup: WindowsLookup): string[] {
-  const withSlash = (folder: string) => /[\\/]$/.test(folder) ? folder : folder + "\\";
-  if (/^(?:[a-z]:|[\\/])/i.test(command)) return [""];
-  if (/[\\/]/.test(command)) return [lookup.folder ? withSlash(lookup.folder) : ""];
+  if (isRooted(command)) return [""];
+  if (/[\\/]/.test(command)) return [startFolder(lookup)];
   const folders = lookup.path.split(";").map((folder) => folder.trim().replace(/^"(.*)"$/, "$1"));
   return folders.filter((folder) => /^(?:[a-z]:[\\/]|[\\/]{2})/i.test(folder)).map(withSlash);
+}
+
+/** Where the child starts. Whole: a part of a path would be read from there once more when it is started. */
+function startFolder({ current = "", folder = "" }: WindowsLookup): string {
+  return isRooted(folder) ? withSlash(folder) : withSlash(current) + withSlash(folder);
+}
+
+/** Whether a path begins at a drive or at its root. */
+function isRooted(path: string): boolean {
+  return /^(?:[a-z]:|[\\/])/i.test(path);
+}
+
+function withSlash(folder: string): string {
+  return folder === "" || /[\\/]$/.test(folder) ? folder : folder + "\\";
 }

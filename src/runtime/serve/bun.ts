@@ -5,7 +5,7 @@
  */
 import type { WebSocketEvent, WebSocketLike } from "../../ports.ts";
 import { subprotocol, wantsSocket } from "../../protocol/web_socket.ts";
-import type { ListenHttp } from "./listen.ts";
+import type { HttpListener, HttpServing, ListenHttp } from "./listen.ts";
 
 /** The part of Bun's socket that is used. */
 interface BunSocket {
@@ -19,6 +19,7 @@ interface BunSocket {
 interface BunServer {
   readonly port: number;
   readonly hostname: string;
+  timeout(request: Request, seconds: number): void;
   upgrade(request: Request, options: { headers: HeadersInit; data: BunSocket["data"] }): boolean;
   stop(now?: boolean): Promise<void>;
 }
@@ -44,11 +45,29 @@ declare const Bun: {
 
 /** Silence on a connection before Bun ends it, in seconds: longer than between two keep-alive comments. */
 const idleTimeout = 120;
+/** How long a request may take at most until its reply begins, in milliseconds: else one that never comes whole stays for good. */
+const longestWork = 3_600_000;
 /** Bytes that may wait in one socket: the channel above holds back long before. */
 const backpressureLimit = 128 * 2 ** 20;
 
 /** Serves by `Bun.serve`. */
-export const listenBun: ListenHttp = ({ answer, admit, messageBytes }, at) => {
+export const listenBun: ListenHttp = createListenBun(idleTimeout);
+
+/**
+ * Makes what serves by `Bun.serve`.
+ *
+ * @param idleTimeout Silence on a connection before it is ended, in seconds.
+ * @param longest How long silence is no matter while a request is at work, in milliseconds.
+ */
+export function createListenBun(idleTimeout: number, longest: number = longestWork): ListenHttp {
+  return (serving, at) => listen(serving, { ...at, idleTimeout }, longest);
+}
+
+function listen(
+  { answer, admit, messageBytes }: HttpServing,
+  at: { readonly hostname: string; readonly port: number; readonly idleTimeout: number },
+  longest: number,
+): Promise<HttpListener> {
   async function upgrade(request: Request, server: BunServer): Promise<Response | undefined> {
     const admitted = await admit!(request);
     if (admitted instanceof Response) return admitted;
@@ -56,16 +75,27 @@ export const listenBun: ListenHttp = ({ answer, admit, messageBytes }, at) => {
     const headers = { "sec-websocket-protocol": subprotocol };
     return server.upgrade(request, { headers, data: { socket } }) ? undefined : new Response(null, { status: 400 });
   }
+  async function reply(request: Request, server: BunServer): Promise<Response> {
+    // To Bun a connection is silent also while we are at work: a model may take minutes.
+    server.timeout(request, 0);
+    const heed = (): void => server.timeout(request, at.idleTimeout);
+    const timer = setTimeout(heed, longest).unref();
+    try {
+      return await answer(request);
+    } finally {
+      clearTimeout(timer);
+      heed();
+    }
+  }
   const server = Bun.serve({
     ...at,
-    idleTimeout,
-    fetch: (request, server) => admit && wantsSocket(request) ? upgrade(request, server) : answer(request),
+    fetch: (request, server) => admit && wantsSocket(request) ? upgrade(request, server) : reply(request, server),
     error: () => new Response(null, { status: 500 }),
     websocket: {
       maxPayloadLength: messageBytes,
       backpressureLimit,
       closeOnBackpressureLimit: true,
-      idleTimeout,
+      idleTimeout: at.idleTimeout,
       open: (socket) => socket.data.socket.open(socket),
       message: ({ data: { socket } }, data) => socket.tell("message", { data }),
       close: ({ data: { socket } }, code, reason) => socket.tell("close", { code, reason }),
@@ -80,7 +110,7 @@ export const listenBun: ListenHttp = ({ answer, admit, messageBytes }, at) => {
       clearTimeout(timer);
     },
   });
-};
+}
 
 /** Bun tells of its sockets through handlers of the server: this gives each its own listeners. */
 class Accepted implements WebSocketLike {

@@ -14,7 +14,7 @@ declare const Deno: {
   ): { readonly addr: { hostname: string; port: number }; readonly finished: Promise<void> };
   upgradeWebSocket(
     request: Request,
-    options: { protocol: string; idleTimeout: number },
+    options: { idleTimeout: number },
   ): { socket: WebSocketLike; response: Response };
 };
 
@@ -30,7 +30,9 @@ const flushTime = 20;
  * @throws {TypeError} When the handshake is malformed.
  */
 export function upgradeDeno(request: Request, accept: (socket: WebSocketLike) => unknown): Response {
-  const { socket, response } = Deno.upgradeWebSocket(request, { protocol: subprotocol, idleTimeout });
+  const { socket, response } = Deno.upgradeWebSocket(request, { idleTimeout });
+  // As an option Deno finds it only in a list with a space behind each comma.
+  response.headers.set("sec-websocket-protocol", subprotocol);
   accept(socket);
   return response;
 }
@@ -70,7 +72,7 @@ export const listenDeno: ListenHttp = ({ answer, admit }, at) => {
       const start = performance.now();
       await within(grace, Promise.all(replies));
       // A reply counts as complete before the system has taken its last bytes, and an abort would lose them.
-      const left = grace - (performance.now() - start);
+      const left = Math.max(0, grace - (performance.now() - start));
       await new Promise((resolve) => setTimeout(resolve, Math.min(flushTime, left)));
       controller.abort();
       await server.finished;

@@ -7,12 +7,15 @@ import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { HttpServing, ListenHttp } from "./listen.ts";
-import { sendReply, toRequest } from "./node_messages.ts";
+import { clientGone, sendReply, toRequest } from "./node_messages.ts";
+import type { NodeSockets, NodeSocketsOptions } from "./node_sockets.ts";
 
 /** How long the headers of a request may take, in milliseconds. */
 const headersTimeout = 30_000;
 /** How long a whole request may take, in milliseconds; its reply may take as long as it likes. */
 const requestTimeout = 300_000;
+/** How long a connection is kept for its next request, in milliseconds: longer than by clients, who would send one as it closes. */
+const keepAliveTimeout = 120_000;
 /** Silence before the other side of a WebSocket is asked whether it is there, and that long again until it is given up. */
 const idleTime = 120_000;
 
@@ -26,13 +29,14 @@ export const listenNode: ListenHttp = createListenNode(idleTime);
  */
 export function createListenNode(idleTime: number): ListenHttp {
   return async ({ answer, admit, messageBytes }, { hostname, port }) => {
-    const server = createServer({ headersTimeout, requestTimeout }, (request, response) => {
+    const server = createServer({ headersTimeout, requestTimeout, keepAliveTimeout }, (request, response) => {
       // It may fall idle only now that the server closes: nobody waits for another request on it.
       response.on("close", () => server.listening || server.closeIdleConnections());
-      void exchange(request, response, answer).catch(() => fail(response));
+      const signal = leaving(connections.get(request.socket), response);
+      void exchange(request, response, { answer, signal }).catch(() => fail(response));
     });
     const connections = connectionsOf(server);
-    const sockets = admit && (await loadSockets())(server, { admit, messageBytes, idleTime });
+    const sockets = admit && await openSockets(server, { admit, messageBytes, idleTime });
     await new Promise<void>((resolve, reject) => {
       const failed = (error: Error): void => {
         sockets?.destroy();
@@ -53,19 +57,45 @@ export function createListenNode(idleTime: number): ListenHttp {
   };
 }
 
-/** The connections that are open. */
-function connectionsOf(server: Server): ReadonlySet<Socket> {
-  const sockets = new Set<Socket>();
+/** What is under way on each connection that is open. */
+type Connections = ReadonlyMap<Socket, Set<AbortController>>;
+
+function connectionsOf(server: Server): Connections {
+  const connections = new Map<Socket, Set<AbortController>>();
   server.on("connection", (socket: Socket) => {
-    sockets.add(socket);
-    socket.once("close", () => sockets.delete(socket));
+    // It comes again when it is given back by what looked at an upgrade.
+    if (connections.has(socket)) return;
+    const underWay = new Set<AbortController>();
+    connections.set(socket, underWay);
+    socket.once("close", () => {
+      connections.delete(socket);
+      for (const controller of underWay) controller.abort(clientGone());
+    });
   });
-  return sockets;
+  return connections;
 }
 
-async function loadSockets(): Promise<typeof import("./node_sockets.ts").serveNodeSockets> {
+/** What is aborted when a client is gone. A reply that waits behind another one has no connection yet whose end it would be told. */
+function leaving(underWay: Set<AbortController> | undefined, outgoing: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  underWay?.add(controller);
+  outgoing.on("error", () => {}).on("close", () => {
+    underWay?.delete(controller);
+    if (!outgoing.writableFinished) controller.abort(clientGone());
+  });
+  return controller.signal;
+}
+
+async function openSockets(server: Server, options: Omit<NodeSocketsOptions, "Handshakes">): Promise<NodeSockets> {
+  const Handshakes = await loadHandshakes();
+  const { serveNodeSockets } = await import("./node_sockets.ts");
+  return serveNodeSockets(server, { ...options, Handshakes });
+}
+
+/** The package is named where its absence is caught: a bundler that does not find it goes on without it. */
+async function loadHandshakes(): Promise<NodeSocketsOptions["Handshakes"]> {
   try {
-    return (await import("./node_sockets.ts")).serveNodeSockets;
+    return (await import("ws")).WebSocketServer;
   } catch (cause) {
     throw new TypeError('Cannot serve WebSockets on Node: the package "ws" has to be installed', { cause });
   }
@@ -73,12 +103,12 @@ async function loadSockets(): Promise<typeof import("./node_sockets.ts").serveNo
 
 async function close(
   server: Server,
-  { connections, endRest, grace }: { connections: ReadonlySet<Socket>; endRest: () => void; grace: number },
+  { connections, endRest, grace }: { connections: Connections; endRest: () => void; grace: number },
 ): Promise<void> {
   const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
   server.closeIdleConnections();
   // One that was opened ahead and has not said a byte is not idle in the eyes of `node:http`.
-  for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
+  for (const socket of connections.keys()) if (socket.bytesRead === 0) socket.destroy();
   const timer = setTimeout(endRest, grace);
   await closed;
   clearTimeout(timer);
@@ -94,13 +124,8 @@ function fail(outgoing: ServerResponse): void {
 async function exchange(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  answer: HttpServing["answer"],
+  { answer, signal }: Pick<HttpServing, "answer"> & { readonly signal: AbortSignal },
 ): Promise<void> {
-  const controller = new AbortController();
-  const { signal } = controller;
-  outgoing.on("error", () => {}).on("close", () => {
-    if (!outgoing.writableFinished) controller.abort(new DOMException("The client is gone", "AbortError"));
-  });
   const request = toRequest(incoming, signal);
   // Node tells a request through a weak reference only: the connection has to hold it.
   signal.addEventListener("abort", () => void request, { once: true });

@@ -4,7 +4,11 @@
  * @module
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { Readable } from "node:stream";
+
+/** How long a client may say nothing more of a request that was answered before it was whole, in milliseconds. */
+const lingering = 2_000;
+/** How long it is listened to at most, in milliseconds: nobody shall keep us busy with what is thrown away. */
+const longestRest = 30_000;
 
 /** The request as a web standard; undefined when it names no host or path that could be one. */
 export function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request | undefined {
@@ -14,12 +18,41 @@ export function toRequest(incoming: IncomingMessage, signal: AbortSignal): Reque
     const headers = new Headers();
     for (let at = 0; at < rawHeaders.length; at += 2) headers.append(rawHeaders[at]!, rawHeaders[at + 1]!);
     if (method === "GET" || method === "HEAD") return new Request(address, { method, headers, signal });
-    const body = Readable.toWeb(incoming) as unknown as ReadableStream<Uint8Array>; // The same class under two types.
-    const init: RequestInit & { duplex: "half" } = { method, headers, body, signal, duplex: "half" };
+    const init: RequestInit & { duplex: "half" } = { method, headers, body: bodyOf(incoming), signal, duplex: "half" };
     return new Request(address, init);
   } catch {
     return undefined;
   }
+}
+
+/** Why what was for a client is called off. */
+export function clientGone(): DOMException {
+  return new DOMException("The client is gone", "AbortError");
+}
+
+/** The body of a request. Who gives it up leaves the connection as it is: the reply has to go out on it. */
+function bodyOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
+  let leave = (): void => {};
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      const taken = ({ buffer, byteOffset, length }: Uint8Array<ArrayBuffer>): void => {
+        incoming.pause();
+        controller.enqueue(new Uint8Array(buffer, byteOffset, length));
+      };
+      const ended = (): void => {
+        leave();
+        controller.close();
+      };
+      const lost = (): void => {
+        leave();
+        controller.error(clientGone());
+      };
+      leave = () => void incoming.pause().off("data", taken).off("end", ended).off("close", lost);
+      incoming.on("error", () => {}).on("data", taken).on("end", ended).on("close", lost).pause();
+    },
+    pull: () => void incoming.resume(),
+    cancel: () => leave(),
+  }, { highWaterMark: 0 });
 }
 
 /** Sends a reply, as fast as the client takes it. */
@@ -29,15 +62,38 @@ export async function sendReply(
   { outgoing, signal }: { outgoing: ServerResponse; signal: AbortSignal },
 ): Promise<void> {
   if (signal.aborted) return void response.body?.cancel().catch(() => {});
-  // What is left of a request that was refused early is not read.
+  // What is left of a request that was refused early is nobody's, and no other request comes behind it.
   if (!incoming.complete) outgoing.setHeader("connection", "close");
   outgoing.statusCode = response.status;
   for (const [name, value] of response.headers) if (name !== "set-cookie") outgoing.setHeader(name, value);
   const cookies = response.headers.getSetCookie();
   if (cookies.length) outgoing.setHeader("set-cookie", cookies);
   if (response.body) await sendBody(response.body, outgoing, signal);
+  if (!incoming.complete) {
+    outgoing.flushHeaders();
+    await readRest(incoming);
+  }
   outgoing.end(() => {
     if (!incoming.complete) incoming.destroy();
+  });
+}
+
+/**
+ * Lets a client say what it still has to say. A connection that is closed before that is reset, and whoever is at writing then may
+ * never read the reply (RFC 9112, section 9.6).
+ */
+function readRest(incoming: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, lingering);
+    const end = performance.now() + longestRest;
+    const done = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
+    // Nobody is to take what is read here, or its end for that of the body.
+    incoming.removeAllListeners("data").removeAllListeners("end");
+    incoming.on("data", () => performance.now() < end && timer.refresh()).once("end", done).once("close", done)
+      .resume();
   });
 }
 

@@ -7,8 +7,7 @@ import { ServerResponse } from "node:http";
 import type { IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { WebSocketServer } from "ws";
-import type { ServerOptions, WebSocket } from "ws";
+import type { ServerOptions, WebSocket, WebSocketServer } from "ws";
 import type { WebSocketLike } from "../../ports.ts";
 import { subprotocol } from "../../protocol/web_socket.ts";
 import type { HttpServing } from "./listen.ts";
@@ -16,6 +15,8 @@ import { sendReply, toRequest } from "./node_messages.ts";
 
 /** What the sockets of a server are made with. */
 export interface NodeSocketsOptions extends Pick<HttpServing, "messageBytes"> {
+  /** The class of `ws`. */
+  readonly Handshakes: typeof WebSocketServer;
   /** Judges a request for a WebSocket. */
   readonly admit: NonNullable<HttpServing["admit"]>;
   /** How long a socket may be silent before it is asked, and then until it is given up, in milliseconds. */
@@ -49,7 +50,7 @@ class Upgrades implements NodeSockets {
   readonly #open = new Set<OpenSocket>();
   readonly #timer: ReturnType<typeof setInterval>;
 
-  constructor(server: Server, { admit, messageBytes, idleTime }: NodeSocketsOptions) {
+  constructor(server: Server, { Handshakes, admit, messageBytes, idleTime }: NodeSocketsOptions) {
     this.#server = server;
     this.#admit = admit;
     const options: ServerOptions & { closeTimeout: number } = {
@@ -61,7 +62,7 @@ class Upgrades implements NodeSockets {
       handleProtocols: () => subprotocol,
       closeTimeout,
     };
-    this.#handshakes = new WebSocketServer(options);
+    this.#handshakes = new Handshakes(options);
     this.#timer = setInterval(() => this.#ask(), idleTime).unref();
   }
 

@@ -54,6 +54,8 @@ const address = "https://store.invalid/";
  * ```
  */
 export class StoreObject {
+  /** Only for the types of Workers: `DurableObjectNamespace<StoreObject>`, which `wrangler types` writes, asks for it. */
+  declare readonly __DURABLE_OBJECT_BRAND: never;
   readonly #store: Required<Store>;
 
   /** Made by the runtime. */

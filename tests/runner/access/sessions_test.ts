@@ -34,6 +34,33 @@ describe("sessions of browsers", () => {
     assert(!JSON.stringify(world.audit).includes(token));
   });
 
+  it("of runners on two ports of one machine stand side by side: browsers keep one jar for all ports", async () => {
+    const jar = new Map<string, string>();
+    const visit = async (url: string) => {
+      const sessions = createSessions();
+      const world = await createWorld({ access: { sessions } });
+      const ask = (init: RequestInit = {}) => {
+        const cookie = [...jar].map((pair) => pair.join("=")).join("; ");
+        const headers = {
+          origin: new URL(url).origin,
+          "sec-fetch-site": "same-origin",
+          "content-type": "application/json",
+          cookie,
+        };
+        return world.runner.fetch(new Request(`${url}/api/session`, { headers, ...init }));
+      };
+      const begun = await ask({ method: "POST", body: JSON.stringify({ token: await sessions.invite(ada) }) });
+      const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(begun.headers.get("set-cookie") ?? "") ?? [];
+      jar.set(name, value);
+      return { world, status: async () => (await ask()).status };
+    };
+    for (const scheme of ["http", "https"]) {
+      const hosts = [await visit(`${scheme}://localhost:8080`), await visit(`${scheme}://localhost:8081`)];
+      for (const { status } of hosts) assertEquals(await status(), 200);
+      for (const { world } of hosts) await world[Symbol.asyncDispose]();
+    }
+  });
+
   it("end with what their principal has shown, and with the lifetime of sessions at the latest", async () => {
     const clock = new VirtualClock();
     const sessions = createSessions({ clock, lifetime: 60_000 });

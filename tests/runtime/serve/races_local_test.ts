@@ -43,6 +43,34 @@ async function withSilent(
   }
 }
 
+describe("a request on Node that was sent before the one in front of it was answered", () => {
+  test("is called off when its client leaves", { skip }, async () => {
+    const signals: AbortSignal[] = [];
+    const answer = ({ signal }: Request) => {
+      signals.push(signal);
+      return new Promise<Response>((resolve) => signal.addEventListener("abort", () => resolve(new Response())));
+    };
+    const both = "GET / HTTP/1.1\r\nhost: localhost\r\n\r\n".repeat(2);
+    await withSilent({ answer }, () => both, async (socket) => {
+      await until(() => signals.length === 2);
+      socket.destroy();
+      await until(() => signals.every(({ aborted }) => aborted));
+    });
+  });
+
+  test("lets go of its stream when its client leaves", { skip }, async () => {
+    const streams = [endless(), endless()];
+    let asked = 0;
+    const answer = () => Promise.resolve(new Response(streams[asked++]!.body));
+    const both = "GET / HTTP/1.1\r\nhost: localhost\r\n\r\n".repeat(2);
+    await withSilent({ answer }, () => both, async (socket) => {
+      await until(() => asked === 2);
+      socket.destroy();
+      await until(() => streams.every(({ seen }) => seen.cancelled));
+    });
+  });
+});
+
 describe("what is sent on Node to who does not read", () => {
   test("a reply that is given up ends its connection", { skip }, async () => {
     const { seen, body } = endless();

@@ -128,6 +128,12 @@ describe("createStubStore", () => {
     assertEquals([error.delivery, error.retryable, error.message.includes("canary")], ["unknown", true, false]);
   });
 
+  test("is a class that the types of Workers take for a namespace: by a name that is only there for them", () => {
+    // What `@cloudflare/workers-types` asks of `DurableObjectNamespace<StoreObject>`.
+    const Branded: new (state: { storage: ObjectStorage }) => { readonly __DURABLE_OBJECT_BRAND: never } = StoreObject;
+    assertEquals("__DURABLE_OBJECT_BRAND" in new Branded({ storage: createStorage() }), false);
+  });
+
   test("says that what answers is no StoreObject", async () => {
     const answers = ["", "[]", "null", text, '{"other":1}', '{"value":7}', `{"value":{"a":"${text}"}}`];
     for (const answer of answers) {
