@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { JsonObject } from "../protocol/json_rpc.ts";
+import type { ConstantJson, JsonObject } from "../protocol/json_rpc.ts";
 import { defaultLimits, fillIn, type Limits } from "../protocol/limits.ts";
 import { checked } from "../protocol/modern.ts";
 import { allRules } from "../protocol/shapes/all.ts";
@@ -95,7 +95,7 @@ export class Client extends CoreClient {
   }
 
   /** As in `CoreClient`; a tool may also answer with a task, and results are checked against the output schema. */
-  override callTool(name: string, args: JsonObject = {}, options: RequestOptions = {}): Promise<CallToolResult> {
+  override callTool(name: string, args: ConstantJson = {}, options: RequestOptions = {}): Promise<CallToolResult> {
     return this.parts.tasks?.call(name, args, options) ?? super.callTool(name, args, options);
   }
 
@@ -219,7 +219,7 @@ export class Client extends CoreClient {
   }
 
   /** Starts a tool as a task. Needs the option `tasks`. */
-  callToolTask(name: string, args: JsonObject = {}, options: TaskOptions = {}): Promise<TaskHandle> {
+  callToolTask(name: string, args: ConstantJson = {}, options: TaskOptions = {}): Promise<TaskHandle> {
     return this.#taskRunner().start(name, args, options);
   }
 
@@ -352,7 +352,7 @@ export class Client extends CoreClient {
 
   /** What was told of a server and does not hold is forgotten, once; what was sent before is sent again. */
   protected override again(error: unknown, known?: ServerInfo): boolean | void {
-    if (!isRefusal(error)) return;
+    if (!isRefusal(error, this.#doubtful, this.session)) return;
     if (!this.#doubtful) return known && known !== this.info;
     this.#doubtful = this.#known = this.session = undefined;
     return true;

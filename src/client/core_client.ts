@@ -5,7 +5,7 @@
  * @module
  */
 import { ConnectionClosedError, TimeoutError } from "../protocol/errors.ts";
-import type { JsonObject } from "../protocol/json_rpc.ts";
+import type { ConstantJson, JsonObject } from "../protocol/json_rpc.ts";
 import { coreLimits, coreTimeouts, fillIn } from "../protocol/limits.ts";
 import { checked } from "../protocol/modern.ts";
 import type { Era, Revision } from "../protocol/revisions.ts";
@@ -157,8 +157,8 @@ export class CoreClient implements AsyncDisposable {
    * @throws {InvalidParamsError} When there is no such tool or the request is malformed.
    * @throws {ProtocolViolationError} When the result is no tool result, or does not fit the tool's output schema.
    */
-  callTool(name: string, args: JsonObject = {}, options: RequestOptions = {}): Promise<CallToolResult> {
-    const result: Promise<unknown> = this.request("tools/call", { name, arguments: args }, options);
+  callTool(name: string, args: ConstantJson = {}, options: RequestOptions = {}): Promise<CallToolResult> {
+    const result: Promise<unknown> = this.request("tools/call", { name, arguments: args as JsonObject }, options);
     return result as Promise<CallToolResult>;
   }
 

@@ -17,6 +17,7 @@ export type { Verdict } from "./negotiate.ts";
 export type { RetryOptions } from "./retry.ts";
 export { isSnapshot } from "./snapshot.ts";
 export type { Snapshot } from "./snapshot.ts";
+export { checkOutputs } from "./extras/check_outputs.ts";
 export { allFeatures, cacheFeature, inputFeature, listenFeature, listFeature, mirrorFeature } from "./features.ts";
 export type { Features } from "./features.ts";
 export type { CacheFeature, ResultCache } from "./cache.ts";
@@ -37,3 +38,26 @@ export type {
 } from "./telemetry/telemetry.ts";
 export { skillsOf } from "./skills/mod.ts";
 export type * from "./skills/mod.ts";
+// What the verbs take and give, so that who imports nothing else can name it: compilers want that for declarations.
+export type {
+  CallToolResult,
+  Change,
+  ClientCapabilities,
+  CompleteResult,
+  CompletionReference,
+  GetPromptResult,
+  JsonObject,
+  JsonValue,
+  ListenFilter,
+  ListPromptsResult,
+  ListResourcesResult,
+  ListResourceTemplatesResult,
+  ListToolsResult,
+  LoggingLevel,
+  ReadResourceResult,
+  Task,
+  Tool,
+} from "../protocol/types.ts";
+export type { Limits } from "../protocol/limits.ts";
+export type { Era, Revision } from "../protocol/revisions.ts";
+export type { Clock, Logger } from "../ports.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { JsonObject } from "../protocol/json_rpc.ts";
+import type { ConstantJson, JsonObject } from "../protocol/json_rpc.ts";
 import type { Limits } from "../protocol/limits.ts";
 import type { Era } from "../protocol/revisions.ts";
 import type { CallToolResult, ClientCapabilities, Task, Tool } from "../protocol/types.ts";
@@ -89,9 +89,9 @@ export interface TaskHandle {
 /** What the client calls. */
 export interface TaskRunner {
   /** Calls a tool, and waits for the task that it may become. Giving up waiting asks the server to stop it. */
-  call(name: string, args: JsonObject, options: RequestOptions): Promise<CallToolResult>;
+  call(name: string, args: ConstantJson, options: RequestOptions): Promise<CallToolResult>;
   /** Starts a tool as a task, where the server runs it as one; else it runs to its end, and the handle has its result. */
-  start(name: string, args: JsonObject, options: TaskOptions): Promise<TaskHandle>;
+  start(name: string, args: ConstantJson, options: TaskOptions): Promise<TaskHandle>;
   /** Finds a task again. */
   get(taskId: string, options: RequestOptions): Promise<TaskHandle>;
   /**

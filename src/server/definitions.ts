@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { JsonObject, JsonValue } from "../protocol/json_rpc.ts";
+import type { ConstantJson, JsonObject, JsonValue } from "../protocol/json_rpc.ts";
 import type {
   Annotations,
   CacheHints,
@@ -26,17 +26,10 @@ import type {
 } from "../protocol/types.ts";
 import type { Era, Revision } from "../protocol/revisions.ts";
 
+export type { ConstantItem, ConstantJson } from "../protocol/json_rpc.ts";
+
 /** A schema of any library that speaks Standard Schema, version 1 (zod, valibot, arktype, …), or a JSON Schema. */
 export type AnySchema = StandardSchema | JsonSchema | ConstantJson;
-
-/** A JSON object that nobody changes: what TypeScript makes of one with `as const`. */
-export interface ConstantJson {
-  /** What is there by a name. */
-  readonly [key: string]: string | number | boolean | null | undefined | ConstantJson | readonly ConstantItem[];
-}
-
-/** An item of a list in {@linkcode ConstantJson}. */
-export type ConstantItem = string | number | boolean | null | ConstantJson | readonly ConstantItem[];
 
 /** The part of Standard Schema that is used (https://standardschema.dev): how a value is checked, and what types it has. */
 export interface StandardSchema<Input = unknown, Output = Input> {
@@ -182,7 +175,7 @@ export interface ToolOptions<Input extends AnySchema = AnySchema> {
   /** Hints about it, for clients to show. */
   annotations?: ToolAnnotations | undefined;
   /** Its pictures. */
-  icons?: Icon[] | undefined;
+  icons?: readonly Icon[] | undefined;
   /** The `_meta` that it is listed with. */
   meta?: Meta | undefined;
   /**
@@ -234,7 +227,7 @@ export interface ResourceOptions {
   /** Hints about it, for clients to show. */
   annotations?: Annotations | undefined;
   /** Its pictures. */
-  icons?: Icon[] | undefined;
+  icons?: readonly Icon[] | undefined;
   /** The `_meta` that it is listed with. */
   meta?: Meta | undefined;
   /** How long and for whom what was read is good (specification 2026-07-28: caching). */
@@ -275,7 +268,7 @@ export interface PromptOptions {
   /** The arguments it takes, by name. */
   arguments?: Readonly<Record<string, PromptArgumentOptions>> | undefined;
   /** Its pictures. */
-  icons?: Icon[] | undefined;
+  icons?: readonly Icon[] | undefined;
   /** The `_meta` that it is listed with. */
   meta?: Meta | undefined;
 }

@@ -73,3 +73,6 @@ export type {
 } from "./definitions.ts";
 export type { Kind, Kinds } from "./catalog/kind.ts";
 export type { Methods, ServerChange, StateSealer, TaskSupport, TaskTerms } from "./seam.ts";
+export type { Logger, Store } from "../ports.ts";
+export type { JsonObject, JsonValue } from "../protocol/types.ts";
+export type { Channel } from "../transport/channel.ts";

@@ -27,8 +27,6 @@ export interface StateSealerOptions {
 }
 
 const purpose = "causeway request state 1";
-const defaultTtl = 600_000;
-const leastSecret = 16;
 
 /**
  * Makes a sealer (AES-256-GCM; the key by HKDF-SHA-256). Nothing is computed before the first use.
@@ -36,7 +34,8 @@ const leastSecret = 16;
  * @throws {RangeError} When the secret is shorter than 16 bytes, or `ttl` is no positive number.
  */
 export function createStateSealer(options: StateSealerOptions = {}): StateSealer {
-  const { secret, ttl = defaultTtl, clock = systemClock, random = systemRandom } = options;
+  const leastSecret = 16;
+  const { secret, ttl = 600_000, clock = systemClock, random = systemRandom } = options;
   const bytes = typeof secret === "string" ? new TextEncoder().encode(secret) : secret;
   if (bytes && bytes.length < leastSecret) {
     throw new RangeError(`"secret" has ${bytes.length} bytes: expected at least ${leastSecret}`);

@@ -16,12 +16,12 @@ import { classify } from "../protocol/json_rpc.ts";
 import type { JsonRpcMessage } from "../protocol/json_rpc.ts";
 import { parseJson } from "../protocol/limits/json_scan.ts";
 import { checkLimit } from "../protocol/limits.ts";
-import { closeTime } from "../protocol/limits/times.ts";
+import { closeTime, longestRetry } from "../protocol/limits/times.ts";
 import type { CoreLimits, CoreTimeouts } from "../protocol/limits.ts";
 import type { Clock, Fetch } from "../ports.ts";
 import { egressFetch } from "../egress/fetch.ts";
 import { asMcpError, errorText, statusError, withoutSecrets } from "./failure.ts";
-import { longestRetry, SseParser } from "./sse.ts";
+import { SseParser } from "./sse.ts";
 import type { Exchange, SendOptions } from "./transport.ts";
 
 /** The type of a reply that is a stream of events. */

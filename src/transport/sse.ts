@@ -11,9 +11,6 @@ export type OnSseEvent = (data: string, event: string) => void;
 // Without `stream` a decoder keeps nothing between two calls, so that one can serve all. The mark is dropped by hand.
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** The longest pause that a server's `retry` may ask for, in milliseconds. */
-export const longestRetry = 300_000;
-
 /**
  * A push parser for one stream. Lines end with LF, CR or CRLF, also when a chunk ends between the two; comments and
  * fields that no one knows are ignored; bytes that are no UTF-8 become U+FFFD. An event that is unfinished when the stream

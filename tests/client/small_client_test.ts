@@ -1,7 +1,13 @@
 import { describe, test } from "node:test";
 import { assertEquals, assertRejects } from "@std/assert";
-import { connect, inputFeature, listFeature, mirrorFeature } from "../../src/client/mod.ts";
-import { HeaderMismatchError, InvalidParamsError, MethodNotFoundError } from "../../mod.ts";
+import { checkOutputs, connect, inputFeature, listFeature, mirrorFeature } from "../../src/client/mod.ts";
+import {
+  createSchemaValidator,
+  HeaderMismatchError,
+  InvalidParamsError,
+  MethodNotFoundError,
+  ProtocolViolationError,
+} from "../../mod.ts";
 import { createLegacyServer } from "../servers/legacy.ts";
 import { memoryFetch } from "../servers/memory_fetch.ts";
 import { createModernServer } from "../servers/modern.ts";
@@ -44,6 +50,45 @@ describe("the small client of ./client", () => {
       assertEquals(textOf(await client.callTool("ask")), '["Grace"]');
     });
   }
+
+  for (const [era, create] of Object.entries(servers)) {
+    test(`holds results against output schemas where that layer is passed, once tools were listed: ${era}`, async () => {
+      const server = create();
+      const middleware = [checkOutputs(createSchemaValidator())];
+      const features = { lists: listFeature };
+      await using client = await connect(url, { fetch: memoryFetch(server), features, middleware });
+      assertEquals((await client.callTool("bad_output")).structuredContent, { sum: "not a number" });
+      await client.listTools();
+      // Twice: what was kept of the list before is not all that is known.
+      await client.listTools();
+      const error = await assertRejects(
+        () => client.callTool("bad_output"),
+        ProtocolViolationError,
+        'Cannot use the tool "bad_output": "structuredContent/sum"',
+      );
+      assertEquals(error.delivery, "answered");
+      assertEquals(textOf(await client.callTool("echo", { text: "hello" })), "hello");
+      // Another client of the same layer knows nothing of it.
+      await using other = await connect(url, { fetch: memoryFetch(create()), features, middleware });
+      assertEquals((await other.callTool("bad_output")).structuredContent, { sum: "not a number" });
+    });
+  }
+
+  test("a tool whose output schema cannot be used is not called", async () => {
+    const outputSchema = { $ref: "https://evil.example/schema.json" };
+    const server = createModernServer({
+      tools: [{ name: "promising", inputSchema: { type: "object" }, outputSchema }],
+    });
+    const middleware = [checkOutputs(createSchemaValidator())];
+    await using client = await connect(url, {
+      fetch: memoryFetch(server),
+      features: { lists: listFeature },
+      middleware,
+    });
+    await client.listTools();
+    const error = await assertRejects(() => client.callTool("promising"), ProtocolViolationError, "its output schema");
+    assertEquals([error.delivery, methodsOf(server).at(-1)], ["not-sent", "tools/list"]);
+  });
 
   test("handlers without the part that answers are refused at once", async () => {
     const server = createModernServer();

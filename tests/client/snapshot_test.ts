@@ -1,6 +1,13 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { ChannelTransport, Client, connect, isSnapshot, ProtocolViolationError } from "../../mod.ts";
+import {
+  ChannelTransport,
+  Client,
+  connect,
+  InvalidParamsError,
+  isSnapshot,
+  ProtocolViolationError,
+} from "../../mod.ts";
 import type { Snapshot } from "../../mod.ts";
 import { createWebSocketChannel } from "../../src/transport/websocket.ts";
 import { objectAt } from "../servers/core/wire.ts";
@@ -101,6 +108,40 @@ describe("a client that goes on elsewhere", () => {
     await first.close();
   });
 
+  test("handshake: a server that speaks the modern era alone by now is found, each call runs once (C-025)", async () => {
+    const old = createLegacyServer();
+    const first = await connect(url, options(old));
+    const snapshot = stored(first);
+    const server = createModernServer();
+    await using second = await connect(snapshot, options(server));
+    const calls = ["a", "b", "c"].map((text) => second.callTool("echo", { text }));
+    assertEquals((await Promise.all(calls)).map(textOf), ["a", "b", "c"]);
+    assertEquals([second.era, server.count("server/discover"), server.calls("echo")], ["modern", 1, 3]);
+    await first.close();
+  });
+
+  test("handshake: what the caller got wrong costs no session", async () => {
+    const server = createLegacyServer();
+    const first = await connect(url, options(server));
+    await using second = await connect(stored(first), options(server));
+    await assertRejects(() => second.callTool("nowhere"), InvalidParamsError);
+    assertEquals([server.count("initialize"), server.sessionIds().length], [1, 1]);
+    await first.close();
+  });
+
+  test("of a newer version of this library: a revision that is not spoken here is not claimed (C-011)", async () => {
+    const server = createModernServer();
+    const first = await connect(url, options(server));
+    const { verdict, ...rest } = stored(first);
+    await first.close();
+    const before = server.log.length;
+    const newer = { ...verdict, era: "modern", revision: "2027-01-01" as "2026-07-28" } as const;
+    await using second = await connect({ ...rest, verdict: newer }, options(server));
+    await second.callTool("echo", { text: "hi" });
+    const claimed = server.log.slice(before).map(({ headers }) => headers["mcp-protocol-version"]);
+    assertEquals([...new Set(claimed)], ["2026-07-28"]);
+  });
+
   test("handshake with handlers: questions are heard again", async () => {
     const server = createLegacyServer();
     const handlers = { elicitation: () => ({ action: "accept" as const, content: { name: "Grace" } }) };
@@ -181,7 +222,7 @@ describe("a client that goes on elsewhere", () => {
   });
 
   test("what is no snapshot is a TypeError", async () => {
-    const wrong: unknown[] = [{ kind: "causeway.snapshot" }, {
+    const wrong: unknown[] = [null, { kind: "causeway.snapshot" }, {
       kind: "causeway.snapshot",
       version: 2,
       target: url,
@@ -189,7 +230,7 @@ describe("a client that goes on elsewhere", () => {
     }, {}];
     for (const value of wrong) {
       assertEquals(isSnapshot(value), false);
-      await assertRejects(() => connect(value as Snapshot), TypeError);
+      await assertRejects(() => connect(value as Snapshot), TypeError, "Cannot connect to");
     }
   });
 });

@@ -1,6 +1,7 @@
 /** How long the one-line hosts take to close: no longer than somebody is served. The grace is for those who stay. */
 import { connect as connectSocket } from "node:net";
 import type { Socket } from "node:net";
+import process from "node:process";
 import { describe, test } from "node:test";
 import { assert, assertEquals } from "@std/assert";
 import { serveHttp } from "../../src/entry/local.ts";
@@ -81,4 +82,18 @@ describe("closing a one-line host", () => {
       assert(text().includes(isStream ? "last" : "whole"), `${isStream} ${text()}`);
     }
   });
+});
+
+test("a reply that takes longer than the grace is given up without a warning", async () => {
+  const warnings: Error[] = [];
+  const warned = (warning: Error): void => void warnings.push(warning);
+  process.on("warning", warned);
+  const host = await serveHttp(() => new Promise(() => {}), { port: 0, grace: 50 });
+  const asked = fetch(host.url).catch(() => {});
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  await host.close();
+  await asked;
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  process.off("warning", warned);
+  assertEquals(warnings.map(({ message }) => message), []);
 });

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
+import { createInterface } from "node:readline";
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { connect } from "../../src/entry/local.ts";
@@ -42,9 +43,10 @@ async function run(
 function runTimed(
   lines: readonly unknown[],
   end = true,
+  options: readonly string[] = [],
 ): Promise<{ code: number | null; out: unknown[]; err: string; ending: number }> {
   return new Promise((resolve, reject) => {
-    const child: ChildProcess = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"] });
+    const child: ChildProcess = spawn(command, [...args, ...options], { stdio: ["pipe", "pipe", "pipe"] });
     let out = "";
     let err = "";
     let heard = performance.now();
@@ -128,6 +130,12 @@ describe("serveStdio as a program", () => {
     assert(ending < 5_000, `${ending}`);
   });
 
+  test("a large answer that was asked for just before is whole, also where the process is ended once it has served", async () => {
+    const large = { ...call(2, "large").params, arguments: { length: 3 * 2 ** 20 } };
+    const { code, out } = await runTimed([hello, { ...call(2, "large"), params: large }], true, ["--exit"]);
+    assertEquals([code, String(texts(out).map((each) => (each as unknown[])[1])[1]).length], [0, 3 * 2 ** 20]);
+  });
+
   test("ends with its input although a call hangs", async () => {
     const { code, out } = await run([hello, call(2, "hang"), call(3, "echo")]);
     assertEquals([code, texts(out).slice(1)], [0, [[3, "hi"]]]);
@@ -152,9 +160,26 @@ describe("serveStdio as a program", () => {
   test("noise of the program goes to its standard error", async () => {
     const { out, err } = await run([hello, call(2, "noisy")]);
     assertEquals(texts(out).slice(1), [[2, "quiet"]]);
-    for (const part of ["to be seen by people", "a message", '{"jsonrpc":"2.0"}', "group"]) {
+    for (const part of ["to be seen by people", "a message", '{"jsonrpc":"2.0"}', "group", "the way here"]) {
       assert(err.includes(part), `"${part}" is missing: ${err}`);
     }
+  });
+
+  test("noise is no matter where nobody reads the standard error any more", async () => {
+    const child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"] });
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    const ask = async (message: unknown): Promise<unknown> => {
+      child.stdin.write(`${JSON.stringify(message)}\n`);
+      const { done, value } = await lines.next();
+      return done ? "it has ended" : texts([JSON.parse(value)])[0];
+    };
+    child.stdin.on("error", () => {});
+    await ask(hello);
+    child.stderr.destroy();
+    assertEquals(await ask(call(2, "noisy")), [2, "quiet"]);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    assertEquals(await ask(call(3, "echo")), [3, "hi"]);
+    child.kill("SIGKILL");
   });
 
   test("a server that closes by itself leaves the process free to exit, though its input is open", async () => {

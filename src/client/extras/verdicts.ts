@@ -9,8 +9,10 @@ import {
   InvalidRequestError,
   McpError,
   MissingCapabilityError,
+  type UnauthorizedError,
   UnsupportedVersionError,
 } from "../../protocol/errors.ts";
+import { commonRevision, modernRevisions } from "../../protocol/revisions.ts";
 import type { Verdict } from "../negotiate.ts";
 import { LegacySession } from "../session/legacy_session.ts";
 import { ModernSession } from "../session/modern_session.ts";
@@ -26,13 +28,15 @@ export function verdictOf(session: Session, now: number): Verdict {
 /** Opens a session by what is remembered; undefined when that is nothing. */
 export async function openAs(verdict: Verdict | undefined, parts: SessionParts): Promise<Session | undefined> {
   if (verdict?.era === "legacy") return await new LegacySession(parts).open();
-  return verdict && new ModernSession(parts, verdict.revision, verdict.info);
+  // A newer version of this library may have written it: what only that one speaks is not claimed.
+  return verdict && new ModernSession(parts, commonRevision(modernRevisions, [verdict.revision]), verdict.info);
 }
 
 /**
  * Opens a session by another binding.
  *
  * @param first What told that the usual binding is not there, where it was asked: thrown again when the other one is not there either.
+ * One that wants a token is there, and one that is slow may be. What is not thrown is the cause.
  * @param undo Called then, once the other transport is closed.
  */
 export async function openInstead(parts: SessionParts, first: unknown, undo: () => void): Promise<Session> {
@@ -41,8 +45,11 @@ export async function openInstead(parts: SessionParts, first: unknown, undo: () 
   } catch (second) {
     await parts.transport.close();
     undo();
-    if (first) (first as McpError).cause ??= second;
-    throw first ?? second;
+    const { code, status } = second as UnauthorizedError;
+    if (!first) throw second;
+    const [told, other] = /^auth|^timeout|401/.test(code + status) ? [second, first] : [first, second];
+    (told as McpError).cause ??= other;
+    throw told;
   }
 }
 
@@ -54,8 +61,19 @@ export function isWrongBinding(error: unknown): error is McpError {
     /^40[045]$/.test((error as { status?: string }).status!);
 }
 
-/** True for what a server answers to the manners of the other era, before it has run anything. */
-export function isRefusal(error: unknown): boolean {
-  if (error instanceof InvalidParamsError) return false;
+/**
+ * True for what a server answers to the manners of the other era, before it has run anything.
+ *
+ * @param told What was remembered of it, as long as no result has borne it out.
+ * @param session None, where it was asked for one.
+ */
+export function isRefusal(error: unknown, told?: Verdict, session?: Session): boolean {
+  // A modern server misses "_meta"; what a caller got wrong looks the same, but not to a handshake, nor by its status.
+  if (error instanceof InvalidParamsError) {
+    // Who has just given another handshake session misses nothing: what was in flight may have run.
+    return told
+      ? told.era === "legacy" && (!session || isWrongBinding(error))
+      : session?.era !== "legacy" && isWrongBinding(error);
+  }
   return error instanceof InvalidRequestError || error instanceof UnsupportedVersionError || isWrongBinding(error);
 }

@@ -18,12 +18,15 @@ import type { EndingCall, InputAnswers, LegacyInput, LegacyInputHost, Wait } fro
 import { answerUrls } from "./url_elicitation.ts";
 import type { UrlNotices } from "./url_elicitation.ts";
 
+/** What calls a request off, with the call that it came with. */
+type Working = AbortController & { call: EndingCall | undefined };
+
 /** The server's requests in work. */
 export class LegacyServerRequests implements LegacyInput {
   readonly #inputs: InputAnswers;
   readonly #notices: UrlNotices = new Map();
   readonly #session: LegacyInputHost;
-  readonly #working = new Map<RequestId, AbortController>();
+  readonly #working = new Map<RequestId, Working>();
 
   constructor(inputs: InputAnswers, session: LegacyInputHost) {
     this.#inputs = inputs;
@@ -33,13 +36,19 @@ export class LegacyServerRequests implements LegacyInput {
   /** Answers one request; one that is in work already (a resumed stream may repeat it) is not answered twice. */
   async requested(request: JsonRpcRequest, call?: EndingCall): Promise<void> {
     if (this.#working.has(request.id)) return;
-    const controller = new AbortController();
+    const controller = Object.assign(new AbortController(), { call });
+    const { signal } = controller;
     // A handler that goes on when nobody wants its answer any more is not waited for.
-    const unwanted = new Promise((resolve) => controller.signal.addEventListener("abort", resolve));
+    const unwanted = new Promise((resolve) => signal.addEventListener("abort", resolve));
+    this.#working.set(request.id, controller);
+    // One for all that came with a call, however many those are. What is answered at once, as roots are, goes out all the same.
+    const over = (): void => this.#working.forEach((one) => one.call === call && one.abort());
+    if (call) call.over = () => queueMicrotask(over);
     // Meanwhile the server waits for us: no idle time runs out, and it starts over afterwards.
     const session = this.#session;
     session.held++;
-    await Promise.race([this.#answer(request, controller, call), unwanted]);
+    await Promise.race([this.#answer(request, signal), unwanted]);
+    this.#working.delete(request.id);
     session.held--;
     for (const item of session.all()) item.touch();
   }
@@ -71,24 +80,12 @@ export class LegacyServerRequests implements LegacyInput {
     this.#working.clear();
   }
 
-  async #answer(request: JsonRpcRequest, controller: AbortController, call?: EndingCall): Promise<void> {
+  async #answer(request: JsonRpcRequest, signal: AbortSignal): Promise<void> {
     const { id, method, params = {} } = request;
     const { transport } = this.#session.parts;
-    const { signal } = controller;
     const reply = (body: { result: JsonObject } | { error: { code: number; message: string } }): void => {
       if (!signal.aborted) transport.send({ jsonrpc: "2.0", id, ...body }, undefined, this.#session.dress());
     };
-    this.#working.set(id, controller);
-    const others = call?.over;
-    if (call) {
-      call.over = () => {
-        others?.();
-        // What is answered at once, as roots are, goes out all the same.
-        queueMicrotask(() => {
-          if (this.#working.get(id) === controller) controller.abort();
-        });
-      };
-    }
     try {
       // What is no JSON cannot be sent.
       reply({
@@ -98,7 +95,6 @@ export class LegacyServerRequests implements LegacyInput {
       reply({ error: refusal(error) });
       this.#inputs.logger?.({ level: "warning", message: `Could not answer "${method}"`, fields: { error } });
     }
-    if (this.#working.get(id) === controller) this.#working.delete(id);
   }
 }
 

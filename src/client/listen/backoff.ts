@@ -6,7 +6,7 @@
  */
 import type { ConnectionClosedError, McpError } from "../../protocol/errors.ts";
 import type { Clock, Random } from "../../ports.ts";
-import { longestRetry } from "../../transport/sse.ts";
+import { longestRetry } from "../../protocol/limits/times.ts";
 
 /** Counts the tries of one stream. */
 export class Backoff {

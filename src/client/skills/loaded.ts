@@ -17,7 +17,7 @@ export interface SkillContent {
   /** From the skill's own folder: `references/FORMS.md`. */
   readonly path: string;
   /** What was checked. */
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly bytes: ReturnType<Uint8Array["slice"]>;
   /** The same as text, where the server sent one. */
   readonly text: string | undefined;
   /** Its type, as the server says. */

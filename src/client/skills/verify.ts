@@ -20,7 +20,7 @@ export function contentOf(
   result: JsonObject,
   uri: string,
   refuse: Refuse,
-): { bytes: Uint8Array<ArrayBuffer>; isText: boolean; mimeType: string | undefined } {
+): { bytes: ReturnType<Uint8Array["slice"]>; isText: boolean; mimeType: string | undefined } {
   const { contents } = result;
   if (!Array.isArray(contents) || contents.length !== 1) {
     refuse(`"contents" holds ${Array.isArray(contents) ? contents.length : "nothing"}, expected one`);
@@ -46,7 +46,7 @@ export function contentOf(
 
 /** Holds a file's bytes against its size, then against its digest. */
 export async function verifyFile(
-  bytes: Uint8Array<ArrayBuffer>,
+  bytes: ReturnType<Uint8Array["slice"]>,
   { size, digest }: SkillResource,
   refuse: Refuse,
 ): Promise<void> {

@@ -90,7 +90,7 @@ export class Handle implements TaskHandle {
     const { clock, label } = this.#host;
     const now = clock.monotonic();
     const waited = now - (this.#options.since ?? now);
-    const patience = new Patience(clock, this.#host.closes(), { signal, timeout, waited, server: label });
+    const patience = new Patience<JsonObject>(clock, this.#host.closes(), { signal, timeout, waited, server: label });
     try {
       return this.#result = await this.#follow(
         { signal: patience.signal, timeouts, meta, headers },
@@ -121,20 +121,16 @@ export class Handle implements TaskHandle {
   /** Looks again and again, serves what is asked for beside that, and gives the outcome. */
   async #follow(
     request: RequestOptions,
-    patience: Patience,
+    patience: Patience<JsonObject>,
     onStatus: HandleOptions["onStatus"],
   ): Promise<CallToolResult> {
     const { progress } = this.#options;
     // What goes on beside the looks: a result of theirs, or their failure, ends the pause.
     let opened = 0;
-    let open = (_work: Promise<JsonObject | undefined>): void => {};
-    const beside = new Promise<JsonObject | undefined>((resolve, reject) => {
-      open = (work) => {
-        opened++;
-        work.then((early) => early ? resolve(early) : opened--, reject);
-      };
-    });
-    beside.catch(() => {});
+    const open = (work: Promise<JsonObject | undefined>): void => {
+      opened++;
+      work.then((early) => early ? patience.take(work) : opened--, () => patience.take(work));
+    };
     // Over HTTP its progress comes on the stream of its result; a server that answers too early is asked again at the end.
     if (progress && !isEnded(this.#task.status)) open(this.#openResult(request).catch(() => undefined));
     if (!isEnded(this.#task.status) && this.#due() <= 0) await this.#look(request, onStatus);
@@ -145,13 +141,13 @@ export class Handle implements TaskHandle {
       if (isEnded(status)) {
         // The legacy result is on its way already, if its stream was opened.
         const early = opened && this.#isLegacy() && status !== "cancelled";
-        return await this.#outcome(request, early ? await patience.pause(this.#due(), beside) : undefined);
+        return await this.#outcome(request, early ? await patience.pause(this.#due()) : undefined);
       }
       if (status === "input_required") {
         if (!this.#isLegacy()) { for (const work of this.#serve(request)) open(work); }
         else if (!opened) open(this.#openResult(request));
       }
-      const early = await patience.pause(this.#due(), opened ? beside : undefined);
+      const early = await patience.pause(this.#due());
       if (early) return checked(early);
       try {
         await this.#look(request, onStatus);

@@ -7,12 +7,14 @@ import { TimeoutError } from "../../protocol/errors.ts";
 import type { Clock } from "../../ports.ts";
 
 /** The caller's signal and time-out in one signal, which lives as long as the waiting. */
-export class Patience {
+export class Patience<Value> {
   readonly signal: AbortSignal;
   /** Ends the waiting: whatever is still under way for it is called off. */
   readonly end: () => void;
   readonly #clock: Clock;
   readonly #closing: AbortSignal;
+  #beside: Promise<Value | undefined> | undefined;
+  #wake: (() => void) | undefined;
 
   /**
    * @param closing Wakes who waits: what they do next tells them why.
@@ -40,9 +42,16 @@ export class Patience {
     };
   }
 
-  /** Waits so many milliseconds; gives what `beside` gives, if that is something and comes before. Rejects as it does. */
-  pause<Value>(milliseconds: number, beside: Promise<Value | undefined> | undefined): Promise<Value | undefined> {
+  /** Takes what came beside the pauses, the first time: it ends the one that is under way, and each after it. */
+  take(outcome: Promise<Value | undefined>): void {
+    this.#beside ??= outcome;
+    this.#wake?.();
+  }
+
+  /** Waits so many milliseconds; gives what came beside it, if that was something and came before. Rejects as it does. */
+  pause(milliseconds: number): Promise<Value | undefined> {
     const { signal } = this;
+    if (this.#beside) return this.#beside;
     return new Promise((resolve, reject) => {
       const end = (finish: () => void): void => {
         stop();
@@ -51,12 +60,13 @@ export class Patience {
         finish();
       };
       const aborted = (): void => end(() => reject(signal.reason));
-      const wake = (): void => end(() => resolve(undefined));
+      const wake = (): void => end(() => resolve(this.#beside));
       const stop = this.#clock.schedule(wake, this.#closing.aborted ? 0 : milliseconds);
       signal.addEventListener("abort", aborted);
       this.#closing.addEventListener("abort", wake);
+      // No promise that lasts is listened to by each pause: it would keep them all.
+      this.#wake = wake;
       if (signal.aborted) aborted();
-      beside?.then((value) => value === undefined || end(() => resolve(value)), (error) => end(() => reject(error)));
     });
   }
 }

@@ -15,8 +15,6 @@ import { checkParams, invalidParams, readTexts } from "./params.ts";
 import type { Prompts } from "./prompts.ts";
 import type { Resources } from "./resources.ts";
 
-/** How many suggestions go out (specification 2026-07-28: completion, Completion Results). */
-const most = 100;
 const shape: Fields = {
   ref: { type: "ref/prompt|ref/resource" },
   argument: { name: text, value: text },
@@ -53,6 +51,7 @@ export class Completions implements Kind {
    * @throws {TypeError} When the author's completer gave no list of texts.
    */
   async complete(params: JsonObject, context: RequestContext): Promise<JsonObject> {
+    const most = 100;
     checkParams(params, shape);
     const { name, value } = params.argument as { name: string; value: string };
     const known = readTexts((params.context as JsonObject | null | undefined)?.arguments, "context.arguments");

@@ -6,13 +6,7 @@
 import { excerpt } from "../../protocol/excerpt.ts";
 import { isObject, type JsonObject } from "../../protocol/json_rpc.ts";
 import { type Fields, maybeNumber, maybeObject, maybeText, text } from "../../protocol/shapes/shape.ts";
-import type {
-  CacheHints,
-  Resource,
-  ResourceContents,
-  ResourceTemplate,
-  ServerCapabilities,
-} from "../../protocol/types.ts";
+import type { CacheHints, Resource, ResourceTemplate, ServerCapabilities } from "../../protocol/types.ts";
 import { matchUriTemplate, uriTemplateVariables } from "../../protocol/uri_template.ts";
 import type {
   Completer,
@@ -164,7 +158,12 @@ export class Resources implements Kind {
     if (resource) return { ...resource, read: (context) => resource.read(uri, context) };
     for (const template of this.templates.items()) {
       const variables = matches(template.key, uri);
-      if (variables) return { ...template, read: (context) => template.read(uri, variables, context) };
+      if (variables) {
+        // Between other signs than slashes, dots climb only once they are a variable of their own.
+        return climbs([uri, Object.values(variables)].flat(2).join("/"))
+          ? undefined
+          : { ...template, read: (context) => template.read(uri, variables, context) };
+      }
     }
     return undefined;
   }
@@ -188,25 +187,23 @@ function matches(template: string, uri: string): Record<string, string | string[
   }
 }
 
-/** Whether a `file:` URI tries to leave its folder (specification 2026-07-28: resources, Security Considerations). */
+/**
+ * Whether a `file:` URI tries to leave its folder (specification 2026-07-28: resources, Security Considerations). Parsers of URLs skip
+ * blanks and control characters.
+ */
 function climbs(uri: string): boolean {
-  if (!/^file:/i.test(uri)) return false;
-  const plain = uri.replace(/%(2e|2f|5c|00)/gi, (triplet) => decodeURIComponent(triplet));
-  return /(?:^|[:/\\])\.\.(?:$|[/\\?#])|\0/.test(plain);
+  return /^file:/i.test(uri) &&
+    /[:/\\]\.\.($|[\0- /\\?#])|\0/.test(uri.replace(/\s/g, "").replace(/%(2[ef]|5c|00)/gi, decodeURIComponent));
 }
 
 function toContents(uri: string, returned: Exclude<ResourceReturn, undefined>, mimeType?: string): JsonObject {
-  if (typeof returned === "string") return contents({ uri, mimeType: mimeType ?? "text/plain", text: returned });
-  if (returned instanceof Uint8Array) {
-    return contents({ uri, mimeType: mimeType ?? "application/octet-stream", blob: toBase64(returned) });
-  }
-  if (Array.isArray(returned)) return contents(...returned);
-  if (isObject(returned) && "contents" in returned) return { ...returned } as unknown as JsonObject;
-  return contents(returned as ResourceContents);
-}
-
-function contents(...list: ResourceContents[]): JsonObject {
-  return { contents: list as unknown as JsonObject[] };
+  if (isObject(returned) && "contents" in returned) return { ...returned as JsonObject };
+  const list = typeof returned === "string"
+    ? { uri, mimeType: mimeType ?? "text/plain", text: returned }
+    : returned instanceof Uint8Array
+    ? { uri, mimeType: mimeType ?? "application/octet-stream", blob: toBase64(returned) }
+    : returned;
+  return { contents: [list].flat() as unknown as JsonObject[] };
 }
 
 function toBase64(bytes: Uint8Array): string {

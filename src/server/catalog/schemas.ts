@@ -32,7 +32,6 @@ export type SchemaRole = "input" | "output";
 
 /** What a tool without arguments takes (specification 2026-07-28: tools, Tool). */
 const nothing: JsonObject = { type: "object", additionalProperties: false };
-const problemsShown = 20;
 
 /**
  * Makes the schema of a tool's arguments ready; without one the tool takes none.
@@ -131,7 +130,7 @@ function checkStandard(schema: StandardSchema, value: unknown): Checking | Promi
 
 function readVerdict(verdict: { issues?: readonly StandardIssue[] | undefined; value?: unknown }): Checking {
   if (!verdict.issues) return { value: verdict.value };
-  return { problems: verdict.issues.slice(0, problemsShown).map(({ path, message }) => line(pointer(path), message)) };
+  return { problems: verdict.issues.slice(0, 20).map(({ path, message }) => line(pointer(path), message)) };
 }
 
 /** A path as a JSON Pointer. */

@@ -42,9 +42,6 @@ function wants(accept: string | null, type: string): boolean {
   });
 }
 
-/** How long a body may take, in milliseconds: who sends byte by byte must not be waited for. */
-const longest = 60_000;
-
 /** Reads a body as JSON under limits. A body that is too long is cancelled, one that is too slow is left alone. Never rejects. */
 export function readBody(request: Request, parts: Pick<ServerParts, "limits" | "clock">): Promise<Read> {
   return new Promise((resolve) => takeBody(request, parts, resolve));
@@ -60,6 +57,8 @@ export function takeBody(
   { limits, clock }: Pick<ServerParts, "limits" | "clock">,
   done: (read: Read) => void,
 ): void {
+  // Milliseconds: who sends byte by byte must not be waited for.
+  const longest = 60_000;
   const { headers } = request;
   const { messageBytes } = limits;
   const length = headers.get("content-length");

@@ -84,9 +84,9 @@ export class ResumableStream {
    * Goes on with another connection; the one before ends.
    *
    * @param after The last event that the client saw. Default: the last that was written to anyone.
-   * @param retry When to come back after a break, in milliseconds; undefined for clients that know no event without data.
+   * @param retry As for {@linkcode EventStream.prime}; undefined for clients that know no event without data.
    */
-  connect(connection: EventStream, after: number = this.#written, retry?: number): void {
+  connect(connection: EventStream, after: number = this.#written, retry?: string): void {
     const last = this.#connection;
     this.#connection = connection;
     last?.end();

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { inOneLine } from "../../egress/one_line.ts";
 import type { Clock } from "../../ports.ts";
 
 // It keeps nothing between two calls.
@@ -45,13 +46,14 @@ export class EventStream {
     const body = new ReadableStream<Uint8Array>({
       start: (controller) => void (this.#controller = controller),
       cancel: this.#lost,
-    }, { highWaterMark: 0, size: (chunk) => chunk?.byteLength ?? 0 });
+    }, { highWaterMark: 0, size: (chunk) => chunk!.length });
     this.response = new Response(body, { headers: { ...headers, ...options.headers } });
-    const { clock, lasts = Infinity, request: { signal } } = options;
-    if (lasts < Infinity) this.#stopEnd = clock.schedule(() => this.#expire(), lasts, { background: true });
+    const { clock, lasts, request: { signal } } = options;
+    if (lasts! < Infinity) this.#stopEnd = clock.schedule(() => this.#expire(), lasts!, { background: true });
     if (signal?.aborted) this.#lost();
     else signal?.addEventListener("abort", this.#lost);
-    this.#keepAlive();
+    // Bun keeps the head back until there is something to send.
+    this.#keepAlive(0);
   }
 
   /** False once it has ended, or its reader is gone. */
@@ -66,12 +68,16 @@ export class EventStream {
    * @param id Names the event, where the client may come back for what follows it.
    */
   send(data: string, id?: string): void {
-    this.#write(`${id === undefined ? "" : `id: ${id}\n`}event: message\ndata: ${data}\n\n`);
+    this.#write(`${id === undefined ? "" : `id: ${id}\n`}event: message\ndata: ${inOneLine(data)}\n\n`);
   }
 
-  /** Sends an event without a message, which names the place to come back to and when (2025-11-25: Sending Messages, 6). */
-  prime(id: string, retry: number): void {
-    this.#write(`id: ${id}\nretry: ${retry}\ndata: \n\n`);
+  /**
+   * Sends an event without a message, which names the place to come back to (2025-11-25: Sending Messages, 6).
+   *
+   * @param retry The line that says when, or nothing.
+   */
+  prime(id: string, retry: string): void {
+    this.#write(`id: ${id}\n${retry}data: \n\n`);
   }
 
   /** Ends it after what was sent. Harmless when it has ended. */
@@ -89,7 +95,7 @@ export class EventStream {
     if (!controller) return;
     const bytes = encoder.encode(text);
     try {
-      if ((controller.desiredSize ?? 0) - bytes.length < -this.#options.outboxBytes) {
+      if (controller.desiredSize! - bytes.length < -this.#options.outboxBytes) {
         throw new Error("The reader is too slow");
       }
       controller.enqueue(bytes);
@@ -100,11 +106,11 @@ export class EventStream {
   }
 
   /** Begins a new silence. */
-  #keepAlive(): void {
+  #keepAlive(silence = this.#options.keepAlive): void {
     this.#stopTimer?.();
     if (!this.#controller) return;
-    const { clock, keepAlive } = this.#options;
-    this.#stopTimer = clock.schedule(() => this.#write(": keep-alive\n\n"), keepAlive, { background: true });
+    const { clock } = this.#options;
+    this.#stopTimer = clock.schedule(() => this.#write(": keep-alive\n\n"), silence, { background: true });
   }
 
   #expire(): void {

@@ -19,9 +19,6 @@ import { json, refuse, taken } from "./replies.ts";
 
 /** The revision whose clients may send arrays. */
 const batched = "2025-03-26";
-/** Messages that one array may hold. */
-const mostAtOnce = 256;
-const idBytes = 32;
 
 /** Options of the legacy era, filled in. */
 type Filled = { readonly keepAlive: number } & Pick<HttpOptions, "sessions">;
@@ -37,14 +34,22 @@ export class LegacyBinding {
       idle = 1_800_000,
       events = 1_000,
       eventCharacters = 16 * 2 ** 20,
-      retry = 1_000,
       hold,
-      newId = () => randomHex(parts.random, idBytes),
+      retry = hold && 1_000,
+      newId = () => randomHex(parts.random, 32),
       store,
     } = sessions;
     this.#newId = newId;
     const bounds = { max, idle };
-    const made = { parts, legacy, keepAlive, retry, hold, store: new EventStore(events, eventCharacters) };
+    const made = {
+      parts,
+      legacy,
+      keepAlive,
+      // The official client for Java gives a stream up at this line: it is for those who have a use for it.
+      retry: retry === undefined ? "" : `retry: ${retry}\n`,
+      hold,
+      store: new EventStore(events, eventCharacters),
+    };
     this.#sessions = store?.open(made, bounds) ?? new SessionTable(made, bounds);
   }
 
@@ -148,6 +153,7 @@ export class LegacyBinding {
     items: readonly unknown[],
     auth: AuthInfo | undefined,
   ): Response | Promise<Response> {
+    const mostAtOnce = 256;
     if (!session.serving.open || session.serving.revision !== batched || !items.length || items.length > mostAtOnce) {
       return refuse(400, `An array is taken in ${batched} alone, with 1 to ${mostAtOnce} messages`);
     }

@@ -12,8 +12,6 @@ import { EventStream } from "./event_stream.ts";
 import { writeMessage } from "../common/write_message.ts";
 import { refuse } from "./replies.ts";
 
-/** Streams of answers whose messages are kept after their end, the newest. */
-const keptStreams = 16;
 /** The session's own stream is the one whose name begins so. */
 const ownMark = "0";
 
@@ -48,7 +46,8 @@ export interface HttpSessionOptions {
   readonly parts: ServerParts;
   readonly store: EventStore;
   readonly keepAlive: number;
-  readonly retry: number;
+  /** The line of a stream that says when to come back; empty: none. */
+  readonly retry: string;
   readonly hold: number | undefined;
   /** Who keeps it. */
   readonly table: SessionKeeping;
@@ -153,6 +152,8 @@ export class HttpSession implements LegacyOutlet {
 
   /** The requests of a POST are answered: its stream ends, and is kept for a while for who was cut off. */
   closeStream(stream: ResumableStream): void {
+    // The newest.
+    const keptStreams = 16;
     stream.end();
     this.#finished.push(stream.name);
     if (this.#finished.length <= keptStreams) return;

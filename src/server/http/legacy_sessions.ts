@@ -11,9 +11,6 @@ import { HttpSession } from "./legacy_session.ts";
 import type { HttpSessionOptions, SessionKeeping } from "./legacy_session.ts";
 import { refuse } from "./replies.ts";
 
-/** Between two looks at all sessions for newcomers' sake, in milliseconds. */
-const sweepGap = 1_000;
-
 /** What a client is told whose session is not there. */
 export const noSession = "There is no such session: send initialize";
 
@@ -91,6 +88,8 @@ export class SessionTable implements SessionKeeping {
 
   /** Makes room for one more. False when all are in use. */
   hasRoom(): boolean {
+    // Milliseconds between two looks at all of them for newcomers' sake.
+    const sweepGap = 1_000;
     if (this.#sessions.size < this.#bounds.max) return true;
     // Looking at all of them for each newcomer would be dear.
     if (this.#made.parts.clock.monotonic() - this.#sweptAt >= sweepGap) this.#sweep();

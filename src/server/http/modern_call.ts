@@ -11,9 +11,6 @@ import type { Answer, Incoming, ModernServing, ServerParts } from "../seam.ts";
 import { EventStream } from "./event_stream.ts";
 import { internalError, jsonText, writeAnswer } from "./replies.ts";
 
-/** Turns of the microtask queue that a call may take before it is watched: handlers that wait for nothing need about eight. */
-const promptTurns = 24;
-
 /** What a call is made of. */
 export interface ModernCallOptions {
   readonly parts: ServerParts;
@@ -55,6 +52,8 @@ class ModernCall implements Incoming {
 
   /** A call that is not answered at once is watched: a timer and a signal for each would cost more than many a tool does. */
   async #watch(): Promise<void> {
+    // Turns of the microtask queue that it may take before: handlers that wait for nothing need about eight.
+    const promptTurns = 24;
     for (let turn = 0; turn < promptTurns; turn++) {
       if (this.#over || this.#stream) return;
       await undefined;

@@ -31,7 +31,10 @@ export interface SessionOptions {
   events?: number | undefined;
   /** Characters that are kept for all streams of all sessions together (16 Mi); the oldest messages go first. */
   eventCharacters?: number | undefined;
-  /** When a client whose stream broke off should come back, in milliseconds (1,000). Told to 2025-11-25 clients. */
+  /**
+   * When a client whose stream broke off should come back, in milliseconds. Told to 2025-11-25 clients. Default: 1,000 with `hold`,
+   * else nothing is said of it (the official client for Java takes such a line for a fault).
+   */
   retry?: number | undefined;
   /**
    * How long the stream of a call is held open, in milliseconds, before a 2025-11-25 client is asked to come back for the

@@ -7,9 +7,7 @@ import { InvalidParamsError } from "../../protocol/errors.ts";
 import type { JsonObject, JsonRpcNotification } from "../../protocol/json_rpc.ts";
 import type { ServerCapabilities } from "../../protocol/types.ts";
 import type { Methods, ServerChange } from "../seam.ts";
-
-/** The longest URI that can be watched, in characters: sessions keep what they watch. */
-export const longestUri = 8_192;
+import { longestUri } from "./bounds.ts";
 
 /** What a session tells of changes. Several of one kind at once are told once. */
 export class ChangeNotices {

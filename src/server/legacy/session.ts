@@ -27,8 +27,6 @@ export interface LegacySessionOptions {
   askTimeout?: number | undefined;
 }
 
-const defaultAskTimeout = 300_000;
-
 /**
  * Serves one client of 2024-11-05 to 2025-11-25.
  *
@@ -40,7 +38,7 @@ export function createLegacySession(
   outlet: LegacyOutlet,
   options: LegacySessionOptions = {},
 ): LegacyServing {
-  return new LegacySession(parts, outlet, options.askTimeout ?? defaultAskTimeout);
+  return new LegacySession(parts, outlet, options.askTimeout ?? 300_000);
 }
 
 class LegacySession implements LegacyServing {

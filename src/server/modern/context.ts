@@ -32,9 +32,6 @@ import { roots } from "./questions/roots.ts";
 import { sampling } from "./questions/sampling.ts";
 import { InputNeeded, type Rounds } from "./rounds.ts";
 
-/** How many signs of progress may go out at once after a pause. */
-const burst = 5;
-
 const questions: { readonly [What in Parameters<RequestContext["can"]>[0]]: (of: Envelope) => JsonObject | undefined } =
   {
     elicit: ({ capabilities }) => elicitation.lacks(capabilities, { message: "" }),
@@ -70,7 +67,8 @@ export class ModernContext implements RequestContext {
     this.rounds = rounds;
     this.#lowestLevel = logLevel ? loggingLevels.indexOf(logLevel) : Infinity;
     if (progressToken !== undefined) {
-      this.#progress = createMeter(incoming, progressToken, { clock, burst, words: true });
+      // So many may go out at once after a pause.
+      this.#progress = createMeter(incoming, progressToken, { clock, burst: 5, words: true });
     }
   }
 

@@ -33,7 +33,7 @@ export interface SkillOptions {
 export interface FolderFile {
   readonly uri: string;
   readonly listed: Omit<Resource, "uri">;
-  readonly content: string | Uint8Array<ArrayBuffer>;
+  readonly content: string | ReturnType<Uint8Array["slice"]>;
 }
 
 /** What clients take. */

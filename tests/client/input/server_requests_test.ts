@@ -55,29 +55,44 @@ onBoth("an answer that is no JSON is told as one that could not be given, and le
   }
 });
 
-test("a call that ends takes back all that was asked during it (HTTP)", async () => {
-  const signals: AbortSignal[] = [];
-  const client = await connect("http://fake.test/mcp", {
+/** A client of a handshake server that asks such questions, and then answers the call. */
+function askedBy(questions: readonly JsonObject[], handlers: Handlers): Promise<Client> {
+  return connect("http://fake.test/mcp", {
     stream: false,
-    handlers: {
-      elicitation: (_, { signal }) => {
-        signals.push(signal);
-        return new Promise(() => {});
-      },
-    },
+    handlers,
     fetch: async (_, { body }) => {
       const { id, method } = JSON.parse(await new Response(body ?? "{}").text());
       const info = { protocolVersion: "2025-11-25", capabilities: {}, serverInfo: { name: "x", version: "1" } };
       if (method === "initialize") return Response.json({ jsonrpc: "2.0", id, result: info });
       if (method !== "tools/call") return new Response(null, { status: id === undefined ? 202 : 400 });
-      const asks = [1, 2].map((id) => ({ jsonrpc: "2.0", id, method: "elicitation/create", params: form }));
-      const all = [...asks, { jsonrpc: "2.0", id, result: { content: [] } }];
-      return eventReply(all);
+      return eventReply([...questions, { jsonrpc: "2.0", id, result: { content: [] } }]);
+    },
+  });
+}
+
+test("a call that ends takes back all that was asked during it, and nothing of it stays (HTTP)", async () => {
+  const signals: AbortSignal[] = [];
+  const asks = [1, 2].map((id) => ({ jsonrpc: "2.0", id, method: "elicitation/create", params: form }));
+  const client = await askedBy(asks, {
+    elicitation: (_, { signal }) => {
+      signals.push(signal);
+      return new Promise(() => {});
     },
   });
   await client.callTool("asks_twice");
   await turns();
   assertEquals(signals.map(({ aborted }) => aborted), [true, true]);
+  // The same ids again: a server without sessions begins anew with each call.
+  await client.callTool("asks_twice");
+  await turns();
+  assertEquals(signals.map(({ aborted }) => aborted), [true, true, true, true]);
+  await client.close();
+});
+
+test("a call in which the server asks very often ends as any other (HTTP)", async () => {
+  const asks = Array.from({ length: 50_000 }, (_, id) => ({ jsonrpc: "2.0", id, method: "roots/list" }));
+  const client = await askedBy(asks, { roots: [] });
+  assertEquals(await client.callTool("asks_often"), { content: [] });
   await client.close();
 });
 

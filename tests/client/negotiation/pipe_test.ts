@@ -1,6 +1,7 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ChannelTransport, connect, createMemoryPair, TimeoutError, UnsupportedVersionError } from "../../../mod.ts";
+import { McpServer, serveChannel } from "../../../src/server/mod.ts";
 import { type JsonObject, objectAt } from "../../servers/core/wire.ts";
 import { played } from "../played.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
@@ -201,4 +202,16 @@ describe("finding out the era on a pipe", () => {
       server: { era: "legacy", lenient: false },
       client: { verdict: { era: "modern", revision: "2026-07-28" } },
     }));
+
+  test("a handshake verdict of a program that speaks the modern era alone by now is asked again (C-025)", async () => {
+    const server = new McpServer({ name: "new", version: "2.0.0" });
+    server.tool("echo", {}, () => "hi");
+    const transport = new ChannelTransport(() => {
+      const [near, far] = createMemoryPair();
+      serveChannel(server, far, { eras: ["modern"] });
+      return near;
+    });
+    await using client = await connect(transport, { verdict: { era: "legacy" } });
+    assertEquals([client.era, textOf(await client.callTool("echo"))], ["modern", "hi"]);
+  });
 });

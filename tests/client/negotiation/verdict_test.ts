@@ -1,6 +1,6 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { Client, connect, HttpStatusError, HttpTransport, RedirectRefusedError } from "../../../mod.ts";
+import { Client, connect, HttpStatusError, HttpTransport, RedirectRefusedError, TimeoutError } from "../../../mod.ts";
 import type { Verdict } from "../../../mod.ts";
 import { objectAt } from "../../servers/core/wire.ts";
 import { createLegacyServer, type LegacyOptions } from "../../servers/legacy.ts";
@@ -206,6 +206,19 @@ describe("a server that only knows HTTP+SSE of 2024-11-05 (C-118 to C-123)", () 
     assertEquals(error.status, 404);
     assert(error.message.includes("hello"));
     assertEquals(server.seen.map(({ httpMethod }) => httpMethod), ["POST", "POST", "GET"]);
+  });
+
+  test("a server that refuses the POST, and whose stream says nothing: both are told", async () => {
+    const server = front(
+      nobody,
+      ({ httpMethod }) =>
+        httpMethod === "POST"
+          ? new Response("the header X-Tenant is missing", { status: 400 })
+          : new Response(new ReadableStream(), { headers: { "content-type": "text/event-stream" } }),
+    );
+    const error = await assertRejects(() => reach(server, { timeouts: { start: 200 } }), TimeoutError);
+    assert(error.cause instanceof HttpStatusError);
+    assert(error.cause.message.includes("the header X-Tenant is missing"));
   });
 
   test("a stream that broke: the next call opens it anew, and the session with it", async () => {

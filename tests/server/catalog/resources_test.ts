@@ -103,9 +103,30 @@ describe("reading resources", () => {
     for (const path of ["../etc", "a/../../b", "a/%2e%2e/b", "a/..%2Fb", "a/%2E./b", "..", "a%5C..%5Cb", "a%00b"]) {
       await refusal(run(server, "resources/read", { uri: `file:///${path}` }));
     }
+    for (const path of ["a/.\t./b", "a/%\n2e./b", "a/.. ", "a/..\u0001"]) {
+      await refusal(run(server, "resources/read", { uri: `file:///${path}` }));
+    }
     for (const path of ["a/b..c", "a/..b", "a/...", ".hidden"]) {
       const { contents } = await run(server, "resources/read", { uri: `file:///${path}` });
       assertEquals((contents as JsonObject[])[0]?.text, `read ${path}`);
+    }
+  });
+
+  test("nor does one of which a variable climbs (S-078)", async () => {
+    const cases: [template: string, climbing: string, plain: string][] = [
+      ["find{?name}", "find?name=../etc", "find?name=a..b"],
+      ["find{?name}", "find?name=..", "find?name=..."],
+      ["{+a}-{+b}", "x-../etc", "x-..y"],
+      ["log.{+name}", "log.../etc", "log.a/b"],
+      ["{list}!", "a,..!", "a,b!"],
+      ["{+path}", "a/%252e%252e/b", "a/%252e/b"],
+    ];
+    for (const [template, climbing, plain] of cases) {
+      const server = newServer();
+      server.template(`file:///${template}`, {}, () => "read");
+      await refusal(run(server, "resources/read", { uri: `file:///${climbing}` }));
+      const { contents } = await run(server, "resources/read", { uri: `file:///${plain}` });
+      assertEquals((contents as JsonObject[])[0]?.text, "read");
     }
   });
 });

@@ -54,12 +54,25 @@ const datas = (events: { data?: string }[]) =>
   events.filter(({ data }) => data).map(({ data }) => JSON.parse(data!) as JsonObject);
 
 describe("coming back for a stream", () => {
-  test("it begins with an id to come back to, and when; older clients get none (S-042)", async () => {
+  test("it begins with an id to come back to; older clients get none (S-042)", async () => {
     const newer = await streaming(await running(), 1);
-    assertEquals(await newer.next(), { id: "1-0", retry: "1000", data: "" });
+    assertEquals(await newer.next(), { id: "1-0", data: "" });
     const older = await streaming(await running({ revision: "2025-06-18" }), 1);
     const event = await older.next();
     assertEquals([event?.id, event?.retry, JSON.parse(event!.data!)], ["1-1", undefined, note("1a")]);
+  });
+
+  test("it says when to come back where it is held for a time only, or somebody set that (S-042)", async () => {
+    // The official client for Java (2.0) knows "data", "id", "event" and comments, and ends a stream at any other line.
+    for (
+      const [sessions, retry] of [[{ hold: 50 }, "1000"], [{ retry: 300 }, "300"], [
+        { hold: 50, retry: 0 },
+        "0",
+      ]] as const
+    ) {
+      const stream = await streaming(await running({ sessions }), 1);
+      assertEquals(await stream.next(), { id: "1-0", retry, data: "" });
+    }
   });
 
   test("a break calls nothing off; what followed on this stream comes, and nothing of another (S-043, S-047)", async () => {

@@ -50,6 +50,15 @@ describe("a handshake at a one-line host", () => {
       await assertServed(socket);
     }));
 
+  test("may offer several subprotocols, however they are listed: npm's ws sets no spaces between them", () =>
+    withHost(async (_host, open) => {
+      for (const offered of ["mcp,other", "other,mcp", "other , mcp ,\tthird"]) {
+        const socket = open({ "sec-websocket-protocol": offered });
+        assertMatch(await socket.head, /^sec-websocket-protocol: mcp$/im, offered);
+        await assertServed(socket);
+      }
+    }));
+
   test("that is refused gets the status, the headers and the words of the endpoint", () =>
     withHost(async (_host, open) => {
       const stranger = open({ "x-who": "nobody" });

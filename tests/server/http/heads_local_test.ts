@@ -1,0 +1,55 @@
+/** When the head of a reply goes out that says nothing at first: proxies and clients wait for it, and give up when it does not come. */
+import { describe, test } from "node:test";
+import { assert, assertEquals } from "@std/assert";
+import { serveHttp } from "../../../src/entry/local.ts";
+import { createHandler, McpServer } from "../../../src/server/mod.ts";
+
+const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+
+async function post(url: string, message: object, more: Record<string, string> = {}): Promise<Response> {
+  const body = JSON.stringify({ jsonrpc: "2.0", ...message });
+  return await fetch(`${url}/mcp`, { method: "POST", headers: { ...headers, ...more }, body });
+}
+
+/** Begins a session of a revision that knows no event without data. */
+async function begin(url: string): Promise<Record<string, string>> {
+  const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "old", version: "1" } };
+  const response = await post(url, { id: 1, method: "initialize", params });
+  await response.text();
+  return { "mcp-session-id": response.headers.get("mcp-session-id") ?? "" };
+}
+
+/** A server with a tool that is silent until it is told to end. */
+function createSilent() {
+  const server = new McpServer({ name: "silent", version: "1.0.0" });
+  let end: () => void = () => {};
+  const over = new Promise<string>((resolve) => end = () => resolve("done"));
+  server.tool("wait", {}, () => over);
+  return { server, end: () => end() };
+}
+
+describe("the head of a stream", () => {
+  test("that nothing is sent on yet goes out at once", async () => {
+    await using host = await serveHttp(createHandler(createSilent().server), { port: 0 });
+    const session = await begin(host.url);
+    const response = await fetch(`${host.url}/mcp`, {
+      headers: { accept: "text/event-stream", ...session },
+      signal: AbortSignal.timeout(3_000),
+    });
+    assertEquals(response.headers.get("content-type"), "text/event-stream");
+    await response.body?.cancel();
+  });
+
+  test("that a silent call becomes goes out when it becomes one", async () => {
+    const keepAlive = 1_500;
+    const { server, end } = createSilent();
+    await using host = await serveHttp(createHandler(server, { keepAlive }), { port: 0 });
+    const session = await begin(host.url);
+    const start = performance.now();
+    const response = await post(host.url, { id: 2, method: "tools/call", params: { name: "wait" } }, session);
+    const took = performance.now() - start;
+    end();
+    assert((await response.text()).includes("done"));
+    assert(took < 2 * keepAlive - 300, `${took} ms`);
+  });
+});
