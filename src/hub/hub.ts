@@ -8,7 +8,7 @@ import type { RequestOptions } from "../client/session/request.ts";
 import { systemClock, systemRandom } from "../ports.ts";
 import type { Clock } from "../ports.ts";
 import { ConnectionClosedError, InvalidParamsError } from "../protocol/errors.ts";
-import type { JsonObject } from "../protocol/json_rpc.ts";
+import type { ConstantJson } from "../protocol/json_rpc.ts";
 import type { CallToolResult, CompleteResult, GetPromptResult, ReadResourceResult } from "../protocol/types.ts";
 import { View } from "./catalog/catalog.ts";
 import { Connection } from "./connection/connection.ts";
@@ -171,7 +171,7 @@ export class Hub implements HubLike, AsyncDisposable {
    * @param name `server__tool`, `server.tool`, or `{ server, name }`.
    * @param options `throws: true` rejects with the error itself.
    */
-  async callTool(name: QualifiedName, args: JsonObject = {}, options: HubCallOptions = {}): Promise<CallToolResult> {
+  async callTool(name: QualifiedName, args: ConstantJson = {}, options: HubCallOptions = {}): Promise<CallToolResult> {
     let server = typeof name === "object" ? name.server : undefined;
     try {
       return await this.#begin(async (isOver) => {

@@ -30,3 +30,16 @@ export { createToolSearch, searchTools } from "./search/tool_search.ts";
 export type { FoundTool, SearchOptions, ToolSearch, ToolSource } from "./search/tool_search.ts";
 export { createDiscoveryTools } from "./search/discovery.ts";
 export type { DiscoveryOptions } from "./search/discovery.ts";
+// What the verbs take and give, so that who imports nothing else can name it: compilers want that for declarations.
+export type { Client } from "../client/client.ts";
+export type { RequestOptions } from "../client/session/request.ts";
+export type { Authorizer } from "../ports.ts";
+export type {
+  CallToolResult,
+  CompleteResult,
+  ContentBlock,
+  GetPromptResult,
+  JsonObject,
+  JsonValue,
+  ReadResourceResult,
+} from "../protocol/types.ts";

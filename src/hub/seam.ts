@@ -9,7 +9,7 @@ import type { ClientOptions } from "../client/options.ts";
 import type { RequestOptions } from "../client/session/request.ts";
 import type { Snapshot } from "../client/snapshot.ts";
 import type { Authorizer } from "../ports.ts";
-import type { JsonObject } from "../protocol/json_rpc.ts";
+import type { ConstantJson } from "../protocol/json_rpc.ts";
 import type {
   CallToolResult,
   CompleteResult,
@@ -217,7 +217,7 @@ export interface HubLike {
   /** Finds a tool by its qualified name, as `server.tool`, or in two parts. */
   findTool(name: QualifiedName): CatalogTool | undefined;
   /** Calls a tool. A server that is down or unknown is a result with `isError` that names it. */
-  callTool(name: QualifiedName, args?: JsonObject, options?: RequestOptions): Promise<CallToolResult>;
+  callTool(name: QualifiedName, args?: ConstantJson, options?: RequestOptions): Promise<CallToolResult>;
   /** Reads a resource. */
   readResource(name: ResourceName, options?: RequestOptions): Promise<ReadResourceResult>;
   /** A prompt with its arguments filled in. */

@@ -4,6 +4,7 @@
  * @module
  */
 import { type Clock, type Random, type Store, systemClock, systemRandom } from "../../ports.ts";
+import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { CallToolResult } from "../../protocol/types.ts";
 import { HubLayer } from "../layer.ts";
 import type { CatalogTool, HubLike, QualifiedName } from "../seam.ts";
@@ -112,7 +113,11 @@ class BudgetedHub extends HubLayer {
   override async callTool(...[name, args, options]: Parameters<HubLike["callTool"]>): Promise<CallToolResult> {
     if (this.#readTool && isReadTool(name)) {
       options?.signal?.throwIfAborted();
-      return await runReadTool(args ?? {}, this.#budget, (id) => this.#within(this.#kept.read(id), options?.signal));
+      return await runReadTool(
+        (args ?? {}) as JsonObject,
+        this.#budget,
+        (id) => this.#within(this.#kept.read(id), options?.signal),
+      );
     }
     const tool = this.hub.findTool(name);
     const result = await this.hub.callTool(name, args, options);

@@ -8,7 +8,8 @@ import type { OAuthClient } from "../../auth/seam.ts";
 import type { ReadServer, SignIn } from "./types.ts";
 
 /** What a config says of one sign-in, as `createOAuth` takes it: only what is there. */
-export interface SignInSettings extends Pick<OAuthOptions, "clientMetadataUrl" | "grant" | "redirectUri" | "scopes"> {
+export interface SignInSettings
+  extends Pick<OAuthOptions, "clientMetadataUrl" | "grant" | "issuers" | "redirectUri" | "scopes"> {
   /** The client that the authorization server knows. */
   client?: OAuthClient;
 }
@@ -36,6 +37,7 @@ export function signInSettings(
     (callbackPort === undefined ? undefined : `http://localhost:${callbackPort}/callback`);
   return {
     ...(clientId !== undefined && { client: { clientId, clientSecret, issuer } }),
+    ...(clientId === undefined && issuer !== undefined && { issuers: [issuer] }),
     ...(clientMetadataUrl !== undefined && { clientMetadataUrl }),
     ...(redirectUri !== undefined && { redirectUri }),
     ...(scopes && { scopes }),

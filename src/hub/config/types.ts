@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { ConfiguredProgram } from "../../auth/grants/configured.ts";
 import type { LocalServer, RemoteServer } from "../seam.ts";
 
 /** The systems between which paths differ. */
@@ -29,21 +30,9 @@ export type SignIn =
     /** The URL of the document that names the client. */
     readonly clientMetadataUrl?: string | undefined;
   }
-  | {
+  | ConfiguredProgram & {
     /** As a program of its own, where nobody signs in (RFC 6749, section 4.4). */
     readonly type: "client_credentials";
-    /** The client that the authorization server knows. */
-    readonly clientId: string;
-    /** Its secret; else it has a key. */
-    readonly clientSecret?: string | undefined;
-    /** Its private key: a PKCS8 PEM text, or a JWK as JSON. */
-    readonly privateKey?: string | undefined;
-    /** How the key signs, such as "ES256", where it does not say so itself. */
-    readonly algorithm?: string | undefined;
-    /** The key's id in the key set that the server knows. */
-    readonly keyId?: string | undefined;
-    /** The authorization server that knows the client. */
-    readonly issuer?: string | undefined;
     /** What to ask for. */
     readonly scopes?: readonly string[] | undefined;
   };

@@ -99,7 +99,7 @@ class ApprovedHub extends HubLayer {
     // By its two parts: what is called is what was asked for, also when the catalog has changed meanwhile.
     const called = tool || typeof name !== "string" ? { server: target.server, name: target.name } : name;
     if (tool && this.#isReadOnly(tool)) return await this.hub.callTool(called, args, options);
-    const sent = structuredClone(args);
+    const sent = structuredClone(args) as JsonObject;
     const request = {
       server: target.server,
       name: target.name,

@@ -7,10 +7,8 @@ import { InvalidParamsError } from "../../protocol/errors.ts";
 import type { CallToolResult } from "../../protocol/types.ts";
 import { HubLayer } from "../layer.ts";
 import type { Catalog, CatalogTool, HubLike, QualifiedName, ResourceName } from "../seam.ts";
+import { climbs } from "./climbs.ts";
 import { createMatcher, type Matcher } from "./glob.ts";
-
-/** A step upwards in a path: what it leads to is not what its text looks like. */
-const climbing = /[/\\](?:\.|%2e){2}(?:[/\\?#]|%2f|%5c|$)/i;
 
 /** What there is. Patterns are explained at {@linkcode withFilter}. */
 export interface FilterOptions {
@@ -96,7 +94,7 @@ class FilteredHub extends HubLayer {
     ...[name, options]: Parameters<HubLike["readResource"]>
   ): ReturnType<HubLike["readResource"]> {
     const uri = typeof name === "string" ? name : name.uri;
-    if (climbing.test(uri) || !this.#owners(name).every((server) => this.#has(server, uri))) {
+    if (climbs(uri) || !this.#owners(name).every((server) => this.#has(server, uri))) {
       throw new InvalidParamsError(`Cannot read "${uri}": there is no such resource, or it is not allowed here`);
     }
     return await this.hub.readResource(name, options);

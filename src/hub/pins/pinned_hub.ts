@@ -29,6 +29,10 @@ import type { PinnedHub, PinOptions, PinReport, PinStatus } from "./types.ts";
 
 /** How often a row is written again because somebody else was faster. */
 const mostRounds = 10;
+/** How many servers are known, at least, before those that are gone are forgotten. */
+const leastKnown = 100;
+/** How many refusals are remembered: a server may think of new names all the time. */
+const mostRefused = 10_000;
 
 interface Candidate {
   readonly found: CatalogTool;
@@ -54,8 +58,10 @@ interface Known {
 export class Pinned extends HubLayer implements PinnedHub {
   readonly #options: PinOptions;
   readonly #known = new Map<string, Known>();
-  /** How often the pins of a server were written here: a row that was asked for before that is old. */
+  /** The last write of the pins of a server here: a row that was asked for before that is old. */
   readonly #writes = new Map<string, number>();
+  #written = 0;
+  #room = leastKnown;
   readonly #questions = new SharedQuestions();
   /** What a person has agreed to, while it is written down: a server, a tool and a fingerprint each. */
   readonly #agreed = new Set<string>();
@@ -250,7 +256,11 @@ export class Pinned extends HubLayer implements PinnedHub {
     if (isYes) {
       agreed.add(key);
       this.#agreed.add(key);
-    } else this.#refused.set(place, pin.fingerprint);
+    } else {
+      this.#refused.set(place, pin.fingerprint);
+      const [oldest] = this.#refused.keys();
+      if (this.#refused.size > mostRefused && oldest !== undefined) this.#refused.delete(oldest);
+    }
     return isYes;
   }
 
@@ -265,7 +275,7 @@ export class Pinned extends HubLayer implements PinnedHub {
     if (pins.size > mostPins) throw new RangeError(`"${server}" has ${pins.size} pins, expected at most ${mostPins}`);
     const written = await writeRow(this.#options.store, this.#key(server), { raw: row.raw, pins });
     if (written) {
-      this.#writes.set(server, (this.#writes.get(server) ?? 0) + 1);
+      this.#writes.set(server, ++this.#written);
       this.#learn(server, { row: written, identity });
     }
     return written !== undefined;
@@ -331,6 +341,19 @@ export class Pinned extends HubLayer implements PinnedHub {
   #learn(server: string, known: Known): void {
     this.#known.set(server, known);
     this.#shown = undefined;
+    if (this.#known.size > this.#room) this.#forgetGone();
+  }
+
+  /** What is known of servers that were removed. Their pins stay in the store. */
+  #forgetGone(): void {
+    const there = new Set(this.hub.tools().map(({ server }) => server));
+    for (const server of this.#known.keys()) {
+      if (there.has(server)) continue;
+      this.#known.delete(server);
+      this.#writes.delete(server);
+    }
+    // Not with each server that comes.
+    this.#room = Math.max(leastKnown, 2 * this.#known.size);
   }
 
   #identity(server: string): ServerIdentity | undefined {

@@ -42,7 +42,8 @@ export async function pinOf(identity: KnownIdentity, definition: JsonObject): Pr
  * @throws {TypeError} When what stands there is none of ours, or was changed by hand.
  */
 export async function readRow(store: Store, key: string): Promise<Row> {
-  const raw = await store.get(key);
+  // Many a store says null.
+  const raw = await store.get(key) ?? undefined;
   if (raw === undefined) return { raw, pins: new Map() };
   const bad = (): never => {
     throw new TypeError(`The pins below "${key}" are damaged, expected what was written there`);

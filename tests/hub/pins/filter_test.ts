@@ -115,6 +115,12 @@ describe("a filter", () => {
       "file:///pub/a/..",
       "file:///pub/.%2e?x",
       "file:///pub/..\\etc",
+      "file:///pub/a%2f..%2F../etc",
+      "file:///pub/a%5C%2e%2e/../etc",
+      "file:///pub/.\t./etc",
+      "file:///pub/%\n2e./etc",
+      "file:///pub/a/.. ",
+      "file:///pub/a/..\u0001",
     ];
     for (const uri of climbing) {
       await assertRejects(

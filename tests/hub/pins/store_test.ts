@@ -111,6 +111,12 @@ describe("pins and a store that fails", () => {
     }
   });
 
+  test("that says null where there is nothing has nothing", async () => {
+    const inner = createMemoryStore();
+    const store = { ...inner, get: async (name: string) => await inner.get(name) ?? null as unknown as undefined };
+    assertEquals((await withPins(new PlayedHub([send]), { ...options, store })).tools().length, 1);
+  });
+
   test("who is always slower than others gives up, and nothing is trusted", async () => {
     const inner = createMemoryStore();
     let attempts = 0;

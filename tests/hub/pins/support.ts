@@ -20,9 +20,10 @@ export class PlayedHub implements HubLike {
     this.list(tools, server);
   }
 
-  /** The tools of a server, from now on. */
-  list(tools: readonly Tool[], server = "shop"): void {
-    this.#servers.set(server, structuredClone(tools));
+  /** The tools of a server, from now on; undefined: it is removed. */
+  list(tools: readonly Tool[] | undefined, server = "shop"): void {
+    if (tools) this.#servers.set(server, structuredClone(tools));
+    else this.#servers.delete(server);
     this.#tools = [...this.#servers].flatMap(([name, own]) =>
       own.map((tool) => ({ server: name, name: tool.name, qualifiedName: `${name}__${tool.name}`, tool }))
     );

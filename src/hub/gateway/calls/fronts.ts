@@ -10,6 +10,8 @@ import type { LegacyClient, LegacyOutlet } from "../../../server/seam.ts";
 
 /** How long a client may take to tell its roots, in milliseconds: over HTTP it may have no stream to be asked on. */
 const patience = 10_000;
+/** Of how many servers it is known who called them last, or what they asked: those that were removed are among them. */
+const mostServers = 1_000;
 
 /** How a session is reached, and which servers it may know of. */
 interface Front {
@@ -46,7 +48,9 @@ export class Fronts {
 
   /** Somebody calls a server: what it logs from now on may be about that call. */
   called(server: string, client: Implementation | undefined): void {
+    this.#callers.delete(server);
     this.#callers.set(server, client ?? {});
+    dropOldest(this.#callers);
   }
 
   /** The roots of the one session; undefined where there is not one that has some. */
@@ -54,6 +58,7 @@ export class Fronts {
     const [[session, front] = [], another] = this.#sessions;
     if (session?.client.capabilities.roots && !another && front?.sees(server)) return rootsOf(session, signal);
     this.#unanswered.add(server);
+    dropOldest(this.#unanswered);
     return undefined;
   }
 
@@ -65,6 +70,11 @@ export class Fronts {
     if (!client.info || client.info !== this.#callers.get(server) || !wants(level)) return;
     outlet.send({ jsonrpc: "2.0", method: "notifications/message", params: { level, logger, data } });
   }
+}
+
+function dropOldest(servers: Set<string> | Map<string, object>): void {
+  const [oldest] = servers.keys();
+  if (servers.size > mostServers && oldest !== undefined) servers.delete(oldest);
 }
 
 async function rootsOf({ asks }: LegacyClient, signal: AbortSignal): Promise<Root[]> {

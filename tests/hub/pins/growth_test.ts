@@ -1,0 +1,45 @@
+/**
+ * What pins remember of servers and tools that come and go for a long time.
+ */
+import { assertEquals } from "@std/assert";
+import { test } from "node:test";
+import { createMemoryStore } from "../../../src/auth/mod.ts";
+import { withPins } from "../../../src/hub/pins/mod.ts";
+import type { Tool } from "../../../src/protocol/types.ts";
+import { PlayedHub, send } from "./support.ts";
+
+const identities = (server: string) => ({ url: `https://${server}.test/mcp` });
+
+test("servers that were removed are forgotten, and those that stay are not", async () => {
+  const hub = new PlayedHub([send]);
+  const pinned = await withPins(hub, { store: createMemoryStore(), identities, onFirstSight: "trust" });
+  const shown = () => pinned.tools().map(({ server }) => server);
+  for (let count = 0; count < 250; count++) {
+    hub.list([send], `guest${count}`);
+    await pinned.check();
+    assertEquals(shown(), ["shop", `guest${count}`]);
+    hub.list(undefined, `guest${count}`);
+  }
+  // Of a server that is known nothing has to be read.
+  hub.list([send], "guest0");
+  assertEquals(shown(), ["shop"]);
+  await pinned.check();
+  assertEquals(shown(), ["shop", "guest0"]);
+});
+
+test("what was refused is remembered, but not for ever where a server thinks of new names all the time", async () => {
+  const tool = (name: string): Tool => ({ name, inputSchema: { type: "object" } });
+  const hub = new PlayedHub([tool("first"), tool("second")]);
+  let asked = 0;
+  const approve = (): boolean => ++asked < 0;
+  const pinned = await withPins(hub, { store: createMemoryStore(), identities, onFirstSight: "ask", approve });
+  await pinned.check();
+  assertEquals(asked, 2);
+  for (let round = 0; round < 10; round++) {
+    hub.list(Array.from({ length: 1_000 }, (_, count) => tool(`new_${round}_${count}`)));
+    await pinned.check();
+  }
+  hub.list([tool("first")]);
+  await pinned.check();
+  assertEquals(asked, 10_003);
+});
