@@ -63,6 +63,9 @@ export interface Lines {
   next(signal: AbortSignal): Promise<string | undefined>;
 }
 
+/** How long an interruption may come after the end of the input, in milliseconds. */
+const hangUpTime = 100;
+
 /** Reads on to the end, so that what is typed ahead is kept. The terminal stays as it is: Ctrl-C is a signal as ever. */
 function readLines(): Lines {
   const arrived: string[] = [];
@@ -74,8 +77,11 @@ function readLines(): Lines {
     wake();
   });
   lines.on("close", () => {
-    ended = true;
-    wake();
+    // A terminal that is closed ends its input first, and then interrupts.
+    setTimeout(() => {
+      ended = true;
+      wake();
+    }, hangUpTime);
   });
   return {
     async next(signal) {

@@ -78,8 +78,9 @@ function removed(text: string, { open, members }: Located, member: Member): stri
   const end = hasComma ? after + 1 : member.valueEnd;
   const start = text.slice(0, member.start).trimEnd().length;
   const isOwnLine = text.slice(start, member.start).includes("\n");
-  const rest = text.slice(end);
-  const kept = text.slice(0, isOwnLine ? start : member.start) + rest.replace(/^[ \t]+(?=\r?\n)/, "");
+  const rest = text.slice(end).replace(/^[ \t]+(?=\r?\n)/, "");
+  // What follows on its line must not come behind a comment that ends with the line before.
+  const kept = text.slice(0, isOwnLine && /^\s*(?:\n|\/\/)/.test(rest) ? start : member.start) + rest;
   if (hasComma || !before) return kept;
   // A comma that nothing follows any more.
   const comma = skipSpace(text, before.valueEnd);

@@ -206,7 +206,17 @@ export const commandTable: readonly CommandSpec[] = [
   },
   {
     ...{ name: "login", words: "<target>", about: "sign in to a server; others use it from then on", group: keep },
-    options: ["device", "no-open", "scope", "client-id", "client-secret-file", "client-metadata-url", "port"],
+    options: [
+      "device",
+      "no-open",
+      "scope",
+      "client-id",
+      "client-secret-file",
+      "client-metadata-url",
+      "issuer",
+      "legacy",
+      "port",
+    ],
     load: async () => (await import("../auth/login.ts")).login,
   },
   {

@@ -55,6 +55,8 @@ export const ownOptions: Readonly<Record<string, OptionSpec>> = {
   "client-id": { value: "id", about: "a client that the server knows" },
   "client-secret-file": { value: "file", about: "its secret; or in the variable CAUSEWAY_CLIENT_SECRET" },
   "client-metadata-url": { value: "url", about: "the https URL of a client metadata document, as the client's id" },
+  issuer: { value: "url", about: "how its authorization server names itself, where the server names it otherwise" },
+  legacy: { about: "a server of 2025-03-26, which names no authorization server: take it for its own" },
   port: {
     value: "port",
     about:

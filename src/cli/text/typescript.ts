@@ -108,11 +108,13 @@ function arrayType({ items, prefixItems }: Schema, context: Context): string {
   return `${grouped(write(items, context), " ")}[]`;
 }
 
-function objectType({ properties, required, additionalProperties }: Schema, context: Context): string {
+function objectType(schema: Schema, context: Context): string {
+  const { properties, patternProperties, required, additionalProperties: more } = schema;
   const entries = isObject(properties) ? Object.entries(properties) : [];
+  const fitting = isObject(patternProperties) ? Object.values(patternProperties) : [];
   if (entries.length === 0) {
-    if (additionalProperties === false) return "Record<string, never>";
-    return `Record<string, ${isObject(additionalProperties) ? write(additionalProperties, context) : "unknown"}>`;
+    const values = more === false ? fitting : [...fitting, more];
+    return `Record<string, ${union(values.map((value) => write(value, context)))}>`;
   }
   const names = Array.isArray(required) ? required : [];
   const { indent, comments } = context;
@@ -123,11 +125,15 @@ function objectType({ properties, required, additionalProperties }: Schema, cont
     const about = comments && isObject(schema) && typeof schema.description === "string" ? schema.description : "";
     return `${comment(about, deeper.indent)}${deeper.indent}${member};\n`;
   });
+  // Others that are expressly allowed. Their types would have to fit all that have names.
+  if (fitting.length > 0 || more === true || isObject(more)) {
+    members.push(indent === undefined ? "[key: string]: unknown" : `${deeper.indent}[key: string]: unknown;\n`);
+  }
   return indent === undefined ? `{ ${members.join("; ")} }` : `{\n${members.join("")}${indent}}`;
 }
 
 function referenced(reference: string, context: Context): string {
-  if (!reference.startsWith("#") || context.seen.includes(reference)) return "unknown";
+  if (!/^#(\/|$)/.test(reference) || context.seen.includes(reference)) return "unknown";
   let found: unknown = context.root;
   for (const part of reference.slice(1).split("/").slice(1)) {
     const name = decode(part).replaceAll("~1", "/").replaceAll("~0", "~");

@@ -6,6 +6,7 @@ import { describe, test } from "node:test";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { serveHttp } from "../../../src/entry/local.ts";
 import { createHandler, McpServer } from "../../../src/server/mod.ts";
+import { skip as withoutSqlite } from "../../agent/runs/support/database.ts";
 import { causeway } from "../support.ts";
 import { commandLine, Screen, withoutTmux } from "./screen.ts";
 
@@ -198,6 +199,26 @@ describe("on a terminal", () => {
       assertEquals(await screen.end(), 0);
     });
   });
+
+  for (const [how, leave] of [["Ctrl-C", "C-c"], ["a terminal that is closed", undefined]] as const) {
+    test(`${how} at a question of a kept run is no answer to it`, { skip: skip || withoutSqlite }, async () => {
+      await withServer(async ({ cwd }) => {
+        const kept = ["run", "--servers", "here", "--runs", "runs.db"];
+        let id = "";
+        {
+          await using screen = new Screen(commandLine([...kept, "call here.ask"]), { width: 80, cwd });
+          id = /the run (\w+)/.exec(await screen.shows(/Call it\? \[y\/N\]/))?.[1] ?? "";
+          if (leave) {
+            screen.press(leave);
+            assertEquals(await screen.end(), 130);
+          }
+        }
+        await using again = new Screen(commandLine([...kept, "--resume", id]), { width: 80, cwd });
+        await again.shows(/Call it\? \[y\/N\]|denied/);
+        assertEquals(again.lines().some((line) => line.includes("denied")), false, again.lines().join("\n"));
+      });
+    });
+  }
 
   test("the end of the input at a question (Ctrl-D) is no answer", { skip }, async () => {
     await withServer(async ({ cwd, url }) => {

@@ -46,6 +46,13 @@ describe("changing a config as text", () => {
     assertEquals(editJson('{\n  "a": 1,\n  "b": 2\n}\n', ["b"], undefined), '{\n  "a": 1\n}\n');
   });
 
+  test("a member is taken out between a comment and what follows on its line", () => {
+    const text = `{ "servers": {\n    // kept\n    "one": 1, "two": 2 } }`;
+    const without = editJson(text, ["servers", "one"], undefined);
+    assertEquals(without, `{ "servers": {\n    // kept\n     "two": 2 } }`);
+    assertEquals(editJson(without, ["servers", "two"], undefined), `{ "servers": {\n    // kept\n      } }`);
+  });
+
   test("into an empty object, and at the top", () => {
     assertEquals(editJson("{}", ["mcpServers"], {}), '{\n  "mcpServers": {}\n}');
     assertEquals(

@@ -6,8 +6,10 @@ import { join } from "node:path";
 import process from "node:process";
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { createRuns } from "../../../src/agent/mod.ts";
 import type { AgentQuestion } from "../../../src/agent/mod.ts";
 import { answer } from "../../../src/cli/commands/agents/questions.ts";
+import { openDatabase } from "../../../src/entry/local.ts";
 import { assertFailure, causeway, program, quote } from "../support.ts";
 import type { Run, RunOptions } from "../support.ts";
 
@@ -195,7 +197,7 @@ describe("causeway run", () => {
     "--runs: what was interrupted goes on, and what may have run is not done again by itself",
     { skip },
     async () => {
-      await withPeer(async (use, { seen }) => {
+      await withPeer(async (use, { folder, seen }) => {
         let timer: ReturnType<typeof setInterval> | undefined;
         const first = await use(["call peer.echo text=before\nthen\ncall peer.slow", "--yes", "--runs", "runs.db"], {
           started(child) {
@@ -217,6 +219,16 @@ describe("causeway run", () => {
         const calls = readFileSync(seen, "utf8").split("\n").filter((line) => line.includes('"tools/call"'));
         assertEquals(calls.length, 0, "the second process calls nothing again");
         assertFailure(await use(["--runs", "runs.db", "--resume", "nobody"]), 2, /Unknown run "nobody" in "runs\.db"/);
+        // Of "causeway start", whose runs lie in a file too.
+        const database = await openDatabase(join(folder, "runs.db"));
+        const runs = createRuns({ database, agents: { helper: { execute: () => new Promise(() => {}) } } });
+        const { id: other } = await runs.start({ agent: "helper", principal: "owner", input: "hi" });
+        await runs.close();
+        assertFailure(await use(["--runs", "runs.db", "--resume", other]), 2, /is of the agent "helper"/);
+        assertEquals((await use(["--runs", "runs.db", "say hi"])).code, 0);
+        const [row] = database.all("select state from agent_runs where id = ?", other);
+        assertEquals(row?.["state"], "running", "it is left to the program that has its agent");
+        database.close?.();
       });
     },
   );

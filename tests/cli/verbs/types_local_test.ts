@@ -30,6 +30,17 @@ describe("JSON Schema as a TypeScript type", () => {
       [{ type: "object" }, "Record<string, unknown>"],
       [{ type: "object", additionalProperties: { type: "number" } }, "Record<string, number>"],
       [{ type: "object", additionalProperties: false }, "Record<string, never>"],
+      [{ type: "object", patternProperties: { "^x-": { type: "string" } } }, "Record<string, unknown>"],
+      [
+        {
+          type: "object",
+          patternProperties: { "^x-": { type: "string" }, "^y-": { type: "number" } },
+          additionalProperties: false,
+        },
+        "Record<string, string | number>",
+      ],
+      [{ properties: { a: {} }, additionalProperties: { type: "number" } }, "{ a?: unknown; [key: string]: unknown }"],
+      [{ properties: { a: {} }, additionalProperties: false }, "{ a?: unknown }"],
       [{ properties: { "a-b": true, c: { type: "string" } }, required: ["c"] }, '{ "a-b"?: unknown; c: string }'],
       [{ anyOf: [{ type: "string" }, { type: "null" }] }, "string | null"],
       [{ oneOf: [{ type: "string" }, {}] }, "unknown"],
@@ -38,6 +49,7 @@ describe("JSON Schema as a TypeScript type", () => {
       [{ $defs: { n: { type: "number" } }, type: "array", items: { $ref: "#/$defs/n" } }, "number[]"],
       [{ $defs: { t: { type: "array", items: { $ref: "#/$defs/t" } } }, $ref: "#/$defs/t" }, "unknown[]"],
       [{ $ref: "https://example.com/x" }, "unknown"],
+      [{ $defs: { n: { $anchor: "n", type: "number" } }, properties: { a: { $ref: "#n" } } }, "{ a?: unknown }"],
       [false, "never"],
       ["nonsense", "unknown"],
     ];

@@ -18,7 +18,12 @@ export function createAnswerer(): AnswerRun {
   const inTurn = createTurns();
   return (question, signal) => {
     if (!isAttended()) return Promise.resolve(nobody(question));
-    return inTurn(signal, (terminal) => answer(question, terminal));
+    return inTurn(signal, async (terminal) => {
+      const given = await answer(question, terminal);
+      // Who interrupts has not answered: the question is still open when the run goes on.
+      signal.throwIfAborted();
+      return given;
+    });
   };
 }
 

@@ -103,9 +103,14 @@ async function durably(
     throw new UsageError(`${whyNot(error)}; correct --runs`);
   });
   await using runs = createRuns({ database, agents: { command: agent } });
-  const { id } = resumed === undefined
+  const { id, agent: name } = resumed === undefined
     ? await runs.start({ agent: "command", principal: "command", input })
     : await runs.get(resumed) ?? unknownRun(resumed, file);
+  if (name !== "command") {
+    throw new UsageError(
+      `Cannot resume the run "${id}" here: it is of the agent "${oneLine(name)}", of another program`,
+    );
+  }
   await runs.resume();
   await writeError(`causeway: the run ${oneLine(id)}\n`);
   const goesOn = `causeway: it goes on with causeway run --runs ${oneLine(file)} --resume ${oneLine(id)}\n`;

@@ -30,7 +30,7 @@ export const signIns: readonly Mistake[] = [
     typed: "causeway login $HTTP/page",
     code: 3,
     says:
-      "Cannot sign in to \"$HTTP/page\": it has no resource metadata (RFC 9728); where it wants a token, send it with --header 'Authorization: Bearer …' to the other commands",
+      "Cannot sign in to \"$HTTP/page\": it has no resource metadata (RFC 9728); try --legacy where it is of 2025-03-26; where it wants a token, send it with --header 'Authorization: Bearer …' to the other commands",
   },
   {
     number: 108,
