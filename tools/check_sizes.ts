@@ -18,7 +18,8 @@ import { workerBuild } from "./build/worker.ts";
 /**
  * One bundle and what it may weigh, minified and gzipped, in bytes. The contract is `most`. Where it is not met yet, `today` is
  * where we stand: a bundle that grows past it fails, and what is missing to the contract is printed on each run. `today` may
- * only ever be lowered; once, on 2026-11-21, it was raised by up to 245 bytes: two dozen proven races were mended.
+ * only ever be lowered; on 2026-11-21 it was raised by up to 245 bytes, for two dozen proven races, and on the 22nd by up to 60,
+ * for six proven faults of signing in, snapshots and questions (and lowered by 10 for `./client`).
  */
 interface Budget {
   readonly name: string;
@@ -40,6 +41,13 @@ const oneCall = (from: string): string =>
   `import { connect } from ${JSON.stringify(from)};
    const client = await connect("https://example.com/mcp");
    console.log(await client.callTool("echo", { text: "hello" }));`;
+
+/** The small client with output checks, as docs/CONNECT.md shows it. */
+const oneCheckedCall = (from: string): string =>
+  `import { checkOutputs, connect } from ${JSON.stringify(from)};
+   import { createSchemaValidator } from "./mod.ts";
+   const client = await connect("https://example.com/mcp", { middleware: [checkOutputs(createSchemaValidator())] });
+   console.log(await client.request("tools/list"), await client.callTool("echo", { text: "hello" }));`;
 
 const oneHubCall = (from: string): string =>
   `import { openHub } from ${JSON.stringify(from)};
@@ -88,15 +96,21 @@ const budgets: readonly Budget[] = [
     from: "./src/client/mod.ts",
     program: oneCall,
     most: 10_240,
-    today: 11_367,
+    today: 11_357,
   },
-  { name: "connect and one tool call, from mod.ts", from: "./mod.ts", program: oneCall, most: 18_432, today: 28_616 },
+  {
+    name: "the same with output checks",
+    from: "./src/client/mod.ts",
+    program: oneCheckedCall,
+    most: 18_432,
+  },
+  { name: "connect and one tool call, from mod.ts", from: "./mod.ts", program: oneCall, most: 18_432, today: 28_676 },
   {
     name: "openHub and one tool call",
     from: "./mod.ts",
     program: oneHubCall,
     most: 24_576,
-    today: 35_803,
+    today: 35_840,
   },
   {
     name: "the same from parts: HTTP, changes, output checks",

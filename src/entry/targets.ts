@@ -10,6 +10,7 @@ import type { ClientOptions } from "../client/options.ts";
 import { isSnapshot } from "../client/snapshot.ts";
 import type { Snapshot } from "../client/snapshot.ts";
 import type { OpenWebSocket, Spawn } from "../ports.ts";
+import { isObject } from "../protocol/json_rpc.ts";
 import { readUrl } from "../egress/url.ts";
 import { HttpTransport } from "../transport/http.ts";
 import type { StdioCommand } from "../transport/stdio.ts";
@@ -81,10 +82,11 @@ function reach(
     bindings: { stdio, webSocket, legacySse } = {},
     fallback = legacySse && (() => legacySse(url, options)),
   } = options;
-  if (typeof target === "object" && "send" in target) return { transport: withoutAuth(target, options) };
-  if (typeof target === "object" && "command" in target) {
-    if (stdio) return { transport: stdio(withoutAuth(target, options), options) };
-    throw new TypeError(`Cannot start "${target.command}" here: import connect from "@causeway/mcp/local"`);
+  // It may be null, where nothing was kept.
+  if (isObject(target) && "send" in target) return { transport: withoutAuth(target as Transport, options) };
+  if (isObject(target) && "command" in target) {
+    if (stdio) return { transport: stdio(withoutAuth(target as StdioCommand, options), options) };
+    throw new TypeError(`Cannot start "${target.command as string}" here: import connect from "@causeway/mcp/local"`);
   }
   const url = String(target);
   warnOfPlainText(url, options);

@@ -19,3 +19,5 @@ export type {
 export { activeTrace } from "./propagation.ts";
 export { traceServer } from "./server.ts";
 export type { ServerTelemetryOptions } from "./server.ts";
+export type { TraceContext } from "../client/telemetry/telemetry.ts";
+export type { Methods, Servable } from "../server/seam.ts";

@@ -185,6 +185,24 @@ export function spawnSuite(name: string, spawn: Spawn): void {
       }
     });
 
+    test("a program of the PATH whose interpreter is missing, and a script that names none", async () => {
+      const folder = mkdtempSync(`${tmpdir()}/causeway-spawn-`);
+      try {
+        writeFileSync(`${folder}/old-tool`, "#!/no/such/python3\n", { mode: 0o755 });
+        const path = { PATH: `/no/such/folder:${folder}:/bin` };
+        await refuses({ command: "old-tool", args: [], env: path }, `"${folder}/old-tool"`, "interpreter", "install");
+        writeFileSync(`${folder}/plain`, "echo plain\n", { mode: 0o755 });
+        if (name === "bunSpawn") await refuses({ command: `${folder}/plain`, args: [], env }, "plain", '"#!/bin/sh"');
+        else {
+          const { heard } = await start({ command: `${folder}/plain` });
+          await over(heard);
+          assertEquals(heard.text, "plain\n");
+        }
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    });
+
     test("what no system takes is named, and nothing of it told: it may be a secret", async () => {
       for (
         const [given, named] of [

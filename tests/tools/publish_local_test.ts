@@ -1,8 +1,8 @@
 /** What the tools of publishing find, and what they make. The whole of it is proved by `bun run publish-test`. */
 import { assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { describeChanges, describeEntries } from "../../tools/api_snapshot/snapshot.ts";
@@ -10,9 +10,10 @@ import { judgeManifests, judgeWorkflows, readRepository } from "../../tools/mani
 import { root } from "../../tools/programs.ts";
 import { buildDeclarations, buildModules, renameSource } from "../../tools/publish/build.ts";
 import { publishedManifest, readDenoManifest } from "../../tools/publish/manifest.ts";
+import { publishedSources } from "../../tools/publish/package.ts";
 import { startRegistry } from "../../tools/publish/registry.ts";
 import { readArchive, writeArchive } from "../../tools/publish/tar.ts";
-import { judgeJsrFiles, judgeModules, judgeNpmFiles } from "../../tools/publish_test/contents.ts";
+import { judgeDeclarations, judgeJsrFiles, judgeModules, judgeNpmFiles } from "../../tools/publish_test/contents.ts";
 
 const encoder = new TextEncoder();
 
@@ -48,6 +49,51 @@ describe("archives", () => {
 });
 
 describe("modules and declarations", () => {
+  test("declarations that an entry reaches name nothing that TypeScript 5.4 does not know", async () => {
+    const files = {
+      "mod.d.ts": `/** Not Uint8Array<ArrayBuffer> here. */\nexport type { A } from "./a.js";\n`,
+      "a.d.ts": `import type { B } from "./b.js";\nexport type A = B | import("./c.js").C;\n`,
+      "b.d.ts": "export type B = AsyncIterable<string, number>;\n",
+      "c.d.ts": "export type C = Uint8Array;\n",
+      "own.d.ts": "export type Own = Uint8Array<ArrayBuffer>;\n",
+    };
+    await inFolder(files, (folder) => {
+      assertThrows(() => judgeDeclarations(folder, ["mod.d.ts"]), Error, "b.d.ts: export type B = AsyncIterable");
+      writeFileSync(join(folder, "b.d.ts"), "export type B = AsyncIterable<string>;\n");
+      assertEquals(judgeDeclarations(folder, ["mod.d.ts"]), "4 declarations");
+    });
+  });
+
+  test("a program for Node is bundled where no package is installed, and begins without them", async () => {
+    const { build } = await import("esbuild");
+    const folder = mkdtempSync(join(tmpdir(), "causeway-publish-test-"));
+    try {
+      const plan = { folder: root, sources: publishedSources(), target: "node20", rename: renameSource };
+      for (const [path, text] of await buildModules(plan)) {
+        mkdirSync(dirname(join(folder, path)), { recursive: true });
+        writeFileSync(join(folder, path), text);
+      }
+      for (const entry of ["node", "local"]) {
+        const { metafile } = await build({
+          stdin: { contents: `export * from "./src/entry/${entry}.js";`, resolveDir: folder },
+          bundle: true,
+          format: "esm",
+          platform: "node",
+          outfile: join(folder, "bundle.mjs"),
+          metafile: true,
+          write: false,
+          logLevel: "silent",
+        });
+        const imports = Object.values(metafile.outputs).flatMap(({ imports }) => imports);
+        const packages = imports.filter(({ path }) => !path.startsWith("node:"));
+        // A static import would be looked for before the first line runs.
+        assertEquals([...new Set(packages.map(({ path, kind }) => `${kind} ${path}`))], ["dynamic-import ws"]);
+      }
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
   test("types go, `using` is lowered, imports name modules; texts and comments stay as they are", async () => {
     const source = `import type { B } from "./b.ts";
 export { b } from "./b.ts";

@@ -1,6 +1,6 @@
 /** What is in the packages, and what is not: exact lists, no code from text, no module of a runtime where none may be. */
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { root } from "../programs.ts";
 import { workerBuild } from "../build/worker.ts";
 import { declarationOf, moduleOf, pages, readDenoManifest } from "../publish/manifest.ts";
@@ -34,6 +34,9 @@ const local: readonly string[] = ["./bun", "./deno", "./node", "./local", "./cli
 /** Code that is made from text. */
 const codeFromText: readonly RegExp[] = [/\beval\s*\(/, /\bnew\s+Function\b/, /\bFunction\s*\(\s*["'`]/];
 
+/** Types that have got parameters with TypeScript 5.6 and 5.7. */
+const newerTypes = /\bUint8Array<|\bAsyncIterable<[^<>,]+,/;
+
 /** Compares the files that npm packs with the sources that the exports reach. */
 export function judgeNpmFiles(files: readonly string[], sources: readonly string[]): string {
   const built = sources.flatMap((source) => [moduleOf(source), declarationOf(source)]);
@@ -56,6 +59,27 @@ export function judgeModules(folder: string, files: readonly string[]): string {
   });
   if (found.length > 0) throw new Error(found.join("\n"));
   return `${modules.length} modules`;
+}
+
+/**
+ * Looks for what TypeScript 5.4 does not know in all declarations that the entries reach: it would be an error for those who check
+ * the declarations of packages, and `any` for all others.
+ *
+ * @param entries The declarations of the entries.
+ */
+export function judgeDeclarations(folder: string, entries: readonly string[]): string {
+  const reached = new Set(entries.map((entry) => join(folder, entry)));
+  const found: string[] = [];
+  for (const path of reached) {
+    const text = readFileSync(path, "utf8").replaceAll(/\/\*.*?\*\//gs, "");
+    for (const [, module = ""] of text.matchAll(/(?:\bfrom |\bimport\()"(\.[^"]+)\.js"/g)) {
+      reached.add(join(dirname(path), `${module}.d.ts`));
+    }
+    const lines = text.split("\n").filter((line) => newerTypes.test(line));
+    found.push(...lines.map((line) => `${path.slice(folder.length + 1)}: ${line.trim()}`));
+  }
+  if (found.length > 0) throw new Error(found.join("\n"));
+  return `${reached.size} declarations`;
 }
 
 /**

@@ -2,10 +2,10 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { npmPath } from "../programs.ts";
-import { readDenoManifest, readNpmManifest } from "../publish/manifest.ts";
+import { declarationOf, readDenoManifest, readNpmManifest } from "../publish/manifest.ts";
 import { buildPackage } from "../publish/package.ts";
 import { proveCommand } from "./command.ts";
-import { judgeEdge, judgeModules, judgeNpmFiles } from "./contents.ts";
+import { judgeDeclarations, judgeEdge, judgeModules, judgeNpmFiles } from "./contents.ts";
 import { checkTypes, installing, makeProject, type Workshop } from "./npm_project.ts";
 import { judgeProgram, npmDoor } from "./programs.ts";
 
@@ -34,6 +34,8 @@ export async function proveNpm(
   });
   if (!isBuilt) return undefined;
   await checks.check("npm: no code from text", () => judgeModules(built, files));
+  const entries = Object.values(readDenoManifest().exports).map(declarationOf);
+  await checks.check("npm: declarations for older compilers", () => judgeDeclarations(built, entries));
   const npm = npmPath();
   if (npm === undefined) checks.skip("npm: pack, publish, install", "there is no npm on PATH");
   else await proveTarball(workshop, { npm, built, sources });

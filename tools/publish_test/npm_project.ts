@@ -71,13 +71,16 @@ export function installing(
 }
 
 /**
- * Type-checks the project's `types.ts` in both ways of resolving that are in use: declarations of packages included, and without the
- * types of any runtime.
+ * Type-checks the project's `types.ts` in the ways of resolving that are in use, declarations of packages included: without the types
+ * of any runtime, and with those of Node alone.
  */
 export async function checkTypes({ checks, node, bun }: Workshop, project: string): Promise<string> {
   const compiler = join(root, "node_modules", "typescript", "lib", "tsc.js");
-  const kinds = [["esnext", "bundler"], ["nodenext", "nodenext"]] as const;
-  const checking = kinds.map(async ([module, moduleResolution]) => {
+  // A page's types, and those of Node alone.
+  const page = { lib: ["esnext", "dom"], types: [] };
+  const alone = { lib: ["esnext"], types: ["node"], typeRoots: [join(root, "node_modules", "@types")] };
+  const kinds = [["esnext", "bundler", page], ["nodenext", "nodenext", page], ["node16", "node16", alone]] as const;
+  const checking = kinds.map(async ([module, moduleResolution, known]) => {
     const config = join(project, `tsconfig.${moduleResolution}.json`);
     writeFileSync(
       config,
@@ -86,8 +89,7 @@ export async function checkTypes({ checks, node, bun }: Workshop, project: strin
           strict: true,
           noEmit: true,
           target: "esnext",
-          lib: ["esnext", "dom"],
-          types: [],
+          ...known,
           skipLibCheck: false,
           module,
           moduleResolution,

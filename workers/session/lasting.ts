@@ -6,7 +6,7 @@
 import { parseObject } from "../../src/auth/parse.ts";
 import { isObject } from "../../src/protocol/json_rpc.ts";
 import { loggingLevels } from "../../src/server/common/logging_levels.ts";
-import { longestUri } from "../../src/server/legacy/changes.ts";
+import { longestUri } from "../../src/server/legacy/bounds.ts";
 
 /** A message as it was read. */
 type Message = Readonly<Record<string, unknown>>;
