@@ -58,8 +58,8 @@ export interface StdioChannel extends Channel {
  * there is nothing else that it could be about. Milliseconds.
  */
 const outputGrace = 100;
-const exitGrace = 40;
-const endingGrace = 160;
+const exitGrace = 100;
+const endingGrace = 400;
 const killGrace = 10;
 const keptStderr = 64 * 1024;
 const shownStderr = 2048;

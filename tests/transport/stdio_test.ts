@@ -120,29 +120,29 @@ describe("stdio: the ladder on a clock moved by hand", () => {
     assertEquals(done, ["100 close input", "200 SIGTERM", "2200 SIGKILL"]);
   });
 
-  test("the end of the output waits 40 ms for the exit, no longer", async () => {
+  test("the end of the output waits 100 ms for the exit, no longer", async () => {
     const first = await play();
     first.events.outputEnd();
-    await first.clock.pass(39);
+    await first.clock.pass(99);
     assertEquals(first.ends, []);
     first.events.exit({ code: 1, signal: null });
     await first.clock.pass(0);
     assert(first.ends[0] instanceof PeerExitedError);
     const second = await play();
     second.events.outputEnd();
-    await second.clock.pass(40);
+    await second.clock.pass(100);
     assert(second.ends[0] instanceof ConnectionClosedError);
     second.events.exit({ code: 1, signal: null });
     await second.clock.pass(5_000);
     assertEquals(second.ends.length, 1);
   });
 
-  test("the end of all output waits 160 ms more: a busy machine is slow to tell of an exit", async () => {
+  test("the end of all output waits 400 ms more: a busy machine is slow to tell of an exit", async () => {
     for (const [isTold, reason] of [[true, PeerExitedError], [false, ConnectionClosedError]] as const) {
       const { events, state, clock, ends } = await play();
       state.isEnding = () => true;
       events.outputEnd();
-      await clock.pass(199);
+      await clock.pass(499);
       assertEquals(ends, []);
       if (isTold) events.exit({ code: 1, signal: null });
       await clock.pass(1);
