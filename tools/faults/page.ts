@@ -91,7 +91,7 @@ function latencyTable(latencies: readonly Latency[]): string[] {
     "## How soon it is told",
     "",
     `Milliseconds from the call to its end: the worst of 20 calls in each era, in the best of up to three rounds (goal: ${most.loopback} on loopback,`,
-    `${most.process} for processes). Where a grandchild holds the output, the rest of it is waited for 100 ms; where the output is closed, the exit 40 ms.`,
+    `${most.process} for processes). Where a grandchild holds the output, the rest of it is waited for 100 ms; where the output is closed, the exit 100 ms, or 500 where both are.`,
     "",
     `| fault | ends | ${runtimes.join(" | ")} |`,
     `|---|---|${runtimes.map(() => "---").join("|")}|`,
