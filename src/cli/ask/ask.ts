@@ -34,17 +34,23 @@ export type AskInTurn = <Answer>(signal: AbortSignal, ask: (terminal: Terminal) 
 export function createTurns(read: () => Lines = readLines): AskInTurn {
   let lines: Lines | undefined;
   let last: Promise<unknown> = Promise.resolve();
+  let isOwed = false;
   return (signal, ask) => {
     const input = lines ??= read();
+    const line = async (question: string): Promise<string | undefined> => {
+      await writeError(plain(question));
+      const typed = await input.next(signal);
+      isOwed = typed === undefined && signal.aborted;
+      return typed;
+    };
     const answer = last.then(async () => {
       signal.throwIfAborted();
       await writeError(eraseLine);
+      // Who was at a question when its time ended still types the end of the answer: it must not answer this one.
+      if (isOwed) await line("\nThe time of that question is over. Press Enter for the next one: ");
       return await ask({
         say: (text) => writeError(fitted(plain(text), process.stderr.columns || 80)),
-        ask: async (question) => {
-          await writeError(plain(question));
-          return await input.next(signal);
-        },
+        ask: line,
       });
     });
     last = answer.catch(() => {});
