@@ -74,6 +74,7 @@ async function open(
     headers,
     ...(auth && { auth }),
     redact,
+    ...(entry?.server.verdict && { verdict: entry.server.verdict }),
     handlers: createAsker(),
     timeouts: {
       ...(entry?.server.timeout !== undefined && { start: entry.server.timeout, ...entry.server.timeouts }),

@@ -48,6 +48,18 @@ async function inPlace(files: Readonly<Record<string, string>>, use: (place: Pla
 }
 
 describe("a server of a config", () => {
+  test("is not asked what it speaks where the config says so", async () => {
+    const [command, ...args] = [...program("tests/servers/stdio_server.ts"), "exit-on-probe"];
+    const [asked, told] = [{ command, args }, { command, args, era: "legacy" }];
+    await inPlace({ "app/mcp.json": JSON.stringify({ mcpServers: { asked, told } }) }, async ({ run }) => {
+      for (const [name, count] of [["asked", 1], ["told", 0]] as const) {
+        const { code, out, err } = await run("tools", name, "--verbose");
+        assertEquals([code, out.includes("echo")], [0, true], err);
+        assertEquals(err.split('"server/discover"').length - 1, count, err);
+      }
+    });
+  });
+
   test("its own time bounds calls, and --timeout comes before it", async () => {
     const [command, ...args] = program("tests/servers/stdio_server.ts");
     const config = JSON.stringify({ mcpServers: { lazy: { command, args, timeout: 3_000 } } });

@@ -243,6 +243,10 @@ export const noServer: readonly Case[] = [
   ],
   [{ command: "x", includeTools: ["echo", ""] }, ".includeTools[1]: expected a text, found an empty text"],
   [{ command: "x", autoApprove: true }, ".autoApprove: expected a list of texts, found true"],
+  [
+    { command: "x", era: "2025" },
+    '.era: expected "legacy" (up to 2025-11-25), found "2025": leave it out for all others',
+  ],
   [{ command: "x", idempotent: true }, ".idempotent: expected a list of texts, found true"],
   [{ command: "x", pins: { echo: "abc" } }, ".pins.echo: this is no SHA-256: expected 64 hexadecimal digits"],
   [

@@ -92,7 +92,7 @@ function anyConfig(): fc.Arbitrary<unknown> {
       "trust",
       "pins",
     ],
-    ...["auth", "oauth", "idempotent", "envFile", "__proto__", "constructor", "source", "unknown"],
+    ...["auth", "oauth", "idempotent", "era", "envFile", "__proto__", "constructor", "source", "unknown"],
   );
   const likely = fc.oneof(
     anything,

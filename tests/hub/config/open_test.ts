@@ -39,6 +39,24 @@ describe("from a config to a hub", () => {
     assert(!/s3cr3t|not-so-plain/.test(message), message);
   });
 
+  test("what it speaks is not asked where the config says so", async () => {
+    const handler = createHandler(createServer("old"));
+    const first = async (era?: string): Promise<string> => {
+      const seen: string[] = [];
+      const fetch = async (url: string, init: RequestInit): Promise<Response> => {
+        seen.push(JSON.parse(await new Request(url, init).text() || "{}").method);
+        return await handler(new Request(url, init));
+      };
+      const { servers } = readHubConfig({ mcpServers: { old: { url: "http://localhost/mcp", era } } }, {
+        environment: {},
+      });
+      await using hub = await openHub(servers, { fetch, listen: false });
+      assertEquals(hub.tools().length, 2);
+      return seen[0] ?? "";
+    };
+    assertEquals([await first("legacy"), await first()], ["initialize", "server/discover"]);
+  });
+
   test("its time is that of calls too, also where a server answers only when it is done", async () => {
     const clock = new VirtualClock();
     const server = createServer("slow");

@@ -181,6 +181,7 @@ describe("configs as they are written", () => {
       concurrency: 8,
       tools: { allow: ["read_*", "write"], deny: ["read_secret"] },
       idempotent: ["write"],
+      verdict: { era: "legacy" },
       pins: { write: "sha256:" + "0123456789abcdef".repeat(4) },
       secrets: ["ghp-github"],
     });

@@ -131,6 +131,7 @@ export const samples: Readonly<Record<string, string>> = {
       "maxRetries": 5,
       "retryDelay": 250.5,
       "concurrency": 8,
+      "era": "legacy",
       "tools": { "allow": ["read_*", "write"], "deny": ["read_secret"] },
       "idempotent": ["write"],
       "pins": { "write": "sha256:${"0123456789abcdef".repeat(4)}" },

@@ -11,7 +11,7 @@ import { quoted } from "../problems.ts";
 const used: readonly string[] = [
   ...["type", "transport", "command", "args", "env", "cwd", "url", "serverUrl", "httpUrl", "baseUrl", "headers"],
   ...["disabled", "enabled", "timeout", "maxRetries", "retryDelay", "concurrency", "tools", "idempotent", "pins"],
-  ...["autoApprove", "alwaysAllow", "trust", "auth", "oauth"],
+  ...["autoApprove", "alwaysAllow", "trust", "auth", "oauth", "era"],
   ...["includeTools", "excludeTools", "allowedTools", "blockedTools", "disabledTools"],
 ];
 

@@ -8,7 +8,7 @@ import { defaultTimeouts } from "../../../protocol/limits.ts";
 import type { ServerSettings, ToolFilter } from "../../seam.ts";
 import type { Entry } from "./entry.ts";
 import { didYouMean } from "../nearest.ts";
-import { kindOf } from "../problems.ts";
+import { kindOf, quoted } from "../problems.ts";
 import type { ServerNotes } from "../types.ts";
 
 const longest = 2 ** 31 - 1;
@@ -27,6 +27,7 @@ export function readSettings(entry: Entry): ServerSettings & Omit<ServerNotes, "
   const approved = readApproved(entry);
   const idempotent = entry.has("idempotent") ? entry.names(["idempotent"], entry.value("idempotent")) : undefined;
   const pins = readPins(entry);
+  const era = readEra(entry);
   return {
     ...(timeout !== undefined && { timeout, timeouts: callTimes(timeout) }),
     ...(maxRetries !== undefined && { maxRetries }),
@@ -36,6 +37,7 @@ export function readSettings(entry: Entry): ServerSettings & Omit<ServerNotes, "
     ...(approved !== undefined && { approved }),
     ...(idempotent && { idempotent }),
     ...(pins && { pins }),
+    ...(era && { verdict: { era } }),
   };
 }
 
@@ -89,6 +91,15 @@ function readApproved(entry: Entry): true | readonly string[] | undefined {
     if (entry.has(field)) approved = [...approved ?? [], ...entry.names([field], entry.value(field)) ?? []];
   }
   return entry.flag("trust") || approved?.includes("*") ? true : approved;
+}
+
+/** A server of the older era that waits, or ends, at a question from before it is greeted: it is not asked what it speaks. */
+function readEra(entry: Entry): "legacy" | undefined {
+  const era = entry.value("era");
+  if (era === undefined || era === "legacy") return era;
+  const found = typeof era === "string" ? quoted(era) : kindOf(era);
+  entry.error(["era"], () => `expected "legacy" (up to 2025-11-25), found ${found}: leave it out for all others`);
+  return undefined;
 }
 
 function readPins(entry: Entry): Record<string, string> | undefined {
