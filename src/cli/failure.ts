@@ -82,10 +82,13 @@ const unreachable = [
 /** The exit code and the line for an error. */
 export function describeFailure(error: unknown): Failure {
   const line = oneLine(error instanceof Error ? messageOf(error) : String(error));
-  return {
-    exitCode: exitCodeOf(error),
-    line: line.length > longestLine ? line.slice(0, longestLine) + "…" : line,
-  };
+  return { exitCode: exitCodeOf(error), line: shortened(line) };
+}
+
+/** A long line loses its middle: the start says what broke, the end says why (a traceback's last line), or what to do. */
+function shortened(line: string): string {
+  const half = longestLine / 2;
+  return line.length > longestLine ? `${line.slice(0, half)} … ${line.slice(-half)}` : line;
 }
 
 function exitCodeOf(error: unknown): number {

@@ -167,4 +167,11 @@ describe("causeway: config files", () => {
     });
     assertMatch(err, /standard error ends with: a--\n$/);
   });
+
+  test("of a long traceback, the end is told, which says what is wrong", async () => {
+    const script = "seq -s/ 600 >&2; echo No module named shop >&2; exit 1";
+    const { code, err } = await causeway(["tools", `sh -c '${script}'`]);
+    assertMatch(err, /^causeway: "sh" ended with exit code 1 before it .* … .*600 No module named shop\n$/);
+    assertEquals([code, err.length < 1_100], [4, true]);
+  });
 });
