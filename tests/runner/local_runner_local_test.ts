@@ -65,6 +65,34 @@ describe("the runner on this machine", () => {
     assertEquals(textOf(await socket.callTool("alpha__echo", { text: "b" })), "alpha: b");
   });
 
+  it("takes what a server asks to the client at /mcp whose call it is", async () => {
+    const server = new McpServer({ name: "asker", version: "1.0.0" });
+    server.tool("ask", {}, async (_, { elicit, log }) => {
+      log("warning", "about to ask");
+      const { action } = await elicit({ message: "Shall it?", requestedSchema: { type: "object", properties: {} } });
+      return action;
+    });
+    for (const behind of ["modern", "legacy"] as const) {
+      const servers = { asker: inMemory(server, { eras: [behind] }).config };
+      await using local = await startLocalRunner({ port: 0, servers });
+      await until(() => local.hub.tools().length === 1);
+      for (const era of ["modern", "legacy"] as const) {
+        const logged: unknown[] = [];
+        await using client = await connect(`${local.url}/mcp`, {
+          headers: { authorization: `Bearer ${local.apiKey}` },
+          handlers: {
+            elicitation: () => ({ action: "accept", content: {} }),
+            log: ({ data }) => void logged.push(data),
+          },
+          logLevel: "info",
+          verdict: { era },
+        });
+        assertEquals(textOf(await client.callTool("asker__ask")), "accept", `${behind} behind, ${era} in front`);
+        assert(logged.includes("about to ask"), `${behind} behind, ${era} in front`);
+      }
+    }
+  });
+
   it("keeps runs in a file: what waits goes on when it is started again", { skip }, async () => {
     const folder = mkdtempSync(join(tmpdir(), "causeway-runs-"));
     const calls: string[] = [];

@@ -123,6 +123,7 @@ export class TenantRoom {
       allowedOrigins: "*",
       access: { handedOver: createHandedOver({ secret, tenant }), policy: operator.policy, audit },
       hub: new RoomHub(forCallers(hub, results), hub),
+      relay: () => relay,
       addToHub: true,
       agents: offered,
       runs: () => runs,

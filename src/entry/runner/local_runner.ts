@@ -123,7 +123,7 @@ async function openAt(
   };
   let runner: Runner;
   try {
-    runner = openRunner(options, { own, access, hub: new RoomHub(guarded, hub), signIns });
+    runner = openRunner(options, { own, access, relay, hub: new RoomHub(guarded, hub), signIns });
   } catch (error) {
     await own?.runs.close();
     await hub.close();
@@ -140,9 +140,10 @@ async function openAt(
 
 function openRunner(
   options: LocalRunnerOptions,
-  { own, access, hub, signIns }: {
+  { own, access, relay, hub, signIns }: {
     readonly own: Awaited<ReturnType<typeof localAgents>>;
     readonly access: RunnerOptions["access"];
+    readonly relay: ReturnType<typeof createRelay>;
     readonly hub: RoomHub;
     readonly signIns: ReturnType<typeof signInsOf>;
   },
@@ -154,7 +155,7 @@ function openRunner(
     agents: agents ?? own?.agents,
     runs: runs ?? (own && (() => own.runs)),
     ...{ access, models, routes, limits },
-    ...{ hub, addToHub: true, clock, random, logger, stores },
+    ...{ hub, relay: () => relay, addToHub: true, clock, random, logger, stores },
     oauth: (_tenant, server) => signIns.of(server),
     egress: { resolve },
   });

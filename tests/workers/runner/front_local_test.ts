@@ -150,6 +150,17 @@ describe("the Worker in front of tenants", { concurrency: false }, () => {
     assert((await response.text()).includes("event: result"));
   });
 
+  test("takes what a server asks to the client at /mcp whose call it is", { skip }, async () => {
+    for (const era of ["modern", "legacy"] as const) {
+      await using client = await connect(`${world.url}/mcp`, {
+        headers: { authorization: `Bearer ${world.key("ada")}` },
+        handlers: { elicitation: () => ({ action: "accept", content: { name: era } }) },
+        verdict: { era },
+      });
+      assertEquals(textOf(await client.callTool("data__greet") as Result), `Hello, ${era}`);
+    }
+  });
+
   test("is one MCP server, over HTTP in both eras and over WebSocket", { skip }, async () => {
     const headers = { authorization: `Bearer ${world.key("ada")}` };
     const legacy = { era: "legacy", revision: "2025-11-25" } as const;
