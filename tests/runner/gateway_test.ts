@@ -8,6 +8,7 @@ import { createApiKey, createKeyList, createPolicy, createRunner } from "../../s
 import type { Policy } from "../../src/runner/mod.ts";
 import { McpServer, protectResource } from "../../src/server/mod.ts";
 import { inMemory, openHub, textOf } from "../hub/support.ts";
+import { until } from "../support/clients.ts";
 import { VirtualClock } from "../support/virtual_clock.ts";
 import { joinedSockets } from "./support/joined_sockets.ts";
 import { createWorld, problemOf } from "./support/world.ts";
@@ -173,6 +174,68 @@ describe("the gateway of a runner", () => {
         verdict: { era },
       });
       assertEquals(textOf(await client.callTool("asker__ask", {})), "accept this", era);
+    }
+  });
+
+  it("tells who watches a resource of its changes, as long as it may be read", async () => {
+    const server = new McpServer({ name: "desk", version: "1.0.0" });
+    for (const name of ["open", "late", "secret"]) server.resource(`note://${name}`, {}, () => name);
+    const keys = { ada: await createApiKey(), bob: await createApiKey() };
+    const rulesOf = (...names: string[]) =>
+      createPolicy([
+        { principals: ["ada"], effect: "allow" },
+        { actions: ["see"], effect: "allow" },
+        { tools: names.map((name) => `note://${name}*`), actions: ["read"], effect: "allow" },
+      ]);
+    let current = rulesOf("open", "late");
+    await using runner = createRunner({
+      hubs: () => openHub({ desk: inMemory(server).config }),
+      access: {
+        keys: createKeyList([
+          { hash: keys.ada.hash, principal: "ada", tenant: "acme" },
+          { hash: keys.bob.hash, principal: "bob", tenant: "acme" },
+        ]),
+        policy: { open: (principal, tenant) => current.open(principal, tenant) },
+      },
+    });
+    const watchAs = async (key: string, era: "modern" | "legacy") => {
+      const client = await connect("http://localhost/mcp", {
+        fetch: (url, init) => runner.fetch(new Request(url, init)),
+        headers: { authorization: `Bearer ${key}` },
+        verdict: { era },
+      });
+      const seen: string[] = [];
+      const climbing = "note://open/../secret";
+      const resourceUris = ["note://open", "note://late", "note://secret", "hub://desk/note://secret", climbing];
+      const subscription = client.listen({ resourceUris });
+      void (async () => {
+        for await (const change of subscription) if (change.type === "resource") seen.push(change.uri);
+      })();
+      await subscription.acknowledged;
+      return { client, seen, [Symbol.asyncDispose]: () => client.close() };
+    };
+    const updatedUntil = async (uris: readonly string[], condition: () => boolean) => {
+      // It is watched at its server a moment later.
+      await until(() => {
+        for (const uri of uris) server.resourceUpdated(uri);
+        return condition();
+      });
+    };
+    for (const era of ["modern", "legacy"] as const) {
+      current = rulesOf("open", "late");
+      await using ada = await watchAs(keys.ada.key, era);
+      await using bob = await watchAs(keys.bob.key, era);
+      const all = ["note://secret", "hub://desk/note://secret", "note://open/../secret", "note://late", "note://open"];
+      await updatedUntil(
+        all,
+        () => new Set(ada.seen).size >= 3 && ["note://open", "note://late"].every((uri) => bob.seen.includes(uri)),
+      );
+      // A policy is opened with each request.
+      current = rulesOf("open");
+      await bob.client.listResources();
+      bob.seen.length = ada.seen.length = 0;
+      await updatedUntil(all, () => bob.seen.length >= 3 && ada.seen.includes("note://secret"));
+      assertEquals([...new Set(bob.seen)], ["note://open"], era);
     }
   });
 

@@ -18,6 +18,8 @@ export interface FollowParts {
   readonly client: ((server: string, options: RequestOptions) => Promise<Client>) | undefined;
   /** Whose a resource is. */
   find(uri: string): FoundResource;
+  /** Whether it may be followed, and be told of. */
+  may(found: FoundResource): boolean;
   /** Waits for servers that were never listed; undefined when there are none. */
   listed(signal: AbortSignal): Promise<unknown> | undefined;
   /** A resource has changed. */
@@ -71,7 +73,8 @@ export class Follows {
 
   #find(uri: string): FoundResource | undefined {
     try {
-      return this.#parts.find(uri);
+      const found = this.#parts.find(uri);
+      return this.#parts.may(found) ? found : undefined;
     } catch {
       return undefined;
     }
@@ -92,7 +95,7 @@ export class Follows {
   }
 
   async #run(found: FoundResource, signal: AbortSignal): Promise<void> {
-    const { client: reach, changed, clock } = this.#parts;
+    const { client: reach, may, changed, clock } = this.#parts;
     for (let pause = pauses.first; !signal.aborted && reach; pause = Math.min(2 * pause, pauses.most)) {
       let openedAt = Infinity;
       try {
@@ -102,7 +105,7 @@ export class Follows {
         stream.acknowledged.then(() => openedAt = clock.monotonic(), () => {});
         for await (const change of stream) {
           pause = pauses.first;
-          if (change.type === "resource" && change.uri === found.uri) changed(found);
+          if (change.type === "resource" && change.uri === found.uri && may(found)) changed(found);
         }
       } catch {
         // It is down, or does not want to: later perhaps.

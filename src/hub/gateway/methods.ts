@@ -91,6 +91,7 @@ export class GatewayMethods implements Methods {
       clock: parts.clock,
       client: hub.client && ((server, options) => this.#client(server, options)),
       find: (uri) => this.#uris.find(uri),
+      may: ({ server, uri }) => hub.mayWatch?.(server, uri) ?? true,
       listed: (signal) => this.#firstLists.wait(signal),
       changed: ({ server, uri }) => {
         for (const known of this.#uris.known(server, uri)) this.#changes.tell({ type: "resource", uri: known });

@@ -15,6 +15,8 @@ import type { Relay } from "./calls/relay.ts";
 export interface GatewayHub extends HubLike {
   /** The client of a server: for watching its resources. Without it only what the hub itself tells of is passed on. */
   client?(server: string, options?: RequestOptions): Promise<Client>;
+  /** Whether a resource may be watched: asked when somebody wants to, and with each change. Without it all may. */
+  mayWatch?(server: string, uri: string): boolean;
 }
 
 /** Options of a gateway. */

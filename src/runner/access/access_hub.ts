@@ -21,6 +21,8 @@ export interface ScopedHub extends GatewayHub {
   effectOf(tool: CatalogTool): Effect;
   /** Whether a resource or prompt may be read, by its URI or name at its server. */
   mayRead(server: string, name: string): boolean;
+  /** Whether a resource may be watched, by its URI at its server: what may not be read may not. */
+  mayWatch(server: string, uri: string): boolean;
   /** Opens the policy anew: lists are by what it said last. */
   renew(): Promise<void>;
 }
@@ -65,6 +67,10 @@ class Scoped extends HubLayer implements ScopedHub {
 
   mayRead(server: string, name: string): boolean {
     return this.#can(server, name, "read") === "allow";
+  }
+
+  mayWatch(server: string, uri: string): boolean {
+    return this.mayRead(server, uri) && !climbs(uri);
   }
 
   override tools(): readonly CatalogTool[] {

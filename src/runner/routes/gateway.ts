@@ -56,10 +56,12 @@ class Door {
   /** Who sends: the proof of one request may end sooner than that of another. */
   readonly #callers = new WeakMap<Request, AuthInfo>();
 
-  constructor(scoped: ScopedHub, tenant: string, parts: RunnerParts) {
+  constructor(scoped: ScopedHub, { hub }: Lease, tenant: string, parts: RunnerParts) {
     this.#tenant = tenant;
+    // Resources are watched at the servers themselves; which of them, the scoped hub says.
+    const client = hub.client?.bind(hub);
     const { clock, random, logger, limits, keepAlive, secret } = parts;
-    const gateway = createGateway(scoped, {
+    const gateway = createGateway(client ? Object.assign(scoped, { client }) : scoped, {
       name: "causeway-runner",
       relay: parts.relay?.(tenant),
       clock,
@@ -114,7 +116,7 @@ async function doorOf(
   const scoped = await scopeHub(lease.hub, parts.access.judge(principal, tenant));
   // All that a policy may look at: what one program may do is not what another one may.
   const key = JSON.stringify([from, id, scopes, clientId]);
-  const door = lease.part(`mcp:${key}`, () => new Door(scoped, tenant, parts));
+  const door = lease.part(`mcp:${key}`, () => new Door(scoped, lease, tenant, parts));
   if (door.scoped !== scoped) await door.scoped.renew();
   door.isOf(request, principal);
   return door;

@@ -20,6 +20,7 @@ function follow(clock: VirtualClock, life: number): { readonly opened: number[];
     clock,
     client: () => Promise.resolve(client as unknown as Client),
     find: (uri) => ({ server: "one", uri }),
+    may: () => true,
     listed: () => undefined,
     changed: () => {},
   });
