@@ -76,10 +76,20 @@ describe("causeway serve and bridge", () => {
     writeFileSync(file, `${token}\n`);
     try {
       const ended = await overHttp(["--token-file", file], async (url) => {
-        for (const headers of [{}, { authorization: "Bearer another-token-0123456789" }]) {
+        const invalid = 'Bearer error="invalid_token"';
+        for (
+          const [headers, challenge, said] of [
+            [{}, "Bearer", "A bearer token is needed here"],
+            [{ authorization: "Basic YTpi" }, "Bearer", "A bearer token is needed here"],
+            [{ authorization: "Bearer another-token-0123456789" }, invalid, "The bearer token is not the one"],
+            [{ authorization: "Bearer two tokens" }, invalid, "The bearer token is not the one"],
+          ] as const
+        ) {
           const refused = await fetch(url, { method: "POST", headers, body: "{}" });
-          assertEquals([refused.status, refused.headers.get("www-authenticate")], [401, "Bearer"]);
-          await refused.body?.cancel();
+          assertEquals([refused.status, refused.headers.get("www-authenticate")], [401, challenge]);
+          // Clients show their user what the reply says.
+          const { jsonrpc, error } = await refused.json();
+          assert(jsonrpc === "2.0" && error.message.startsWith(said), JSON.stringify(error));
         }
         const port = Number(new URL(url).port);
         for (const authorization of [undefined, "Bearer another-token-0123456789"]) {

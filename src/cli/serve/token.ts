@@ -7,6 +7,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { readConfigFile } from "../../runtime/config_file.ts";
 import { readBearer } from "../../server/auth/bearer.ts";
 import type { AuthInfo } from "../../server/definitions.ts";
+import { refuse } from "../../server/http/replies.ts";
 import { UsageError } from "../failure.ts";
 
 const least = 16;
@@ -30,10 +31,17 @@ export async function requireToken(path: string): Promise<(request: Request) => 
   }
   const wanted = digest(token);
   return (request) => {
-    const given = readBearer(request).token;
-    if (given !== undefined && timingSafeEqual(digest(given), wanted)) return { principal: "token" };
-    return new Response(null, { status: 401, headers: { "WWW-Authenticate": "Bearer" } });
+    const given = readBearer(request);
+    if (given.token !== undefined && timingSafeEqual(digest(given.token), wanted)) return { principal: "token" };
+    return given.token === undefined && given.wrong === undefined
+      ? sendAway("A bearer token is needed here: the one of --token-file", "Bearer")
+      : sendAway("The bearer token is not the one of --token-file", 'Bearer error="invalid_token"');
   };
+}
+
+/** Clients show their user what the reply says. */
+function sendAway(message: string, challenge: string): Response {
+  return refuse(401, message, { headers: { "www-authenticate": challenge, "cache-control": "no-store" } });
 }
 
 function digest(text: string): Uint8Array {
