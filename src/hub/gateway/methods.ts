@@ -33,7 +33,7 @@ import { isAnswer, passedError, readable, readText, unknownName } from "./calls/
 import { type PassageParts, Passages } from "./calls/passages.ts";
 import { Servers } from "./lists/servers.ts";
 import { Uris } from "./lists/uris.ts";
-import { withoutNull } from "./said.ts";
+import { ownResult, withoutNull } from "./said.ts";
 
 /** What the methods work with. */
 export interface GatewayParts extends PassageParts {
@@ -230,7 +230,7 @@ export class GatewayMethods implements Methods {
       });
       const link = this.#uris.linker(server);
       const content = result.content.map((block) => linked(block, link));
-      const said = withoutNull({ ...result, content }) as unknown as JsonObject;
+      const said = ownResult({ ...result, content });
       // What a schema promises is a value, null too.
       const isNull = result.structuredContent === null && (listed ?? this.#find(name))?.tool.outputSchema;
       return isNull ? { ...said, structuredContent: null } : said;
@@ -250,7 +250,7 @@ export class GatewayMethods implements Methods {
     const result = await this.#pass(context, server, read);
     const contents = result.contents.map((part) => part.uri === uri ? { ...part, uri: asked } : part);
     // What the hub may read is not for everybody, whatever the server says of it.
-    return { ...withoutNull({ ...result, contents }), cacheScope: "private" } as unknown as JsonObject;
+    return { ...ownResult({ ...result, contents }), cacheScope: "private" };
   }
 
   async #getPrompt(params: JsonObject, context: RequestContext): Promise<JsonObject> {
@@ -266,7 +266,7 @@ export class GatewayMethods implements Methods {
     );
     const link = this.#uris.linker(server);
     const messages = result.messages.map((message) => ({ ...message, content: linked(message.content, link) }));
-    return withoutNull({ ...result, messages }) as unknown as JsonObject;
+    return ownResult({ ...result, messages });
   }
 
   async #complete({ ref, argument, context: given }: JsonObject, context: RequestContext): Promise<JsonObject> {
@@ -282,7 +282,7 @@ export class GatewayMethods implements Methods {
       server,
       (options) => this.#hub.complete(reference, asked, { ...options, context: known as Record<string, string> }),
     );
-    return withoutNull(result) as unknown as JsonObject;
+    return ownResult(result);
   }
 
   /** Something of a server that is down, by what it is called here. */

@@ -4,6 +4,10 @@
  * @module
  */
 import { isObject } from "../../protocol/json_rpc.ts";
+import type { JsonObject } from "../../protocol/json_rpc.ts";
+import { metaPrefix } from "../../protocol/modern.ts";
+
+const serverKey = metaPrefix + "serverInfo";
 
 /** Values of the server's own, in which null is one. */
 const values: ReadonlySet<string> = new Set(["_meta", "structuredContent"]);
@@ -30,4 +34,13 @@ export function withoutNull<Value>(value: Value, isFlat = false): Value {
     else said[name] = kept;
   }
   return said as Value;
+}
+
+/** A result of a server as the gateway gives it. Who answers is the gateway, which says so itself where the revision has it. */
+export function ownResult(result: object): JsonObject {
+  const said = withoutNull(result) as JsonObject;
+  const { [serverKey]: server, ...rest } = isObject(said._meta) ? said._meta : {};
+  if (server === undefined) return said;
+  const { _meta: _, ...own } = said;
+  return Object.keys(rest).length ? { ...own, _meta: rest as JsonObject } : own;
 }

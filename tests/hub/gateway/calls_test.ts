@@ -314,3 +314,26 @@ test("what is listed is gone through once for a result, however many links it ha
   ]);
   assert(looks < 10, `${looks} looks`);
 });
+
+for (const back of ["modern", "legacy"] as const) {
+  for (const front of ["modern", "legacy"] as const) {
+    test(`what a server says of itself with each result is not passed on: ${front} in front, ${back} behind`, async () => {
+      const one = all("one", back);
+      one.server.tool("marked", {}, () => ({ content: [{ type: "text", text: "m" }], _meta: { "x.example/own": 1 } }));
+      await using scene = await open({ one: one.config }, { name: "front", version: "7" });
+      const client = await scene.join(front);
+      const ref = { type: "ref/prompt", name: "one__greet" } as const;
+      const results = [
+        await client.callTool("one__sum", { a: 1, b: 2 }),
+        await client.readResource("note://one/own"),
+        await client.getPrompt("one__greet", { who: "Ada" }),
+        await client.complete(ref, { name: "who", value: "A" }),
+      ];
+      const own = front === "modern"
+        ? { "io.modelcontextprotocol/serverInfo": { name: "front", version: "7" } }
+        : undefined;
+      for (const { _meta } of results) assertEquals(_meta, own);
+      assertEquals((await client.callTool("one__marked"))._meta, { "x.example/own": 1, ...own });
+    });
+  }
+}
