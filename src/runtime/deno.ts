@@ -166,7 +166,8 @@ export const denoFetch: Fetch = Object.assign(
 );
 
 function connectError(url: string, error: unknown): ConnectError | undefined {
-  const { message = "" } = (error as { cause?: Error }).cause ?? {};
+  // Before 2.9 it stands in its own message, behind the URL, which has no spaces.
+  const { message = "" } = (error as { cause?: Error }).cause ?? error as Error;
   const [, reason] = /client error \(Connect\): (.*)/s.exec(message) ?? [];
   if (reason === undefined) return undefined;
   const untrusted = /certificate/.test(reason);

@@ -105,8 +105,10 @@ function listen(
     hostname: server.hostname,
     port: server.port,
     close: async (grace) => {
-      const timer = setTimeout(() => void server.stop(true), grace);
-      await server.stop();
+      let timer;
+      const cut = new Promise<void>((resolve) => timer = setTimeout(() => resolve(server.stop(true)), grace));
+      // Before 1.4 the first one never resolves where a socket was open.
+      await Promise.race([server.stop(), cut]);
       clearTimeout(timer);
     },
   });

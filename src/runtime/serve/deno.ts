@@ -14,7 +14,7 @@ declare const Deno: {
   ): { readonly addr: { hostname: string; port: number }; readonly finished: Promise<void> };
   upgradeWebSocket(
     request: Request,
-    options: { idleTimeout: number },
+    options: { idleTimeout: number; protocol?: string },
   ): { socket: WebSocketLike; response: Response };
 };
 
@@ -30,9 +30,11 @@ const flushTime = 20;
  * @throws {TypeError} When the handshake is malformed.
  */
 export function upgradeDeno(request: Request, accept: (socket: WebSocketLike) => unknown): Response {
-  const { socket, response } = Deno.upgradeWebSocket(request, { idleTimeout });
-  // As an option Deno finds it only in a list with a space behind each comma.
-  response.headers.set("sec-websocket-protocol", subprotocol);
+  const asked = request.headers.get("sec-websocket-protocol")?.split(", ").includes(subprotocol);
+  const options = asked ? { idleTimeout, protocol: subprotocol } : { idleTimeout };
+  const { socket, response } = Deno.upgradeWebSocket(request, options);
+  // As an option Deno finds it only in a list with a space behind each comma; until 2.5.0 nothing can be added to its reply.
+  if (!asked) response.headers.set("sec-websocket-protocol", subprotocol);
   accept(socket);
   return response;
 }
