@@ -1,6 +1,6 @@
 /** One object as everything at once: MCP, a model and plain HTTP, behind the same guards. */
 import { describe, test } from "node:test";
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { connect } from "../../mod.ts";
 import { createAgentHandler, createBridgeHandler, McpAgent, ModelError } from "../../src/agent/mod.ts";
 import type { AgentHandlerOptions, McpAgentShape, McpToolDefinition } from "../../src/agent/mod.ts";
@@ -112,6 +112,8 @@ describe("guards on every route", () => {
     const headers = { origin: "https://app.example.com" };
     const response = await handler(get("/v1/models", headers));
     assertEquals(response.headers.get("access-control-allow-origin"), "https://app.example.com");
+    // Programs of OpenAI's library look at it before they ask again.
+    assertMatch(response.headers.get("access-control-expose-headers") ?? "", /\bX-Should-Retry\b/);
     const asks = new Request("http://localhost/v1/chat/completions", {
       method: "OPTIONS",
       headers: { ...headers, "access-control-request-headers": "authorization, x-stainless-os, x-evil" },

@@ -266,6 +266,8 @@ describe("what stands before each route", () => {
       return rest;
     };
     const usual = await said("/api/plain");
+    // Programs of OpenAI's library look at it before they ask again.
+    assertMatch(usual["access-control-expose-headers"] ?? "", /\bX-Should-Retry\b/);
     assertEquals(usual, {
       "access-control-allow-origin": "http://localhost:8000",
       "access-control-expose-headers": usual["access-control-expose-headers"] ?? "",

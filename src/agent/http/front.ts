@@ -98,11 +98,18 @@ class Front {
       const response = request.method === "OPTIONS"
         ? preflight(this.#guards, request)
         : await readRest(request, await this.#route(request), clock);
-      return this.#guards.open(origin, response);
+      return this.#open(origin, response);
     } catch (error) {
       // What `auth` gave may be no reply that can be sent.
-      return this.#guards.open(origin, this.#failed(error));
+      return this.#open(origin, this.#failed(error));
     }
+  }
+
+  /** Lets the page read it, and what programs of OpenAI's library look at before they ask again. */
+  #open(origin: string | null, response: Response): Response {
+    const reply = this.#guards.open(origin, response);
+    if (origin !== null) reply.headers.append("access-control-expose-headers", "X-Should-Retry");
+    return reply;
   }
 
   close(): void {

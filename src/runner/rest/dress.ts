@@ -3,7 +3,7 @@
  *
  * @module
  */
-const exposedHeaders = "X-Request-Id, Location, Retry-After, WWW-Authenticate, Mcp-Session-Id";
+const exposedHeaders = "X-Request-Id, Location, Retry-After, X-Should-Retry, WWW-Authenticate, Mcp-Session-Id";
 const always: readonly [string, string][] = [
   ["x-content-type-options", "nosniff"],
   ["referrer-policy", "no-referrer"],
