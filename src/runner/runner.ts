@@ -142,7 +142,7 @@ export function createRunner(options: RunnerOptions): Runner {
     app.on(route.method, route.path, ({ req }) => front.answer(req.raw, { route, params: req.param() }));
   }
   app.notFound((context) => front.answer(context.req.raw));
-  const heads = new Set(routes.filter(hasHead).map(({ path }) => path));
+  const heads = new Map(routes.filter(hasHead).map((route) => [route.path, { route, params: {} }]));
   const close = async (): Promise<void> => {
     front.close();
     await parts.pool.close();
@@ -153,8 +153,8 @@ export function createRunner(options: RunnerOptions): Runner {
     webSocket: createSockets(front, parts),
     // A HEAD of what is not for anybody would begin streams that nobody reads.
     fetch: (request, env, context) =>
-      request.method === "HEAD" && !heads.has(pathOf(request.url))
-        ? front.answer(request)
+      request.method === "HEAD"
+        ? front.answer(request, heads.get(pathOf(request.url))).then(headOf)
         : Promise.resolve(app.fetch(request, env as object, context as Parameters<typeof app.fetch>[2])),
     agentsOf: (tenant) => {
       if (!forward) return agentsOf(tenant, parts);
@@ -176,6 +176,15 @@ export function createRunner(options: RunnerOptions): Runner {
 /** Whether it is for anybody and changes nothing: monitors ask for its head alone. The sign-in is good once. */
 function hasHead({ method, path, policy }: Route): boolean {
   return method === "GET" && policy.kind === "public" && path !== signInPath;
+}
+
+/** A reply without its body, which says how long that is: hosts would say that there is none. */
+async function headOf(response: Response): Promise<Response> {
+  const { headers, body, status } = response;
+  const head = new Response(null, response);
+  if (!body || headers.get("content-type")?.startsWith("text/event-stream")) await body?.cancel();
+  else if (status !== 304) head.headers.set("content-length", `${(await response.arrayBuffer()).byteLength}`);
+  return head;
 }
 
 function createParts(options: RunnerOptions): RunnerParts {

@@ -71,6 +71,7 @@ describe("the table of routes", () => {
       const [method, path, allow] of [
         ["PUT", "/api/runs", "POST, GET"],
         ["HEAD", "/api/runs/x/events", "GET"],
+        ["HEAD", "/mcp", "POST, GET, DELETE"],
         ["GET", "/api/tools/x", "POST"],
         ["DELETE", "/healthz", "GET"],
         ["PATCH", "/v1/models", "GET"],
@@ -92,6 +93,8 @@ describe("the table of routes", () => {
       const whole = await world.ask(path, { as: undefined });
       const head = await world.ask(path, { as: undefined, method: "HEAD" });
       assertEquals([head.status, await head.text()], [200, ""], path);
+      // Without it hosts say that GET would give nothing.
+      assertEquals(head.headers.get("content-length"), `${(await whole.clone().arrayBuffer()).byteLength}`, path);
       assertEquals(head.headers.get("content-type"), whole.headers.get("content-type"));
       assertEquals(head.headers.get("content-security-policy"), whole.headers.get("content-security-policy"));
       await whole.body?.cancel();
@@ -125,8 +128,27 @@ describe("the table of routes", () => {
     assertEquals(new Set(ids).size, ids.length);
   });
 
-  it("answers what is there with what was described", async () => {
+  it("describes what may be any object as one, and each member that has to be there: clients are made of it", async () => {
     await using world = await createWorld();
+    const { paths } = await (await world.ask("/openapi.json")).json();
+    const [tool, chat] = [paths["/api/tools/{name}"].post, paths["/v1/chat/completions"].post];
+    const given = ({ requestBody }: typeof tool) => requestBody.content["application/json"].schema;
+    // Generators take an object without a word about its members for an empty one.
+    const item = given(chat).properties.messages.items;
+    const open = [given(tool), given(chat), item].map(({ additionalProperties }) => additionalProperties);
+    assertEquals(open, [true, true, true]);
+    // Each member that has to be there is described.
+    const bare: string[] = [];
+    JSON.stringify(paths, (_, value) => {
+      const { required, properties = {} } = value ?? {};
+      if (Array.isArray(required)) bare.push(...required.filter((name: string) => !(name in properties)));
+      return value;
+    });
+    assertEquals(bare, []);
+  });
+
+  it("answers what is there with what was described", async () => {
+    await using world = await createWorld({ routes: createDashboard() });
     const { paths } = await (await world.ask("/openapi.json")).json();
     const run = await (await world.ask("/api/runs", { body: { agent: "helper", input: "hello" } })).json();
     for (
@@ -135,6 +157,10 @@ describe("the table of routes", () => {
         ["/api/runs", "/api/runs", 200],
         ["/api/tools", "/api/tools", 200],
         ["/api/servers", "/api/servers", 200],
+        ["/api/servers/alpha", "/api/servers/{name}", 200],
+        ["/api/agents", "/api/agents", 200],
+        ["/v1/models", "/v1/models", 200],
+        ["/v1/models/helper", "/v1/models/{id}", 200],
         ["/api/resources", "/api/resources", 200],
         ["/api/session", "/api/session", 200],
         ["/api/approvals", "/api/approvals", 200],

@@ -7,8 +7,9 @@ import type { HubEvent } from "../../hub/seam.ts";
 import type { Call } from "../rest/call.ts";
 import { missing } from "../rest/problem.ts";
 import type { Route } from "../rest/route.ts";
-import { serverSchema } from "../rest/schemas.ts";
+import { serverDetailSchema } from "../rest/schemas.ts";
 import { eventStream } from "../rest/sse.ts";
+import { addedNames } from "../routes/servers.ts";
 import type { SentEvent } from "../rest/sse.ts";
 
 const retry = 1_000;
@@ -22,13 +23,14 @@ export const serverDetailRoutes: readonly Route[] = [
     summary: "One server: how it does, and what it says about its use.",
     policy,
     query: {},
-    replies: { 200: { description: "The server", type: "application/json", schema: serverSchema } },
+    replies: { 200: { description: "The server", type: "application/json", schema: serverDetailSchema } },
     answer: async (call) => {
       const { hub, name } = await seen(call);
       const status = hub.scoped.status().find((one) => one.name === name);
       const listed = hub.scoped.catalog().servers.find((one) => one.name === name);
       const { instructions, capabilities } = listed ?? {};
-      return call.json({ ...status, instructions, capabilities });
+      const added = (await addedNames(call)).has(name);
+      return call.json({ ...status, added, instructions, capabilities });
     },
   },
   {

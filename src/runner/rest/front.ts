@@ -13,7 +13,7 @@ import { Call } from "./call.ts";
 import type { CallOptions } from "./call.ts";
 import { Dressing } from "./dress.ts";
 import { asModelError, closing, problemReply, Refusal, refusalOf } from "./problem.ts";
-import { fits, pathOf } from "./route.ts";
+import { fits, methodsOf, pathOf } from "./route.ts";
 import type { Route } from "./route.ts";
 
 const requestHeaders = "Idempotency-Key, X-Request-Id, Causeway-Tenant, Causeway-Approval";
@@ -123,7 +123,7 @@ export class Front {
 
   #nothing(path: string): Refusal {
     const parts = path.split("/");
-    const methods = this.#routes.filter((route) => fits(route.path.split("/"), parts)).map(({ method }) => method);
+    const methods = this.#routes.filter((route) => fits(route.path.split("/"), parts)).flatMap(methodsOf);
     if (!methods.length) return new Refusal(404, "not_found", "There is nothing here");
     const allow = [...new Set(methods)].join(", ");
     return new Refusal(405, "method_not_allowed", `Only ${allow} can be used here`, { headers: { allow } });

@@ -3,8 +3,10 @@
  *
  * @module
  */
+import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject, JsonValue } from "../../protocol/json_rpc.ts";
 import { version } from "../../version.ts";
+import { methodsOf } from "./route.ts";
 import type { Route } from "./route.ts";
 import { problemSchema } from "./schemas.ts";
 
@@ -14,8 +16,7 @@ export function describeRoutes(routes: readonly Route[]): JsonObject {
   for (const route of routes) {
     const path = route.path.replace(/:(\w+)/g, "{$1}");
     const item = paths[path] ??= {};
-    const methods = route.method === "ALL" ? ["GET", "POST", "DELETE"] : [route.method];
-    for (const method of methods) item[method.toLowerCase()] = describe(route, method);
+    for (const method of methodsOf(route)) item[method.toLowerCase()] = describe(route, method);
   }
   return {
     openapi: "3.1.0",
@@ -80,7 +81,13 @@ function describe(route: Route, method: string): JsonObject {
   };
 }
 
-/** Schemas are plain JSON already; the type does not say so. */
+/** Schemas are plain JSON already; the type does not say so. What makes clients of them takes an object without members for an empty one. */
 function plain(schema: object | boolean): JsonObject {
-  return JSON.parse(JSON.stringify(schema)) as Record<string, JsonValue>;
+  const text = JSON.stringify(schema, (_, value) => isAny(value) ? { ...value, additionalProperties: true } : value);
+  return JSON.parse(text) as Record<string, JsonValue>;
+}
+
+/** Whether a schema is one of any object. */
+function isAny(value: unknown): value is JsonObject {
+  return isObject(value) && value.type === "object" && !("properties" in value || "additionalProperties" in value);
 }

@@ -47,6 +47,11 @@ export interface Route extends RouteInput {
   answer(call: Call): Response | Promise<Response>;
 }
 
+/** The methods of a route: those of MCP where it leaves them to who answers. */
+export function methodsOf({ method }: Pick<Route, "method">): readonly string[] {
+  return method === "ALL" ? ["POST", "GET", "DELETE"] : [method];
+}
+
 /** The parameters of a path that fits, as they stand in it. */
 export function paramsOf(wanted: readonly string[], given: readonly string[]): Record<string, string> {
   const params: Record<string, string> = {};

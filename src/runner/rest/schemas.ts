@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { JsonObject, JsonValue } from "../../protocol/json_rpc.ts";
 import type { JsonSchema } from "../../protocol/types.ts";
 
 const text = { type: "string" } as const;
@@ -133,23 +134,39 @@ export const addServerSchema: JsonSchema = {
   },
 };
 
+const serverFields: JsonObject = {
+  name: text,
+  state: { enum: ["disconnected", "connecting", "authorizing", "connected", "reconnecting", "failed"] },
+  tools: { type: "integer" },
+  resources: { type: "integer" },
+  prompts: { type: "integer" },
+  retries: { type: "integer" },
+  active: { type: "integer" },
+  queued: { type: "integer" },
+  isOpen: { type: "boolean" },
+  lastError: anything,
+  added: { type: "boolean", description: "Whether the tenant has added it, and may remove it" },
+};
+const serverNeeds: JsonValue = ["name", "state", "tools", "resources", "prompts", "added"];
+
 /** How a server does. */
 export const serverSchema: JsonSchema = {
   type: "object",
-  required: ["name", "state", "tools", "resources", "prompts", "added"],
+  required: serverNeeds,
   properties: {
-    name: text,
-    state: { enum: ["disconnected", "connecting", "authorizing", "connected", "reconnecting", "failed"] },
-    tools: { type: "integer" },
-    resources: { type: "integer" },
-    prompts: { type: "integer" },
-    retries: { type: "integer" },
-    active: { type: "integer" },
-    queued: { type: "integer" },
-    isOpen: { type: "boolean" },
-    lastError: anything,
-    added: { type: "boolean", description: "Whether the tenant has added it, and may remove it" },
+    ...serverFields,
     authorizationUrl: { type: "string", description: "Where a person signs in. Secret." },
+  },
+};
+
+/** How a server does, and what it says about its use. */
+export const serverDetailSchema: JsonSchema = {
+  type: "object",
+  required: serverNeeds,
+  properties: {
+    ...serverFields,
+    instructions: { type: "string", description: "For models" },
+    capabilities: { type: "object", description: "As MCP has them" },
   },
 };
 
@@ -163,6 +180,40 @@ export const toolSchema: JsonSchema = {
     tool: { type: "object", description: "As its server describes it" },
     approval: { type: "boolean", description: "Whether a call wants an approval" },
   },
+};
+
+/** What a tool gave, as MCP has it. */
+export const toolResultSchema: JsonSchema = {
+  type: "object",
+  required: ["content"],
+  properties: {
+    content: { type: "array", items: anything },
+    structuredContent: { description: "What fits the tool's output schema" },
+    isError: { type: "boolean" },
+  },
+};
+
+/** A call that waits for an approval. */
+export const approvalSchema: JsonSchema = {
+  type: "object",
+  required: ["id", "principal", "server", "tool", "arguments", "argumentsHash"],
+  properties: {
+    id: text,
+    principal: { type: "string", description: "Whose call it is" },
+    server: text,
+    tool: text,
+    arguments: { type: "object", description: "Exactly what would be sent" },
+    argumentsHash: text,
+    toolHash: { type: "string", description: "Of the tool's definition" },
+    expiresAt: time,
+  },
+};
+
+/** An agent that runs are started of. */
+export const agentSchema: JsonSchema = {
+  type: "object",
+  required: ["name"],
+  properties: { name: text, description: text },
 };
 
 /** An answer to an approval. */

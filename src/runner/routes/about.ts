@@ -4,11 +4,18 @@
  * @module
  */
 import type { ProtectedResource } from "../../server/auth/options.ts";
+import type { JsonSchema } from "../../protocol/types.ts";
 import { version } from "../../version.ts";
 import { describeRoutes } from "../rest/openapi.ts";
 import type { Route } from "../rest/route.ts";
+import { agentSchema } from "../rest/schemas.ts";
 
 const json = "application/json";
+const agents: JsonSchema = {
+  type: "object",
+  required: ["agents"],
+  properties: { agents: { type: "array", items: agentSchema } },
+};
 
 /**
  * The routes about the runner itself.
@@ -45,7 +52,7 @@ export function aboutRoutes(routes: () => readonly Route[]): readonly Route[] {
       summary: "The agents that the caller may start runs of.",
       policy: { kind: "decided", actions: ["run"], about: "each agent" },
       query: {},
-      replies: { 200: { description: "The agents", type: json, schema: { type: "object" } } },
+      replies: { 200: { description: "The agents", type: json, schema: agents } },
       async answer(call) {
         const can = await call.can();
         const allowed = call.parts.agents.filter(({ name }) => can("", name, "run") === "allow");

@@ -3,18 +3,13 @@
  *
  * @module
  */
-import type { JsonSchema } from "../../protocol/types.ts";
 import type { ApprovalRecord } from "../access/approvals.ts";
 import type { Call } from "../rest/call.ts";
 import { missing, Refusal } from "../rest/problem.ts";
 import type { Route } from "../rest/route.ts";
-import { approvalAnswerSchema } from "../rest/schemas.ts";
+import { approvalAnswerSchema, approvalSchema } from "../rest/schemas.ts";
 
 const policy = { kind: "decided", actions: ["answer"], about: "the tool" } as const;
-const approval: JsonSchema = {
-  type: "object",
-  required: ["id", "principal", "server", "tool", "arguments", "argumentsHash"],
-};
 
 /** The routes of approvals. */
 export const approvalRoutes: readonly Route[] = [
@@ -28,7 +23,7 @@ export const approvalRoutes: readonly Route[] = [
       200: {
         description: "The calls, oldest first",
         type: "application/json",
-        schema: { type: "object", properties: { approvals: { type: "array", items: approval } } },
+        schema: { type: "object", properties: { approvals: { type: "array", items: approvalSchema } } },
       },
     },
     answer: list,

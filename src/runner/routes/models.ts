@@ -13,7 +13,37 @@ import { Refusal } from "../rest/problem.ts";
 import type { Route } from "../rest/route.ts";
 
 const policy = { kind: "decided", actions: ["run"], about: "the model" } as const;
-const completion: JsonSchema = { type: "object", required: ["id", "object", "choices"] };
+const text = { type: "string" } as const;
+const count = { type: "integer" } as const;
+const completion: JsonSchema = {
+  type: "object",
+  required: ["id", "object", "created", "model", "choices"],
+  properties: {
+    ...{ id: text, object: text, created: count, model: text },
+    choices: {
+      type: "array",
+      items: {
+        type: "object",
+        required: ["index", "message", "finish_reason"],
+        properties: { index: count, message: { type: "object" }, finish_reason: text },
+      },
+    },
+    usage: {
+      type: "object",
+      properties: { prompt_tokens: count, completion_tokens: count, total_tokens: count },
+    },
+  },
+};
+const model: JsonSchema = {
+  type: "object",
+  required: ["id", "object", "created", "owned_by"],
+  properties: { id: text, object: text, created: count, owned_by: text, description: text },
+};
+const list: JsonSchema = {
+  type: "object",
+  required: ["object", "data"],
+  properties: { object: text, data: { type: "array", items: model } },
+};
 
 /** The routes of models. Errors have OpenAI's `error` beside the members of a problem. */
 export const modelRoutes: readonly Route[] = [
@@ -30,6 +60,7 @@ export const modelRoutes: readonly Route[] = [
         messages: { type: "array", items: { type: "object" } },
         stream: { type: "boolean" },
       },
+      additionalProperties: true,
     },
     replies: {
       200: {
@@ -45,7 +76,7 @@ export const modelRoutes: readonly Route[] = [
     path: "/v1/models",
     summary: "The models that the caller may ask.",
     policy,
-    replies: { 200: { description: "The models", type: "application/json", schema: { type: "object" } } },
+    replies: { 200: { description: "The models", type: "application/json", schema: list } },
     answer,
   },
   {
@@ -53,7 +84,7 @@ export const modelRoutes: readonly Route[] = [
     path: "/v1/models/:id",
     summary: "One model.",
     policy,
-    replies: { 200: { description: "The model", type: "application/json", schema: { type: "object" } } },
+    replies: { 200: { description: "The model", type: "application/json", schema: model } },
     answer,
   },
 ];

@@ -87,7 +87,8 @@ async function list(call: Call): Promise<Response> {
   return call.json({ servers: scoped.status().map((status) => shown(status, added)) });
 }
 
-async function addedNames(call: Call): Promise<ReadonlySet<string>> {
+/** The names of those that the tenant has added. */
+export async function addedNames(call: Call): Promise<ReadonlySet<string>> {
   const added = await call.parts.servers.list.read(call.tenant);
   return new Set(added.map(({ name }) => name));
 }

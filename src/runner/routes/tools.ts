@@ -11,7 +11,7 @@ import type { ScopedHub } from "../access/access_hub.ts";
 import type { Call, CallHub } from "../rest/call.ts";
 import { missing, problemBody, refusalOf, wrongField } from "../rest/problem.ts";
 import type { Route } from "../rest/route.ts";
-import { pageOf, toolSchema } from "../rest/schemas.ts";
+import { pageOf, toolResultSchema, toolSchema } from "../rest/schemas.ts";
 import { eventStream } from "../rest/sse.ts";
 import type { SentEvent } from "../rest/sse.ts";
 
@@ -50,7 +50,7 @@ export const toolRoutes: readonly Route[] = [
       200: {
         description: "What the tool gave, as MCP has it; `isError` where it failed",
         type: "application/json",
-        schema: { type: "object", required: ["content"], properties: { content: { type: "array" } } },
+        schema: toolResultSchema,
       },
     },
     answer: callTool,
