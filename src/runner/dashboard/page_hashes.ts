@@ -7,7 +7,7 @@
  */
 
 /** Of the script. */
-export const scriptHash: string = "d0c18119d69ccdf9";
+export const scriptHash: string = "bfa6505b9530fc0a";
 
 /** Of the style. */
 export const styleHash: string = "6b4bc1f6473abc39";

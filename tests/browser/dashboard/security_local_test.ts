@@ -147,8 +147,31 @@ function securitySuite(): void {
     await other.page.waitForSelector("[data-problem=not_signed_in]");
     assertEquals(other.page.url(), `${dashboard.origin}/`);
     assertEquals(await other.context.cookies(), []);
+    // Whoever is signed in and opens it once more, stays so.
+    await page.goto("about:blank");
+    await page.goto(link);
+    await page.waitForSelector("a.item-link");
     assertEquals(strangers, []);
     await Promise.all([context.close(), other.context.close()]);
+  });
+
+  test("D4: a link that is opened where the page is already signs in too, and its token stays nowhere", async () => {
+    const { context, page } = await watchedPage(browser, dashboard.origin);
+    await page.goto(dashboard.origin);
+    await page.waitForSelector("#key");
+    await page.goto(await dashboard.link());
+    await page.waitForSelector("a.item-link");
+    assertEquals(page.url(), `${dashboard.origin}/`);
+    await page.evaluate(() => location.hash = "#/servers");
+    await page.waitForSelector("[data-server]");
+    await page.goto(await dashboard.link());
+    await page.waitForSelector("a.item-link");
+    assertEquals(page.url(), `${dashboard.origin}/`);
+    assertEquals(await page.evaluate(() => [document.querySelectorAll("header.top").length, document.title]), [
+      1,
+      "Tools · Causeway",
+    ]);
+    await context.close();
   });
 
   test("D4: an API key signs in too, and a wrong one is told what to do", async () => {

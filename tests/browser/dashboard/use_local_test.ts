@@ -295,6 +295,36 @@ function useSuite(): void {
     assertStringIncludes(await page.locator("[data-problem]").textContent() ?? "", "Only public https addresses");
   });
 
+  test("what is open at a server stays open while it is called and changes", async () => {
+    const server = { name: "talking", tools: 1, resources: 0, prompts: 0, added: false };
+    let now: object = { ...server, state: "connected", active: 0 };
+    const log = 'event: log\ndata: {"level":"info","data":"it talks"}\n\n';
+    dashboard.intercept = ({ url }) => {
+      if (url.endsWith("/api/servers")) return Response.json({ servers: [now] });
+      if (url.endsWith("/api/servers/talking")) return Response.json(now);
+      return url.endsWith("/talking/events") ? new Response(log) : undefined;
+    };
+    await page.evaluate(() => location.hash = "#/library");
+    await page.evaluate(() => location.hash = "#/servers");
+    const card = page.locator("[data-server=talking]");
+    await card.locator("summary").click();
+    await card.getByText("it talks").first().waitFor();
+    const asked = () => dashboard.seen.filter(({ line }) => line.endsWith("/api/servers")).length;
+    const next = async (status: object): Promise<void> => {
+      now = status;
+      const before = asked();
+      while (asked() < before + 2) await page.waitForTimeout(100);
+    };
+    await next({ ...server, state: "connected", active: 1 });
+    assertEquals(await card.locator("details").getAttribute("open"), "");
+    await next({ ...server, state: "reconnecting", active: 0 });
+    await card.getByText("reconnecting").first().waitFor();
+    assertEquals(await card.locator("details").getAttribute("open"), "");
+    assert(await card.getByText("it talks").first().isVisible());
+    assertEquals(await page.evaluate(() => document.activeElement?.tagName), "SUMMARY");
+    dashboard.intercept = undefined;
+  });
+
   test("a runner that is away for a while is told of, and comes back by itself", async () => {
     let isAway = true;
     dashboard.intercept = ({ url }) =>

@@ -32,19 +32,26 @@ class Page {
   start(): void {
     applyTheme();
     // Before anything is asked: it stays in no history, and is sent nowhere but to its place.
-    const token = takeToken();
-    void this.#enter(token);
+    void this.#enter(takeToken());
+    // A link that is opened where the page is already does not load it anew.
+    addEventListener("hashchange", () => {
+      const token = takeToken();
+      if (token !== undefined) void this.#enter(token);
+    });
   }
 
   async #enter(token?: string): Promise<void> {
+    let refused: unknown;
     try {
-      if (token !== undefined) await beginSession(this.#ask, token);
+      // Who opens a link once more is signed in already.
+      if (token !== undefined) await beginSession(this.#ask, token).catch((error: unknown) => refused = error);
       const who = await findOut(this.#ask);
+      this.#inside?.abort();
       this.#inside = new AbortController();
       this.#route(makeShell(document.body, who, () => void this.#signOut()), this.#inside.signal);
     } catch (error) {
-      const isNobody = error instanceof ApiProblem && error.status === 401 && token === undefined;
-      this.#showSignIn(isNobody ? undefined : error);
+      const isNobody = error instanceof ApiProblem && error.status === 401;
+      this.#showSignIn(refused ?? (isNobody ? undefined : error));
     }
   }
 
@@ -76,8 +83,11 @@ class Page {
     const show = (): void => {
       const [given = "", name] = placeOf(location.hash);
       const place = given === "" ? "tools" : given;
-      if (view?.update && place === shown) view.update(name || undefined);
-      else {
+      if (view?.update && place === shown) {
+        view.update(name || undefined);
+        // What is opened begins at its head; who goes back is where the browser has kept them.
+        if (name) scrollTo({ top: 0 });
+      } else {
         left.abort();
         left = new AbortController();
         view = viewOf(this.#appOf(shell, AbortSignal.any([left.signal, signal])), place, name || undefined);

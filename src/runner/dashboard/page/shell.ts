@@ -64,12 +64,15 @@ export function makeShell(body: HTMLElement, who: Who, signOut: () => void): She
         else link.removeAttribute("aria-current");
       }
       document.title = `${next.title} · Causeway`;
-      if (view === next.element) return;
-      said.classList.remove("is-shown");
-      view.replaceWith(next.element);
-      view = next.element;
-      scrollTo({ top: 0 });
-      if (document.activeElement === document.body) view.focus({ preventScroll: true });
+      if (view !== next.element) {
+        said.classList.remove("is-shown");
+        view.replaceWith(next.element);
+        view = next.element;
+        scrollTo({ top: 0 });
+      }
+      // What had the focus may be gone, or be hidden on a small screen.
+      const at = document.activeElement;
+      if (at === document.body || !at?.getClientRects().length) view.focus({ preventScroll: true });
     },
     waiting(count) {
       waiting.hidden = count === 0;

@@ -30,24 +30,30 @@ const states: Readonly<Record<string, readonly [string, Tone]>> = {
 /** The view of servers. */
 export function serversView(app: App): View {
   const list = h("div", { class: "grid" }, loading("Loading servers"));
-  const cards = new Map<string, { readonly text: string; readonly element: HTMLElement }>();
+  let cards: ReadonlyMap<string, { readonly text: string; readonly card: ServerCard }> = new Map();
   async function load(): Promise<void> {
     const reply = await askJson(app.ask, "/api/servers", { signal: app.signal });
     const servers = objectsOf(reply.servers);
     if (servers.length === 0) return fill(list, noServers());
-    const elements: HTMLElement[] = [];
-    for (const server of servers) {
+    const focused = document.activeElement;
+    cards = new Map(servers.map((server) => {
       const name = textOf(server.name);
-      const text = JSON.stringify(server);
+      // How many calls are under way is not shown.
+      const text = JSON.stringify({ ...server, active: 0, queued: 0, retries: 0 });
       const known = cards.get(name);
-      // A card that says the same stays: what is open in it stays open.
-      const element = known?.text === text ? known.element : new ServerCard(app, server, again).element;
-      cards.set(name, { text, element });
-      elements.push(element);
-    }
+      // A card that says the same stays, and what is open in it stays open whatever it says.
+      const card = known?.text === text
+        ? known.card
+        : new ServerCard(app, server, { done: again, before: known?.card });
+      return [name, { text, card }];
+    }));
+    const elements = [...cards.values()].map(({ card }) => card.element);
     const isSame = elements.length === list.children.length &&
       elements.every((element, at) => list.children[at] === element);
-    if (!isSame) fill(list, ...elements);
+    if (isSame) return;
+    fill(list, ...elements);
+    // What was moved has lost it.
+    if (focused instanceof HTMLElement && list.contains(focused)) focused.focus({ preventScroll: true });
   }
   function again(): void {
     inBackground(app, load, failed);
@@ -69,6 +75,8 @@ export function serversView(app: App): View {
 /** One server. */
 class ServerCard {
   readonly element: HTMLElement;
+  /** What it says, which may be open: the log in it goes on. */
+  readonly about: HTMLDetailsElement;
   readonly #app: App;
   readonly #name: string;
   readonly #path: string;
@@ -77,7 +85,11 @@ class ServerCard {
   readonly #connect: HTMLButtonElement;
   readonly #remove: HTMLButtonElement | undefined;
 
-  constructor(app: App, server: JsonObject, done: () => void) {
+  constructor(
+    app: App,
+    server: JsonObject,
+    { done, before }: { readonly done: () => void; readonly before: ServerCard | undefined },
+  ) {
     const name = textOf(server.name);
     const state = textOf(server.state);
     const [word, tone] = entryOf(states, state) ?? [state, "quiet"];
@@ -86,6 +98,7 @@ class ServerCard {
     this.#name = name;
     this.#path = `/api/servers/${encodeURIComponent(name)}`;
     this.#done = done;
+    this.about = before?.about.open ? before.about : disclosure("What it says", () => aboutServer(app, this.#path));
     this.#connect = button(wantsSignIn ? "Sign in" : "Connect again", () => void this.#retry(), {
       class: wantsSignIn ? "button main" : "button",
     });
@@ -113,7 +126,7 @@ class ServerCard {
         this.#remove,
         tools > 0 && innerLink("tools", { class: "button" }, "Tools"),
       ),
-      disclosure("What it says", () => aboutServer(app, this.#path)),
+      this.about,
     );
   }
 

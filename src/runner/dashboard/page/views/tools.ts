@@ -89,6 +89,7 @@ class ToolsView implements View {
     const reply = await askJson(this.#app.ask, place, { signal: this.#app.signal });
     if (mine !== this.#turn) return;
     const found = objectsOf(reply.tools).map(listed);
+    const before = after === undefined ? 0 : this.#known.length;
     this.#known = after === undefined ? found : [...this.#known, ...found];
     const next = textOf(reply.next);
     const many = count(this.#known.length, "tool");
@@ -99,6 +100,8 @@ class ToolsView implements View {
       next !== "" && button("Show more", () => this.#begin(next)),
       this.#known.length === 0 && words !== "" && noFit(),
     );
+    // The button that was pressed is gone: one goes on with what has come.
+    if (before > 0) this.#list.querySelectorAll<HTMLElement>("a.item-link")[before]?.focus();
     if (this.#open === undefined && words === "") fill(this.#detail, this.#known.length ? nothingOpen() : noTools());
   }
 
