@@ -7,7 +7,7 @@
  */
 
 /** Of the script. */
-export const scriptHash: string = "bfa6505b9530fc0a";
+export const scriptHash: string = "061e6ef5bbb62b93";
 
 /** Of the style. */
-export const styleHash: string = "6b4bc1f6473abc39";
+export const styleHash: string = "38c4656b46611120";

@@ -265,6 +265,8 @@ function runsSuite(): void {
       // The list is hidden: one is at the head of what was opened, and so is the focus.
       await phone.waitForFunction(() => scrollY === 0);
       assertEquals(await phone.evaluate(() => document.activeElement?.id), "main");
+      await phone.setViewportSize({ width: 390, height: 500 });
+      assertEquals([await hiddenStops(phone, "Tab"), await hiddenStops(phone, "Shift+Tab")], [[], []]);
       await phone.setViewportSize({ width: 390, height: 844 });
       await within(phone, `tool ${scheme}`);
       await keepPicture(phone, `phone-${scheme}-tool`);
@@ -291,6 +293,26 @@ function runsSuite(): void {
       assertEquals(complaints, []);
       await context.close();
     }
+  });
+
+  test("a button that was pressed has the focus again when it is done", async () => {
+    const press = async (name: string, done: string) => {
+      await page.getByRole("button", { name, exact: true }).first().focus();
+      await page.keyboard.press("Enter");
+      await page.waitForSelector(done);
+    };
+    const hasFocus = (text: string) =>
+      page.waitForFunction((text) => document.activeElement?.textContent?.startsWith(text), text);
+    await page.evaluate(() => location.hash = "#/tools/files__delete_file");
+    await page.waitForSelector("[data-open-tool=files__delete_file]");
+    await page.getByLabel("path").fill("/x");
+    await press("Call", "[data-approval]");
+    await hasFocus("Call");
+    await press("Approve and call", "[data-part=result-text]");
+    await hasFocus("Call");
+    await page.evaluate(() => location.hash = "#/library");
+    await press("Read", "[data-part=resource-text]");
+    await hasFocus("Read");
   });
 
   test("nothing moves while it loads", async () => {
@@ -322,6 +344,22 @@ async function within(page: Page, what: string): Promise<void> {
     ).map((one) => one.textContent),
   }));
   assertEquals([wide > 0, small], [false, []], what);
+}
+
+/** Goes through the page with a key: what has the focus while one of the bars lies over it. */
+async function hiddenStops(page: Page, key: string): Promise<string[]> {
+  const hidden: string[] = [];
+  for (let stop = 0; stop < 25; stop++) {
+    await page.keyboard.press(key);
+    const under = await page.evaluate(() => {
+      const { activeElement: at, body } = document;
+      const { left, width, top, height } = (at ?? body).getBoundingClientRect();
+      const over = document.elementFromPoint(left + width / 2, top + height / 2);
+      return at !== body && over?.closest("header") && !at?.closest("header") ? at?.outerHTML : undefined;
+    });
+    if (under !== undefined) hidden.push(under);
+  }
+  return hidden;
 }
 
 /** The same stream, cut after so many events. */

@@ -67,6 +67,21 @@ export function button(
   return h("button", { type: "button", class: "button", ...properties, on: { click } }, label, ...more);
 }
 
+/**
+ * Has buttons wait while something is done.
+ *
+ * @returns Lets them be pressed again, and gives the focus back to the one that had it.
+ */
+export function hold(...buttons: readonly HTMLButtonElement[]): () => void {
+  const held = buttons.find((one) => one === document.activeElement);
+  for (const one of buttons) one.disabled = true;
+  return () => {
+    for (const one of buttons) one.disabled = false;
+    // What cannot be pressed loses it.
+    if (document.activeElement === document.body) held?.focus({ preventScroll: true });
+  };
+}
+
 /** Pictures of our own, drawn with one line each on 24 × 24. */
 const pictures = {
   logo: "M4 18V8m16 10V8M4 11c4 0 4-5 8-5s4 5 8 5M4 15h16",

@@ -6,7 +6,7 @@
 import type { JsonObject } from "../../../../protocol/json_rpc.ts";
 import { ApiProblem, objectOf, textOf } from "../base/api.ts";
 import type { App } from "../base/app.ts";
-import { button, fill, h } from "../base/dom.ts";
+import { button, fill, h, hold } from "../base/dom.ts";
 import { shownJson } from "../base/text.ts";
 import { foreignBlock, hiddenWarning, seenBlock } from "./foreign.ts";
 import { badge } from "./pieces.ts";
@@ -51,12 +51,12 @@ export function approvalPanel(app: App, error: unknown, again: (id: string) => v
   const approve = button("Approve and call", () => void answer(), { class: "button main" });
   const call = button("It was approved: call", () => again(id));
   async function answer(): Promise<void> {
-    approve.disabled = true;
+    const release = hold(approve);
     try {
       await app.ask(`/api/approvals/${id}`, { method: "POST", body: { action: "accept" } });
       again(id);
     } catch (error) {
-      approve.disabled = false;
+      release();
       const isOthers = error instanceof ApiProblem && error.status === 404;
       const waiting = h(
         "div",

@@ -6,7 +6,7 @@
 import type { JsonObject } from "../../../../protocol/json_rpc.ts";
 import { askJson, textOf } from "../base/api.ts";
 import type { App } from "../base/app.ts";
-import { fill, h, icon } from "../base/dom.ts";
+import { fill, h, hold, icon } from "../base/dom.ts";
 import { outsideLink } from "../parts/foreign.ts";
 import { labelled } from "../parts/pieces.ts";
 import { problemBox } from "../parts/problem.ts";
@@ -75,7 +75,7 @@ class AddForm {
     if (!headers) {
       return fill(this.#said, h("p", { class: "wrong", role: "alert" }, "Write a header as “Name: value”."));
     }
-    this.#submit.disabled = true;
+    const release = hold(this.#submit);
     fill(this.#said, h("p", { class: "muted", role: "status" }, "Connecting…"));
     try {
       const [name, url] = [this.#name.value.trim(), this.#url.value.trim()];
@@ -88,7 +88,7 @@ class AddForm {
     } catch (error) {
       fill(this.#said, problemBox(error));
     } finally {
-      this.#submit.disabled = false;
+      release();
     }
   }
 }

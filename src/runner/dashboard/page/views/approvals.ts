@@ -7,7 +7,7 @@ import type { JsonObject } from "../../../../protocol/json_rpc.ts";
 import { askJson, numberOf, objectsOf, textOf } from "../base/api.ts";
 import { inBackground, keepLoading } from "../base/app.ts";
 import type { App, View } from "../base/app.ts";
-import { button, fill, h } from "../base/dom.ts";
+import { button, fill, h, hold } from "../base/dom.ts";
 import { span } from "../base/text.ts";
 import { foreign } from "../parts/foreign.ts";
 import { empty, loading } from "../parts/pieces.ts";
@@ -31,7 +31,11 @@ export function approvalsView(app: App): View {
   }
   function again(): void {
     shown = "";
-    inBackground(app, load, failed);
+    inBackground(app, async () => {
+      await load();
+      // What was pressed is gone.
+      if (document.activeElement === document.body) element.focus({ preventScroll: true });
+    }, failed);
   }
   function failed(error: unknown): void {
     shown = "";
@@ -50,13 +54,13 @@ function card(app: App, approval: JsonObject, done: () => void): HTMLElement {
     button("Decline", () => void answer("decline")),
   ];
   async function answer(action: "accept" | "decline"): Promise<void> {
-    for (const one of buttons) one.disabled = true;
+    const release = hold(...buttons);
     try {
       await app.ask(`/api/approvals/${encodeURIComponent(id)}`, { method: "POST", body: { action } });
       app.announce(action === "accept" ? "Approved: it can be called now" : "Declined");
       done();
     } catch (error) {
-      for (const one of buttons) one.disabled = false;
+      release();
       fill(said, problemBox(error));
     }
   }

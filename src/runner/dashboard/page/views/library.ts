@@ -7,7 +7,7 @@ import type { JsonObject } from "../../../../protocol/json_rpc.ts";
 import { askJson, objectOf, objectsOf, textOf } from "../base/api.ts";
 import { inBackground } from "../base/app.ts";
 import type { App, View } from "../base/app.ts";
-import { button, fill, h } from "../base/dom.ts";
+import { button, fill, h, hold } from "../base/dom.ts";
 import { fieldsOf } from "../form/fields.ts";
 import { makeForm } from "../form/form.ts";
 import { foreign } from "../parts/foreign.ts";
@@ -99,7 +99,7 @@ function reader(app: App, target: () => JsonObject): HTMLElement {
   const output = h("div", { class: "stack" });
   const read = button("Read", () => void begin());
   async function begin(): Promise<void> {
-    read.disabled = true;
+    const release = hold(read);
     fill(output, loading("Reading", 2));
     try {
       const reply = await askJson(app.ask, "/api/resources/read", {
@@ -111,7 +111,7 @@ function reader(app: App, target: () => JsonObject): HTMLElement {
     } catch (error) {
       if (!app.signal.aborted) fill(output, problemBox(error, () => void begin()));
     } finally {
-      read.disabled = false;
+      release();
     }
   }
   return h("div", { class: "stack tight" }, h("div", { class: "row" }, read), output);
@@ -134,7 +134,7 @@ function promptCard(app: App, entry: JsonObject, at: number): HTMLElement {
     const { value, problems } = form.read();
     form.mark(problems);
     if (problems.length) return;
-    get.disabled = true;
+    const release = hold(get);
     try {
       const reply = await askJson(app.ask, `/api/prompts/${encodeURIComponent(name)}`, {
         method: "POST",
@@ -145,7 +145,7 @@ function promptCard(app: App, entry: JsonObject, at: number): HTMLElement {
     } catch (error) {
       if (!app.signal.aborted) fill(output, problemBox(error, () => void begin()));
     } finally {
-      get.disabled = false;
+      release();
     }
   }
   return h(

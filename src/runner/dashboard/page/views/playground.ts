@@ -7,7 +7,7 @@ import { isObject } from "../../../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../../../protocol/json_rpc.ts";
 import { objectOf, textOf } from "../base/api.ts";
 import type { App } from "../base/app.ts";
-import { button, fill, h } from "../base/dom.ts";
+import { button, fill, h, hold } from "../base/dom.ts";
 import { iconOf } from "../base/links.ts";
 import { shownJson, span } from "../base/text.ts";
 import { makeEditor } from "../form/editor.ts";
@@ -69,7 +69,7 @@ class Playground {
     const signal = AbortSignal.any([under.signal, this.#app.signal]);
     const { element, show: progress } = progressLine();
     fill(this.#output, element);
-    this.#call.disabled = true;
+    const release = hold(this.#call);
     this.#stop.hidden = false;
     try {
       const started = performance.now();
@@ -82,7 +82,7 @@ class Playground {
       this.#failed(error, signal);
     } finally {
       this.#under = undefined;
-      this.#call.disabled = false;
+      release();
       this.#stop.hidden = true;
     }
   }
@@ -91,7 +91,11 @@ class Playground {
     if (signal.aborted) {
       return fill(this.#output, h("p", { class: "muted" }, "Cancelled. The tool may have begun its work."));
     }
-    const panel = approvalPanel(this.#app, error, (id) => void this.#begin(id));
+    const panel = approvalPanel(this.#app, error, (id) => {
+      // What was pressed is gone in a moment.
+      this.#call.focus({ preventScroll: true });
+      void this.#begin(id);
+    });
     fill(this.#output, panel ?? problemBox(error, () => void this.#begin()));
   }
 }

@@ -7,7 +7,7 @@ import { isObject } from "../../../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../../../protocol/json_rpc.ts";
 import { numberOf, objectOf, textOf } from "../base/api.ts";
 import type { App } from "../base/app.ts";
-import { button, fill, h } from "../base/dom.ts";
+import { button, fill, h, hold } from "../base/dom.ts";
 import { entryOf, shownJson, span } from "../base/text.ts";
 import { checkOf, problemsOf } from "../form/editor.ts";
 import { fieldsOf, isSecret } from "../form/fields.ts";
@@ -64,12 +64,12 @@ export function questionCard(app: App, path: string, question: JsonObject): Ques
   async function answer({ action, more }: Way): Promise<void> {
     const members = more ? more() : {};
     if (!members) return app.announce("Correct what is marked");
-    for (const one of buttons) one.disabled = true;
+    const release = hold(...buttons);
     try {
       await app.ask(`${path}/input`, { method: "POST", body: { question: id, answer: { action, ...members } } });
       app.announce("Your answer was taken");
     } catch (error) {
-      for (const one of buttons) one.disabled = false;
+      release();
       fill(said, problemBox(error));
     }
   }

@@ -8,7 +8,7 @@ import type { JsonObject } from "../../../../protocol/json_rpc.ts";
 import { askJson, numberOf, objectOf, textOf } from "../base/api.ts";
 import { inBackground } from "../base/app.ts";
 import type { App } from "../base/app.ts";
-import { button, fill, h } from "../base/dom.ts";
+import { button, fill, h, hold } from "../base/dom.ts";
 import { follow } from "../base/follow.ts";
 import type { StreamState } from "../base/follow.ts";
 import { bytes, count, parsed } from "../base/text.ts";
@@ -43,11 +43,11 @@ export function runView(app: App, id: string, changed: () => void): HTMLElement 
     const cancel = button("Cancel the run", () => void stop(), { class: "button", hidden: run.end !== undefined });
     const timeline = makeTimeline(app, path);
     async function stop(): Promise<void> {
-      cancel.disabled = true;
+      const release = hold(cancel);
       try {
         await askJson(app.ask, path, { method: "DELETE" });
       } catch (error) {
-        cancel.disabled = false;
+        release();
         fill(said, problemBox(error, () => void stop()));
       }
     }

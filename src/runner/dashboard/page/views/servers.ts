@@ -7,7 +7,7 @@ import type { JsonObject } from "../../../../protocol/json_rpc.ts";
 import { askJson, numberOf, objectOf, objectsOf, textOf } from "../base/api.ts";
 import { inBackground, keepLoading } from "../base/app.ts";
 import type { App, View } from "../base/app.ts";
-import { button, fill, h, innerLink } from "../base/dom.ts";
+import { button, fill, h, hold, innerLink } from "../base/dom.ts";
 import { count, entryOf } from "../base/text.ts";
 import { foreign, foreignBlock } from "../parts/foreign.ts";
 import { badge, disclosure, empty, loading } from "../parts/pieces.ts";
@@ -36,6 +36,7 @@ export function serversView(app: App): View {
     const servers = objectsOf(reply.servers);
     if (servers.length === 0) return fill(list, noServers());
     const focused = document.activeElement;
+    const wasHere = list.contains(focused);
     cards = new Map(servers.map((server) => {
       const name = textOf(server.name);
       // How many calls are under way is not shown.
@@ -53,7 +54,9 @@ export function serversView(app: App): View {
     if (isSame) return;
     fill(list, ...elements);
     // What was moved has lost it.
-    if (focused instanceof HTMLElement && list.contains(focused)) focused.focus({ preventScroll: true });
+    if (focused instanceof HTMLElement && wasHere) {
+      (focused.isConnected ? focused : element).focus({ preventScroll: true });
+    }
   }
   function again(): void {
     inBackground(app, load, failed);
@@ -131,14 +134,14 @@ class ServerCard {
   }
 
   async #work(made: HTMLButtonElement, doing: () => Promise<void>): Promise<void> {
-    made.disabled = true;
+    const release = hold(made);
     made.setAttribute("aria-busy", "true");
     try {
       await doing();
     } catch (error) {
       fill(this.#said, problemBox(error));
     } finally {
-      made.disabled = false;
+      release();
       made.removeAttribute("aria-busy");
     }
   }

@@ -5,7 +5,7 @@
  */
 import { askJson } from "../base/api.ts";
 import type { Ask } from "../base/api.ts";
-import { fill, h, icon } from "../base/dom.ts";
+import { fill, h, hold, icon } from "../base/dom.ts";
 import { problemBox } from "../parts/problem.ts";
 
 /** Who is signed in. */
@@ -59,7 +59,7 @@ export function signInView(ask: Ask, error: unknown, entered: () => void): HTMLE
     h("div", { class: "row" }, submit),
   );
   async function send(): Promise<void> {
-    submit.disabled = true;
+    const release = hold(submit);
     fill(said);
     try {
       await beginSession(ask, key.value.trim());
@@ -69,7 +69,7 @@ export function signInView(ask: Ask, error: unknown, entered: () => void): HTMLE
       fill(said, problemBox(error));
       key.focus();
     } finally {
-      submit.disabled = false;
+      release();
     }
   }
   return h(

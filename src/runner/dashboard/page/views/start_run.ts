@@ -8,7 +8,7 @@ import type { JsonObject } from "../../../../protocol/json_rpc.ts";
 import { askJson, objectsOf, textOf } from "../base/api.ts";
 import { inBackground } from "../base/app.ts";
 import type { App } from "../base/app.ts";
-import { button, fill, h, innerLink } from "../base/dom.ts";
+import { button, fill, h, hold, innerLink } from "../base/dom.ts";
 import { parsed } from "../base/text.ts";
 import { foreign } from "../parts/foreign.ts";
 import { disclosure, empty, labelled, loading } from "../parts/pieces.ts";
@@ -89,7 +89,7 @@ class StartForm {
     if (written !== "" && !isObject(output)) {
       return fill(this.#said, h("p", { class: "wrong", role: "alert" }, "The schema of the output is no JSON object."));
     }
-    this.#submit.disabled = true;
+    const release = hold(this.#submit);
     try {
       const body = { agent: this.#agent.value, input: this.#input.value, ...(output !== undefined && { output }) };
       const headers = { "idempotency-key": this.#key };
@@ -98,7 +98,7 @@ class StartForm {
     } catch (error) {
       fill(this.#said, problemBox(error));
     } finally {
-      this.#submit.disabled = false;
+      release();
     }
   }
 }
