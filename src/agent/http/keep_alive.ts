@@ -5,13 +5,13 @@
  */
 import type { Clock } from "../../ports.ts";
 
-const comment = ": keep-alive\n\n";
-
 /** How a stream is kept open. */
 export interface KeepAliveOptions {
   readonly clock: Clock;
   /** Silence before a comment is sent, in milliseconds. */
   readonly keepAlive: number;
+  /** What is sent (one with an empty line behind it). */
+  readonly comment?: string;
   /** Whether nothing may be sent any more (never). */
   isOver?(): boolean;
 }
@@ -19,7 +19,7 @@ export interface KeepAliveOptions {
 /** Sends comments, as long as there is room for them, until the returned function is called. */
 export function keepOpen(
   controller: ReadableStreamDefaultController<Uint8Array>,
-  { clock, keepAlive, isOver }: KeepAliveOptions,
+  { clock, keepAlive, comment = ": keep-alive\n\n", isOver }: KeepAliveOptions,
 ): () => void {
   let stop = (): void => {};
   const begin = (): void => {

@@ -9,6 +9,8 @@ import type { Clock } from "../../ports.ts";
 
 // It keeps nothing between two calls.
 const encoder = new TextEncoder();
+/** Belongs to the event behind it: some readers make an event of each empty line. */
+const comment = ": keep-alive\n";
 
 /** One event. */
 export interface SentEvent {
@@ -57,7 +59,7 @@ class EventStream {
     this.#options = options;
     const { retry } = options;
     this.body = new ReadableStream<Uint8Array>({
-      start: (controller) => this.#send(controller, retry === undefined ? ": open\n\n" : `: open\nretry: ${retry}\n\n`),
+      start: (controller) => this.#send(controller, retry === undefined ? ": open\n" : `: open\nretry: ${retry}\n`),
       pull: (controller) => this.#pull(controller),
       cancel: () => this.#finish(),
     });
@@ -65,7 +67,7 @@ class EventStream {
 
   async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     const { clock, keepAlive } = this.#options;
-    const quiet = keepOpen(controller, { clock, keepAlive, isOver: () => this.#isDone });
+    const quiet = keepOpen(controller, { clock, keepAlive, comment, isOver: () => this.#isDone });
     try {
       const { done, value } = await this.#events.next();
       if (this.#isDone) return;

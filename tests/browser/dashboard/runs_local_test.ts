@@ -373,7 +373,7 @@ function cutAfter(body: ReadableStream<Uint8Array>, most: number): ReadableStrea
         const { done, value } = await reader.read();
         if (done) break;
         text += decoder.decode(value, { stream: true });
-        wanted = text.split("\n\n").slice(0, -1).filter((one) => one.startsWith("id:"));
+        wanted = text.split("\n\n").slice(0, -1).filter((one) => /^id:/m.test(one));
       }
       controller.enqueue(new TextEncoder().encode(wanted.slice(0, most).map((one) => `${one}\n\n`).join("")));
       controller.close();

@@ -49,7 +49,7 @@ describe("tools that the Worker calls by itself", { concurrency: false }, () => 
   test("tell their progress to whoever listens", { skip }, async () => {
     const headers = { accept: "text/event-stream" };
     const response = await world.ask("/api/tools/data__fetch_data", { ...rome, headers });
-    assertMatch(await response.text(), /^(: open\n\n)?event: result\ndata: \{.*Rome as acme\.example.*\}\n\n$/s);
+    assertMatch(await response.text(), /^(: open\n)?event: result\ndata: \{.*Rome as acme\.example.*\}\n\n$/s);
     world.ledger.splice(0);
   });
 
