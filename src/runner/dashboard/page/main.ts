@@ -43,15 +43,19 @@ class Page {
   async #enter(token?: string): Promise<void> {
     let refused: unknown;
     try {
-      // Who opens a link once more is signed in already.
-      if (token !== undefined) await beginSession(this.#ask, token).catch((error: unknown) => refused = error);
+      if (token !== undefined) {
+        await beginSession(this.#ask, token).catch((error: unknown) => {
+          refused = error;
+          // Who opens a link once more is signed in already.
+          if (!isUnknown(error)) throw error;
+        });
+      }
       const who = await findOut(this.#ask);
       this.#inside?.abort();
       this.#inside = new AbortController();
       this.#route(makeShell(document.body, who, () => void this.#signOut()), this.#inside.signal);
     } catch (error) {
-      const isNobody = error instanceof ApiProblem && error.status === 401;
-      this.#showSignIn(refused ?? (isNobody ? undefined : error));
+      this.#showSignIn(refused ?? (isUnknown(error) ? undefined : error));
     }
   }
 
@@ -126,6 +130,10 @@ class Page {
       wait: waitFor,
     };
   }
+}
+
+function isUnknown(error: unknown): boolean {
+  return error instanceof ApiProblem && error.status === 401;
 }
 
 /** `#/tools/alpha__echo` is the view `tools`, with `alpha__echo` open. */
