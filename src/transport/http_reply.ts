@@ -87,6 +87,8 @@ export class HttpReply {
         const wait = text ? timeouts.headers : timeouts.close ?? closeTime;
         this.#stop = clock.schedule(() => this.end(new TimeoutError("headers", wait)), wait);
       }
+      // It begins a session: one whose answer broke off is not gone on with.
+      if (method === "initialize") this.#context.sessionId = undefined;
       const once = isDeno && !context.fetch.once && text && (method === "tools/call" || !method);
       const response = await this.#fetch(text ? "POST" : asks ? "GET" : "DELETE", once ? new Blob([text]) : text);
       if (!response.ok) throw await statusError(response, context, this.#session);
@@ -236,12 +238,13 @@ export class HttpReply {
   }
 
   #keepSession(response: Response): void {
-    const id = response.headers.get("mcp-session-id");
-    if (id !== null && !/^[!-~]{1,1024}$/.test(id)) {
+    const id = response.headers.get("mcp-session-id") ?? undefined;
+    // None at all passes, by its own name.
+    if (!/^[!-~]{1,1024}$/.test(id as string)) {
       discard(response);
       throw new ProtocolViolationError("The session id is not visible ASCII");
     }
-    this.#context.sessionId = id ?? undefined;
+    this.#context.sessionId = id;
   }
 }
 

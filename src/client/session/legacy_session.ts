@@ -108,13 +108,10 @@ export class LegacySession extends Caller {
     this.#lost = true;
     // What the old one asked for has the ids of the new one's questions.
     this.input?.stop();
-    try {
-      await this.parts.transport.restart?.();
-      await this.open();
-    } catch (cause) {
+    await this.open().catch((cause: McpError) => {
       // What met it was not run: it is sent again where opening may be tried again.
-      throw new SessionLostError("The session is lost", { cause, retryable: (cause as McpError).retryable });
-    }
+      throw new SessionLostError("The session is lost", { cause, retryable: cause.retryable });
+    });
     this.#lost = false;
     await this.parts.client().opened(this);
   }

@@ -134,6 +134,26 @@ describe("the session of a handshake server", () => {
     await client.close();
   });
 
+  for (const how of ["at once", "after the session was lost"]) {
+    test(`an answer to "initialize" that breaks off, ${how}: the next one belongs to no session (C-104)`, async () => {
+      const clock = new VirtualClock();
+      const legacy = createLegacyServer({ priming: false });
+      const broken = how === "at once" ? 1 : 2;
+      const server = front(legacy, async ({ method, headers, message }, count) => {
+        if (method !== "initialize" || count !== broken) return undefined;
+        const body = JSON.stringify(message);
+        const reply = await legacy.fetch(new Request(url, { method: "POST", headers, body }));
+        return new Response("", { headers: reply.headers });
+      });
+      const client = await clock.until(connect(url, { fetch: memoryFetch(server), clock }));
+      if (broken === 2) legacy.forgetSessions();
+      assertEquals(textOf(await clock.until(client.callTool("echo", { text: "hi" }))), "hi");
+      assertEquals([legacy.count("initialize"), legacy.calls("echo")], [broken + 1, 1]);
+      assertEquals(legacy.violations, []);
+      await client.close();
+    });
+  }
+
   const json = (message: string): string =>
     JSON.stringify({ jsonrpc: "2.0", error: { code: -32000, message }, id: null }, undefined, 2);
 
