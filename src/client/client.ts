@@ -69,6 +69,8 @@ export class Client extends CoreClient {
   /** What is known, as long as no result has borne it out. */
   #doubtful: Verdict | undefined;
   #logLevel: LoggingLevel | undefined;
+  /** A process or socket was started anew, without a handshake so far: in vain, it is started once more. */
+  #shaky: boolean | undefined;
 
   /**
    * Makes a client; nothing is sent yet.
@@ -199,14 +201,12 @@ export class Client extends CoreClient {
    */
   async setLogLevel(level: LoggingLevel, options: RequestOptions = {}): Promise<void> {
     this.#logLevel = level;
-    const session = await this.ready(options);
-    if (!sayLevel(session, level)) await this.request("logging/setLevel", { level }, options);
+    if (!sayLevel(await this.ready(options), level)) await this.request("logging/setLevel", { level }, options);
   }
 
   /** Asks whether the server is alive: `ping`, or `server/discover` in the modern era, which has no ping. */
   async ping(options: RequestOptions = {}): Promise<void> {
-    const { era } = await this.ready(options);
-    await this.request(era === "modern" ? "server/discover" : "ping", {}, options);
+    await this.request((await this.ready(options)).era === "modern" ? "server/discover" : "ping", {}, options);
   }
 
   /**
@@ -256,10 +256,8 @@ export class Client extends CoreClient {
     answers: Record<string, JsonObject>,
     options: RequestOptions = {},
   ): Promise<Result> {
-    return await this.request(pending.method, pending.params, {
-      ...options,
-      resume: resumed(pending, answers),
-    }) as Result;
+    const resume = resumed(pending, answers);
+    return await this.request(pending.method, pending.params, { ...options, resume }) as Result;
   }
 
   /**
@@ -344,6 +342,7 @@ export class Client extends CoreClient {
     if (level && !sayLevel(session, level) && session.info.capabilities.logging) {
       await session.request({ method: "logging/setLevel", params: { level }, options: {} }).catch(() => {});
     }
+    this.#shaky = false;
     if (!this.closed) this.#keepAlive.start();
     if (!this.session) return;
     for (const type of lists) this.changed({ type, missed: true });
@@ -359,10 +358,11 @@ export class Client extends CoreClient {
   }
 
   /** Starts a transport that has died anew. */
-  protected override async revive(): Promise<void> {
+  protected override revive(): Promise<void> | void {
     if (!this.#broken()) return;
+    this.#shaky = true;
     this.session?.stop();
-    await this.parts.transport.restart?.();
+    return this.parts.transport.restart?.();
   }
 
   /** @internal A process or socket that has died is started anew with the next request. */
@@ -389,7 +389,7 @@ export class Client extends CoreClient {
   }
 
   #broken(): boolean | undefined {
-    return this.parts.transport.ended && !this.closed && this.#options.reconnect !== false;
+    return (this.#shaky || this.parts.transport.ended) && !this.closed && this.#options.reconnect !== false;
   }
 
   #taskRunner(): TaskRunner {

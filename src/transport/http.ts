@@ -118,12 +118,6 @@ export class HttpTransport implements Transport {
     return () => reply.cancel();
   }
 
-  /** Gives the wire back to its first state. */
-  restart(): Promise<void> {
-    this.#context.sessionId = undefined;
-    return Promise.resolve();
-  }
-
   /** Ends it, and every exchange on it. Idempotent. */
   async close(reason?: McpError): Promise<void> {
     const context = this.#context;

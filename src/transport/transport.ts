@@ -58,9 +58,7 @@ export interface Transport {
   legacy?: SendOptions;
   /** The session's id on the wire, where there is one (legacy HTTP). Secret. */
   sessionId?: string | undefined;
-  /**
-   * Gives the wire back to its first state: forgets the session id; a stdio transport starts its process anew.
-   */
+  /** Starts anew what has broken: a stdio transport its process. What has no need of that leaves it out. */
   restart?(): Promise<void>;
   /** Ends the transport and every exchange on it. Idempotent. */
   close(reason?: McpError): Promise<void>;

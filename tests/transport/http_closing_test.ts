@@ -56,7 +56,8 @@ describe("closing over HTTP", () => {
     const transport = new HttpTransport("http://localhost/mcp", { fetch, clock, sessionId: "s1" });
     const closing: Promise<void>[] = [];
     const end = (): void => void closing.push(transport.close());
-    for (const id of [1, 2]) transport.send({ jsonrpc: "2.0", id, method: "initialize" }, { message() {}, end });
+    const options = { legacy: true } as const;
+    for (const id of [1, 2]) transport.send({ jsonrpc: "2.0", id, method: "ping" }, { message() {}, end }, options);
     let over = false;
     const closed = transport.close().then(() => over = true);
     await clock.settle();
@@ -64,7 +65,7 @@ describe("closing over HTTP", () => {
     endSession();
     await clock.until(closed);
     await clock.until(Promise.all(closing));
-    assertEquals([closing.length, seen], [2, ["POST initialize", "POST initialize", "DELETE s1"]]);
+    assertEquals([closing.length, seen], [2, ["POST ping s1", "POST ping s1", "DELETE s1"]]);
   });
 
   test("whoever closes it too waits for the same end", async () => {

@@ -1,6 +1,15 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { connect, ConnectionClosedError, McpError, OutcomeUnknownError } from "../../../mod.ts";
+import {
+  ChannelTransport,
+  connect,
+  ConnectionClosedError,
+  createMemoryPair,
+  McpError,
+  OutcomeUnknownError,
+  TimeoutError,
+} from "../../../mod.ts";
+import { createPipeServer, type PipeServer } from "../../servers/pipe.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 import { createPipe, methodsOf, type Options, textOf, turns, until } from "../support.ts";
 
@@ -82,6 +91,43 @@ describe("a pipe whose server died", () => {
     assertEquals(methodsOf(pipe.server), wanted);
     assertEquals([pipe.server.session.logLevel, pipe.server.violations], ["error", []]);
   });
+
+  for (const how of ["hears nothing", "is not heard"]) {
+    test(`one that ${how} while it is started anew: nothing is sent without a handshake, another one is started`, async () => {
+      const clock = new VirtualClock();
+      const servers: PipeServer[] = [];
+      let broken = -1;
+      let die = () => {};
+      const transport = new ChannelTransport(() => {
+        const [near, far] = createMemoryPair();
+        const own = servers.length;
+        const isDeaf = (end: string) => broken === own && how === end;
+        const send = (text: string) => isDeaf("is not heard") ? undefined : far.write([text]);
+        const server = createPipeServer({ era: "legacy", clock, exit: () => void far.close(), send });
+        servers.push(server);
+        die = () => void far.close();
+        const text = (text: string) => isDeaf("hears nothing") ? undefined : server.receive(text);
+        void far.open({ text, end: () => server.close() });
+        return near;
+      });
+      const client = await clock.until(connect(transport, { clock }));
+      const name = client.info?.server?.name;
+      broken = 1;
+      die();
+      const failed = await assertRejects(() => clock.until(client.callTool("echo", { text: "one" })), TimeoutError);
+      assertEquals([failed.timeout, client.info?.server?.name], ["start", name]);
+      for (const text of ["two", "three"]) {
+        assertEquals(textOf(await clock.until(client.callTool("echo", { text }))), text);
+      }
+      const [, , third] = servers;
+      assert(third);
+      assertEquals(methodsOf(third), ["initialize", "notifications/initialized", "tools/call", "tools/call"]);
+      assertEquals([servers.length, third.violations], [3, []]);
+      await client.close();
+      await clock.advance(1_000);
+      assertEquals(clock.waiting, 0);
+    });
+  }
 
   test("what is known of it is not asked again: a modern server is called at once", async () => {
     const pipe = createPipe({ era: "modern" });
