@@ -336,13 +336,13 @@ export class Client extends CoreClient {
 
   /** @internal After a session was opened: what hung on an older one is made again, and what was kept may be out of date. */
   override async opened(session: Session): Promise<void> {
+    this.#shaky = false;
     const level = this.#logLevel;
     this.#known = { ...this.#known, ...verdictOf(session, this.clock.now()) };
     if (session.era === "legacy") this.#doubtful = undefined;
     if (level && !sayLevel(session, level) && session.info.capabilities.logging) {
       await session.request({ method: "logging/setLevel", params: { level }, options: {} }).catch(() => {});
     }
-    this.#shaky = false;
     if (!this.closed) this.#keepAlive.start();
     if (!this.session) return;
     for (const type of lists) this.changed({ type, missed: true });

@@ -25,7 +25,7 @@ export const listTools: ListFeature = async (parts, options) => {
  *
  * @param key Where the items are in a page.
  */
-export async function listOf<Result>(
+export function listOf<Result>(
   method: string,
   key: string,
   { clock, limits, timeouts, client, options }: ToolParts & { options: ListOptions },
@@ -37,9 +37,10 @@ export async function listOf<Result>(
       { cursor: cursor ?? undefined },
       left && options.timeout ? { ...options, timeout: left } : options,
     );
-  if (options.cursor !== undefined) return await page(options.cursor) as Result;
+  if (options.cursor !== undefined) return page(options.cursor) as Promise<object> as Promise<Result>;
   const milliseconds = Math.min(options.timeout ?? Infinity, timeouts.pages ?? pagesTime);
-  return await walkPages(key, page, { clock, limits: fillIn(defaultLimits, limits), milliseconds }) as Result;
+  const pages: Promise<object> = walkPages(key, page, { clock, limits: fillIn(defaultLimits, limits), milliseconds });
+  return pages as Promise<Result>;
 }
 
 /**

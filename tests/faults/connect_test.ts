@@ -102,7 +102,8 @@ async function spoilNotice(name: FaultName): Promise<void> {
   const server = createHostileServer(name, { era: "legacy", on: "notifications/initialized", size: 2 ** 24, clock });
   const tracked = trackFetch(memoryFetch(server));
   const client = await clock.until(connect(url, { fetch: tracked.fetch, clock, limits, random: evenRandom }));
-  assertEquals(server.hits(), 1);
+  // What may have got lost on its way is sent once more.
+  assertEquals(server.hits(), ["network-error", "http-500", "error-body-endless"].includes(name) ? 2 : 1);
   assertLessOrEqual(clock.monotonic(), 30_000);
   assertEquals(textOf(await clock.until(client.callTool("echo", { text: "next" }))), "next");
   await clock.until(client.close());

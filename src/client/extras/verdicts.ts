@@ -26,8 +26,8 @@ export function verdictOf(session: Session, now: number): Verdict {
 }
 
 /** Opens a session by what is remembered; undefined when that is nothing. */
-export async function openAs(verdict: Verdict | undefined, parts: SessionParts): Promise<Session | undefined> {
-  if (verdict?.era === "legacy") return await new LegacySession(parts).open();
+export function openAs(verdict: Verdict | undefined, parts: SessionParts): Promise<Session> | Session | undefined {
+  if (verdict?.era === "legacy") return new LegacySession(parts).open();
   // A newer version of this library may have written it: what only that one speaks is not claimed.
   return verdict && new ModernSession(parts, commonRevision(modernRevisions, [verdict.revision]), verdict.info);
 }

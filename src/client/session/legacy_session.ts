@@ -51,8 +51,10 @@ export class LegacySession extends Caller {
     const revision = commonRevision(legacyRevisions, [protocolVersion]);
     if (!revision) throw nothingInCommon([protocolVersion]);
     this.agree(revision, { server, capabilities: offered, instructions });
-    // Some servers answer the notice with an error and work all the same; what is really wrong shows in the next request.
-    await this.notify("notifications/initialized", {}).catch(() => {});
+    // Some servers answer the notice with an error and work all the same; what is really wrong shows in the next request. Others
+    // refuse them all until they have heard it: what may have been lost on its way is sent again.
+    const tell = (): Promise<unknown> => this.notify("notifications/initialized", {});
+    await tell().catch((cause: McpError) => cause.retryable && tell().catch(() => {}));
     await this.stream?.ready();
     return this;
   }

@@ -92,7 +92,7 @@ export class Opener {
   }
 
   /** One that comes too late is closed again. */
-  async #connect(known: CatalogServer, signal: AbortSignal, left: () => number): Promise<Client> {
+  #connect(known: CatalogServer, signal: AbortSignal, left: () => number): Promise<Client> {
     const { name, config, list, ended } = this.#parts;
     const { connect, shared, emit, auth } = this.#host;
     this.#auth = "url" in config ? config.auth ?? auth(name) : undefined;
@@ -120,14 +120,13 @@ export class Opener {
       }
     });
     this.left = opened.catch(() => {});
-    return await opened;
+    return opened;
   }
 }
 
 /** Asks whether a server is there. Whatever it says of `ping`, it is; on a pipe an older one has to greet us first anyway. */
 async function prove(client: Client, isPipe: boolean, options: RequestOptions): Promise<void> {
-  if (isPipe && client.era === "legacy") return void await client.connect(options);
-  await client.ping(options).catch((error) => {
+  await (isPipe && client.era === "legacy" ? client.connect(options) : client.ping(options).catch((error) => {
     if (!(error instanceof RpcError)) throw error;
-  });
+  }));
 }

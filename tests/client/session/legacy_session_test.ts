@@ -154,6 +154,23 @@ describe("the session of a handshake server", () => {
     });
   }
 
+  const ways = { "broke off": 2, "was answered 503": 2, "was answered 400": 1 };
+  for (const [way, times] of Object.entries(ways)) {
+    test(`"notifications/initialized" that ${way} is sent ${times} times: strict servers refuse all that comes before it`, async () => {
+      const legacy = createLegacyServer();
+      const server = front(legacy, ({ method }, count) => {
+        if (method !== "notifications/initialized" || count > 1) return undefined;
+        if (way === "broke off") throw new TypeError("fetch failed");
+        return new Response("no", { status: Number(way.slice(-3)) });
+      });
+      await using client = await connect(url, { fetch: memoryFetch(server) });
+      assertEquals(textOf(await client.callTool("echo", { text: "hi" })), "hi");
+      const methods = server.methods.slice(2);
+      assertEquals(methods, [...Array(times).fill("notifications/initialized"), "tools/call"]);
+      if (times > 1) assertEquals(legacy.violations, []);
+    });
+  }
+
   const json = (message: string): string =>
     JSON.stringify({ jsonrpc: "2.0", error: { code: -32000, message }, id: null }, undefined, 2);
 
