@@ -74,8 +74,10 @@ export class Tools implements Kind {
     checkToolName(name);
     const what = `the tool "${name}"`;
     checkOptions(what, options, shape, run);
-    if (options.annotations) checkOptions(what, options, { annotations: hints }, run);
     const { title, description, annotations, icons, meta, task, taskBegins } = options;
+    if (annotations) checkOptions(what, options, { annotations: hints }, run);
+    // What others call it: passed over, any arguments would do.
+    if (!options.input && "inputSchema" in options) refuse(what, "input", undefined, 'it, not "inputSchema"');
     const input = readyInput(what, options.input, this.#validator);
     const output = options.output === undefined ? undefined : readyOutput(what, options.output, this.#validator);
     const terms = task === undefined && taskBegins === undefined ? undefined : readTerms(what, options);

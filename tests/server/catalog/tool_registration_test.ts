@@ -89,6 +89,7 @@ describe("registering tools", () => {
       [{ meta: { n: 1n } }, '"_meta.n" is a bigint'],
       [{ input: "object" }, '"input" is "object", expected a JSON Schema object or a Standard Schema'],
       [{ input: true }, '"input" is true'],
+      [{ inputSchema: { type: "object" } }, '"input" is missing, expected it, not "inputSchema"'],
       [{ input: {} }, '"input.type" is missing, expected "object"'],
       [{ input: { type: "array" } }, '"input.type" is "array", expected "object"'],
       [{ input: { type: "object", properties: { a: { type: "strng" } } } }, '"input/properties/a/type" is "strng"'],
@@ -111,6 +112,13 @@ describe("registering tools", () => {
     }
     const { message } = assertThrows(() => newServer().tool("tool", {}, "handler" as never), TypeError);
     assertEquals(message, 'Cannot set up the tool "tool": "handler" is "handler", expected a function');
+  });
+
+  test("a listed tool can be spread beside its schema", () => {
+    const listed = { name: "a", description: "A", inputSchema: { type: "object" } };
+    const server = newServer();
+    server.tool("a", { ...listed, input: listed.inputSchema }, () => "");
+    assertEquals(server.methods.tool("a")?.inputSchema, { type: "object" });
   });
 
   test("a schema that holds itself is refused", () => {
