@@ -68,7 +68,7 @@ const mostOrigins = 100;
 const soundNonce = /^[!\x23-\x5b\x5d-\x7e]{1,2048}$/;
 
 /** The ways to sign, each with the curve of its keys. */
-const curves: Readonly<Record<DpopAlgorithm, EcKeyAlgorithm & EcdsaParams>> = {
+const curves: Readonly<Record<DpopAlgorithm, { name: string; namedCurve: string; hash: string }>> = {
   ES256: { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" },
   ES384: { name: "ECDSA", namedCurve: "P-384", hash: "SHA-384" },
   Ed25519: { name: "Ed25519", namedCurve: "Ed25519", hash: "" },

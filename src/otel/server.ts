@@ -168,7 +168,7 @@ class Served {
   answered(result: JsonObject | undefined, promptName: string | undefined): void {
     if (!result) return this.#end(answered(-32601));
     if (result.isError !== true) this.operation.content("result", result);
-    const more = promptName === undefined ? {} : { "gen_ai.prompt.name": promptName };
+    const more: Record<string, string> = promptName === undefined ? {} : { "gen_ai.prompt.name": promptName };
     this.#end(outcomeOf(result), more, promptName === undefined ? undefined : `prompts/get ${promptName}`);
   }
 

@@ -19,7 +19,7 @@ export function sha256(data: string | Uint8Array<ArrayBuffer>): Promise<string> 
 export async function deriveSealingKey(secret: Uint8Array<ArrayBuffer>, purpose: string): Promise<CryptoKey> {
   const base = await crypto.subtle.importKey("raw", secret, "HKDF", false, ["deriveKey"]);
   const derivation = { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(0), info: encode(purpose) };
-  const usages: KeyUsage[] = ["encrypt", "decrypt"];
+  const usages: ("encrypt" | "decrypt")[] = ["encrypt", "decrypt"];
   return await crypto.subtle.deriveKey(derivation, base, { name: "AES-GCM", length: 256 }, false, usages);
 }
 
@@ -53,7 +53,10 @@ export async function openText(key: CryptoKey, sealed: string, bound: string): P
   }
 }
 
-function algorithm(nonce: Uint8Array<ArrayBuffer>, bound: string): AesGcmParams {
+function algorithm(
+  nonce: Uint8Array<ArrayBuffer>,
+  bound: string,
+): Record<"iv" | "additionalData", Uint8Array<ArrayBuffer>> & { name: string } {
   return { name: "AES-GCM", iv: nonce, additionalData: encode(bound) };
 }
 

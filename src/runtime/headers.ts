@@ -13,7 +13,7 @@ export function readHeaders(given: RequestInit["headers"]): Headers {
   try {
     return new Headers(given);
   } catch {
-    const entries = Symbol.iterator in given! ? [...given] : Object.entries(given!);
+    const entries = (Symbol.iterator in given! ? [...given] : Object.entries(given!)) as [string, string][];
     const [name = ""] = entries.find((entry) => !isSendable(entry)) ?? [];
     throw new TypeError(`Cannot send the header "${name}": its name or its value has a character that no header takes`);
   }

@@ -153,7 +153,7 @@ export class HttpReply {
     if (legacy && sessionId) headers["Mcp-Session-Id"] = this.#session = sessionId;
     if (this.#eventId) headers["Last-Event-ID"] = this.#eventId;
     const { signal } = this.#controller as AbortController;
-    return egressFetch(fetch, address, { body: body as BodyInit, method, headers, signal }, redact);
+    return egressFetch(fetch, address, { body: body as string, method, headers, signal }, redact);
   }
 
   /** Reads events to their end; what its parser knows then tells how to go on. */

@@ -86,7 +86,7 @@ class LegacySseChannel implements Channel {
   async #send(target: string, own: Record<string, string>, body?: string): Promise<Response> {
     const { fetch, headers, redact } = this.#outlet;
     const method = body ? "POST" : "GET";
-    const init = { body: body as BodyInit, headers: { ...headers, ...own }, method, signal: this.#signal };
+    const init = { body: body as string, headers: { ...headers, ...own }, method, signal: this.#signal };
     const response = await egressFetch(fetch, target, init, redact);
     if (response.ok) return response;
     const error = await statusError(response, { label: this.label, clock: this.#clock, redact });

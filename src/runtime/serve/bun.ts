@@ -20,7 +20,7 @@ interface BunServer {
   readonly port: number;
   readonly hostname: string;
   timeout(request: Request, seconds: number): void;
-  upgrade(request: Request, options: { headers: HeadersInit; data: BunSocket["data"] }): boolean;
+  upgrade(request: Request, options: { headers: Record<string, string>; data: BunSocket["data"] }): boolean;
   stop(now?: boolean): Promise<void>;
 }
 
