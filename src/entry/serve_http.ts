@@ -58,6 +58,11 @@ export type ServeHttp = (handler: RequestHandler, options?: ServeHttpOptions) =>
 /** Makes `serveHttp` of what a runtime has. */
 export function createServeHttp(listen: ListenHttp): ServeHttp {
   return async (handler, options = {}) => {
+    if (typeof handler !== "function") {
+      throw new TypeError(
+        "Cannot serve this: expected a function from Request to Response, such as createHandler(server)",
+      );
+    }
     const { port = 8080, webSocket, grace = 1_000 } = options;
     const hostname = hostOf(options.hostname);
     const admit = webSocket &&

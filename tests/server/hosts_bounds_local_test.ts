@@ -1,7 +1,7 @@
 /** Bad input on the wire of the one-line hosts. */
 import { connect as connectSocket } from "node:net";
 import { describe, test } from "node:test";
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { serveHttp } from "../../src/entry/local.ts";
 import { createHandler, McpServer } from "../../src/server/mod.ts";
 
@@ -96,6 +96,11 @@ describe("a reply that cannot be sent, at a one-line host", () => {
       assertEquals(await (await fetch(`${host.url}/`)).text(), "fine");
     });
   }
+});
+
+test("what is no handler is refused before anything listens", async () => {
+  const server = new McpServer({ name: "bare", version: "1.0.0" });
+  await assertRejects(() => serveHttp(server as never, { port: 0 }), TypeError, "such as createHandler(server)");
 });
 
 describe("where a one-line host listens", () => {

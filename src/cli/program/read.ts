@@ -117,9 +117,13 @@ function faultOf({ kind, option }: Fault, command: string | undefined): UsageErr
   }
   const known = Object.hasOwn(allOptions, name) ? allOptions[name] : undefined;
   if (!known) {
-    const names = Object.keys(allOptions).map((known) => `--${known}`);
-    const meant = didYouMean(raw, names);
-    const takesArguments = findCommand(command ?? "")?.options?.includes("args") && meant === "";
+    const own = findCommand(command ?? "")?.options;
+    // Of a command that takes arguments, what others have is not meant.
+    const names = Object.keys(allOptions).filter((known) =>
+      !own?.includes("args") || own.includes(known) || !Object.hasOwn(ownOptions, known)
+    );
+    const meant = didYouMean(raw, names.map((known) => `--${known}`));
+    const takesArguments = own?.includes("args") && meant === "";
     const advice = takesArguments
       ? `an argument is written without dashes, as in ${raw.replace(/^-+/, "")}=${value ?? "…"}`
       : `causeway help ${command ?? ""}`.trimEnd() + " lists those that there are";

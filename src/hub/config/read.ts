@@ -61,8 +61,16 @@ export function parse(given: string | object, problems: Problems): Parsed | unde
   const result = parseJsonc(given);
   if (!("fault" in result)) return result;
   const { line, column, what } = result.fault;
-  problems.add("error", "json", { line, column }, () => what);
+  problems.add("error", "json", { line, column }, () => isToml(given) ? notToml : what);
   return undefined;
+}
+
+const notToml =
+  'it is TOML, as Codex keeps it, expected JSON: { "mcpServers": { "<name>": { … } } } with the same servers';
+
+/** A table, or a key with a value, before anything that JSON begins with. */
+function isToml(text: string): boolean {
+  return /^\uFEFF?(?:\s|#.*)*(?:\[+\s*[\w"'.-]+\s*\]+|[\w"'.-]+\s*=)/.test(text);
 }
 
 /** Reads the servers of one part of a file. */

@@ -30,7 +30,7 @@ export interface FilterOptions {
  *
  * Order of wrappers, from the inside: `withFilter`, `withApproval`, `withResultBudget`, and progressive discovery outermost.
  *
- * @throws {TypeError} When a pattern is no text, or empty.
+ * @throws {TypeError} When a pattern is no text, or empty, or an option is not known: nothing would be hidden.
  *
  * @example Reading alone
  * ```ts
@@ -42,7 +42,9 @@ export interface FilterOptions {
  * ```
  */
 export function withFilter(hub: HubLike, options: FilterOptions): HubLike {
-  const { allow, deny = [] } = options;
+  const { allow, deny = [], ...rest } = options;
+  const [unknown] = Object.keys(rest);
+  if (unknown !== undefined) throw new TypeError(`Cannot filter: "${unknown}" is not known, expected allow or deny`);
   return new FilteredHub(hub, allow && createMatcher(allow), createMatcher(deny));
 }
 

@@ -69,6 +69,8 @@ async function failureReason({ command, cwd, env }: SpawnCommand, error: unknown
     const file = platform === "posix" && files.find((path) => mayLook(path) && kindOf(path) === "file");
     return file
       ? `"${file}" may not be executed, or the interpreter that its first line names is missing; install it anew`
+      : /^\S+\s+\S/.test(command)
+      ? 'there is no such program on the PATH: what follows a program belongs into "args"'
       : "there is no such program on the PATH; install it, or give its full path";
   }
   // Bun alone; the others hand it to a shell.

@@ -36,7 +36,11 @@ export const noJson: readonly Case[] = [
   [`{ "mcpServers": ${"[".repeat(100)}`, "mcp.json:1:116: it nests deeper than 100: make it flatter"],
   [
     '[mcp_servers.s]\ncommand = "x"',
-    'mcp.json:1:2: found "m": expected a text in double quotes, a number, true, false, null, "{" or "["',
+    'mcp.json:1:2: it is TOML, as Codex keeps it, expected JSON: { "mcpServers": { "<name>": { … } } } with the same servers',
+  ],
+  [
+    '# mine\n\nmodel = "gpt-5.1"\n\n[mcp_servers."s"]\ncommand = "x"',
+    'mcp.json:1:1: it is TOML, as Codex keeps it, expected JSON: { "mcpServers": { "<name>": { … } } } with the same servers',
   ],
   [
     String.raw`<mcpServers/>`,

@@ -159,6 +159,8 @@ describe("a filter", () => {
   test("patterns that are none are refused at once", () => {
     assertThrows(() => withFilter(createHub(), { allow: [""] }), TypeError, 'Cannot use the pattern 0: it is ""');
     assertThrows(() => withFilter(createHub(), { deny: [5 as unknown as string] }), TypeError, "it is 5");
+    const misspelt = { denied: ["docs"] } as object;
+    assertThrows(() => withFilter(createHub(), misspelt), TypeError, '"denied" is not known, expected allow or deny');
     assertThrows(() => withFilter(createHub(), { allow: "docs" as unknown as string[] }), TypeError, "a list of texts");
   });
 

@@ -91,7 +91,7 @@ export const configs: readonly Mistake[] = [
     typed: "causeway tools git",
     code: 4,
     says:
-      'Cannot start "npx -y server": there is no such program on the PATH; install it, or give its full path; mcp.json: mcpServers.git.command: it holds spaces, and no shell splits it: put what follows the program into "args"',
+      'Cannot start "npx -y server": there is no such program on the PATH: what follows a program belongs into "args"; mcp.json: mcpServers.git.command: it holds spaces, and no shell splits it: put what follows the program into "args"',
     files: { "mcp.json": '{"mcpServers": {"git": {"command": "npx -y server"}}}' },
   },
   {

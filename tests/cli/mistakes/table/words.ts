@@ -85,9 +85,9 @@ export const words: readonly Mistake[] = [
   {
     number: 12,
     title: "an argument of the tool as an option",
-    typed: 'causeway call "$PEER" echo --text=hello',
+    typed: 'causeway call "$PEER" echo --al=hello',
     code: 2,
-    says: 'Unknown option "--text": an argument is written without dashes, as in text=hello',
+    says: 'Unknown option "--al": an argument is written without dashes, as in al=hello',
   },
   {
     number: 13,
