@@ -35,7 +35,7 @@ describe("causeway init", () => {
     await inFolder(async (folder) => {
       const made = await causeway(["init", "agent", "my agent"], { cwd: folder });
       assertEquals([made.code, made.err], [0, ""]);
-      assertStringIncludes(made.out, "package.json, agent.ts, .gitignore\nNext: cd my agent && npm install");
+      assertStringIncludes(made.out, "package.json, agent.ts, .gitignore\nNext: cd 'my agent' && npm install");
       assertEquals(JSON.parse(readFileSync(join(folder, "my agent", "package.json"), "utf8")).name, "my-agent");
       const file = bundle(join(folder, "my agent", "agent.ts"));
       const target = [...program("src/cli/main.ts"), "agent", file].map(quote).join(" ");
@@ -45,6 +45,16 @@ describe("causeway init", () => {
         2,
         /the folder is not empty; name another/,
       );
+    });
+  });
+
+  test("a Node that reads no TypeScript says what does", {
+    skip: "Bun" in globalThis || "Deno" in globalThis || "typescript" in process.features,
+  }, async () => {
+    await inFolder(async (folder) => {
+      await causeway(["init", "agent"], { cwd: folder });
+      const loaded = await causeway(["agent", "agent/agent.ts"], { cwd: folder });
+      assertFailure(loaded, 2, /Cannot load the agent "agent\/agent.ts": this Node reads no TypeScript; take 22.18/);
     });
   });
 

@@ -30,12 +30,21 @@ export async function loadAgent(file: string): Promise<McpAgentShape | ApiAgentS
       made = isClass(made) ? Reflect.construct(made, []) : await Reflect.apply(made, undefined, []);
     }
   } catch (error) {
-    throw new UsageError(`Cannot load the agent "${file}": ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`Cannot load the agent "${file}": ${reasonOf(error)}`);
   }
   if (isMcpAgent(made) || isModel(made)) return made;
   throw new UsageError(
     `Cannot serve "${file}": expected an agent (getMcpToolDefinitions and executeMcpTool) as its default export`,
   );
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  // Node before 22.18, of which 20 is one that the command runs on.
+  const isUnread = "code" in error && error.code === "ERR_UNKNOWN_FILE_EXTENSION" && error.message.includes('".ts"');
+  return isUnread
+    ? "this Node reads no TypeScript; take 22.18 or later, Bun or Deno, or write the agent in JavaScript (.js)"
+    : error.message;
 }
 
 /** A class has a prototype that cannot be replaced; other functions have another, or none. */

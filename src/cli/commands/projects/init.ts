@@ -46,7 +46,9 @@ export async function init(line: CommandLine): Promise<number> {
       `Cannot begin in "${given ?? kind}": ${whyNot(error)}; name another folder`,
     );
   }
-  const next = `cd ${given ?? kind} && ${found.next}`;
+  const into = given ?? kind;
+  // For a shell to read: quoted where it would take it for several words, or for something else.
+  const next = `cd ${/^[\w./~@:\\-]+$/.test(into) ? into : `'${into.replaceAll("'", "'\\''")}'`} && ${found.next}`;
   await writeOut(
     line.json
       ? plainJson({ folder, files: Object.keys(files), next }) + "\n"
