@@ -4,7 +4,7 @@
  * @module
  */
 import type { Store } from "../../ports.ts";
-import { fitName } from "./names.ts";
+import { checkBinding, fitName } from "./names.ts";
 
 /** The part of a KV namespace that is used. */
 export interface KvNamespace {
@@ -33,6 +33,7 @@ const longestName = 512;
  * cannot keep two isolates from refreshing one token at the same time. A Durable Object can: `createStubStore`.
  *
  * @param namespace The binding.
+ * @throws {TypeError} When there is no such binding.
  * @throws {RangeError} When the prefix is too long.
  *
  * @example Clients that were registered once
@@ -47,6 +48,7 @@ const longestName = 512;
  */
 export function createKvStore(namespace: KvNamespace, options: KvStoreOptions = {}): Store {
   const { prefix = "causeway:" } = options;
+  checkBinding("KV namespace", namespace);
   if (prefix.length > 128) throw new RangeError(`"prefix" has ${prefix.length} characters, expected at most 128`);
   const nameOf = (key: string): Promise<string> => fitName(prefix, key, longestName);
   return {

@@ -8,6 +8,16 @@ import { sha256 } from "../../protocol/web_crypto.ts";
 const marked = "=sha256:";
 
 /**
+ * Looks whether a binding is there: a name that `wrangler.toml` does not have is `undefined` in `env`.
+ *
+ * @throws {TypeError} When it is not, before anything is kept.
+ */
+export function checkBinding(what: string, binding: { get: unknown } | undefined): void {
+  if (typeof binding?.get === "function") return;
+  throw new TypeError(`There is no ${what}: bind one in wrangler.toml, and take it from env by that name`);
+}
+
+/**
  * The name under which a key is kept: the key itself where the place takes it, otherwise a digest of it.
  *
  * @param most The most bytes that a name may have, its prefix included.

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Store } from "../../ports.ts";
-import { fitName } from "./names.ts";
+import { checkBinding, fitName } from "./names.ts";
 
 /** The part of an R2 bucket that is used. */
 export interface R2Bucket {
@@ -44,6 +44,7 @@ export interface R2Store extends Store {
  * What nobody deletes stays: give the bucket a lifecycle rule for the prefix, a little longer than what is kept there is wanted.
  *
  * @param bucket The binding.
+ * @throws {TypeError} When there is no such binding.
  * @throws {RangeError} When the prefix is too long.
  *
  * @example Large results
@@ -58,6 +59,7 @@ export interface R2Store extends Store {
  */
 export function createR2Store(bucket: R2Bucket, options: R2StoreOptions = {}): R2Store {
   const { prefix = "causeway:" } = options;
+  checkBinding("R2 bucket", bucket);
   if (prefix.length > 256) throw new RangeError(`"prefix" has ${prefix.length} characters, expected at most 256`);
   const nameOf = (key: string): Promise<string> => fitName(prefix, key, longestName);
   return {

@@ -1,5 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { describe, it } from "node:test";
+import { createKvStore } from "../../../src/runtime/stores/kv_store.ts";
 import { createR2Store } from "../../../src/runtime/stores/r2_store.ts";
 import type { R2Bucket } from "../../../src/runtime/stores/r2_store.ts";
 
@@ -52,6 +53,12 @@ describe("a store in R2", () => {
     await other.set("1", "kept");
     await own.clear();
     assertEquals([...kept], [["other/1", "kept"]]);
+  });
+
+  it("says at once that a bucket or namespace is not bound", () => {
+    const env: { RESULTS?: never; CATALOGS?: never } = {};
+    assertThrows(() => createR2Store(env.RESULTS!), TypeError, "There is no R2 bucket: bind one in wrangler.toml");
+    assertThrows(() => createKvStore(env.CATALOGS!), TypeError, "There is no KV namespace: bind one in wrangler.toml");
   });
 
   it("refuses a prefix that is too long", () => {
