@@ -22,6 +22,7 @@ import type { Front } from "../rest/front.ts";
 import { problemReply, Refusal, refusalOf } from "../rest/problem.ts";
 import type { Route } from "../rest/route.ts";
 import type { Lease } from "../tenants/hub_pool.ts";
+import { GatewayMeter } from "./gateway_meter.ts";
 
 const path = "/mcp";
 /** How long an admitted socket may take to be there, in milliseconds. */
@@ -53,6 +54,7 @@ class Door {
   readonly #endpoint: SocketEndpoint;
   readonly #closeGateway: () => void;
   readonly #tenant: string;
+  readonly #meter: GatewayMeter;
   /** Who sends: the proof of one request may end sooner than that of another. */
   readonly #callers = new WeakMap<Request, AuthInfo>();
 
@@ -81,22 +83,28 @@ class Door {
     };
     this.scoped = scoped;
     this.#closeGateway = () => gateway.close();
-    this.#handler = createHandler(gateway, { ...options, keepAlive });
-    this.#endpoint = createSocketEndpoint(gateway, options);
+    this.#meter = new GatewayMeter(parts.quotas);
+    const metered = this.#meter.metered(gateway);
+    this.#handler = createHandler(metered, { ...options, keepAlive });
+    this.#endpoint = createSocketEndpoint(metered, options);
   }
 
   async http(request: Request): Promise<Response> {
     return await this.#handler(request);
   }
 
-  socket(request: Request): ReturnType<SocketEndpoint["admit"]> {
-    return this.#endpoint.admit(request);
+  async socket(request: Request, principal: Principal): ReturnType<SocketEndpoint["admit"]> {
+    const accept = await this.#endpoint.admit(request);
+    if (accept instanceof Response) return accept;
+    return (socket) => accept(this.#meter.counted(socket, principal.tenant));
   }
 
   /** Says whose request it is: nobody else is let in. */
   isOf(request: Request, principal: Principal): void {
     const { scopes, clientId, expiresAt } = principal;
-    this.#callers.set(request, { principal: nameIn(principal, this.#tenant), scopes, clientId, expiresAt });
+    const auth = { principal: nameIn(principal, this.#tenant), scopes, clientId, expiresAt };
+    this.#callers.set(request, auth);
+    this.#meter.isPaidBy(auth, principal.tenant);
   }
 
   close(): void {
@@ -165,7 +173,7 @@ async function admit(
       leave();
     };
     const door = await doorOf(lease, principal, { tenant, parts, request });
-    const accept = await door.socket(request);
+    const accept = await door.socket(request, principal);
     if (accept instanceof Response) {
       release();
       return accept;

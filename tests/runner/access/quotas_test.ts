@@ -2,12 +2,71 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { describe, it } from "node:test";
 import { createRunner, createSessions } from "../../../src/runner/mod.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
+import { joinedSockets } from "../support/joined_sockets.ts";
 import { createWorld, problemOf } from "../support/world.ts";
+import type { World } from "../support/world.ts";
 
 const principals = {
   ada: { principal: "ada", tenant: "acme" },
   eve: { principal: "eve", tenant: "other" },
 };
+
+interface Answer {
+  readonly id?: number;
+  readonly error?: { readonly message: string };
+}
+
+/** Sends messages, and gives their answers. */
+type Send = (messages: readonly { readonly id: number }[]) => Promise<Answer[]>;
+
+const hello = {
+  jsonrpc: "2.0",
+  id: 0,
+  method: "initialize",
+  params: { protocolVersion: "2025-03-26", capabilities: {}, clientInfo: { name: "raw", version: "1" } },
+};
+
+/** A session over one WebSocket of Ada's. */
+async function openSocket(world: World): Promise<Send> {
+  const headers = {
+    authorization: `Bearer ${world.key("ada")}`,
+    upgrade: "websocket",
+    connection: "upgrade",
+    "sec-websocket-protocol": "mcp",
+  };
+  const accept = await world.runner.webSocket.admit(new Request("http://localhost/mcp", { headers }));
+  if (accept instanceof Response) throw new Error(`${accept.status}`);
+  const [near, far] = joinedSockets();
+  accept(far);
+  const waiting = new Map<number, (answer: Answer) => void>();
+  near.addEventListener("message", ({ data }) => {
+    const answer: Answer = JSON.parse(String(data));
+    waiting.get(answer.id ?? -1)?.(answer);
+  });
+  const send: Send = (messages) =>
+    Promise.all(messages.map((message) => {
+      const answer = new Promise<Answer>((resolve) => waiting.set(message.id, resolve));
+      near.send(JSON.stringify(message));
+      return answer;
+    }));
+  await send([hello]);
+  near.send(JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" }));
+  return send;
+}
+
+/** A session of Ada's over HTTP, whose messages come in one array. */
+async function openSession(world: World): Promise<Send> {
+  const headers = { accept: "application/json, text/event-stream" };
+  const begun = await world.ask("/mcp", { body: hello, headers });
+  const session = { ...headers, "mcp-session-id": begun.headers.get("mcp-session-id") ?? "" };
+  return async (messages) => {
+    const text = await (await world.ask("/mcp", { body: messages, headers: session })).text();
+    const parts = text.startsWith("[")
+      ? [text]
+      : text.split("\n").filter((line) => line.startsWith("data:")).map((line) => line.slice(5));
+    return parts.flatMap((part): Answer[] => JSON.parse(part)).filter(({ id }) => id !== undefined);
+  };
+}
 
 describe("quotas", () => {
   it("of requests: 429 with the time to wait, and others are not touched at ten times the limit", async () => {
@@ -72,6 +131,53 @@ describe("quotas", () => {
       assertEquals(statuses, [200, 200, 429], path);
       assert(sizes[0]! > 40_000, path);
     }
+  });
+
+  it("of requests and bytes hold for what comes in one WebSocket, and in one array", async () => {
+    const call = (id: number, text = "") => ({
+      jsonrpc: "2.0",
+      id,
+      method: "tools/call",
+      params: { name: "alpha__echo", arguments: { text } },
+    });
+    for (const way of ["socket", "array"] as const) {
+      await using world = await createWorld({ principals, quotas: { requestsPerMinute: 10 } });
+      const calls = Array.from({ length: 60 }, (_, at) => call(at + 1));
+      const send = await (way === "socket" ? openSocket(world) : openSession(world));
+      const answers = await send(calls);
+      assertEquals(answers.length, 60, way);
+      const refused = answers.filter(({ error }) => error?.message.includes("may send 10 requests a minute"));
+      assert(world.ledger.length <= 10, `${way}: ${world.ledger.length} calls`);
+      assertEquals(refused.length, 60 - world.ledger.length, way);
+      assertEquals((await world.ask("/api/tools")).status, 429, way);
+      assertEquals((await world.ask("/api/tools", { as: "eve" })).status, 200, way);
+    }
+    await using world = await createWorld({ quotas: { bytesPerMinute: 120_000 } });
+    const send = await openSocket(world);
+    const text = "x".repeat(40_000);
+    const answers: Answer[] = [];
+    for (let id = 1; id <= 4; id++) answers.push(...await send([call(id, text)]));
+    assertEquals(answers.map(({ error }) => error === undefined), [true, true, false, false]);
+    assertEquals(world.ledger.length, 2);
+  });
+
+  it("of requests under way hold in one WebSocket", async () => {
+    let open = (_said: string): void => {};
+    const opened = new Promise<string>((resolve) => open = resolve);
+    await using world = await createWorld({ quotas: { concurrent: 5 }, onCall: () => opened });
+    const send = await openSocket(world);
+    const name = "alpha__echo";
+    const calls = Array.from(
+      { length: 20 },
+      (_, at) => ({ jsonrpc: "2.0", id: at + 1, method: "tools/call", params: { name } }),
+    );
+    const answered = send(calls);
+    while (world.ledger.length < 4) await new Promise((resolve) => setTimeout(resolve, 1));
+    open("done");
+    const answers = await answered;
+    assertEquals(world.ledger.length, 5);
+    assertEquals(answers.filter(({ error }) => error?.message.includes("5 requests under way")).length, 15);
+    assertEquals((await send([{ ...calls[0]!, id: 21 }])).map(({ error }) => error), [undefined]);
   });
 
   it("of runs: as many as one likes, more than one page of them", async () => {
