@@ -11,5 +11,5 @@ export function excerpt(text: string, length = 2048): string {
 
 /** A URL fit for messages and logs: without user name, password, query and fragment. What is no URL is cut at `?` or `#`. */
 export function urlWithoutQuery(url: string | URL): string {
-  return String(url).replace(/[?#].*$/s, "").replace(/^((?:[^:\\/]*:)?[\s\\/]*)[^\\/]*@/, "$1");
+  return `${url}`.replace(/[?#].*/s, "").replace(/^(([^:\\/]*:)?[\s\\/]*)(\S[^\\/]*)?@/, "$1");
 }

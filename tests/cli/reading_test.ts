@@ -1,5 +1,5 @@
 import { describe, test } from "node:test";
-import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { buildArguments } from "../../src/cli/arguments/values.ts";
 import { readValue } from "../../src/protocol/arguments/values.ts";
 import { fillForm, visitPage } from "../../src/cli/ask/form.ts";
@@ -102,6 +102,15 @@ describe("text of servers", () => {
     assertEquals(typeText({ $ref: "#/$defs/Point" }), "Point");
     assertEquals(typeText(true), "any");
     assertEquals(typeText({ enum: Array(100).fill("long") }).length, 80);
+  });
+
+  test("data of nothing but padding is counted, however long", () => {
+    // Work that grows with the square takes a minute here.
+    const start = performance.now();
+    const data = `${"=".repeat(200_000)}A`;
+    const shown = resultText({ content: [{ type: "image", data, mimeType: "image/png" }] });
+    assertEquals(shown, "[image image/png, 150000 bytes: --json gives the data]\n");
+    assert(performance.now() - start < 5_000);
   });
 
   test("structured content is shown when no text says the same", () => {

@@ -271,6 +271,15 @@ describe("redactHeaders", () => {
 });
 
 describe("urlWithoutQuery", () => {
+  test("reads what has very many blanks once", () => {
+    const start = performance.now();
+    const blanks = " \t".repeat(100_000);
+    assertEquals(urlWithoutQuery(`https:${blanks}example.com?a`), `https:${blanks}example.com`);
+    assertEquals(urlWithoutQuery(`https:/${blanks}user@example.com`), `https:/${blanks}example.com`);
+    // Work that grows with the square takes minutes.
+    assertLess(performance.now() - start, 5_000);
+  });
+
   test("keeps origin and path only", () => {
     assertEquals(urlWithoutQuery("https://user:pass@example.com:8443/a/b?token=1#x"), "https://example.com:8443/a/b");
     assertEquals(urlWithoutQuery(new URL("http://localhost/")), "http://localhost/");

@@ -51,5 +51,5 @@ function blockText(block: ContentBlock): string {
 
 /** The length of what base64 stands for. */
 function bytesOf(base64: string): number {
-  return Math.floor(base64.replace(/=+$/, "").length * 3 / 4);
+  return Math.floor(base64.replace(/={1,2}$/, "").length * 3 / 4);
 }

@@ -18,10 +18,13 @@ export interface TypeOptions {
 }
 
 const deepest = 12;
+/** The most characters that references may make, on one line and as a module: a few of them can stand for millions. */
+const longest = { line: 20_000, module: 200_000 };
 
 /** The type of a schema. */
 export function typeOf(schema: unknown, options: TypeOptions): string {
-  return write(schema, { ...options, depth: 0, seen: [] });
+  const characters = options.indent === undefined ? longest.line : longest.module;
+  return write(schema, { ...options, depth: 0, seen: [], left: { characters } });
 }
 
 /** A text as a property name: with quotes where it needs some. */
@@ -57,11 +60,14 @@ interface Context extends TypeOptions {
   readonly depth: number;
   /** The references that lead here: what leads to itself is `unknown`. */
   readonly seen: readonly string[];
+  /** What references may still make: what is more is `unknown`. */
+  readonly left: { characters: number };
 }
 
 function write(schema: unknown, context: Context): string {
   if (schema === false) return "never";
   if (!isObject(schema) || context.depth > deepest) return "unknown";
+  if (context.seen.length > 0 && context.left.characters-- <= 0) return "unknown";
   const inner = { ...context, depth: context.depth + 1 };
   if (typeof schema.$ref === "string") return referenced(schema.$ref, inner);
   if ("const" in schema) return literal(schema.const);
@@ -139,7 +145,9 @@ function referenced(reference: string, context: Context): string {
     const name = decode(part).replaceAll("~1", "/").replaceAll("~0", "~");
     found = isObject(found) && Object.hasOwn(found, name) ? found[name] : undefined;
   }
-  return write(found, { ...context, seen: [...context.seen, reference] });
+  const type = write(found, { ...context, seen: [...context.seen, reference] });
+  context.left.characters -= type.length;
+  return type;
 }
 
 function decode(part: string): string {

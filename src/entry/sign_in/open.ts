@@ -34,7 +34,7 @@ export function pageAddress(text: string): string | undefined {
   if (!url) return undefined;
   const { protocol, hostname, href } = url;
   const isPage = protocol === "https:" || (protocol === "http:" && isLoopbackHost(hostname));
-  const hasUser = /^[^/?#]*\/*[^/?#]*@/.test(text);
+  const hasUser = /^[^/?#]*(?:\/+[^/?#]*)?@/.test(text);
   return isPage && !hasUser && !forbidden.test(href) ? href : undefined;
 }
 

@@ -12,7 +12,7 @@
 import type { JsonObject, JsonValue } from "../json_rpc.ts";
 
 const block = /^\uFEFF?---\r?\n([^]*?)\r?\n---[ \t]*(?:\r?\n|$)/;
-const pair = /^([A-Za-z][\w./-]*):(?:[ \t]+(.*))?$/;
+const pair = /^([A-Za-z][\w./-]*):(?:[ \t]+((?![ \t]).*))?$/;
 /** What some reader of YAML takes for nothing, a truth value or a number that not all write alike. */
 const ambiguous = /^(?:~|null|y|n|yes|no|on|off|true|false|[-+]?\.?(?:inf|nan)|[-+.]?\d[\d_.,:+\-\sTZa-fox]*)$/i;
 /** What begins something else than a plain text, or ends one. */

@@ -37,6 +37,15 @@ describe("openUrl", () => {
     });
   }
 
+  test("a long name of a host is looked at once", () => {
+    const start = performance.now();
+    const name = "a".repeat(200_000);
+    assertEquals(pageAddress(`https:${name}.example/`)?.length, name.length + 17);
+    assertEquals(pageAddress(`https:${name}@as.example/`), undefined);
+    // Work that grows with the square takes a minute.
+    assert(performance.now() - start < 5_000);
+  });
+
   test("addresses of pages: https, and http on this machine", () => {
     for (
       const good of ["https://as.example/a?b=c&d=%22#e", "http://localhost:1/", "http://127.0.0.1/", "http://[::1]:8/"]

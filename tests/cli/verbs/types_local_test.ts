@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { describe, test } from "node:test";
-import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { comment, propertyName, typeOf } from "../../../src/cli/text/typescript.ts";
 import { assertFailure, causeway, peer, quote } from "../support.ts";
 
@@ -54,6 +54,22 @@ describe("JSON Schema as a TypeScript type", () => {
       ["nonsense", "unknown"],
     ];
     for (const [schema, expected] of cases) assertEquals(type(schema), expected);
+  });
+
+  test("a few references that stand for millions of parts are cut off", () => {
+    const names = Array.from({ length: 30 }, (_, at) => `p${at}`);
+    const level = (part: object) => ({ properties: Object.fromEntries(names.map((name) => [name, part])) });
+    const levels = Array.from(
+      { length: 5 },
+      (_, at) => [`d${at}`, level(at < 4 ? { $ref: `#/$defs/d${at + 1}` } : {})],
+    );
+    const schema = { $defs: Object.fromEntries(levels), $ref: "#/$defs/d0" };
+    for (const indent of [undefined, "  "]) {
+      const text = typeOf(schema, { root: schema, indent });
+      assert(text.length < 1_000_000, `${text.length}`);
+      assertMatch(text, /^\{\s+p0\?: \{\s+p0\?: \{\s+p0\?: \{/);
+      assertMatch(text, /p29\?: unknown;?\s+\}$/);
+    }
   });
 
   test("what may be one of several stays so in a list, and beside other parts", () => {

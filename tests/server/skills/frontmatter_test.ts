@@ -1,5 +1,5 @@
 import { describe, test } from "node:test";
-import { assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
 import { readPlain } from "../../../src/server/skills/folder.ts";
 
 function read(...lines: string[]) {
@@ -53,6 +53,15 @@ describe("the frontmatter of a skill", () => {
       more: { deep: [true] },
       blanks: "«\u00a0a\u00a0»\u3000b",
     });
+  });
+
+  test("a line of many blanks is read once", () => {
+    const start = performance.now();
+    const blanks = " \t".repeat(100_000);
+    assertEquals(read(`name:${blanks}a`), { name: "a" });
+    assertThrows(() => read(`name:${blanks}\u2028a`), TypeError);
+    // Work that grows with the square takes a minute.
+    assert(performance.now() - start < 5_000);
   });
 
   test("a paragraph after a mark is one text", () => {
