@@ -3,6 +3,7 @@ import { describe, test } from "node:test";
 import { assert, assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import { createCatalogView } from "../../../src/hub/catalog/catalog.ts";
 import { findTemplates } from "../../../src/hub/catalog/templates.ts";
+import { Uris } from "../../../src/hub/gateway/lists/uris.ts";
 import { serverOf, toolOf } from "./support.ts";
 
 const resource = (uri: string) => ({ uri, name: uri });
@@ -115,6 +116,39 @@ describe("finding a resource", () => {
     assertEquals(found("memo://95"), [["b", { id: "95" }], ["c", { rest: "5" }]]);
     assertEquals(found("other://"), []);
     assertEquals(found("memo://" + "9".repeat(20_000)), []);
+  });
+});
+
+describe("a server with very many templates", () => {
+  const parts = Array.from({ length: 63 }, (_, at) => `{+v${at}}`).join("");
+  const templates = Array.from({ length: 4_000 }, (_, at) => template(`{+first}#${at}${parts}`));
+  const good = serverOf("good", [], { templates: [template("note:///{name}")] });
+  const view = createCatalogView([serverOf("evil", [], { templates }), good]);
+
+  test("does not keep what another one has from being found", () => {
+    const start = performance.now();
+    const name = "a".repeat(16_000);
+    assertEquals(findTemplates(view, `note:///${name}`).map(({ server, variables }) => [server, variables]), [
+      ["good", { name }],
+    ]);
+    // Each of them takes some milliseconds.
+    assert(performance.now() - start < 5_000);
+  });
+
+  test("does not hold up links in the results of another one", () => {
+    const start = performance.now();
+    const uris = new Uris({
+      resources: () => [],
+      templates: () => view.templates(),
+      servers: () => ["evil", "good"],
+      withResources: () => ["evil", "good"],
+    });
+    const link = uris.linker("good");
+    for (let at = 0; at < 50; at++) {
+      const uri = `https://example.com/${at}/${"a".repeat(1_000)}`;
+      assertEquals([link(uri), uris.find(uri)], [uri, { server: "good", uri }]);
+    }
+    assert(performance.now() - start < 10_000);
   });
 });
 

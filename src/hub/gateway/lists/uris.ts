@@ -8,7 +8,8 @@
  */
 import { InvalidParamsError } from "../../../protocol/errors.ts";
 import { excerpt } from "../../../protocol/excerpt.ts";
-import { findTemplates } from "../../catalog/templates.ts";
+import { findAmong, findTemplates } from "../../catalog/templates.ts";
+import type { TemplateWork } from "../../catalog/templates.ts";
 import type { CatalogResource, CatalogTemplate } from "../../seam.ts";
 import type { Entry } from "./pages.ts";
 
@@ -143,12 +144,13 @@ export class Uris {
     }
     const { byUri } = this.#owners;
     const heads = this.#sources.templates().filter((found) => found.server !== server).map(headOf);
+    const work: TemplateWork = new Map();
     return (uri) => {
       const owners = byUri.get(uri);
       if (owners) return owners.size > 1 || !owners.has(server);
       const near = heads.filter(({ text }) => uri.startsWith(text));
       if (uri.length > longestMatched) return near.length > 0;
-      return findTemplates({ templates: () => near.map(({ found }) => found) }, uri).length > 0;
+      return findAmong(near.map(({ found }) => found), uri, work).length > 0;
     };
   }
 
