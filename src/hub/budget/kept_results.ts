@@ -17,6 +17,8 @@ export interface KeptResultsOptions {
   readonly lifetime: number;
   /** The most characters under one key. */
   readonly chunkSize: number;
+  /** The most characters in all. */
+  readonly most: number;
 }
 
 /** What all keys begin with. */
@@ -35,25 +37,30 @@ const atOnce = 8;
 /** Keeps results as JSON, in pieces that every store takes. */
 export class KeptResults {
   readonly #options: KeptResultsOptions;
-  /** What was kept here and may be forgotten some time. */
-  readonly #own: Map<string, Manifest> = new Map();
+  /** What was kept here and may be forgotten some time, and its characters. The oldest is first. */
+  readonly #own: Map<string, readonly [manifest: Manifest, size: number]> = new Map();
+  #size = 0;
 
   constructor(options: KeptResultsOptions) {
     this.#options = options;
   }
 
   /**
-   * Keeps a result.
+   * Keeps a result. Those that were kept here longest are forgotten where all are too many.
    *
    * @returns Its id: 128 bits that nobody guesses, and when it ends, in milliseconds since 1970.
    * @throws What the store throws; nothing is left behind then, as far as the store can.
    */
   async keep(result: CallToolResult): Promise<{ id: string; expiresAt: number }> {
     const { store, clock, random, lifetime, chunkSize } = this.#options;
-    await this.#forgetOld();
     const id = randomHex(random, 16);
-    const pieces = split(JSON.stringify(result), chunkSize);
+    const text = JSON.stringify(result);
+    const pieces = split(text, chunkSize);
     const manifest: Manifest = { version: 1, expiresAt: clock.now() + lifetime, chunks: pieces.length };
+    // Before it is written: others that come meanwhile count it, too.
+    this.#own.set(id, [manifest, text.length]);
+    this.#size += text.length;
+    await this.#forgetOld(id);
     try {
       await inTurns(pieces.length, (at) => store.set(`${keyOf(id)}/${at}`, pieces[at] ?? ""));
       await store.set(keyOf(id), JSON.stringify(manifest));
@@ -61,7 +68,8 @@ export class KeptResults {
       await this.#forget(id, manifest).catch(() => {});
       throw error;
     }
-    this.#own.set(id, manifest);
+    // It was too much already while it was written.
+    if (!this.#own.has(id)) await this.#forget(id, manifest);
     return { id, expiresAt: manifest.expiresAt };
   }
 
@@ -83,11 +91,12 @@ export class KeptResults {
     return isResult(result) ? result : undefined;
   }
 
-  /** Forgets what was kept here and has ended. What fails is tried again the next time. */
-  async #forgetOld(): Promise<void> {
-    const now = this.#options.clock.now();
-    for (const [id, manifest] of this.#own) {
-      if (manifest.expiresAt > now) break;
+  /** Forgets what was kept here and has ended, or is too much. What fails is tried again the next time. */
+  async #forgetOld(newest: string): Promise<void> {
+    const { clock, most } = this.#options;
+    const now = clock.now();
+    for (const [id, [manifest]] of this.#own) {
+      if (id === newest || (manifest.expiresAt > now && this.#size <= most)) break;
       await this.#forget(id, manifest).catch(() => {});
     }
   }
@@ -96,7 +105,8 @@ export class KeptResults {
     const { store } = this.#options;
     await store.delete(keyOf(id));
     await inTurns(chunks, (at) => store.delete(`${keyOf(id)}/${at}`));
-    this.#own.delete(id);
+    const [, size = 0] = this.#own.get(id) ?? [];
+    if (this.#own.delete(id)) this.#size -= size;
   }
 }
 

@@ -27,6 +27,8 @@ export interface ResultBudgetOptions {
   readonly mostClaimed?: number | undefined;
   /** How long a whole result is kept, in milliseconds (an hour). */
   readonly lifetime?: number | undefined;
+  /** The most characters of whole results that are kept at a time (134,217,728): with more, the oldest are forgotten before their time. */
+  readonly mostKept?: number | undefined;
   /** How long the store may take, in milliseconds (10,000). */
   readonly timeout?: number | undefined;
   /** The most characters under one key of the store (40,000: at most 120,000 bytes, which Durable Objects take). */
@@ -96,7 +98,8 @@ class BudgetedHub extends HubLayer {
     this.#readTool = options.readTool ? createReadTool() : undefined;
     const lifetime = amount("lifetime", options.lifetime ?? 3_600_000, 1);
     const chunkSize = amount("chunkSize", options.chunkSize ?? 40_000, 16);
-    this.#kept = new KeptResults({ store, clock, random, lifetime, chunkSize });
+    const most = amount("mostKept", options.mostKept ?? 134_217_728, 0);
+    this.#kept = new KeptResults({ store, clock, random, lifetime, chunkSize, most });
   }
 
   override tools(): readonly CatalogTool[] {

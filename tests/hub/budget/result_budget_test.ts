@@ -200,6 +200,18 @@ describe("a result budget", () => {
     assertEquals(store.texts.size, 5, "what nobody read again was deleted with the next one");
   });
 
+  test("with too many characters the oldest are gone before their time, also where several are kept at once", async () => {
+    const { hub, call, store } = createWorld(text(numbered(1000)), { mostKept: 2_500, chunkSize: 300 });
+    const uris = [uriOf(await call()), uriOf(await call()), uriOf(await call())];
+    const read = () => Promise.all(uris.map((uri) => hub.readResource(uri).then(() => true, () => false)));
+    assertEquals(await read(), [false, true, true]);
+    assertEquals(store.texts.size, 10);
+    uris.push(...(await Promise.all([call(), call(), call()])).map(uriOf));
+    assertEquals((await read()).slice(0, 3), [false, false, false]);
+    assert((await read()).slice(3).filter(Boolean).length <= 2);
+    assert(store.texts.size <= 10, `${store.texts.size}`);
+  });
+
   test("another isolate reads it by its name, which nobody guesses", async () => {
     const whole = numbered(1000);
     const { store, clock, call } = createWorld(text(whole));
@@ -277,7 +289,9 @@ describe("a result budget", () => {
     const store = new TestStore();
     const hub = new FakeHub({});
     for (
-      const options of [{ limit: 0 }, { limit: 1.5 }, { mediaLimit: -1 }, { lifetime: NaN }, { chunkSize: 1 }, {
+      const options of [{ limit: 0 }, { limit: 1.5 }, { mediaLimit: -1 }, { lifetime: NaN }, { mostKept: -1 }, {
+        chunkSize: 1,
+      }, {
         timeout: 0,
       }]
     ) {
