@@ -18,7 +18,7 @@ import { nameIn } from "./types.ts";
 import type { Principal } from "./types.ts";
 
 const patience = 600_000;
-/** How many calls of a tenant wait at most: the oldest go first. */
+/** How many calls of a tenant wait at most: the oldest of who has most of them goes first. */
 const most = 50;
 /** The most characters of arguments that a person can be shown. */
 const longestArguments = 65_536;
@@ -86,7 +86,7 @@ export class Approvals {
       state: "waiting",
       expiresAt: this.#parts.clock.now() + patience,
     };
-    await this.#list.change(tenant, (records) => [...this.#alive(records), record].slice(-most));
+    await this.#list.change(tenant, (records) => withinMost([...this.#alive(records), record]));
     const { state: _, ...approval } = record;
     return new Refusal(
       428,
@@ -147,6 +147,16 @@ export class Approvals {
     const now = this.#parts.clock.now();
     return records.filter(({ expiresAt }) => expiresAt > now);
   }
+}
+
+/** Without the oldest of the principal that has most of them, where they are too many: nobody is put out by others. */
+function withinMost(records: readonly ApprovalRecord[]): readonly ApprovalRecord[] {
+  if (records.length <= most) return records;
+  const counts = new Map<string, number>();
+  for (const { principal } of records) counts.set(principal, (counts.get(principal) ?? 0) + 1);
+  const largest = Math.max(...counts.values());
+  const gone = records.find(({ principal }) => counts.get(principal) === largest);
+  return withinMost(records.filter((record) => record !== gone));
 }
 
 /** The SHA-256 of a tool as a model sees it. */

@@ -96,6 +96,21 @@ describe("calls that want an approval", () => {
     assertEquals(response.status, 403);
   });
 
+  it("of one caller put out no other caller's", async () => {
+    const more = { ...principals, mal: { principal: "mal", tenant: "acme" } };
+    await using world = await createWorld({ principals: more, policy });
+    const approved = await propose(world, { to: "you" });
+    await answer(world, approved, "accept");
+    const waiting = await propose(world, { to: "them" });
+    for (let count = 0; count < 60; count++) await world.ask(path, { as: "mal", body: { count } });
+    assertEquals((await answer(world, waiting, "accept")).status, 200);
+    for (const [id, to] of [[approved, "you"], [waiting, "them"]] as const) {
+      assertEquals((await world.ask(path, { body: { to }, headers: { "causeway-approval": id } })).status, 200);
+    }
+    const { approvals } = await (await world.ask("/api/approvals", { as: "bob" })).json();
+    assertEquals(approvals.map(({ arguments: { count } }: { arguments: { count: number } }) => count).slice(-1), [59]);
+  });
+
   it("wait for ten minutes, and fifty at a time", async () => {
     const clock = new VirtualClock();
     await using world = await createWorld({ principals, policy, clock });
