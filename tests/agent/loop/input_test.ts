@@ -3,6 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { Agent, LanguageModelError, samplingHandler } from "../../../src/agent/mod.ts";
 import type { AgentAnswer, AgentOptions, AgentQuestion } from "../../../src/agent/mod.ts";
 import type { CreateMessageRequest } from "../../../mod.ts";
+import { isSensitive } from "../../../src/agent/loop/calls/sensitive.ts";
 import { TestJournal } from "./support/journal.ts";
 import { gather, openScene } from "./support/scene.ts";
 import { call, type Line, ScriptedModel } from "./support/scripted.ts";
@@ -278,5 +279,40 @@ describe("a model that answers what servers sample", () => {
       );
       assertEquals(answer?.stopReason, expected);
     }
+  });
+});
+
+describe("a form that asks for a secret", () => {
+  const asks = (name: string, title?: string) =>
+    isSensitive({
+      message: "",
+      requestedSchema: { type: "object", properties: { [name]: { type: "string", ...(title && { title }) } } },
+    });
+
+  test("is known by the name or title of a field, however that is written", () => {
+    const secrets = [
+      ...["password", "newPassword", "user_password", "PASSWORD2", "password1", "userpassword", "passphrases", "cvv2"],
+      ...["apiKey", "API-KEY", "api.key", "one-time code", "card number", "pin"],
+      // Letters of full width, and such as nobody sees.
+      ...["\uff50assword", "pass\u200bword", "p\u00adassword", "to\u2060tp", "\u{1d429}assword"],
+    ];
+    assertEquals(secrets.filter((name) => !asks(name)), []);
+    assertEquals(secrets.filter((name) => !asks("field", name)), []);
+  });
+
+  test("is not every form", () => {
+    const plain = [
+      "name",
+      "email",
+      "bypass code",
+      "passenger",
+      "compass",
+      "keyboard",
+      "pinned",
+      "spin",
+      "opinion",
+      "tokenizer",
+    ];
+    assertEquals(plain.filter((name) => asks(name)), []);
   });
 });
