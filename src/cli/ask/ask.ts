@@ -37,7 +37,8 @@ export function createTurns(read: () => Lines = readLines): AskInTurn {
   let isOwed = false;
   return (signal, ask) => {
     const input = lines ??= read();
-    const line = async (question: string): Promise<string | undefined> => {
+    const line = async (question: string, isConsent = false): Promise<string | undefined> => {
+      if (isConsent) await input.forget();
       await writeError(plain(question));
       const typed = await input.next(signal);
       isOwed = typed === undefined && signal.aborted;
@@ -67,14 +68,19 @@ function fitted(text: string, width: number): string {
 export interface Lines {
   /** The next one; undefined at the end of the input, or when the signal says that none is wanted any more. */
   next(signal: AbortSignal): Promise<string | undefined>;
+  /** Forgets what was typed before now: it was no answer to what is asked next, whatever a server or a model had shown. */
+  forget(): Promise<void>;
 }
 
 /** How long an interruption may come after the end of the input, in milliseconds. */
 const hangUpTime = 100;
+/** How long the system may take to hand over what was typed before somebody read it, in milliseconds. */
+const handOverTime = 100;
 
-/** Reads on to the end, so that what is typed ahead is kept. The terminal stays as it is: Ctrl-C is a signal as ever. */
+/** Reads on to the end, so that what is typed ahead for the fields of a form is kept. The terminal stays as it is: Ctrl-C is a signal as ever. */
 function readLines(): Lines {
   const arrived: string[] = [];
+  const begun = performance.now();
   let ended = false;
   let wake = (): void => {};
   const lines = createInterface({ input: process.stdin, terminal: false });
@@ -98,6 +104,11 @@ function readLines(): Lines {
       }
       signal.removeEventListener("abort", aborted);
       return signal.aborted ? undefined : arrived.shift();
+    },
+    async forget() {
+      const left = begun + handOverTime - performance.now();
+      if (left > 0) await new Promise((resolve) => setTimeout(resolve, left));
+      arrived.length = 0;
     },
   };
 }

@@ -15,8 +15,12 @@ import { readUrl } from "../../egress/url.ts";
 /** A person who can be told and asked something. */
 export interface Terminal {
   say(text: string): Promise<void>;
-  /** One line; undefined when the person has closed the input. */
-  ask(question: string): Promise<string | undefined>;
+  /**
+   * One line; undefined when the person has closed the input.
+   *
+   * @param isConsent Whether it has to be typed behind the question.
+   */
+  ask(question: string, isConsent?: boolean): Promise<string | undefined>;
 }
 
 /** Goes through a form. The end of the input (Ctrl-D) is a cancel, a "no" at the start a decline. */
@@ -46,7 +50,7 @@ export async function visitPage(request: ElicitRequest, server: string, terminal
 /** Asks until it is a yes, a no, nothing (`otherwise`) or the end of the input (undefined). */
 export async function askYes(question: string, otherwise: boolean, terminal: Terminal): Promise<boolean | undefined> {
   for (;;) {
-    const answer = (await terminal.ask(question))?.trim().toLowerCase();
+    const answer = (await terminal.ask(question, true))?.trim().toLowerCase();
     if (answer === undefined) return undefined;
     if (answer === "") return otherwise;
     if (/^(y|yes|n|no)$/.test(answer)) return answer.startsWith("y");

@@ -1,17 +1,19 @@
 import { describe, test } from "node:test";
 import { assertEquals, assertRejects } from "@std/assert";
+import type { AgentQuestion } from "../../../src/agent/mod.ts";
 import { createTurns } from "../../../src/cli/ask/ask.ts";
+import { answer } from "../../../src/cli/commands/agents/questions.ts";
 
 describe("questions at a terminal, one after the other", () => {
   test("what nobody wants to know any more when its turn comes is not asked", async () => {
-    const inTurn = createTurns(() => ({ next: () => Promise.resolve("yes") }));
+    const inTurn = createTurns(() => ({ next: () => Promise.resolve("yes"), forget: () => Promise.resolve() }));
     const { signal } = new AbortController();
-    let answer = (): void => {};
+    let settle = (): void => {};
     let begin = (): void => {};
     const begun = new Promise<void>((resolve) => begin = resolve);
     const first = inTurn(signal, () => {
       begin();
-      return new Promise<void>((resolve) => answer = resolve);
+      return new Promise<void>((resolve) => settle = resolve);
     });
     const late = new AbortController();
     let asked = 0;
@@ -19,7 +21,7 @@ describe("questions at a terminal, one after the other", () => {
     const third = inTurn(signal, () => Promise.resolve("asked"));
     await begun;
     late.abort(new Error("its time is over"));
-    answer();
+    settle();
     await first;
     await assertRejects(() => second, Error, "its time is over");
     assertEquals([await third, asked], ["asked", 0]);
@@ -33,6 +35,7 @@ describe("questions at a terminal, one after the other", () => {
           if (typed.length > 0 || signal.aborted) return resolve(typed.shift());
           signal.addEventListener("abort", () => resolve(undefined));
         }),
+      forget: () => Promise.resolve(),
     }));
     const late = new AbortController();
     const first = inTurn(late.signal, ({ ask }) => {
@@ -49,5 +52,38 @@ describe("questions at a terminal, one after the other", () => {
     ];
     typed.push("maybe");
     assertEquals(await Promise.all(answers), ["no", "maybe"]);
+  });
+
+  test("what was typed before is forgotten where somebody says yes or no, and kept for the fields of a form", async () => {
+    const typed = ["y"];
+    const lines = {
+      next: () => Promise.resolve(typed.shift()),
+      // What is typed once the question is there.
+      forget: () => Promise.resolve(void typed.splice(0, typed.length, ...after)),
+    };
+    let after: readonly string[] = [];
+    const inTurn = createTurns(() => lines);
+    const { signal } = new AbortController();
+    const ask = (question: AgentQuestion) => inTurn(signal, (terminal) => answer(question, terminal));
+    const call = {
+      id: "1",
+      server: "bank",
+      tool: "pay",
+      name: "bank__pay",
+      arguments: {},
+      argumentsHash: "",
+      toolHash: "",
+    };
+    const about = { id: "q", server: "bank", message: "May it?", askedAt: 0, call };
+    assertEquals(await ask({ ...about, kind: "approval" }), { action: "cancel" });
+    typed.push("a");
+    assertEquals(await ask({ ...about, kind: "decision" }), { action: "skip" });
+    const properties = { name: { type: "string" as const }, town: { type: "string" as const } };
+    const request = { message: "Who?", requestedSchema: { type: "object" as const, properties } };
+    after = ["y", "Ada", "London"];
+    assertEquals(await ask({ ...about, kind: "elicitation", request }), {
+      action: "accept",
+      content: { name: "Ada", town: "London" },
+    });
   });
 });

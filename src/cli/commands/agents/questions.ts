@@ -56,8 +56,8 @@ export async function answer(question: AgentQuestion, terminal: Terminal): Promi
 async function decide(call: ProposedCall, terminal: Terminal): Promise<AgentAnswer> {
   await terminal.say(callText(call));
   for (;;) {
-    const said = (await terminal.ask("Nobody knows whether it ran. Call it again, skip it, or fail? [a/S/f] "))?.trim()
-      .toLowerCase();
+    const question = "Nobody knows whether it ran. Call it again, skip it, or fail? [a/S/f] ";
+    const said = (await terminal.ask(question, true))?.trim().toLowerCase();
     if (said === undefined || said === "" || /^s(kip)?$/.test(said)) return { action: "skip" };
     if (/^a(gain)?$/.test(said)) return { action: "retry" };
     if (/^f(ail)?$/.test(said)) return { action: "fail" };
