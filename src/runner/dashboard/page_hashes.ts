@@ -7,7 +7,7 @@
  */
 
 /** Of the script. */
-export const scriptHash: string = "e2c6814b28b3cbf9";
+export const scriptHash: string = "7a108ca01aa41be8";
 
 /** Of the style. */
 export const styleHash: string = "38c4656b46611120";

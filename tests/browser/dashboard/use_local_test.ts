@@ -229,6 +229,34 @@ function useSuite(): void {
     assertEquals(dashboard.ledger.filter(({ tool }) => tool === "delete_file").length, 1);
   });
 
+  test("what one is about to approve does not move when others go and come", async () => {
+    const ask = (path: string, body: object) =>
+      fetch(`${dashboard.origin}/api/${path}`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${dashboard.key}`, "content-type": "application/json" },
+        body: JSON.stringify(body),
+      });
+    const propose = async (path: string): Promise<string> =>
+      (await (await ask("tools/files__delete_file", { path })).json()).approval.id;
+    const card = (id: string) => page.locator(`main [data-approval="${id}"]`);
+    const button = (id: string) => card(id).getByRole("button", { name: "Approve" });
+    const [first, second] = [await propose("one"), await propose("two")];
+    await page.evaluate(() => location.hash = "#/approvals");
+    await button(second).waitFor();
+    const place = await button(second).boundingBox();
+    await ask(`approvals/${first}`, { action: "decline" });
+    const third = await propose("three");
+    await card(third).waitFor();
+    await card(first).getByText("has ended").waitFor();
+    assertEquals([await button(first).isDisabled(), await button(second).boundingBox()], [true, place]);
+    const below = await button(third).boundingBox();
+    await button(second).click();
+    await card(second).getByText("has ended").waitFor();
+    assertEquals([await button(second).isDisabled(), await button(third).boundingBox()], [true, below]);
+    await card(third).getByRole("button", { name: "Decline" }).click();
+    await page.getByText("Nothing waits for you").waitFor();
+  });
+
   test("a result of 100 MB is shown truncated, and the page goes on (D10)", async () => {
     await openTool("files__read_file");
     await page.getByLabel("path").fill("big");

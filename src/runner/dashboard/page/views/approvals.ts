@@ -15,22 +15,32 @@ import { problemBox } from "../parts/problem.ts";
 import { callCard } from "../parts/approval.ts";
 
 const interval = 5_000;
+const ended = "has ended";
 
 /** The view of approvals. */
 export function approvalsView(app: App): View {
   const list = h("div", { class: "stack" }, loading("Loading approvals"));
-  let shown = "";
+  /** By the ids of their calls, as they stand on the page. */
+  const cards = new Map<string, Card>();
   async function load(): Promise<void> {
     const reply = await askJson(app.ask, "/api/approvals", { signal: app.signal });
-    const approvals = objectsOf(reply.approvals);
-    const ids = approvals.map(({ id }) => textOf(id)).join();
-    // What one is about to press does not move.
-    if (ids === shown && ids !== "") return;
-    shown = ids;
-    fill(list, ...approvals.map((approval) => card(app, approval, again)), approvals.length === 0 && nothing());
+    const approvals = new Map(objectsOf(reply.approvals).map((approval) => [textOf(approval.id), approval]));
+    if (approvals.size === 0) {
+      cards.clear();
+      return fill(list, nothing());
+    }
+    const isEmpty = cards.size === 0;
+    // What one is about to press does not move: what is gone stays in its place, and what is new comes below.
+    for (const [id, { end }] of cards) if (!approvals.has(id)) end();
+    for (const [id, approval] of approvals) {
+      if (cards.has(id)) continue;
+      const made = card(app, approval, again);
+      if (isEmpty && cards.size === 0) fill(list, made.element);
+      else list.append(made.element);
+      cards.set(id, made);
+    }
   }
   function again(): void {
-    shown = "";
     inBackground(app, async () => {
       await load();
       // What was pressed is gone.
@@ -38,7 +48,7 @@ export function approvalsView(app: App): View {
     }, failed);
   }
   function failed(error: unknown): void {
-    shown = "";
+    cards.clear();
     fill(list, problemBox(error, again));
   }
   keepLoading(app, interval, load, failed);
@@ -46,7 +56,14 @@ export function approvalsView(app: App): View {
   return { title: "Approvals", element };
 }
 
-function card(app: App, approval: JsonObject, done: () => void): HTMLElement {
+/** A call on the page. */
+interface Card {
+  readonly element: HTMLElement;
+  /** It waits no more: nothing of it can be pressed. */
+  end(): void;
+}
+
+function card(app: App, approval: JsonObject, done: () => void): Card {
   const id = textOf(approval.id);
   const said = h("div", {});
   const buttons = [
@@ -65,19 +82,26 @@ function card(app: App, approval: JsonObject, done: () => void): HTMLElement {
     }
   }
   const left = numberOf(approval.expiresAt) - Date.now();
-  return h(
+  const time = h("span", { class: "muted small" }, left > 0 ? `ends in ${span(left)}` : ended);
+  const element = h(
     "article",
     { class: "card stack attention", "data-approval": id },
     h(
       "div",
       { class: "row between" },
       h("h2", {}, foreign(textOf(approval.principal), "approval-principal"), " wants to call"),
-      h("span", { class: "muted small" }, left > 0 ? `ends in ${span(left)}` : "has ended"),
+      time,
     ),
     callCard(approval),
     said,
     h("div", { class: "row" }, ...buttons),
   );
+  function end(): void {
+    for (const one of buttons) one.disabled = true;
+    // On its line: what stands below must not move.
+    time.textContent = ended;
+  }
+  return { element, end };
 }
 
 function nothing(): HTMLElement {
