@@ -8,6 +8,7 @@ import type { CallToolResult, Verdict } from "../../../mod.ts";
 import { createLegacyServer } from "../../servers/legacy.ts";
 import { memoryFetch } from "../../servers/memory_fetch.ts";
 import { createModernServer } from "../../servers/modern.ts";
+import { createSse2024Server } from "../../servers/sse_2024.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 import { createPipe, front, methodsOf, textOf, url } from "../support.ts";
 import { played } from "../played.ts";
@@ -87,6 +88,30 @@ test("closed while its stream is opened: nothing tries to open it again", async 
   await clock.until(rejected);
   await clock.advance(1_000);
   assertEquals(clock.waiting, 0);
+});
+
+test("called off in whatever turn after the usual binding was refused: no stream of the older one is left", async () => {
+  for (let turn = 0; turn < 40; turn++) {
+    const clock = new VirtualClock();
+    const server = createSse2024Server({ clock });
+    const { signal, abort } = withAbort();
+    const fetch = memoryFetch({
+      async fetch(request) {
+        const reply = await server.fetch(request);
+        if (reply.status !== 405 || server.count("initialize") !== 1) return reply;
+        void (async () => {
+          for (let left = turn; left; left--) await undefined;
+          abort();
+        })();
+        return reply;
+      },
+    });
+    const options = { fetch, clock, signal, logLevel: "info" } as const;
+    const client = await clock.until(connect(url, options).catch(() => undefined));
+    await clock.until(Promise.resolve(client?.close()));
+    await clock.advance(1_000);
+    assertEquals([server.streams(), clock.waiting], [0, 0], `after ${turn} turns`);
+  }
 });
 
 test("what is remembered does not hold: all calls that found it out at once are sent as the server wants them", async () => {
