@@ -93,7 +93,16 @@ export class HttpReply {
       const response = await this.#fetch(text ? "POST" : asks ? "GET" : "DELETE", once ? new Blob([text]) : text);
       if (!response.ok) throw await statusError(response, context, this.#session);
       this.#exchange?.begin?.();
-      if (method === "initialize") this.#keepSession(response);
+      // Not the session of an answer that nobody waits for any more.
+      if (method === "initialize" && !this.#over) {
+        const id = response.headers.get("mcp-session-id") ?? undefined;
+        // None at all passes, by its own name.
+        if (!/^[!-~]{1,1024}$/.test(id as string)) {
+          discard(response);
+          throw new ProtocolViolationError("The session id is not visible ASCII");
+        }
+        this.#context.sessionId = id;
+      }
       if (!asks) discard(response);
       else {
         let stream: SseParser | undefined;
@@ -235,16 +244,6 @@ export class HttpReply {
       this.#answered ||= kind === "response";
       this.#exchange?.message(withoutSecrets(message as JsonRpcMessage, this.#context));
     }
-  }
-
-  #keepSession(response: Response): void {
-    const id = response.headers.get("mcp-session-id") ?? undefined;
-    // None at all passes, by its own name.
-    if (!/^[!-~]{1,1024}$/.test(id as string)) {
-      discard(response);
-      throw new ProtocolViolationError("The session id is not visible ASCII");
-    }
-    this.#context.sessionId = id;
   }
 }
 

@@ -171,6 +171,30 @@ describe("the session of a handshake server", () => {
     });
   }
 
+  test("an answer to initialize that comes when nobody waits for it any more: its session is not gone on with", async () => {
+    const clock = new VirtualClock();
+    const legacy = createLegacyServer();
+    let release = (): void => {};
+    const held = new Promise<void>((resolve) => release = resolve);
+    let opened = 0;
+    // It takes no notice of the signal, as wrappers around fetch do that do not hand it on.
+    const fetch = async (url: string, init: RequestInit): Promise<Response> => {
+      const reply = await legacy.fetch(heldRequest(url, { ...init, signal: null }));
+      if (String(init.body).includes('"initialize"') && ++opened === 2) await held;
+      return reply;
+    };
+    const client = await clock.until(connect(url, { fetch, clock }));
+    legacy.forgetSessions();
+    assertEquals(textOf(await clock.until(client.callTool("echo", { text: "one" }))), "one");
+    const id = client.snapshot().sessionId;
+    release();
+    await clock.settle();
+    assertEquals(textOf(await clock.until(client.callTool("echo", { text: "two" }))), "two");
+    assertEquals(client.snapshot().sessionId, id);
+    assertEquals([opened, legacy.violations], [3, []]);
+    await clock.until(client.close());
+  });
+
   const json = (message: string): string =>
     JSON.stringify({ jsonrpc: "2.0", error: { code: -32000, message }, id: null }, undefined, 2);
 
