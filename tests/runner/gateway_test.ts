@@ -177,6 +177,70 @@ describe("the gateway of a runner", () => {
     }
   });
 
+  it("asks nobody at /mcp what a server asks for a call by plain HTTP", async () => {
+    const server = new McpServer({ name: "asker", version: "1.0.0" });
+    let letGo = () => {};
+    let begun = false;
+    server.tool("wait", {}, async () => {
+      begun = true;
+      await new Promise<void>((resolve) => letGo = resolve);
+      return "waited";
+    });
+    server.tool("ask", {}, async (_, { elicit, log }) => {
+      log("error", "of the other one");
+      const { action } = await elicit({ message: "Whose?", requestedSchema: { type: "object", properties: {} } });
+      return action;
+    });
+    const keys = { ada: await createApiKey(), bob: await createApiKey() };
+    const relay = createRelay();
+    const { handlers, features } = relay;
+    await using runner = createRunner({
+      relay: () => relay,
+      // Over a pipe an older server does not say whose call its question belongs to.
+      hubs: () => openHub({ asker: inMemory(server, { eras: ["legacy"] }).config }, { handlers, features }),
+      access: {
+        keys: createKeyList([
+          { hash: keys.ada.hash, principal: "ada", tenant: "acme" },
+          { hash: keys.bob.hash, principal: "bob", tenant: "acme" },
+        ]),
+        policy: createPolicy([{ effect: "allow" }]),
+      },
+    });
+    const asked: unknown[] = [];
+    await using client = await connect("http://localhost/mcp", {
+      fetch: (url, init) => runner.fetch(new Request(url, init)),
+      headers: { authorization: `Bearer ${keys.ada.key}` },
+      handlers: {
+        elicitation: ({ message }) => {
+          asked.push(message);
+          return { action: "accept", content: {} };
+        },
+        log: ({ data }) => void asked.push(data),
+      },
+      logLevel: "debug",
+      verdict: { era: "legacy" },
+    });
+    const waiting = client.callTool("asker__wait", {});
+    await until(() => begun);
+    const askPlainly = async () => {
+      const reply = await runner.fetch(
+        new Request("http://localhost/api/tools/asker__ask", {
+          method: "POST",
+          headers: { authorization: `Bearer ${keys.bob.key}`, "content-type": "application/json" },
+          body: "{}",
+        }),
+      );
+      return await reply.text();
+    };
+    const said = await askPlainly();
+    assert(said.includes("cannot be answered"), said);
+    letGo();
+    assertEquals(textOf(await waiting), "waited");
+    const alone = await askPlainly();
+    assert(alone.includes("callers by plain HTTP cannot be asked"), alone);
+    assertEquals(asked, []);
+  });
+
   it("tells who watches a resource of its changes, as long as it may be read", async () => {
     const server = new McpServer({ name: "desk", version: "1.0.0" });
     for (const name of ["open", "late", "secret"]) server.resource(`note://${name}`, {}, () => name);

@@ -9,6 +9,7 @@ import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { CallToolResult, Progress } from "../../protocol/types.ts";
 import type { ScopedHub } from "../access/access_hub.ts";
 import type { Call, CallHub } from "../rest/call.ts";
+import { withoutAsking } from "../rest/plain_call.ts";
 import { missing, problemBody, refusalOf, wrongField } from "../rest/problem.ts";
 import type { Route } from "../rest/route.ts";
 import { pageOf, toolResultSchema, toolSchema } from "../rest/schemas.ts";
@@ -95,12 +96,18 @@ async function callTool(call: Call): Promise<Response> {
   await allow(call, found, { hub, given });
   const wantsEvents = call.request.headers.get("accept")?.toLowerCase().includes("text/event-stream") ?? false;
   const run = (signal: AbortSignal | undefined, onProgress?: (progress: Progress) => void): Promise<CallToolResult> =>
-    hub.lease.hub.callTool({ server: found.server, name: found.name }, given, {
-      throws: true,
-      signal,
-      timer: call.timer,
-      ...(onProgress && { onProgress }),
-    });
+    withoutAsking(
+      call,
+      { server: found.server, signal },
+      (meta) =>
+        hub.lease.hub.callTool({ server: found.server, name: found.name }, given, {
+          throws: true,
+          signal,
+          timer: call.timer,
+          ...(meta && { meta }),
+          ...(onProgress && { onProgress }),
+        }),
+    );
   // Some runtimes give requests of a program's own making no signal.
   if (!wantsEvents) return call.json(await run(call.request.signal ?? undefined));
   const { leaving, parts: { clock, keepAlive } } = call;

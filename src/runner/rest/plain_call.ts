@@ -1,0 +1,47 @@
+/**
+ * Calls by plain HTTP, as a relay knows them.
+ *
+ * @module
+ */
+import type { RelayedCall } from "../../hub/relayed_call.ts";
+import { MethodNotFoundError } from "../../protocol/errors.ts";
+import type { JsonObject } from "../../protocol/json_rpc.ts";
+import type { Call } from "./call.ts";
+
+/** How long a server may still ask for a call that was given up, in milliseconds: as for those at `/mcp`. */
+const doubt = 5_000;
+
+/** Where a call goes, and how its caller leaves. */
+export interface PlainCall {
+  readonly server: string;
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * Runs a call that nobody can be asked for. The relay has to know of it all the same: over a pipe an older server does not
+ * say whose call its question belongs to, and it would go to whoever else has a call there.
+ */
+export async function withoutAsking<Result>(
+  { tenant, parts: { relay: relayOf, clock } }: Pick<Call, "tenant" | "parts">,
+  { server, signal }: PlainCall,
+  send: (meta: JsonObject | undefined) => Promise<Result>,
+): Promise<Result> {
+  const relay = relayOf?.(tenant);
+  if (!relay) return await send(undefined);
+  const call: RelayedCall = {
+    server,
+    caller: undefined,
+    meta: {},
+    ask: ({ method }) =>
+      Promise.reject(new MethodNotFoundError(`"${method}" cannot be answered: callers by plain HTTP cannot be asked`)),
+  };
+  relay.begin(call);
+  try {
+    return await send(call.meta);
+  } finally {
+    if (signal?.aborted) {
+      relay.leave(call);
+      clock.schedule(() => relay.end(call), doubt, { background: true });
+    } else relay.end(call);
+  }
+}
