@@ -7,7 +7,7 @@
  */
 
 /** Of the script. */
-export const scriptHash: string = "7a108ca01aa41be8";
+export const scriptHash: string = "a0296428ef9a9442";
 
 /** Of the style. */
 export const styleHash: string = "38c4656b46611120";

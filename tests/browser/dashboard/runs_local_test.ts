@@ -315,6 +315,22 @@ function runsSuite(): void {
     await hasFocus("Read");
   });
 
+  test("an approval that waits keeps its place and the focus when others come, and says how long it has", async () => {
+    const one = (id: string, minutes: number) => ({ id, principal: "bob", expiresAt: Date.now() + minutes * 60_000 });
+    let waiting = [one("a", 9)];
+    dashboard.intercept = ({ url }) =>
+      url.endsWith("/api/approvals") ? Response.json({ approvals: waiting }) : undefined;
+    await page.evaluate(() => location.hash = "#/approvals");
+    await page.getByText("ends in 9 min").waitFor();
+    await page.locator("[data-approval=a]").getByRole("button", { name: "Approve" }).focus();
+    waiting = [one("a", 5), one("b", 8)];
+    await page.getByText("ends in 8 min").waitFor();
+    assertEquals(await page.locator("[data-approval]").count(), 2);
+    assertEquals(await page.evaluate(() => document.activeElement?.textContent), "Approve");
+    assert(await page.getByText("ends in 5 min").isVisible());
+    dashboard.intercept = undefined;
+  });
+
   test("nothing moves while it loads", async () => {
     const { context, page: fresh } = await watchedPage(browser, dashboard.origin);
     await fresh.addInitScript(() => {

@@ -22,22 +22,22 @@ export function approvalsView(app: App): View {
   const list = h("div", { class: "stack" }, loading("Loading approvals"));
   /** By the ids of their calls, as they stand on the page. */
   const cards = new Map<string, Card>();
+  const none = nothing();
   async function load(): Promise<void> {
     const reply = await askJson(app.ask, "/api/approvals", { signal: app.signal });
     const approvals = new Map(objectsOf(reply.approvals).map((approval) => [textOf(approval.id), approval]));
-    if (approvals.size === 0) {
-      cards.clear();
-      return fill(list, nothing());
-    }
-    const isEmpty = cards.size === 0;
-    // What one is about to press does not move: what is gone stays in its place, and what is new comes below.
+    if (approvals.size === 0) cards.clear();
+    if (cards.size === 0) fill(list, approvals.size === 0 && none);
+    // What one is about to press does not move, and keeps the focus: what is gone stays in its place, and what is new comes below.
     for (const [id, { end }] of cards) if (!approvals.has(id)) end();
     for (const [id, approval] of approvals) {
-      if (cards.has(id)) continue;
-      const made = card(app, approval, again);
-      if (isEmpty && cards.size === 0) fill(list, made.element);
-      else list.append(made.element);
-      cards.set(id, made);
+      let shown = cards.get(id);
+      if (!shown) {
+        shown = card(app, approval, again);
+        cards.set(id, shown);
+        list.append(shown.element);
+      }
+      shown.tick(approval);
     }
   }
   function again(): void {
@@ -59,6 +59,8 @@ export function approvalsView(app: App): View {
 /** A call on the page. */
 interface Card {
   readonly element: HTMLElement;
+  /** Says how long it waits still. */
+  tick(approval: JsonObject): void;
   /** It waits no more: nothing of it can be pressed. */
   end(): void;
 }
@@ -81,8 +83,7 @@ function card(app: App, approval: JsonObject, done: () => void): Card {
       fill(said, problemBox(error));
     }
   }
-  const left = numberOf(approval.expiresAt) - Date.now();
-  const time = h("span", { class: "muted small" }, left > 0 ? `ends in ${span(left)}` : ended);
+  const time = h("span", { class: "muted small" });
   const element = h(
     "article",
     { class: "card stack attention", "data-approval": id },
@@ -101,7 +102,11 @@ function card(app: App, approval: JsonObject, done: () => void): Card {
     // On its line: what stands below must not move.
     time.textContent = ended;
   }
-  return { element, end };
+  function tick({ expiresAt }: JsonObject): void {
+    const left = numberOf(expiresAt) - Date.now();
+    time.textContent = left > 0 ? `ends in ${span(left)}` : ended;
+  }
+  return { element, end, tick };
 }
 
 function nothing(): HTMLElement {
