@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ConnectionClosedError, PeerExitedError, TimeoutError } from "../protocol/errors.ts";
+import { ConnectionClosedError, PeerExitedError, UnsupportedVersionError } from "../protocol/errors.ts";
 import { probeTime } from "../protocol/limits/times.ts";
 import { discover, isLegacyAnswer } from "./negotiate.ts";
 import { LegacySession } from "./session/legacy_session.ts";
@@ -11,8 +11,8 @@ import type { ModernSession } from "./session/modern_session.ts";
 import type { Session, SessionParts } from "./session/session.ts";
 
 /**
- * On a pipe, silence and a lost process mean legacy too. A server that is merely slow is still heard: its late answer to
- * the probe wins over `initialize`.
+ * On a pipe, silence, a lost process and what is no answer at all mean legacy too. A server that is merely slow is still
+ * heard: its late answer to the probe wins over `initialize`.
  */
 export async function probePipe(probe: ModernSession, parts: SessionParts): Promise<Session | undefined> {
   const { transport } = parts;
@@ -24,8 +24,8 @@ export async function probePipe(probe: ModernSession, parts: SessionParts): Prom
         if (!transport.restart || parts.client().closed) throw error;
         await transport.restart();
       }
-    } // A pipe that did not open in time has ended with that; a server that stays silent leaves it open.
-    else if (!isLegacyAnswer(error) && !(error instanceof TimeoutError && !transport.ended)) throw error;
+    } // A pipe that did not open in time has ended with that; silence, and what is no answer at all, leave it open.
+    else if (!isLegacyAnswer(error) && (transport.ended || error instanceof UnsupportedVersionError)) throw error;
     return undefined;
   });
   let stop: (() => void) | undefined;

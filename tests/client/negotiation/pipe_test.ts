@@ -72,6 +72,20 @@ describe("finding out the era on a pipe", () => {
     });
   }
 
+  for (const wrong of [{ error: "no such method" }, { result: null, error: { code: -32601, message: "no" } }, {}]) {
+    test(`an answer that is none means handshake: ${JSON.stringify(wrong)} (C-016)`, async () => {
+      const server = played((message, send) => {
+        if (message.method === "server/discover") send({ jsonrpc: "2.0", id: message.id, ...wrong });
+        if (message.method !== "initialize") return;
+        send(
+          result(message, { protocolVersion: "2025-11-25", capabilities: {}, serverInfo: { name: "x", version: "1" } }),
+        );
+      });
+      await using client = await connect(server.transport);
+      assertEquals(client.era, "legacy");
+    });
+  }
+
   test("a handshake server that is silent: initialized after five seconds (C-016)", async () => {
     const clock = new VirtualClock();
     const pipe = createPipe({ era: "legacy", probe: "silent" });
