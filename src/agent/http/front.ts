@@ -90,7 +90,9 @@ class Front {
   async answer(request: Request): Promise<Response> {
     const { clock = systemClock } = this.#options;
     if (this.#guards.refuse(request)) {
-      const refused = refuse(403, "This Origin or Host is not allowed here", { code: "forbidden" });
+      const refused = refuse(403, "This Origin or Host is not in allowedOrigins or allowedHosts", {
+        code: "forbidden",
+      });
       return await readRest(request, refused, clock);
     }
     const origin = request.headers.get("origin");

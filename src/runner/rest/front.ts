@@ -88,7 +88,7 @@ export class Front {
   /** Our own pages are where we are: whether that is allowed, the Host says. */
   #guard(request: Request, origin: string | null): void {
     if (!this.#guards.refuse(request, isOwnOrigin(request, origin) ? null : origin)) return;
-    throw new Refusal(403, "forbidden", "This Origin or Host is not allowed here");
+    throw new Refusal(403, "forbidden", "This Origin or Host is not in allowedOrigins or allowedHosts");
   }
 
   async #serve(

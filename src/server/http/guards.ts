@@ -33,9 +33,9 @@ export class Guards {
 
   /** The 403 for a request that must not be looked at further (specification: Streamable HTTP, Security). */
   refuse(request: Request, origin: string | null = request.headers.get("origin")): Response | undefined {
-    if (origin !== null && !this.#isOrigin(origin)) return refuse(403, "This Origin is not allowed here");
+    if (origin !== null && !this.#isOrigin(origin)) return refuse(403, "This Origin is not in allowedOrigins");
     const host = request.headers.get("host") ?? new URL(request.url).host;
-    if (host !== this.#lastHost && !this.#isHost(host)) return refuse(403, "This Host is not allowed here");
+    if (host !== this.#lastHost && !this.#isHost(host)) return refuse(403, "This Host is not in allowedHosts");
     this.#lastHost = host;
     return undefined;
   }
@@ -96,7 +96,7 @@ function hostRule(allowed: HttpOptions["allowedHosts"]): Rule {
   const names = new Set(list.map((name) => {
     // It would never be the name of anything.
     if (/[/\s@]/.test(name)) {
-      throw new TypeError(`Cannot allow the host "${name}": expected "allowedHosts" like "app.example.com"`);
+      throw new TypeError(`Cannot allow the host "${name}": expected one like "app.example.com"`);
     }
     return name.toLowerCase();
   }));

@@ -35,6 +35,13 @@ describe("what stands before every route", () => {
     }
   });
 
+  test("what is refused names the option that lets it through", async () => {
+    const { handler } = world();
+    const said = async (response: Response) => JSON.stringify(await response.json());
+    assert((await said(await handler(send("POST", {}, {}, "https://mcp.example.com/mcp")))).includes("allowedHosts"));
+    assert((await said(await handler(send("POST", { origin: "https://a.example" })))).includes("allowedOrigins"));
+  });
+
   test("the names of this machine are let through, and requests that come from no page", async () => {
     const { handler } = world();
     for (const host of ["localhost", "localhost:8080", "127.0.0.1:3000", "[::1]:3000", "127.1.2.3"]) {
@@ -75,7 +82,7 @@ describe("what stands before every route", () => {
     assertEquals((await world({ allowedHosts: [] }).handler(send("GET"))).status, 403);
     assertThrows(() => world({ allowedOrigins: ["app.example.com"] }), TypeError, '"app.example.com"');
     for (const host of ["https://mcp.example.com", "mcp.example.com/mcp", "me@mcp.example.com", " a.example"]) {
-      assertThrows(() => world({ allowedHosts: [host] }), TypeError, `the host "${host}": expected "allowedHosts"`);
+      assertThrows(() => world({ allowedHosts: [host] }), TypeError, `the host "${host}": expected one like`);
     }
   });
 
