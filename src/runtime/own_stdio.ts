@@ -64,14 +64,16 @@ export function ownStdio(): StandardStreams {
 function silenceOthers(): void {
   const { stdout, stderr } = process;
   const own = console as unknown as Record<string, (...values: unknown[]) => void>;
+  // A console that is frozen (`node --frozen-intrinsics`) stays as it is: Node's own writes by `stdout.write`.
+  const put = (name: string, write: (...values: unknown[]) => void): boolean => Reflect.set(own, name, write);
   for (const name of ["error", "warn"]) {
     const write = own[name]!.bind(console);
     // Bun writes a line without values to the standard output.
-    own[name] = (...values) => values.length > 0 ? write(...values) : write("");
+    put(name, (...values) => values.length > 0 ? write(...values) : write(""));
   }
-  for (const name of talkative) if (own[name]) own[name] = (...values) => console.error(...values);
+  for (const name of talkative) if (own[name]) put(name, (...values) => console.error(...values));
   // Bun's writes to the standard output too.
-  own.trace = (...values) => console.error(...values, new Error("Trace").stack);
+  put("trace", (...values) => console.error(...values, new Error("Trace").stack));
   stdout.write = stderr.write.bind(stderr) as typeof stdout.write;
   // What was meant for the standard output may be lost where nobody reads the other.
   stderr.on("error", ignore);

@@ -165,6 +165,11 @@ describe("serveStdio as a program", () => {
     }
   });
 
+  test("a console that is frozen is no matter", async () => {
+    const { code, out } = await runTimed([hello, call(2, "echo")], true, ["--frozen"]);
+    assertEquals([code, texts(out).at(-1)], [0, [2, "hi"]]);
+  });
+
   test("noise is no matter where nobody reads the standard error any more", async () => {
     const child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"] });
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
