@@ -166,14 +166,18 @@ export const denoFetch: Fetch = Object.assign(
 );
 
 function connectError(url: string, error: unknown): ConnectError | undefined {
+  const told = error as Error & { readonly cause?: Error };
   // Before 2.9 it stands in its own message, behind the URL, which has no spaces.
-  const { message = "" } = (error as { cause?: Error }).cause ?? error as Error;
+  const { message = "" } = told.cause ?? told;
   const [, reason] = /client error \(Connect\): (.*)/s.exec(message) ?? [];
-  if (reason === undefined) return undefined;
-  const untrusted = /certificate/.test(reason);
-  return new ConnectError(`Cannot connect to "${new URL(url).origin}": ${reason}`, {
+  const untrusted = reason !== undefined && /certificate/.test(reason);
+  const why = told.name === "NotCapable"
+    ? "this process may not connect there; run Deno with --allow-net"
+    : reason ?? /requests to port \d+ are blocked/i.exec(message)?.[0];
+  if (why === undefined) return undefined;
+  return new ConnectError(`Cannot connect to "${new URL(url).origin}": ${why}`, {
     cause: error,
-    retryable: !untrusted,
+    retryable: reason !== undefined && !untrusted,
   });
 }
 

@@ -50,6 +50,23 @@ describe("the fetch of ./deno", () => {
     const { denoFetch } = await import("../../src/runtime/deno.ts");
     await assertRejects(() => denoFetch(closed, { method: "POST", body: text }), ConnectError);
   });
+
+  test("names a permission that is missing, and a port that is forbidden", { skip }, async () => {
+    const { denoFetch } = await import("../../src/runtime/deno.ts");
+    const post = (url: string) => denoFetch(url, { method: "POST", body: text });
+    const forbidden = await assertRejects(() => post("http://127.0.0.1:9/?key=s3cret"), ConnectError, "port 9");
+    assertEquals([forbidden.retryable, forbidden.message.includes("s3cret")], [false, false]);
+
+    const own = globalThis.fetch;
+    globalThis.fetch = () =>
+      Promise.reject(Object.assign(new Error('Requires net access to "a.example:80"'), { name: "NotCapable" }));
+    try {
+      const refused = await assertRejects(() => post("http://a.example/?key=s3cret"), ConnectError, "--allow-net");
+      assertEquals([refused.retryable, refused.message.includes("s3cret")], [false, false]);
+    } finally {
+      globalThis.fetch = own;
+    }
+  });
 });
 
 /** What arrived, request by request, at a server that does so with each. */
