@@ -12,6 +12,7 @@ import { pipeline, Readable } from "node:stream";
 import type { Transform } from "node:stream";
 import zlib from "node:zlib";
 import type { Fetch } from "../ports.ts";
+import { ConnectError } from "../protocol/errors.ts";
 import { readHeaders } from "./headers.ts";
 import { UsedChunks } from "./memory.ts";
 
@@ -48,8 +49,8 @@ export interface NodeFetch {
  * Makes a `fetch` over Node's HTTP client. Redirects are never followed, headers are sent as given, a reply in gzip,
  * deflate or br is unpacked while it is read, and idle connections do not keep the process alive. No proxy, no HTTP/2.
  *
- * A failure rejects with a `TypeError` like Node's own `fetch`; its `code` and its `cause` are Node's. An abort rejects
- * with the signal's reason.
+ * A failure rejects with a `TypeError` like Node's own `fetch`; its `code` and its `cause` are Node's. What this process has
+ * no permission for is a `ConnectError`. An abort rejects with the signal's reason.
  */
 export function createNodeFetch(options: NodeFetchOptions = {}): NodeFetch {
   const { lookup, ca, keepAlive = 4_000 } = options;
@@ -259,7 +260,7 @@ class Reply {
   #fail(error: unknown, aborted = false): void {
     if (this.#over) return;
     this.#done();
-    const reason = aborted ? error : fetchError(error);
+    const reason = aborted ? error : fetchError(error, this.#url);
     this.#outcome.reject(reason);
     this.#whole?.used?.end();
     this.#whole?.outcome.reject(reason);
@@ -303,8 +304,12 @@ const unpackers: Readonly<Record<string, () => Transform>> = {
   "br": () => zlib.createBrotliDecompress(),
 };
 
-/** As Node's own `fetch` tells it, with the `code` at hand. */
-function fetchError(cause: unknown): TypeError {
+/** As Node's own `fetch` tells it, with the `code` at hand; by its class where `node --permission` lets nothing out. */
+function fetchError(cause: unknown, { origin }: URL): Error {
   const { message = "", code } = cause as { message?: string; code?: string };
+  if (code === "ERR_ACCESS_DENIED") {
+    const why = "this process may not connect there; run Node with --allow-net";
+    return new ConnectError(`Cannot connect to "${origin}": ${why}`, { cause });
+  }
   return Object.assign(new TypeError(`fetch failed: ${message || code}`, { cause }), { code });
 }

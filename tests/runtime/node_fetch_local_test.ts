@@ -6,6 +6,7 @@ import process from "node:process";
 import { after, before, describe, test } from "node:test";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { ConnectError } from "../../src/protocol/errors.ts";
 import { createNodeFetch } from "../../src/runtime/node.ts";
 import { until } from "../suites/spawn.ts";
 
@@ -227,6 +228,17 @@ describe("createNodeFetch: failures", () => {
     });
     const unknown = await assertRejects(() => other.fetch("http://nowhere.test/", {}), TypeError);
     assertEquals(codeOf(unknown), "ENOTFOUND");
+  });
+
+  test("what the process has no permission for was not sent", async () => {
+    const denied = createNodeFetch({
+      lookup: (_host, _options, callback) => {
+        callback(Object.assign(new Error("getaddrinfo ERR_ACCESS_DENIED"), { code: "ERR_ACCESS_DENIED" }), "", 4);
+      },
+    });
+    const asked = () => denied.fetch("http://a.example/?key=s3cret", { method: "POST", body: "{}" });
+    const { message, retryable } = await assertRejects(asked, ConnectError, "--allow-net");
+    assertEquals([retryable, message.includes("s3cret")], [false, false]);
   });
 
   test("lookup pins the address", async () => {
