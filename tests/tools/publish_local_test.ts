@@ -137,6 +137,8 @@ describe("manifests and workflows", () => {
     const manifest = publishedManifest("owner/name");
     assertEquals(Object.keys(manifest["exports"] ?? {}), Object.keys(readDenoManifest().exports));
     assertEquals(manifest["private"], undefined);
+    // The first with `Symbol.asyncDispose`, which `await using` stands on.
+    assertEquals(manifest["engines"], { node: ">=20.4" });
     assertEquals(manifest["bin"], { causeway: "src/cli/main.js" });
     assertEquals(Object.keys(manifest["dependencies"] ?? {}).sort(), ["commander", "oauth4webapi"]);
     assertEquals(manifest["peerDependenciesMeta"], {

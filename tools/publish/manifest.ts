@@ -77,7 +77,7 @@ export function publishedManifest(repository?: string): Record<string, unknown> 
       bugs: `https://github.com/${repository}/issues`,
     }),
     type: "module",
-    engines: { node: ">=20" },
+    engines: { node: ">=20.4" },
     bin: Object.fromEntries(programs),
     sideEffects: programs.map(([, path]) => `./${path}`),
     exports: Object.fromEntries(entries),
