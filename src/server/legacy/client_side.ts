@@ -64,8 +64,10 @@ export function demand(client: ClientSide, what: Askable): void {
   if (canAsk(client, what)) return;
   const path = needed[what];
   const requiredCapabilities = path.split(".").reduceRight<JsonObject>((inner, name) => ({ [name]: inner }), {});
-  throw new MissingCapabilityError(`The client cannot be asked this: it declared no "${path}"`, {
+  throw new MissingCapabilityError(`The client did not declare "${path}"`, {
+    // As if the peer had said so: it is why a tool failed. Older clients would take an error for a server that is broken.
     rpcCode: -32021,
     data: { requiredCapabilities },
+    server: "client",
   });
 }
