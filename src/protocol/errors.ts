@@ -242,7 +242,7 @@ export class PeerExitedError extends McpError<{ exitCode?: number | null; signal
   declare readonly exitCode: number | null | undefined;
   /** The signal's name; null or missing when there was none. */
   declare readonly signal: string | null | undefined;
-  /** The last of what it wrote to its standard error: at most 2 KiB, redacted. */
+  /** The last of what it wrote to its standard error, of one that never served the first too: at most 2 KiB, redacted. */
   declare readonly stderr: string | undefined;
 }
 

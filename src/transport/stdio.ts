@@ -294,13 +294,17 @@ class ProcessChannel implements StdioChannel {
     );
   }
 
+  /** Its end; of a program that ended before it served, where usage often follows what was wrong, the beginning too. */
   get #shownStderr(): string {
-    return this.stderr().trim().slice(-shownStderr);
+    const said = this.stderr().trim();
+    if (said.length <= shownStderr || this.#heard || said.length > keptStderr / 2) return said.slice(-shownStderr);
+    const half = shownStderr / 2;
+    return `${said.slice(0, half - 3).trimEnd()}\n…\n${said.slice(-half)}`;
   }
 
   /** What it wrote last to its standard error, as the end of a message, or what to say where that is nothing. */
   #lastWords(none: string): string {
     const stderr = this.#shownStderr;
-    return stderr === "" ? none : `; its standard error ends with:\n${stderr}`;
+    return stderr === "" ? none : `; its standard error ${stderr.includes("\n…\n") ? "says" : "ends with"}:\n${stderr}`;
   }
 }

@@ -262,4 +262,17 @@ describe("stdio: standard error", () => {
     assert(!stderr.includes("3t") && !channel.stderr().includes("old"));
     assert(reason.message.length < 2_500);
   });
+
+  test("of a program that never served the beginning is told too: usage often follows what was wrong", async () => {
+    const { clock, events, ends } = await play();
+    events.errorOutput(
+      new TextEncoder().encode("No token was given\n" + "  --option\n".repeat(500) + "see the documents"),
+    );
+    events.outputEnd();
+    events.exit({ code: 1, signal: null });
+    await clock.pass(0);
+    const { message, stderr = "" } = ends[0] as PeerExitedError;
+    assert(stderr.length <= 2_048 && /^No token was given[^]*\n…\n[^]*see the documents$/.test(stderr), stderr);
+    assert(message.includes("its standard error says:\nNo token was given"), message);
+  });
 });
