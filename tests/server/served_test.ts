@@ -1,14 +1,7 @@
 /** Our own client and our own server, joined in memory: over HTTP and over a pipe, in both eras. */
 import { describe, test } from "node:test";
 import { assertEquals, assertRejects } from "@std/assert";
-import {
-  ChannelTransport,
-  connect,
-  createMemoryPair,
-  InvalidParamsError,
-  McpError,
-  MissingCapabilityError,
-} from "../../mod.ts";
+import { ChannelTransport, connect, createMemoryPair, InvalidParamsError, MissingCapabilityError } from "../../mod.ts";
 import type { Client, Handlers, JsonObject, LogMessage } from "../../mod.ts";
 import { createHandler, McpServer, serveChannel } from "../../src/server/mod.ts";
 import { heldRequest } from "../support/held_request.ts";
