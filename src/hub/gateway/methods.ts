@@ -9,13 +9,14 @@ import { isObject, isTexts } from "../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type {
   CacheHints,
+  CompleteResult,
   ContentBlock,
   Implementation,
   ReadResourceResult,
   ServerCapabilities,
   Tool,
 } from "../../protocol/types.ts";
-import { InvalidParamsError } from "../../protocol/errors.ts";
+import { InvalidParamsError, MethodNotFoundError } from "../../protocol/errors.ts";
 import { EraSignal } from "../../server/common/era_signal.ts";
 import type { RequestContext } from "../../server/definitions.ts";
 import type { Methods, ServerChange, TaskTerms } from "../../server/seam.ts";
@@ -280,7 +281,10 @@ export class GatewayMethods implements Methods {
     const result = await this.#pass(
       context,
       server,
-      (options) => this.#hub.complete(reference, asked, { ...options, context: known as Record<string, string> }),
+      (options) =>
+        this.#hub.complete(reference, asked, { ...options, context: known as Record<string, string> }).catch(
+          nothingKnown,
+        ),
     );
     return ownResult(result);
   }
@@ -345,5 +349,11 @@ function wrongParameter(field: string, expected: string): InvalidParamsError {
 }
 
 function refuse(error: Error): never {
+  throw error;
+}
+
+/** A server that completes nothing knows nothing: the gateway offers completions for all. */
+function nothingKnown(error: unknown): CompleteResult {
+  if (error instanceof MethodNotFoundError) return { completion: { values: [] } };
   throw error;
 }

@@ -2,8 +2,9 @@ import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { RpcError } from "../../../mod.ts";
 import { memoryFetch } from "../../servers/memory_fetch.ts";
+import { McpServer } from "../../../src/server/mod.ts";
 import { Uris } from "../../../src/hub/gateway/lists/uris.ts";
-import { all, open, pairs, textOf } from "./support.ts";
+import { all, inMemory, open, pairs, textOf } from "./support.ts";
 
 /** A server of 2025-11-25 that says null where it has nothing to say. */
 const nothing: Readonly<Record<string, unknown>> = {
@@ -336,4 +337,15 @@ for (const back of ["modern", "legacy"] as const) {
       assertEquals((await client.callTool("one__marked"))._meta, { "x.example/own": 1, ...own });
     });
   }
+}
+
+for (const back of ["modern", "legacy"] as const) {
+  test(`a server that completes nothing has no values: ${back} behind`, async () => {
+    const server = new McpServer({ name: "one", version: "1" });
+    server.prompt("greet", { arguments: { who: {} } }, () => "hello");
+    await using scene = await open({ one: inMemory(server, { eras: [back] }).config });
+    const client = await scene.join("modern");
+    const ref = { type: "ref/prompt", name: "one__greet" } as const;
+    assertEquals((await client.complete(ref, { name: "who", value: "A" })).completion, { values: [] });
+  });
 }
