@@ -47,14 +47,17 @@ export interface NodeFetch {
 
 /**
  * Makes a `fetch` over Node's HTTP client. Redirects are never followed, headers are sent as given, a reply in gzip,
- * deflate or br is unpacked while it is read, and idle connections do not keep the process alive. No proxy, no HTTP/2.
+ * deflate or br is unpacked while it is read, and idle connections do not keep the process alive. No HTTP/2; a proxy where Node
+ * itself takes one (`NODE_USE_ENV_PROXY=1`, from 24.5 on).
  *
  * A failure rejects with a `TypeError` like Node's own `fetch`; its `code` and its `cause` are Node's. What this process has
  * no permission for is a `ConnectError`. An abort rejects with the signal's reason.
  */
 export function createNodeFetch(options: NodeFetchOptions = {}): NodeFetch {
   const { lookup, ca, keepAlive = 4_000 } = options;
-  const shared = { keepAlive: true, timeout: keepAlive, ...(lookup ? { lookup } : {}) };
+  // What NODE_USE_ENV_PROXY=1 or --use-env-proxy has said to Node's own agents; before 24.5 that is nothing.
+  const { proxyEnv } = (http.globalAgent as { readonly options?: { readonly proxyEnv?: object } }).options ?? {};
+  const shared = { keepAlive: true, timeout: keepAlive, ...(lookup && { lookup }), ...(proxyEnv && { proxyEnv }) };
   const plain = new http.Agent(shared);
   const secure = new https.Agent(ca ? { ...shared, ca } : shared);
   const send: Fetch = (address, init) =>

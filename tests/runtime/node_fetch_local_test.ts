@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { createServer } from "node:http";
+import { createServer, globalAgent } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import process from "node:process";
@@ -58,7 +58,11 @@ before(async () => {
     steps = [1, 2, 3].map((n) => () => void response.write(`data: ${n}\n\n`));
     steps.push(() => void response.end());
   };
-  server = createServer((request, response) => routes[request.url?.split("?")[0] ?? ""]?.(request, response));
+  server = createServer((request, response) => {
+    // A proxy is asked for whole addresses.
+    const { pathname } = new URL(request.url ?? "", "http://localhost");
+    routes[pathname]?.(request, response);
+  });
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket)).on("error", () => {});
@@ -301,6 +305,25 @@ describe("createNodeFetch: failures", () => {
     client.close();
     await nothingOpen();
   });
+
+  const { options = {} } = globalAgent as { options?: { proxyEnv?: object | undefined } };
+  const takesProxies = "proxyEnv" in options;
+  test(
+    "a proxy is taken where Node is told to",
+    { skip: takesProxies ? false : "Node has that since 24.5" },
+    async () => {
+      const before = options.proxyEnv;
+      options.proxyEnv = { HTTP_PROXY: origin };
+      const own = createNodeFetch();
+      try {
+        const reply = await own.fetch("http://mcp.example.com/echo", { method: "POST", body: "hello" });
+        assertEquals((await reply.json()).headers.host, "mcp.example.com");
+      } finally {
+        options.proxyEnv = before;
+        own.close();
+      }
+    },
+  );
 
   test("what is no request is refused at once", async () => {
     for (const url of ["ftp://x/", "http://user:secret@127.0.0.1/", "nonsense"]) {

@@ -1,4 +1,4 @@
-/** The tests of runs in a Node that has SQLite, where the one that runs the tests has none. */
+/** The tests of runs in a Node that has SQLite, where the one that runs the tests has none; and of what else only a newer one has. */
 import { assert, assertEquals } from "@std/assert";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ const isOld = !("Bun" in globalThis) && !("Deno" in globalThis) &&
 const skip = isOld ? false : "this runtime runs them itself";
 
 describe("runs in a newer Node", () => {
-  test("all tests of runs and of files pass", { skip, timeout: 190_000 }, async () => {
+  test("all tests of runs, of files and of fetch pass", { skip, timeout: 190_000 }, async () => {
     const node = await newerNodePath();
     assert(node, "no Node from 22.13 on was found, and none could be fetched");
     const here = join(root, "tests", "agent", "runs");
@@ -23,6 +23,7 @@ describe("runs in a newer Node", () => {
     const more = [
       join(root, "tests", "runtime", "sql", "file_database_local_test.ts"),
       join(here, "sealed_local_test.ts"),
+      join(root, "tests", "runtime", "node_fetch_local_test.ts"),
     ];
     const shared = sharedFolder();
     assert(shared, `the loader of the tests is given to Node: ${process.execArgv.join(" ")}`);
