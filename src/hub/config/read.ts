@@ -68,9 +68,10 @@ export function parse(given: string | object, problems: Problems): Parsed | unde
 const notToml =
   'it is TOML, as Codex keeps it, expected JSON: { "mcpServers": { "<name>": { … } } } with the same servers';
 
-/** A table, or a key with a value, before anything that JSON begins with. */
+/** Whether the first line that is no comment is a table, or a key with a value. */
 function isToml(text: string): boolean {
-  return /^\uFEFF?(?:\s|#.*)*(?:\[+\s*[\w"'.-]+\s*\]+|[\w"'.-]+\s*=)/.test(text);
+  const [line = ""] = /^\uFEFF?[ \t]*[^\s#].*/m.exec(text) ?? [];
+  return /^\s*(?:\[+\s*(?:[\w.-]|"[^"]*"|'[^']*')+\s*\]|(?:[\w.-]|"[^"]*"|'[^']*')+\s*=)/.test(line);
 }
 
 /** Reads the servers of one part of a file. */

@@ -43,6 +43,14 @@ export const noJson: readonly Case[] = [
     'mcp.json:1:1: it is TOML, as Codex keeps it, expected JSON: { "mcpServers": { "<name>": { … } } } with the same servers',
   ],
   [
+    '[projects."/home/ada/my app"]\ntrust_level = "trusted"',
+    'mcp.json:1:2: it is TOML, as Codex keeps it, expected JSON: { "mcpServers": { "<name>": { … } } } with the same servers',
+  ],
+  [
+    `${"#".repeat(80)}\n\nservers:\n  - x`,
+    'mcp.json:1:1: found "#": expected a text in double quotes, a number, true, false, null, "{" or "["',
+  ],
+  [
     String.raw`<mcpServers/>`,
     'mcp.json:1:1: found "<": expected a text in double quotes, a number, true, false, null, "{" or "["',
   ],
