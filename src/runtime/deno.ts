@@ -159,7 +159,8 @@ export const denoFetch: Fetch = Object.assign(
     return fetch(url, typeof body === "string" ? { ...init, body: new OnceBody(body) } : init).catch((error) => {
       // Of a header that cannot be sent it would tell the value.
       readHeaders(init.headers);
-      throw connectError(url, error) ?? error;
+      // The reason of an abort says nothing of this request, also where another one failed with it.
+      throw init.signal?.aborted ? error : connectError(url, error) ?? error;
     });
   },
   { once: true as const },

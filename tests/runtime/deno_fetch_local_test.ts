@@ -67,6 +67,24 @@ describe("the fetch of ./deno", () => {
       globalThis.fetch = own;
     }
   });
+
+  test("a request that was broken off is told by the reason alone, whatever that looks like", { skip }, async () => {
+    const { denoFetch } = await import("../../src/runtime/deno.ts");
+    const controller = new AbortController();
+    const reason = Object.assign(new Error("Requires read access"), { name: "NotCapable" });
+    const own = globalThis.fetch;
+    // It has been sent by then.
+    globalThis.fetch = () => {
+      controller.abort(reason);
+      return Promise.reject(reason);
+    };
+    try {
+      const sent = denoFetch("http://a.example/", { method: "POST", body: text, signal: controller.signal });
+      assertEquals(await sent.catch((error) => error), reason);
+    } finally {
+      globalThis.fetch = own;
+    }
+  });
 });
 
 /** What arrived, request by request, at a server that does so with each. */
