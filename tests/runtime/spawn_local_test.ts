@@ -61,6 +61,8 @@ test("why a program cannot be started is looked up on Deno only where nobody has
 test("a whole line as the program is told what arguments are for", async () => {
   const spawn = "Bun" in globalThis ? bunSpawn : "Deno" in globalThis ? denoSpawn : nodeSpawn;
   const events = { output() {}, outputEnd() {}, errorOutput() {}, exit() {} };
-  const spawning = async () => await spawn({ command: "no-such-program -y server", args: [], env: {} }, events);
-  await assertRejects(spawning, Error, 'what follows a program belongs into "args"');
+  for (const command of ["no-such-program -y server", "no-such-program -y @scope/server /tmp"]) {
+    const spawning = async () => await spawn({ command, args: [], env: {} }, events);
+    await assertRejects(spawning, Error, 'what follows a program belongs into "args"');
+  }
 });

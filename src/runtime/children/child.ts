@@ -61,7 +61,8 @@ async function failureReason({ command, cwd, env }: SpawnCommand, error: unknown
   }
   if (name === "NotCapable") return "this process may not start programs; run Deno with --allow-run";
   if (code === "ENOENT" || name === "NotFound") {
-    if (/[\\/]/.test(command)) {
+    const isLine = /^[^\s\\/]+\s+\S/.test(command);
+    if (/[\\/]/.test(command) && !isLine) {
       return "there is no such file, or the interpreter that its first line names is missing; correct the path";
     }
     // As of a tool whose interpreter was updated away: that it is to be installed would be told to who has it.
@@ -69,7 +70,7 @@ async function failureReason({ command, cwd, env }: SpawnCommand, error: unknown
     const file = platform === "posix" && files.find((path) => mayLook(path) && kindOf(path) === "file");
     return file
       ? `"${file}" may not be executed, or the interpreter that its first line names is missing; install it anew`
-      : /^\S+\s+\S/.test(command)
+      : isLine
       ? 'there is no such program on the PATH: what follows a program belongs into "args"'
       : "there is no such program on the PATH; install it, or give its full path";
   }
