@@ -13,11 +13,15 @@ import { wrap } from "../text/table.ts";
 import { fillForm, visitPage } from "./form.ts";
 import type { Terminal } from "./form.ts";
 
-/** The handlers for forms and pages: one question at a time. */
-export function createAsker(): Handlers {
+/**
+ * The handlers for forms and pages: one question at a time.
+ *
+ * @param isSilent Whether all are declined: two that ask at once would take one line as the answer to both.
+ */
+export function createAsker(isSilent = false): Handlers {
   const inTurn = createTurns();
   const asked = (ask: typeof fillForm) => (request: ElicitRequest, context: HandlerContext): Promise<ElicitResult> => {
-    if (!isAttended()) return Promise.resolve({ action: "decline" });
+    if (isSilent || !isAttended()) return Promise.resolve({ action: "decline" });
     return inTurn(context.signal, (terminal) => ask(request, context.server, terminal));
   };
   return { elicitation: asked(fillForm), elicitationUrl: asked(visitPage) };

@@ -64,7 +64,7 @@ async function useClient(destination: Destination, line: CommandLine, known: Kno
 async function open(
   { target, headers, hint, entry }: Destination,
   { timeout }: CommandLine,
-  { signal, auth, options, redact, hear, child }: KnownSession,
+  { signal, auth, options, redact, hear, child, isSilent }: KnownSession,
 ): Promise<Client> {
   const ports = { ...await runtimePorts(), ...(child && { spawn: child.spawn }) };
   const stray: string[] = [];
@@ -75,7 +75,7 @@ async function open(
     ...(auth && { auth }),
     redact,
     ...(entry?.server.verdict && { verdict: entry.server.verdict }),
-    handlers: createAsker(),
+    handlers: createAsker(isSilent),
     timeouts: {
       ...(entry?.server.timeout !== undefined && { start: entry.server.timeout, ...entry.server.timeouts }),
       close: closeTime,

@@ -22,7 +22,7 @@ export interface Session {
   /** Has the sign-ins (the person's own). */
   readonly world?: AuthWorld;
   readonly options?: Pick<ConnectOptions, "tasks">;
-  /** Whether somebody else says that it is under way. */
+  /** Whether it is one of several at once: somebody else says that it is under way, and what it asks is declined. */
   readonly isSilent?: boolean;
   /** What the lines of the wire call the server, where there are several. */
   readonly name?: string;

@@ -1,7 +1,7 @@
 /** What the command shows on a real terminal of 80 and of 40 columns: nothing is wider, columns stand below each other. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { serveHttp } from "../../../src/entry/local.ts";
@@ -215,6 +215,31 @@ describe("on a terminal", () => {
       });
     });
   }
+
+  test("doctor declines what servers ask: one line would answer two that ask at once", { skip }, async () => {
+    await withServer(async ({ cwd }) => {
+      const form = '"message":"May I?","requestedSchema":{"type":"object","properties":{}}';
+      const says = (id: string, answer: string) => `printf '%s\\n' '{"jsonrpc":"2.0","id":'"${id}"',${answer}}'`;
+      const info = '"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}';
+      const script = `while read -r line; do
+        id=$(printf '%s' "$line" | sed 's/.*"id":\\([^,]*\\).*/\\1/')
+        case "$line" in
+          *'"initialize"'*) ${says("$id", `"result":{${info}}`)};;
+          *'"tools/list"'*) list=$id; ${says("900", `"method":"elicitation/create","params":{${form}}`)};;
+          *'"action"'*) printf '%s\\n' "$line" >> "$0.said"; ${says("$list", '"result":{"tools":[]}')};;
+        esac
+      done`;
+      const names = ["one", "two"].map((name) => join(cwd, name));
+      for (const name of names) writeFileSync(name, script);
+      const servers = names.map((name) => [basename(name), { command: "sh", args: [name], era: "legacy" }]);
+      writeFileSync(join(cwd, "mcp.json"), JSON.stringify({ mcpServers: Object.fromEntries(servers) }));
+      await using screen = new Screen(commandLine(["doctor"]), { width: 80, cwd });
+      await screen.shows(/Answer\?|ok +two/);
+      assertEquals(screen.lines().some((line) => line.includes("Answer?")), false, screen.lines().join("\n"));
+      assertEquals(await screen.end(), 0);
+      for (const name of names) assertMatch(readFileSync(`${name}.said`, "utf8"), /"action":"decline"/);
+    });
+  });
 
   test("run asks nobody what is declined already", { skip }, async () => {
     await withServer(async ({ cwd }) => {
