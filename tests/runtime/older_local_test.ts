@@ -29,7 +29,7 @@ describe("a host on a Bun before 1.4", () => {
     const stops: unknown[] = [];
     const stop = (now?: boolean) => {
       stops.push(now);
-      return now ? Promise.resolve() : new Promise(() => {});
+      return new Promise(() => {});
     };
     const serve = () => ({ hostname: "127.0.0.1", port: 1, stop });
     const serving = { answer: () => Promise.resolve(new Response()), admit: undefined, messageBytes: 1 };

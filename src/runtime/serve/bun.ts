@@ -106,8 +106,13 @@ function listen(
     port: server.port,
     close: async (grace) => {
       let timer;
-      const cut = new Promise<void>((resolve) => timer = setTimeout(() => resolve(server.stop(true)), grace));
-      // Before 1.4 the first one never resolves where a socket was open.
+      // Before 1.4 neither stop ever resolves where a reply was open, and the first one not where a socket was.
+      const cut = new Promise<void>((resolve) => {
+        timer = setTimeout(() => {
+          void server.stop(true);
+          resolve();
+        }, grace);
+      });
       await Promise.race([server.stop(), cut]);
       clearTimeout(timer);
     },
