@@ -106,11 +106,11 @@ export function redactPatterns(text: string): string {
       /((?:authorization|cookie|api[-_]?key(?!=[^\\"'])|mcp-session-id)[\\"']*\s*[:=]\s*[\\"']*)[^\\"'\r\n]+/gi,
       "$1" + mark,
     )
+    .replace(/\b(bearer|dpop|basic(?=\s+\S*[\d=]))\s+(?!\w+=["\w])[\w.~+/=-]+/gi, "$1 " + mark)
     .replace(
       /((?:(?:access|refresh|id|security)[-_]?token|client_?(?:secret|assertion)|code_?verifier|device_?code|api[-_]?key|password|-signature|[?&](?:code|state|token|key|sig))[\\"']*\s*[:=]\s*[\\"']*)[^\s\\"'&,;#]+/gi,
       "$1" + mark,
-    )
-    .replace(/\b(bearer|dpop|basic(?=\s+\S*[\d=]))\s+(?!\w+=["\w])[\w.~+/=-]+/gi, "$1 " + mark);
+    );
 }
 
 /**

@@ -194,6 +194,7 @@ describe("redactPatterns", () => {
     ["X-API-Key: Key 12 34", "X-API-Key: [redacted]"],
     ["api_key = '12 34', b", "api_key = '[redacted]', b"],
     ["pass --api-key=$KEY or set SHOP_KEY", "pass --api-key=[redacted] or set SHOP_KEY"],
+    ["--api-key=Bearer 123 is not known", "--api-key=[redacted] [redacted] is not known"],
     ["?api_key=123&page=2", "?api_key=[redacted]&page=2"],
     ["{'api_key': '123'}", "{'api_key': '[redacted]'}"],
     ["Mcp-Session-Id: 1f2e", "Mcp-Session-Id: [redacted]"],

@@ -42,6 +42,11 @@ export const noJson: readonly Case[] = [
     '# mine\n\nmodel = "gpt-5.1"\n\n[mcp_servers."s"]\ncommand = "x"',
     'mcp.json:1:1: it is TOML, as Codex keeps it, expected JSON: { "mcpServers": { "<name>": { … } } } with the same servers',
   ],
+  // A banner of YAML: looked at once, however it could be taken apart.
+  [
+    `${"#".repeat(80)}\nmcpServers:\n`,
+    'mcp.json:1:1: found "#": expected a text in double quotes, a number, true, false, null, "{" or "["',
+  ],
   [
     '[projects."/home/ada/my app"]\ntrust_level = "trusted"',
     'mcp.json:1:2: it is TOML, as Codex keeps it, expected JSON: { "mcpServers": { "<name>": { … } } } with the same servers',
