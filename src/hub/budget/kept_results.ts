@@ -21,6 +21,15 @@ export interface KeptResultsOptions {
   readonly most: number;
 }
 
+/** What was kept here. */
+interface Kept {
+  readonly manifest: Manifest;
+  /** Its characters. */
+  readonly size: number;
+  /** Its deletion has begun. */
+  forgotten?: boolean;
+}
+
 /** What all keys begin with. */
 export const resultsPrefix = "results/";
 
@@ -37,8 +46,8 @@ const atOnce = 8;
 /** Keeps results as JSON, in pieces that every store takes. */
 export class KeptResults {
   readonly #options: KeptResultsOptions;
-  /** What was kept here and may be forgotten some time, and its characters. The oldest is first. */
-  readonly #own: Map<string, readonly [manifest: Manifest, size: number]> = new Map();
+  /** What was kept here and may be forgotten some time. The oldest is first. */
+  readonly #own: Map<string, Kept> = new Map();
   #size = 0;
 
   constructor(options: KeptResultsOptions) {
@@ -58,7 +67,8 @@ export class KeptResults {
     const pieces = split(text, chunkSize);
     const manifest: Manifest = { version: 1, expiresAt: clock.now() + lifetime, chunks: pieces.length };
     // Before it is written: others that come meanwhile count it, too.
-    this.#own.set(id, [manifest, text.length]);
+    const kept: Kept = { manifest, size: text.length };
+    this.#own.set(id, kept);
     this.#size += text.length;
     await this.#forgetOld(id);
     try {
@@ -68,8 +78,8 @@ export class KeptResults {
       await this.#forget(id, manifest).catch(() => {});
       throw error;
     }
-    // It was too much already while it was written.
-    if (!this.#own.has(id)) await this.#forget(id, manifest);
+    // It was too much already while it was written: what was written since is still there.
+    if (kept.forgotten) await this.#forget(id, manifest);
     return { id, expiresAt: manifest.expiresAt };
   }
 
@@ -95,7 +105,7 @@ export class KeptResults {
   async #forgetOld(newest: string): Promise<void> {
     const { clock, most } = this.#options;
     const now = clock.now();
-    for (const [id, [manifest]] of this.#own) {
+    for (const [id, { manifest }] of this.#own) {
       if (id === newest || (manifest.expiresAt > now && this.#size <= most)) break;
       await this.#forget(id, manifest).catch(() => {});
     }
@@ -103,10 +113,11 @@ export class KeptResults {
 
   async #forget(id: string, { chunks }: Manifest): Promise<void> {
     const { store } = this.#options;
+    const kept = this.#own.get(id);
+    if (kept) kept.forgotten = true;
     await store.delete(keyOf(id));
     await inTurns(chunks, (at) => store.delete(`${keyOf(id)}/${at}`));
-    const [, size = 0] = this.#own.get(id) ?? [];
-    if (this.#own.delete(id)) this.#size -= size;
+    if (kept && this.#own.delete(id)) this.#size -= kept.size;
   }
 }
 

@@ -212,6 +212,23 @@ describe("a result budget", () => {
     assert(store.texts.size <= 10, `${store.texts.size}`);
   });
 
+  test("what is forgotten while it is written leaves nothing behind", async () => {
+    const { call, store } = createWorld(text(numbered(1000)), { mostKept: 1_000, chunkSize: 300 });
+    let write = () => {};
+    store.held = new Promise((resolve) => write = resolve);
+    const first = call();
+    await new Promise<void>((resolve) => setTimeout(resolve));
+    store.held = undefined;
+    // Deleting is slow: the first one is written to its end meanwhile.
+    store.delete = async (key) => {
+      store.texts.delete(key);
+      write();
+      await new Promise<void>((resolve) => setTimeout(resolve));
+    };
+    await Promise.all([first, call()]);
+    assertEquals(store.texts.size, 5);
+  });
+
   test("another isolate reads it by its name, which nobody guesses", async () => {
     const whole = numbered(1000);
     const { store, clock, call } = createWorld(text(whole));
