@@ -375,14 +375,14 @@ export class Client extends CoreClient {
     const { transport } = parts;
     const { fallback, features } = this.#options;
     const isChannel = transport.kind === "channel";
-    if ((this.#known?.expires ?? Infinity) <= this.clock.now()) this.#known = undefined;
+    if (this.#known?.expires as number <= this.clock.now()) this.#known = undefined;
     try {
-      if (this.#known?.binding && fallback && !isChannel) await Promise.reject();
+      if (this.#known?.binding && fallback && !isChannel && !this.closed) throw null;
       return await openAs(this.#known, parts) ?? await negotiate(parts, isChannel ? features?.pipes : undefined);
     } catch (first) {
-      if (!fallback || isChannel || (first && !isWrongBinding(first))) throw first;
-      const other = this.parts.transport = fallback();
-      const session = await openInstead({ ...parts, transport: other }, first, () => this.parts.transport = transport);
+      if (!fallback || isChannel || (first && (this.closed || !isWrongBinding(first)))) throw first;
+      parts.transport = this.parts.transport = fallback();
+      const session = await openInstead(parts, first, () => this.closed || (this.parts.transport = transport));
       this.#known = { era: "legacy", binding: "http+sse" };
       return session;
     }

@@ -243,10 +243,9 @@ export class CoreClient implements AsyncDisposable {
       this.open({ ...this.parts, timeouts: { ...timeouts, start: rest } });
     const session = await this.#again(open(start), opening, clock.monotonic() + start, undefined, open);
     await this.opened(session);
-    this.session = session;
-    // Closed meanwhile: nobody else would end it, nor a transport that was taken in the place of another.
-    if (this.closed) await this.close();
-    return session;
+    // Closed meanwhile: nobody else would stop it.
+    if (this.closed) session.stop();
+    return this.session = session;
   }
 
   async #send(request: ClientRequest, endsAt?: number): Promise<JsonObject> {

@@ -3,8 +3,9 @@
  */
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { connect } from "../../../mod.ts";
+import { ChannelTransport, Client, connect, HttpTransport, McpError } from "../../../mod.ts";
 import type { CallToolResult, Verdict } from "../../../mod.ts";
+import { createLegacySseChannel } from "../../../src/transport/legacy_sse.ts";
 import { createLegacyServer } from "../../servers/legacy.ts";
 import { memoryFetch } from "../../servers/memory_fetch.ts";
 import { createModernServer } from "../../servers/modern.ts";
@@ -111,6 +112,32 @@ test("called off in whatever turn after the usual binding was refused: no stream
     await clock.until(Promise.resolve(client?.close()));
     await clock.advance(1_000);
     assertEquals([server.streams(), clock.waiting], [0, 0], `after ${turn} turns`);
+  }
+});
+
+test("closed before the older binding is opened, or while it is: nothing is opened then, nor later", async () => {
+  for (const verdict of [{ era: "legacy", binding: "http+sse" }, undefined] as const) {
+    for (let turn = 0; turn < 40; turn++) {
+      const clock = new VirtualClock();
+      const server = createSse2024Server({ clock });
+      let sent = 0;
+      const inner = memoryFetch(server);
+      const fetch: typeof inner = (...request) => {
+        sent++;
+        return inner(...request);
+      };
+      const fallback = () => new ChannelTransport(() => createLegacySseChannel(url, { fetch, clock }));
+      const client = new Client(new HttpTransport(url, { fetch, clock }), { clock, verdict, fallback });
+      const opened = client.connect().catch(() => {});
+      for (let left = turn; left; left--) await undefined;
+      void client.close();
+      const before = sent;
+      await clock.until(opened);
+      await assertRejects(() => clock.until(client.callTool("echo", { text: "hi" })), McpError);
+      await clock.advance(1_000);
+      const what = [sent - before, server.streams(), clock.waiting];
+      assertEquals(what, [0, 0, 0], `after ${turn} turns`);
+    }
   }
 });
 
