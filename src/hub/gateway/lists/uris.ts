@@ -150,7 +150,9 @@ export class Uris {
       if (owners) return owners.size > 1 || !owners.has(server);
       const near = heads.filter(({ text }) => uri.startsWith(text));
       if (uri.length > longestMatched) return near.length > 0;
-      return findAmong(near.map(({ found }) => found), uri, work).length > 0;
+      // Where one has too many it is not known: what is read at its own server is right in any case.
+      return findAmong(near.map(({ found }) => found), uri, work).length > 0 ||
+        near.some(({ found }) => (work.get(found.server) ?? 0) < 0);
     };
   }
 
