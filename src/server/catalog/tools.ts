@@ -77,7 +77,9 @@ export class Tools implements Kind {
     const { title, description, annotations, icons, meta, task, taskBegins } = options;
     if (annotations) checkOptions(what, options, { annotations: hints }, run);
     // What others call it: passed over, any arguments would do.
-    if ("inputSchema" in options && !options.input) refuse(what, "input", undefined, 'it, not "inputSchema"');
+    if ((options as Partial<Tool>).inputSchema && !options.input) {
+      refuse(what, "input", undefined, 'it, not "inputSchema"');
+    }
     const input = readyInput(what, options.input, this.#validator);
     const output = options.output === undefined ? undefined : readyOutput(what, options.output, this.#validator);
     const terms = task === undefined && taskBegins === undefined ? undefined : readTerms(what, options);

@@ -119,6 +119,9 @@ describe("registering tools", () => {
     const server = newServer();
     server.tool("a", { ...listed, input: listed.inputSchema }, () => "");
     assertEquals(server.methods.tool("a")?.inputSchema, { type: "object" });
+    const without = { ...listed, inputSchema: undefined };
+    server.tool("none", without, () => "");
+    assertEquals(server.methods.tool("none")?.inputSchema, { type: "object", additionalProperties: false });
   });
 
   test("a schema that holds itself is refused", () => {
