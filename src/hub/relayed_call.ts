@@ -16,6 +16,8 @@ export interface RelayedCall {
   readonly meta: JsonObject;
   /** Whether a legacy server is asked for a task (false). */
   readonly wantsTask?: boolean | undefined;
+  /** Whether its caller cannot be asked: the relay's own handlers answer, where it has some (false). */
+  readonly isUnattended?: boolean | undefined;
   /** Takes what the server logs, while somebody is there to hear it. */
   readonly context?: { log(level: LogMessage["level"], data: JsonValue, logger?: string): void } | undefined;
   /** Hears how far the server is, while somebody is there to hear it. */

@@ -1,5 +1,13 @@
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "node:test";
+import { connect } from "../../mod.ts";
+import type { Handlers } from "../../mod.ts";
+import { createRelay } from "../../src/hub/gateway/mod.ts";
+import { createApiKey, createKeyList, createPolicy, createRunner } from "../../src/runner/mod.ts";
+import { McpServer } from "../../src/server/mod.ts";
+import type { RequestContext } from "../../src/server/mod.ts";
+import { inMemory, openHub, textOf } from "../hub/support.ts";
+import { until } from "../support/clients.ts";
 import { createWorld, problemOf } from "./support/world.ts";
 
 describe("tools by plain HTTP", () => {
@@ -152,4 +160,113 @@ describe("tools by plain HTTP", () => {
     }
     assertEquals((await world.ask("/api/prompts/none", { body: {} })).status, 404);
   });
+});
+
+describe("what servers ask for calls by plain HTTP", () => {
+  const calls = [
+    ["/api/tools/asker__ask", {}],
+    ["/api/resources/read", { uri: "note://asks" }],
+    ["/api/resources/read", { uri: "note://asks", server: "asker" }],
+    ["/api/prompts/asker__asks", {}],
+  ] as const;
+
+  async function open(era: "modern" | "legacy", own: Handlers) {
+    const server = new McpServer({ name: "asker", version: "1.0.0" });
+    let letGo = () => {};
+    let begun = false;
+    server.tool("wait", {}, async () => {
+      begun = true;
+      await new Promise<void>((resolve) => letGo = resolve);
+      return "waited";
+    });
+    const ask = async ({ elicit, log }: RequestContext) => {
+      log("error", "of the other one");
+      const { action } = await elicit({ message: "Whose?", requestedSchema: { type: "object", properties: {} } });
+      return `said: ${action}`;
+    };
+    server.tool("ask", {}, (_, context) => ask(context));
+    server.resource("note://asks", {}, (_, context) => ask(context));
+    server.prompt("asks", {}, (_, context) => ask(context));
+    const keys = { ada: await createApiKey(), bob: await createApiKey() };
+    const relay = createRelay({ handlers: own });
+    const { handlers, features } = relay;
+    const runner = createRunner({
+      relay: () => relay,
+      // Over a pipe an older server does not say whose call its question belongs to.
+      hubs: () => openHub({ asker: inMemory(server, { eras: [era] }).config }, { handlers, features }),
+      access: {
+        keys: createKeyList([
+          { hash: keys.ada.hash, principal: "ada", tenant: "acme" },
+          { hash: keys.bob.hash, principal: "bob", tenant: "acme" },
+        ]),
+        policy: createPolicy([{ effect: "allow" }]),
+      },
+    });
+    const asked: unknown[] = [];
+    const client = await connect("http://localhost/mcp", {
+      fetch: (url, init) => runner.fetch(new Request(url, init)),
+      headers: { authorization: `Bearer ${keys.ada.key}` },
+      handlers: {
+        elicitation: ({ message }) => {
+          asked.push(message);
+          return { action: "accept", content: {} };
+        },
+        log: ({ data }) => void asked.push(data),
+      },
+      logLevel: "debug",
+      verdict: { era: "legacy" },
+    });
+    return {
+      asked,
+      /** Ada's call at `/mcp`, which stays there until it is let go. */
+      wait: async () => {
+        const waiting = client.callTool("asker__wait", {});
+        await until(() => begun);
+        return async () => {
+          letGo();
+          return textOf(await waiting);
+        };
+      },
+      send: async ([path, body]: typeof calls[number]) => {
+        const headers = { authorization: `Bearer ${keys.bob.key}`, "content-type": "application/json" };
+        const given = { method: "POST", headers, body: JSON.stringify(body) };
+        return await (await runner.fetch(new Request(`http://localhost${path}`, given))).text();
+      },
+      [Symbol.asyncDispose]: async () => {
+        await client.close();
+        await runner.close();
+      },
+    };
+  }
+
+  for (const era of ["modern", "legacy"] as const) {
+    it(`is asked of nobody who has a call at /mcp: ${era} behind`, async () => {
+      await using world = await open(era, {});
+      const letGo = await world.wait();
+      for (const call of calls) {
+        const said = await world.send(call);
+        assert(!said.includes("said:"), `${call[0]}: ${said}`);
+      }
+      assertEquals(await letGo(), "waited");
+      const alone = await world.send(calls[0]);
+      assert(alone.includes("callers by plain HTTP cannot be asked"), alone);
+      assertEquals(world.asked, []);
+    });
+
+    it(`is answered by the relay's own handlers, where there are some: ${era} behind`, async () => {
+      await using world = await open(era, { elicitation: () => ({ action: "decline" }) });
+      for (const call of calls) {
+        const said = await world.send(call);
+        assert(said.includes("said: decline"), `${call[0]}: ${said}`);
+      }
+      const letGo = await world.wait();
+      for (const call of calls) {
+        const said = await world.send(call);
+        // Over the pipe it is not known for whom it is asked.
+        assert(!said.includes("said: accept") && (era === "legacy" || said.includes("said: decline")), said);
+      }
+      await letGo();
+      assertEquals(world.asked, []);
+    });
+  }
 });

@@ -18,8 +18,8 @@ export interface PlainCall {
 }
 
 /**
- * Runs a call that nobody can be asked for. The relay has to know of it all the same: over a pipe an older server does not
- * say whose call its question belongs to, and it would go to whoever else has a call there.
+ * Runs a call whose caller cannot be asked. The relay has to know of it all the same: what the server asks would go to whoever
+ * else has a call there.
  */
 export async function withoutAsking<Result>(
   { tenant, parts: { relay: relayOf, clock } }: Pick<Call, "tenant" | "parts">,
@@ -32,6 +32,7 @@ export async function withoutAsking<Result>(
     server,
     caller: undefined,
     meta: {},
+    isUnattended: true,
     ask: ({ method }) =>
       Promise.reject(new MethodNotFoundError(`"${method}" cannot be answered: callers by plain HTTP cannot be asked`)),
   };

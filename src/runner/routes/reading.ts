@@ -3,11 +3,14 @@
  *
  * @module
  */
+import type { CatalogPrompt } from "../../hub/seam.ts";
+import { McpError } from "../../protocol/errors.ts";
+import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { Call } from "../rest/call.ts";
+import { withoutAsking } from "../rest/plain_call.ts";
 import type { Route } from "../rest/route.ts";
 import { getPromptSchema, readResourceSchema } from "../rest/schemas.ts";
 import { missing, Refusal } from "../rest/problem.ts";
-import { McpError } from "../../protocol/errors.ts";
 
 const json = "application/json";
 const read = (about: string) => ({ kind: "decided", actions: ["read"], about } as const);
@@ -75,14 +78,22 @@ async function readResource(call: Call): Promise<Response> {
   const { scoped } = await call.hub();
   const { uri, server } = await call.body() as { uri: string; server?: string };
   const name = server === undefined ? uri : { server, uri };
-  return call.json(await known("resource", uri, () => scoped.readResource(name, { signal: call.leaving.signal })));
+  const { signal } = call.leaving;
+  // Who has it twice is named.
+  const owner = server ?? scoped.resources().find(({ resource }) => resource.uri === uri)?.server ?? "";
+  const read = (meta?: JsonObject) => scoped.readResource(name, { signal, ...(meta && { meta }) });
+  return call.json(await known("resource", uri, () => withoutAsking(call, { server: owner, signal }, read)));
 }
 
 async function getPrompt(call: Call): Promise<Response> {
   const { scoped } = await call.hub();
   const { name = "" } = call.params;
   const { arguments: given = {} } = await call.body() as { arguments?: Record<string, string> };
-  return call.json(await known("prompt", name, () => scoped.getPrompt(name, given, { signal: call.leaving.signal })));
+  const { signal } = call.leaving;
+  const isIt = (prompt: CatalogPrompt) => prompt.qualifiedName === name || `${prompt.server}.${prompt.name}` === name;
+  const { server = "" } = scoped.prompts().find(isIt) ?? {};
+  const get = (meta?: JsonObject) => scoped.getPrompt(name, given, { signal, ...(meta && { meta }) });
+  return call.json(await known("prompt", name, () => withoutAsking(call, { server, signal }, get)));
 }
 
 /** What is not there and what is hidden read the same. */

@@ -29,7 +29,7 @@ import { Turns } from "./turns.ts";
 
 /** Options of a relay. */
 export interface RelayOptions {
-  /** Answer what the servers ask in calls that do not come through a gateway. */
+  /** Answer what the servers ask in calls that do not come through a gateway, such as those by a runner's plain HTTP. */
   readonly handlers?: Handlers | undefined;
 }
 
@@ -141,6 +141,7 @@ export class Relay {
   ): Promise<Answer> {
     const { asking, server, signal } = context;
     const passage = context.passage ?? (asking ? this.find(asking.options.meta) : this.#onlyOne(server));
+    if (own && passage?.isUnattended) return await own();
     if (!passage) {
       const isIdle = !this.#at(server).length;
       if (own && (asking || isIdle)) return await own();

@@ -5,6 +5,7 @@
  */
 import { Inputs } from "../../../client/input/input.ts";
 import { LegacyServerRequests } from "../../../client/input/legacy_input.ts";
+import { attend } from "../../../client/input/seam.ts";
 import type {
   AskingCall,
   HandlerContext,
@@ -69,6 +70,7 @@ export class RelayInputs extends Inputs {
   override async answerAll(requests: Record<string, InputRequest>, context: InputContext): Promise<JsonObject> {
     const passage = context.method === "tasks/update" ? this.#tasks.get(context.params.taskId) : undefined;
     if (!passage) return await super.answerAll(requests, context);
+    if (passage.isUnattended) return await this.#answerFor(passage, requests, context);
     const answers = await Promise.all(
       Object.entries(requests).map(async ([key, request]) => [key, await passage.ask(request, context.signal)]),
     );
@@ -97,10 +99,16 @@ export class RelayInputs extends Inputs {
    */
   override answerRound(result: JsonObject, asking: AskingCall, server: string, wait: Wait): Promise<JsonObject> {
     const { request: { method, params, options }, round } = asking;
-    if (!this.#find(options.meta)) return super.answerRound(result, asking, server, wait);
+    const passage = this.#find(options.meta);
+    if (!passage) return super.answerRound(result, asking, server, wait);
     const wrong = checkInputs(result);
     if (wrong) throw invalid(method, wrong);
     const { inputRequests, requestState } = result;
+    if (passage.isUnattended) {
+      const requests = inputRequests as unknown as Record<string, InputRequest>;
+      const round = { method, params, round: asking.round, requestState: requestState as string | undefined, server };
+      return attend(wait, (signal) => this.#answerFor(passage, requests, { ...round, signal }));
+    }
     // What was checked is of the shape that the protocol says.
     const pending = { method, params, inputRequests, requestState, round } as unknown as PendingInput;
     return wait(
@@ -150,6 +158,16 @@ export class RelayInputs extends Inputs {
       },
       stop: () => inner.stop(),
     };
+  }
+
+  /** Whoever made the relay answers, if anybody does: nobody else's call is asked. */
+  #answerFor(
+    passage: Passage,
+    requests: Record<string, InputRequest>,
+    context: InputContext,
+  ): Promise<JsonObject> {
+    const asked: InputContext & AskedContext = { ...context, passage };
+    return super.answerAll(requests, asked);
   }
 
   #taskOf(params: JsonObject | undefined): Passage | undefined {
