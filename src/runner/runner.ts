@@ -16,6 +16,7 @@ import { Approvals } from "./access/approvals.ts";
 import type { RunnerOptions } from "./options.ts";
 import type { RunnerParts } from "./parts.ts";
 import { Front } from "./rest/front.ts";
+import { headOf } from "./rest/head.ts";
 import { ask } from "./rest/problem.ts";
 import { fits, paramsOf, pathOf } from "./rest/route.ts";
 import type { Route } from "./rest/route.ts";
@@ -154,7 +155,7 @@ export function createRunner(options: RunnerOptions): Runner {
     // A HEAD of what is not for anybody would begin streams that nobody reads.
     fetch: (request, env, context) =>
       request.method === "HEAD"
-        ? front.answer(request, heads.get(pathOf(request.url))).then(headOf)
+        ? front.answer(request, heads.get(pathOf(request.url))).then((response) => headOf(response, parts.clock))
         : Promise.resolve(app.fetch(request, env as object, context as Parameters<typeof app.fetch>[2])),
     agentsOf: (tenant) => {
       if (!forward) return agentsOf(tenant, parts);
@@ -176,15 +177,6 @@ export function createRunner(options: RunnerOptions): Runner {
 /** Whether it is for anybody and changes nothing: monitors ask for its head alone. The sign-in is good once. */
 function hasHead({ method, path, policy }: Route): boolean {
   return method === "GET" && policy.kind === "public" && path !== signInPath;
-}
-
-/** A reply without its body, which says how long that is: hosts would say that there is none. */
-async function headOf(response: Response): Promise<Response> {
-  const { headers, body, status } = response;
-  const head = new Response(null, response);
-  if (!body || headers.get("content-type")?.startsWith("text/event-stream")) await body?.cancel();
-  else if (status !== 304) head.headers.set("content-length", `${(await response.arrayBuffer()).byteLength}`);
-  return head;
 }
 
 function createParts(options: RunnerOptions): RunnerParts {

@@ -4,6 +4,8 @@ import { createSchemaValidator } from "../../src/protocol/json_schema/mod.ts";
 import { createDashboard } from "../../src/runner/mod.ts";
 import type { Route } from "../../src/runner/mod.ts";
 import { actions } from "../../src/runner/access/types.ts";
+import { until } from "../support/clients.ts";
+import { VirtualClock } from "../support/virtual_clock.ts";
 import { createWorld, problemOf } from "./support/world.ts";
 
 const own: Route = {
@@ -104,6 +106,51 @@ describe("the table of routes", () => {
     for (const path of ["/oauth/callback?state=x", "/api/tools", "/mcp", "/api/session"]) {
       assertEquals((await world.ask(path, { method: "HEAD" })).ok, false, path);
     }
+  });
+
+  it("answers HEAD of what has no end, and reads nothing whose length is known", async () => {
+    const bytes = new Uint8Array(65_536);
+    const cancelled: string[] = [];
+    const routeOf = (path: string, pull: UnderlyingDefaultSource<Uint8Array>["pull"], headers = {}): Route => ({
+      method: "GET",
+      path,
+      summary: "One of the operator's own.",
+      policy: { kind: "public", why: "it is a test" },
+      replies: { 200: { description: "Lines", type: "application/x-ndjson" } },
+      answer: () => {
+        const body = new ReadableStream<Uint8Array>(
+          { ...(pull && { pull }), cancel: () => void cancelled.push(path) },
+          { highWaterMark: 0 },
+        );
+        return new Response(body, { headers: { "content-type": "application/x-ndjson", ...headers } });
+      },
+    });
+    const clock = new VirtualClock();
+    let waits = false;
+    const silent = () => {
+      waits = true;
+      return new Promise<void>(() => {});
+    };
+    const broken = () => Promise.reject(new Error("broken"));
+    const routes = [
+      routeOf("/silent", silent),
+      routeOf("/endless", (controller) => controller.enqueue(bytes)),
+      routeOf("/broken", broken),
+      routeOf("/known", broken, { "content-length": "7" }),
+    ];
+    await using world = await createWorld({ clock, routes });
+    const lengthOf = async (path: string) => {
+      const head = await world.ask(path, { as: undefined, method: "HEAD" });
+      return [head.status, await head.text(), head.headers.get("content-length")];
+    };
+    const waiting = lengthOf("/silent");
+    await until(() => waits);
+    await clock.advance(1_000);
+    assertEquals(await waiting, [200, "", null]);
+    assertEquals(await lengthOf("/endless"), [200, "", null]);
+    assertEquals(await lengthOf("/broken"), [200, "", null]);
+    assertEquals(await lengthOf("/known"), [200, "", "7"]);
+    assertEquals(cancelled, ["/silent", "/endless", "/known"]);
   });
 
   it("is described as OpenAPI, with the schemas that are checked", async () => {
