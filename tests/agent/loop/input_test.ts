@@ -293,6 +293,7 @@ describe("a form that asks for a secret", () => {
     const secrets = [
       ...["password", "newPassword", "user_password", "PASSWORD2", "password1", "userpassword", "passphrases", "cvv2"],
       ...["apiKey", "API-KEY", "api.key", "one-time code", "card number", "pin"],
+      ...["2FA", "2FA code", "2faCode", "MFACode", "OTPCode", "PINCode", "IBANNumber", "PASSword"],
       // Letters of full width, and such as nobody sees.
       ...["\uff50assword", "pass\u200bword", "p\u00adassword", "to\u2060tp", "\u{1d429}assword"],
     ];
