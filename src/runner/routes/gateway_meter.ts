@@ -1,6 +1,6 @@
 /**
- * What a connection to the gateway brings beside the request that began it: further messages of a WebSocket or an array count as
- * requests of their own, and what goes over a WebSocket as bytes.
+ * What a connection to the gateway brings beside the request that began it: what its further messages have a server behind list,
+ * call or read counts as requests of their own, and what goes over a WebSocket as bytes.
  *
  * @module
  */
