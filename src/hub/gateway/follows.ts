@@ -18,8 +18,10 @@ export interface FollowParts {
   readonly client: ((server: string, options: RequestOptions) => Promise<Client>) | undefined;
   /** Whose a resource is. */
   find(uri: string): FoundResource;
-  /** Whether it may be followed, and be told of. */
+  /** Whether it may be followed. */
   may(found: FoundResource): boolean;
+  /** Whether it may be told of a change now. */
+  still(found: FoundResource): Promise<boolean>;
   /** Waits for servers that were never listed; undefined when there are none. */
   listed(signal: AbortSignal): Promise<unknown> | undefined;
   /** A resource has changed. */
@@ -95,7 +97,7 @@ export class Follows {
   }
 
   async #run(found: FoundResource, signal: AbortSignal): Promise<void> {
-    const { client: reach, may, changed, clock } = this.#parts;
+    const { client: reach, still, changed, clock } = this.#parts;
     for (let pause = pauses.first; !signal.aborted && reach; pause = Math.min(2 * pause, pauses.most)) {
       let openedAt = Infinity;
       try {
@@ -105,7 +107,7 @@ export class Follows {
         stream.acknowledged.then(() => openedAt = clock.monotonic(), () => {});
         for await (const change of stream) {
           pause = pauses.first;
-          if (change.type === "resource" && change.uri === found.uri && may(found)) changed(found);
+          if (change.type === "resource" && change.uri === found.uri && await still(found)) changed(found);
         }
       } catch {
         // It is down, or does not want to: later perhaps.

@@ -93,6 +93,11 @@ export class GatewayMethods implements Methods {
       client: hub.client && ((server, options) => this.#client(server, options)),
       find: (uri) => this.#uris.find(uri),
       may: ({ server, uri }) => hub.mayWatch?.(server, uri) ?? true,
+      still: async ({ server, uri }) => {
+        // Who listens alone sends no request that would do it.
+        await hub.renew?.();
+        return hub.mayWatch?.(server, uri) ?? true;
+      },
       listed: (signal) => this.#firstLists.wait(signal),
       changed: ({ server, uri }) => {
         for (const known of this.#uris.known(server, uri)) this.#changes.tell({ type: "resource", uri: known });

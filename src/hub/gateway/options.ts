@@ -17,6 +17,8 @@ export interface GatewayHub extends HubLike {
   client?(server: string, options?: RequestOptions): Promise<Client>;
   /** Whether a resource may be watched: asked when somebody wants to, and with each change. Without it all may. */
   mayWatch?(server: string, uri: string): boolean;
+  /** Looks anew at what may be watched: awaited before it is asked for a change. */
+  renew?(): Promise<void>;
 }
 
 /** Options of a gateway. */

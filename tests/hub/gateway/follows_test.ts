@@ -21,6 +21,7 @@ function follow(clock: VirtualClock, life: number): { readonly opened: number[];
     client: () => Promise.resolve(client as unknown as Client),
     find: (uri) => ({ server: "one", uri }),
     may: () => true,
+    still: () => Promise.resolve(true),
     listed: () => undefined,
     changed: () => {},
   });
