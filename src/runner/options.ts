@@ -28,8 +28,9 @@ export interface RunnerOptions extends Omit<RouteOptions, "auth"> {
   /** Makes the hub of a tenant, of what the operator gives it; the runner keeps and closes it. */
   readonly hubs?: ((tenant: string) => Promise<TenantHub>) | undefined;
   /**
-   * Takes what the servers of a tenant ask to the callers of `/mcp`: the one whose `handlers` and `features` its hub was opened with. What a
-   * server asks on no call of its own goes to the only principal that has calls there by `/mcp` (nobody is asked).
+   * Takes what the servers of a tenant ask to the callers of `/mcp`: the one whose `handlers`, `features`, `middleware` and `tasks` its
+   * hub was opened with (by the last two, tools that can only run as a task are called). What a server asks on no call of its own goes to
+   * the only principal that has calls there by `/mcp` (nobody is asked).
    */
   readonly relay?: ((tenant: string) => Relay | undefined) | undefined;
   /**

@@ -8,7 +8,7 @@ import { describe, it } from "node:test";
 import { connect, openDatabase } from "../../src/entry/local.ts";
 import { startLocalRunner } from "../../src/entry/runner/local_runner.ts";
 import { readHubConfig } from "../../src/hub/mod.ts";
-import { McpServer } from "../../src/server/mod.ts";
+import { createTasks, McpServer } from "../../src/server/mod.ts";
 import { endProcess, startProcess } from "../../tools/process.ts";
 import { root, scriptCommand } from "../../tools/programs.ts";
 import { skip } from "../agent/runs/support/database.ts";
@@ -89,6 +89,23 @@ describe("the runner on this machine", () => {
         });
         assertEquals(textOf(await client.callTool("asker__ask")), "accept", `${behind} behind, ${era} in front`);
         assert(logged.includes("about to ask"), `${behind} behind, ${era} in front`);
+      }
+    }
+  });
+
+  it("has called at /mcp what can only run as a task", async () => {
+    for (const behind of ["modern", "legacy"] as const) {
+      const server = new McpServer({ name: "slow", version: "1.0.0" });
+      server.tool("must", { task: "required" }, () => "done");
+      const config = inMemory(server, { eras: [behind], serves: createTasks({ pollInterval: 5 }) }).config;
+      await using local = await startLocalRunner({ port: 0, servers: { slow: config } });
+      await until(() => local.hub.tools().length === 1);
+      for (const era of ["modern", "legacy"] as const) {
+        await using client = await connect(`${local.url}/mcp`, {
+          headers: { authorization: `Bearer ${local.apiKey}` },
+          verdict: { era },
+        });
+        assertEquals(textOf(await client.callTool("slow__must")), "done", `${behind} behind, ${era} in front`);
       }
     }
   });

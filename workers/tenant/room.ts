@@ -101,10 +101,11 @@ export class TenantRoom {
     const sealed = createSealedStore(createObjectStore(storage), { keys: await sealingKey(secret), tenant });
     const oauth = await signIns(parts, sealed);
     const relay = createRelay();
-    const { handlers, features } = relay;
+    const { handlers, features, middleware, tasks } = relay;
     const catalogs = new CatalogKeeper(sealed, settings.text, logger);
     const catalog = await catalogs.read();
-    const options = { handlers, features, logger, ...(oauth && { auth: oauth.auth }), ...(catalog && { catalog }) };
+    const relayed = { handlers, features, middleware, tasks };
+    const options = { ...relayed, logger, ...(oauth && { auth: oauth.auth }), ...(catalog && { catalog }) };
     const servers = Object.entries(settings.servers).map(([name, server]) => [name, toServerConfig(server)]);
     const hub = await openHub(Object.fromEntries(servers), options);
     try {

@@ -107,11 +107,10 @@ async function openAt(
   const sessions = createSessions({ clock, random });
   const signIns = signInsOf(options, `${host.url}/oauth/callback`);
   const relay = createRelay();
-  const { handlers, features } = relay;
+  const { handlers, features, middleware, tasks } = relay;
   const hub = await (options.openHub ?? openHub)({}, {
     auth: signIns.auth,
-    handlers,
-    features,
+    ...{ handlers, features, middleware, tasks },
     ...(logger && { logger }),
   });
   const guarded = await followed(hub, notes);
