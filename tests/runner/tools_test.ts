@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "node:test";
-import { connect } from "../../mod.ts";
+import { ChannelTransport, connect, createMemoryPair } from "../../mod.ts";
 import type { Handlers } from "../../mod.ts";
 import { createRelay } from "../../src/hub/gateway/mod.ts";
 import { createApiKey, createKeyList, createPolicy, createRunner } from "../../src/runner/mod.ts";
@@ -269,4 +269,66 @@ describe("what servers ask for calls by plain HTTP", () => {
       assertEquals(world.asked, []);
     });
   }
+
+  it("is not told to who called before, either: what an older server logs behind a result", async () => {
+    const replies: Readonly<Record<string, object>> = {
+      initialize: {
+        protocolVersion: "2025-06-18",
+        capabilities: { tools: {}, logging: {} },
+        serverInfo: { name: "by hand", version: "1" },
+      },
+      "tools/list": { tools: [{ name: "echo", inputSchema: { type: "object" } }] },
+      "tools/call": { content: [{ type: "text", text: "echo" }] },
+    };
+    let write = (_: object): void => {};
+    const log = (data: string) => write({ method: "notifications/message", params: { level: "error", data } });
+    const transport = () =>
+      new ChannelTransport(() => {
+        const [near, far] = createMemoryPair();
+        write = (message) => void far.write([JSON.stringify({ jsonrpc: "2.0", ...message })]);
+        void far.open({
+          text: (text) => {
+            const { id, method } = JSON.parse(text);
+            if (id === undefined) return;
+            const result = replies[method];
+            write(result ? { id, result } : { id, error: { code: -32601, message: "unknown" } });
+          },
+          end() {},
+        });
+        return near;
+      });
+    const relay = createRelay();
+    const { handlers, features } = relay;
+    const keys = { ada: await createApiKey(), bob: await createApiKey() };
+    await using runner = createRunner({
+      relay: () => relay,
+      hubs: () => openHub({ pipe: { transport } }, { handlers, features }),
+      access: {
+        keys: createKeyList([
+          { hash: keys.ada.hash, principal: "ada", tenant: "acme" },
+          { hash: keys.bob.hash, principal: "bob", tenant: "acme" },
+        ]),
+        policy: createPolicy([{ effect: "allow" }]),
+      },
+    });
+    const logged: unknown[] = [];
+    await using client = await connect("http://localhost/mcp", {
+      fetch: (url, init) => runner.fetch(new Request(url, init)),
+      headers: { authorization: `Bearer ${keys.ada.key}` },
+      handlers: { log: ({ data }) => void logged.push(data) },
+      logLevel: "debug",
+      verdict: { era: "legacy" },
+    });
+    await client.callTool("pipe__echo");
+    log("ada");
+    await until(() => logged.length === 1);
+    const headers = { authorization: `Bearer ${keys.bob.key}`, "content-type": "application/json" };
+    const given = { method: "POST", headers, body: "{}" };
+    assertEquals((await runner.fetch(new Request("http://localhost/api/tools/pipe__echo", given))).status, 200);
+    log("bob");
+    await client.callTool("pipe__echo");
+    log("ada again");
+    await until(() => logged.includes("ada again"));
+    assertEquals(logged, ["ada", "ada again"]);
+  });
 });

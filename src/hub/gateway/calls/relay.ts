@@ -116,6 +116,8 @@ export class Relay {
   /** @internal A call goes through from now on. */
   begin(passage: Passage): void {
     this.#calls.add(passage);
+    // What an older server logs behind it is for nobody who called before; a gateway says whose session it is.
+    this.fronts.called(passage.server, undefined);
   }
 
   /** @internal It is over. */
