@@ -7,7 +7,7 @@
  */
 
 /** Of the script. */
-export const scriptHash: string = "a0296428ef9a9442";
+export const scriptHash: string = "6706d06858833e26";
 
 /** Of the style. */
-export const styleHash: string = "38c4656b46611120";
+export const styleHash: string = "ecfcfc0eef472f42";

@@ -23,8 +23,15 @@ export function approvalsView(app: App): View {
   /** By the ids of their calls, as they stand on the page. */
   const cards = new Map<string, Card>();
   const none = nothing();
+  /** What goes wrong is told below them: what waits stays, and can be answered. */
+  const trouble = h("div", { class: "stack" });
+  /** Counts what was asked for: what comes late is not shown. */
+  let turn = 0;
   async function load(): Promise<void> {
+    const mine = ++turn;
     const reply = await askJson(app.ask, "/api/approvals", { signal: app.signal });
+    if (mine !== turn) return;
+    fill(trouble);
     const approvals = new Map(objectsOf(reply.approvals).map((approval) => [textOf(approval.id), approval]));
     if (approvals.size === 0) cards.clear();
     if (cards.size === 0) fill(list, approvals.size === 0 && none);
@@ -39,6 +46,7 @@ export function approvalsView(app: App): View {
       }
       shown.tick(approval);
     }
+    forget(cards);
   }
   function again(): void {
     inBackground(app, async () => {
@@ -48,26 +56,47 @@ export function approvalsView(app: App): View {
     }, failed);
   }
   function failed(error: unknown): void {
-    cards.clear();
-    fill(list, problemBox(error, again));
+    if (cards.size === 0) fill(list);
+    fill(trouble, problemBox(error, again));
   }
   keepLoading(app, interval, load, failed);
-  const element = h("main", { id: "main", class: "page stack", tabindex: -1 }, h("h1", {}, "Approvals"), list);
+  const title = h("h1", {}, "Approvals");
+  const element = h("main", { id: "main", class: "page stack approvals", tabindex: -1 }, title, list, trouble);
   return { title: "Approvals", element };
 }
 
 /** A call on the page. */
 interface Card {
   readonly element: HTMLElement;
-  /** Says how long it waits still. */
+  hasEnded(): boolean;
+  /** It waits, and says how long still. */
   tick(approval: JsonObject): void;
   /** It waits no more: nothing of it can be pressed. */
   end(): void;
 }
 
+/** What has ended goes when it is out of sight: there may come calls without end. What is in sight does not move. */
+function forget(cards: Map<string, Card>): void {
+  const isInSight = ({ element }: Card): boolean => {
+    const { top, bottom } = element.getBoundingClientRect();
+    return bottom > 0 && top < innerHeight;
+  };
+  const gone = [...cards].filter(([, card]) => card.hasEnded() && !isInSight(card));
+  if (gone.length === 0) return;
+  const stays = [...cards.values()].find(isInSight)?.element;
+  const place = (): number => stays?.getBoundingClientRect().top ?? 0;
+  const before = place();
+  for (const [id, { element }] of gone) {
+    cards.delete(id);
+    element.remove();
+  }
+  scrollBy(0, place() - before);
+}
+
 function card(app: App, approval: JsonObject, done: () => void): Card {
   const id = textOf(approval.id);
   const said = h("div", {});
+  let isOver = false;
   const buttons = [
     button("Approve", () => void answer("accept"), { class: "button main" }),
     button("Decline", () => void answer("decline")),
@@ -80,10 +109,11 @@ function card(app: App, approval: JsonObject, done: () => void): Card {
       done();
     } catch (error) {
       release();
+      if (isOver) end();
       fill(said, problemBox(error));
     }
   }
-  const time = h("span", { class: "muted small" });
+  const time = h("span", { class: "muted small time" });
   const element = h(
     "article",
     { class: "card stack attention", "data-approval": id },
@@ -98,15 +128,18 @@ function card(app: App, approval: JsonObject, done: () => void): Card {
     h("div", { class: "row" }, ...buttons),
   );
   function end(): void {
+    isOver = true;
     for (const one of buttons) one.disabled = true;
     // On its line: what stands below must not move.
     time.textContent = ended;
   }
   function tick({ expiresAt }: JsonObject): void {
+    if (isOver) { for (const one of buttons) one.disabled = false; }
+    isOver = false;
     const left = numberOf(expiresAt) - Date.now();
     time.textContent = left > 0 ? `ends in ${span(left)}` : ended;
   }
-  return { element, end, tick };
+  return { element, hasEnded: () => isOver, end, tick };
 }
 
 function nothing(): HTMLElement {
