@@ -7,7 +7,7 @@
  */
 
 /** Of the script. */
-export const scriptHash: string = "6706d06858833e26";
+export const scriptHash: string = "defd9ff78d282158";
 
 /** Of the style. */
 export const styleHash: string = "ecfcfc0eef472f42";

@@ -1,7 +1,7 @@
 /**
  * Approvals in the dashboard, in real Chromium: what is asked is shown whole, and does not move while one decides.
  */
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { after, before, describe, test } from "node:test";
 import type { Browser, Locator, Page } from "playwright-core";
 import { launchChromium, skip } from "../chromium.ts";
@@ -87,6 +87,22 @@ function approvalsSuite(): void {
     assertEquals([await button(second).isDisabled(), await button(third).boundingBox()], [true, below]);
     await card(third).getByRole("button", { name: "Decline" }).click();
     await page.getByText("Nothing waits for you").waitFor();
+  });
+
+  test("an approval that waits keeps its place and the focus when others come, and says how long it has", async () => {
+    const one = (id: string, minutes: number) => ({ id, principal: "bob", expiresAt: Date.now() + minutes * 60_000 });
+    let waiting = [one("a", 9)];
+    dashboard.intercept = ({ url }) =>
+      url.endsWith("/api/approvals") ? Response.json({ approvals: waiting }) : undefined;
+    await page.evaluate(() => location.hash = "#/approvals");
+    await page.getByText("ends in 9 min").waitFor();
+    await page.locator("[data-approval=a]").getByRole("button", { name: "Approve" }).focus();
+    waiting = [one("a", 5), one("b", 8)];
+    await page.getByText("ends in 8 min").waitFor();
+    assertEquals(await page.locator("[data-approval]").count(), 2);
+    assertEquals(await page.evaluate(() => document.activeElement?.textContent), "Approve");
+    assert(await page.getByText("ends in 5 min").isVisible());
+    dashboard.intercept = undefined;
   });
 
   /** The runner says that these wait; the page's clock goes on until it shows so. */

@@ -132,6 +132,28 @@ function runsSuite(): void {
     assertEquals(await page.locator("[data-question=q-1] button").count(), 0);
   });
 
+  test("a question that waits does not move when the one above it is answered", async () => {
+    const id = await start("hang");
+    for (const one of ["above", "below"]) {
+      dashboard.runs.askFor(id, {
+        id: one,
+        server: "tracker",
+        message: "May it?",
+        askedAt: 0,
+        kind: "approval",
+        call: proposed(),
+      });
+    }
+    const below = page.locator("[data-question=below]").getByRole("button", { name: "Approve" });
+    await below.waitFor();
+    await page.evaluate(() => scrollTo(0, 0));
+    const place = await below.boundingBox();
+    await answer("above", "Approve");
+    await answered("above");
+    assertEquals(await below.boundingBox(), place);
+    assertEquals(await page.locator("[data-question=above] button").count(), 0);
+  });
+
   test("a form of a server says who asks, is checked, and sends what was filled in (D8)", async () => {
     const id = await start("hang");
     const requestedSchema = {
@@ -293,42 +315,6 @@ function runsSuite(): void {
       assertEquals(complaints, []);
       await context.close();
     }
-  });
-
-  test("a button that was pressed has the focus again when it is done", async () => {
-    const press = async (name: string, done: string) => {
-      await page.getByRole("button", { name, exact: true }).first().focus();
-      await page.keyboard.press("Enter");
-      await page.waitForSelector(done);
-    };
-    const hasFocus = (text: string) =>
-      page.waitForFunction((text) => document.activeElement?.textContent?.startsWith(text), text);
-    await page.evaluate(() => location.hash = "#/tools/files__delete_file");
-    await page.waitForSelector("[data-open-tool=files__delete_file]");
-    await page.getByLabel("path").fill("/x");
-    await press("Call", "[data-approval]");
-    await hasFocus("Call");
-    await press("Approve and call", "[data-part=result-text]");
-    await hasFocus("Call");
-    await page.evaluate(() => location.hash = "#/library");
-    await press("Read", "[data-part=resource-text]");
-    await hasFocus("Read");
-  });
-
-  test("an approval that waits keeps its place and the focus when others come, and says how long it has", async () => {
-    const one = (id: string, minutes: number) => ({ id, principal: "bob", expiresAt: Date.now() + minutes * 60_000 });
-    let waiting = [one("a", 9)];
-    dashboard.intercept = ({ url }) =>
-      url.endsWith("/api/approvals") ? Response.json({ approvals: waiting }) : undefined;
-    await page.evaluate(() => location.hash = "#/approvals");
-    await page.getByText("ends in 9 min").waitFor();
-    await page.locator("[data-approval=a]").getByRole("button", { name: "Approve" }).focus();
-    waiting = [one("a", 5), one("b", 8)];
-    await page.getByText("ends in 8 min").waitFor();
-    assertEquals(await page.locator("[data-approval]").count(), 2);
-    assertEquals(await page.evaluate(() => document.activeElement?.textContent), "Approve");
-    assert(await page.getByText("ends in 5 min").isVisible());
-    dashboard.intercept = undefined;
   });
 
   test("nothing moves while it loads", async () => {

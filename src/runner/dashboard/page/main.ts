@@ -38,6 +38,10 @@ class Page {
       const token = takeToken();
       if (token !== undefined) void this.#enter(token);
     });
+    // A key that is held down presses once: what was pressed has the focus again when it is done.
+    addEventListener("keydown", (event) => {
+      if (event.repeat && event.key === "Enter" && event.target instanceof HTMLButtonElement) event.preventDefault();
+    });
   }
 
   async #enter(token?: string): Promise<void> {

@@ -59,7 +59,7 @@ class Playground {
   #key(event: KeyboardEvent): void {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
-    void this.#begin();
+    if (!event.repeat) void this.#begin();
   }
 
   async #begin(approval?: string): Promise<void> {

@@ -102,9 +102,16 @@ export function questionCard(app: App, path: string, question: JsonObject): Ques
       if (!open.isConnected) return;
       setBadge(state, entryOf(words, action) ?? "over", action === "accept" || action === "retry" ? "good" : "quiet");
       element.classList.remove("attention");
+      // Somebody may be about to press something in a question below: it must not move.
+      if (isAboveAnother(element)) element.style.minHeight = `${element.getBoundingClientRect().height}px`;
       open.remove();
     },
   };
+}
+
+function isAboveAnother(element: HTMLElement): boolean {
+  const waiting = [...document.querySelectorAll("[data-question].attention")];
+  return waiting.some((one) => element.compareDocumentPosition(one) & Node.DOCUMENT_POSITION_FOLLOWING);
 }
 
 function partsOf(question: JsonObject): { readonly content: HTMLElement; readonly ways: readonly Way[] } {

@@ -34,7 +34,6 @@ export function serversView(app: App): View {
   async function load(): Promise<void> {
     const reply = await askJson(app.ask, "/api/servers", { signal: app.signal });
     const servers = objectsOf(reply.servers);
-    if (servers.length === 0) return fill(list, noServers());
     const focused = document.activeElement;
     const wasHere = list.contains(focused);
     cards = new Map(servers.map((server) => {
@@ -51,8 +50,8 @@ export function serversView(app: App): View {
     const elements = [...cards.values()].map(({ card }) => card.element);
     const isSame = elements.length === list.children.length &&
       elements.every((element, at) => list.children[at] === element);
-    if (isSame) return;
-    fill(list, ...elements);
+    if (isSame && elements.length > 0) return;
+    fill(list, ...elements, elements.length === 0 && noServers());
     // What was moved has lost it.
     if (focused instanceof HTMLElement && wasHere) {
       (focused.isConnected ? focused : element).focus({ preventScroll: true });

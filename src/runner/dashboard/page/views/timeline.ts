@@ -223,7 +223,8 @@ class RunTimeline implements Timeline {
   }
 
   #end(event: JsonObject, at: number): void {
-    for (const card of this.#questions.values()) card.answered("");
+    // From the last to the first: none keeps its height for one that is over, too.
+    for (const card of [...this.#questions.values()].reverse()) card.answered("");
     const error = objectOf(event.error);
     const when = h("p", { class: "muted small" }, new Date(at).toLocaleString());
     if (event.type === "succeeded") {

@@ -100,8 +100,10 @@ class ToolsView implements View {
       next !== "" && button("Show more", () => this.#begin(next)),
       this.#known.length === 0 && words !== "" && noFit(),
     );
-    // The button that was pressed is gone: one goes on with what has come.
-    if (before > 0) this.#list.querySelectorAll<HTMLElement>("a.item-link")[before]?.focus();
+    // The button that was pressed is gone: one goes on with what has come, unless one is elsewhere by now.
+    if (before > 0 && document.activeElement === document.body) {
+      this.#list.querySelectorAll<HTMLElement>("a.item-link")[before]?.focus();
+    }
     if (this.#open === undefined && words === "") fill(this.#detail, this.#known.length ? nothingOpen() : noTools());
   }
 
