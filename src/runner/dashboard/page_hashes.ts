@@ -7,7 +7,7 @@
  */
 
 /** Of the script. */
-export const scriptHash: string = "defd9ff78d282158";
+export const scriptHash: string = "0d6af918d1054e12";
 
 /** Of the style. */
 export const styleHash: string = "ecfcfc0eef472f42";

@@ -123,6 +123,53 @@ function focusSuite(): void {
     }
   });
 
+  test("a link that is opened while the page begins signs in, however late the answer before it comes", async () => {
+    const { context, page } = await watchedPage(browser, dashboard.origin);
+    let hold: (() => void) | undefined;
+    let first = true;
+    dashboard.intercept = async ({ method, url }) => {
+      if (method !== "GET" || !url.endsWith("/api/session") || !first) return undefined;
+      first = false;
+      await new Promise<void>((resolve) => hold = resolve);
+      return Response.json({ code: "not_signed_in" }, { status: 401 });
+    };
+    await page.goto(dashboard.origin);
+    while (!hold) await page.waitForTimeout(20);
+    await page.goto(await dashboard.link());
+    // A page that did not wait for the answer before is in by now.
+    for (let turn = 0; turn < 50 && await page.locator("a.item-link").count() === 0; turn++) {
+      await page.waitForTimeout(20);
+    }
+    const late = page.waitForEvent("requestfinished", (one) => one.url().endsWith("/api/session"));
+    hold();
+    await late;
+    await page.waitForSelector("a.item-link");
+    assertEquals(await page.locator("#key").count(), 0);
+    dashboard.intercept = undefined;
+    await context.close();
+  });
+
+  test("a log that is read stays where it was read when its server changes", async () => {
+    const server = { name: "talking", tools: 1, resources: 0, prompts: 0, added: false };
+    let now: object = { ...server, state: "connected", active: 0 };
+    const log = Array.from({ length: 200 }, (_, at) => `event: log\ndata: {"level":"info","data":"it talks ${at}"}\n\n`)
+      .join("");
+    dashboard.intercept = ({ url }) => {
+      if (url.endsWith("/api/servers")) return Response.json({ servers: [now] });
+      if (url.endsWith("/api/servers/talking")) return Response.json(now);
+      return url.endsWith("/talking/events") ? new Response(log) : undefined;
+    };
+    await page.goto(`${dashboard.origin}/#/servers`);
+    const card = page.locator("[data-server=talking]");
+    await card.locator("summary").click();
+    await card.getByText("it talks 199").first().waitFor();
+    await page.evaluate(() => document.querySelector(".log")!.scrollTop = 300);
+    now = { ...server, state: "reconnecting" };
+    await card.getByText("reconnecting").first().waitFor();
+    assertEquals(await page.evaluate(() => document.querySelector(".log")!.scrollTop), 300);
+    dashboard.intercept = undefined;
+  });
+
   test("nothing went wrong beside, and nothing was asked of anybody else", () => {
     assertEquals([watched.complaints, watched.strangers], [[], []]);
   });

@@ -32,11 +32,11 @@ class Page {
   start(): void {
     applyTheme();
     // Before anything is asked: it stays in no history, and is sent nowhere but to its place.
-    void this.#enter(takeToken());
-    // A link that is opened where the page is already does not load it anew.
+    let entering = this.#enter(takeToken());
+    // A link that is opened where the page is already does not load it anew. One after the other: what comes late is no answer to it.
     addEventListener("hashchange", () => {
       const token = takeToken();
-      if (token !== undefined) void this.#enter(token);
+      if (token !== undefined) entering = entering.then(() => this.#enter(token));
     });
     // A key that is held down presses once: what was pressed has the focus again when it is done.
     addEventListener("keydown", (event) => {

@@ -36,6 +36,7 @@ export function serversView(app: App): View {
     const servers = objectsOf(reply.servers);
     const focused = document.activeElement;
     const wasHere = list.contains(focused);
+    const scrolled = [...list.querySelectorAll("ol, pre")].map((one) => [one, one.scrollTop] as const);
     cards = new Map(servers.map((server) => {
       const name = textOf(server.name);
       // How many calls are under way is not shown.
@@ -52,7 +53,8 @@ export function serversView(app: App): View {
       elements.every((element, at) => list.children[at] === element);
     if (isSame && elements.length > 0) return;
     fill(list, ...elements, elements.length === 0 && noServers());
-    // What was moved has lost it.
+    // What was moved has lost where it was, and the focus.
+    for (const [one, top] of scrolled) one.scrollTop = top;
     if (focused instanceof HTMLElement && wasHere) {
       (focused.isConnected ? focused : element).focus({ preventScroll: true });
     }
