@@ -19,7 +19,7 @@ import { workerBuild } from "./build/worker.ts";
  * One bundle and what it may weigh, minified and gzipped, in bytes. The contract is `most`. Where it is not met yet, `today` is
  * where we stand: a bundle that grows past it fails, and what is missing to the contract is printed on each run. `today` may
  * only ever be lowered; on 2026-11-21 it was raised by up to 245 bytes, for two dozen proven races, and on the 22nd by up to 60,
- * for six proven faults of signing in, snapshots and questions (and lowered by 10 for `./client`).
+ * for six proven faults of signing in, snapshots and questions (and lowered by 24 for `./client`).
  */
 interface Budget {
   readonly name: string;
@@ -96,7 +96,7 @@ const budgets: readonly Budget[] = [
     from: "./src/client/mod.ts",
     program: oneCall,
     most: 10_240,
-    today: 11_357,
+    today: 11_343,
   },
   {
     name: "the same with output checks",
