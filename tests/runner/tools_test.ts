@@ -249,7 +249,7 @@ describe("what servers ask for calls by plain HTTP", () => {
       }
       assertEquals(await letGo(), "waited");
       const alone = await world.send(calls[0]);
-      assert(alone.includes("callers by plain HTTP cannot be asked"), alone);
+      assert(alone.includes("it is not known whom to ask"), alone);
       assertEquals(world.asked, []);
     });
 

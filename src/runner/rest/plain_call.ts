@@ -33,8 +33,9 @@ export async function withoutAsking<Result>(
     caller: undefined,
     meta: {},
     isUnattended: true,
+    // In the words that the Worker has for its own calls (workers/direct).
     ask: ({ method }) =>
-      Promise.reject(new MethodNotFoundError(`"${method}" cannot be answered: callers by plain HTTP cannot be asked`)),
+      Promise.reject(new MethodNotFoundError(`"${method}" cannot be answered: it is not known whom to ask`)),
   };
   relay.begin(call);
   try {
