@@ -4,8 +4,8 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { after, before, describe, test } from "node:test";
 import type { Browser, Locator, Page } from "playwright-core";
-import { launchChromium, skip } from "../chromium.ts";
-import { keepPicture, openDashboard, watchedPage } from "./support.ts";
+import { skip } from "../chromium.ts";
+import { keepPicture, openSignedIn } from "./support.ts";
 import type { Dashboard, Watched } from "./support.ts";
 
 if (skip) test("approvals in the dashboard", { skip }, () => {});
@@ -18,11 +18,7 @@ function approvalsSuite(): void {
   let page: Page;
 
   before(async () => {
-    [dashboard, browser] = await Promise.all([openDashboard(), launchChromium()]);
-    watched = await watchedPage(browser, dashboard.origin);
-    page = watched.page;
-    await page.goto(await dashboard.link());
-    await page.waitForSelector("a.item-link");
+    ({ dashboard, browser, watched, page } = await openSignedIn());
   });
   after(async () => {
     await browser?.close();

@@ -6,9 +6,9 @@ import { after, before, describe, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import type { AgentQuestion } from "../../../src/agent/loop/seam.ts";
 import type { JsonObject } from "../../../src/protocol/json_rpc.ts";
-import { launchChromium, skip } from "../chromium.ts";
+import { skip } from "../chromium.ts";
 import { proposed, story } from "./demo.ts";
-import { keepPicture, openDashboard, watchedPage } from "./support.ts";
+import { keepPicture, openSignedIn, watchedPage } from "./support.ts";
 import type { Dashboard, Watched } from "./support.ts";
 
 if (skip) test("runs in the dashboard", { skip }, () => {});
@@ -21,11 +21,7 @@ function runsSuite(): void {
   let page: Page;
 
   before(async () => {
-    [dashboard, browser] = await Promise.all([openDashboard(), launchChromium()]);
-    watched = await watchedPage(browser, dashboard.origin);
-    page = watched.page;
-    await page.goto(await dashboard.link());
-    await page.waitForSelector("a.item-link");
+    ({ dashboard, browser, watched, page } = await openSignedIn());
   });
   after(async () => {
     await browser?.close();

@@ -21,6 +21,7 @@ import {
 import type { AccessRule, BrowserSessions, Runner } from "../../../src/runner/mod.ts";
 import { root } from "../../../tools/programs.ts";
 import { inMemory, openHub } from "../../hub/support.ts";
+import { launchChromium } from "../chromium.ts";
 import { DemoRuns, demoServers } from "./demo.ts";
 import type { LedgerEntry } from "./demo.ts";
 
@@ -145,6 +146,24 @@ export async function watchedPage(
     if (!request.url().startsWith(`${origin}/`) && !request.url().startsWith("data:")) strangers.push(request.url());
   });
   return { context, page, complaints, strangers };
+}
+
+/** A dashboard, and a watched page of it where somebody is signed in and sees the tools. */
+export interface SignedIn {
+  readonly dashboard: Dashboard;
+  readonly browser: Browser;
+  readonly watched: Watched;
+  readonly page: Page;
+}
+
+/** Opens a dashboard and signs in to it. */
+export async function openSignedIn(): Promise<SignedIn> {
+  const [dashboard, browser] = await Promise.all([openDashboard(), launchChromium()]);
+  const watched = await watchedPage(browser, dashboard.origin);
+  const { page } = watched;
+  await page.goto(await dashboard.link());
+  await page.waitForSelector("a.item-link");
+  return { dashboard, browser, watched, page };
 }
 
 /** Keeps a picture of a page for people: `dist/screenshots/<name>.png`. */

@@ -4,10 +4,10 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { after, before, describe, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
-import { launchChromium, skip } from "../chromium.ts";
+import { skip } from "../chromium.ts";
 import { pixel } from "./demo.ts";
 import { hugeReply, watchFrames } from "./huge.ts";
-import { keepPicture, openDashboard, watchedPage } from "./support.ts";
+import { keepPicture, openSignedIn } from "./support.ts";
 import type { Dashboard, Watched } from "./support.ts";
 
 if (skip) test("the dashboard in use", { skip }, () => {});
@@ -20,11 +20,7 @@ function useSuite(): void {
   let page: Page;
 
   before(async () => {
-    [dashboard, browser] = await Promise.all([openDashboard(), launchChromium()]);
-    watched = await watchedPage(browser, dashboard.origin);
-    page = watched.page;
-    await page.goto(await dashboard.link());
-    await page.waitForSelector("a.item-link");
+    ({ dashboard, browser, watched, page } = await openSignedIn());
   });
   after(async () => {
     await browser?.close();
