@@ -5,6 +5,7 @@
  */
 import { InvalidParamsError } from "../../protocol/errors.ts";
 import type { CallToolResult } from "../../protocol/types.ts";
+import { findPrompt } from "../catalog/prompts.ts";
 import { HubLayer } from "../layer.ts";
 import type { Catalog, CatalogTool, HubLike, QualifiedName, ResourceName } from "../seam.ts";
 import { climbs } from "./climbs.ts";
@@ -158,11 +159,7 @@ class FilteredHub extends HubLayer {
 
   /** A prompt that is listed, by its server and its name. */
   #promptName(name: QualifiedName): QualifiedName {
-    const found = this.hub.prompts().find((entry) =>
-      typeof name === "string"
-        ? entry.qualifiedName === name || `${entry.server}.${entry.name}` === name
-        : entry.server === name.server && entry.name === name.name
-    );
+    const found = findPrompt(this.hub.prompts(), name);
     if (found && this.#hasNamed(found)) return { server: found.server, name: found.name };
     const shown = typeof name === "string" ? name : `${name.server}.${name.name}`;
     throw new InvalidParamsError(`Cannot use the prompt "${shown}": it does not exist, or it is not allowed here`);

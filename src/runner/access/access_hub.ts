@@ -4,6 +4,7 @@
  * @module
  */
 import { resultsUri } from "../../hub/budget/result_resource.ts";
+import { findPrompt } from "../../hub/catalog/prompts.ts";
 import { failedResult } from "../../hub/failure.ts";
 import type { GatewayHub } from "../../hub/gateway/options.ts";
 import { HubLayer } from "../../hub/layer.ts";
@@ -206,11 +207,7 @@ class Scoped extends HubLayer implements ScopedHub {
   }
 
   async #prompt(name: QualifiedName): Promise<{ readonly server: string; readonly name: string }> {
-    const found = this.hub.prompts().find((entry) =>
-      typeof name === "string"
-        ? entry.qualifiedName === name || `${entry.server}.${entry.name}` === name
-        : entry.server === name.server && entry.name === name.name
-    );
+    const found = findPrompt(this.hub.prompts(), name);
     const isAllowed = found && this.mayRead(found.server, found.name);
     if (found) await this.#record(found.server, found.name, isAllowed ? "allow" : "deny");
     if (found && isAllowed) return { server: found.server, name: found.name };

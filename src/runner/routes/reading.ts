@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { CatalogPrompt } from "../../hub/seam.ts";
+import { findPrompt } from "../../hub/catalog/prompts.ts";
 import { McpError } from "../../protocol/errors.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { Call } from "../rest/call.ts";
@@ -90,8 +90,7 @@ async function getPrompt(call: Call): Promise<Response> {
   const { name = "" } = call.params;
   const { arguments: given = {} } = await call.body() as { arguments?: Record<string, string> };
   const { signal } = call.leaving;
-  const isIt = (prompt: CatalogPrompt) => prompt.qualifiedName === name || `${prompt.server}.${prompt.name}` === name;
-  const { server = "" } = scoped.prompts().find(isIt) ?? {};
+  const { server = "" } = findPrompt(scoped.prompts(), name) ?? {};
   const get = (meta?: JsonObject) => scoped.getPrompt(name, given, { signal, ...(meta && { meta }) });
   return call.json(await known("prompt", name, () => withoutAsking(call, { server, signal }, get)));
 }
