@@ -1,6 +1,6 @@
 /**
- * When a stream that broke is opened again: 1 s × 1.6ⁿ ± 20 %, at most 120 s, ten times; it starts over after a minute
- * of peace or a real event.
+ * When a stream that broke is opened again: 1 s × 1.6ⁿ ± 20 %, at most 120 s, ten times; it starts over where the
+ * stream was open for a while: proxies end each that is silent, many of them after less than a minute.
  *
  * @module
  */
@@ -26,12 +26,6 @@ export class Backoff {
     this.#openedAt = this.#clock.monotonic();
   }
 
-  /** A real event came: a stream that has been open for a while works. One event each and an end is no peace. */
-  reset(): void {
-    const settled = 10_000;
-    if (this.#clock.monotonic() - this.#openedAt >= settled) this.#tries = 0;
-  }
-
   /**
    * Plans the next try. The server's own `retry` may make it later, never sooner.
    *
@@ -43,8 +37,8 @@ export class Backoff {
     const longest = 120_000;
     const jitter = 0.2;
     const mostTries = 10;
-    const calm = 60_000;
-    if (this.#clock.monotonic() - this.#openedAt >= calm) this.#tries = 0;
+    const settled = 10_000;
+    if (this.#clock.monotonic() - this.#openedAt >= settled) this.#tries = 0;
     this.#openedAt = Infinity;
     if (this.#tries >= mostTries) return false;
     const asked = (reason as Partial<ConnectionClosedError> | undefined)?.retryAfter ?? 0;

@@ -78,7 +78,6 @@ export class LegacyStream implements LegacyListening {
     const change = changeOf(method, params);
     if (!change) return;
     this.#parts.client().changed(change);
-    this.#backoff.reset();
     for (const { filter, sink } of this.#listeners) if (wants(filter, change)) sink.change(change);
   }
 
@@ -154,7 +153,10 @@ export class LegacyStream implements LegacyListening {
     const again = this.#backoff.again(reason, () => {
       this.#opening = this.#open(true);
     });
-    if (!again) this.lost(reason);
+    if (again) return;
+    // Who listens again opens it again.
+    this.#opening = undefined;
+    this.lost(reason);
   }
 
   #tellOpen(): void {

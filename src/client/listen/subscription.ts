@@ -130,7 +130,6 @@ export class ChangeSubscription implements Subscription {
   }
 
   #push(change: Change): void {
-    if (!("missed" in change)) this.#backoff.reset();
     this.#parts.client().changed(change);
     const key = change.type +
       (change.type === "resource" ? change.uri : change.type === "task" ? change.task.taskId : "");
@@ -141,6 +140,8 @@ export class ChangeSubscription implements Subscription {
 
   #ended(reason: unknown, graceful?: boolean): void {
     this.#close = undefined;
+    // What it still says counts for nothing.
+    this.#try++;
     if (graceful) return this.close();
     const again = mayComeBack(reason) && this.#backoff.again(reason as McpError, () => void this.#open());
     if (!again) this.#finish({ reason });
