@@ -1,5 +1,5 @@
 import { describe, test } from "node:test";
-import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
 import { createModelHandler, ModelError, textOfMessage } from "../../src/agent/mod.ts";
 import type { ChatMessage, ModelReturn, RouteOptions } from "../../src/agent/mod.ts";
 import type { JsonObject } from "../../src/protocol/mod.ts";
@@ -95,6 +95,7 @@ describe("chat completions: a stream", () => {
     const response = await ask(() => pieces("Hel", "", "lo"), { stream: true });
     assertEquals(response.headers.get("content-type"), "text/event-stream");
     assertEquals(response.headers.get("x-accel-buffering"), "no");
+    assertStringIncludes(response.headers.get("cache-control") ?? "", "no-transform");
     const chunks = await read(response);
     assertEquals(chunks.map(({ choices }) => [choices[0].delta, choices[0].finish_reason]), [
       [{ role: "assistant", content: "" }, null],

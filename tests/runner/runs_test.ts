@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertNotEquals } from "@std/assert";
+import { assert, assertEquals, assertNotEquals, assertStringIncludes } from "@std/assert";
 import { describe, it } from "node:test";
 import { gate } from "../server/http/support.ts";
 import { VirtualClock } from "../support/virtual_clock.ts";
@@ -37,6 +37,7 @@ describe("runs", () => {
     assertEquals([run.state, run.end.text, run.principal], ["succeeded", "You said: hello", "ada"]);
     const response = await world.ask(`/api/runs/${id}/events`);
     assertEquals(response.headers.get("x-accel-buffering"), "no");
+    assertStringIncludes(response.headers.get("cache-control") ?? "", "no-transform");
     const events = await eventsOf(response);
     assertEquals(events.map(({ event }) => event), ["step", "text", "text", "succeeded"]);
     assertEquals(events.map((event) => event.id), [1, 2, 3, 4]);

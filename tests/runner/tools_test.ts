@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { describe, it } from "node:test";
 import { ChannelTransport, connect, createMemoryPair } from "../../mod.ts";
 import type { Handlers } from "../../mod.ts";
@@ -79,6 +79,7 @@ describe("tools by plain HTTP", () => {
     const response = await world.ask("/api/tools/alpha__echo", { body: {}, headers: { accept: "text/event-stream" } });
     assertEquals(response.headers.get("content-type"), "text/event-stream");
     assertEquals(response.headers.get("x-accel-buffering"), "no");
+    assertStringIncludes(response.headers.get("cache-control") ?? "", "no-transform");
     const events = [...(await response.text()).matchAll(/event: (\w+)\ndata: (.*)\n/g)].map(([, type, data]) => ({
       type,
       data: JSON.parse(data ?? ""),

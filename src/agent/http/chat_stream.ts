@@ -51,7 +51,8 @@ export async function streamReply(options: ChatStreamOptions): Promise<Response>
   return new Response(new ChatStream(options, first).body, {
     headers: {
       "content-type": "text/event-stream",
-      "cache-control": "no-cache",
+      // What compresses on the way would wait for more than one event.
+      "cache-control": "no-cache, no-transform",
       // nginx would hold events back.
       "x-accel-buffering": "no",
     },

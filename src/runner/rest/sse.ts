@@ -41,7 +41,8 @@ export function eventStream(events: AsyncIterator<SentEvent>, options: EventStre
   return new Response(new EventStream(events, options).body, {
     headers: {
       "content-type": "text/event-stream",
-      "cache-control": "no-cache, no-store",
+      // What compresses on the way would wait for more than one event.
+      "cache-control": "no-cache, no-store, no-transform",
       // nginx would hold events back.
       "x-accel-buffering": "no",
     },

@@ -10,7 +10,8 @@ import type { Clock } from "../../ports.ts";
 const encoder = new TextEncoder();
 const headers = {
   "content-type": "text/event-stream",
-  "cache-control": "no-cache",
+  // What compresses on the way would wait for more than one event.
+  "cache-control": "no-cache, no-transform",
   // nginx would hold events back.
   "x-accel-buffering": "no",
 };

@@ -41,7 +41,7 @@ describe("a modern request", () => {
     assertEquals(response.status, 200);
     assertEquals(response.headers.get("content-type"), "text/event-stream");
     assertEquals(response.headers.get("x-accel-buffering"), "no");
-    assertEquals(response.headers.get("cache-control"), "no-cache");
+    assertEquals(response.headers.get("cache-control"), "no-cache, no-transform");
     const reader = new EventReader(response);
     assertEquals(await reader.message(), note("one"));
     answer.open();
