@@ -5,7 +5,7 @@
  */
 import type { WebSocketEvent, WebSocketLike } from "../../ports.ts";
 import { subprotocol, wantsSocket } from "../../protocol/web_socket.ts";
-import type { HttpListener, HttpServing, ListenHttp } from "./listen.ts";
+import { type HttpListener, type HttpServing, type ListenHttp, socketSilence } from "./listen.ts";
 
 /** The part of Bun's socket that is used. */
 interface BunSocket {
@@ -45,6 +45,8 @@ declare const Bun: {
 
 /** Silence on a connection before Bun ends it, in seconds: longer than between two keep-alive comments. */
 const idleTimeout = 120;
+/** So long before the end of its time Bun asks the other side of a WebSocket whether it is there, in seconds. */
+const answerTime = 16;
 /** How long a request may take at most until its reply begins, in milliseconds: else one that never comes whole stays for good. */
 const longestWork = 3_600_000;
 /** Bytes that may wait in one socket: the channel above holds back long before. */
@@ -95,7 +97,7 @@ function listen(
       maxPayloadLength: messageBytes,
       backpressureLimit,
       closeOnBackpressureLimit: true,
-      idleTimeout: at.idleTimeout,
+      idleTimeout: socketSilence + answerTime,
       open: (socket) => socket.data.socket.open(socket),
       message: ({ data: { socket } }, data) => socket.tell("message", { data }),
       close: ({ data: { socket } }, code, reason) => socket.tell("close", { code, reason }),

@@ -5,7 +5,7 @@
  */
 import type { WebSocketLike } from "../../ports.ts";
 import { subprotocol, wantsSocket } from "../../protocol/web_socket.ts";
-import type { ListenHttp } from "./listen.ts";
+import { type ListenHttp, socketSilence } from "./listen.ts";
 
 declare const Deno: {
   serve(
@@ -18,8 +18,8 @@ declare const Deno: {
   ): { socket: WebSocketLike; response: Response };
 };
 
-/** Silence before the other side is asked whether it is there, and that long again until it is given up, in seconds. */
-const idleTimeout = 120;
+/** Silence before a WebSocket is given up, in seconds: the other side is asked at half of it. */
+const idleTimeout = 2 * socketSilence;
 /** How long the system is given to take what was answered at last, in milliseconds. */
 const flushTime = 20;
 

@@ -28,3 +28,9 @@ export interface HttpListener {
 
 /** Starts an HTTP server. Rejects in the runtime's own words when it cannot listen there. */
 export type ListenHttp = (serving: HttpServing, at: { hostname: string; port: number }) => Promise<HttpListener>;
+
+/**
+ * How long a WebSocket may be silent before the other side is asked whether it is there, in seconds: what lies between ends it
+ * after less than a minute, as HAProxy (50 s), nginx and most load balancers (60) do.
+ */
+export const socketSilence = 30;

@@ -6,7 +6,7 @@
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import type { HttpServing, ListenHttp } from "./listen.ts";
+import { type HttpServing, type ListenHttp, socketSilence } from "./listen.ts";
 import { clientGone, sendReply, toRequest } from "./node_messages.ts";
 import type { NodeSockets, NodeSocketsOptions } from "./node_sockets.ts";
 
@@ -16,11 +16,9 @@ const headersTimeout = 30_000;
 const requestTimeout = 300_000;
 /** How long a connection is kept for its next request, in milliseconds: longer than by clients, who would send one as it closes. */
 const keepAliveTimeout = 120_000;
-/** Silence before the other side of a WebSocket is asked whether it is there, and that long again until it is given up. */
-const idleTime = 120_000;
 
 /** Serves by `node:http`. */
-export const listenNode: ListenHttp = createListenNode(idleTime);
+export const listenNode: ListenHttp = createListenNode(1_000 * socketSilence);
 
 /**
  * Makes what serves by `node:http`.
