@@ -57,9 +57,9 @@ function networkError(cause: unknown, url: string, { signal }: RequestInit): unk
   if (cause instanceof McpError || signal?.aborted) return cause;
   const server = `"${urlWithoutQuery(url)}"`;
   for (let error = cause; error instanceof Error; error = error.cause) {
-    const code = String((error as { code?: unknown }).code);
+    const code = (error as { code?: string }).code as string;
     const untrusted = /^(?!.*ALERT).*(CERT|VERIFY)/.test(code);
-    if (untrusted || /REFUSED|NOTFOUND|AI_AGAIN|UNREACH|OpenSocket|CONNECT_T/i.test(code)) {
+    if (untrusted || /REFUSED|NOTFOUND|_AGAIN|UNREACH|OpenSocket|CONNECT_T|TUNNEL/i.test(code)) {
       const check = untrusted ? "its certificate is not trusted" : "check the address, and that the server runs";
       return new ConnectError(`Cannot connect to ${server} (${code}): ${check}`, { cause, retryable: !untrusted });
     }

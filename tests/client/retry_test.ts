@@ -133,15 +133,20 @@ describe("what certainly was not executed is sent again", () => {
       }));
   }
 
-  test("a connection that was refused", async () => {
-    const refused = Object.assign(new TypeError("fetch failed"), {
-      cause: Object.assign(new Error(), { code: "ECONNREFUSED" }),
+  for (
+    const [name, code] of Object.entries({ "a connection": "ECONNREFUSED", "a proxy's tunnel": "ERR_PROXY_TUNNEL" })
+  ) {
+    test(`${name} that was refused`, async () => {
+      const refused = Object.assign(new TypeError("fetch failed"), { cause: Object.assign(new Error(), { code }) });
+      await answered(
+        (_, count) => count < 3 ? Promise.reject(refused) : undefined,
+        async ({ client, clock, count }) => {
+          assertEquals(textOf(await clock.until(client.callTool("echo", { text: "x" }))), "x");
+          assertEquals(count("tools/call"), 3);
+        },
+      );
     });
-    await answered((_, count) => count < 3 ? Promise.reject(refused) : undefined, async ({ client, clock, count }) => {
-      assertEquals(textOf(await clock.until(client.callTool("echo", { text: "x" }))), "x");
-      assertEquals(count("tools/call"), 3);
-    });
-  });
+  }
 });
 
 describe("what only reads is sent again", () => {

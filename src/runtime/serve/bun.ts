@@ -45,8 +45,8 @@ declare const Bun: {
 
 /** Silence on a connection before Bun ends it, in seconds: longer than between two keep-alive comments. */
 const idleTimeout = 120;
-/** So long before the end of its time Bun asks the other side of a WebSocket whether it is there, in seconds. */
-const answerTime = 16;
+/** At least so long before a WebSocket is given up Bun asks whether the other side is there, in seconds. */
+const answerTime = 8;
 /** How long a request may take at most until its reply begins, in milliseconds: else one that never comes whole stays for good. */
 const longestWork = 3_600_000;
 /** Bytes that may wait in one socket: the channel above holds back long before. */

@@ -24,14 +24,15 @@ export const listenNode: ListenHttp = createListenNode(1_000 * socketSilence);
  * Makes what serves by `node:http`.
  *
  * @param idleTime How long a WebSocket may be silent before it is asked, and then until it is given up, in milliseconds.
+ * @param patience How long a client may take nothing of a reply that waits for it, in milliseconds. Default: two minutes.
  */
-export function createListenNode(idleTime: number): ListenHttp {
+export function createListenNode(idleTime: number, patience?: number): ListenHttp {
   return async ({ answer, admit, messageBytes }, { hostname, port }) => {
     const server = createServer({ headersTimeout, requestTimeout, keepAliveTimeout }, (request, response) => {
       // It may fall idle only now that the server closes: nobody waits for another request on it.
       response.on("close", () => server.listening || server.closeIdleConnections());
       const signal = leaving(connections.get(request.socket), response);
-      void exchange(request, response, { answer, signal }).catch(() => fail(response));
+      void exchange(request, response, { answer, signal, patience }).catch(() => fail(response));
     });
     const connections = connectionsOf(server);
     const sockets = admit && await openSockets(server, { admit, messageBytes, idleTime });
@@ -122,11 +123,12 @@ function fail(outgoing: ServerResponse): void {
 async function exchange(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  { answer, signal }: Pick<HttpServing, "answer"> & { readonly signal: AbortSignal },
+  { answer, ...reached }: Pick<HttpServing, "answer"> & { readonly signal: AbortSignal; patience: number | undefined },
 ): Promise<void> {
+  const { signal } = reached;
   const request = toRequest(incoming, signal);
   // Node tells a request through a weak reference only: the connection has to hold it.
   signal.addEventListener("abort", () => void request, { once: true });
   const response = request ? await answer(request) : new Response(null, { status: 400 });
-  await sendReply(response, incoming, { outgoing, signal });
+  await sendReply(response, incoming, { outgoing, ...reached });
 }

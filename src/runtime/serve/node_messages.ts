@@ -9,6 +9,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 const lingering = 2_000;
 /** How long it is listened to at most, in milliseconds: nobody shall keep us busy with what is thrown away. */
 const longestRest = 30_000;
+/** How long a client may take nothing of a reply that waits for it, in milliseconds: else who never reads keeps it in memory for good. */
+const longestStop = 120_000;
 
 /** The request as a web standard; undefined when it names no host or path that could be one. */
 export function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request | undefined {
@@ -55,12 +57,21 @@ function bodyOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
   }, { highWaterMark: 0 });
 }
 
-/** Sends a reply, as fast as the client takes it. */
+/** Where a reply goes. */
+interface Outlet {
+  readonly outgoing: ServerResponse;
+  readonly signal: AbortSignal;
+  /** How long a client may take nothing of what waits for it, in milliseconds. */
+  readonly patience?: number | undefined;
+}
+
+/** Sends a reply, as fast as the client takes it. One who takes nothing for two minutes is given up. */
 export async function sendReply(
   response: Response,
   incoming: IncomingMessage,
-  { outgoing, signal }: { outgoing: ServerResponse; signal: AbortSignal },
+  outlet: Outlet,
 ): Promise<void> {
+  const { outgoing, signal } = outlet;
   if (signal.aborted) return void response.body?.cancel().catch(() => {});
   // What is left of a request that was refused early is nobody's, and no other request comes behind it.
   if (!incoming.complete) outgoing.setHeader("connection", "close");
@@ -68,7 +79,7 @@ export async function sendReply(
   for (const [name, value] of response.headers) if (name !== "set-cookie") outgoing.setHeader(name, value);
   const cookies = response.headers.getSetCookie();
   if (cookies.length) outgoing.setHeader("set-cookie", cookies);
-  if (response.body) await sendBody(response.body, outgoing, signal);
+  if (response.body) await sendBody(response.body, outlet);
   if (!incoming.complete) {
     outgoing.flushHeaders();
     await readRest(incoming);
@@ -99,9 +110,9 @@ function readRest(incoming: IncomingMessage): Promise<void> {
 
 async function sendBody(
   body: ReadableStream<Uint8Array>,
-  outgoing: ServerResponse,
-  signal: AbortSignal,
+  outlet: Outlet,
 ): Promise<void> {
+  const { outgoing, signal } = outlet;
   const reader = body.getReader();
   const leave = (): void => void reader.cancel(signal.reason).catch(() => {});
   signal.addEventListener("abort", leave);
@@ -110,7 +121,7 @@ async function sendBody(
   outgoing.flushHeaders();
   try {
     for (let read = await reader.read(); !read.done && !signal.aborted; read = await reader.read()) {
-      if (!outgoing.write(read.value)) await room(outgoing, signal);
+      if (!outgoing.write(read.value)) await room(outlet);
     }
   } finally {
     signal.removeEventListener("abort", leave);
@@ -118,9 +129,13 @@ async function sendBody(
 }
 
 /** Resolves when there is room again, or nobody is left. */
-function room(outgoing: ServerResponse, signal: AbortSignal): Promise<void> {
+function room({ outgoing, signal, patience = longestStop }: Outlet): Promise<void> {
   return new Promise((resolve) => {
+    // Node sees to it that something goes out meanwhile, and else ends the connection.
+    const { socket } = outgoing;
+    socket?.setTimeout(patience);
     const done = (): void => {
+      socket?.setTimeout(0);
       outgoing.off("drain", done);
       signal.removeEventListener("abort", done);
       resolve();

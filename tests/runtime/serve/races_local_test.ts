@@ -26,8 +26,9 @@ async function withSilent(
   serving: Partial<HttpServing>,
   head: (port: number) => string,
   run: (socket: Socket) => Promise<void>,
+  patience?: number,
 ): Promise<void> {
-  const listener = await createListenNode(60_000)({
+  const listener = await createListenNode(60_000, patience)({
     answer: () => Promise.resolve(new Response("plain")),
     admit: undefined,
     messageBytes: 1 << 20,
@@ -86,6 +87,17 @@ describe("what is sent on Node to who does not read", () => {
       seen.fail(new Error("The reader is too slow"));
       await until(() => isOver);
     });
+  });
+
+  test("a reply that nobody takes ends, with what it was made of", { skip }, async () => {
+    const { seen, body } = endless();
+    let isOver = false;
+    const answer = ({ signal }: Request) => {
+      signal.addEventListener("abort", () => isOver = true);
+      return Promise.resolve(new Response(body));
+    };
+    const head = () => "GET / HTTP/1.1\r\nhost: localhost\r\n\r\n";
+    await withSilent({ answer }, head, () => until(() => isOver && seen.cancelled, 10_000), 300);
   });
 
   test("the reply that refuses a WebSocket is given up with its client", { skip }, async () => {
