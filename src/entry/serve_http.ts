@@ -97,9 +97,15 @@ function canBeSent(response: Response | undefined): boolean {
   return typeof response?.status === "number" && !response.bodyUsed;
 }
 
-/** What names no host (HTTP/1.0) could be meant for any: whoever guards names would have to guess. */
+/** A name or an address, and a port (RFC 9112, section 3.2). */
+const aHost = /^(\[[\da-f:.]+\]|[^\s/?#\\@:,<>[\]^|%]+)(:\d*)?$/i;
+
+/**
+ * What names no host (HTTP/1.0) could be meant for any: whoever guards names would have to guess. What names more than a host would
+ * be taken for the path, or for a user: `localhost/admin?`.
+ */
 function namesHost({ headers }: Request): boolean {
-  return !!headers.get("host");
+  return aHost.test(headers.get("host") ?? "");
 }
 
 function nameless(): Response {

@@ -72,6 +72,23 @@ describe("bad input at a one-line host", () => {
   });
 });
 
+test("a Host that is more than a host is refused: no path and no user comes from it", async () => {
+  const seen: string[] = [];
+  await using host = await serveHttp(({ url }) => {
+    seen.push(new URL(url).pathname);
+    return new Response("here");
+  }, { port: 0 });
+  const ask = (name: string) => exchange(host.port, [`GET /mcp HTTP/1.1\r\nhost: ${name}\r\n\r\n`], "HTTP/1.1 ");
+  const odd = ["localhost/admin?", "localhost/admin#", "localhost\\admin?", "localhost:80/admin?x=", "[::1]/admin?"];
+  for (const name of [...odd, "ada@localhost", "localhost, other", "local%2fhost", "localhost:0x50", "a b"]) {
+    assertStringIncludes(await ask(name), "HTTP/1.1 400 ", name);
+  }
+  assertEquals(seen, []);
+  const fine = ["localhost", "LOCALHOST:80", "127.0.0.1", "[::1]:8080", "my_host.example.com", "xn--bcher-kva.example"];
+  for (const name of fine) assertStringIncludes(await ask(name), "HTTP/1.1 200 ", name);
+  assertEquals(seen, fine.map(() => "/mcp"));
+});
+
 describe("a reply that cannot be sent, at a one-line host", () => {
   const read = async (): Promise<Response> => {
     const response = new Response("read");
