@@ -94,12 +94,13 @@ class WebSocketChannel implements Channel {
       throw new ConnectionClosedError(`"${this.label}" is not open`, { delivery: "not-sent" });
     }
     for (const text of messages) socket.send(text);
-    if ((socket.bufferedAmount ?? 0) > highWater) return this.#drained(socket);
+    if (socket.bufferedAmount! > highWater) return this.#drained(socket);
   }
 
-  close(code: number = 1000): Promise<void> {
+  close(): Promise<void> {
     if (!this.#closed) {
-      if (this.#socket) this.#socket.close(code);
+      // The standard lets a client say no other code of the protocol's own.
+      if (this.#socket) this.#socket.close(1000);
       else this.#opening.abort();
     }
     this.#closed = true;
@@ -107,19 +108,18 @@ class WebSocketChannel implements Channel {
   }
 
   #message(data: unknown): void {
-    const tooBig = 1009;
     const text = typeof data === "string" ? data : data instanceof ArrayBuffer ? new TextDecoder().decode(data) : "";
     const limit = this.#options.limits?.messageBytes ?? defaultLimits.messageBytes;
     const { length } = text;
     if (length <= limit) return this.#receiver?.text(text);
-    void this.close(tooBig);
+    void this.close();
     this.#end(new LimitExceededError("limits.messageBytes", limit, length));
   }
 
   /** There is no event for an empty buffer: look again until it is small enough. */
   async #drained(socket: WebSocketLike): Promise<void> {
     const pause = 20;
-    while ((socket.bufferedAmount ?? 0) > highWater && socket.readyState === 1) {
+    while (socket.bufferedAmount! > highWater && socket.readyState === 1) {
       await new Promise<void>((resolve) => this.#clock.schedule(resolve, pause));
     }
   }

@@ -38,6 +38,12 @@ class PlayedSocket implements WebSocketLike {
   }
 
   close(code?: number): void {
+    // As the standard has it.
+    if (code !== undefined && code !== 1000 && (code < 3000 || code > 4999)) throw new RangeError(`the code ${code}`);
+    this.end(code);
+  }
+
+  end(code?: number): void {
     if (this.readyState > 1) return;
     this.closed = code;
     this.readyState = 2;
@@ -68,7 +74,7 @@ function played(options: Partial<PipeOptions> & Pick<PipeOptions, "era">, more: 
     const server = createPipeServer({
       ...options,
       send: (text) => queueMicrotask(() => socket.readyState === 1 && socket.tell("message", { data: text })),
-      exit: () => socket.close(1011),
+      exit: () => socket.end(1011),
     });
     socket.received = (text) => server.receive(text);
     socket.addEventListener("close", () => server.close());
@@ -177,7 +183,7 @@ describe("WebSocket", () => {
     const { transport, sockets } = played({ era: "modern" }, { limits });
     await using client = await connect(transport, { verdict: { era: "modern", revision: "2026-07-28" } });
     const error = await assertRejects(() => client.callTool("big", { bytes: 5_000 }), LimitExceededError);
-    assertEquals([error.limit, error.value, sockets[0]?.closed], ["limits.messageBytes", 1_000, 1009]);
+    assertEquals([error.limit, error.value, sockets[0]?.closed], ["limits.messageBytes", 1_000, 1000]);
   });
 
   test("closing the client closes the socket, in good order", async () => {
