@@ -82,6 +82,8 @@ export class ChannelTransport implements Transport {
   #outbox: string[] = [];
   /** Of what is in the outbox or being written. */
   #outboxSize = 0;
+  /** How many waited for answers beside what was pushed last: that it could not be written says nothing of them. */
+  #others: number | undefined;
   #opened: boolean | undefined;
   #writing: boolean | undefined;
   /** Why it has ended. */
@@ -128,7 +130,7 @@ export class ChannelTransport implements Transport {
     if (exchange) this.#pending.set(message.id, exchange);
     const { id, method } = message;
     return (reason) => {
-      if (!this.#pending.delete(id) || this.ended) return;
+      if (!this.#pending.delete(id)) return;
       this.#cancelled++;
       if (method === "initialize") return;
       const params = { requestId: id, reason: reasonText(reason) };
@@ -152,8 +154,7 @@ export class ChannelTransport implements Transport {
     await this.#channel.close();
     if (this.#closed) return;
     this.#channel = this.#make();
-    this.#reason = undefined;
-    this.#opened = this.#writing = false;
+    this.#reason = this.#opened = this.#writing = undefined;
     this.#cancelled = this.stats.noise = this.stats.strays = 0;
   }
 
@@ -174,6 +175,7 @@ export class ChannelTransport implements Transport {
     const text = JSON.stringify(message);
     const size = this.#outboxSize + text.length + 1;
     if (size > limit) return new LimitExceededError("limits.outboxBytes", limit, size, { delivery: "not-sent" });
+    this.#others = this.#pending.size;
     this.#outbox.push(text);
     this.#outboxSize = size;
     if (!this.#writing) void this.#write(this.#channel);
@@ -260,6 +262,7 @@ export class ChannelTransport implements Transport {
 
   #finish(reason: McpError): void {
     if (this.#reason) return;
+    if (this.#others) reason.delivery = "unknown";
     if (!this.#opened) reason.delivery = "not-sent";
     this.#reason = reason;
     this.#outbox = [];

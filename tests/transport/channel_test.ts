@@ -283,6 +283,21 @@ describe("a transport over a channel", () => {
     }
   });
 
+  test("a write that is refused says nothing of what was sent before it", async () => {
+    for (const before of [[], [ping(1)]]) {
+      const { transport, channel } = played();
+      const [sent, refused] = [noting(), noting()];
+      for (const message of before) transport.send(message, sent.exchange);
+      await turns();
+      channel.failsToWrite = new ConnectionClosedError("It is not open", { delivery: "not-sent", retryable: true });
+      transport.send(ping(2), refused.exchange);
+      transport.send(note);
+      await turns();
+      assertEquals(sent.ends.map((reason) => reason?.delivery), before.map(() => "unknown" as const));
+      assertEquals(refused.ends.length, 1);
+    }
+  });
+
   test("restart: old requests fail, old answers count no more, new ones do", async () => {
     const { transport, channels } = played();
     const [old, fresh] = [noting(), noting()];
