@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { errorFromAnswer, LimitExceededError, McpError, OutcomeUnknownError } from "../../protocol/errors.ts";
+import { errorFromAnswer, LimitExceededError, McpError, OutcomeUnknownError, RpcError } from "../../protocol/errors.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject, JsonRpcError, JsonValue } from "../../protocol/json_rpc.ts";
 import { invalid } from "../../protocol/modern.ts";
@@ -101,7 +101,9 @@ export class Handle implements TaskHandle {
       if (!this.#options.owned) throw error;
       if (patience.signal.aborted || error === this.#options.progress?.error) {
         this.cancel({ meta, headers }).catch(() => {});
-      } else if (error instanceof McpError && (error.retryable || error.delivery === "not-sent")) {
+      } else if (
+        error instanceof McpError && (error.retryable || error.delivery === "not-sent" || isOfLook(error))
+      ) {
         // What became of a look says nothing of the call.
         throw this.#unknown(`the task could not be followed to its end: ${error.message}`, error);
       }
@@ -317,6 +319,11 @@ export function taskOf(raw: JsonObject): Task {
     ...(ttlMs !== undefined && { ttlMs }),
     ...(pollIntervalMs != null && { pollIntervalMs }),
   };
+}
+
+/** Whether a server has refused to tell of a task, or to take an answer to it: how the task ends comes by other ways. */
+function isOfLook(error: McpError): boolean {
+  return error instanceof RpcError && /^tasks\/(get|update)$/.test(error.method ?? "");
 }
 
 /** Whether a handler answers requests of this kind. */
