@@ -179,6 +179,10 @@ export class TaskKeeper {
         if (isEnded(record)) return record;
         if (record.inputRequests && !isHere) throw atWorkElsewhere();
         await changed;
+      } catch (error) {
+        // It goes on here all the same, and its end is told here.
+        if (!isHere) throw error;
+        await changed;
       } finally {
         unwatch();
         callOff();

@@ -23,7 +23,7 @@ function twoKeepers(of: (clock: Clock) => Clock = (clock) => clock) {
       { store: createTaskStore(texts, { clock: jumping }), ...bounds },
       createParts(methods, { clock: jumping, state: createStateSealer }),
     );
-  return { clock, jumping, here: create(), there: create() };
+  return { clock, jumping, texts, here: create(), there: create() };
 }
 
 describe("a task that another process cancels", () => {
@@ -67,6 +67,24 @@ describe("a task that another process cancels", () => {
     assertEquals([told, here.running(taskId)], [["cancelled"], undefined]);
     assertEquals((await there.find(taskId, "modern", "ada"))?.status, "cancelled");
   });
+});
+
+test("a store that fails while somebody waits for a task takes its end from nobody in the process that runs it", async () => {
+  const { clock, texts, here } = twoKeepers();
+  let finish = (_result: { content: [] }): void => {};
+  const { taskId } = await here.begin({
+    owner: "ada",
+    era: "legacy",
+    run: () => new Promise((resolve) => finish = resolve),
+    toError: () => ({ code: -32603, message: "stopped" }),
+  });
+  texts.mood = "fails";
+  const ended = here.ended(taskId, new AbortController().signal);
+  await clock.advance(3_000);
+  texts.mood = "well";
+  finish({ content: [] });
+  assertEquals((await clock.until(ended))?.status, "completed");
+  assertEquals(clock.waiting, 0);
 });
 
 describe("a machine that slept, or whose clock was put forward", () => {
