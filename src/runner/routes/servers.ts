@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { createSafeLogger } from "../../egress/safe_logger.ts";
 import { randomHex } from "../../ports.ts";
 import type { ServerStatus } from "../../hub/seam.ts";
 import { AuthorizationError, EgressDeniedError, McpError } from "../../protocol/errors.ts";
@@ -117,7 +118,7 @@ async function add(call: Call): Promise<Response> {
     addedAt: clock.now(),
   };
   const { lease: { hub } } = await call.hub();
-  const status = await quotas.inTurn(call.tenant, "servers", async () => {
+  const { status, signIn } = await quotas.inTurn(call.tenant, "servers", async () => {
     const known = await servers.list.read(call.tenant);
     const most = quotas.of(call.tenant).servers;
     if (known.length >= most) throw tooMuch("too_many_servers", `This tenant may add ${most} servers`, 60);
@@ -127,7 +128,6 @@ async function add(call: Call): Promise<Response> {
     }
     return await verified(call, hub, server);
   });
-  const signIn = await signInOf(call, status);
   return call.json({ ...shown(status, new Set([name])), ...signIn.more }, 201, signIn.headers);
 }
 
@@ -136,7 +136,11 @@ function nameTaken(name: string): Refusal {
 }
 
 /** Connects before it is kept: what cannot be reached is not kept, and what cannot be kept is not used. */
-async function verified(call: Call, hub: TenantHub, server: AddedServer): Promise<ServerStatus> {
+async function verified(
+  call: Call,
+  hub: TenantHub,
+  server: AddedServer,
+): Promise<{ readonly status: ServerStatus; readonly signIn: BegunSignIn }> {
   const { servers } = call.parts;
   try {
     await hub.add(server.name, servers.configOf(call.tenant, server));
@@ -145,13 +149,14 @@ async function verified(call: Call, hub: TenantHub, server: AddedServer): Promis
       const why = status?.lastError?.message ?? "it did not answer";
       throw new Refusal(502, "server_unavailable", `The server "${server.name}" was not added: ${why}`);
     }
+    const signIn = await signInOf(call, status);
     const isKept = await servers.list.change(
       call.tenant,
       // Another process may have added one, which is not in this hub.
       (known) => known.some(({ name }) => name === server.name) ? undefined : [...known, server],
     );
     if (!isKept) throw nameTaken(server.name);
-    return status;
+    return { status, signIn };
   } catch (error) {
     await hub.remove(server.name);
     throw error;
@@ -205,11 +210,14 @@ async function connect(call: Call): Promise<Response> {
   return call.json({ ...shown(status, await addedNames(call)), ...signIn.more }, 200, signIn.headers);
 }
 
+/** What is told of a sign-in that was begun. */
+interface BegunSignIn {
+  readonly more: object;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /** What a person needs to sign in. A browser that is known is the one that has to come back. */
-async function signInOf(
-  call: Call,
-  { state, authorizationUrl, name }: ServerStatus,
-): Promise<{ readonly more: object; readonly headers: Readonly<Record<string, string>> }> {
+async function signInOf(call: Call, { state, authorizationUrl, name }: ServerStatus): Promise<BegunSignIn> {
   if (state !== "authorizing" || authorizationUrl === undefined) return { more: {}, headers: {} };
   const { signIns, random } = call.parts;
   const { tenant, way, request } = call;
@@ -222,7 +230,7 @@ async function signInOf(
 }
 
 async function callback(call: Call): Promise<Response> {
-  const { signIns, oauth, pool } = call.parts;
+  const { signIns, oauth, pool, logger } = call.parts;
   const url = new URL(call.request.url);
   const state = url.searchParams.get("state");
   const signIn = state && oauth ? await signIns.take(state) : undefined;
@@ -241,7 +249,10 @@ async function callback(call: Call): Promise<Response> {
     await oauth(tenant, server).finishAuth(url);
   } catch (error) {
     if (error instanceof AuthorizationError) throw new Refusal(400, "sign_in_failed", error.message);
-    throw error;
+    if (error instanceof McpError) throw error;
+    // What else it needs is the store of tokens. The code is good once: coming back again would not help.
+    createSafeLogger(logger)?.({ level: "error", message: "A sign-in could not be kept", fields: { server, error } });
+    throw new Refusal(503, "unavailable", "The sign-in could not be kept: begin it again", { cause: error });
   }
   const lease = await pool.lease(tenant);
   try {

@@ -79,7 +79,8 @@ export class SignIns {
       if (text === undefined) return undefined;
       await store.delete(key);
       const found = JSON.parse(text) as WaitingSignIn;
-      await this.#list.change(found.tenant, (known) => known.filter((other) => other.key !== key));
+      // It is good once, so nothing more may fail now: what stays in the list goes when its time is over.
+      await this.#list.change(found.tenant, (known) => known.filter((other) => other.key !== key)).catch(() => {});
       return found.expiresAt > clock.now() ? found : undefined;
     }, logger);
   }
