@@ -10,7 +10,7 @@ import { AuthorizationError, EgressDeniedError, McpError } from "../../protocol/
 import { sha256 } from "../../protocol/web_crypto.ts";
 import { isSameText } from "../access/keys.ts";
 import type { Call } from "../rest/call.ts";
-import { missing, Refusal, tooMuch, wrongField } from "../rest/problem.ts";
+import { closing, missing, Refusal, tooMuch, wrongField } from "../rest/problem.ts";
 import type { Route } from "../rest/route.ts";
 import { addServerSchema, serverSchema } from "../rest/schemas.ts";
 import type { TenantHub } from "../tenants/hub_pool.ts";
@@ -143,7 +143,10 @@ async function verified(
 ): Promise<{ readonly status: ServerStatus; readonly signIn: BegunSignIn }> {
   const { servers } = call.parts;
   try {
-    await hub.add(server.name, servers.configOf(call.tenant, server));
+    await hub.add(server.name, servers.configOf(call.tenant, server)).catch((error: unknown) => {
+      // There is none of its name, so the hub is closed.
+      throw error instanceof TypeError ? closing("What has the servers of this tenant is closing") : error;
+    });
     const status = statusOf(hub, server.name);
     if (status?.state !== "connected" && status?.state !== "authorizing") {
       const why = status?.lastError?.message ?? "it did not answer";
