@@ -59,6 +59,41 @@ describe("approval", () => {
     assertEquals(inside.calls.map(({ args, options }) => [args, options.signal === signal]), [[{ number: 5 }, true]]);
   });
 
+  test("the operator's word may be a function, and a name for models; other options go through", async () => {
+    assertEquals(await asked({ readOnly: ({ name }) => name === "wipe" }), ["github.get_issue", "github.create_issue"]);
+    assertEquals(await asked({ readOnly: ["github__create_issue"] }), ["github.get_issue", "evil.wipe"]);
+    // Without types something else than a plain yes may come back.
+    assertEquals((await asked({ readOnly: () => "yes" as unknown as boolean })).length, 3);
+    const inside = createHub();
+    const hub = withApproval(inside, () => false, { readOnly: ["github"] });
+    await hub.callTool("github__get_issue", { number: 5 }, { timeout: 7 });
+    assertEquals(inside.calls.map(({ args, options }) => [args, options]), [[{ number: 5 }, { timeout: 7 }]]);
+  });
+
+  test("what was asked for is called, also where its name means something else by then", async () => {
+    const inside = createHub();
+    const called: unknown[] = [];
+    let isOther = false;
+    const findTool = inside.findTool.bind(inside);
+    inside.findTool = (name) => findTool(isOther && typeof name === "string" ? "evil__wipe" : name);
+    inside.callTool = (name) => {
+      called.push(name);
+      return Promise.resolve({ content: [] });
+    };
+    const hub = withApproval(inside, () => isOther = true);
+    await hub.callTool("github__get_issue");
+    assertEquals(called, [{ server: "github", name: "get_issue" }]);
+  });
+
+  test("who has left before the question is not asked about", async () => {
+    const inside = createHub();
+    let questions = 0;
+    const hub = withApproval(inside, () => ++questions > 0);
+    const signal = AbortSignal.abort(new Error("left"));
+    await assertRejects(() => hub.callTool("evil__wipe", {}, { signal }), Error, "left");
+    assertEquals([questions, inside.calls.length], [0, 0]);
+  });
+
   test("arguments that change after the question are not sent", async () => {
     const inside = createHub();
     const args = { path: "/tmp/a" };

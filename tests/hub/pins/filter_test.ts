@@ -74,6 +74,56 @@ describe("a filter", () => {
     }
   });
 
+  test("the catalog has nothing that is hidden, of whatever kind, also where another server has its name", () => {
+    const templates = ["x:///{a}", "y:///{a}"];
+    const part = { tools: { get: {} }, prompts: { plan: [] }, templates, resources: { "x:///1": "1" } };
+    const hub = withFilter(new FakeHub({ a: part, b: part }), { deny: ["a.*", "b.y:*"] });
+    assertEquals(
+      hub.catalog().servers.map(({ tools, prompts, resources, templates }) =>
+        [tools, prompts, resources, templates].map(({ length }) => length)
+      ),
+      [[0, 0, 0, 0], [1, 1, 1, 1]],
+    );
+    assertEquals(hub.templates().map(({ server, template }) => [server, template.uriTemplate]), [["b", templates[0]]]);
+    const { kind, version } = hub.catalog();
+    assertEquals([kind, version], ["causeway.catalog", 1]);
+  });
+
+  test("what goes through goes with all that the caller gave", async () => {
+    const inside = createHub();
+    const given: unknown[] = [];
+    inside.readResource = (...[name, options]: unknown[]) => {
+      given.push([name, options]);
+      return Promise.resolve({ contents: [] });
+    };
+    inside.getPrompt = (...[name, args, options]: unknown[]) => {
+      given.push([name, args, options]);
+      return Promise.resolve({ messages: [] });
+    };
+    inside.complete = (...[reference, argument, options]: unknown[]) => {
+      given.push([reference, argument, options]);
+      return Promise.resolve({ completion: { values: [] } });
+    };
+    const hub = withFilter(inside, { allow: ["github"] });
+    const options = { timeout: 7 };
+    const argument = { name: "a", value: "b" };
+    const prompt = { server: "github", name: "review" };
+    const template = { type: "ref/resource", server: "github", uri: "repo://{name}" } as const;
+    await hub.callTool("github__get_issue", { number: 5 }, options);
+    assertEquals(inside.calls.map(({ args, options }) => [args, options]), [[{ number: 5 }, options]]);
+    // One server lists it, so that the others need not be allowed.
+    await hub.readResource("repo://secret", options);
+    await hub.getPrompt("github__review", { a: "b" }, options);
+    await hub.complete({ type: "ref/prompt", name: "github__review" }, argument, options);
+    await hub.complete(template, argument, options);
+    assertEquals(given, [
+      ["repo://secret", options],
+      [prompt, { a: "b" }, options],
+      [{ type: "ref/prompt", name: prompt }, argument, options],
+      [template, argument, options],
+    ]);
+  });
+
   test("the list is the same as long as the hub's is", () => {
     const hub = withFilter(createHub(), { deny: ["docs"] });
     assertStrictEquals(hub.tools(), hub.tools());

@@ -43,3 +43,17 @@ test("what was refused is remembered, but not for ever where a server thinks of 
   await pinned.check();
   assertEquals(asked, 10_003);
 });
+
+test("more pins than a row has room for are not kept", async () => {
+  const tools = Array.from(
+    { length: 10_001 },
+    (_, count): Tool => ({ name: `t${count}`, inputSchema: { type: "object" } }),
+  );
+  const hub = new PlayedHub(tools);
+  const store = createMemoryStore();
+  const pinned = await withPins(hub, { store, identities, onFirstSight: "trust" });
+  assertEquals([pinned.tools().length, await store.get("pins/shop")], [0, undefined]);
+  hub.list(tools.slice(0, 1));
+  const [report] = await pinned.report();
+  assertEquals([report?.status, report?.reason], ["unknown", '"shop" has 10001 pins, expected at most 10000']);
+});
