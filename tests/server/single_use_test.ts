@@ -49,8 +49,21 @@ describe("a state that is good once", () => {
     ];
     for (const [n, sealed] of states.entries()) assertEquals(await once.open(sealed, bound), { n });
     assertEquals(await once.open(states[2] ?? "", bound), undefined);
+    // With more than there is room for, the oldest go.
+    assertEquals(await once.open(states[0] ?? "", bound), { n: 0 });
     await clock.advance(5_000);
     assertEquals(await once.open(states[2] ?? "", bound), undefined);
+  });
+
+  test("is forgotten after its time, and not before", async () => {
+    const { clock, plain } = sealers();
+    const once = createSingleUseSealer(plain, { clock, ttl: 2_000 });
+    const sealed = await once.seal({ n: 0 }, bound);
+    assertEquals(await once.open(sealed, bound), { n: 0 });
+    await clock.advance(1_999);
+    assertEquals(await once.open(sealed, bound), undefined);
+    await clock.advance(1);
+    assertEquals(await once.open(sealed, bound), { n: 0 });
   });
 
   test("by default a tool whose round is sent twice runs once, and the second one is refused (S-090)", async () => {

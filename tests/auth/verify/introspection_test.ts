@@ -38,6 +38,13 @@ describe("a token that the server is asked about", () => {
   test("one that is not active, or not of this server, or names nobody, is not valid", async () => {
     const answers = [
       { active: false },
+      { ...active, active: false },
+      { ...active, sub: "" },
+      { ...active, iss: [issuer] },
+      { ...active, aud: { name: audience } },
+      { ...active, aud: [audience, 7] },
+      { ...active, client_id: undefined, azp: ["editor"] },
+      { ...active, scope: undefined, scp: ["a", 7] },
       { ...active, iss: "https://evil.example" },
       { ...active, sub: undefined },
       { ...active, scope: 7 },
@@ -79,7 +86,10 @@ describe("a token that the server is asked about", () => {
   });
 
   test("options that make no sense are refused", () => {
-    assertThrows(() => createIntrospectionVerifier({ ...known, clientSecret: "" }), TypeError, "clientSecret");
+    for (const missing of ["clientId", "clientSecret"]) {
+      const options = { ...known, [missing]: "" };
+      assertThrows(() => createIntrospectionVerifier(options), TypeError, '"clientId" and "clientSecret" are needed');
+    }
     assertThrows(
       () => createIntrospectionVerifier({ ...known, endpoint: "http://auth.example.com/x" }),
       TypeError,

@@ -127,6 +127,19 @@ describe("how keys are kept", () => {
     assertEquals(server.count(keysPath), 2);
   });
 
+  test("a signature that is wrong brings about none: its key is known", async () => {
+    const [key, forger] = [await createKey("one"), await createKey("one")];
+    const server = new AuthorizationServer(key);
+    const clock = new VirtualClock();
+    const verify = verifier(server, clock);
+    for (let turn = 0; turn < 3; turn++) {
+      assertEquals((await verify(await sign(key, lasting)))?.subject, "ada");
+      assertEquals(await verify(await sign(forger, lasting)), undefined);
+      await clock.advance(60_000);
+    }
+    assertEquals(server.count(keysPath), 1);
+  });
+
   test("many unknown keys at once bring about one", async () => {
     const [key, stranger] = [await createKey("one"), await createKey("two")];
     const server = new AuthorizationServer(key);

@@ -80,6 +80,11 @@ describe("callers without a good token", () => {
     assertEquals([without.status, challengeOf(without).error], [401, undefined]);
     const both = await handler(send("GET", Object.fromEntries(headers), {}, target));
     assertEquals([both.status, challengeOf(both).error], [400, "invalid_request"]);
+    const other = await handler(
+      send("GET", Object.fromEntries(headers), {}, "http://localhost:3000/mcp?x=access_token"),
+    );
+    assertEquals([other.headers.get("www-authenticate"), asked.length], [null, 1], "another parameter is none");
+    asked.length = 0;
     const body = new URLSearchParams({ access_token: token });
     const inBody = await handler(send("POST", { "content-type": "application/x-www-form-urlencoded" }, { body }));
     assertEquals(inBody.status, 401);

@@ -2,7 +2,7 @@
 import { describe, test } from "node:test";
 import { assertEquals } from "@std/assert";
 import { ConnectError } from "../../../src/protocol/errors.ts";
-import { call, challengeOf, type Choices, protect, resourceUrl, sound, whoami } from "./support.ts";
+import { call, challengeOf, type Choices, guard, protect, resourceUrl, sound, whoami } from "./support.ts";
 
 async function status(choices: Choices): Promise<number> {
   const { handler } = protect(choices);
@@ -138,6 +138,12 @@ describe("what a verifier gives", () => {
     });
   });
 
+  test("what a verifier does not say, a handler is not told either", async () => {
+    const { resource } = guard({ claims: { subject: "ada", audience: resourceUrl } });
+    const auth = await resource(call("whoami"));
+    assertEquals(auth, { principal: "ada", scopes: [], clientId: undefined, expiresAt: undefined, extra: undefined });
+  });
+
   test("nonsense lets nobody in: 500, and the operator is told", async () => {
     const nonsense: unknown[] = [
       true,
@@ -178,6 +184,8 @@ describe("what a verifier gives", () => {
       [() => Promise.reject(broken), 500],
       [() => Promise.reject(undefined), 500],
       [() => Promise.reject(passing), 503],
+      [() => Promise.reject(new ConnectError("Cannot reach it")), 500],
+      [() => Promise.reject(Object.assign(new Error("again"), { retryable: true })), 500],
     ];
     for (const [verify, status] of verifies) {
       const { handler, logs } = protect({ verify });

@@ -36,6 +36,11 @@ describe("an array of 2025-03-26", () => {
     const later = handler(post([cancelled(2), hangs(2)], session));
     await clock.settle();
     assertEquals(aborted, [1]);
+    // An id that is at work is not taken again.
+    const quick = (id: number) => rpc("tools/call", id, { name: "quick" });
+    const both = await clock.until(handler(post([quick(2), quick(3)], session)));
+    const told = await both.json() as { id: unknown; error?: { code: number } }[];
+    assertEquals(told.map(({ id, error }) => [id, error?.code]).sort(), [[2, -32600], [3, undefined]]);
     handler.close();
     await (await later).body?.cancel();
   });

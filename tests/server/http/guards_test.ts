@@ -1,5 +1,6 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertThrows } from "@std/assert";
+import { Guards } from "../../../src/server/http/guards.ts";
 import { initialize, modernPost, post, refusal, send, world } from "./support.ts";
 
 const methods = ["POST", "GET", "DELETE", "OPTIONS", "PUT"];
@@ -75,6 +76,42 @@ describe("what stands before every route", () => {
     assertEquals(await status("mcp.example.com", "http://localhost:3000"), 403);
   });
 
+  test("a Host and an Origin are the same in capital letters, and one text is one name", () => {
+    // Types want a list, or "*".
+    const one = (name: string) => name as "*";
+    const guards = new Guards({
+      allowedHosts: one("MCP.example.com:8443"),
+      allowedOrigins: one("HTTPS://App.example.com"),
+    });
+    // Not every runtime lets a request be made that says this of itself.
+    const status = (host: string, origin?: string) => {
+      const headers = new Headers({ "x-host": host, ...(origin && { origin }) });
+      const get = (name: string) => headers.get(name === "host" ? "x-host" : name);
+      return guards.refuse({ headers: { get }, url: "http://localhost/" } as Request)?.status;
+    };
+    assertEquals(["mcp.example.com:8443", "MCP.Example.COM:8443"].map((host) => status(host)), [undefined, undefined]);
+    assertEquals(status("mcp.example.com:8443", "https://APP.example.com"), undefined);
+    assertEquals([status("mcp.example.com"), status("localhost"), status("M")], [403, 403, 403]);
+    assertEquals(status("mcp.example.com:8443", "https://app.example.com.evil.example"), 403);
+    const plain = new Guards({ allowedHosts: ["mcp.example.com"] });
+    const request = { headers: { get: (name: string) => name === "host" ? "MCP.example.com:9000" : null } };
+    assertEquals(plain.refuse({ ...request, url: "http://localhost/" } as unknown as Request), undefined);
+  });
+
+  test("pages of schemes that are not the web's may be allowed by name", async () => {
+    const { handler } = world({ allowedOrigins: ["vscode-webview://Abc", "capacitor://localhost/"] });
+    const status = async (origin: string) => (await handler(send("GET", { origin }))).status;
+    for (const origin of ["vscode-webview://abc", "vscode-webview://Abc", "capacitor://localhost"]) {
+      assertEquals(await status(origin), 400, origin);
+    }
+    for (const origin of ["vscode-webview://abcd", "abc", "null", "http://localhost"]) {
+      assertEquals(await status(origin), 403, origin);
+    }
+    for (const origin of ["null", "file://", "mailto:me", "data:text/html,x", ""]) {
+      assertThrows(() => world({ allowedOrigins: [origin] }), TypeError, "Cannot allow the origin");
+    }
+  });
+
   test("anything is allowed only where that was written out", async () => {
     const { handler } = world({ allowedHosts: "*", allowedOrigins: ["*"] });
     const response = await handler(send("GET", { origin: "https://any.example" }, {}, "https://mcp.example.com/mcp"));
@@ -89,7 +126,7 @@ describe("what stands before every route", () => {
   test("a browser is told what a page may send and read (S-039)", async () => {
     const { handler } = world();
     const origin = "http://localhost:5173";
-    const asked = "content-type, mcp-param-region, x-own, Mcp-Param-Bad Name";
+    const asked = "content-type, mcp-param-region, x-own, Mcp-Param-Bad Name, x-mcp-param-else";
     const preflight = await handler(
       send("OPTIONS", { origin, "access-control-request-method": "POST", "access-control-request-headers": asked }),
     );
@@ -107,7 +144,10 @@ describe("what stands before every route", () => {
         "mcp-param-region",
       ]
     ) assert(allowed.includes(name), name);
-    assert(!allowed.includes("x-own"));
+    assert(!allowed.includes("x-own") && !allowed.includes("x-mcp-param-else"));
+    const plain = await handler(send("OPTIONS", {}));
+    assertEquals([plain.status, plain.headers.get("allow")], [204, "POST, GET, DELETE, OPTIONS"]);
+    assertEquals(plain.headers.get("access-control-allow-methods"), null, "who is no page is told of no pages");
     assert(!allowed.some((name) => name.includes("bad")));
     assertEquals(preflight.headers.get("access-control-allow-methods"), "POST, GET, DELETE, OPTIONS");
     const reply = await handler(modernPost("tools/list", {}, { origin }));

@@ -160,17 +160,26 @@ describe("how many legacy sessions there are", () => {
     const idle = await initialize(all);
     const used = await initialize(all);
     const streaming = await initialize(all);
+    const telling = await initialize(all);
     const stream = new EventReader(await all.handler(send("GET", streaming)));
     for (let turn = 0; turn < 4; turn++) {
       await all.clock.advance(30_000);
       await all.handler(post(rpc("ping"), used));
+      await all.handler(post({ jsonrpc: "2.0", method: "notifications/roots/list_changed" }, telling));
     }
-    assertEquals(all.sessions.map(({ closed }) => closed), [true, false, false]);
+    assertEquals(all.sessions.map(({ closed }) => closed), [true, false, false, false]);
     assertEquals((await all.handler(post(rpc("ping"), idle))).status, 404);
     await stream.cancel();
     await all.clock.advance(180_000);
-    assertEquals(all.sessions.map(({ closed }) => closed), [true, true, true]);
+    assertEquals(all.sessions.map(({ closed }) => closed), [true, true, true, true]);
     assertEquals(all.clock.waiting, 0);
+  });
+
+  test("a handshake within a session begins no other one", async () => {
+    const all = world();
+    const session = await initialize(all);
+    const again = await all.handler(post(rpc("initialize"), session));
+    assertEquals([again.headers.get("mcp-session-id"), all.sessions.length], [null, 1]);
   });
 
   test("when there are too many, the one that was used longest ago ends; when all are in use, there is no new one", async () => {
