@@ -38,6 +38,7 @@ describe("the breaker", () => {
       const factor = 1 + 0.2 * (2 * fraction - 1);
       assert(Math.abs(breaker.until - 30_000 * factor) < 1e-6, `${breaker.until}`);
       for (let failures = 0; failures < 8; failures++) breaker.failed();
+      assert(breaker.until > 230_000);
       assert(breaker.until <= 300_000, `${breaker.until}`);
     }
   });
@@ -48,6 +49,18 @@ describe("the breaker", () => {
     assertEquals(Array.from({ length: 50 }, () => breaker.failed(turn)).includes(true), false);
     for (let count = 0; count < 3; count++) assertEquals(breaker.failed(breaker.turn), false);
     assertEquals(breaker.failed(breaker.turn), true);
+  });
+
+  test("what was begun before another failure, and fails a second after it, is a failure of its own", async () => {
+    const clock = new VirtualClock();
+    const breaker = new Breaker({ clock, random: random(0.5) });
+    const { turn } = breaker;
+    await clock.advance(5_000);
+    assertEquals([breaker.failed(turn), breaker.turn], [false, turn + 1]);
+    await clock.advance(999);
+    assertEquals([breaker.failed(turn), breaker.turn], [false, turn + 1]);
+    await clock.advance(1);
+    assertEquals([breaker.failed(turn), breaker.turn], [false, turn + 2]);
   });
 
   test("a server that fails again soon is given a longer pause, one that had a good minute starts over", async () => {

@@ -57,6 +57,32 @@ describe("places for calls", () => {
     assertEquals([limiter.queued, limiter.active, clock.waiting], [0, 0, 0]);
   });
 
+  test("who has a place hears of no abort any more, and pushes nobody out who waits", async () => {
+    const { clock, limiter, order } = create(1, 10);
+    const controller = new AbortController();
+    await limiter.wait({ milliseconds: 1_000, signal: controller.signal });
+    const second = limiter.wait({ milliseconds: 1_000 }).then(() => void order.push("second"));
+    controller.abort(new Error("the first is over"));
+    assertEquals(limiter.queued, 1);
+    limiter.release();
+    await second;
+    assertEquals([order, limiter.active, clock.waiting], [["second"], 1, 0]);
+  });
+
+  test("where it goes on narrowly, one at a time gets a place, until it goes on as before", async () => {
+    const { clock, limiter, order } = create(3, 10);
+    limiter.paused = true;
+    const waiting = ["a", "b", "c"].map((name) =>
+      limiter.wait({ milliseconds: 1_000 }).then(() => void order.push(name))
+    );
+    limiter.resume(true);
+    await clock.settle();
+    assertEquals([order.join(), limiter.active, limiter.queued, limiter.take()], ["a", 1, 2, false]);
+    limiter.resume();
+    await Promise.all(waiting);
+    assertEquals([order.join(), limiter.active], ["a,b,c", 3]);
+  });
+
   test("a reason that is nothing still calls a wait off", async () => {
     const { limiter } = create(0, 10);
     const controller = new AbortController();

@@ -1,0 +1,117 @@
+/**
+ * What a server is sent that has failed: one call decides, and what fails together counts once.
+ */
+import { describe, test } from "node:test";
+import { assert, assertEquals } from "@std/assert";
+import type { Fetch } from "../../src/ports.ts";
+import { systemRandom } from "../../src/ports.ts";
+import { VirtualClock } from "../support/virtual_clock.ts";
+import { asks, counted, healthy, urlOf } from "./faulty.ts";
+import { createServer, inMemory, openHub, stateOf, textOf } from "./support.ts";
+
+/** A hub with one server, whose calls wait until they are let go, well or not. */
+async function setUp() {
+  const clock = new VirtualClock();
+  let calls = 0;
+  let mood: "well" | "failing" | "held" = "failing";
+  let letGo: (() => void)[] = [];
+  const fetch: Fetch = async (url, init) => {
+    if (!asks(init, "tools/call")) return await healthy("one")(url, init);
+    calls++;
+    if (mood === "held") await new Promise<void>((resolve) => letGo.push(resolve));
+    return mood === "failing" ? new Response("", { status: 500 }) : await healthy("one")(url, init);
+  };
+  const hub = await clock.until(openHub({ one: counted("one", clock, fetch).config }, { clock }));
+  return {
+    clock,
+    hub,
+    call: () => hub.callTool("one__echo", { text: "a" }),
+    sent: () => calls,
+    feel: (other: typeof mood) => void (mood = other),
+    release: () => {
+      for (const go of letGo) go();
+      letGo = [];
+    },
+    opened: () => hub.status()[0]?.isOpen,
+  };
+}
+
+describe("a server that fails", () => {
+  test("has failed once when many calls fail that were on their way at the same time", async () => {
+    const { clock, hub, call, opened } = await setUp();
+    const all = await clock.until(Promise.all(Array.from({ length: 20 }, call)));
+    assertEquals(all.filter(({ isError }) => !isError), []);
+    assertEquals([stateOf(hub, "one"), opened()], ["connected", false]);
+    await clock.until(hub.close());
+  });
+
+  test("is sent one call of many after its pause, and the others once that one was answered", async () => {
+    const { clock, hub, call, sent, feel, release, opened } = await setUp();
+    for (let count = 0; count < 5; count++) await clock.until(call());
+    assertEquals([opened(), sent()], [true, 5]);
+    await clock.advance(36_000);
+    const refused = await clock.until(Promise.all([call(), call(), call()]));
+    assertEquals(refused.map(({ isError }) => isError), [true, true, true]);
+    assertEquals([opened(), sent()], [true, 6], "one for all of them");
+    await clock.advance(72_000);
+    feel("held");
+    const calls = [call(), call(), call()];
+    await clock.settle();
+    assertEquals([sent(), stateOf(hub, "one")], [7, "connecting"]);
+    release();
+    await clock.settle();
+    assertEquals([sent(), stateOf(hub, "one")], [9, "connected"]);
+    release();
+    assertEquals((await clock.until(Promise.all(calls))).map(textOf), ["one: a", "one: a", "one: a"]);
+    await clock.until(hub.close());
+    assertEquals(clock.waiting, 0);
+  });
+
+  test("is asked for nothing for five seconds where it has refused, and then by the next call", async () => {
+    const clock = new VirtualClock();
+    const one = counted("one", clock, () => Promise.resolve(new Response("no", { status: 403 })));
+    const hub = await clock.until(
+      openHub({ one: one.config }, { clock, random: { ...systemRandom, fraction: () => 0 } }),
+    );
+    assertEquals([stateOf(hub, "one"), one.requests.length > 0], ["failed", true]);
+    const before = one.requests.length;
+    await clock.advance(4_900);
+    assertEquals((await clock.until(hub.callTool("one__echo"))).isError, true);
+    assertEquals(one.requests.length, before);
+    await clock.advance(200);
+    await clock.until(hub.callTool("one__echo"));
+    assert(one.requests.length > before);
+    await clock.until(hub.close());
+  });
+});
+
+test("a server that is connected is sent nothing when it is to be tried again", async () => {
+  const clock = new VirtualClock();
+  const one = counted("one", clock, healthy("one"));
+  const hub = await clock.until(openHub({ one: one.config }, { clock, listen: false }));
+  const { length } = one.requests;
+  await clock.until(hub.retry("one"));
+  assertEquals([one.requests.length, stateOf(hub, "one")], [length, "connected"]);
+  await clock.until(hub.close());
+});
+
+test("what connects a server to learn its names gives its place back", async () => {
+  const { config } = inMemory(createServer("one"), { concurrency: 1 });
+  await using hub = await openHub({ one: config }, { lazy: true });
+  for (let count = 0; count < 2; count++) {
+    assertEquals(textOf(await hub.callTool("one__echo", { text: "a" })), "one: a");
+  }
+  const [status] = hub.status();
+  assertEquals([status?.active, status?.tools, status?.resources, status?.prompts], [0, 2, 1, 1]);
+});
+
+test("an error that is none of ours has no code, whatever it says of itself", async () => {
+  const transport = () => {
+    throw Object.assign(new Error("no such thing"), { code: "ENOENT" });
+  };
+  await using hub = await openHub({ one: { transport }, two: { url: urlOf("two"), disabled: true } });
+  assertEquals(hub.status().map(({ lastError }) => lastError), [
+    { name: "Error", code: undefined, message: "no such thing" },
+    undefined,
+  ]);
+});
