@@ -1,10 +1,11 @@
 /**
- * What a server is sent that has failed: one call decides, and what fails together counts once.
+ * What a server is sent that has failed, is back, or was never wanted, and what its callers hear.
  */
 import { describe, test } from "node:test";
 import { assert, assertEquals } from "@std/assert";
 import type { Fetch } from "../../src/ports.ts";
 import { systemRandom } from "../../src/ports.ts";
+import { McpServer } from "../../src/server/mod.ts";
 import { VirtualClock } from "../support/virtual_clock.ts";
 import { asks, counted, healthy, urlOf } from "./faulty.ts";
 import { createServer, inMemory, openHub, stateOf, textOf } from "./support.ts";
@@ -95,6 +96,16 @@ test("a server that is connected is sent nothing when it is to be tried again", 
   await clock.until(hub.close());
 });
 
+test("a server of a hub that is closed is not tried again", async () => {
+  const clock = new VirtualClock();
+  const one = counted("one", clock, healthy("one"));
+  const hub = await clock.until(openHub({ one: one.config }, { clock }));
+  await clock.until(hub.close());
+  const { length } = one.requests;
+  await clock.until(hub.retry("one"));
+  assertEquals([one.requests.length, stateOf(hub, "one"), clock.waiting], [length, "disconnected", 0]);
+});
+
 test("what connects a server to learn its names gives its place back", async () => {
   const { config } = inMemory(createServer("one"), { concurrency: 1 });
   await using hub = await openHub({ one: config }, { lazy: true });
@@ -114,4 +125,70 @@ test("an error that is none of ours has no code, whatever it says of itself", as
     { name: "Error", code: undefined, message: "no such thing" },
     undefined,
   ]);
+});
+
+test("errors are of servers that cannot be used: not of those that are back, nor of those that nobody wanted", async () => {
+  const clock = new VirtualClock();
+  let isUp = false;
+  const fetch: Fetch = (url, init) =>
+    isUp ? healthy("one")(url, init) : Promise.resolve(new Response("", { status: 500 }));
+  const hub = await clock.until(openHub({
+    one: { url: urlOf("one"), fetch },
+    two: { url: urlOf("two"), disabled: true },
+  }, { clock }));
+  assertEquals([...hub.errors.keys()], ["one"]);
+  isUp = true;
+  await clock.until(hub.retry("one"));
+  assertEquals([stateOf(hub, "one"), hub.errors.size, hub.status()[0]?.lastError !== undefined], [
+    "connected",
+    0,
+    true,
+  ]);
+  await clock.until(hub.close());
+});
+
+test("a server whose catalog is stored is started by its first call, and listed then", async () => {
+  const first = inMemory(createServer("one"));
+  const catalog = await (async () => {
+    await using hub = await openHub({ one: first.config });
+    return JSON.parse(JSON.stringify(hub.catalog()));
+  })();
+  const server = createServer("one");
+  server.tool("new", {}, () => "new");
+  const second = inMemory(server);
+  await using hub = await openHub({ one: second.config }, { catalog });
+  assertEquals([second.starts, hub.tools().length], [0, 2]);
+  assertEquals(textOf(await hub.callTool("one__echo", { text: "a" })), "one: a");
+  assertEquals([second.starts, hub.tools().length], [1, 3]);
+});
+
+test("a call whose arguments cannot be sent is a result that names its server", async () => {
+  await using hub = await openHub({ one: inMemory(createServer("one")).config });
+  const result = await hub.callTool("one__echo", { text: 1n as unknown as string });
+  assertEquals([result.isError, textOf(result).includes('"one"')], [true, true], textOf(result));
+  assertEquals((result._meta?.["dev.causeway/error"] as { server?: string }).server, "one");
+});
+
+test("what a caller gives reaches the server with each verb: who calls it off is not kept waiting", async () => {
+  const hangs = (): Promise<never> => new Promise(() => {});
+  const server = new McpServer({ name: "one", version: "1.0.0" });
+  server.resource("note://one", { name: "note" }, hangs);
+  server.prompt("greet", { arguments: { who: { complete: hangs } } }, hangs);
+  server.tool("wait", {}, hangs);
+  await using hub = await openHub({ one: inMemory(server).config });
+  const prompt = { type: "ref/prompt", name: "one.greet" } as const;
+  const verbs: ((options: { signal: AbortSignal }) => Promise<unknown>)[] = [
+    (options) => hub.readResource("note://one", options),
+    (options) => hub.getPrompt("one.greet", {}, options),
+    (options) => hub.complete(prompt, { name: "who", value: "" }, options),
+    (options) => hub.callTool("one.wait", {}, options),
+  ];
+  for (const [at, verb] of verbs.entries()) {
+    const controller = new AbortController();
+    const reason = { at };
+    const ended = verb({ signal: controller.signal }).catch((error) => error);
+    while (hub.status()[0]?.active !== 1) await new Promise((resolve) => setTimeout(resolve, 0));
+    controller.abort(reason);
+    assertEquals(await ended, reason);
+  }
 });

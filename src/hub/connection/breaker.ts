@@ -92,8 +92,7 @@ export class Breaker {
     if (this.#failures === mostFailures && now - this.until >= calm) this.#opened = 0;
     const pause = Math.min(first * 2 ** this.#opened++, longest);
     this.until = now + Math.min(pause * (1 + jitter * (2 * random.fraction() - 1)), longest);
-    // The probe that comes next decides alone.
-    this.#failures = mostFailures;
+    // The probe that comes next decides alone: nothing is counted down before something works.
     return true;
   }
 }

@@ -142,7 +142,6 @@ export class Connection {
 
   /** Connects where that is to be done, and waits until it is known what the server has. */
   async ready(options: RequestOptions): Promise<void> {
-    if (this.#state === "connected") return;
     await this.#wait(options);
     this.#limiter.release();
   }
@@ -272,7 +271,7 @@ export class Connection {
       return void signingIn.catch(() => {}).then(() => this.open());
     }
     const isOpen = this.#breaker.failed();
-    const cause = error instanceof McpError ? origin(error) : error;
+    const cause = origin(error as McpError);
     const mayHelp = (isTransportFailure(cause) && !(cause instanceof SpawnError)) ||
       (error as Partial<McpError>).retryable;
     this.#again(isOpen || !mayHelp, mayHelp ? 0 : afterRefusal);

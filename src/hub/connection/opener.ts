@@ -43,7 +43,7 @@ export class Opener {
   left: Promise<Client | void> | undefined;
   readonly #parts: OpenerParts;
   readonly #host: ConnectionHost;
-  #isOpening = true;
+  #isOpening: boolean | undefined;
   #verdict: Verdict | undefined;
   #auth: Authorizer | undefined;
 

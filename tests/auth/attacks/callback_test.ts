@@ -149,6 +149,15 @@ describe("attacks on the callback", () => {
     }
   });
 
+  test("a code beside an error is a refusal: it is exchanged for nothing", async () => {
+    const waiting = await wait();
+    const before = hitsOf(waiting.world);
+    const error = await refusalOf(waiting.oauth.finishAuth(changed(waiting, set("error", "access_denied"))));
+    assert(error instanceof AuthorizationError, error.name);
+    assertEquals([error.error, hitsOf(waiting.world)], ["access_denied", before]);
+    await assertRejects(() => waiting.oauth.finishAuth(waiting.callback), AuthorizationError);
+  });
+
   attack("no URL at all", ["", "/callback?code=a&state=b", "code=a", "https://", "\0"], async (text) => {
     const waiting = await wait();
     await refusalOf(waiting.oauth.finishAuth(text));

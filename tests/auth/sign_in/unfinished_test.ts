@@ -61,3 +61,34 @@ describe("sign-ins that nobody finishes", () => {
     assertEquals([open.length, open.includes(last)], [50, true]);
   });
 });
+
+describe("where a person is sent", () => {
+  test("asks for their consent where the tokens are to last, as OpenID Connect wants it, and else leaves that to the server", async () => {
+    const prompts = [];
+    for (const scopes_supported of [["mcp:use", "files:write"], ["mcp:use", "offline_access"]]) {
+      const { oauth } = await createParty({}, { server: { metadata: { scopes_supported } } });
+      const { authorizationUrl, pending } = await oauth.begin(resourceUrl, { scopes: ["files:write"] });
+      const { searchParams } = new URL(authorizationUrl);
+      assertEquals(searchParams.get("scope"), pending.scopes.join(" "));
+      prompts.push(searchParams.get("prompt"));
+    }
+    assertEquals(prompts, [null, "consent"]);
+  });
+
+  test("is a place of a real authorization server: a fragment of its address is left out", async () => {
+    const { oauth } = await createParty({}, {
+      server: { metadata: { authorization_endpoint: "https://auth.example.com/authorize?x=1#top" } },
+    });
+    const url = new URL((await oauth.begin(resourceUrl)).authorizationUrl);
+    assertEquals([url.hash, url.searchParams.get("x"), url.searchParams.get("response_type")], ["", "1", "code"]);
+  });
+
+  test("is known to nobody else: what finishes the sign-in is taken out of all texts", async () => {
+    const store = createOpenStore();
+    const { oauth } = await createParty({ store });
+    const { pending } = await oauth.begin(resourceUrl);
+    const { state, verifier } = JSON.parse(await store.get(pending.id) ?? "");
+    const text = oauth.redact(`{"state":"${state}","verifier":"${verifier}"}`);
+    assert(!text.includes(state) && !text.includes(verifier), text);
+  });
+});

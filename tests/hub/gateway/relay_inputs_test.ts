@@ -1,6 +1,13 @@
 import { test } from "node:test";
-import { assertRejects, assertThrows } from "@std/assert";
+import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { InputRequiredError, ProtocolViolationError } from "../../../mod.ts";
+import type { Fetch } from "../../../src/ports.ts";
+import { McpServer } from "../../../src/server/mod.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
+import { asks, healthy, urlOf } from "../faulty.ts";
+import { createRelay } from "../../../src/hub/gateway/mod.ts";
+import { openHub } from "../support.ts";
+import { createAll, inMemory, open, textOf } from "./support.ts";
 import { RelayInputs } from "../../../src/hub/gateway/calls/relay_inputs.ts";
 
 test("what is no question of a server is not handed to the caller in front", async () => {
@@ -12,4 +19,91 @@ test("what is no question of a server is not handed to the caller in front", asy
     assertThrows(() => ask({ a: wrong }), ProtocolViolationError, '"inputRequests.a.');
   }
   await assertRejects(() => ask({ a: { method: "roots/list" } }), InputRequiredError, "of the client in front");
+});
+
+test("a call that goes on after its caller's answer has all the time that it needs", async () => {
+  const server = new McpServer({ name: "one", version: "1.0.0" });
+  let goOn: (() => void) | undefined;
+  server.tool("asks", {}, async (_, context) => {
+    const { action } = await context.elicit({ message: "?", requestedSchema: { type: "object", properties: {} } });
+    await new Promise<void>((resolve) => goOn = resolve);
+    return action;
+  });
+  const clock = new VirtualClock();
+  const options = { clock, answerTime: 1_000 };
+  await using scene = await open({ one: inMemory(server, { eras: ["legacy"] }).config }, options);
+  const client = await scene.join("modern", { handlers: { elicitation: () => ({ action: "decline" }) } });
+  const call = client.callTool("one__asks");
+  while (!goOn) await new Promise((resolve) => setTimeout(resolve, 1));
+  await clock.advance(60_000);
+  goOn();
+  assertEquals(textOf(await call), "decline");
+});
+
+test("a server that asks each time under the same key gets the answer to what it asks now", async () => {
+  const seen: unknown[] = [];
+  const fetch: Fetch = async (url, init) => {
+    if (!asks(init, "tools/call")) return await healthy("one")(url, init);
+    const { id, params } = JSON.parse(await new Response(init.body).text());
+    const round = Number(params.requestState ?? 0);
+    if (round) seen.push(params.inputResponses);
+    const message = `question ${round + 1}`;
+    const schema = { type: "object", properties: { said: { type: "string" } } };
+    const question = { method: "elicitation/create", params: { mode: "form", message, requestedSchema: schema } };
+    const result = round < 3
+      ? { resultType: "input_required", inputRequests: { q: question }, requestState: String(round + 1) }
+      : { resultType: "complete", content: [{ type: "text", text: "done" }] };
+    return Response.json({ jsonrpc: "2.0", id, result });
+  };
+  await using scene = await open({ one: { url: urlOf("one"), fetch } });
+  for (const era of ["modern", "legacy"] as const) {
+    seen.length = 0;
+    const client = await scene.join(era, {
+      handlers: { elicitation: ({ message }) => ({ action: "accept", content: { said: message } }) },
+    });
+    assertEquals(textOf(await client.callTool("one__echo", { text: "a" })), "done", era);
+    assertEquals(seen, [1, 2, 3].map((n) => ({ q: { action: "accept", content: { said: `question ${n}` } } })), era);
+  }
+});
+
+test("calls that come through no gateway are answered by the relay's own handlers, each by its kind", async () => {
+  const server = new McpServer({ name: "one", version: "1.0.0" });
+  const text = (text: string) => ({ type: "text", text }) as const;
+  server.tool("asks", {}, async (_, context) => {
+    const form = await context.elicit({ message: "?", requestedSchema: { type: "object", properties: {} } });
+    const page = await context.elicit({ mode: "url", message: "?", url: "https://a.test/", elicitationId: "1" });
+    const sampled = await context.sample({ messages: [{ role: "user", content: text("?") }], maxTokens: 1 });
+    const roots = await context.roots();
+    return JSON.stringify([form.action, page.action, sampled.model, roots]);
+  });
+  const all = [{ uri: "file:///a" }];
+  for (const roots of [all, () => all]) {
+    const relay = createRelay({
+      handlers: {
+        elicitation: () => ({ action: "decline" }),
+        elicitationUrl: () => ({ action: "cancel" }),
+        sampling: () => ({ role: "assistant", content: text("!"), model: "m" }),
+        roots,
+      },
+    });
+    const { handlers, features, middleware, tasks } = relay;
+    for (const era of ["modern", "legacy"] as const) {
+      const config = { one: inMemory(server, { eras: [era] }).config };
+      await using hub = await openHub(config, { handlers, features, middleware, tasks });
+      const result = await hub.callTool("one__asks");
+      assertEquals(JSON.parse(textOf(result)), ["decline", "cancel", "m", all], era);
+    }
+  }
+});
+
+test("without handlers of its own a relay answers no call that comes through no gateway", async () => {
+  const { server } = createAll("one");
+  const { handlers, features, middleware, tasks } = createRelay();
+  for (const era of ["modern", "legacy"] as const) {
+    const config = { one: inMemory(server, { eras: [era] }).config };
+    await using hub = await openHub(config, { handlers, features, middleware, tasks });
+    for (const name of ["asks", "samples", "looks"]) {
+      assertEquals((await hub.callTool(`one__${name}`)).isError, true, `${era} ${name}`);
+    }
+  }
 });

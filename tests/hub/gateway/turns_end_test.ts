@@ -50,6 +50,39 @@ describe("a turn at a server ends", () => {
     assertEquals(textOf(await sum), "3");
   });
 
+  test("when its caller gives no answer in time, and a moment later, in which the server may still ask", async () => {
+    const clock = new VirtualClock();
+    const options = { takesTurns: true, clock, answerTime: 60_000 };
+    await using scene = await open({ one: all("one", "legacy").config }, options);
+    const client = await scene.join("modern", { capabilities: { elicitation: { form: {} } } });
+    const asked = await client.callTool("one__asks").then(() => undefined, (error) => error);
+    assert(asked?.pending, "it asks");
+    const other = await scene.join("modern");
+    let isDone = false;
+    const sum = other.callTool("one__sum", { a: 1, b: 2 }).finally(() => isDone = true);
+    await clock.advance(60_000);
+    await until(() => scene.hub.status()[0]?.active === 0, "the call is ended");
+    await clock.advance(4_999);
+    assertEquals(isDone, false);
+    await clock.advance(1);
+    assertEquals((await sum).structuredContent, { sum: 3 });
+    assertEquals(clock.waiting, 0);
+  });
+
+  test("with its gateway, which leaves nothing behind of a call that was given up", async () => {
+    const clock = new VirtualClock();
+    await using scene = await open({ one: all("one", "legacy").config }, { takesTurns: true, clock });
+    const client = await scene.join("modern");
+    const controller = new AbortController();
+    const hanging = client.callTool("one__hangs", {}, { signal: controller.signal });
+    await until(() => scene.hub.status()[0]?.active === 1, "it is called");
+    controller.abort(new Error("enough"));
+    await assertRejects(() => hanging, Error, "enough");
+    await until(() => clock.waiting === 1, "the server may still ask");
+    scene.gateway.close();
+    assertEquals(clock.waiting, 0);
+  });
+
   test("when what is around the hub throws at once", async () => {
     let isBad = true;
     const around = (hub: Hub): Hub =>
