@@ -7,7 +7,9 @@ import { createApiKey, createKeyList, createPolicy, createRunner } from "../../s
 import { McpServer } from "../../src/server/mod.ts";
 import type { RequestContext } from "../../src/server/mod.ts";
 import { inMemory, openHub, textOf } from "../hub/support.ts";
+import { askingServer } from "../hub/support/by_hand.ts";
 import { until } from "../support/clients.ts";
+import { VirtualClock } from "../support/virtual_clock.ts";
 import { createWorld, problemOf } from "./support/world.ts";
 
 describe("tools by plain HTTP", () => {
@@ -332,4 +334,50 @@ describe("what servers ask for calls by plain HTTP", () => {
     await until(() => logged.includes("ada again"));
     assertEquals(logged, ["ada", "ada again"]);
   });
+
+  for (const how of ["left", "late"] as const) {
+    it(`is nobody else's for a while after its caller has ${how === "left" ? "left" : "waited too long"}`, async () => {
+      const clock = new VirtualClock();
+      const server = askingServer({ timeouts: { total: 1_000 } });
+      const relay = createRelay();
+      const { handlers, features } = relay;
+      const { key, hash } = await createApiKey();
+      await using runner = createRunner({
+        clock,
+        relay: () => relay,
+        hubs: () => openHub({ pipe: server.config }, { handlers, features, clock }),
+        access: {
+          keys: createKeyList([{ hash, principal: "ada", tenant: "acme" }]),
+          policy: createPolicy([{ effect: "allow" }]),
+        },
+      });
+      const asked: unknown[] = [];
+      await using client = await connect("http://localhost/mcp", {
+        fetch: (url, init) => runner.fetch(new Request(url, init)),
+        headers: { authorization: `Bearer ${key}` },
+        handlers: {
+          elicitation: ({ message }) => {
+            asked.push(message);
+            return { action: "accept", content: {} };
+          },
+        },
+        verdict: { era: "legacy" },
+      });
+      const caller = new AbortController();
+      const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+      const given = { method: "POST", headers, body: "{}", signal: caller.signal };
+      const plain = runner.fetch(new Request("http://localhost/api/tools/pipe__hang", given));
+      await until(() => server.calls === 1);
+      await clock.advance(500);
+      const waiting = client.callTool("pipe__hang");
+      await until(() => server.calls === 2);
+      if (how === "left") caller.abort();
+      else await clock.advance(500);
+      await (await plain).body?.cancel();
+      assertStringIncludes((await server.ask()).error?.message ?? "", "it is not known whom to ask");
+      assertEquals(asked, []);
+      await clock.advance(1_000);
+      assertEquals((await waiting).isError, true);
+    });
+  }
 });

@@ -4,12 +4,9 @@
  * @module
  */
 import type { RelayedCall } from "../../hub/relayed_call.ts";
-import { MethodNotFoundError } from "../../protocol/errors.ts";
+import { MethodNotFoundError, TimeoutError } from "../../protocol/errors.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { Call } from "./call.ts";
-
-/** How long a server may still ask for a call that was given up, in milliseconds: as for those at `/mcp`. */
-const doubt = 5_000;
 
 /** Where a call goes, and how its caller leaves. */
 export interface PlainCall {
@@ -38,12 +35,13 @@ export async function withoutAsking<Result>(
       Promise.reject(new MethodNotFoundError(`"${method}" cannot be answered: it is not known whom to ask`)),
   };
   relay.begin(call);
+  let isLate = false;
   try {
     return await send(call.meta);
+  } catch (error) {
+    isLate = error instanceof TimeoutError;
+    throw error;
   } finally {
-    if (signal?.aborted) {
-      relay.leave(call);
-      clock.schedule(() => relay.end(call), doubt, { background: true });
-    } else relay.end(call);
+    relay.finish(call, isLate || signal?.aborted === true, clock);
   }
 }

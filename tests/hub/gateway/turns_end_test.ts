@@ -1,8 +1,10 @@
 import { describe, test } from "node:test";
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import type { Hub } from "../../../src/hub/hub.ts";
+import type { ClientOptions } from "../../../mod.ts";
 import { McpServer } from "../../../src/server/mod.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
+import { askingServer } from "../support/by_hand.ts";
 import { all, inMemory, open, textOf } from "./support.ts";
 
 /** Waits in real time: the clients in front and the servers have their own clock. */
@@ -12,6 +14,33 @@ async function until(isSo: () => boolean, what: string): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
+
+test("what a server asks on no call in particular may be for one that took too long: nobody else is asked", async () => {
+  const clock = new VirtualClock();
+  const server = askingServer({ timeouts: { total: 1_000 } });
+  await using scene = await open({ one: server.config }, { clock }, { clock });
+  const asked: string[] = [];
+  const join = (name: string) => {
+    const elicitation: NonNullable<ClientOptions["handlers"]>["elicitation"] = () => {
+      asked.push(name);
+      return { action: "accept", content: {} };
+    };
+    return scene.join("legacy", { handlers: { elicitation } });
+  };
+  const [ada, bob] = [await join("ada"), await join("bob")];
+  const late = ada.callTool("one__hang");
+  await until(() => server.calls === 1, "the first one is there");
+  await clock.advance(500);
+  const waiting = bob.callTool("one__hang");
+  await until(() => server.calls === 2, "the second one is there");
+  await clock.advance(500);
+  assertEquals((await late).isError, true);
+  const answer = server.ask();
+  assertStringIncludes((await answer).error?.message ?? "", "it is not known whom to ask");
+  assertEquals(asked, []);
+  await clock.advance(500);
+  await waiting;
+});
 
 describe("a turn at a server ends", () => {
   test("when the server has answered without the answer that it asked for, and the caller does not come back", async () => {

@@ -8,18 +8,15 @@ import { resumed } from "../../../client/extras/resumed.ts";
 import type { SessionRequestOptions } from "../../../client/session/request.ts";
 import { randomHex } from "../../../ports.ts";
 import type { Clock, Random } from "../../../ports.ts";
-import { InputRequiredError, InvalidParamsError } from "../../../protocol/errors.ts";
+import { InputRequiredError, InvalidParamsError, TimeoutError } from "../../../protocol/errors.ts";
 import { isObject } from "../../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../../protocol/json_rpc.ts";
 import { EraSignal } from "../../../server/common/era_signal.ts";
 import type { RequestContext } from "../../../server/definitions.ts";
 import { ask, type Destination, Passage } from "./passage.ts";
 import { ParkedCalls } from "./parked.ts";
-import type { Relay } from "./relay.ts";
+import { doubt, type Relay } from "./relay.ts";
 import { Turns } from "./turns.ts";
-
-/** How long a server that does not say whose its questions are may still ask for a call that was given up, in milliseconds. */
-const doubt = 5_000;
 
 /** What the calls of one gateway need. */
 export interface PassageParts {
@@ -110,9 +107,9 @@ export class Passages {
   }
 
   /** It is over, but for what a server may still ask that does not say for whom. */
-  #end(passage: Passage): void {
+  #end(passage: Passage, isGivenUp = passage.signal.aborted): void {
     const { relay, clock } = this.#parts;
-    if (!passage.signal.aborted || !this.#isVague(passage.server)) return this.#forget(passage);
+    if (!isGivenUp || !this.#isVague(passage.server)) return this.#forget(passage);
     relay?.leave(passage);
     this.#left.set(passage, clock.schedule(() => this.#forget(passage), doubt, { background: true }));
   }
@@ -127,14 +124,16 @@ export class Passages {
 
   async #serve<Result>(context: RequestContext, passage: Passage, work: Promise<Result>): Promise<Result> {
     let isParked = false;
+    let isLate = false;
     try {
       return await passage.serve(context, work);
     } catch (error) {
       isParked = error instanceof EraSignal;
+      isLate = error instanceof TimeoutError;
       if (isParked) this.#park(context, passage, work);
       throw error;
     } finally {
-      if (!isParked) this.#end(passage);
+      if (!isParked) this.#end(passage, isLate || passage.signal.aborted);
     }
   }
 

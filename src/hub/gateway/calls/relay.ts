@@ -8,6 +8,7 @@ import type { Features } from "../../../client/features.ts";
 import type { HandlerContext, Handlers } from "../../../client/input/seam.ts";
 import type { Middleware } from "../../../client/options.ts";
 import type { TaskSupport } from "../../../client/task_support.ts";
+import type { Clock } from "../../../ports.ts";
 import { MethodNotFoundError } from "../../../protocol/errors.ts";
 import type { JsonObject } from "../../../protocol/json_rpc.ts";
 import type {
@@ -26,6 +27,9 @@ import { refusal } from "./passage.ts";
 import { type AskedContext, RelayInputs, type TellOf } from "./relay_inputs.ts";
 import { askForTasks, createRelayTasks } from "./relay_tasks.ts";
 import { Turns } from "./turns.ts";
+
+/** How long a server that does not say whose its questions are may still ask for a call that was given up, in milliseconds. */
+export const doubt = 5_000;
 
 /** Options of a relay. */
 export interface RelayOptions {
@@ -129,6 +133,13 @@ export class Relay {
   /** @internal Its caller has given it up: nobody is asked for it any more, and nobody else in its place. */
   leave(passage: Passage): void {
     this.#left.add(passage);
+  }
+
+  /** @internal It is over for its caller: where that gave it up, or it took too long, not yet for its server. */
+  finish(passage: Passage, isGivenUp: boolean, clock: Clock): void {
+    if (!isGivenUp) return this.end(passage);
+    this.leave(passage);
+    clock.schedule(() => this.end(passage), doubt, { background: true });
   }
 
   /** @internal The call with this `_meta`. */

@@ -1,0 +1,46 @@
+import { describe, test } from "node:test";
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { Agent } from "../../../../src/agent/mod.ts";
+import { createRelay } from "../../../../src/hub/gateway/mod.ts";
+import { askingServer } from "../../../hub/support/by_hand.ts";
+import { openHub } from "../../../hub/support.ts";
+import { VirtualClock } from "../../../support/virtual_clock.ts";
+import { call, ScriptedModel } from "../support/scripted.ts";
+
+describe("a call that a run has given up, at a server that does not say for whom it asks", () => {
+  for (const how of ["cancelled", "late"] as const) {
+    test(`is nobody else's for a while: ${how}`, async () => {
+      const clock = new VirtualClock();
+      const server = askingServer();
+      const relay = createRelay();
+      const { handlers, features } = relay;
+      await using hub = await openHub({ pipe: server.config }, { handlers, features, clock });
+      const asked: string[] = [];
+      const start = (name: string, callTimeout?: number) => {
+        const model = new ScriptedModel([{ calls: [call("pipe__hang")] }, { text: "done" }]);
+        const options = { model, hub, relay, clock, approve: "allow" as const };
+        return new Agent({ ...options, ...(callTimeout && { callTimeout }) }).run("Go", {
+          questions: ({ kind }) => {
+            if (kind === "decision") return { action: "skip" };
+            asked.push(name);
+            return { action: "accept", content: {} };
+          },
+        });
+      };
+      const ada = start("ada", 1_000);
+      const bob = start("bob");
+      while (server.calls < 2) await clock.settle();
+      if (how === "cancelled") ada.cancel("enough");
+      else await clock.advance(1_000);
+      await clock.until(ada.end);
+      const { error } = await clock.until(server.ask());
+      assertStringIncludes(error?.message ?? "", "it is not known whom to ask");
+      assertEquals(asked, []);
+      await clock.advance(5_000);
+      assertEquals((await clock.until(server.ask())).result?.action, "accept");
+      assertEquals(asked, ["bob"]);
+      bob.cancel("enough");
+      await clock.until(bob.end);
+    });
+  }
+});
