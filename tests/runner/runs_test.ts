@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertNotEquals, assertStringIncludes } from "@std/assert";
 import { describe, it } from "node:test";
+import type { ApiKeyRecord } from "../../src/runner/mod.ts";
 import { gate } from "../server/http/support.ts";
 import { VirtualClock } from "../support/virtual_clock.ts";
 import { createWorld, problemOf } from "./support/world.ts";
@@ -89,12 +90,17 @@ describe("runs", () => {
   });
 
   it("tell nothing more once who listens was put out: by the keys, or by the policy", async () => {
-    for (const how of ["key", "policy", "outage"]) {
+    const others: Readonly<Record<string, ApiKeyRecord>> = {
+      eve: { principal: "eve", tenant: "acme" },
+      elsewhere: { principal: "ada", tenant: "other" },
+    };
+    for (const how of ["key", ...Object.keys(others), "policy", "outage"]) {
       let isOut = false;
       const clock = new VirtualClock();
       const find = () => {
         if (isOut && how === "outage") throw new Error("the store is down");
-        return isOut && how === "key" ? undefined : principals.ada;
+        if (!isOut || how === "policy") return principals.ada;
+        return others[how];
       };
       const open = () => () => isOut && how === "policy" ? "deny" as const : "allow" as const;
       await using world = await createWorld({ clock, policy: { open }, access: { keys: { find } }, logger: () => {} });

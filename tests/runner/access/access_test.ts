@@ -2,6 +2,8 @@ import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "
 import { describe, it } from "node:test";
 import { createMemoryStore } from "../../../src/auth/stores/memory.ts";
 import { McpServer, protectResource } from "../../../src/server/mod.ts";
+import { sha256 } from "../../../src/protocol/web_crypto.ts";
+import { until } from "../../support/clients.ts";
 import { InvalidParamsError } from "../../../src/protocol/errors.ts";
 import {
   createAccessCheck,
@@ -112,6 +114,11 @@ describe("policies", () => {
     ]).open(ada, "acme");
     const effects = ["a", "ab", "abc", "b", "z"].map((tool) => can("s", tool, "call"));
     assertEquals(effects, ["allow", "ask", "deny", "deny", "deny"]);
+    const rules = (["ask", "allow", "deny"] as const).map((effect) => ({ effect }));
+    const [ask, , deny] = rules;
+    for (const [given, effect] of [[rules, "deny"], [rules.slice(0, 2), "ask"], [[deny, ask], "deny"]] as const) {
+      assertEquals((await createPolicy(given as typeof rules).open(ada, "acme"))("s", "t", "call"), effect);
+    }
   });
 
   it("answers each question by itself, whatever was asked before", async () => {
@@ -136,8 +143,9 @@ describe("policies", () => {
   });
 
   it("can be a function, whose mistakes deny", async () => {
-    const can = await createPolicy(({ tool }) => (tool === "x" ? "allow" : "yes") as "allow").open(ada, "acme");
-    assertEquals([can("s", "x", "call"), can("s", "y", "call")], ["allow", "deny"]);
+    const effects: Readonly<Record<string, unknown>> = { x: "allow", y: "yes", z: "ask" };
+    const can = await createPolicy(({ tool }) => effects[tool] as "allow").open(ada, "acme");
+    assertEquals(["x", "y", "z", ""].map((tool) => can("s", tool, "call")), ["allow", "deny", "ask", "deny"]);
   });
 
   it("are refused when they cannot be meant", () => {
@@ -173,7 +181,18 @@ describe("what is handed to an object", () => {
     assertEquals(await check(signed, question), "deny");
     const plain = createAccessCheck({ policy, clock });
     assertEquals(await plain({ principal: ada, tenant: "acme" }, question), "allow");
-    for (const wrong of [{}, { principal: ada }, { principal: { id: 1, tenant: "acme" }, tenant: "acme" }, signed]) {
+    const whose = (more: object) => ({ principal: { ...ada, ...more }, tenant: "acme" });
+    assertEquals(await plain(whose({ expiresAt: clock.now() + 1, scopes: ["a"] }), question), "allow");
+    const ended = [{ expiresAt: clock.now() }, { expiresAt: "never" }, { scopes: "all" }, { tenant: 1 }].map(whose);
+    for (
+      const wrong of [
+        {},
+        { principal: ada },
+        { principal: { id: 1, tenant: "acme" }, tenant: "acme" },
+        signed,
+        ...ended,
+      ]
+    ) {
       assertEquals(await plain(wrong, question), "deny");
     }
     assertThrows(() => createAccessCheck({ policy, secret: "short" }), RangeError, "16 or more");
@@ -193,6 +212,38 @@ describe("what is handed to an object", () => {
 });
 
 describe("each decision", () => {
+  it("is written down whole, by which request and of which arguments", async () => {
+    const clock = new VirtualClock();
+    const principals = { eve: { principal: "eve", tenant: "other" } };
+    await using world = await createWorld({ clock, principals, policy: [{ tenants: ["*"], effect: "allow" }] });
+    const headers = { "causeway-tenant": "acme", "x-request-id": "request-17" };
+    await world.ask("/api/tools/alpha__echo", { as: "eve", body: { b: 1, a: 2 }, headers });
+    const argumentsHash = await sha256('{"a":2,"b":1}');
+    assertEquals(world.audit, [{
+      ...{ at: clock.now(), requestId: "request-17", principal: "eve", from: "other", tenant: "acme" },
+      ...{ server: "alpha", tool: "echo", action: "call", outcome: "allow", argumentsHash },
+    }]);
+  });
+
+  it("is kept before anything is done, however long that takes", async () => {
+    let keep = (): void => {};
+    let isAsked = false;
+    const write = () => {
+      isAsked = true;
+      return new Promise<void>((resolve) => keep = resolve);
+    };
+    await using world = await createWorld({ access: { audit: { write } } });
+    const answer = world.ask("/api/tools/alpha__echo", { body: {} });
+    await until(() => isAsked);
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    assertEquals(world.ledger, []);
+    keep();
+    assertEquals([(await answer).status, world.ledger.length], [200, 1]);
+    const down = { write: () => Promise.reject(new Error("the log is full")) };
+    await using closed = await createWorld({ access: { audit: down }, logger: () => {} });
+    assertEquals([(await closed.ask("/api/tools/alpha__echo", { body: {} })).status, closed.ledger], [503, []]);
+  });
+
   it("of a completion is written down too, or it is not done", async () => {
     const server = new McpServer({ name: "data", version: "1.0.0" });
     server.template("data://{city}", { name: "a city", complete: { city: () => ["Bern"] } }, () => "21");

@@ -1,5 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "node:test";
+import { McpServer } from "../../../src/server/mod.ts";
+import { inMemory } from "../../hub/support.ts";
 import { TestStore } from "../../support/test_store.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 import { createWorld, problemOf } from "../support/world.ts";
@@ -36,6 +38,7 @@ describe("calls that want an approval", () => {
     const early = await world.ask(path, { body: { to: "you" }, headers: { "causeway-approval": id } });
     assertEquals(early.status, 403);
     assertEquals((await answer(world, id, "accept")).status, 200);
+    assertEquals((await (await world.ask("/api/approvals", { as: "bob" })).json()).approvals, []);
     assertEquals((await answer(world, id, "accept")).status, 409);
     const call = () => world.ask(path, { body: { to: "you" }, headers: { "causeway-approval": id } });
     const statuses = (await Promise.all([call(), call(), call()])).map(({ status }) => status).sort();
@@ -82,6 +85,29 @@ describe("calls that want an approval", () => {
     assertEquals((await world.ask(path, { body: { to: "you" }, headers })).status, 200);
   });
 
+  it("are bound to the tool as it was: another one of its name was not approved", async () => {
+    await using world = await createWorld({ principals, policy });
+    const id = await propose(world);
+    await answer(world, id, "accept");
+    const hub = await world.hub("acme");
+    const calls: unknown[] = [];
+    const swap = async (description: string) => {
+      const server = new McpServer({ name: "alpha", version: "1.0.0" });
+      server.tool("send", { description, input: { type: "object" } }, (given) => {
+        calls.push(given);
+        return "sent";
+      });
+      await hub.remove("alpha");
+      await hub.add("alpha", inMemory(server).config);
+    };
+    const call = () => world.ask(path, { body: { to: "you" }, headers: { "causeway-approval": id } });
+    await swap("Sends it to everybody");
+    const changed = await call();
+    assertEquals([changed.status, (await problemOf(changed)).code, calls], [403, "approval_refused", []]);
+    await swap("send at alpha");
+    assertEquals([(await call()).status, calls], [200, [{ to: "you" }]]);
+  });
+
   it("are answered only by those who may", async () => {
     await using world = await createWorld({ principals, policy });
     const id = await propose(world);
@@ -92,6 +118,7 @@ describe("calls that want an approval", () => {
     assertEquals((await answer(world, "0".repeat(32), "accept")).status, 404);
     assertEquals((await answer(world, id, "perhaps")).status, 400);
     assertEquals((await answer(world, id, "decline")).status, 200);
+    assertEquals((await answer(world, id, "accept")).status, 404, "a no is the last word");
     const response = await world.ask(path, { body: { to: "you" }, headers: { "causeway-approval": id } });
     assertEquals(response.status, 403);
   });

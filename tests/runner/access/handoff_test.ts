@@ -106,6 +106,25 @@ describe("a runner that hands calls over", () => {
     assertEquals([denied.status, pair.sent.length, pair.world.ledger.length], [404, 1, 0]);
   });
 
+  it("is the only way in: the other one answers nobody else, whatever they bring", async () => {
+    await using pair = await createPair();
+    const { runner, key } = pair.world;
+    const sent = await handOver(
+      { request: new Request("http://localhost/api/tools"), principal: ada, tenant: "acme" },
+      {
+        secret,
+        clock: pair.clock,
+      },
+    );
+    assertEquals((await runner.fetch(sent.clone())).status, 200);
+    const late = new Headers(sent.headers);
+    await pair.clock.advance(60_001);
+    for (const headers of [late, {}, { authorization: `Bearer ${key("ada")}` }]) {
+      const response = await runner.fetch(new Request("http://localhost/api/tools", { headers }));
+      assertEquals([response.status, (await problemOf(response)).code], [401, "not_signed_in"]);
+    }
+  });
+
   it("gives 503 while the other one is down", async () => {
     await using pair = await createPair();
     pair.break();

@@ -9,6 +9,30 @@ import { VirtualClock } from "../../support/virtual_clock.ts";
 const some = { requestsPerMinute: 60, bytesPerMinute: 6_000, concurrent: 8 };
 const much = { requests: 1_000, bytes: 1e9, concurrent: 1_000 };
 
+describe("places of requests", () => {
+  it("are given back once, however often it is said", () => {
+    const quotas = new Quotas({ ...some, concurrent: 2 }, new VirtualClock());
+    const [one] = [quotas.enter("acme"), quotas.enter("acme")];
+    one();
+    one();
+    quotas.enter("acme");
+    assertThrows(() => quotas.enter("acme"), Refusal, "2 requests under way");
+  });
+
+  it("are remembered while they are taken, of however many tenants", async () => {
+    const clock = new VirtualClock();
+    const quotas = new Quotas({ ...some, concurrent: 2 }, clock);
+    const leave = [quotas.enter("acme"), quotas.enter("acme")];
+    quotas.lend("other", much, 120_000);
+    quotas.enter("other");
+    await clock.advance(61_000);
+    for (let count = 0; count < 10_002; count++) quotas.enter(`tenant ${count}`)();
+    for (const tenant of ["acme", "other"]) assertThrows(() => quotas.enter(tenant), Refusal, "2 requests under way");
+    for (const left of leave) left();
+    quotas.enter("acme");
+  });
+});
+
 describe("quotas that are lent", () => {
   it("are half of what is left, and count as used", () => {
     const quotas = new Quotas(some, new VirtualClock());

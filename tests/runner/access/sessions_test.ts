@@ -191,8 +191,10 @@ describe("sessions of browsers", () => {
       assertEquals(await countTools(cookie), 2);
       await keys.add(hash, { principal: "ada", tenant: "acme" });
       assertEquals(await countTools(cookie), 0);
-      await keys.add(hash, { principal: "eve", tenant: "acme", scopes: ["tools"] });
-      assertEquals(await countTools(cookie), 401);
+      for (const [principal, tenant] of [["eve", "acme"], ["ada", "other"]] as const) {
+        await keys.add(hash, { principal, tenant, scopes: ["tools"] });
+        assertEquals(await countTools(cookie), 401, "the key stands for somebody else");
+      }
       await keys.remove(hash);
       assertEquals(await countTools(cookie), 401);
     }
