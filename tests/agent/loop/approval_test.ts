@@ -2,6 +2,7 @@ import { describe, test } from "node:test";
 import { assert, assertEquals } from "@std/assert";
 import { Agent } from "../../../src/agent/mod.ts";
 import type { AgentOptions, AgentQuestion, AnswerQuestion } from "../../../src/agent/mod.ts";
+import type { CatalogTool, QualifiedName } from "../../../src/hub/seam.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 import { FakeHub } from "../../hub/support/fake_hub.ts";
 import { gather, openScene } from "./support/scene.ts";
@@ -117,6 +118,32 @@ describe("approval", () => {
     const told = (await events).flatMap((event) => event.type === "answered" ? [`${event.id} ${event.action}`] : []);
     assertEquals(told, ["approval:1.1 accept", "approval:1.2 cancel"]);
     assertEquals(scene.ledger, ['write {"text":"A"}']);
+  });
+
+  test("a tool that goes, or changes each time, while a person is asked is not called", async () => {
+    for (const fate of ["goes", "changes"] as const) {
+      let asked = 0;
+      const hub = new (class extends FakeHub {
+        override findTool(name: QualifiedName): CatalogTool | undefined {
+          const found = super.findTool(name);
+          if (asked === 0) return found;
+          return fate === "changes" && found ? { ...found, tool: { ...found.tool, title: `${asked}` } } : undefined;
+        }
+      })({ data: { tools: { write: {} } } });
+      const model = new ScriptedModel([{ calls: [call("data__write")] }, { text: "done" }]);
+      const run = new Agent({ model, hub }).run("Go", {
+        questions: () => {
+          asked++;
+          return { action: "accept" };
+        },
+      });
+      await run.result;
+      assertEquals([asked, run.observations.map(({ outcome }) => outcome), hub.calls], [
+        fate === "goes" ? 1 : 5,
+        ["not_called"],
+        [],
+      ]);
+    }
   });
 
   test("what no screen shows is pointed out, in the definition and in the arguments", async () => {

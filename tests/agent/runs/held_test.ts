@@ -5,7 +5,7 @@ import { StepUnknownError } from "../../../src/agent/mod.ts";
 import type { RunEvent, RunnableAgent } from "../../../src/agent/mod.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 import { describeKinds } from "../../support/runs/describe_kinds.ts";
-import { emptyDatabase, skip } from "./support/database.ts";
+import { emptyDatabase, meddleWith, skip } from "./support/database.ts";
 import { checkEvents, eventsOf, reach, start, untilLeft } from "./support/runs.ts";
 import { agentOf, ask } from "./support/scripted_agent.ts";
 
@@ -149,5 +149,80 @@ describeKinds("the world of a run", ({ createRuns, withRuns }) => {
       assertEquals(end?.type === "succeeded" && end.text, expected);
       assertEquals(await runs.send(id, "paid"), false);
     });
+  });
+
+  test("an agent that throws, or gives no end, has failed: what may have been done is said", { skip }, async () => {
+    const ends: Readonly<Record<string, () => Promise<never>>> = {
+      internal: () => Promise.reject(new Error("it fell over")),
+      unknown_outcome: () => Promise.reject(new StepUnknownError("pay")),
+    };
+    const logged: string[] = [];
+    const agents: Readonly<Record<string, RunnableAgent>> = {
+      ...Object.fromEntries(Object.entries(ends).map(([code, execute]) => [code, { execute }])),
+      none: { execute: () => Promise.resolve({ type: "succeeded" } as never) },
+    };
+    await withRuns({ agents, logger: ({ message }) => void logged.push(message) }, async (runs) => {
+      const codes: unknown[] = [];
+      for (const agent of Object.keys(agents)) {
+        const { id } = await runs.start({ ...start, agent });
+        checkEvents(await eventsOf(runs, id));
+        const { end, state } = (await runs.get(id))!;
+        codes.push(state, end?.type === "failed" && end.error.code);
+      }
+      assertEquals(codes, ["failed", "internal", "failed", "unknown_outcome", "failed", "internal"]);
+      assertEquals(logged, ["An agent threw", "An agent threw"]);
+    });
+  });
+
+  test("a question whose call is given up is over, as a no, and cannot be answered", { skip }, async () => {
+    const stop = new AbortController();
+    let reason: unknown;
+    const agent = agentOf(async (world) => {
+      const request = { message: "Which?", requestedSchema: { type: "object", properties: {} } } as const;
+      const question = { id: "q", kind: "elicitation", server: "s", message: "Which?", askedAt: 0, request } as const;
+      reason = await world.ask(question, { live: true, signal: stop.signal }).catch((error) => error);
+      return (await ask(world, "and this?")).action;
+    });
+    await withRuns({ agents: { agent } }, async (runs) => {
+      const { id } = await runs.start(start);
+      await reach(runs, id, "needs_input");
+      stop.abort(new Error("the call took too long"));
+      for await (const { event } of runs.events(id)) if (event.type === "question" && event.question.id !== "q") break;
+      assertEquals(reason, stop.signal.reason);
+      const { closed, questions } = (await runs.get(id))!;
+      assertEquals([closed, questions.map(({ id }) => id)], [["q"], ["and this?"]]);
+      assertEquals(await runs.answer(id, "q", { action: "accept", content: {} }), "stale");
+      await runs.answer(id, "and this?", { action: "accept" });
+      const told = (await eventsOf(runs, id)).flatMap(({ event }) => event.type === "answered" ? [event] : []);
+      assertEquals(told.map(({ id, action }) => [id, action]), [["q", "cancel"], ["and this?", "accept"]]);
+    });
+  });
+
+  test("what cannot be put on the disk is not begun", { skip }, async () => {
+    const clock = new VirtualClock();
+    let isFull = false;
+    let works = 0;
+    const database = {
+      ...meddleWith(await emptyDatabase(), {}),
+      sync: () => isFull ? Promise.reject(new Error("the disk is full")) : Promise.resolve(),
+    };
+    const agent = agentOf(async ({ steps }) => {
+      await steps.do("plan", { repeatable: true }, () => Promise.resolve(isFull = true));
+      return await steps.do("pay", {}, () => Promise.resolve(String(++works))).catch((error) => {
+        if (error instanceof StepUnknownError) return "perhaps";
+        throw error;
+      });
+    });
+    const runs = createRuns({ database, agents: { agent }, clock, watchdog: 5_000 });
+    await runs.resume();
+    const { id } = await runs.start(start);
+    await clock.settle();
+    assertEquals([works, (await runs.get(id))?.state], [0, "running"]);
+    isFull = false;
+    await clock.advance(5_000);
+    const { end, unknown } = (await runs.get(id))!;
+    assertEquals([end?.type === "succeeded" && end.text, unknown, works], ["perhaps", ["pay"], 0]);
+    await runs.close();
+    database.close?.();
   });
 });
