@@ -11,8 +11,7 @@ export function createSafeLogger(logger: Logger | undefined): Logger | undefined
   return (record) => {
     try {
       // An async function passes for a logger.
-      const writing: unknown = logger(record);
-      if (writing instanceof Promise) writing.catch(() => {});
+      Promise.resolve<unknown>(logger(record)).catch(() => {});
     } catch {
       // There is nobody left to tell.
     }

@@ -16,6 +16,7 @@ import { answered, cancelled, describe, describePlace, type Outcome, outcomeOf, 
 import type { Context, OpenTelemetryOptions, TransportName } from "./options.ts";
 import { activeContext, read, within } from "./propagation.ts";
 import { type Beginning, Durations, type Operation, Recorder } from "./recorder.ts";
+import { isPromise } from "../protocol/promise.ts";
 
 /** Options of {@linkcode traceServer}. */
 export interface ServerTelemetryOptions extends OpenTelemetryOptions {
@@ -119,7 +120,7 @@ class TracedMethods implements Methods {
     const promptName = method === "prompts/get" ? describe(method, params).target : undefined;
     try {
       const running = within(served.operation.context, () => this.#methods.run(method, params, context));
-      if (!(running instanceof Promise)) {
+      if (!isPromise(running)) {
         served.answered(running, promptName);
         return running;
       }

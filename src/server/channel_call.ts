@@ -7,6 +7,7 @@ import type { JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from "../pr
 import { refusal } from "./channel_parts.ts";
 import type { AuthInfo } from "./definitions.ts";
 import type { Answer, Incoming } from "./seam.ts";
+import { isPromise } from "../protocol/promise.ts";
 
 /** What becomes of something that came: its answer, or nothing. */
 export type Done = (response: JsonRpcResponse | undefined) => void;
@@ -60,7 +61,7 @@ export class ChannelCall implements Incoming {
 
   /** Hands on what an era answers. */
   follow(answering: Answer | undefined | Promise<Answer | undefined>): void {
-    if (!(answering instanceof Promise)) return this.#end(answering?.response);
+    if (!isPromise(answering)) return this.#end(answering?.response);
     answering.then((answer) => this.#end(answer?.response), (error) => {
       if (this.#over) return;
       const { id, method } = this.message;

@@ -10,6 +10,7 @@ import type { Methods, ModernServing, ServerParts } from "./seam.ts";
 import { withRun } from "./common/other_run.ts";
 import { capabilitiesKey, versionKey } from "./common/meta_keys.ts";
 import type { ServingOptions } from "./serving.ts";
+import { isPromise } from "../protocol/promise.ts";
 
 /** Options of `serveChannel`; of the limits `jsonDepth`, `jsonNodes`, `outboxBytes`, `strays` and `items` are used. */
 export interface ChannelServerOptions extends ServingOptions {
@@ -31,7 +32,7 @@ export interface ChannelServerOptions extends ServingOptions {
 export function countedMethods(methods: Methods, count: (by: 1 | -1) => void): Methods {
   return withRun(methods, (method, params, context) => {
     const running = methods.run(method, params, context);
-    if (!(running instanceof Promise)) return running;
+    if (!isPromise(running)) return running;
     count(1);
     // Beside the result, not before it.
     const ended = (): void => count(-1);

@@ -24,6 +24,7 @@ import type { AuthInfo } from "./definitions.ts";
 import type { LegacyServing, Methods, ModernServing, ServerParts } from "./seam.ts";
 import { createServing } from "./serving.ts";
 import type { Servable } from "./serving.ts";
+import { isPromise } from "../protocol/promise.ts";
 
 export type { ChannelServerOptions } from "./channel_parts.ts";
 export type { Servable } from "./serving.ts";
@@ -281,7 +282,7 @@ class ChannelServing implements ChannelServer {
     this.#work.set(id, call);
     const answering = (modern ?? this.#legacy as LegacyServing).answer(call);
     call.follow(answering);
-    if (method !== "subscriptions/listen" || !(answering instanceof Promise)) return;
+    if (method !== "subscriptions/listen" || !isPromise(answering)) return;
     this.#streams.add(answering);
     const ended = (): void => void this.#streams.delete(answering);
     answering.then(ended, ended);

@@ -17,6 +17,7 @@ import type { Dressing } from "./dress.ts";
 import { Refusal, wrongField } from "./problem.ts";
 import { RequestTimer } from "./request_timer.ts";
 import type { RouteInput } from "./route_input.ts";
+import { isPromise } from "../../protocol/promise.ts";
 
 /** What a call is made of. */
 export interface CallOptions {
@@ -241,7 +242,7 @@ export class Call {
     this.#leaving?.done();
     this.#timer?.end();
     const hub = this.#hub;
-    if (hub instanceof Promise) void hub.then(({ lease }) => lease.release()).catch(() => {});
+    if (isPromise(hub)) void hub.then(({ lease }) => lease.release()).catch(() => {});
     else hub?.lease.release();
   }
 

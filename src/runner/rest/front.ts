@@ -15,6 +15,7 @@ import { Dressing } from "./dress.ts";
 import { asModelError, closing, problemReply, Refusal, refusalOf } from "./problem.ts";
 import { fits, methodsOf, pathOf } from "./route.ts";
 import type { Route } from "./route.ts";
+import { isPromise } from "../../protocol/promise.ts";
 
 const requestHeaders = "Idempotency-Key, X-Request-Id, Causeway-Tenant, Causeway-Approval";
 /** Hexadecimal digits. */
@@ -106,7 +107,7 @@ export class Front {
       return await finished(route, call, () => {});
     }
     const known = parts.access.identify(request);
-    const caller = known instanceof Promise ? await known : known;
+    const caller = isPromise(known) ? await known : known;
     if (caller.way === "session") (request.method === "GET" ? checkReading : checkPage)(request);
     const tenant = tenantOf(request, caller);
     // Whoever asks pays, whatever they ask for.

@@ -11,6 +11,7 @@ import type { AuthInfo } from "../../server/definitions.ts";
 import type { Servable } from "../../server/seam.ts";
 import { Refusal } from "../rest/problem.ts";
 import type { Quotas } from "../tenants/quotas.ts";
+import { isPromise } from "../../protocol/promise.ts";
 
 const internal = -32603;
 
@@ -39,7 +40,7 @@ export class GatewayMeter {
       }
       const leave = this.#enter(payer.tenant);
       const running = methods.run(method, params, context);
-      if (running instanceof Promise) running.then(leave, leave);
+      if (isPromise(running)) running.then(leave, leave);
       else leave();
       return running;
     };

@@ -15,6 +15,7 @@ import type { Route } from "../rest/route.ts";
 import { pageOf, toolResultSchema, toolSchema } from "../rest/schemas.ts";
 import { eventStream } from "../rest/sse.ts";
 import type { SentEvent } from "../rest/sse.ts";
+import { isPromise } from "../../protocol/promise.ts";
 
 /** Signs of progress that wait for a slow reader; the oldest go first. */
 const mostWaiting = 100;
@@ -89,7 +90,7 @@ function shown(entry: CatalogTool, scoped: ScopedHub): object {
 async function callTool(call: Call): Promise<Response> {
   const { name = "" } = call.params;
   const held = call.hub();
-  const hub = held instanceof Promise ? await held : held;
+  const hub = isPromise(held) ? await held : held;
   const given = await call.body();
   const found = hub.lease.hub.findTool(name);
   if (!found) throw missing("tool", name);

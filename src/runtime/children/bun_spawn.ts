@@ -5,6 +5,7 @@
  */
 import type { Spawn } from "../../ports.ts";
 import { ChildBooks, platform, pump, spawnFailure, spawnPlan } from "./child.ts";
+import { isPromise } from "../../protocol/promise.ts";
 
 /** The part of Bun's global that is used, so that no other runtime needs Bun's types. */
 declare const Bun: {
@@ -90,7 +91,7 @@ export const bunSpawn: Spawn = async (command, events) => {
 function settle(run: () => unknown): void {
   try {
     const result = run();
-    if (result instanceof Promise) result.catch(() => {});
+    if (isPromise(result)) result.catch(() => {});
   } catch {
     // It is closed already.
   }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { isPromise } from "../../protocol/promise.ts";
 
 /**
  * Looks at what a transaction gave.
@@ -10,7 +11,7 @@
  * @throws {TypeError} When it is a promise: its work would go on outside of the transaction.
  */
 export function checkValue<Value>(value: Value): Value {
-  if (!(value instanceof Promise)) return value;
+  if (!isPromise(value)) return value;
   value.catch(() => {});
   throw new TypeError("A transaction does its work at once, and this one gave a promise");
 }

@@ -10,6 +10,7 @@ import { type Fields, find, maybeBoolean, maybeObject } from "../../protocol/sha
 import type { CallToolResult } from "../../protocol/types.ts";
 import { readJson, writeJson } from "./json.ts";
 import type { ReadySchema } from "./schemas.ts";
+import { isPromise } from "../../protocol/promise.ts";
 
 /** The fields of a tool's result. */
 const fields = ["content", "structuredContent", "isError", "_meta"];
@@ -89,7 +90,7 @@ function structured(
       `The tool "${name}" returned what does not fit its output schema: ${checking.problems.join("; ")}`,
     );
   };
-  return said instanceof Promise ? said.then(finish) : finish(said);
+  return isPromise(said) ? said.then(finish) : finish(said);
 }
 
 /**

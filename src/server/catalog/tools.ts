@@ -5,7 +5,7 @@
  */
 import { RpcError } from "../../protocol/errors.ts";
 import { excerpt } from "../../protocol/excerpt.ts";
-import { isObject, type JsonObject } from "../../protocol/json_rpc.ts";
+import type { JsonObject } from "../../protocol/json_rpc.ts";
 import { type Fields, maybeBoolean, maybeObject, maybeText, text } from "../../protocol/shapes/shape.ts";
 import type { CallToolResult, ServerCapabilities, Tool } from "../../protocol/types.ts";
 import type { SchemaValidator } from "../../protocol/validation.ts";
@@ -20,6 +20,7 @@ import { checkParams, invalidParams } from "./params.ts";
 import { type Checking, readyInput, readyOutput, type ReadySchema } from "./schemas.ts";
 import { Shelf, type Shelved } from "./shelf.ts";
 import { failed, toResult } from "./tool_result.ts";
+import { isPromise } from "../../protocol/promise.ts";
 
 interface RegisteredTool extends Shelved {
   readonly listed: Tool;
@@ -111,14 +112,14 @@ export class Tools implements Kind {
     const run = (checking: Checking): CallToolResult | Promise<CallToolResult> => {
       if (checking.problems) return misfit(name, checking);
       const returned: unknown = tool.run(checking.value, context);
-      return isObject(returned) && typeof returned.then === "function"
+      return isPromise(returned)
         ? Promise.resolve(returned).then((value) => toResult(name, value, tool.output))
         : toResult(name, returned, tool.output);
     };
     try {
       const said = tool.input.check(params.arguments ?? {});
-      const result = said instanceof Promise ? said.then(run) : run(said);
-      return result instanceof Promise ? result.catch((error) => this.#failure(name, error)) : result;
+      const result = isPromise(said) ? said.then(run) : run(said);
+      return isPromise(result) ? result.catch((error) => this.#failure(name, error)) : result;
     } catch (error) {
       return this.#failure(name, error);
     }

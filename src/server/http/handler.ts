@@ -17,6 +17,7 @@ import type { ModernCallOptions } from "./modern_call.ts";
 import type { HttpOptions, Serving } from "./options.ts";
 import { capabilitiesKey, versionKey } from "../common/meta_keys.ts";
 import { internalError, json, notAllowed, refuse, taken } from "./replies.ts";
+import { isPromise } from "../../protocol/promise.ts";
 
 /** An HTTP endpoint, shaped like `fetch`: for `Bun.serve`, `Deno.serve`, Workers and Hono. */
 export interface Handler {
@@ -120,7 +121,7 @@ class Endpoint {
     if (!this.#legacy) return this.#unread(request, notAllowed("POST"));
     if (method !== "GET" && method !== "DELETE") return this.#unread(request, notAllowed("POST, GET, DELETE"));
     const answered = method === "GET" ? this.#legacy.get(request, auth) : this.#legacy.delete(request, auth);
-    return answered instanceof Promise ? answered.catch((error) => this.#failed(request, error)) : answered;
+    return isPromise(answered) ? answered.catch((error) => this.#failed(request, error)) : answered;
   }
 
   /** Never rejects. All that becomes of a POST goes into this one promise. */
@@ -133,7 +134,7 @@ class Endpoint {
         if (this.#closed) return resolve(closing());
         try {
           const answered = this.#body(request, read.value, auth, resolve);
-          if (answered instanceof Promise) answered.then(resolve, failed);
+          if (isPromise(answered)) answered.then(resolve, failed);
           else if (answered) resolve(answered);
         } catch (error) {
           failed(error);

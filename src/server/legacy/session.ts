@@ -20,6 +20,7 @@ import { readClient } from "./client_side.ts";
 import { LegacyContext } from "./context.ts";
 import type { ContextParts } from "./context.ts";
 import { dressCapabilities, dressInfo, dressResult } from "./dress.ts";
+import { isPromise } from "../../protocol/promise.ts";
 
 /** Options of {@linkcode createLegacySession}. */
 export interface LegacySessionOptions {
@@ -223,7 +224,7 @@ class LegacySession implements LegacyServing {
       tasked = this.#tasked(incoming, context);
       const running = tasked ?? this.#parts.methods.run(method, params, context);
       if (!running) throw unknownMethod(method);
-      return running instanceof Promise
+      return isPromise(running)
         ? new Promise((resolve) => {
           stopped = resolve;
           running.then((plain) => resolve(finish(plain))).catch((error) => resolve(fail(error)));

@@ -19,6 +19,7 @@ import { ModernContext } from "./context.ts";
 import { type Envelope, hint, readEnvelope, readWishes, type Wishes } from "./envelope.ts";
 import { InputNeeded, Rounds, withoutAnswers } from "./rounds.ts";
 import { Subscriptions } from "./subscriptions.ts";
+import { isPromise } from "../../protocol/promise.ts";
 
 /** What the modern era may be told. */
 export interface ModernOptions {
@@ -88,7 +89,7 @@ class ModernPeer implements ModernServing {
     if (own.includes(method) || (tasks && method.startsWith("tasks/"))) return this.#answerSelf(incoming, envelope);
     const run = (rounds?: Rounds): Promise<Answer> => this.#run(incoming, envelope, wishes, rounds);
     const opened = inputMethods.includes(method) ? Rounds.open({ method, params, auth }, state) : undefined;
-    return opened instanceof Promise ? opened.then(run) : run(opened);
+    return isPromise(opened) ? opened.then(run) : run(opened);
   }
 
   async #answerSelf(incoming: Incoming, { capabilities }: Envelope): Promise<Answer | undefined> {
@@ -124,7 +125,7 @@ class ModernPeer implements ModernServing {
       if (outcome && "task" in outcome) return resultAnswer(id, outcome.task, methods.info);
       const running = outcome ? outcome.result : methods.run(method, params, context);
       // Waiting for what is there costs as much as many a tool does.
-      result = running instanceof Promise ? await running : running;
+      result = isPromise(running) ? await running : running;
     } catch (error) {
       // What else a handler threw may come of the question; but what the client cannot be asked, no answer will mend.
       if (!rounds?.waiting || error instanceof MissingCapabilityError) throw error;
