@@ -56,8 +56,13 @@ export async function egressFetch(
 function networkError(cause: unknown, url: string, { signal }: RequestInit): unknown {
   if (cause instanceof McpError || signal?.aborted) return cause;
   const server = `"${urlWithoutQuery(url)}"`;
-  for (let error = cause; error instanceof Error; error = error.cause) {
-    const code = (error as { code?: string }).code as string;
+  // By what they have: under jest and its like they are of another realm.
+  for (
+    let error = cause as { code?: string; cause?: unknown } | undefined;
+    error;
+    error = error.cause as typeof error
+  ) {
+    const code = error.code as string;
     const untrusted = /^(?!.*ALERT).*(CERT|VERIFY)/.test(code);
     if (untrusted || /REFUSED|NOTFOUND|_AGAIN|UNREACH|OpenSocket|CONNECT_T|TUNNEL/i.test(code)) {
       const check = untrusted ? "its certificate is not trusted" : "check the address, and that the server runs";

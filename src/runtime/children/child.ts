@@ -52,8 +52,8 @@ function nulIn({ args, env }: SpawnCommand): string | undefined {
 }
 
 async function failureReason({ command, cwd, env }: SpawnCommand, error: unknown): Promise<string> {
-  const { name, message }: Error = error instanceof Error ? error : new Error(String(error));
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  // By what it has: under jest and its like it is of another realm.
+  const { name, message = String(error), code } = error as { name?: string; message?: string; code?: unknown };
   const kindOf = await kinds();
   const kind = cwd === undefined ? "folder" : kindOf(cwd);
   if (kind !== "folder" && kind !== "hidden") {

@@ -7,6 +7,7 @@ import { constants, type Stats } from "node:fs";
 import { chmod, lstat, mkdir, open, stat } from "node:fs/promises";
 import process from "node:process";
 import { McpError } from "../../protocol/errors.ts";
+import { isObject } from "../../protocol/json_rpc.ts";
 
 const ownerOnly = 0o700;
 /** The permissions of everybody but the owner. */
@@ -28,9 +29,9 @@ const reasons: Readonly<Record<string, string>> = {
   ENOENT: "it is not there",
 };
 
-/** The code of what the system threw: `ENOENT`. */
+/** The code of what the system threw: `ENOENT`. Under jest and its like errors of the system are of another realm. */
 export function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+  return isObject(error) && typeof error.code === "string" ? error.code : undefined;
 }
 
 /**
@@ -40,7 +41,7 @@ export function codeOf(error: unknown): string | undefined {
  */
 export function fileError(action: string, path: string, cause: unknown): McpError {
   if (cause instanceof McpError) return cause;
-  const reason = reasons[codeOf(cause) ?? ""] ?? (cause instanceof Error ? cause.message : String(cause));
+  const reason = reasons[codeOf(cause) ?? ""] ?? (isObject(cause) ? cause.message : cause);
   return new McpError(`Cannot ${action} "${path}": ${reason}`, { cause });
 }
 

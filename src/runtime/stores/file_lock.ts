@@ -102,7 +102,7 @@ async function move(made: string, path: string): Promise<Error | undefined> {
     return undefined;
   } catch (error) {
     const isTaken = ["EEXIST", "ENOTEMPTY", "EPERM", "EACCES", "EBUSY"].includes(codeOf(error) ?? "");
-    if (isTaken && error instanceof Error) return error;
+    if (isTaken) return error as Error;
     throw error;
   }
 }
