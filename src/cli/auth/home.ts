@@ -7,6 +7,7 @@ import { homedir } from "node:os";
 import { isAbsolute, join, win32 } from "node:path";
 import process from "node:process";
 import { UsageError } from "../failure.ts";
+import { userHome } from "../target/place.ts";
 
 /** What is known of the machine. */
 export interface HomeOptions {
@@ -30,7 +31,7 @@ export function authFolder(
   },
 ): string {
   const home = (): string => {
-    const folder = find();
+    const folder = userHome(find);
     if (folder) return folder;
     throw new UsageError("Cannot find your own folder: set CAUSEWAY_HOME to where sign-ins are to be kept");
   };

@@ -23,6 +23,11 @@ export function platformHere(): Platform {
 }
 
 /** The person's own folder; undefined where there is none. */
-export function userHome(): string | undefined {
-  return homedir() || undefined;
+export function userHome(find: () => string | null = homedir): string | undefined {
+  try {
+    return find() || undefined;
+  } catch {
+    // Node throws where the system knows no such user, as in a container that runs as any number, without HOME.
+    return undefined;
+  }
 }

@@ -2,8 +2,13 @@ import { describe, test } from "node:test";
 import { assertEquals, assertThrows } from "@std/assert";
 import { authFolder } from "../../../src/cli/auth/home.ts";
 import { UsageError } from "../../../src/cli/failure.ts";
+import { userHome } from "../../../src/cli/target/place.ts";
 
 const home = (): string => "/home/me";
+/** As Node does for a user whom the system does not know, without HOME. */
+const unknownUser = (): string => {
+  throw new Error("A system error occurred: uv_os_homedir returned ENOENT (no such file or directory)");
+};
 
 describe("where sign-ins are kept", () => {
   test("CAUSEWAY_HOME, XDG_CONFIG_HOME, ~/.config, also on a Mac", () => {
@@ -14,7 +19,17 @@ describe("where sign-ins are kept", () => {
     assertEquals(folder({ XDG_CONFIG_HOME: "relative" }), "/home/me/.config/causeway/auth");
     const none = () => authFolder({ environment: {}, platform: "linux", home: () => null });
     assertThrows(none, UsageError, "Cannot find your own folder: set CAUSEWAY_HOME");
+    assertThrows(
+      () => authFolder({ environment: {}, platform: "linux", home: unknownUser }),
+      UsageError,
+      "Cannot find your own folder: set CAUSEWAY_HOME",
+    );
     assertEquals(folder({ XDG_CONFIG_HOME: "", CAUSEWAY_HOME: "" }, "darwin"), "/home/me/.config/causeway/auth");
+  });
+
+  test("who has no folder has none", () => {
+    assertEquals(userHome(home), "/home/me");
+    for (const none of [() => null, () => "", unknownUser]) assertEquals(userHome(none), undefined);
   });
 
   test("%APPDATA% on Windows", () => {
