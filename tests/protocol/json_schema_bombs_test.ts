@@ -49,6 +49,10 @@ describe("schema bombs", () => {
   test("2 ambiguous alternatives", () => ended({ pattern: "^(a|a|aa)*$" }, text, false, 10_000));
   test("3 back-references", () => gaveUp({ pattern: "^(a+)\\1+$" }, text));
   test("counted repeats of counted repeats", () => gaveUp({ pattern: "(((a{0,100}){0,100}){0,100})!" }, text));
+  test("a count that is never closed", () => {
+    // One that looked for its end from each digit anew would take minutes.
+    for (const count of ["{", "{1,"]) gaveUp({ pattern: `a${count}${"1".repeat(200_000)}` }, "x");
+  });
   test("a long text", () => gaveUp({ pattern: "(x+x+)+y" }, "x".repeat(1_000_000)));
   test("4 allOf that doubles 34 times", () => gaveUp(ladder(34, (next) => ({ allOf: [next, next] })), 1));
   test("oneOf of 8, 10 times", () => gaveUp(ladder(10, (next) => ({ oneOf: new Array(8).fill(next) })), 1));

@@ -131,7 +131,7 @@ export class Pattern {
 
   #repeat(): Part {
     const part = this.#single();
-    const found = this.#take(/(?:([*+?])|\{(\d+)(,?)(\d*)\})\??/y);
+    const found = this.#take(/(?:([*+?])|\{(\d+)(?:(,)(\d*))?\})\??/y);
     if (!found) return part;
     const [, sign, least, more, most] = found;
     const min = Number(least ?? sign === "+");
