@@ -7,7 +7,7 @@ import type { Attributes } from "@opentelemetry/api";
 import { McpError, RpcError } from "../protocol/errors.ts";
 import { urlWithoutQuery } from "../protocol/excerpt.ts";
 import type { JsonObject } from "../protocol/json_rpc.ts";
-import { attempt } from "./attempt.ts";
+import { attempt } from "../egress/attempt.ts";
 import type { TransportName } from "./options.ts";
 
 /** Longer names are cut: a model may have made them up. */

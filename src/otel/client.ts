@@ -8,7 +8,7 @@ import type { Middleware } from "../client/options.ts";
 import type { ClientRequest } from "../client/session/request.ts";
 import type { JsonObject } from "../protocol/json_rpc.ts";
 import { isObject } from "../protocol/json_rpc.ts";
-import { attempt } from "./attempt.ts";
+import { attempt } from "../egress/attempt.ts";
 import { describe, describePlace, failureOf, outcomeOf } from "./attributes.ts";
 import type { Context, OpenTelemetryOptions, TransportName } from "./options.ts";
 import { activeContext, read, within, write } from "./propagation.ts";

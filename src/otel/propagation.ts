@@ -15,7 +15,7 @@ import {
 import type { BaggageEntry } from "@opentelemetry/api";
 import type { TraceContext } from "../client/telemetry/trace_context.ts";
 import type { JsonObject } from "../protocol/json_rpc.ts";
-import { attempt } from "./attempt.ts";
+import { attempt } from "../egress/attempt.ts";
 import type { Context, Propagator } from "./options.ts";
 
 /** Texts by key: `_meta`, or headers. */

@@ -10,7 +10,7 @@ import type { Clock } from "../ports.ts";
 import { isObject } from "../protocol/json_rpc.ts";
 import type { JsonObject } from "../protocol/json_rpc.ts";
 import { version } from "../version.ts";
-import { attempt } from "./attempt.ts";
+import { attempt } from "../egress/attempt.ts";
 import { type Described, type Outcome, spanName } from "./attributes.ts";
 import type { ContentAbout, Context, MeterProvider, OpenTelemetryOptions } from "./options.ts";
 

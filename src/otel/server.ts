@@ -11,7 +11,7 @@ import { EraSignal } from "../server/common/era_signal.ts";
 import type { RequestContext } from "../server/definitions.ts";
 import type { Methods, ServerChange, TaskTerms } from "../server/seam.ts";
 import type { Servable } from "../server/serving.ts";
-import { attempt } from "./attempt.ts";
+import { attempt } from "../egress/attempt.ts";
 import { answered, cancelled, describe, describePlace, type Outcome, outcomeOf, servedFailure } from "./attributes.ts";
 import type { Context, OpenTelemetryOptions, TransportName } from "./options.ts";
 import { activeContext, read, within } from "./propagation.ts";

@@ -26,6 +26,7 @@ import type { Fetch, JsonObject, TelemetryEvent, TelemetryOptions, TraceContext 
 import { createLegacyServer } from "../servers/legacy.ts";
 import { memoryFetch } from "../servers/memory_fetch.ts";
 import { createModernServer } from "../servers/modern.ts";
+import { turns } from "../support/clients.ts";
 import { VirtualClock } from "../support/virtual_clock.ts";
 
 const url = "http://server.test/mcp";
@@ -160,6 +161,21 @@ describe("events", () => {
     });
     assertEquals((await client.callTool("echo", { text: "fine" })).isError, undefined);
     assertEquals(events, 2);
+    await client.close();
+  });
+
+  test("a watcher that fails later breaks nothing either", async () => {
+    let events = 0;
+    const onEvent = async () => {
+      events++;
+      await Promise.resolve();
+      throw new Error("the collector is down");
+    };
+    const { client } = await watched({ onEvent });
+    assertEquals((await client.callTool("echo", { text: "fine" })).isError, undefined);
+    assertEquals(events, 2);
+    // A rejection that nobody takes fails the run.
+    await turns();
     await client.close();
   });
 });

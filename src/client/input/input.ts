@@ -70,8 +70,8 @@ export class Inputs implements InputAnswers {
     for (const key in requests) {
       const wrong = find(requests[key], asking);
       if (wrong) throw invalid(context.method, `"inputRequests.${key.slice(0, 99)}${wrong}`);
-      const { method: asked, params } = requests[key] as InputRequest;
-      if (this.#answerer(asked, params ?? {})) continue;
+      const { method: asked, params = {} } = requests[key] as InputRequest;
+      if (this.#answerer(asked, params)) continue;
       if (!this.#declared(asked)) {
         throw new ProtocolViolationError(`The server asks for "${asked}", which was not declared`, {
           delivery: "answered",
@@ -82,8 +82,8 @@ export class Inputs implements InputAnswers {
         pending: { method: context.method, params: context.params, inputRequests: requests, requestState, round },
       });
     }
-    const answers = Object.entries(requests).map(async ([key, { method, params }]) =>
-      [key, await this.answer(method, params ?? {}, context)] as const
+    const answers = Object.entries(requests).map(async ([key, { method, params = {} }]) =>
+      [key, await this.answer(method, params, context)] as const
     );
     return { inputResponses: Object.fromEntries(await Promise.all(answers)) };
   }
@@ -132,10 +132,10 @@ export class Inputs implements InputAnswers {
     this.logger?.({ level: "warning", message: "A server's request was dropped" });
   }
 
-  /** Takes a log message of the server to its handler. */
-  notified(method: string, params: JsonObject | undefined): void {
+  /** Takes a log message of the server to its handler, which may be an async function. Never rejects. */
+  async notified(method: string, params: JsonObject | undefined): Promise<void> {
     try {
-      if (method === "notifications/message" && params) this.handlers.log?.(params as unknown as LogMessage);
+      if (method === "notifications/message" && params) await this.handlers.log?.(params as unknown as LogMessage);
     } catch (error) {
       this.logger?.({ level: "warning", message: "The log handler failed", fields: { error } });
     }

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { attempt } from "../../egress/attempt.ts";
 import { McpError, RpcError, TimeoutError } from "../../protocol/errors.ts";
 import type { McpErrorCode } from "../../protocol/errors.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
@@ -49,7 +50,7 @@ export interface TelemetryEvent {
 
 /** Options of the telemetry. */
 export interface TelemetryOptions {
-  /** Takes the events, as they happen. What it throws is dropped, as is what `trace` throws. */
+  /** Takes the events, as they happen. What it throws is dropped, as is what `trace` throws; a promise of it may reject. */
   onEvent: (event: TelemetryEvent) => void;
   /** The caller's own trace context, asked for at each request: its trace goes on. Without it each request is its own trace. */
   trace?: (() => TraceContext | undefined) | undefined;
@@ -150,15 +151,6 @@ const phases: Readonly<Partial<Record<McpErrorCode, ErrorPhase>>> = {
 function report({ onEvent, sanitize }: TelemetryOptions, event: TelemetryEvent, content: JsonObject): void {
   const told = sanitize && attempt(() => sanitize(content, event));
   attempt(() => onEvent(told === undefined ? event : { ...event, content: told }));
-}
-
-/** Whoever watches must not break what is watched. */
-function attempt<Value>(work: () => Value): Value | undefined {
-  try {
-    return work();
-  } catch {
-    return undefined;
-  }
 }
 
 function nameOf(error: unknown): TelemetryEvent["error"] {

@@ -78,8 +78,8 @@ async function signIn(
       signal?.addEventListener("abort", aborted);
       if (signal?.aborted) return aborted();
       timer = setTimeout(() => reject(fail(`nobody came back within ${timeout / 1_000} s`)), timeout);
-      show(address);
-      open(address);
+      // Either may be an async function.
+      Promise.all([show(address), open(address)]).catch(reject);
     });
   } finally {
     clearTimeout(timer);

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { attempt } from "../../egress/attempt.ts";
 import { type Clock, type Random, type Store, systemClock, systemRandom } from "../../ports.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { CallToolResult } from "../../protocol/types.ts";
@@ -131,7 +132,7 @@ class BudgetedHub extends HubLayer {
       return tell(cut, { uri: resultsUri + id, expiresAt, hasTool: this.#readTool !== undefined });
     } catch (error) {
       options?.signal?.throwIfAborted();
-      this.#onError(error);
+      attempt(() => this.#onError(error));
       return result;
     }
   }

@@ -4,6 +4,7 @@
  * @module
  */
 import { createMemoryStore } from "../../auth/stores/memory.ts";
+import { attempt } from "../../egress/attempt.ts";
 import type { CallToolResult } from "../../protocol/types.ts";
 import { HubLayer } from "../layer.ts";
 import { withApproval } from "../pins/approval.ts";
@@ -87,7 +88,7 @@ export async function withConfig(
       const { pins = {} } = notes(report.server) ?? {};
       const pin = Object.hasOwn(pins, report.name) ? pins[report.name] : undefined;
       if (pin?.replace(/^sha256[:-]/i, "").toLowerCase() === report.digest) return true;
-      onBlocked?.(report);
+      attempt(() => onBlocked?.(report));
       return false;
     },
   });

@@ -104,7 +104,7 @@ export class Opener {
       ended,
       verdict: this.#verdict ?? known.snapshot?.verdict,
       auth: this.#auth,
-      log: (level, data) => emit({ type: "log", server: name, level, data }),
+      log: ({ level, data }) => emit({ type: "log", server: name, level, data }),
     });
     const opened = connect(target, { ...options, retry: this, signal }).then(async (client) => {
       try {

@@ -6,6 +6,7 @@
 import type { HandlerContext, Handlers } from "../../client/input/seam.ts";
 import type { Verdict } from "../../client/negotiate.ts";
 import type { Authorizer } from "../../ports.ts";
+import type { LogMessage } from "../../protocol/types.ts";
 import type { CatalogServer, ClientSettings, ConnectServer, ServerConfig } from "../seam.ts";
 
 /** What `connect` is given. */
@@ -23,7 +24,7 @@ export interface Reach {
   readonly known: CatalogServer;
   readonly verdict: Verdict | undefined;
   /** Takes the log messages of the server. */
-  log(level: string, data: unknown): void;
+  log(message: LogMessage): void;
   /** Hears that a stream of changes has broken. */
   ended(reason: unknown): void;
 }
@@ -74,8 +75,8 @@ function named(server: string, handlers: Handlers = {}, log: Reach["log"]): Hand
     sampling: told(sampling),
     roots: typeof roots === "function" ? (context) => roots({ ...context, server }) : roots,
     log: (message) => {
-      log(message.level, message.data);
-      ownLog?.(message, { server });
+      log(message);
+      return ownLog?.(message, { server });
     },
   };
 }

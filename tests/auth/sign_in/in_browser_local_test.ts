@@ -83,6 +83,20 @@ describe("signing in with the browser of this machine", () => {
     await assertRejects(() => fetch(place));
   });
 
+  test("an address that cannot be shown or opened ends it, at once or later", async () => {
+    const place = `http://localhost:${await freePort()}/callback`;
+    const broken = new Error("there is no browser");
+    const later = () => Promise.reject(broken);
+    const now = () => {
+      throw broken;
+    };
+    for (const options of [{ open: later }, { open: now }, { show: later, open: () => {} }, { show: now }]) {
+      const authorize = authorizeInBrowser({ show: () => {}, ...options });
+      await assertRejects(() => authorize(wish(place)), Error, "there is no browser");
+    }
+    await assertRejects(() => fetch(place));
+  });
+
   test("a port that is taken is told, and nothing is opened", async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));

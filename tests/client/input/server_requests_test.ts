@@ -222,6 +222,27 @@ describe("what a handshake server asks on its own account", () => {
     },
   );
 
+  const failures: unknown[] = [];
+  onBoth(
+    "a log handler that fails, at once or later, is told of and breaks nothing",
+    {
+      handlers: {
+        log: ({ data }) => {
+          const error = new Error(String(data));
+          if (data === "line 0") throw error;
+          return Promise.reject(error);
+        },
+      },
+      logger: ({ fields }) => void failures.push(fields?.error),
+    },
+    async (client) => {
+      failures.length = 0;
+      await client.callTool("log", { count: 2 });
+      await until(() => failures.length === 2);
+      assertEquals(failures.map(String), ["Error: line 0", "Error: line 1"]);
+    },
+  );
+
   test("a ping before notifications/initialized is answered (C-143)", async () => {
     const { transport, seen } = handshaking(({ method }, send) => {
       if (method === "initialize") send({ jsonrpc: "2.0", id: 77, method: "ping" });

@@ -13,6 +13,7 @@ import type { HubLike } from "../../../src/hub/seam.ts";
 import { toOpenAiToolMessages } from "../../../src/hub/models/mod.ts";
 import { InvalidParamsError } from "../../../src/protocol/errors.ts";
 import type { CallToolResult, Tool } from "../../../src/protocol/types.ts";
+import { turns } from "../../support/clients.ts";
 import { TestStore } from "../../support/test_store.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 import { FakeHub } from "../support/fake_hub.ts";
@@ -266,6 +267,20 @@ describe("a result budget", () => {
       "Error: Cannot reach the store of results: it did not answer within 50 ms",
     );
     assertEquals(clock.waiting, 0);
+  });
+
+  test("a result is given whatever becomes of telling that it could not be kept", async () => {
+    const result = text(numbered(1000));
+    const tellers = [() => Promise.reject(new Error("later")), () => {
+      throw new Error("now");
+    }];
+    for (const onError of tellers) {
+      const { call, store } = createWorld(result, { onError });
+      store.mood = "fails";
+      assertStrictEquals(await call(), result);
+    }
+    // A rejection that nobody takes fails the run.
+    await turns();
   });
 
   test("a store that takes part of it keeps nothing", async () => {

@@ -10,6 +10,7 @@ import type { PinReport } from "../../../src/hub/pins/types.ts";
 import type { HubLike } from "../../../src/hub/seam.ts";
 import { createMemoryStore } from "../../../src/auth/mod.ts";
 import { createHandler, McpServer } from "../../../src/server/mod.ts";
+import { turns } from "../../support/clients.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 import { FakeHub } from "../support/fake_hub.ts";
 import { inMemory, openHub, textOf } from "../support.ts";
@@ -145,6 +146,17 @@ describe("withConfig: pins", () => {
       await layer.check();
       assertEquals([names(layer), blocked], [[], ["get", "set"]]);
     }
+  });
+
+  test("whoever is told of it may fail", async () => {
+    const hub = new FakeHub({ one: { tools } });
+    const layer = await withConfig(hub, read({ one: { url, pins: {} } }), {
+      onBlocked: () => Promise.reject(new Error("the pager is down")),
+    });
+    await layer.check();
+    assertEquals(names(layer), []);
+    // A rejection that nobody takes fails the run.
+    await turns();
   });
 
   test("a digest says nothing of where a server is", async () => {

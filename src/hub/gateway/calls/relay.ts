@@ -107,7 +107,7 @@ export class Relay {
     const tellOf: TellOf = (passage, tell) => {
       this.#telling = passage;
       try {
-        tell();
+        return tell();
       } finally {
         this.#telling = undefined;
       }

@@ -37,7 +37,7 @@ export const relatedTask: string = metaPrefix + "related-task";
 export type FindPassage = (meta: JsonObject | undefined) => Passage | undefined;
 
 /** Has something told that belongs to this call; undefined: nobody says whose it is. */
-export type TellOf = (passage: Passage | undefined, tell: () => void) => void;
+export type TellOf = (passage: Passage | undefined, tell: () => Promise<void>) => Promise<void>;
 
 /** A handler's context, with what the connection tells of the question. */
 export interface AskedContext extends HandlerContext {
@@ -78,7 +78,11 @@ export class RelayInputs extends Inputs {
   }
 
   /** The progress of a task comes when its call is over. Whose a log message is, the call tells that it comes with. */
-  override notified(method: string, params: JsonObject | undefined, call?: Pick<AskingCall, "request">): void {
+  override notified(
+    method: string,
+    params: JsonObject | undefined,
+    call?: Pick<AskingCall, "request">,
+  ): Promise<void> {
     const { progress, total, message } = params ?? {};
     const task = this.#taskOf(params);
     if (method !== "notifications/progress" || typeof progress !== "number") {
@@ -90,6 +94,7 @@ export class RelayInputs extends Inputs {
       ...(typeof total === "number" && { total }),
       ...(typeof message === "string" && { message }),
     });
+    return Promise.resolve();
   }
 
   /**
