@@ -292,7 +292,8 @@ function bodyOf(body: RequestInit["body"], headers: Headers): Uint8Array | Reada
 /** The reply's bytes without their content encoding. An encoding that is unknown is left as it is. */
 function unpack(incoming: IncomingMessage, fail: (error: Error) => void): Readable {
   const names = (incoming.headers["content-encoding"] ?? "").toLowerCase().split(",").map((name) => name.trim());
-  const known = names.filter((name) => name !== "" && name !== "identity").map((name) => unpackers[name]);
+  const known = names.filter((name) => name !== "" && name !== "identity")
+    .map((name) => Object.hasOwn(unpackers, name) ? unpackers[name] : undefined);
   let source: Readable = incoming;
   for (const make of known.every(Boolean) ? known.reverse() : []) {
     if (make) source = source.on("error", fail).pipe(make());

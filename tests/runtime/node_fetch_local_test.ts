@@ -34,6 +34,7 @@ const routes: Record<string, (request: IncomingMessage, response: ServerResponse
   "/deflate": (_, response) => response.setHeader("content-encoding", "deflate").end(deflateSync(megabyte)),
   "/two": (_, response) => response.setHeader("content-encoding", "deflate, gzip").end(gzipSync(deflateSync(megabyte))),
   "/odd": (_, response) => response.setHeader("content-encoding", "x-unknown").end("as it is"),
+  "/inherited": (_, response) => response.setHeader("content-encoding", "constructor").end("as it is"),
   "/cut-gzip": (_, response) => response.setHeader("content-encoding", "gzip").end(gzipSync(megabyte).subarray(0, 500)),
   "/redirect": (_, response) => response.writeHead(307, { location: "/echo" }).end("elsewhere"),
   "/empty": (_, response) => response.writeHead(204).end(),
@@ -120,7 +121,7 @@ describe("createNodeFetch: replies", () => {
     for (const path of ["/big", "/gzip", "/br", "/deflate", "/two"]) {
       assert(await (await get(path)).text() === megabyte, path);
     }
-    assertEquals(await (await get("/odd")).text(), "as it is");
+    for (const path of ["/odd", "/inherited"]) assertEquals(await (await get(path)).text(), "as it is", path);
   });
 
   test("many bytes are intact, in memory once, and leave nothing behind on their connection", async () => {
