@@ -130,7 +130,7 @@ describe("runs", () => {
     // Without an empty line: some readers (httpx-sse, fetch-event-source) make an event of each, whatever is before it.
     assertEquals(await next(), ": open\nretry: 1000\n");
     const silent = next();
-    await clock.advance(15_000);
+    await clock.advance(5_000);
     assertEquals(await silent, ": keep-alive\n");
     world.runs("acme").tell(id, { type: "text", step: 1, text: "now" });
     assert((await next()).includes('"text":"now"'));

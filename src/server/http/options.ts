@@ -71,7 +71,7 @@ export interface HttpOptions {
   allowedOrigins?: readonly string[] | "*" | undefined;
   /** Verifies callers. Default: nobody is verified. */
   auth?: Authenticate | undefined;
-  /** Silence on a stream before a comment is sent to keep it open, in milliseconds (15,000, for 0 too). A silent call becomes a stream then. */
+  /** Silence on a stream before a comment is sent to keep it open, in milliseconds (5,000, for 0 too). A silent call becomes a stream then. */
   keepAlive?: number | undefined;
   /** How legacy sessions are kept. */
   sessions?: SessionOptions | undefined;

@@ -93,7 +93,7 @@ describe("when the token of an open stream ends", () => {
     const reader = new EventReader(await world.handler(send("GET", headers)));
     await reader.next();
     const next = reader.next();
-    await world.clock.advance(15_000);
+    await world.clock.advance(5_000);
     assertEquals((await next)?.comment, "keep-alive");
     await reader.cancel();
   });

@@ -83,7 +83,8 @@ describe("a modern request", () => {
     assertEquals((await refusing.handler(modernPost("subscriptions/listen"))).status, 400);
   });
 
-  for (const keepAlive of [undefined, 15_000, 0, NaN]) {
+  // Bun.serve cuts a connection off by itself that was silent for some 8 s.
+  for (const [keepAlive, silence] of [[undefined, 5_000], [15_000, 15_000], [0, 5_000], [NaN, 5_000]] as const) {
     test(`that is silent for long becomes a stream, which comments keep open (S-025): ${keepAlive}`, async () => {
       const answer = gate();
       const { handler, clock } = world({
@@ -96,11 +97,11 @@ describe("a modern request", () => {
       const replying = handler(modernPost("tools/call", { name: "slow" }));
       let isThere = false;
       replying.then(() => isThere = true);
-      await clock.advance(14_999);
+      await clock.advance(silence - 1);
       assertEquals(isThere, false);
       await clock.advance(1);
       const reader = new EventReader(await replying);
-      await clock.advance(30_000);
+      await clock.advance(2 * silence);
       // The first one at once: it takes the head along.
       for (let seen = 0; seen < 3; seen++) assertEquals((await reader.next())?.comment, "keep-alive");
       answer.open();
