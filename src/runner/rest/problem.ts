@@ -20,6 +20,7 @@ import {
 } from "../../protocol/errors.ts";
 import { excerpt } from "../../protocol/excerpt.ts";
 import type { JsonValue } from "../../protocol/json_rpc.ts";
+import { isPromise } from "../../protocol/promise.ts";
 
 /** What a refusal says beside its status and code. */
 export interface RefusalOptions {
@@ -102,11 +103,6 @@ function failed(what: string, error: unknown, logger: Logger | undefined): never
   if (error instanceof Refusal) throw error;
   createSafeLogger(logger)?.({ level: "error", message: `${what} failed`, fields: { error } });
   throw unavailable(what, error);
-}
-
-/** Also one that somebody's library has made. */
-function isPromise(value: unknown): value is Promise<unknown> {
-  return typeof (value as Partial<Promise<unknown>> | null | undefined)?.then === "function";
 }
 
 /** 503: what would answer is about to end, and another one takes its place. */
