@@ -300,6 +300,44 @@ describe("a result budget", () => {
     assertStrictEquals(await running.catch((error: unknown) => error), reason);
   });
 
+  test("waiting for the store leaves no timer and no listener behind", async () => {
+    const { hub, call, clock } = createWorld(text(numbered(1000)));
+    const uri = uriOf(await call());
+    const { waiting } = clock;
+    const { signal } = new AbortController();
+    let listeners = 0;
+    const [add, remove] = [signal.addEventListener.bind(signal), signal.removeEventListener.bind(signal)];
+    signal.addEventListener = (...given: Parameters<typeof add>) => (listeners++, add(...given));
+    signal.removeEventListener = (...given: Parameters<typeof remove>) => (listeners--, remove(...given));
+    for (let turn = 0; turn < 3; turn++) await hub.readResource(uri, { signal });
+    assertEquals([clock.waiting, listeners], [waiting, 0]);
+    const gone = AbortSignal.abort(new Error("enough"));
+    await assertRejects(() => hub.readResource(uri, { signal: gone }), Error, "enough");
+  });
+
+  test("unless somebody says more or less, 40,000 characters or 10,000 tokens are shown", async () => {
+    const isCut = async (length: number, unit: "characters" | "tokens"): Promise<boolean> =>
+      (await createWorld(text("a".repeat(length)), { limit: undefined, unit }).call()).content.length > 1;
+    assertEquals([await isCut(40_000, "characters"), await isCut(40_001, "characters")], [false, true]);
+    assertEquals([await isCut(20_000, "tokens"), await isCut(80_000, "tokens")], [false, true]);
+  });
+
+  test("what is left out is counted, and told beside a text that goes on", async () => {
+    const image = { type: "image", mimeType: "image/png", data: "A".repeat(400) } as const;
+    const structuredContent = { rows: numbered(50) };
+    const one = await createWorld({ content: [image] }, { mediaLimit: 100 }).call();
+    assertMatch(JSON.stringify(one.content), /too large: 1 picture, sound or file is left out\./);
+    const long = await createWorld({ ...text(numbered(1000)), structuredContent }).call();
+    assertMatch(JSON.stringify(long.content), /too large: 100 of 1\d+ characters are shown\./);
+  });
+
+  test("without its tool for reading on, a tool of that name is the hub's", async () => {
+    const { hub } = createWorld(text("a"));
+    assertEquals(hub.findTool("read_result"), undefined);
+    const { content } = await hub.callTool("read_result", { uri: "causeway://results/0" });
+    assertEquals(content, text('Cannot call "read_result": unknown').content);
+  });
+
   test("a damaged entry is no result", async () => {
     const { hub, call, store } = createWorld(text(numbered(1000)), { chunkSize: 300 });
     const uri = uriOf(await call());
