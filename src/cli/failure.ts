@@ -160,7 +160,7 @@ function adviceFor(error: Error): string {
   if (mayHaveRun(error)) return "the tool may have run: look before you call it again";
   // The runtimes differ in how much they tell; what is told already is not told twice.
   const isLost = error instanceof ConnectError || error instanceof ConnectionClosedError;
-  if (isLost && !/: check |; use /.test(error.message)) {
+  if (isLost && !/: check |; (use|run) /.test(error.message)) {
     const [, scheme] = /"((?:https?|wss?):)\/\//.exec(error.message) ?? [];
     // Where somebody is, it may be that something else is spoken there.
     const isNobody = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|refused|resolve|lookup|dns/i.test(error.message);

@@ -26,7 +26,9 @@ export function platformHere(): Platform {
 export function userHome(find: () => string | null = homedir): string | undefined {
   try {
     return find() || undefined;
-  } catch {
+  } catch (error) {
+    // Deno wants a permission, and says which.
+    if ((error as Partial<Error>).name === "NotCapable") throw error;
     // Node throws where the system knows no such user, as in a container that runs as any number, without HOME.
     return undefined;
   }

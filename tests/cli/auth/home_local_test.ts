@@ -29,6 +29,15 @@ describe("where sign-ins are kept", () => {
 
   test("who has no folder has none", () => {
     assertEquals(userHome(home), "/home/me");
+    const notCapable = Object.assign(new Error("run again with the --allow-sys flag"), { name: "NotCapable" });
+    assertThrows(
+      () =>
+        userHome(() => {
+          throw notCapable;
+        }),
+      Error,
+      "--allow-sys",
+    );
     for (const none of [() => null, () => "", unknownUser]) assertEquals(userHome(none), undefined);
   });
 
