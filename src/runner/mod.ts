@@ -29,8 +29,8 @@ export type { AccessCheck, AccessEnvelope, EnvelopeOptions } from "./access/enve
 export { createHandedOver, handOver, tenantOfHandedOver } from "./access/handoff.ts";
 export type { HandedOverCall } from "./access/handoff.ts";
 export type { DirectCall, ForwardCall } from "./tenants/forwarding.ts";
-export { scopeHub } from "./access/access_hub.ts";
-export type { ScopedHub } from "./access/access_hub.ts";
+export { scopeHub } from "./access/scoped_hub.ts";
+export type { ScopedHub } from "./access/scoped_hub.ts";
 export { createJudge } from "./access/access.ts";
 export type { AccessOptions, Caller, Decision, Judge, JudgeOptions } from "./access/access.ts";
 export { denyAll } from "./access/policy.ts";

@@ -13,7 +13,7 @@ import type { JsonSchema } from "../protocol/types.ts";
 import type { Validation } from "../protocol/validation.ts";
 import type { HttpOptions } from "../server/http/options.ts";
 import type { Access } from "./access/access.ts";
-import type { ScopedHub } from "./access/access_hub.ts";
+import type { ScopedHub } from "./access/scoped_hub.ts";
 import type { Approvals } from "./access/approvals.ts";
 import type { Principal } from "./access/types.ts";
 import type { HubPool, TenantHub } from "./tenants/hub_pool.ts";

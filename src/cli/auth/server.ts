@@ -65,7 +65,7 @@ export async function readServerTarget(line: CommandLine): Promise<ServerTarget>
 }
 
 /** @throws {UsageError} When anything stands behind the target. */
-export function checkRest(rest: readonly string[]): void {
+function checkRest(rest: readonly string[]): void {
   if (rest.length > 0) {
     throw new UsageError(`Unexpected ${JSON.stringify(rest[0])} after the target: leave it out`);
   }

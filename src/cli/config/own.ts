@@ -57,7 +57,7 @@ export async function readOwn(path: string): Promise<OwnConfig> {
 }
 
 /** The servers of a text as they are written, with variables unfilled. */
-export function rawServers(text: string, path: string): JsonObject {
+function rawServers(text: string, path: string): JsonObject {
   const parsed = parseJsonc(text);
   if ("fault" in parsed) {
     const { line, column, what } = parsed.fault;

@@ -15,7 +15,7 @@ import { headStart } from "./head_start.ts";
 import { redactorFor } from "./redactor.ts";
 import type { Session } from "./seam.ts";
 
-export type { Session, Use } from "./seam.ts";
+export type { Session } from "./seam.ts";
 
 /**
  * Connects, runs `use`, and closes whatever happens.

@@ -88,7 +88,7 @@ function checkFile(
 }
 
 /** The path of a file from its skill's folder, as a file system has it; undefined where it would lead elsewhere. */
-export function pathOf(uri: string, root: string): string | undefined {
+function pathOf(uri: string, root: string): string | undefined {
   if (!uri.startsWith(root)) return undefined;
   const path = uri.slice(root.length);
   if (/[\s?#\\]/.test(path)) return undefined;

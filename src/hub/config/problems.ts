@@ -71,7 +71,7 @@ export class Problems {
 }
 
 /** A path as one writes it in JavaScript: `mcpServers.github.args[0]`. */
-export function pathText(path: readonly string[]): string {
+function pathText(path: readonly string[]): string {
   return path.map((part, index) => {
     if (/^\d{1,9}$/.test(part) && index > 0) return `[${part}]`;
     if (!/^[\w-]{1,60}$/.test(part)) return `[${quoted(part)}]`;

@@ -160,6 +160,6 @@ function withinMost(records: readonly ApprovalRecord[]): readonly ApprovalRecord
 }
 
 /** The SHA-256 of a tool as a model sees it. */
-export async function hashOfTool({ server, tool }: CatalogTool): Promise<string> {
+async function hashOfTool({ server, tool }: CatalogTool): Promise<string> {
   return await sha256(canonicalJson([server, definitionOf(tool)]));
 }

@@ -9,7 +9,7 @@ import { scriptHash, styleHash } from "./page_hashes.ts";
 import { serverDetailRoutes } from "./server_routes.ts";
 
 /** The policy of the page: it loads from its own origin alone, and runs nothing that stands in it. */
-export const pagePolicy: string = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+const pagePolicy: string = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
   "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
 
 const scriptPath = `/dashboard/${scriptHash}.js`;

@@ -7,7 +7,7 @@
  */
 
 /** Of the script. */
-export const scriptHash: string = "0d6af918d1054e12";
+export const scriptHash: string = "73fd84aa8ee4375d";
 
 /** Of the style. */
 export const styleHash: string = "ecfcfc0eef472f42";

@@ -111,7 +111,7 @@ export function closing(what = "The runner is closing"): Refusal {
 }
 
 /** 503: something that is needed is down, and nothing was done. */
-export function unavailable(what: string, cause?: unknown): Refusal {
+function unavailable(what: string, cause?: unknown): Refusal {
   return new Refusal(503, "unavailable", `${what} cannot be reached: nothing was done`, {
     headers: { "retry-after": "5" },
     cause,

@@ -74,7 +74,7 @@ export const runRoutes: readonly Route[] = [
 ];
 
 /** The runs of a tenant. */
-export async function runsOf(call: Call): Promise<Runs> {
+async function runsOf(call: Call): Promise<Runs> {
   const { runs, logger } = call.parts;
   if (!runs) throw new Refusal(404, "not_offered", "This runner keeps no runs");
   return await ask("What keeps runs", () => runs(call.tenant), logger);

@@ -7,7 +7,7 @@ import { createToolSearch } from "../../hub/search/tool_search.ts";
 import type { CatalogTool } from "../../hub/seam.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { CallToolResult, Progress } from "../../protocol/types.ts";
-import type { ScopedHub } from "../access/access_hub.ts";
+import type { ScopedHub } from "../access/scoped_hub.ts";
 import type { Call, CallHub } from "../rest/call.ts";
 import { withoutAsking } from "../rest/plain_call.ts";
 import { missing, problemBody, refusalOf, wrongField } from "../rest/problem.ts";

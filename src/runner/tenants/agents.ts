@@ -6,7 +6,7 @@
 import { RunCancelledError } from "../../agent/loop/seam.ts";
 import type { AgentEnd, RunnableAgent, RunWorld } from "../../agent/loop/seam.ts";
 import type { FindAgent } from "../../agent/runs/options.ts";
-import { scopeHub } from "../access/access_hub.ts";
+import { scopeHub } from "../access/scoped_hub.ts";
 import { principalOf } from "../access/types.ts";
 import type { OfferedAgent, RunnerParts } from "../parts.ts";
 import { Refusal } from "../rest/problem.ts";

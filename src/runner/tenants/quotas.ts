@@ -25,7 +25,7 @@ export interface TenantQuotas {
 }
 
 /** What holds for a tenant that nothing is said of. */
-export const defaultQuotas: TenantQuotas = {
+const defaultQuotas: TenantQuotas = {
   runs: 100,
   requestsPerMinute: 1_200,
   bytesPerMinute: 268_435_456,

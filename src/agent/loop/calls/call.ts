@@ -35,7 +35,7 @@ const mostChanges = 5;
 const signs = { most: 100, pause: 1_000, longest: 1_000 } as const;
 
 /** Under this key of `_meta` a call says which one it is: the same when it is made again. */
-export const idempotencyKey = "dev.causeway/idempotency-key";
+const idempotencyKey = "dev.causeway/idempotency-key";
 
 /** What all calls of one run share. */
 export interface CallHost {

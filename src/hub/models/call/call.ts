@@ -96,7 +96,7 @@ export async function runToolCalls(
 }
 
 /** A result that says what went wrong. */
-export function failure(text: string): CallToolResult {
+function failure(text: string): CallToolResult {
   return { content: [{ type: "text", text }], isError: true };
 }
 

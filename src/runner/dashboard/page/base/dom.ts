@@ -115,12 +115,6 @@ export function icon(name: Picture): SVGSVGElement {
   return picture;
 }
 
-/** The first element below that fits. */
-export function find(root: ParentNode, selector: string): HTMLElement | undefined {
-  const found = root.querySelector(selector);
-  return found instanceof HTMLElement ? found : undefined;
-}
-
 function listen(element: HTMLElement, listeners: Listeners): void {
   for (const [type, listener] of Object.entries(listeners)) {
     if (listener) element.addEventListener(type, listener as EventListener);

@@ -60,7 +60,7 @@ export function cutView({ text, size }: CutText): HTMLElement {
 }
 
 /** One block of content. */
-export function blockView(block: JsonObject): HTMLElement {
+function blockView(block: JsonObject): HTMLElement {
   switch (block.type) {
     case "text":
       return foreignBlock(textOf(block.text), "result-text", "prose");

@@ -19,7 +19,7 @@ import { startForm } from "./start_run.ts";
 const interval = 4_000;
 
 /** How a run stands, in words. */
-export const runStates: Readonly<Record<string, readonly [string, Tone]>> = {
+const runStates: Readonly<Record<string, readonly [string, Tone]>> = {
   accepted: ["accepted", "busy"],
   running: ["running", "busy"],
   needs_input: ["waits for you", "warn"],

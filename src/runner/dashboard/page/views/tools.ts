@@ -233,7 +233,7 @@ function moveBy(
 }
 
 /** Whether keys are for what is typed in. */
-export function isTyping(target: EventTarget | null): boolean {
+function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement ||
     target instanceof HTMLSelectElement;
 }
