@@ -25,6 +25,7 @@ import { isObject } from "../src/protocol/json_rpc.ts";
 import { sha256 } from "../src/protocol/web_crypto.ts";
 import { createStubStore, StoreObject } from "../src/runtime/stores/store_object.ts";
 import type { StoreStub } from "../src/runtime/stores/store_object.ts";
+import { changeQuestions, questionsOf } from "./run_questions.ts";
 import { isAllowed } from "./session/token.ts";
 
 export { StoreObject };
@@ -61,8 +62,6 @@ export interface WorkflowRun {
 const patience = 30 * 86_400_000;
 /** A step keeps at most 1 MiB, and throws what is larger away when it is done: what is cut is in the object of the run. */
 const budget = { limit: 40_000, mostClaimed: 150_000, mediaLimit: 393_216, lifetime: patience } as const;
-/** Under this name the questions that wait are kept. */
-const questionsKey = "question";
 const mostInput = 1_000_000;
 
 /** A run: the class that `workers/workflow.toml` names. */
@@ -95,7 +94,8 @@ export class RunWorkflow extends WorkflowEntrypoint<WorkflowEnv> {
         await changeQuestions(store, (waiting) => [...others(waiting), question]);
         const type = await typeOf(question.id);
         const { payload } = await steps.waitForEvent(`answer:${question.id}`, { type, timeout: patience });
-        await changeQuestions(store, others);
+        // It is answered: one that stays there is shown, and takes no other answer.
+        await changeQuestions(store, others).catch(() => {});
         return payload as AgentAnswer;
       },
     };
@@ -145,28 +145,6 @@ async function answer(
   // One type for each question: an old answer is none to another one.
   await run.sendEvent({ type: await typeOf(question.id), payload: answer });
   return Response.json({ id });
-}
-
-/** The questions that wait, oldest first: calls side by side ask each for itself. */
-async function questionsOf(store: Required<Store>): Promise<readonly AgentQuestion[]> {
-  return readQuestions(await store.get(questionsKey));
-}
-
-async function changeQuestions(
-  store: Required<Store>,
-  change: (waiting: readonly AgentQuestion[]) => readonly AgentQuestion[],
-): Promise<void> {
-  for (;;) {
-    const text = await store.get(questionsKey);
-    const waiting = change(readQuestions(text));
-    const next = waiting.length ? JSON.stringify(waiting) : undefined;
-    if (await store.compareAndSet(questionsKey, text, next)) return;
-  }
-}
-
-/** One alone is what an older version of this Worker has kept. */
-function readQuestions(text: string | undefined): readonly AgentQuestion[] {
-  return text === undefined ? [] : [JSON.parse(text) as AgentQuestion | readonly AgentQuestion[]].flat();
 }
 
 function storeOf({ MARKS }: WorkflowEnv, id: string): Required<Store> {

@@ -1,0 +1,43 @@
+import { test } from "node:test";
+import { assertEquals, assertRejects } from "@std/assert";
+import type { AgentQuestion } from "../../src/agent/loop/seam.ts";
+import { createMemoryStore } from "../../src/auth/stores/memory.ts";
+import type { Store } from "../../src/ports.ts";
+import { changeQuestions, questionsOf } from "../../workers/run_questions.ts";
+import { VirtualClock } from "../support/virtual_clock.ts";
+
+const question: AgentQuestion = { id: "q1", kind: "decision", message: "Again?", server: "tools" } as AgentQuestion;
+
+/** An object that is started anew for so many steps: it does them or not, and tells neither. */
+function awayFor(steps: number): Required<Store> {
+  const inner = createMemoryStore();
+  let left = steps;
+  const step = async <Value>(work: () => Promise<Value>): Promise<Value> => {
+    const value = await work();
+    if (left-- > 0) throw new Error("Durable Object reset because its code was updated");
+    return value;
+  };
+  return {
+    get: (key) => step(() => inner.get(key)),
+    set: (key, value) => step(() => inner.set(key, value)),
+    delete: (key) => step(() => inner.delete(key)),
+    compareAndSet: (key, expected, value) => step(() => inner.compareAndSet(key, expected, value)),
+  };
+}
+
+test("a question of a workflow is kept, once, where its object is away for a moment", async () => {
+  for (const away of [0, 1, 3]) {
+    const clock = new VirtualClock();
+    const store = awayFor(away);
+    const asked = (waiting: readonly AgentQuestion[]) => [...waiting.filter(({ id }) => id !== question.id), question];
+    await clock.until(changeQuestions(store, asked, clock));
+    assertEquals(await questionsOf(store), [question]);
+    await clock.until(changeQuestions(store, (waiting) => waiting.filter(({ id }) => id !== question.id), clock));
+    assertEquals([await questionsOf(store), clock.waiting], [[], 0]);
+  }
+});
+
+test("one whose object stays away is told", async () => {
+  const clock = new VirtualClock();
+  await assertRejects(() => clock.until(changeQuestions(awayFor(100), () => [question], clock)), Error, "reset");
+});

@@ -1,0 +1,53 @@
+/**
+ * The questions of a workflow that wait, kept in the object of its run.
+ *
+ * @module
+ */
+import type { AgentQuestion } from "../src/agent/loop/seam.ts";
+import { systemClock } from "../src/ports.ts";
+import type { Clock, Store } from "../src/ports.ts";
+
+/** Under this name they are kept. */
+const questionsKey = "question";
+/** How long an object that cannot be reached is left before it is asked again, in milliseconds: a deployment starts all of them anew. */
+const pauses = [100, 500, 2_500, 12_500] as const;
+
+/** The questions that wait, oldest first: calls side by side ask each for itself. */
+export async function questionsOf(store: Pick<Store, "get">): Promise<readonly AgentQuestion[]> {
+  return readQuestions(await store.get(questionsKey));
+}
+
+/**
+ * Changes the questions that wait. What fails is tried again: it would be the end of the run.
+ *
+ * @param change Called again with each try: done twice, it has to come to the same.
+ * @throws What the store throws, when it does so again and again.
+ */
+export async function changeQuestions(
+  store: Required<Store>,
+  change: (waiting: readonly AgentQuestion[]) => readonly AgentQuestion[],
+  clock: Clock = systemClock,
+): Promise<void> {
+  for (const pause of pauses) {
+    try {
+      return await changeOnce(store, change);
+    } catch {
+      await new Promise<void>((resolve) => void clock.schedule(resolve, pause));
+    }
+  }
+  await changeOnce(store, change);
+}
+
+async function changeOnce(...[store, change]: Parameters<typeof changeQuestions>): Promise<void> {
+  for (;;) {
+    const text = await store.get(questionsKey);
+    const waiting = change(readQuestions(text));
+    const next = waiting.length ? JSON.stringify(waiting) : undefined;
+    if (await store.compareAndSet(questionsKey, text, next)) return;
+  }
+}
+
+/** One alone is what an older version of this Worker has kept. */
+function readQuestions(text: string | undefined): readonly AgentQuestion[] {
+  return text === undefined ? [] : [JSON.parse(text) as AgentQuestion | readonly AgentQuestion[]].flat();
+}
