@@ -25,7 +25,7 @@ import { isObject } from "../src/protocol/json_rpc.ts";
 import { sha256 } from "../src/protocol/web_crypto.ts";
 import { createStubStore, StoreObject } from "../src/runtime/stores/store_object.ts";
 import type { StoreStub } from "../src/runtime/stores/store_object.ts";
-import { changeQuestions, questionsOf } from "./run_questions.ts";
+import { changeQuestions, questionsOf } from "./workflow/questions.ts";
 import { isAllowed } from "./session/token.ts";
 
 export { StoreObject };

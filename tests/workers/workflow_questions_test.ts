@@ -3,7 +3,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import type { AgentQuestion } from "../../src/agent/loop/seam.ts";
 import { createMemoryStore } from "../../src/auth/stores/memory.ts";
 import type { Store } from "../../src/ports.ts";
-import { changeQuestions, questionsOf } from "../../workers/run_questions.ts";
+import { changeQuestions, questionsOf } from "../../workers/workflow/questions.ts";
 import { VirtualClock } from "../support/virtual_clock.ts";
 
 const question: AgentQuestion = { id: "q1", kind: "decision", message: "Again?", server: "tools" } as AgentQuestion;

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import type { AgentQuestion } from "../src/agent/loop/seam.ts";
-import { systemClock } from "../src/ports.ts";
-import type { Clock, Store } from "../src/ports.ts";
+import type { AgentQuestion } from "../../src/agent/loop/seam.ts";
+import { systemClock } from "../../src/ports.ts";
+import type { Clock, Store } from "../../src/ports.ts";
 
 /** Under this name they are kept. */
 const questionsKey = "question";
