@@ -1,6 +1,10 @@
-import { test } from "node:test";
+import { describe, test } from "node:test";
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { InputRequiredError, ProtocolViolationError } from "../../../mod.ts";
+import type { Handlers } from "../../../mod.ts";
+import type { Passage } from "../../../src/hub/gateway/calls/passage.ts";
+import type { Relay } from "../../../src/hub/gateway/calls/relay.ts";
+import type { RelayedCall } from "../../../src/hub/relayed_call.ts";
 import type { Fetch } from "../../../src/ports.ts";
 import { McpServer } from "../../../src/server/mod.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
@@ -106,4 +110,95 @@ test("without handlers of its own a relay answers no call that comes through no 
       assertEquals((await hub.callTool(`one__${name}`)).isError, true, `${era} ${name}`);
     }
   }
+});
+
+describe("whom a server's question goes to that says nothing of its call", () => {
+  const { signal } = new AbortController();
+  const form = { mode: "form", message: "?", requestedSchema: { type: "object", properties: {} } } as const;
+  type Asked = Parameters<NonNullable<Relay["handlers"]["elicitation"]>>[1] & { readonly asking?: unknown };
+
+  /** A relay, calls that go through it, and who was asked. */
+  function stage(handlers: Handlers = {}) {
+    const relay = createRelay({ handlers });
+    const asked: string[] = [];
+    const call = (name: string, caller: string | undefined, more: Partial<RelayedCall> = {}) => {
+      const ask = () => {
+        asked.push(name);
+        return Promise.resolve({ action: "decline" });
+      };
+      const passage = { server: "one", caller, meta: {}, ask, ...more } as unknown as Passage;
+      relay.begin(passage);
+      return passage;
+    };
+    const question = async (more: Partial<Asked> = {}): Promise<string> => {
+      const context = { server: "one", signal, ...more } as Asked;
+      const answer = relay.handlers.elicitation?.(form, context);
+      return await Promise.resolve(answer).then((result) => result?.action ?? "", (error: Error) => error.name);
+    };
+    return { relay, asked, call, question };
+  }
+  const own: Handlers = { elicitation: () => ({ action: "cancel" }) };
+  const refused = "MethodNotFoundError";
+
+  test("to the caller whose calls alone are at the server, known or not", async () => {
+    for (const caller of ["ada", undefined]) {
+      const { asked, call, question } = stage();
+      call("first", caller);
+      assertEquals([await question(), asked], ["decline", ["first"]]);
+    }
+    const { asked, call, question } = stage();
+    call("first", "ada");
+    call("second", "ada");
+    call("elsewhere", "ben", { server: "two" });
+    assertEquals([await question(), asked], ["decline", ["second"]]);
+  });
+
+  test("to nobody where it may be another caller's", async () => {
+    for (const [one, other] of [["ada", "ben"], ["ada", undefined], [undefined, "ada"], [undefined, undefined]]) {
+      for (const handlers of [{}, own]) {
+        const { asked, call, question } = stage(handlers);
+        call("first", one);
+        call("second", other);
+        assertEquals([await question(), asked], [refused, []], `${one} ${other}`);
+      }
+    }
+  });
+
+  test("to nobody for a call that was given up, and to no other one in its place", async () => {
+    const { relay, asked, call, question } = stage();
+    const first = call("first", "ada");
+    relay.leave(first);
+    assertEquals([await question(), asked], [refused, []]);
+    const second = call("second", "ben");
+    assertEquals([await question(), asked], [refused, []], "it may still be the first one's");
+    relay.end(first);
+    assertEquals([await question(), asked], ["decline", ["second"]]);
+    const third = call("third", "ben");
+    relay.leave(third);
+    assertEquals([await question(), asked], ["decline", ["second", "second"]], "of one caller");
+    relay.end(second);
+    relay.end(third);
+    assertEquals(await question(), refused);
+  });
+
+  test("to the call that it came with, whoever else is there", async () => {
+    const { asked, call, question } = stage(own);
+    const first = call("first", "ada");
+    call("second", "ben");
+    const asking = { options: { meta: first.meta } } as unknown;
+    assertEquals([await question({ asking }), asked], ["decline", ["first"]]);
+    // One that came through no gateway is the relay's own.
+    assertEquals([await question({ asking: { options: {} } }), asked.length], ["cancel", 1]);
+  });
+
+  test("to the relay's own handlers where nobody calls, or the caller cannot be asked; else not", async () => {
+    const { relay, asked, call, question } = stage(own);
+    assertEquals(await question(), "cancel");
+    const attended = call("attended", "ada");
+    assertEquals([await question(), asked], ["decline", ["attended"]]);
+    relay.end(attended);
+    call("unattended", "ada", { isUnattended: true });
+    assertEquals([await question(), asked.length], ["cancel", 1]);
+    assertEquals(await stage().question(), refused);
+  });
 });
