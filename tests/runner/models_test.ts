@@ -55,6 +55,29 @@ describe("agents as models", () => {
     assertEquals(choices[0].message.content, "Let me look.\n\nIt is 4.");
   });
 
+  it("say how a run ended that gave no answer: cancelled, or begun anew behind what was told", async () => {
+    await using world = await createWorld();
+    const runs = world.runs("acme");
+    const ends: readonly (readonly [code: string, status: number, end: (id: string) => unknown])[] = [
+      ["cancelled", 409, (id) => runs.cancel(id)],
+      ["restarted", 503, (id) => {
+        runs.tell(id, { type: "text", step: 1, text: "Let me" });
+        runs.tell(id, { type: "restarted", step: 1, reason: "The process that asked it ended" });
+      }],
+    ];
+    for (const [code, status, end] of ends) {
+      const count = (await runs.list()).length;
+      const asking = world.ask(path, { body: ask("hang") });
+      while ((await runs.list()).length === count) await new Promise((resolve) => setTimeout(resolve, 1));
+      const [{ id } = { id: "" }] = await runs.list();
+      await end(id);
+      const answer = await asking;
+      assertEquals([answer.status, answer.headers.get("x-should-retry")], [status, "false"], code);
+      assertEquals((await problemOf(answer)).code, code);
+      assertEquals((await runs.get(id))?.state, "cancelled");
+    }
+  });
+
   it("have nobody to ask, so what wants a person is declined", async () => {
     await using world = await createWorld();
     const completion = await (await world.ask(path, { body: ask("ask") })).json();

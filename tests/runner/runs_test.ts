@@ -234,6 +234,18 @@ describe("runs", () => {
     assertEquals((await get(id))?.state, "needs_input");
   });
 
+  it("say what became of an answer that came too late, or whose question has gone meanwhile", async () => {
+    await using world = await createWorld();
+    const { id } = await start(world, "ask");
+    const outcomes = [["stale", 409, "stale"], ["unknown", 404, "not_found"]] as const;
+    for (const [outcome, status, code] of outcomes) {
+      world.runs("acme").answer = () => Promise.resolve(outcome);
+      const body = { question: "q-1", answer: { action: "accept" } };
+      const problem = await problemOf(await world.ask(`/api/runs/${id}/input`, { body }));
+      assertEquals([problem.status, problem.code], [status, code]);
+    }
+  });
+
   it("are cancelled, as often as one likes", async () => {
     await using world = await createWorld();
     const { id } = await start(world, "hang");
@@ -316,6 +328,29 @@ describe("runs", () => {
       assertEquals([response.status, errors[0]?.pointer.startsWith("/settings")], [400, true], JSON.stringify(wrong));
     }
     assertEquals(started.length, 1);
+  });
+
+  it("of an agent that wants a yes are started by nobody who may only ask for one, nor as a model", async () => {
+    const policy = [{ effect: "allow" as const }, {
+      tools: ["helper"],
+      actions: ["run" as const],
+      effect: "ask" as const,
+    }];
+    await using world = await createWorld({ policy });
+    const refused = await problemOf(await world.ask("/api/runs", { body: { agent: "helper", input: "hello" } }));
+    assertEquals([refused.status, refused.code], [403, "forbidden"]);
+    const body = { model: "helper", messages: [{ role: "user", content: "hello" }] };
+    assertEquals((await world.ask("/v1/chat/completions", { body })).status, 404);
+    assertEquals([world.runs("acme").started, world.audit.at(-1)?.outcome], [[], "ask"]);
+  });
+
+  it("last no longer than their deadline, which lies ahead", async () => {
+    const clock = new VirtualClock();
+    await using world = await createWorld({ clock });
+    const start = (deadline: number) => world.ask("/api/runs", { body: { agent: "helper", input: "hello", deadline } });
+    assertEquals((await start(clock.now())).status, 400);
+    assertEquals((await start(clock.now() + 1)).status, 202);
+    assertEquals(world.runs("acme").started.map(({ deadline }) => deadline), [clock.now() + 1]);
   });
 
   it("that come as the runner closes are told to come again", async () => {

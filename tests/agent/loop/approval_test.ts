@@ -115,8 +115,11 @@ describe("approval", () => {
     ]]);
     await clock.advance(9_000);
     await run.result;
-    const told = (await events).flatMap((event) => event.type === "answered" ? [`${event.id} ${event.action}`] : []);
-    assertEquals(told, ["approval:1.1 accept", "approval:1.2 cancel"]);
+    const told = (await events).flatMap((event) => {
+      if (event.type === "question") return [`${event.question.id} ?`];
+      return event.type === "answered" ? [`${event.id} ${event.action}`] : [];
+    });
+    assertEquals(told, ["approval:1.1 ?", "approval:1.2 ?", "approval:1.1 accept", "approval:1.2 cancel"]);
     assertEquals(scene.ledger, ['write {"text":"A"}']);
   });
 

@@ -90,6 +90,8 @@ for (const era of eras) {
         answer: () => ({ action: "accept", content: { password: "hunter2" } }),
       });
       assertEquals([text, asked.length], ["password: decline", 0]);
+      const told = events.map(({ type }) => type).filter((type) => type === "question" || type === "answered");
+      assertEquals(told, ["question", "answered"], "it is told of all the same");
       assert(events.some((event) => event.type === "answered" && event.action === "decline"));
       assert(!JSON.stringify(events).includes("hunter2"));
     });

@@ -225,4 +225,35 @@ describeKinds("the world of a run", ({ createRuns, withRuns }) => {
     await runs.close();
     database.close?.();
   });
+
+  test(
+    "what is not on the disk yet is not begun, and never when the run was cancelled meanwhile",
+    { skip },
+    async () => {
+      for (const isCancelled of [false, true]) {
+        const clock = new VirtualClock();
+        let works = 0;
+        let isSlow = false;
+        let write: (() => void) | undefined;
+        const database = {
+          ...meddleWith(await emptyDatabase(), {}),
+          sync: () => isSlow ? new Promise<void>((resolve) => write = resolve) : Promise.resolve(),
+        };
+        const agent = agentOf(async ({ steps }) => {
+          isSlow = true;
+          return await steps.do("pay", {}, () => Promise.resolve(String(++works)));
+        });
+        const runs = createRuns({ database, agents: { agent }, clock, watchdog: 5_000 });
+        const { id } = await runs.start(start);
+        await clock.settle();
+        assertEquals([typeof write, works], ["function", 0]);
+        if (isCancelled) await runs.cancel(id);
+        write?.();
+        await clock.settle();
+        assertEquals([works, (await runs.get(id))?.state], isCancelled ? [0, "cancelled"] : [1, "succeeded"]);
+        await runs.close();
+        database.close?.();
+      }
+    },
+  );
 });

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { createMemoryStore } from "../../../src/auth/stores/memory.ts";
 import type { Store } from "../../../src/ports.ts";
 import { createApiKey, createKeyStore, createPolicy } from "../../../src/runner/mod.ts";
-import type { Policy } from "../../../src/runner/mod.ts";
+import type { AuditRow, Policy } from "../../../src/runner/mod.ts";
 import { createWorld, problemOf } from "../support/world.ts";
 import type { AskOptions, World } from "../support/world.ts";
 
@@ -89,6 +89,49 @@ describe("what cannot be found out is not allowed", () => {
       assert(tried >= 2, `${tried} operations`);
     });
   }
+
+  it("no run is cancelled or answered, and no call approved, that cannot be written down", async () => {
+    let isFull = false;
+    const rows: AuditRow[] = [];
+    const write = (row: AuditRow) => {
+      if (isFull) throw new Error("the log is full");
+      rows.push(row);
+    };
+    const policy = [{ effect: "allow" as const }, {
+      tools: ["send"],
+      actions: ["call" as const],
+      effect: "ask" as const,
+    }];
+    await using world = await createWorld({ policy, access: { audit: { write } }, logger: () => {} });
+    const begin = async (input: string) =>
+      (await (await world.ask("/api/runs", { body: { agent: "helper", input } })).json()).id as string;
+    const [hanging, asking] = [await begin("hang"), await begin("ask")];
+    const proposed = await problemOf(await world.ask("/api/tools/alpha__send", { body: {} }));
+    const { id: approval } = proposed.approval as { id: string };
+    const answer = { question: "q-1", answer: { action: "accept" } };
+    const acts: readonly (readonly [string, AskOptions, action: string, tool: string])[] = [
+      [`/api/runs/${hanging}`, { method: "DELETE" }, "run", "helper"],
+      [`/api/runs/${asking}/input`, { body: answer }, "answer", "send"],
+      [`/api/approvals/${approval}`, { body: { action: "accept" } }, "answer", "send"],
+    ];
+    for (const [path, options, action, tool] of acts) {
+      isFull = true;
+      const before = await Promise.all([hanging, asking].map((id) => world.runs("acme").get(id)));
+      assertEquals((await world.ask(path, options)).status, 503, path);
+      assertEquals(await Promise.all([hanging, asking].map((id) => world.runs("acme").get(id))), before);
+      isFull = false;
+      rows.length = 0;
+      // Nothing was done: it still can be.
+      assertEquals((await world.ask(path, options)).status, 200, path);
+      assertEquals(rows.map((row) => [row.principal, row.action, row.tool, row.outcome]), [[
+        "ada",
+        action,
+        tool,
+        "allow",
+      ]]);
+    }
+    assertEquals((await world.runs("acme").get(hanging))?.state, "cancelled");
+  });
 
   it("runs that cannot be kept are 503", async () => {
     await using world = await createWorld({ logger: () => {} });

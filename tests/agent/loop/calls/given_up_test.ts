@@ -44,3 +44,13 @@ describe("a call that a run has given up, at a server that does not say for whom
     });
   }
 });
+
+test("a run whose signal was aborted before it begins asks nobody anything", async () => {
+  const model = new ScriptedModel([{ text: "done" }]);
+  const run = new Agent({ model }).run("Go", { signal: AbortSignal.abort(new Error("too late")) });
+  const events: string[] = [];
+  for await (const { type } of run) events.push(type);
+  const end = await run.end;
+  assertEquals([end.type === "cancelled" && end.reason, end.steps, model.asked.length], ["too late", 0, 0]);
+  assertEquals(events, ["cancelled"]);
+});
