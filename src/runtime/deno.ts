@@ -6,7 +6,7 @@
 import process from "node:process";
 import { systemClock } from "../ports.ts";
 import type { Clock, Fetch, Resolve, Spawn } from "../ports.ts";
-import { ConnectError } from "../protocol/errors.ts";
+import { ConnectError, ConnectionClosedError } from "../protocol/errors.ts";
 import { ChildBooks, platform, pump, spawnFailure, spawnPlan, systemResolve } from "./children/child.ts";
 import { inheritedNames, safeEnvironment } from "./children/environment.ts";
 import { nodeSpawn } from "./children/node_spawn.ts";
@@ -160,7 +160,7 @@ export const denoFetch: Fetch = Object.assign(
       // Of a header that cannot be sent it would tell the value.
       readHeaders(init.headers);
       // The reason of an abort says nothing of this request, also where another one failed with it.
-      throw init.signal?.aborted ? error : connectError(url, error) ?? error;
+      throw init.signal?.aborted ? error : connectError(url, error) ?? turnedAway(url, error) ?? error;
     });
   },
   { once: true as const },
@@ -179,6 +179,21 @@ function connectError(url: string, error: unknown): ConnectError | undefined {
   return new ConnectError(`Cannot connect to "${new URL(url).origin}": ${why}`, {
     cause: error,
     retryable: reason !== undefined && !untrusted,
+  });
+}
+
+/**
+ * What an HTTP/2 server says of requests that it has not looked at: it takes no more of them on this connection (GOAWAY, as nginx
+ * does after 1,000 and when it is told to reload), or not this one (REFUSED_STREAM). Deno itself would send a text again, once.
+ */
+function turnedAway(url: string, error: { readonly cause?: Error }): ConnectionClosedError | undefined {
+  const words =
+    /^(connection error received: not a result of an error|stream error received: refused stream before processing)/;
+  if (!words.test(error.cause?.message ?? "")) return undefined;
+  return new ConnectionClosedError(`"${new URL(url).origin}" took no further request on this connection`, {
+    cause: error,
+    delivery: "not-sent",
+    retryable: true,
   });
 }
 

@@ -1,9 +1,9 @@
 /** Deno's fetch as its entry brings it: a text arrives whole and once, also where Deno itself would send it again. */
-import { assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createServer } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 import { describe, test } from "node:test";
-import { ConnectError } from "../../src/protocol/errors.ts";
+import { ConnectError, ConnectionClosedError } from "../../src/protocol/errors.ts";
 
 const skip = "Deno" in globalThis ? false : "it is Deno's own";
 const text = '{"text":"häßlich 😀"}';
@@ -65,6 +65,40 @@ describe("the fetch of ./deno", () => {
       assertEquals([refused.retryable, refused.message.includes("s3cret")], [false, false]);
     } finally {
       globalThis.fetch = own;
+    }
+  });
+
+  test("what an HTTP/2 server has not looked at was not sent, and what broke may have been", { skip }, async () => {
+    const { denoFetch } = await import("../../src/runtime/deno.ts");
+    const own = globalThis.fetch;
+    const told = async (words: string): Promise<unknown> => {
+      globalThis.fetch = () => Promise.reject(new TypeError("fetch failed", { cause: new Error(words) }));
+      try {
+        return await denoFetch("https://a.example/?key=s3cret", { method: "POST", body: text });
+      } catch (error) {
+        return error;
+      } finally {
+        globalThis.fetch = own;
+      }
+    };
+    // As Deno words GOAWAY without an error, and REFUSED_STREAM.
+    for (
+      const words of [
+        "connection error received: not a result of an error",
+        "stream error received: refused stream before processing any application logic",
+      ]
+    ) {
+      const error = await told(words);
+      assert(error instanceof ConnectionClosedError, words);
+      assertEquals([error.delivery, error.retryable, error.message.includes("s3cret")], ["not-sent", true, false]);
+    }
+    for (
+      const words of [
+        "connection error received: unspecific protocol error detected",
+        "stream closed because of a broken pipe",
+      ]
+    ) {
+      assert(await told(words) instanceof TypeError, words);
     }
   });
 

@@ -9,8 +9,11 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 const lingering = 2_000;
 /** How long it is listened to at most, in milliseconds: nobody shall keep us busy with what is thrown away. */
 const longestRest = 30_000;
-/** How long a client may take nothing of a reply that waits for it, in milliseconds: else who never reads keeps it in memory for good. */
-const longestStop = 120_000;
+/**
+ * How long a client may take nothing of a reply that waits for it, in milliseconds: else who never reads keeps it in memory for good.
+ * Node looks twice.
+ */
+const longestStop = 60_000;
 
 /** The request as a web standard; undefined when it names no host or path that could be one. */
 export function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request | undefined {
@@ -65,7 +68,7 @@ interface Outlet {
   readonly patience?: number | undefined;
 }
 
-/** Sends a reply, as fast as the client takes it. One who takes nothing for two minutes is given up. */
+/** Sends a reply, as fast as the client takes it. One who takes nothing of it is given up. */
 export async function sendReply(
   response: Response,
   incoming: IncomingMessage,
