@@ -264,6 +264,11 @@ export class Connection {
   #failed(error: unknown): void {
     if (error instanceof AuthorizationRequiredError) return this.#authorize(error);
     this.#note(error);
+    // What says nothing on its pipe, and works for nobody, would say nothing for good: the next try starts it anew.
+    if (this.#isPipe && error instanceof TimeoutError && this.#client && !this.#limiter.active) {
+      this.#opener.left = this.#client.close().catch(() => {});
+      this.#client = undefined;
+    }
     // A person who signs in for it takes the time that they need.
     const signingIn = error instanceof TimeoutError && this.#opener.underWay();
     if (signingIn) {

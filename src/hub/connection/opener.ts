@@ -65,7 +65,7 @@ export class Opener {
    */
   async open(client: Client | undefined, known: CatalogServer, { signal, wait }: Opening): Promise<Client> {
     const { connecting, clock } = this.#host;
-    const { timeout, isPipe } = this.#parts;
+    const { timeout, isPipe, breaker } = this.#parts;
     let endsAt = clock.monotonic() + timeout;
     const left = (): number => endsAt - clock.monotonic();
     // A client that does not come to its end takes no place of the others.
@@ -77,7 +77,7 @@ export class Opener {
     }
     try {
       this.#isOpening = true;
-      if (client) await prove(client, isPipe, { signal, timeout: left() });
+      if (client) await prove(client, isPipe && !breaker.isDoubtful, { signal, timeout: left() });
       return client ?? await unlessAborted(this.#connect(known, signal, left), signal);
     } finally {
       this.#isOpening = false;
@@ -124,9 +124,13 @@ export class Opener {
   }
 }
 
-/** Asks whether a server is there. Whatever it says of `ping`, it is; on a pipe an older one has to greet us first anyway. */
-async function prove(client: Client, isPipe: boolean, options: RequestOptions): Promise<void> {
-  await (isPipe && client.era === "legacy" ? client.connect(options) : client.ping(options).catch((error) => {
+/**
+ * Asks whether a server is there. Whatever it says of `ping`, it is; an older one whose pipe has ended has to greet us first anyway.
+ *
+ * @param isEnded Its pipe has ended, as far as is known.
+ */
+async function prove(client: Client, isEnded: boolean, options: RequestOptions): Promise<void> {
+  await (isEnded && client.era === "legacy" ? client.connect(options) : client.ping(options).catch((error) => {
     if (!(error instanceof RpcError)) throw error;
   }));
 }

@@ -114,3 +114,65 @@ describe("a server that dies as soon as it is started", () => {
     assertEquals(clock.waiting, 0);
   });
 });
+
+for (const era of ["modern", "legacy"] as const) {
+  describe(`a server on a pipe that says nothing any more (${era})`, () => {
+    /** A server that can be stopped in its tracks: it takes what it is sent, and answers nothing. */
+    function createStoppable() {
+      const started: { isStopped: boolean; isClosed: boolean }[] = [];
+      const transport = () =>
+        new ChannelTransport(() => {
+          const [near, far] = createMemoryPair();
+          const program = { isStopped: false, isClosed: false };
+          started.push(program);
+          void serveChannel(createServer("one"), far, { eras: [era] });
+          return {
+            label: near.label,
+            open: (receiver) => near.open(receiver),
+            write: (messages) => program.isStopped ? undefined : near.write(messages),
+            close: () => {
+              program.isClosed = true;
+              return near.close();
+            },
+          };
+        });
+      return { started, transport };
+    }
+
+    test("is started anew once it does not answer when it is asked whether it is there", async () => {
+      const clock = new VirtualClock();
+      const { started, transport } = createStoppable();
+      const hub = await clock.until(openHub({ one: { transport } }, { clock, random }));
+      started[0]!.isStopped = true;
+      for (let call = 0; call < 5; call++) {
+        const { _meta } = await clock.until(hub.callTool("one__echo", { text: "a" }, { timeout: 1_000 }));
+        assertEquals((_meta?.["dev.causeway/error"] as { code?: string }).code, "timeout");
+      }
+      assertEquals([stateOf(hub, "one"), started.length], ["failed", 1]);
+      let answered: string | undefined;
+      for (let minute = 0; minute < 10 && answered !== "one: a"; minute++) {
+        answered = textOf(await clock.until(hub.callTool("one__echo", { text: "a" })));
+        await clock.advance(60_000);
+      }
+      assertEquals([answered, stateOf(hub, "one"), started.length], ["one: a", "connected", 2]);
+      assertEquals(started.map(({ isClosed }) => isClosed), [true, false]);
+      await clock.until(hub.close());
+      assertEquals([clock.waiting, started[1]?.isClosed], [0, true]);
+    });
+
+    test("is left alone while a call waits for it that may take longer", async () => {
+      const clock = new VirtualClock();
+      const { started, transport } = createStoppable();
+      const hub = await clock.until(openHub({ one: { transport } }, { clock, random }));
+      started[0]!.isStopped = true;
+      const patient = hub.callTool("one__echo", { text: "b" }, { timeout: 1_200_000 });
+      for (let minute = 0; minute < 10; minute++) {
+        await clock.until(hub.callTool("one__echo", { text: "a" }, { timeout: 1_000 }));
+        await clock.advance(60_000);
+      }
+      assertEquals([started.length, started[0]?.isClosed], [1, false]);
+      await clock.until(patient);
+      await clock.until(hub.close());
+    });
+  });
+}
