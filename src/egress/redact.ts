@@ -113,23 +113,6 @@ export function redactPatterns(text: string): string {
     );
 }
 
-/**
- * The headers as a plain record, fit for logs: the values of headers that carry credentials (by name) are replaced as a
- * whole, all others go through the redactor.
- */
-export function redactHeaders(
-  headers: Headers | Readonly<Record<string, string>>,
-  redactor: Redactor,
-): Record<string, string> {
-  const result: [string, string][] = [];
-  new Headers(headers).forEach((value, name) => {
-    const secret = name !== "www-authenticate" &&
-      /auth|cookie|token|secret|key|session|passw|dpop|signature/.test(name);
-    result.push([name, secret ? mark : redactor.redact(value)]);
-  });
-  return Object.fromEntries(result);
-}
-
 /** The start of a foreign text in one line that a terminal can show: nothing in it moves the cursor or turns text around. */
 export function plain(text: string, length = 499): string {
   return excerpt(text, length).replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, " ");

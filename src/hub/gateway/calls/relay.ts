@@ -68,7 +68,6 @@ export class Relay {
    * @internal
    */
   readonly fronts: Fronts = new Fronts();
-  readonly #own: Handlers;
   readonly #calls = new RelayedCalls();
   /** Those that were given up, and for which a server may still ask. */
   readonly #left = new Set<Passage>();
@@ -77,7 +76,7 @@ export class Relay {
 
   /** Makes one. */
   constructor(options: RelayOptions) {
-    const own = this.#own = options.handlers ?? {};
+    const own = options.handlers ?? {};
     const elicit = (request: ElicitRequest, context: HandlerContext): Promise<ElicitResult> => {
       const handler = request.mode === "url" ? own.elicitationUrl : own.elicitation;
       const ask = { method: "elicitation/create", params: request } as InputRequest;
