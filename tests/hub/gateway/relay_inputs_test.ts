@@ -113,13 +113,13 @@ test("without handlers of its own a relay answers no call that comes through no 
 });
 
 describe("whom a server's question goes to that says nothing of its call", () => {
-  const { signal } = new AbortController();
   const form = { mode: "form", message: "?", requestedSchema: { type: "object", properties: {} } } as const;
   type Asked = Parameters<NonNullable<Relay["handlers"]["elicitation"]>>[1] & { readonly asking?: unknown };
 
   /** A relay, calls that go through it, and who was asked. */
   function stage(handlers: Handlers = {}) {
     const relay = createRelay({ handlers });
+    const { signal } = new AbortController();
     const asked: string[] = [];
     const call = (name: string, caller: string | undefined, more: Partial<RelayedCall> = {}) => {
       const ask = () => {

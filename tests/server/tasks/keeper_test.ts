@@ -4,6 +4,7 @@ import { assertEquals } from "@std/assert";
 import { createStateSealer, createTaskStore, McpServer } from "../../../src/server/mod.ts";
 import { createParts } from "../../../src/server/parts.ts";
 import { TaskKeeper } from "../../../src/server/tasks/keeper.ts";
+import type { TaskWork } from "../../../src/server/tasks/keeper.ts";
 import { TestStore } from "../../support/test_store.ts";
 import type { Clock } from "../../../src/ports.ts";
 import { requestClock } from "../../support/clocks/request_clock.ts";
@@ -154,4 +155,60 @@ test("a request that a Worker has ended takes nobody along who vouches for the t
   await clock.settle();
   assertEquals((await there.find(taskId, "modern", "ada"))?.status, "completed");
   assertEquals(clock.waiting, 0);
+});
+
+describe("a task", () => {
+  const work = (run: TaskWork["run"]) => ({
+    owner: "ada",
+    era: "modern" as const,
+    run,
+    toError: () => ({ code: -32603, message: "stopped" }),
+  });
+
+  test("is found and listed by its caller, in the era in which it was begun, while it is kept", async () => {
+    const { clock, here, there } = twoKeepers();
+    const { taskId } = await here.begin(
+      work(({ signal }) =>
+        new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)))
+      ),
+    );
+    const found = async (keeper: TaskKeeper) => [
+      (await keeper.find(taskId, "modern", "ada"))?.taskId,
+      (await keeper.list("ada", "modern", undefined))?.records.length,
+    ];
+    for (const keeper of [here, there]) {
+      assertEquals(await found(keeper), [taskId, 1]);
+      assertEquals(await keeper.find(taskId, "legacy", "ada"), undefined);
+      assertEquals(await keeper.find(taskId, "modern", "ben"), undefined);
+      assertEquals(await keeper.find(taskId, "modern", null), undefined);
+      assertEquals((await keeper.list("ada", "legacy", undefined))?.records, []);
+      assertEquals((await keeper.list("ben", "modern", undefined))?.records, []);
+    }
+    const { signal } = new AbortController();
+    const ended = Promise.all([here, there].map((keeper) => keeper.ended(taskId, signal)));
+    await clock.advance(600_001);
+    for (const keeper of [here, there]) assertEquals(await found(keeper), [undefined, 0]);
+    assertEquals((await clock.until(ended)).map((record) => record?.status), [undefined, undefined]);
+    assertEquals([here.running(taskId), clock.waiting], [undefined, 0]);
+  });
+
+  test("is waited for until it has ended, or until who waits has left; nothing is left of the waiting", async () => {
+    const { clock, here } = twoKeepers();
+    let finish = (_result: { content: [] }): void => {};
+    const { taskId } = await here.begin(work(() => new Promise((resolve) => finish = resolve)));
+    const { waiting } = clock;
+    const controller = new AbortController();
+    const left = here.ended(taskId, controller.signal).catch((error: unknown) => error);
+    await clock.settle();
+    const reason = new Error("enough");
+    controller.abort(reason);
+    assertEquals(await left, reason);
+    assertEquals(await here.ended(taskId, controller.signal).catch((error: unknown) => error), reason);
+    assertEquals(clock.waiting, waiting);
+    const ended = here.ended(taskId, new AbortController().signal);
+    await clock.settle();
+    finish({ content: [] });
+    assertEquals((await ended)?.status, "completed");
+    assertEquals([here.running(taskId), clock.waiting], [undefined, 0]);
+  });
 });
