@@ -1,7 +1,7 @@
 /** What one process changes of a session that several serve, and what reaches the server through one that is kept. */
 import { describe, test } from "node:test";
 import { assert, assertEquals } from "@std/assert";
-import { ComparingStore, TestStore } from "../../support/test_store.ts";
+import { ComparingStore, type TestStore } from "../../support/test_store.ts";
 import { World } from "./support.ts";
 
 /** Reads a stream until a text has come. */
