@@ -110,7 +110,7 @@ const budgets: readonly Budget[] = [
     from: "./mod.ts",
     program: oneHubCall,
     most: 24_576,
-    today: 35_823,
+    today: 35_829,
   },
   {
     name: "the same from parts: HTTP, changes, output checks",

@@ -127,6 +127,17 @@ test("an error that is none of ours has no code, whatever it says of itself", as
   ]);
 });
 
+test("a server whose transport throws nothing at all has failed, and keeps no other one from being connected", async () => {
+  for (const nothing of [undefined, null]) {
+    const transport = () => {
+      throw nothing;
+    };
+    await using hub = await openHub({ one: { transport }, two: inMemory(createServer("two")).config });
+    assertEquals([stateOf(hub, "one"), stateOf(hub, "two")], ["failed", "connected"]);
+    assertEquals(hub.status()[0]?.lastError?.message, String(nothing));
+  }
+});
+
 test("errors are of servers that cannot be used: not of those that are back, nor of those that nobody wanted", async () => {
   const clock = new VirtualClock();
   let isUp = false;

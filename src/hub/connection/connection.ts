@@ -276,9 +276,10 @@ export class Connection {
       return void signingIn.catch(() => {}).then(() => this.open());
     }
     const isOpen = this.#breaker.failed();
-    const cause = origin(error as McpError);
-    const mayHelp = (isTransportFailure(cause) && !(cause instanceof SpawnError)) ||
-      (error as Partial<McpError>).retryable;
+    // Something else than an error may have been thrown: what was noted is one.
+    const noted = this.error as McpError;
+    const cause = origin(noted);
+    const mayHelp = (isTransportFailure(cause) && !(cause instanceof SpawnError)) || noted.retryable;
     this.#again(isOpen || !mayHelp, mayHelp ? 0 : afterRefusal);
   }
 
