@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import { createMemoryStore } from "../../src/auth/stores/memory.ts";
 import { createOAuth } from "../../src/auth/mod.ts";
 import type { Fetch } from "../../src/ports.ts";
+import { ConnectError } from "../../src/protocol/errors.ts";
 import { createHandler, McpServer } from "../../src/server/mod.ts";
 import {
   createApiKey,
@@ -96,6 +97,8 @@ describe("servers of a tenant", () => {
     const given = await other.ask("/api/servers/alpha", { method: "DELETE" });
     assertEquals([given.status, (await problemOf(given)).code], [409, "not_added"]);
     assertEquals((await (await other.ask("/api/tools")).json()).tools.length, 2);
+    await using later = await createWorld(options);
+    assertEquals((await (await later.ask("/api/servers")).json()).servers.length, 1, "it is kept no more");
   });
 
   it("of one name that two processes add are one: the second is told, and no runner is kept from opening", async () => {
@@ -241,6 +244,21 @@ describe("servers of a tenant", () => {
     assertEquals((await world.ask("/api/servers", { body: { name: "web", url } })).status, 201);
   });
 
+  it("are asked nothing where nothing more may be kept, or their name cannot be resolved", async () => {
+    const { fetch, seen } = createSite();
+    const resolve = () => Promise.reject(new ConnectError("the resolver is down"));
+    for (
+      const [options, status, code] of [
+        [{ egress: { fetch }, quotas: { storedBytes: 50 } }, 429, "too_much_stored"],
+        [{ egress: { fetch, resolve } }, 400, "egress_denied"],
+      ] as const
+    ) {
+      await using world = await createWorld(options);
+      const problem = await problemOf(await world.ask("/api/servers", { body: { name: "web", url } }));
+      assertEquals([problem.status, problem.code, seen.length], [status, code, 0]);
+    }
+  });
+
   it("are so many at most", async () => {
     const { fetch } = createSite();
     await using world = await createWorld({ egress: { fetch }, quotas: { servers: 2 } });
@@ -334,6 +352,25 @@ describe("servers that want a sign-in", () => {
     assertEquals([again.status, (await problemOf(again)).code], [400, "sign_in_unknown"]);
     // The caller's own key goes nowhere.
     for (const { headers } of web.log.all) assert(!(headers.get("authorization") ?? "").includes("causeway_"));
+  });
+
+  it("say that a sign-in failed, and withdraw the tokens with the server", async () => {
+    const { web, world } = await createSigned();
+    await using _ = world;
+    await world.ask("/api/servers", { body: { name: "web", url: resourceUrl } });
+    const begin = async () => {
+      const { authorizationUrl } = await (await world.ask("/api/servers/web/connect", { method: "POST" })).json();
+      return new URL(await web.person.follow(authorizationUrl));
+    };
+    const { pathname, search } = await begin();
+    const denied = search.replace(/code=[^&]*/, "error=access_denied");
+    const failed = await problemOf(await world.ask(pathname + denied, { as: undefined }));
+    assertEquals([failed.status, failed.code], [400, "sign_in_failed"]);
+    const back = await begin();
+    assertEquals((await world.ask(back.pathname + back.search, { as: undefined })).status, 200);
+    const isRevoked = () => web.log.all.some(({ url }) => url.pathname.endsWith("/revoke"));
+    const statuses = [isRevoked(), (await world.ask("/api/servers/web", { method: "DELETE" })).status, isRevoked()];
+    assertEquals(statuses, [false, 204, true]);
   });
 
   it("keep tenants apart at the same server", async () => {
