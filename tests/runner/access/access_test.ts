@@ -225,6 +225,28 @@ describe("each decision", () => {
     }]);
   });
 
+  it("is written down too where it is a no or wants a yes, and not where there is nothing to decide on", async () => {
+    const policy = [
+      { effect: "allow" as const },
+      { tools: ["echo"], actions: ["call" as const], effect: "deny" as const },
+      { tools: ["send"], actions: ["call" as const], effect: "ask" as const },
+    ];
+    await using world = await createWorld({ policy });
+    for (
+      const [tool, status, outcomes] of [
+        ["alpha__echo", 404, ["deny"]],
+        ["alpha__send", 428, ["ask"]],
+        ["alpha__nothing", 404, []],
+      ] as const
+    ) {
+      assertEquals((await world.ask(`/api/tools/${tool}`, { body: {} })).status, status, tool);
+      assertEquals(world.audit.splice(0).map(({ action, outcome }) => [action, outcome]), [
+        ...outcomes.map((outcome) => ["call", outcome]),
+      ]);
+    }
+    assertEquals(world.ledger, []);
+  });
+
   it("is kept before anything is done, however long that takes", async () => {
     let keep = (): void => {};
     let isAsked = false;

@@ -81,6 +81,21 @@ describe("sessions of browsers", () => {
     assertEquals(long?.expiresAt, clock.now() + 60_000);
   });
 
+  it("begin with no token that is too old, and for nobody whose proof has ended", async () => {
+    const clock = new VirtualClock();
+    const sessions = createSessions({ clock });
+    const [late, soon] = [
+      await sessions.invite(ada),
+      await sessions.invite({ ...ada, expiresAt: clock.now() + 1_000 }),
+    ];
+    await clock.advance(1_000);
+    assertEquals(await sessions.begin(soon), undefined);
+    await clock.advance(599_000);
+    assertEquals(await sessions.begin(late), undefined);
+    assertEquals(await sessions.open({ ...ada, expiresAt: clock.now() }), undefined);
+    assertEquals((await sessions.open({ ...ada, expiresAt: clock.now() + 1 }))?.expiresAt, clock.now() + 1);
+  });
+
   it("of one tenant do not put an end to those of others", async () => {
     const sessions = createSessions({ most: 10 });
     const begin = async (tenant: string) => await sessions.begin(await sessions.invite({ id: "ada", tenant }));
