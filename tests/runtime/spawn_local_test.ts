@@ -2,9 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import process from "node:process";
 import { test } from "node:test";
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { bunSpawn } from "../../src/runtime/bun.ts";
 import { commandSpawn, denoSpawn } from "../../src/runtime/deno.ts";
+import { spawnFailure } from "../../src/runtime/children/child.ts";
 import { nodeSpawn } from "../../src/runtime/node.ts";
 import { spawnSuite, until } from "../suites/spawn.ts";
 
@@ -15,6 +16,25 @@ if ("Deno" in globalThis) {
   spawnSuite("commandSpawn", commandSpawn);
 }
 if (!("Bun" in globalThis)) spawnSuite("nodeSpawn", nodeSpawn);
+
+test("a name that the system refuses for a folder of the PATH that may not be looked into is one that is not there", {
+  skip: process.platform === "win32",
+}, async () => {
+  const folder = mkdtempSync(`${tmpdir()}/causeway-path-`);
+  try {
+    writeFileSync(`${folder}/there`, "", { mode: 0o600 });
+    const said = async (command: string) => {
+      const refused = Object.assign(new Error(`spawn ${command} EACCES`), { code: "EACCES" });
+      return (await spawnFailure({ command, args: [], env: { PATH: `/hidden:${folder}` } }, refused)).message;
+    };
+    const absent = "there is no such program on the PATH; install it, or give its full path";
+    assertEquals(await said("absent"), `Cannot start "absent": ${absent}`);
+    assertMatch(await said("there"), /it may not be executed; make the file executable/);
+    assertMatch(await said(`${folder}/there`), /it may not be executed; make the file executable/);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
 
 test("Deno itself gets the permissions that its arguments give, and no more", {
   skip: !("Deno" in globalThis),

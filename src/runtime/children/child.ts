@@ -60,14 +60,17 @@ async function failureReason({ command, cwd, env }: SpawnCommand, error: unknown
     return `the working folder "${cwd}" does not exist or is no folder; correct "cwd"`;
   }
   if (name === "NotCapable") return "this process may not start programs; run Deno with --allow-run";
-  if (code === "ENOENT" || name === "NotFound") {
+  const isDenied = code === "EACCES" || code === "EPERM" || name === "PermissionDenied";
+  const files = platform === "posix" ? (env.PATH ?? "").split(":").map((folder) => `${folder}/${command}`) : [];
+  const file = files.find((path) => mayLook(path) && kindOf(path) === "file");
+  // So the system says, too, where this user may not look into one folder of the PATH, and all others have no such program.
+  const isNowhere = isDenied && !file && !/[\\/]/.test(command) && files.some(mayLook);
+  if (code === "ENOENT" || name === "NotFound" || isNowhere) {
     const isLine = /^[^\s\\/]+\s+\S/.test(command);
     if (/[\\/]/.test(command) && !isLine) {
       return "there is no such file, or the interpreter that its first line names is missing; correct the path";
     }
     // As of a tool whose interpreter was updated away: that it is to be installed would be told to who has it.
-    const files = (env.PATH ?? "").split(":").map((folder) => `${folder}/${command}`);
-    const file = platform === "posix" && files.find((path) => mayLook(path) && kindOf(path) === "file");
     return file
       ? `"${file}" may not be executed, or the interpreter that its first line names is missing; install it anew`
       : isLine
@@ -78,7 +81,7 @@ async function failureReason({ command, cwd, env }: SpawnCommand, error: unknown
   if (code === "ENOEXEC") {
     return 'it is no program of this system; a script begins with the line "#!/bin/sh", or with that of its interpreter';
   }
-  if (code === "EACCES" || code === "EPERM" || name === "PermissionDenied") {
+  if (isDenied) {
     return "it may not be executed; make the file executable, or start its interpreter with the file as argument";
   }
   return message;
