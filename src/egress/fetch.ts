@@ -64,7 +64,7 @@ function networkError(cause: unknown, url: string, { signal }: RequestInit): unk
   ) {
     const code = error.code as string;
     const untrusted = /^(?!.*ALERT).*(CERT|VERIFY)/.test(code);
-    if (untrusted || /REFUSED|NOTFOUND|_AGAIN|UNREACH|OpenSocket|CONNECT_T|TUNNEL/i.test(code)) {
+    if (untrusted || /REFUSED|NOT[FA]|_AGAIN|UNREACH|OpenSocket|CONNECT_T|TUNNEL/i.test(code)) {
       const check = untrusted ? "its certificate is not trusted" : "check the address, and that the server runs";
       return new ConnectError(`Cannot connect to ${server} (${code}): ${check}`, { cause, retryable: !untrusted });
     }

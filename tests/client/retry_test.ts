@@ -133,18 +133,14 @@ describe("what certainly was not executed is sent again", () => {
       }));
   }
 
-  for (
-    const [name, code] of Object.entries({ "a connection": "ECONNREFUSED", "a proxy's tunnel": "ERR_PROXY_TUNNEL" })
-  ) {
-    test(`${name} that was refused`, async () => {
-      const refused = Object.assign(new TypeError("fetch failed"), { cause: Object.assign(new Error(), { code }) });
-      await answered(
-        (_, count) => count < 3 ? Promise.reject(refused) : undefined,
-        async ({ client, clock, count }) => {
-          assertEquals(textOf(await clock.until(client.callTool("echo", { text: "x" }))), "x");
-          assertEquals(count("tools/call"), 3);
-        },
-      );
+  // The last two: there is no IPv6 here, or no port is left to connect from; a proxy opens no tunnel.
+  for (const code of ["ECONNREFUSED", "ENOTFOUND", "EADDRNOTAVAIL", "ERR_PROXY_TUNNEL"]) {
+    test(`a connection that did not come about: ${code}`, async () => {
+      const failed = Object.assign(new TypeError("fetch failed"), { cause: Object.assign(new Error(), { code }) });
+      await answered((_, count) => count < 3 ? Promise.reject(failed) : undefined, async ({ client, clock, count }) => {
+        assertEquals(textOf(await clock.until(client.callTool("echo", { text: "x" }))), "x");
+        assertEquals(count("tools/call"), 3);
+      });
     });
   }
 });
