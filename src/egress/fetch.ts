@@ -58,13 +58,14 @@ function networkError(cause: unknown, url: string, { signal }: RequestInit): unk
   const server = `"${urlWithoutQuery(url)}"`;
   // By what they have: under jest and its like they are of another realm.
   for (
-    let error = cause as { code?: string; cause?: unknown } | undefined;
+    let error = cause as { cause?: unknown; code: string } | undefined;
     error;
     error = error.cause as typeof error
   ) {
-    const code = error.code as string;
+    // Whatever it is, it is tested as a text.
+    const { code } = error;
     const untrusted = /^(?!.*ALERT).*(CERT|VERIFY)/.test(code);
-    if (untrusted || /REFUSED|NOT[FA]|_AGAIN|UNREACH|OpenSocket|CONNECT_T|TUNNEL/i.test(code)) {
+    if (untrusted || /REFUSED|NOT[FA]|MFILE|_AGAIN|UNREACH|OpenSocket|CONNECT_T|TUNNEL/i.test(code)) {
       const check = untrusted ? "its certificate is not trusted" : "check the address, and that the server runs";
       return new ConnectError(`Cannot connect to ${server} (${code}): ${check}`, { cause, retryable: !untrusted });
     }

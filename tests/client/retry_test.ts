@@ -133,8 +133,8 @@ describe("what certainly was not executed is sent again", () => {
       }));
   }
 
-  // The last two: there is no IPv6 here, or no port is left to connect from; a proxy opens no tunnel.
-  for (const code of ["ECONNREFUSED", "ENOTFOUND", "EADDRNOTAVAIL", "ERR_PROXY_TUNNEL"]) {
+  // The last ones: there is no IPv6 here, or no port is left to connect from; too many files are open; a proxy opens no tunnel.
+  for (const code of ["ECONNREFUSED", "ENOTFOUND", "EADDRNOTAVAIL", "EMFILE", "ERR_PROXY_TUNNEL"]) {
     test(`a connection that did not come about: ${code}`, async () => {
       const failed = Object.assign(new TypeError("fetch failed"), { cause: Object.assign(new Error(), { code }) });
       await answered((_, count) => count < 3 ? Promise.reject(failed) : undefined, async ({ client, clock, count }) => {
