@@ -1,15 +1,18 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
+  Client,
   connect,
   ConnectionClosedError,
   HttpStatusError,
+  HttpTransport,
   InternalError,
   McpError,
   OutcomeUnknownError,
+  TimeoutError,
   UnauthorizedError,
 } from "../../mod.ts";
-import type { Client, Random } from "../../mod.ts";
+import type { Random } from "../../mod.ts";
 import { memoryFetch } from "../servers/memory_fetch.ts";
 import { createModernServer } from "../servers/modern.ts";
 import { VirtualClock } from "../support/virtual_clock.ts";
@@ -261,6 +264,9 @@ describe("how often, and when", () => {
       await clock.advance(1_000);
       controller.abort(reason);
       assertEquals(await call, reason);
+      // The pause is over too: for it a process would stay up.
+      await clock.advance(1_000);
+      assertEquals(clock.waiting, 0);
       await clock.advance(60_000);
       assertEquals(count("tools/list"), 1);
     }));
@@ -282,9 +288,61 @@ describe("how often, and when", () => {
         (_, index) => client.readResource(`test://item/${index}`).catch((error: unknown) => error),
       );
       for (const error of await clock.until(Promise.all(calls))) assert(error instanceof HttpStatusError);
-      const retries = count("resources/read") - 40;
-      assert(retries >= 3 && retries <= 8, `${retries} retries for 40 calls`);
+      assertEquals(count("resources/read") - 40, 8);
+      await clock.advance(10_000);
+      // Ten seconds later it is counted anew: three at least.
+      await assertRejects(() => clock.until(client.readResource("test://item/x")), HttpStatusError);
+      assertEquals(count("resources/read") - 48, 3);
     }));
+
+  for (const [name, options] of Object.entries({ "of its own": { timeout: 60_000 }, "that is usual": {} })) {
+    test(`a call that opens the session itself is tried again too, within the time ${name}`, async () => {
+      const clock = new VirtualClock();
+      const inner = createModernServer();
+      const server = front(
+        inner,
+        ({ method }, count) => method === "tools/call" && count === 1 ? new Response("", { status: 429 }) : undefined,
+      );
+      const client = new Client(new HttpTransport(url, { fetch: memoryFetch(server), clock }), {
+        clock,
+        random: middle,
+      });
+      assertEquals(textOf(await clock.until(client.callTool("echo", { text: "hi" }, options))), "hi");
+      assertEquals(server.methods, ["server/discover", "tools/call", "tools/call"]);
+      await client.close();
+    });
+  }
+
+  test("all attempts share the time of the request", () =>
+    answered((_, count) => {
+      return count > 1
+        ? new Promise<Response>(() => {})
+        : new Response("", { status: 503, headers: { "retry-after": "20" } });
+    }, async ({ client, clock, count }) => {
+      const before = clock.monotonic();
+      const error = await assertRejects(
+        () => clock.until(client.readResource("test://text", { timeout: 25_000 })),
+        TimeoutError,
+      );
+      assertEquals([error.timeout, count("resources/read")], ["call", 2]);
+      const passed = clock.monotonic() - before;
+      assert(passed >= 25_000 && passed <= 25_100, `${passed} ms`);
+    }));
+
+  test("only who is busy says when to come again: not a server that failed, nor a stream that ended", async () => {
+    const ended = 'retry: 40000\ndata: {"jsonrpc":"2.0","method":"notifications/x"}\n\n';
+    const cases: [string, () => Response][] = [
+      ["502", () => new Response("", { status: 502, headers: { "retry-after": "40" } })],
+      ["retry", () => new Response(ended, { headers: { "content-type": "text/event-stream" } })],
+    ];
+    for (const [name, reply] of cases) {
+      await answered((_, count) => count === 1 ? reply() : undefined, async ({ client, clock }) => {
+        const before = clock.monotonic();
+        await clock.until(client.listTools());
+        assert(clock.monotonic() - before < 1_000, name);
+      });
+    }
+  });
 
   test("a reply that never came is one error for all who share it", () =>
     answered(broken, async ({ client, clock, count }) => {

@@ -2,6 +2,7 @@ import { describe, test } from "node:test";
 import { assertEquals, assertRejects } from "@std/assert";
 import { checkOutputs, connect, inputFeature, listFeature, mirrorFeature } from "../../src/client/mod.ts";
 import {
+  connect as connectAll,
   createSchemaValidator,
   HeaderMismatchError,
   InvalidParamsError,
@@ -11,7 +12,7 @@ import {
 import { createLegacyServer } from "../servers/legacy.ts";
 import { memoryFetch } from "../servers/memory_fetch.ts";
 import { createModernServer } from "../servers/modern.ts";
-import { methodsOf, textOf, url } from "./support.ts";
+import { front, methodsOf, resultReply, textOf, url } from "./support.ts";
 
 const servers = { modern: createModernServer, legacy: createLegacyServer };
 
@@ -112,6 +113,22 @@ describe("the small client of ./client", () => {
     await assertRejects(() => client.callTool("größe"), InvalidParamsError);
     assertEquals(methodsOf(server).at(-1), "tools/call");
   });
+
+  test("a URL object is a target too", async () => {
+    await using client = await connect(new URL(url), { fetch: memoryFetch(createModernServer()) });
+    assertEquals(textOf(await client.callTool("echo", { text: "hello" })), "hello");
+  });
+
+  for (const [era, create] of Object.entries(servers)) {
+    test(`a result with structured content alone has an empty list of content: ${era}`, async () => {
+      const result = { resultType: "complete", structuredContent: { sum: 3 } };
+      const server = front(create(), (seen) => seen.method === "tools/call" ? resultReply(seen, result) : undefined);
+      for (const connectBy of [connect, connectAll]) {
+        await using client = await connectBy(url, { fetch: memoryFetch(server) });
+        assertEquals((await client.callTool("add")).content, []);
+      }
+    });
+  }
 
   test("what is no URL is a rejection, not an exception", async () => {
     await assertRejects(() => connect("example.com"), TypeError, 'Cannot connect to "example.com": expected an http');

@@ -6,6 +6,7 @@ import { createLegacyServer, type LegacyOptions } from "../servers/legacy.ts";
 import { memoryFetch } from "../servers/memory_fetch.ts";
 import { createModernServer, type ModernOptions } from "../servers/modern.ts";
 import { front, nobody, textOf, until, url } from "../support/clients.ts";
+import { VirtualClock } from "../support/virtual_clock.ts";
 import { serverUrl } from "../support/server_url.ts";
 import { transportSuite } from "../suites/transport.ts";
 import { fresh, remoteState, subjectOf } from "./support.ts";
@@ -153,6 +154,20 @@ describe("the HTTP binding", () => {
     });
   }
 
+  test("the body of a redirect is given up: its connection is free", async () => {
+    let cancelled = 0;
+    const body = () =>
+      new ReadableStream({
+        cancel() {
+          cancelled++;
+        },
+      });
+    const fetch: Fetch = (target) =>
+      Promise.resolve(new Response(body(), { status: 307, headers: { location: `${target}/on` } }));
+    await assertRejects(() => connect(url, { fetch, retry: { attempts: 1 } }), RedirectRefusedError);
+    assertEquals(cancelled, 4);
+  });
+
   test("what a server's error says is shown, without what `redact` takes out", async () => {
     const server = front(
       createModernServer(),
@@ -181,6 +196,31 @@ describe("the HTTP binding", () => {
     assertEquals(textOf(await (clients[1] as (typeof clients)[0]).callTool("echo", { text: "on" })), "on");
     await clients[1]?.close();
     assertEquals(servers.map(({ log }) => log.length), [1, 2]);
+  });
+
+  test("a reply that goes on after its answer is left a second later", async () => {
+    const clock = new VirtualClock();
+    let cancelled = 0;
+    const server = front(createModernServer(), ({ method, message }) => {
+      if (method !== "tools/call") return undefined;
+      const answer = { jsonrpc: "2.0", id: message?.id, result: { resultType: "complete", content: [] } };
+      const body = new ReadableStream({
+        start(controller) {
+          controller.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(answer)}\n\n`));
+        },
+        cancel() {
+          cancelled++;
+        },
+      });
+      return new Response(body, { headers: { "content-type": "text/event-stream" } });
+    });
+    const client = await clock.until(connect(url, { fetch: memoryFetch(server), clock }));
+    assertEquals((await clock.until(client.callTool("echo"))).content, []);
+    await clock.advance(900);
+    assertEquals(cancelled, 0);
+    await clock.advance(1_000);
+    assertEquals([cancelled, clock.waiting], [1, 0]);
+    await client.close();
   });
 
   test("a reply that is not wanted any more is not read on: the server's stream is cancelled", async () => {

@@ -156,6 +156,15 @@ describe("SSE parser: what events are", () => {
 });
 
 describe("SSE parser: chunks do not matter", () => {
+  test("a character that is cut in one stream is nothing to another one", () => {
+    const bytes = encoder.encode("data: €\n\n");
+    const seen: string[] = [];
+    const parsers = [1, 2].map(() => new SseParser(100, (data) => void seen.push(data)));
+    for (const parser of parsers) parser.push(bytes.slice(0, 7));
+    for (const parser of parsers) parser.push(bytes.slice(7));
+    assertEquals(seen, ["€", "€"]);
+  });
+
   test("every cut into three of a nasty text gives the same", () => {
     const text =
       "\ufeffid: 1\r\nevent: e\rdata: é€\ndata:😀\r\n\r\n: c\r\rretry: 7\n\ndata: {}\r\r\nid\n\ndata: \ufeff\n\n\ndata: end";

@@ -1,6 +1,12 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { connect, InputRequiredError, LimitExceededError, ProtocolViolationError } from "../../../mod.ts";
+import {
+  connect,
+  HttpStatusError,
+  InputRequiredError,
+  LimitExceededError,
+  ProtocolViolationError,
+} from "../../../mod.ts";
 import type { Client, Handlers, InputRequest, PendingInput } from "../../../mod.ts";
 import { isJsonObject, type JsonObject, objectAt } from "../../servers/core/wire.ts";
 import { memoryFetch } from "../../servers/memory_fetch.ts";
@@ -81,6 +87,28 @@ describe("a call that asks more than once", () => {
     assertEquals(new Set(names.flat()).size, 20);
     assertEquals(server.calls("ask"), 10);
   }, { client: { handlers: counting } });
+
+  test("a round that fails for good fails the call: the rounds before it have run, and nobody is asked again", async () => {
+    const clock = new VirtualClock();
+    let asked = 0;
+    const elicitation = () => {
+      asked++;
+      return { action: "accept" as const, content: { name: "Ada" } };
+    };
+    const server = front(
+      createModernServer(),
+      ({ method }, count) => method === "tools/call" && count > 1 ? new Response("", { status: 429 }) : undefined,
+    );
+    const client = await clock.until(
+      connect(url, { fetch: memoryFetch(server), clock, handlers: { elicitation }, retry: { attempts: 2 } }),
+    );
+    await assertRejects(() => clock.until(client.callTool("ask")), HttpStatusError);
+    const first = server.seen.filter(({ message }) =>
+      message?.method === "tools/call" && !("inputResponses" in objectAt(message, "params"))
+    );
+    assertEquals([asked, first.length, server.methods.filter((method) => method === "tools/call").length], [1, 1, 3]);
+    await client.close();
+  });
 
   inEveryWay("the eleventh round is refused: limits.inputRounds", async (client, server) => {
     const error = await assertRejects(() => client.callTool("ask", { rounds: 11 }), LimitExceededError);

@@ -1,17 +1,19 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { connect, McpError } from "../../../mod.ts";
-import type { Client } from "../../../mod.ts";
+import type { Client, Verdict } from "../../../mod.ts";
 import type { ServerChange } from "../../servers/core/wire.ts";
 import type { LedgerView } from "../../servers/core/ledger.ts";
 import { createLegacyServer } from "../../servers/legacy.ts";
 import { memoryFetch } from "../../servers/memory_fetch.ts";
+import { createModernServer } from "../../servers/modern.ts";
 import { played } from "../played.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 import { take } from "./support.ts";
 import {
   createPipe,
   errorReply,
+  eventReply,
   front,
   methodsOf,
   paramsOf,
@@ -177,6 +179,17 @@ describe("listening to a handshake server", () => {
     }, { client: { handlers, stream: false } });
   });
 
+  test("an answer to nothing on it is left out, and not answered", async () => {
+    const legacy = createLegacyServer();
+    const reply = eventReply([{ jsonrpc: "2.0", id: "nobody", result: {} }]);
+    const server = front(legacy, ({ method }) => method === "GET" ? reply : undefined);
+    await using client = await connect(url, { fetch: memoryFetch(server), handlers: { log() {} } });
+    await client.callTool("echo", { text: "hi" });
+    await turns();
+    assertEquals(server.seen.filter(({ message }) => message && !("method" in message)), []);
+    assertEquals(legacy.violations, []);
+  });
+
   test("a server without a GET stream (405) works all the same (C-109)", () =>
     withLegacy(async (client, server) => {
       await client.callTool("echo", { text: "hi" });
@@ -187,6 +200,20 @@ describe("listening to a handshake server", () => {
       stream.close();
     }, { server: { getStream: false }, client: { handlers: { log() {} } } }));
 });
+
+for (const [era, create] of Object.entries({ legacy: createLegacyServer, modern: createModernServer })) {
+  test(`a stream of changes has no end, so limits.streamBytes does not count it (${era})`, async () => {
+    const server = create();
+    const limits = { streamBytes: 4_000 };
+    await using client = await connect(url, { fetch: memoryFetch(server), limits, verdict: { era } as Verdict });
+    const stream = client.listen({ tools: true });
+    await stream.acknowledged;
+    for (let count = 0; count < 100; count++) {
+      server.emit({ type: "tools" });
+      assertEquals(await take(stream, 1), [{ type: "tools" }]);
+    }
+  });
+}
 
 describe("a GET stream that breaks", () => {
   for (const how of ["end", "break"] as const) {

@@ -94,6 +94,14 @@ describe("finding out the era over HTTP", () => {
     assertEquals([client.era, client.revision], ["legacy", "2025-11-25"]);
   });
 
+  for (const data of [undefined, {}, { supported: [7] }]) {
+    test(`-32022 that names none (${JSON.stringify(data)}): initialize`, async () => {
+      const server = probed((seen) => errorReply(seen, -32022, { status: 400, ...(data && { data }) }));
+      await using client = await reach(server);
+      assertEquals(client.era, "legacy");
+    });
+  }
+
   test("-32022 with nothing in common: an error that says what the server speaks", async () => {
     const data = { supported: ["2027-01-01"] };
     const server = probed((seen) => errorReply(seen, -32022, { status: 400, data }));

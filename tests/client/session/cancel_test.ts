@@ -100,6 +100,24 @@ describe("giving up", () => {
     server.release();
   });
 
+  test("by what sends it, before that has returned: it is called off all the same", async () => {
+    const controller = new AbortController();
+    const reason = new Error("not this one");
+    const server = memoryFetch(createModernServer());
+    let signal: AbortSignal | null | undefined;
+    await using client = await connect(url, {
+      fetch(target, init) {
+        if (new Headers(init.headers).get("mcp-name") === "slow") {
+          signal = init.signal;
+          controller.abort(reason);
+        }
+        return server(target, init);
+      },
+    });
+    assertEquals(await assertRejects(() => client.callTool("slow", {}, { signal: controller.signal })), reason);
+    assertEquals(signal?.aborted, true);
+  });
+
   inEveryWay("after the answer: nothing happens (C-133)", async (client, server) => {
     const controller = new AbortController();
     const result = await client.callTool("echo", { text: "hi" }, { signal: controller.signal });

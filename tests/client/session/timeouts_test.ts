@@ -1,7 +1,7 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { connect, TimeoutError } from "../../../mod.ts";
-import type { Client, JsonObject, Progress, Transport } from "../../../mod.ts";
+import type { Client, Handlers, JsonObject, Progress, Transport } from "../../../mod.ts";
 import { CoreClient } from "../../../src/client/core_client.ts";
 import type { Fetch } from "../../../src/ports.ts";
 import { HttpTransport } from "../../../src/transport/http.ts";
@@ -125,6 +125,34 @@ describe("how long a call may take (C-128)", () => {
     assert((await clock.until(client.listTools())).tools.length > 10);
   }, { client: { timeouts } });
 
+  /** The clock of a person who takes two minutes for a form. */
+  let thinking: VirtualClock;
+  const handlers: Handlers = {
+    elicitation: async () => {
+      await new Promise<void>((resolve) => thinking.schedule(resolve, 120_000));
+      return { action: "accept", content: { name: "Ada" } };
+    },
+  };
+
+  onTheClock("a person may take longer than a server may be silent", async (client, clock) => {
+    thinking = clock;
+    assertEquals(textOf(await clock.until(client.callTool("ask"))), '["Ada"]');
+    assert(clock.monotonic() >= 120_000);
+  }, { client: { handlers } });
+
+  onTheClock(
+    "meanwhile the idle time of all calls stands still; then it starts over",
+    async (client, clock, server) => {
+      thinking = clock;
+      const slow = client.callTool("slow");
+      assertEquals(textOf(await clock.until(client.callTool("ask"))), '["Ada"]');
+      await clock.advance(50_000);
+      server.release();
+      assertEquals(textOf(await clock.until(slow)), "done");
+    },
+    { client: { handlers }, ways: ["legacy pipe"] },
+  );
+
   test("the message says which option to raise", async () => {
     const clock = new VirtualClock();
     const client = await clock.until(connect(url, { fetch: memoryFetch(createModernServer()), clock }));
@@ -217,6 +245,17 @@ describe("progress", () => {
 
   test("values that do not rise, and values that are none, are left out", async () => {
     assertEquals(await heard([1, 1, 0.5, 2, "3", null, 2.5, 2.4]), [1, 2, 2.5]);
+  });
+
+  test("a sign that says nothing at all harms no call", async () => {
+    const server = front(createModernServer(), ({ method, message }) => {
+      if (method !== "tools/call") return undefined;
+      const note = { jsonrpc: "2.0", method: "notifications/progress" };
+      const result = { resultType: "complete", content: [{ type: "text", text: "done" }] };
+      return eventReply([note, { ...note, params: {} }, { jsonrpc: "2.0", id: message?.id, result }]);
+    });
+    await using client = await connect(url, { fetch: memoryFetch(server) });
+    assertEquals(textOf(await client.callTool("echo", {}, { onProgress() {} })), "done");
   });
 
   test("signs for somebody else are left out (C-140)", async () => {
