@@ -5,7 +5,7 @@
  * @module
  */
 import {
-  ConnectionClosedError,
+  type ConnectionClosedError,
   HeaderMismatchError,
   HttpStatusError,
   MissingCapabilityError,
@@ -67,7 +67,7 @@ async function overHttp(probe: ModernSession, parts: SessionParts): Promise<Sess
       (error instanceof HeaderMismatchError || error instanceof MissingCapabilityError) && error.status === 400
     ) return new ModernSession(parts, probe.revision);
     // A legacy server's CORS list may not know the probe's headers: the browser refuses it then, and only "initialize" tells.
-    const blocked = error instanceof ConnectionClosedError && error.blocked;
+    const { blocked } = error as Partial<ConnectionClosedError>;
     if (blocked || isLegacyAnswer(error)) return undefined;
     throw error;
   }
@@ -79,12 +79,10 @@ export async function discover(probe: ModernSession, parts: SessionParts): Promi
   const result: unknown = await probe.request({ method: "server/discover", params: {}, options });
   const { supportedVersions, capabilities, instructions, _meta } = result as DiscoverResult;
   const revision = commonRevision(modernRevisions, supportedVersions);
-  if (revision) {
-    const server = _meta?.[metaPrefix + "serverInfo"] as Implementation | undefined;
-    return new ModernSession(parts, revision, { server, capabilities, instructions, supportedVersions });
-  }
-  if (commonRevision(legacyRevisions, supportedVersions)) return undefined;
-  throw nothingInCommon(supportedVersions);
+  // Handshake revisions alone are a legacy answer too, for who has asked.
+  if (!revision) throw nothingInCommon(supportedVersions);
+  const server = _meta?.[metaPrefix + "serverInfo"] as Implementation | undefined;
+  return new ModernSession(parts, revision, { server, capabilities, instructions, supportedVersions });
 }
 
 /**

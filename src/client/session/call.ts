@@ -102,9 +102,8 @@ export class Call implements Exchange, Expiring {
     this.result = new Promise((resolve) => this.#resolve = resolve);
     this.#await(session.firstWait, now);
     session.add(this, now);
-    if (!signal) return;
-    signal.addEventListener("abort", this);
-    if (signal.aborted) this.handleEvent();
+    signal?.addEventListener("abort", this);
+    if (signal?.aborted) this.handleEvent();
   }
 
   /** Takes the way to call it off, which `send` gave; calls it off at once when it is needed already. */
@@ -116,7 +115,7 @@ export class Call implements Exchange, Expiring {
   /** Takes its outcome from `work`, unless its time is over first: for what is waited for between two rounds. */
   follow(work: Promise<JsonObject | void>): Promise<JsonObject> {
     this.#await("total");
-    work.then((result) => this.settled || this.#done(result ?? {}), (reason) => this.end(reason));
+    work.then((result) => this.#done(result as JsonObject), (reason) => this.end(reason));
     return this.result;
   }
 
@@ -139,7 +138,7 @@ export class Call implements Exchange, Expiring {
       return;
     }
     const { id, error, result } = message;
-    if (id !== this.id && !(error && id == null)) {
+    if (id !== this.id && id != null) {
       this.abort(new ProtocolViolationError("The answer has another id"));
     } else if (error) this.#fail(errorFromAnswer(error));
     else this.#done(result as JsonObject);
@@ -164,7 +163,7 @@ export class Call implements Exchange, Expiring {
 
   /** Looks at the time: called by its {@linkcode Deadlines}. */
   expire(now: number): void {
-    if (this.settled || this.expiresAt > now) return;
+    if (this.expiresAt > now) return;
     const { timeout, named } = this.request.options;
     const kind = this.#waitingFor;
     if (this.#session.held && kind === "idle") return this.touch();
