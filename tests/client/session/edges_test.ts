@@ -1,6 +1,7 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Client, connect, HttpTransport, LimitExceededError, McpError, UnauthorizedError } from "../../../mod.ts";
+import type { Handlers } from "../../../mod.ts";
 import type { JsonObject } from "../../servers/core/wire.ts";
 import { createLegacyServer } from "../../servers/legacy.ts";
 import { memoryFetch } from "../../servers/memory_fetch.ts";
@@ -71,6 +72,22 @@ describe("handlers that misbehave", () => {
       },
     },
   });
+});
+
+describe("closing", () => {
+  let signal: AbortSignal | undefined;
+  const elicitation: Handlers["elicitation"] = (_, context) => {
+    signal = context.signal;
+    return new Promise(() => {});
+  };
+  inEveryWay("while a person is asked: the call fails at once, and the form is not wanted any more", async (client) => {
+    signal = undefined;
+    const call = assertRejects(() => client.callTool("ask"), McpError, "closed");
+    await until(() => signal !== undefined);
+    await client.close();
+    assertEquals((await call).code, "outcome_unknown");
+    await until(() => !!signal?.aborted);
+  }, { client: { handlers: { elicitation } } });
 });
 
 describe("connecting", () => {
