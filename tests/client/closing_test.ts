@@ -3,9 +3,12 @@
  */
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { ChannelTransport, connect, createMemoryPair, McpError } from "../../mod.ts";
+import { ChannelTransport, Client, connect, createMemoryPair, HttpTransport, McpError } from "../../mod.ts";
+import { inputFeature, listenFeature } from "../../src/client/mod.ts";
 import { VirtualClock } from "../support/virtual_clock.ts";
-import { textOf } from "../support/clients.ts";
+import { front, textOf, until, url } from "../support/clients.ts";
+import { createLegacyServer } from "../servers/legacy.ts";
+import { memoryFetch } from "../servers/memory_fetch.ts";
 import { createPipeServer } from "../servers/pipe.ts";
 
 /** A program that can be silent; what is started, and what was not ended. */
@@ -76,3 +79,27 @@ test("a pipe whose other end was closed before is told to be broken at once", as
   await clock.advance(1_000);
   assertEquals(clock.waiting, 0);
 });
+
+for (const held of ["notifications/initialized", "GET"]) {
+  test(`a client that is closed while ${held} is under way opens its stream no more`, async () => {
+    const clock = new VirtualClock();
+    let open = () => {};
+    const gate = new Promise<void>((resolve) => open = resolve);
+    const server = front(createLegacyServer(), async ({ method }) => {
+      if (method === held) await gate;
+      return undefined;
+    });
+    const client = new Client(new HttpTransport(url, { fetch: memoryFetch(server), clock }), {
+      clock,
+      features: { inputs: inputFeature, listen: listenFeature },
+      handlers: { log() {} },
+    });
+    const connecting = client.connect().catch((error: unknown) => error);
+    await until(() => server.methods.includes(held));
+    await clock.until(client.close());
+    open();
+    await clock.until(connecting);
+    await clock.advance(1_000);
+    assertEquals(clock.waiting, 0);
+  });
+}
