@@ -11,3 +11,11 @@
 export function isPromise<Value>(value: Value | Promise<Value>): value is Promise<Value> {
   return typeof (value as Partial<Promise<Value>> | null | undefined)?.then === "function";
 }
+
+/** What `next` makes of a value: at once where that is there, else later. */
+export function after<Value, Result>(
+  value: Value | Promise<Value>,
+  next: (value: Value) => Result | Promise<Result>,
+): Result | Promise<Result> {
+  return isPromise(value) ? Promise.resolve(value).then(next) : next(value);
+}

@@ -17,7 +17,7 @@ import { hashApiKey, isApiKey } from "./keys.ts";
 import type { ApiKeyRecord, KeyStore } from "./keys.ts";
 import type { SessionKeeper, SessionPrincipal } from "./sessions.ts";
 import type { Action, AuditLog, AuditOutcome, AuditRow, Can, Policy, Principal } from "./types.ts";
-import { isPromise } from "../../protocol/promise.ts";
+import { after } from "../../protocol/promise.ts";
 
 /** How many hashes are remembered, so that each key is hashed once and not with each request. */
 const mostHashes = 1_000;
@@ -223,7 +223,7 @@ export class Access {
   #byKey(key: string, hash: string): Caller | Promise<Caller> {
     const { keys } = this.#options;
     const found = keys && ask("The store of keys", () => keys.find(hash), this.#parts.logger);
-    return isPromise(found) ? found.then((record) => this.#holder(key, record)) : this.#holder(key, found);
+    return after(found, (record) => this.#holder(key, record));
   }
 
   #holder(key: string, record: ApiKeyRecord | undefined): Caller {

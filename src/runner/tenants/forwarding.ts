@@ -13,7 +13,7 @@ import { checkPage } from "../rest/front.ts";
 import { ask } from "../rest/problem.ts";
 import type { Route } from "../rest/route.ts";
 import type { Lease } from "./hub_pool.ts";
-import { isPromise } from "../../protocol/promise.ts";
+import { after } from "../../protocol/promise.ts";
 
 /** Answers a call elsewhere. */
 export type ForwardCall = (call: Call) => Promise<Response>;
@@ -52,7 +52,7 @@ export function forwarded(route: Route, { forward, direct, logger }: ForwardingO
       return route.answer(call);
     };
     const lease = isTool ? direct?.(call) : undefined;
-    return isPromise(lease) ? lease.then(answerWith) : answerWith(lease);
+    return after(lease, answerWith);
   };
   return {
     ...route,
@@ -60,7 +60,7 @@ export function forwarded(route: Route, { forward, direct, logger }: ForwardingO
     answer(call) {
       if (call.way === "session" && wantsSocket(call.request)) checkPage(call.request);
       const can = call.can();
-      return isPromise(can) ? can.then((opened) => answerBy(call, opened)) : answerBy(call, can);
+      return after(can, (opened) => answerBy(call, opened));
     },
   };
 }

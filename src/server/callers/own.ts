@@ -6,7 +6,7 @@
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import { withRun } from "../common/other_run.ts";
 import type { Methods } from "../seam.ts";
-import { isPromise } from "../../protocol/promise.ts";
+import { after } from "../../protocol/promise.ts";
 
 /** A result that nobody may keep for another caller, whatever the server says. */
 export function ownResult(result: JsonObject): JsonObject {
@@ -17,7 +17,7 @@ export function ownResult(result: JsonObject): JsonObject {
 export function ownMethods(methods: Methods): Methods {
   const run: Methods["run"] = (method, params, context) => {
     const running = methods.run(method, params, context);
-    return isPromise(running) ? running.then(ownResult) : running && ownResult(running);
+    return running && after(running, ownResult);
   };
   return withRun(methods, run, { ...methods.cache, cacheScope: "private" });
 }

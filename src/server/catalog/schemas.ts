@@ -11,7 +11,7 @@ import type { AnySchema, StandardIssue, StandardSchema } from "../definitions.ts
 import { refuse } from "./checks.ts";
 import { writeJson } from "./json.ts";
 import { findSchemaFault, isPlain } from "./schema_faults.ts";
-import { isPromise } from "../../protocol/promise.ts";
+import { after } from "../../protocol/promise.ts";
 
 /** What a check says: the value as the schema lets it through, or what does not fit, a line each. */
 export type Checking = { readonly value: unknown; readonly problems?: undefined } | {
@@ -125,8 +125,7 @@ function judge(verdict: ReturnType<ReturnType<SchemaValidator>>, value: unknown)
 }
 
 function checkStandard(schema: StandardSchema, value: unknown): Checking | Promise<Checking> {
-  const verdict = schema["~standard"].validate(value);
-  return isPromise(verdict) ? Promise.resolve(verdict).then(readVerdict) : readVerdict(verdict);
+  return after(schema["~standard"].validate(value), readVerdict);
 }
 
 function readVerdict(verdict: { issues?: readonly StandardIssue[] | undefined; value?: unknown }): Checking {

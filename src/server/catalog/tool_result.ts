@@ -10,7 +10,7 @@ import { type Fields, find, maybeBoolean, maybeObject } from "../../protocol/sha
 import type { CallToolResult } from "../../protocol/types.ts";
 import { readJson, writeJson } from "./json.ts";
 import type { ReadySchema } from "./schemas.ts";
-import { isPromise } from "../../protocol/promise.ts";
+import { after } from "../../protocol/promise.ts";
 
 /** The fields of a tool's result. */
 const fields = ["content", "structuredContent", "isError", "_meta"];
@@ -81,16 +81,14 @@ function structured(
   output: ReadySchema,
   rest: Partial<CallToolResult>,
 ): CallToolResult | Promise<CallToolResult> {
-  const said = output.check(value);
-  const finish = (checking: Awaited<typeof said>): CallToolResult => {
+  return after(output.check(value), (checking) => {
     if (!checking.problems) return written(name, checking.value, rest);
     // It may be right, only nobody can tell: it is the server's own.
     if (checking.isOpen) return written(name, value, rest);
     return failed(
       `The tool "${name}" returned what does not fit its output schema: ${checking.problems.join("; ")}`,
     );
-  };
-  return isPromise(said) ? said.then(finish) : finish(said);
+  });
 }
 
 /**

@@ -20,7 +20,7 @@ import { checkParams, invalidParams } from "./params.ts";
 import { type Checking, readyInput, readyOutput, type ReadySchema } from "./schemas.ts";
 import { Shelf, type Shelved } from "./shelf.ts";
 import { failed, toResult } from "./tool_result.ts";
-import { isPromise } from "../../protocol/promise.ts";
+import { after, isPromise } from "../../protocol/promise.ts";
 
 interface RegisteredTool extends Shelved {
   readonly listed: Tool;
@@ -111,14 +111,10 @@ export class Tools implements Kind {
     if (!tool) throw invalidParams(`Unknown tool: ${excerpt(name, 200)}`);
     const run = (checking: Checking): CallToolResult | Promise<CallToolResult> => {
       if (checking.problems) return misfit(name, checking);
-      const returned: unknown = tool.run(checking.value, context);
-      return isPromise(returned)
-        ? Promise.resolve(returned).then((value) => toResult(name, value, tool.output))
-        : toResult(name, returned, tool.output);
+      return after(tool.run(checking.value, context), (returned) => toResult(name, returned, tool.output));
     };
     try {
-      const said = tool.input.check(params.arguments ?? {});
-      const result = isPromise(said) ? said.then(run) : run(said);
+      const result = after(tool.input.check(params.arguments ?? {}), run);
       return isPromise(result) ? result.catch((error) => this.#failure(name, error)) : result;
     } catch (error) {
       return this.#failure(name, error);
