@@ -3,11 +3,11 @@
  */
 import { assertEquals } from "@std/assert";
 import { describe, it } from "node:test";
-import { createOAuth } from "../../src/auth/mod.ts";
-import { createMemoryStore } from "../../src/auth/stores/memory.ts";
-import type { Store } from "../../src/ports.ts";
-import { createWorld as createWeb, resourceUrl } from "../auth/world/world.ts";
-import { createWorld, problemOf, type World } from "./support/world.ts";
+import { createOAuth } from "../../../src/auth/mod.ts";
+import { createMemoryStore } from "../../../src/auth/stores/memory.ts";
+import type { Store } from "../../../src/ports.ts";
+import { createWorld as createWeb, resourceUrl } from "../../auth/world/world.ts";
+import { createWorld, problemOf, type World } from "../support/world.ts";
 
 /** A store whose next call that is meant fails. */
 class FailingStore implements Required<Store> {

@@ -1,22 +1,14 @@
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "node:test";
-import { createMemoryStore } from "../../src/auth/stores/memory.ts";
-import { createOAuth } from "../../src/auth/mod.ts";
-import type { Fetch } from "../../src/ports.ts";
-import { ConnectError } from "../../src/protocol/errors.ts";
-import { createHandler, McpServer } from "../../src/server/mod.ts";
-import {
-  createApiKey,
-  createKeyList,
-  createKeyStore,
-  createPolicy,
-  createRunner,
-  createSessions,
-} from "../../src/runner/mod.ts";
-import { createServer, inMemory, openHub } from "../hub/support.ts";
-import { deferred } from "../servers/core/wire.ts";
-import { createWorld as createWeb, resourceUrl } from "../auth/world/world.ts";
-import { createWorld, problemOf, type World } from "./support/world.ts";
+import { createMemoryStore } from "../../../src/auth/stores/memory.ts";
+import { createOAuth } from "../../../src/auth/mod.ts";
+import type { Fetch } from "../../../src/ports.ts";
+import { ConnectError } from "../../../src/protocol/errors.ts";
+import { createHandler, McpServer } from "../../../src/server/mod.ts";
+import { createApiKey, createKeyList, createKeyStore, createPolicy, createRunner } from "../../../src/runner/mod.ts";
+import { createServer, inMemory, openHub } from "../../hub/support.ts";
+import { deferred } from "../../servers/core/wire.ts";
+import { createWorld, problemOf, type World } from "../support/world.ts";
 
 const url = "https://tools.example.com/mcp";
 const principals = {
@@ -307,106 +299,5 @@ describe("a hub that tenants share", () => {
       await hub.add("after", inMemory(createServer("after")).config);
       assertEquals(hub.tools().length, 2);
     }
-  });
-});
-
-describe("servers that want a sign-in", () => {
-  async function createSigned() {
-    const web = await createWeb();
-    const store = createMemoryStore();
-    const oauth = (tenant: string) =>
-      createOAuth({
-        tenant,
-        store,
-        fetch: web.fetch,
-        clock: web.clock,
-        redirectUri: "http://localhost/oauth/callback",
-        clientMetadata: { client_name: "runner" },
-      });
-    const kept = new Map<string, ReturnType<typeof oauth>>();
-    const sessions = createSessions({ clock: web.clock });
-    const world = await createWorld({
-      principals,
-      clock: web.clock,
-      egress: { fetch: web.fetch },
-      oauth: (tenant) => kept.get(tenant) ?? (kept.set(tenant, oauth(tenant)), kept.get(tenant)!),
-      access: { sessions },
-    });
-    return { web, world, sessions };
-  }
-
-  it("tell where, and are connected when the person has come back", async () => {
-    const { web, world } = await createSigned();
-    await using _ = world;
-    const response = await world.ask("/api/servers", { body: { name: "web", url: resourceUrl } });
-    const { state, authorizationUrl } = await response.clone().json();
-    assertEquals([response.status, state], [201, "authorizing"], await response.clone().text().catch(String));
-    assert(!(await (await world.ask("/api/servers")).text()).includes("authorizationUrl"));
-    const back = new URL(await web.person.follow(authorizationUrl));
-    assertEquals(back.pathname, "/oauth/callback");
-    const done = await world.ask(back.pathname + back.search, { as: undefined });
-    assertEquals([done.status, await done.text()], [200, 'You are signed in to "web". You can close this page.\n']);
-    const { servers } = await (await world.ask("/api/servers")).json();
-    assertEquals(servers[1].state, "connected");
-    const again = await world.ask(back.pathname + back.search, { as: undefined });
-    assertEquals([again.status, (await problemOf(again)).code], [400, "sign_in_unknown"]);
-    // The caller's own key goes nowhere.
-    for (const { headers } of web.log.all) assert(!(headers.get("authorization") ?? "").includes("causeway_"));
-  });
-
-  it("say that a sign-in failed, and withdraw the tokens with the server", async () => {
-    const { web, world } = await createSigned();
-    await using _ = world;
-    await world.ask("/api/servers", { body: { name: "web", url: resourceUrl } });
-    const begin = async () => {
-      const { authorizationUrl } = await (await world.ask("/api/servers/web/connect", { method: "POST" })).json();
-      return new URL(await web.person.follow(authorizationUrl));
-    };
-    const { pathname, search } = await begin();
-    const denied = search.replace(/code=[^&]*/, "error=access_denied");
-    const failed = await problemOf(await world.ask(pathname + denied, { as: undefined }));
-    assertEquals([failed.status, failed.code], [400, "sign_in_failed"]);
-    const back = await begin();
-    assertEquals((await world.ask(back.pathname + back.search, { as: undefined })).status, 200);
-    const isRevoked = () => web.log.all.some(({ url }) => url.pathname.endsWith("/revoke"));
-    const statuses = [isRevoked(), (await world.ask("/api/servers/web", { method: "DELETE" })).status, isRevoked()];
-    assertEquals(statuses, [false, 204, true]);
-  });
-
-  it("keep tenants apart at the same server", async () => {
-    const { web, world } = await createSigned();
-    await using _ = world;
-    for (const as of ["ada", "eve"]) await world.ask("/api/servers", { as, body: { name: "web", url: resourceUrl } });
-    const { authorizationUrl } = await (await world.ask("/api/servers/web/connect", { method: "POST" })).json();
-    const back = new URL(await web.person.follow(authorizationUrl));
-    assertEquals((await world.ask(back.pathname + back.search, { as: undefined })).status, 200);
-    const state = async (as: string) => (await (await world.ask("/api/servers", { as })).json()).servers[1].state;
-    assertEquals([await state("ada"), await state("eve")], ["connected", "authorizing"]);
-  });
-
-  it("are finished in the browser that has begun", async () => {
-    const { web, world, sessions } = await createSigned();
-    await using _ = world;
-    const page = { origin: "http://localhost", "sec-fetch-site": "same-origin" };
-    const token = await sessions.invite({ id: "ada", tenant: "acme" });
-    const begun = await world.ask("/api/session", { as: undefined, body: { token }, headers: page });
-    const cookie = begun.headers.get("set-cookie")?.split(";")[0] ?? "";
-    const body = { name: "web", url: resourceUrl };
-    const response = await world.ask("/api/servers", { as: undefined, body, headers: { cookie, ...page } });
-    const set = response.headers.get("set-cookie") ?? "";
-    assertMatch(set, /^causeway-signin=[0-9a-f]{32}; Path=\/oauth\/callback; Max-Age=600; HttpOnly; SameSite=Lax$/);
-    const { authorizationUrl } = await response.json();
-    const back = new URL(await web.person.follow(authorizationUrl));
-    const elsewhere = await world.ask(back.pathname + back.search, { as: undefined });
-    assertEquals([elsewhere.status, (await problemOf(elsewhere)).code], [403, "forbidden"]);
-    const again = await world.ask("/api/servers/web/connect", {
-      as: undefined,
-      method: "POST",
-      headers: { cookie, ...page },
-    });
-    const held = again.headers.get("set-cookie")?.split(";")[0] ?? "";
-    const next = new URL(await web.person.follow((await again.json()).authorizationUrl));
-    const done = await world.ask(next.pathname + next.search, { as: undefined, headers: { cookie: held } });
-    assertEquals(done.status, 200);
   });
 });
