@@ -5,15 +5,11 @@
  */
 import type { WebSocketLike } from "../ports.ts";
 import { defaultLimits } from "../protocol/limits.ts";
+import { answerBy, checkHandler, nameless, namesHost } from "../runtime/serve/answer.ts";
+import type { RequestHandler } from "../runtime/serve/answer.ts";
 import type { HttpListener, ListenHttp } from "../runtime/serve/listen.ts";
 
-/** What answers requests: the endpoint of `createHandler`, the `fetch` of a Hono application, or any function like them. */
-export interface RequestHandler {
-  /** Answers one request. */
-  (request: Request): Response | Promise<Response>;
-  /** Ends all its streams: called when the host is closed. */
-  close?(): void;
-}
+export type { RequestHandler } from "../runtime/serve/answer.ts";
 
 /** What serves WebSockets: it is made by `createSocketEndpoint`. */
 export interface WebSocketDoor {
@@ -58,27 +54,13 @@ export type ServeHttp = (handler: RequestHandler, options?: ServeHttpOptions) =>
 /** Makes `serveHttp` of what a runtime has. */
 export function createServeHttp(listen: ListenHttp): ServeHttp {
   return async (handler, options = {}) => {
-    if (typeof handler !== "function") {
-      throw new TypeError(
-        "Cannot serve this: expected a function from Request to Response, such as createHandler(server)",
-      );
-    }
+    checkHandler(handler);
     const { port = 8080, webSocket, grace = 1_000 } = options;
     const hostname = hostOf(options.hostname);
     const admit = webSocket &&
       ((request: Request) => namesHost(request) ? webSocket.admit(request) : Promise.resolve(nameless()));
     const messageBytes = webSocket?.messageBytes ?? defaultLimits.messageBytes;
-    const answer = async (request: Request): Promise<Response> => {
-      if (!namesHost(request)) return nameless();
-      try {
-        const response = await handler(request);
-        if (canBeSent(response)) return response;
-      } catch {
-        // Nobody hears of it here.
-      }
-      return new Response(null, { status: 500 });
-    };
-    const listener = await listen({ answer, admit, messageBytes }, { port, hostname });
+    const listener = await listen({ answer: answerBy(handler), admit, messageBytes }, { port, hostname });
     let closing: Promise<void> | undefined;
     const close = (): Promise<void> => closing ??= end(listener, handler, { webSocket, grace });
     const shown = hostname.includes(":") ? `[${hostname}]` : hostname;
@@ -90,26 +72,6 @@ export function createServeHttp(listen: ListenHttp): ServeHttp {
 /** The address to listen at: brackets belong to URLs alone, and an empty text would be every address of this machine. */
 function hostOf(given: string = ""): string {
   return given.replace(/^\[(.*)\]$/, "$1") || "127.0.0.1";
-}
-
-/** Whether a handler gave a reply, and one that nobody has read: anything else ends the process on Deno. */
-function canBeSent(response: Response | undefined): boolean {
-  return typeof response?.status === "number" && !response.bodyUsed;
-}
-
-/** A name or an address, and a port (RFC 9112, section 3.2). */
-const aHost = /^(\[[\da-f:.]+\]|[^\s/?#\\@:,<>[\]^|%]+)(:\d*)?$/i;
-
-/**
- * What names no host (HTTP/1.0) could be meant for any: whoever guards names would have to guess. What names more than a host would
- * be taken for the path, or for a user: `localhost/admin?`.
- */
-function namesHost({ headers }: Request): boolean {
-  return aHost.test(headers.get("host") ?? "");
-}
-
-function nameless(): Response {
-  return new Response(null, { status: 400 });
 }
 
 async function end(

@@ -7,7 +7,7 @@ import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { type HttpServing, type ListenHttp, socketSilence } from "./listen.ts";
-import { clientGone, sendReply, toRequest } from "./node_messages.ts";
+import { clientGone, type RequestParts, sendReply, toRequest } from "./node_messages.ts";
 import type { NodeSockets, NodeSocketsOptions } from "./node_sockets.ts";
 
 /** How long the headers of a request may take, in milliseconds. */
@@ -32,7 +32,7 @@ export function createListenNode(idleTime: number, patience?: number): ListenHtt
       // It may fall idle only now that the server closes: nobody waits for another request on it.
       response.on("close", () => server.listening || server.closeIdleConnections());
       const signal = leaving(connections.get(request.socket), response);
-      void exchange(request, response, { answer, signal, patience }).catch(() => fail(response));
+      void exchange(request, response, { answer, signal, patience });
     });
     const connections = connectionsOf(server);
     const sockets = admit && await openSockets(server, { admit, messageBytes, idleTime });
@@ -120,15 +120,35 @@ function fail(outgoing: ServerResponse): void {
   outgoing.writeHead(500, { "content-length": 0, connection: "close" }).end();
 }
 
+/** What one request is answered with. */
+interface ExchangeParts extends Pick<HttpServing, "answer">, RequestParts {
+  /** How long a client may take nothing of its reply, in milliseconds. */
+  readonly patience?: number | undefined;
+}
+
+/** Answers a request. Never rejects. */
 async function exchange(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  { answer, ...reached }: Pick<HttpServing, "answer"> & { readonly signal: AbortSignal; patience: number | undefined },
+  { answer, patience, ...parts }: ExchangeParts,
 ): Promise<void> {
-  const { signal } = reached;
-  const request = toRequest(incoming, signal);
-  // Node tells a request through a weak reference only: the connection has to hold it.
-  signal.addEventListener("abort", () => void request, { once: true });
-  const response = request ? await answer(request) : new Response(null, { status: 400 });
-  await sendReply(response, incoming, { outgoing, ...reached });
+  const { signal } = parts;
+  try {
+    const request = toRequest(incoming, parts);
+    // Node tells a request through a weak reference only: the connection has to hold it.
+    signal.addEventListener("abort", () => void request, { once: true });
+    const response = request ? await answer(request) : new Response(null, { status: 400 });
+    await sendReply(response, incoming, { outgoing, signal, patience });
+  } catch {
+    fail(outgoing);
+  }
+}
+
+/** Answers a request that somebody else's server has taken. Never rejects. */
+export function answerNode(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  parts: Omit<ExchangeParts, "patience" | "signal">,
+): Promise<void> {
+  return exchange(incoming, outgoing, { ...parts, signal: leaving(undefined, outgoing) });
 }

@@ -15,14 +15,40 @@ const longestRest = 30_000;
  */
 const longestStop = 60_000;
 
+/** What is known of a request beside what it holds itself. */
+export interface RequestParts {
+  readonly signal: AbortSignal;
+  /** What it asked for, where that was cut since. Default: its `url`. */
+  readonly path?: string | undefined;
+  /** Its body, where somebody has read it. */
+  readonly body?: string | Uint8Array<ArrayBuffer> | undefined;
+}
+
+/** What tells of a body as it was sent. */
+const aboutBody = ["content-length", "content-encoding", "transfer-encoding"];
+
 /** The request as a web standard; undefined when it names no host or path that could be one. */
-export function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request | undefined {
-  const { method = "GET", url = "/", rawHeaders } = incoming;
-  const address = url.startsWith("/") ? `http://${incoming.headers.host ?? "localhost"}${url}` : url;
+export function toRequest(
+  incoming: IncomingMessage,
+  { signal, path, body }: RequestParts,
+): Request | undefined {
+  const { method = "GET", rawHeaders } = incoming;
+  const { ":authority": authority, host = authority } = incoming.headers as Record<string, string | undefined>;
+  const url = path ?? incoming.url ?? "/";
+  const address = url.startsWith("/") ? `http://${host ?? "localhost"}${url}` : url;
   try {
     const headers = new Headers();
-    for (let at = 0; at < rawHeaders.length; at += 2) headers.append(rawHeaders[at]!, rawHeaders[at + 1]!);
+    for (let at = 0; at < rawHeaders.length; at += 2) {
+      const name = rawHeaders[at] as string;
+      // HTTP/2 has its first line among them.
+      if (!name.startsWith(":")) headers.append(name, rawHeaders[at + 1] as string);
+    }
+    if (host !== undefined && !headers.has("host")) headers.set("host", host);
     if (method === "GET" || method === "HEAD") return new Request(address, { method, headers, signal });
+    if (body !== undefined) {
+      for (const name of aboutBody) headers.delete(name);
+      return new Request(address, { method, headers, body, signal });
+    }
     const init: RequestInit & { duplex: "half" } = { method, headers, body: bodyOf(incoming), signal, duplex: "half" };
     return new Request(address, init);
   } catch {

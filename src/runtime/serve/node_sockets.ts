@@ -83,7 +83,7 @@ class Upgrades implements NodeSockets {
   async #judge(incoming: IncomingMessage, socket: Socket, head: Uint8Array): Promise<void> {
     const controller = new AbortController();
     const { signal } = controller;
-    const request = toRequest(incoming, signal);
+    const request = toRequest(incoming, { signal });
     const leave = (): void => {
       controller.abort(new DOMException("The client is gone", "AbortError"));
       // Node tells a request through a weak reference only: the connection has to hold it.

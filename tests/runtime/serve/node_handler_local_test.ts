@@ -1,0 +1,149 @@
+/** A handler among those of a server of `node:http`: plain, behind what reads bodies, and below a router. */
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Buffer } from "node:buffer";
+import { describe, test } from "node:test";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { connect, type NodeRequest, toNodeHandler } from "../../../src/entry/node.ts";
+import { createHandler, McpServer } from "../../../src/server/mod.ts";
+import { deferred } from "../../servers/core/wire.ts";
+
+type Front = (request: NodeRequest, answer: (body?: unknown) => Promise<void>) => Promise<unknown>;
+
+/** Serves on a free port with what a framework would do before. */
+async function serving(
+  handler: Parameters<typeof toNodeHandler>[0],
+  front: Front,
+  run: (url: string) => Promise<void>,
+): Promise<void> {
+  const listener = toNodeHandler(handler);
+  const server: Server = createServer((request, response) =>
+    void front(request, (body) => listener(request, response, body))
+  );
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  try {
+    await run(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`);
+  } finally {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+}
+
+async function bytesOf(request: NodeRequest): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+function createGreeter(): ReturnType<typeof createHandler> {
+  const server = new McpServer({ name: "greeter", version: "1.0.0" });
+  const input = { type: "object", properties: { name: { type: "string" } } } as const;
+  server.tool("greet", { input }, ({ name }, { progress }) => {
+    progress({ progress: 1, total: 2, message: "half way" });
+    return `hello ${name}`;
+  });
+  return createHandler(server);
+}
+
+/** Calls the tool in both eras, and gives what came, with its progress. */
+async function greetings(url: string): Promise<unknown[]> {
+  const seen: unknown[] = [];
+  for (const era of ["modern", "legacy"] as const) {
+    await using client = await connect(url, { verdict: { era } });
+    const onProgress = ({ message }: { message?: string | undefined }): void => void seen.push(message);
+    const { content } = await client.callTool("greet", { name: "Zoë" }, { onProgress });
+    seen.push(...content);
+  }
+  return seen;
+}
+
+const hello = ["half way", { type: "text", text: "hello Zoë" }];
+const fronts: Record<string, Front> = {
+  "by itself": (_, answer) => answer(),
+  "behind what has parsed the body, below a router that cuts the path": async (request, answer) => {
+    const bytes = await bytesOf(request);
+    if (bytes.length) request.body = JSON.parse(new TextDecoder().decode(bytes));
+    request.originalUrl = request.url;
+    request.url = "/";
+    await answer(() => "the next handler");
+  },
+  "given the body, parsed": async (request, answer) => {
+    const bytes = await bytesOf(request);
+    await answer(bytes.length ? JSON.parse(new TextDecoder().decode(bytes)) : undefined);
+  },
+  "given the body as bytes": async (request, answer) => answer(await bytesOf(request)),
+  "given the body as a text": async (request, answer) => answer(new TextDecoder().decode(await bytesOf(request))),
+  "behind what says an empty body and reads none": (request, answer) => {
+    request.body = {};
+    return answer();
+  },
+};
+
+describe("a handler in a server of node:http", () => {
+  for (const [name, front] of Object.entries(fronts)) {
+    test(
+      name,
+      () => serving(createGreeter(), front, async (url) => assertEquals(await greetings(url), [...hello, ...hello])),
+    );
+  }
+
+  test("hears the path as it was asked for, and of a body that was unpacked no length of before", () =>
+    serving(
+      async (request) => {
+        const { headers, url } = request;
+        const about = ["content-length", "content-encoding"].map((key) => headers.get(key));
+        return Response.json([new URL(url).pathname, about, await request.text()]);
+      },
+      async (request, answer) => {
+        request.body = JSON.parse(gunzipSync(await bytesOf(request)).toString());
+        request.originalUrl = request.url;
+        request.url = "/cut";
+        await answer();
+      },
+      async (url) => {
+        const headers = { "content-type": "application/json", "content-encoding": "gzip" };
+        const body = gzipSync(JSON.stringify({ long: "x".repeat(1_000) }));
+        const response = await fetch(url, { method: "POST", headers, body });
+        assertEquals(await response.json(), ["/mcp", [null, null], JSON.stringify({ long: "x".repeat(1_000) })]);
+      },
+    ));
+
+  test("that throws, or gives nothing, is a 500, and the next request is answered", () => {
+    const answers = [
+      () => Promise.reject(new Error("no")),
+      () => undefined as unknown as Response,
+      () => new Response("yes"),
+    ];
+    return serving(() => answers.shift()!(), fronts["by itself"]!, async (url) => {
+      const seen: unknown[] = [];
+      for (let count = 0; count < 3; count++) {
+        const response = await fetch(url);
+        seen.push([response.status, await response.text()]);
+      }
+      assertEquals(seen, [[500, ""], [500, ""], [200, "yes"]]);
+    });
+  });
+
+  test("hears that its client has left", async () => {
+    const left = deferred<void>();
+    const here = deferred<void>();
+    const handler = ({ signal }: Request): Promise<Response> => {
+      signal.addEventListener("abort", () => left.resolve());
+      here.resolve();
+      return new Promise(() => {});
+    };
+    await serving(handler, fronts["by itself"]!, async (url) => {
+      const controller = new AbortController();
+      const asked = fetch(url, { signal: controller.signal });
+      await here.promise;
+      controller.abort();
+      await assertRejects(() => asked);
+      await left.promise;
+    });
+  });
+
+  test("has to be a function", () => {
+    assertThrows(() => toNodeHandler({} as never), TypeError, "expected a function from Request to Response");
+  });
+});
