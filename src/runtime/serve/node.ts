@@ -23,7 +23,7 @@ export const listenNode: ListenHttp = createListenNode(1_000 * socketSilence);
 /**
  * Makes what serves by `node:http`.
  *
- * @param idleTime How long a WebSocket may be silent before it is asked, and then until it is given up, in milliseconds.
+ * @param idleTime How long a WebSocket may be silent before it is asked, and then until it is asked again, in milliseconds.
  * @param patience How long a client may take nothing of a reply that waits for it, in milliseconds. Default: a minute.
  */
 export function createListenNode(idleTime: number, patience?: number): ListenHttp {

@@ -116,6 +116,16 @@ export async function sendReply(
   outgoing.end(() => {
     if (!incoming.complete) incoming.destroy();
   });
+  if (outgoing.writableLength > 0 || !outgoing.socket) awaitEnd(outlet);
+}
+
+/** Gives up a client who does not take the last of a reply: one behind another reply has no connection until that is through. */
+function awaitEnd({ outgoing, patience = longestStop }: Outlet): void {
+  const watch = (): void => void outgoing.socket?.setTimeout(patience);
+  if (outgoing.socket) watch();
+  else outgoing.once("socket", watch);
+  // Before Node keeps the connection for another request, which has its own time, or gives it to the next reply.
+  outgoing.prependOnceListener("finish", () => outgoing.socket?.setTimeout(0));
 }
 
 /**

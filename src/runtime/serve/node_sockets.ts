@@ -19,7 +19,7 @@ export interface NodeSocketsOptions extends Pick<HttpServing, "messageBytes"> {
   readonly Handshakes: typeof WebSocketServer;
   /** Judges a request for a WebSocket. */
   readonly admit: NonNullable<HttpServing["admit"]>;
-  /** How long a socket may be silent before it is asked, and then until it is given up, in milliseconds. */
+  /** How long a socket may be silent before it is asked, and then until it is asked again, in milliseconds. */
   readonly idleTime: number;
 }
 
@@ -29,6 +29,8 @@ export interface NodeSockets {
   destroy(): void;
 }
 
+/** How often a socket that says nothing is asked before it is given up: an answer comes behind a long message that is still read. */
+const mostAsked = 4;
 /** How long the other side may take to answer a goodbye, in milliseconds. */
 const closeTimeout = 2_000;
 
@@ -98,20 +100,21 @@ class Upgrades implements NodeSockets {
     }
     socket.off("close", leave);
     this.#handshakes.handleUpgrade(incoming, socket, head as Buffer, (webSocket) => {
-      const open = { webSocket, socket, asked: undefined };
+      const open: OpenSocket = { webSocket, socket, read: undefined, asked: 0 };
       this.#open.add(open);
       webSocket.on("error", () => {}).once("close", () => this.#open.delete(open));
       admitted(webSocket as unknown as WebSocketLike); // The same interface under two types.
     });
   }
 
-  /** Asks each socket whether it is there; one that has not said a byte since it was asked is given up. */
+  /** Asks each socket whether it is there; one that has not said a byte since it was asked so often is given up. */
   #ask(): void {
     for (const open of this.#open) {
       const { bytesRead } = open.socket;
-      if (open.asked === bytesRead) open.webSocket.terminate();
-      else open.webSocket.ping();
-      open.asked = bytesRead;
+      if (open.read !== bytesRead) open.asked = 0;
+      open.read = bytesRead;
+      if (open.asked++ < mostAsked) open.webSocket.ping();
+      else open.webSocket.terminate();
     }
   }
 }
@@ -120,7 +123,9 @@ interface OpenSocket {
   readonly webSocket: WebSocket;
   readonly socket: Socket;
   /** How much it had said when it was asked the last time. */
-  asked: number | undefined;
+  read: number | undefined;
+  /** How often it was asked since. */
+  asked: number;
 }
 
 async function refuse(

@@ -25,7 +25,7 @@ function endless() {
 async function withSilent(
   serving: Partial<HttpServing>,
   head: (port: number) => string,
-  run: (socket: Socket) => Promise<void>,
+  run: (socket: Socket, close: (grace: number) => Promise<void>) => Promise<void>,
   patience?: number,
 ): Promise<void> {
   const listener = await createListenNode(60_000, patience)({
@@ -37,7 +37,7 @@ async function withSilent(
   const socket = connect(listener.port, "127.0.0.1").on("error", () => {}).pause();
   socket.write(head(listener.port));
   try {
-    await run(socket);
+    await run(socket, listener.close);
   } finally {
     socket.destroy();
     await listener.close(0);
@@ -98,6 +98,25 @@ describe("what is sent on Node to who does not read", () => {
     };
     const head = () => "GET / HTTP/1.1\r\nhost: localhost\r\n\r\n";
     await withSilent({ answer }, head, () => until(() => isOver && seen.cancelled, 10_000), 300);
+  });
+
+  test("a reply in one piece that waited behind another one, and that nobody takes, ends, too", { skip }, async () => {
+    let isOver = false;
+    let first = (_: Response): void => {};
+    const answers = [
+      () => new Promise<Response>((resolve) => first = resolve),
+      // More than the system takes for who does not read.
+      () => Promise.resolve(new Response(new Uint8Array(64 << 20))),
+    ];
+    const both = "GET / HTTP/1.1\r\nhost: localhost\r\n\r\n".repeat(2);
+    await withSilent({ answer: () => answers.shift()!() }, () => both, async (_socket, close) => {
+      await until(() => answers.length === 0);
+      // It waits for the first one by then.
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      first(new Response("first"));
+      void close(60_000).then(() => isOver = true);
+      await until(() => isOver, 10_000);
+    }, 300);
   });
 
   test("the reply that refuses a WebSocket is given up with its client", { skip }, async () => {
