@@ -77,7 +77,7 @@ export class Opener {
     }
     try {
       this.#isOpening = true;
-      if (client) await prove(client, isPipe && !breaker.isDoubtful, { signal, timeout: left() });
+      if (client) await prove(client, isPipe, breaker.isDoubtful, { signal, timeout: left() });
       return client ?? await unlessAborted(this.#connect(known, signal, left), signal);
     } finally {
       this.#isOpening = false;
@@ -125,12 +125,16 @@ export class Opener {
 }
 
 /**
- * Asks whether a server is there. Whatever it says of `ping`, it is; an older one whose pipe has ended has to greet us first anyway.
+ * Asks whether a server is there. Whatever it says of `ping`, it is; an older one whose pipe has ended has to greet us first.
  *
- * @param isEnded Its pipe has ended, as far as is known.
+ * @param isDoubtful An answer is wanted also where the pipe has not ended.
  */
-async function prove(client: Client, isEnded: boolean, options: RequestOptions): Promise<void> {
-  await (isEnded && client.era === "legacy" ? client.connect(options) : client.ping(options).catch((error) => {
-    if (!(error instanceof RpcError)) throw error;
-  }));
+async function prove(client: Client, isPipe: boolean, isDoubtful: boolean, options: RequestOptions): Promise<void> {
+  const greets = isPipe && client.era === "legacy";
+  if (greets) await client.connect(options);
+  if (isDoubtful || !greets) {
+    await client.ping(options).catch((error) => {
+      if (!(error instanceof RpcError)) throw error;
+    });
+  }
 }

@@ -59,12 +59,12 @@ export class Watch {
     const mostStarts = 3;
     if (this.#subscription) return;
     this.#cancelStart?.();
-    const isSecond = this.#client === client;
+    // It may be another one, which has listed nothing: that of a stored catalog.
+    if (this.#client) this.#touch(allParts);
     this.#client = client;
     const { capabilities } = client.info ?? {};
     const filter: ListenFilter = {};
     for (const name of lists) if (capabilities?.[name]?.listChanged) filter[name] = true;
-    if (isSecond) this.#touch(allParts);
     if (!always && !Object.keys(filter).length) return;
     const { clock, breaker } = this.#parts;
     const now = clock.monotonic();

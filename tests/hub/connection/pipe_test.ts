@@ -1,6 +1,7 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals } from "@std/assert";
-import { ChannelTransport, createMemoryPair } from "../../../mod.ts";
+import { ChannelTransport, connect, createMemoryPair, isSnapshot } from "../../../mod.ts";
+import { createOpenHub } from "../../../src/hub/open_hub.ts";
 import { systemRandom } from "../../../src/ports.ts";
 import { serveChannel } from "../../../src/server/mod.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
@@ -176,3 +177,78 @@ for (const era of ["modern", "legacy"] as const) {
     });
   });
 }
+
+test("an older server that refuses to greet each time that it is started is not taken to be connected", async () => {
+  const clock = new VirtualClock();
+  let [starts, isRefusing] = [0, false];
+  let kill = () => {};
+  const transport = () =>
+    new ChannelTransport(() => {
+      const [near, far] = createMemoryPair();
+      starts++;
+      kill = () => void far.close();
+      if (!isRefusing) void serveChannel(createServer("one"), far, { eras: ["legacy"] });
+      else {
+        const text = (given: string): void => {
+          const { id } = JSON.parse(given);
+          const error = { code: -32603, message: "no license" };
+          if (id !== undefined) void far.write([JSON.stringify({ jsonrpc: "2.0", id, error })]);
+        };
+        void far.open({ text, end() {} });
+      }
+      return near;
+    });
+  const hub = await clock.until(openHub({ one: { transport } }, { clock, random }));
+  isRefusing = true;
+  kill();
+  const states = new Set<string | undefined>();
+  for (let minute = 0; minute < 20; minute++) {
+    await clock.advance(60_000);
+    assertEquals((await clock.until(hub.callTool("one__echo", { text: "a" }))).isError, true);
+    states.add(stateOf(hub, "one"));
+  }
+  assertEquals([...states], ["failed"]);
+  assert(starts < 15, `${starts} starts`);
+  isRefusing = false;
+  await clock.advance(300_000);
+  assertEquals(textOf(await clock.until(hub.callTool("one__echo", { text: "a" }))), "one: a");
+  await clock.until(hub.close());
+});
+
+test("a WebSocket of a stored catalog that is opened anew, since nothing came any more, is listed", async () => {
+  const clock = new VirtualClock();
+  const opened: { isStopped: boolean }[] = [];
+  const open = createOpenHub(async (target, options) => {
+    const transport = new ChannelTransport(() => {
+      const [near, far] = createMemoryPair();
+      const socket = { isStopped: false };
+      const server = createServer("one");
+      if (opened.push(socket) > 2) server.tool("more", {}, () => "it is new");
+      void serveChannel(server, far, { eras: ["modern"] });
+      return {
+        label: "ws://one.example/",
+        open: (receiver) => near.open(receiver),
+        write: (messages) => socket.isStopped ? undefined : near.write(messages),
+        close: () => near.close(),
+      };
+    });
+    const verdict = isSnapshot(target) ? target.verdict : undefined;
+    return await connect(transport, { ...options, ...(verdict && { verdict }) });
+  });
+  const servers = { one: { url: "ws://one.example/" } };
+  const first = await clock.until(open(servers, { clock, random }));
+  const catalog = first.catalog();
+  await clock.until(first.close());
+  const hub = await clock.until(open(servers, { clock, random, catalog }));
+  assertEquals(textOf(await clock.until(hub.callTool("one__echo", { text: "a" }))), "one: a");
+  opened[1]!.isStopped = true;
+  for (let call = 0; call < 5; call++) {
+    await clock.until(hub.callTool("one__echo", { text: "a" }, { timeout: 1_000 }));
+  }
+  for (let minute = 0; minute < 10; minute++) {
+    await clock.until(hub.callTool("one__echo", { text: "a" }));
+    await clock.advance(60_000);
+  }
+  assertEquals([opened.length, textOf(await clock.until(hub.callTool("one__more")))], [3, "it is new"]);
+  await clock.until(hub.close());
+});
