@@ -52,11 +52,15 @@ function usualPaths(): string[] {
 }
 
 /** The person's own config, which the command writes; undefined where a person has no folder. */
-export function ownConfig(): string | undefined {
-  const home = userHome();
+export function ownConfig(
+  find: () => string | undefined = userHome,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): string | undefined {
   const place = configLocations.find(({ client, scope }) => client === "Causeway" && scope === "user");
-  if (home === undefined || !place) return undefined;
-  return pathOf(place, { folder: "", home, platform: platformHere(), environment: process.env });
+  // Where CAUSEWAY_HOME or its like says the place, none of one's own is needed.
+  const home = find() ?? "\0";
+  const path = place && pathOf(place, { folder: "", home, platform: platformHere(), environment });
+  return path?.startsWith("\0") ? undefined : path;
 }
 
 async function read(path: string): Promise<string | undefined> {

@@ -1,7 +1,8 @@
 import { describe, test } from "node:test";
-import { assertEquals, assertThrows } from "@std/assert";
+import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { authFolder } from "../../../src/cli/auth/home.ts";
 import { UsageError } from "../../../src/cli/failure.ts";
+import { ownConfig } from "../../../src/cli/target/config.ts";
 import { userHome } from "../../../src/cli/target/place.ts";
 
 const home = (): string => "/home/me";
@@ -39,6 +40,14 @@ describe("where sign-ins are kept", () => {
       "--allow-sys",
     );
     for (const none of [() => null, () => "", unknownUser]) assertEquals(userHome(none), undefined);
+  });
+
+  test("the config of one's own needs no folder where its place is said", () => {
+    const none = () => undefined;
+    assertEquals(ownConfig(none, {}), undefined);
+    assertEquals(ownConfig(none, { XDG_CONFIG_HOME: "relative" }), undefined);
+    assertMatch(ownConfig(none, { CAUSEWAY_HOME: "/own" }) ?? "", /^[\\/]own[\\/]causeway\.json$/);
+    assertMatch(ownConfig(home, {}) ?? "", /^[\\/]home[\\/]me[\\/].*[\\/]causeway[\\/]causeway\.json$/);
   });
 
   test("%APPDATA% on Windows", () => {
