@@ -47,11 +47,16 @@ export async function keepOwnCode(): Promise<void> {
 
 function folderOf(name: string, { platform, env }: Surroundings): string | undefined {
   const slash = platform === "win32" ? "\\" : "/";
-  const caches = platform === "win32" ? env.LOCALAPPDATA : userCaches(env);
-  const base = env.CAUSEWAY_HOME || (caches && `${caches}${slash}causeway`);
-  // No folder can be made below /proc, and Node never stops trying.
-  if (env.NODE_DISABLE_COMPILE_CACHE || !base || base.startsWith("/proc/")) return undefined;
-  return [base, "compiled", name].join(slash);
+  try {
+    const caches = platform === "win32" ? env.LOCALAPPDATA : userCaches(env);
+    const base = env.CAUSEWAY_HOME || (caches && `${caches}${slash}causeway`);
+    // No folder can be made below /proc, and Node never stops trying.
+    if (env.NODE_DISABLE_COMPILE_CACHE || !base || base.startsWith("/proc/")) return undefined;
+    return [base, "compiled", name].join(slash);
+  } catch {
+    // Deno gives no variable that --allow-env does not name.
+    return undefined;
+  }
 }
 
 function userCaches({ XDG_CACHE_HOME = "", HOME }: Surroundings["env"]): string | undefined {

@@ -46,6 +46,17 @@ describe("the folder for compiled code", () => {
     assertEquals(at({ HOME: "/home/ann" }, "win32"), undefined);
   });
 
+  test("is none where its place may not be asked for", () => {
+    const env = new Proxy({}, {
+      get() {
+        throw new Error('Requires env access to "XDG_CACHE_HOME"');
+      },
+    });
+    for (const platform of ["linux", "win32"]) {
+      assertEquals(compiledFolder("node", ["a.js"], { platform, env }), undefined);
+    }
+  });
+
   test("is new once", () => {
     const folder = mkdtempSync(join(tmpdir(), "causeway-compiled-"));
     try {
