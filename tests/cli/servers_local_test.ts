@@ -1,8 +1,12 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import process from "node:process";
 import { describe, test } from "node:test";
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import type { CommandLine } from "../../src/cli/command_line.ts";
+import { openOwn, saveServer } from "../../src/cli/config/own.ts";
+import { UsageError } from "../../src/cli/failure.ts";
 import { assertFailure, causeway } from "./support.ts";
 import type { Run } from "./support.ts";
 
@@ -29,6 +33,22 @@ async function inFolder(
     rmSync(root, { recursive: true });
   }
 }
+
+describe("a config that cannot be written", { skip: process.platform === "win32" }, () => {
+  const places = {
+    here: [{ options: { here: "" } }, "leave --here out to use your own config"],
+    given: [{ config: "causeway.json" }, "correct --config"],
+    own: [{}, "set CAUSEWAY_HOME to a folder of yours"],
+  } as const;
+  for (const [name, [line, advice]] of Object.entries(places)) {
+    test(`is told with what helps: ${name}`, async () => {
+      const own = await openOwn({ words: [], json: false, ...line } as unknown as CommandLine);
+      const path = "/dev/null/app/causeway.json";
+      const error = await assertRejects(() => saveServer({ ...own, path, text: undefined }, "x", {}), UsageError);
+      assertEquals(error.message, `Cannot write "${path}": a part of the path is a file; ${advice}`);
+    });
+  }
+});
 
 describe("causeway servers list", () => {
   const mcpServers = {

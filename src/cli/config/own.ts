@@ -23,6 +23,8 @@ const empty = '{\n  "mcpServers": {}\n}\n';
 /** A config that may be written. */
 export interface OwnConfig {
   readonly path: string;
+  /** What to say where it cannot be written. */
+  readonly advice: string;
   /** What is in it; undefined when it is not there yet. */
   readonly text: string | undefined;
   /** Its servers, as they are written. */
@@ -44,16 +46,21 @@ export async function openOwn(line: CommandLine): Promise<OwnConfig> {
       `Cannot write "${path}": only files named ${fileName} are written, others are read; use --here or leave --config out`,
     );
   }
-  return await readOwn(resolve(path));
+  const advice = line.config !== undefined
+    ? "correct --config"
+    : isHere
+    ? "leave --here out to use your own config"
+    : "set CAUSEWAY_HOME to a folder of yours";
+  return await readOwn(resolve(path), advice);
 }
 
 /** Reads one; a file that is not there has no servers. */
-export async function readOwn(path: string): Promise<OwnConfig> {
+export async function readOwn(path: string, advice: string): Promise<OwnConfig> {
   const text = await readConfigFile(path, maxBytes).catch((error: Error) => {
     throw new UsageError(`Cannot read the config "${path}": ${error.message}`);
   });
-  if (text === undefined) return { path, text, servers: {} };
-  return { path, text, servers: rawServers(text, path) };
+  if (text === undefined) return { path, advice, text, servers: {} };
+  return { path, advice, text, servers: rawServers(text, path) };
 }
 
 /** The servers of a text as they are written, with variables unfilled. */
@@ -82,7 +89,7 @@ export async function saveServer(config: OwnConfig, name: string, entry: JsonVal
 }
 
 /** A new file in the place of the old one: whoever reads it sees the one or the other. */
-async function replace({ path, text: before }: OwnConfig, text: string): Promise<void> {
+async function replace({ path, advice, text: before }: OwnConfig, text: string): Promise<void> {
   const target = await realpath(path).catch(() => path);
   const draft = `${target}.${process.pid}.tmp`;
   try {
@@ -102,7 +109,7 @@ async function replace({ path, text: before }: OwnConfig, text: string): Promise
   } catch (error) {
     await rm(draft, { force: true }).catch(() => {});
     if (error instanceof UsageError) throw error;
-    throw new UsageError(`Cannot write "${path}": ${whyNot(error)}; set CAUSEWAY_HOME to a folder of yours`);
+    throw new UsageError(`Cannot write "${path}": ${whyNot(error)}; ${advice}`);
   }
 }
 

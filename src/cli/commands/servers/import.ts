@@ -43,7 +43,7 @@ export async function importServers(line: CommandLine): Promise<number> {
   const done: { name: string; from: string }[] = [];
   for (const server of wanted) {
     const { name, origin } = server;
-    const config = await readOwn(own.path);
+    const config = await readOwn(own.path, own.advice);
     if (Object.hasOwn(config.servers, name) && line.options?.replace === undefined) {
       await writeError(
         `causeway: left out "${oneLine(name)}": it is in "${oneLine(own.path)}" already; --replace takes the other\n`,
