@@ -112,6 +112,12 @@ describe("the metadata of a protected resource", () => {
     assertEquals((await response.json()).resource, "https://mcp.example.com/mcp");
   });
 
+  test("a URL that is none is refused at once, however long it is", () => {
+    // It took the square of its length: of this one more than an hour.
+    const long = `https://${"a".repeat(3_000_000)} `;
+    assertThrows(() => guard({ resource: long }), TypeError, "expected an absolute URL");
+  });
+
   test("options that make no sense are refused", () => {
     for (
       const resource of [
