@@ -79,8 +79,9 @@ async function once(
   let index = 0;
   const controller = new AbortController();
   const stop = (): void => controller.abort(signal.reason);
-  signal.addEventListener("abort", stop, { once: true });
+  // What cannot even be asked leaves nothing at the run's signal.
   const parts = model.stream(request, { signal: controller.signal })[Symbol.asyncIterator]();
+  signal.addEventListener("abort", stop, { once: true });
   try {
     for (;;) {
       signal.throwIfAborted();
