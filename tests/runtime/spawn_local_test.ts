@@ -36,6 +36,13 @@ test("a name that the system refuses for a folder of the PATH that may not be lo
   }
 });
 
+test("whatever is thrown in the place of an error is told", async () => {
+  for (const thrown of [undefined, null, "no more processes", { message: "no more processes" }]) {
+    const { message } = await spawnFailure({ command: "there", args: [], env: {} }, thrown);
+    assertEquals(message, `Cannot start "there": ${thrown ? "no more processes" : thrown}`);
+  }
+});
+
 test("Deno itself gets the permissions that its arguments give, and no more", {
   skip: !("Deno" in globalThis),
 }, async () => {

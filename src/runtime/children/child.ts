@@ -53,7 +53,7 @@ function nulIn({ args, env }: SpawnCommand): string | undefined {
 
 async function failureReason({ command, cwd, env }: SpawnCommand, error: unknown): Promise<string> {
   // By what it has: under jest and its like it is of another realm.
-  const { name, message = String(error), code } = error as { name?: string; message?: string; code?: unknown };
+  const { name, message = String(error), code }: { name?: string; message?: string; code?: unknown } = Object(error);
   const kindOf = await kinds();
   const kind = cwd === undefined ? "folder" : kindOf(cwd);
   if (kind !== "folder" && kind !== "hidden") {
