@@ -146,6 +146,37 @@ describe("the gateway of a runner", () => {
     await client.close();
   });
 
+  it("ends a socket that is let in while the runner closes, whenever that is", async () => {
+    const rules = createPolicy(policy);
+    for (let nth = 1; nth <= 3; nth++) {
+      let opened = 0;
+      const closing: Policy = {
+        open: (...who) => {
+          if (++opened === nth) void world.runner.close();
+          return rules.open(...who);
+        },
+      };
+      await using world = await createWorld({ principals, policy: closing });
+      const request = new Request("http://localhost/mcp", {
+        headers: {
+          authorization: `Bearer ${world.key("ada")}`,
+          upgrade: "websocket",
+          connection: "upgrade",
+          "sec-websocket-protocol": "mcp",
+        },
+      });
+      const accept = await world.runner.webSocket.admit(request);
+      if (accept instanceof Response) {
+        assertEquals((await problemOf(accept)).code, "closing");
+        continue;
+      }
+      const [near, far] = joinedSockets();
+      accept(far);
+      await world.runner.close();
+      await until(() => near.readyState === 3);
+    }
+  });
+
   it("takes what servers ask to who has called", async () => {
     const server = new McpServer({ name: "asker", version: "1.0.0" });
     server.tool("ask", {}, async (_, { elicit }) => {

@@ -43,7 +43,11 @@ export interface HubPoolOptions {
 export interface Lease {
   /** The hub. */
   readonly hub: TenantHub;
-  /** What belongs to this hub and ends with it: made once for each key. */
+  /**
+   * What belongs to this hub and ends with it: made once for each key.
+   *
+   * @throws {Refusal} 503 when the hub has ended meanwhile.
+   */
   part<Part extends { close(): void }>(key: string, make: () => Part): Part;
   /** Lets go of it. Idempotent. */
   release(): void;
@@ -57,6 +61,8 @@ interface Entry {
   readonly parts: Map<string, { close(): void }>;
   users: number;
   idleSince: number;
+  /** Whether its parts were closed: one more would never be. */
+  isOver: boolean;
 }
 
 /** Hubs of tenants. */
@@ -118,7 +124,7 @@ export class HubPool {
   /** A hub without servers, which is nobody's. */
   nothing(): Lease {
     const hub = this.#nothing ??= new Hub(() => Promise.reject(new TypeError("Nothing is connected here")));
-    const entry: Entry = { hub: Promise.resolve(hub), parts: new Map(), users: 1, idleSince: 0 };
+    const entry: Entry = { hub: Promise.resolve(hub), parts: new Map(), users: 1, idleSince: 0, isOver: false };
     const release = (): void => {
       for (const part of entry.parts.values()) part.close();
     };
@@ -155,7 +161,7 @@ export class HubPool {
     const hub = (async () => await open(tenant))();
     // It is answered where it is waited for.
     hub.catch(() => {});
-    return { hub, parts: new Map(), users: 0, idleSince: clock.monotonic() };
+    return { hub, parts: new Map(), users: 0, idleSince: clock.monotonic(), isOver: false };
   }
 
   /** Looks for idle hubs as long as there are some: when the first of them was idle for so long. */
@@ -179,7 +185,8 @@ export class HubPool {
   }
 }
 
-function partOf<Part extends { close(): void }>({ parts }: Entry, key: string, make: () => Part): Part {
+function partOf<Part extends { close(): void }>({ parts, isOver }: Entry, key: string, make: () => Part): Part {
+  if (isOver) throw closing("These servers are closing");
   // The key says what it is.
   const part = parts.get(key) as Part | undefined ?? make();
   parts.delete(key);
@@ -192,7 +199,8 @@ function partOf<Part extends { close(): void }>({ parts }: Entry, key: string, m
   return part;
 }
 
-async function end({ hub, parts }: Entry): Promise<void> {
-  for (const part of parts.values()) part.close();
-  await hub.then((hub) => hub.close()).catch(() => {});
+async function end(entry: Entry): Promise<void> {
+  entry.isOver = true;
+  for (const part of entry.parts.values()) part.close();
+  await entry.hub.then((hub) => hub.close()).catch(() => {});
 }

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertNotEquals, assertRejects, assertThrows } from "@std/assert";
 import { describe, it } from "node:test";
 import { Hub } from "../../../src/hub/hub.ts";
 import { Refusal } from "../../../src/runner/mod.ts";
@@ -111,5 +111,18 @@ describe("hubs of tenants", () => {
     await pool.drop("a");
     assertEquals(ended.length, 1_001);
     lease.release();
+  });
+
+  it("take nothing more once they have ended: it would outlive them", async () => {
+    for (const end of ["drop", "close"] as const) {
+      const { pool } = createPool();
+      const lease = await pool.lease("a");
+      await pool[end]("a");
+      let made = 0;
+      const refused = assertThrows(() => lease.part("late", () => ({ close: () => made++ })), Refusal);
+      assertEquals([refused.status, refused.code, made], [503, "closing", 0]);
+      lease.release();
+      await pool.close();
+    }
   });
 });
