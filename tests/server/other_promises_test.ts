@@ -4,7 +4,7 @@
  */
 import { describe, test } from "node:test";
 import { assertEquals, assertRejects } from "@std/assert";
-import { ChannelTransport, Client, connect, createMemoryPair, InvalidParamsError } from "../../mod.ts";
+import { ChannelTransport, Client, connect, ConnectError, createMemoryPair, InvalidParamsError } from "../../mod.ts";
 import { createHandler, McpServer, serveChannel } from "../../src/server/mod.ts";
 
 const kinds = {
@@ -75,6 +75,32 @@ describe("Promises of another class", () => {
       }
     });
   }
+
+  test("what fails between two rounds of a call is tried again, where the global Promise is another one", async () => {
+    const server = new McpServer({ name: "sample", version: "1.0.0" });
+    server.tool("ask", {}, async (_args, context) => {
+      const { action } = await context.elicit({
+        message: "Go on?",
+        requestedSchema: { type: "object", properties: {} },
+      });
+      return action;
+    });
+    const handler = createHandler(server);
+    let asked = 0;
+    const elicitation = (): Promise<{ action: "decline" }> =>
+      asked++ ? Promise.resolve({ action: "decline" }) : Promise.reject(new ConnectError("Away", { retryable: true }));
+    const own = globalThis.Promise;
+    globalThis.Promise = class extends own<unknown> {} as PromiseConstructor;
+    try {
+      await using client = await connect("http://localhost/mcp", {
+        handlers: { elicitation },
+        fetch: (url, init) => handler(new Request(url, init)),
+      });
+      assertEquals((await client.callTool("ask")).content, [{ type: "text", text: "decline" }]);
+    } finally {
+      globalThis.Promise = own;
+    }
+  });
 
   test("arguments that a schema judges by a thenable are judged before the tool runs", async () => {
     const server = new McpServer({ name: "sample", version: "1.0.0" });

@@ -175,8 +175,9 @@ export class Call implements Exchange, Expiring {
     this.#settle();
     try {
       const judged = this.#host ? result : this.#session.accept(result, this);
-      if (judged instanceof Promise) this.#later(judged);
-      else this.#resolve(judged);
+      // Else it comes later, by a promise of whatever class.
+      if (judged === result) this.#resolve(result);
+      else this.#later(judged as Promise<JsonObject>);
     } catch (error) {
       this.#later(Promise.reject(error));
     }
