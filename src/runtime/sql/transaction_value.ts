@@ -12,6 +12,6 @@ import { isPromise } from "../../protocol/promise.ts";
  */
 export function checkValue<Value>(value: Value): Value {
   if (!isPromise(value)) return value;
-  value.catch(() => {});
+  value.then(undefined, () => {});
   throw new TypeError("A transaction does its work at once, and this one gave a promise");
 }

@@ -104,6 +104,8 @@ describe("an SQLite file", () => {
           throw new RangeError("no");
         }), RangeError);
       assertThrows(() => one.transaction(() => Promise.reject(new Error("late"))), TypeError);
+      // What some libraries give in the place of a promise.
+      assertThrows(() => one.transaction(() => ({ then: () => {} })), TypeError, "this one gave a promise");
       one.transaction(() => {
         one.run("insert into numbers values (4)");
         const locked = assertThrows(() => other.run("insert into numbers values (5)"), McpError);
