@@ -125,16 +125,15 @@ class Scoped extends HubLayer implements ScopedHub {
   > {
     await this.renew();
     const uri = typeof name === "string" ? name : name.uri;
-    // What a result budget inside has kept: whoever knows its name was told it with a result of theirs.
-    if (uri.startsWith(resultsUri)) {
+    const listed = this.hub.resources().filter(({ resource }) => resource.uri === uri).map(({ server }) => server);
+    // What a result budget inside has kept is no server's: whoever knows its name was told it with a result of theirs.
+    if (uri.startsWith(resultsUri) && !listed.length) {
       await this.#record("", uri, "allow");
-      return await this.hub.readResource(uri, options).catch((error: unknown) => {
+      return await this.hub.readResource({ server: "", uri }, options).catch((error: unknown) => {
         throw error instanceof InvalidParamsError ? hidden(`There is no resource "${uri}"`) : error;
       });
     }
-    const owners = typeof name === "object"
-      ? [name.server]
-      : this.hub.resources().filter(({ resource }) => resource.uri === uri).map(({ server }) => server);
+    const owners = typeof name === "object" ? [name.server] : listed;
     const [server, second] = owners.filter((owner) => this.mayRead(owner, uri));
     if (server === undefined || second !== undefined || climbs(uri)) {
       if (owners[0] !== undefined) await this.#record(owners[0], uri, "deny");

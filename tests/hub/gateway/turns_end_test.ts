@@ -98,6 +98,26 @@ describe("a turn at a server ends", () => {
     assertEquals(clock.waiting, 0);
   });
 
+  test("a moment after it took too long while it waited for answers, in which the server may still ask", async () => {
+    const clock = new VirtualClock();
+    const { config } = all("one", "legacy");
+    await using scene = await open({ one: { ...config, timeouts: { total: 1_000 } } }, { takesTurns: true, clock }, {
+      clock,
+    });
+    const client = await scene.join("modern", { capabilities: { elicitation: { form: {} } } });
+    const asked = await client.callTool("one__asks").then(() => undefined, (error) => error);
+    assert(asked?.pending, "it asks");
+    const other = await scene.join("modern");
+    let isDone = false;
+    await clock.advance(1_000);
+    await until(() => scene.hub.status()[0]?.active === 0, "the call is ended");
+    const sum = other.callTool("one__sum", { a: 1, b: 2 }).finally(() => isDone = true);
+    await clock.advance(4_999);
+    assertEquals(isDone, false);
+    await clock.advance(1);
+    assertEquals((await sum).structuredContent, { sum: 3 });
+  });
+
   test("with its gateway, which leaves nothing behind of a call that was given up", async () => {
     const clock = new VirtualClock();
     await using scene = await open({ one: all("one", "legacy").config }, { takesTurns: true, clock });

@@ -167,4 +167,35 @@ describe("a hub as one principal may use it", () => {
     const other = uri.replace(/\w{4}$/, "0000");
     await assertRejects(() => scoped.readResource(other), InvalidParamsError, `There is no resource "${other}"`);
   });
+
+  it("reads what a server calls like a kept result by the policy alone", async () => {
+    const uri = `causeway://results/${"0".repeat(32)}`;
+    const one = { resources: { [uri]: "of the server" }, templates: ["causeway://results/{id}"] };
+    const inside = new FakeHub({ one });
+    const rules: readonly AccessRule[] = [{ actions: ["call"], effect: "allow" }];
+    const { scoped, taken, state } = await openScoped(inside, rules);
+    for (const name of [uri, { server: "one", uri }]) {
+      await assertRejects(() => scoped.readResource(name), InvalidParamsError, `There is no resource "${uri}"`);
+      assertEquals([inside.reads, taken()], [[], [["one", uri, "read", "deny"]]]);
+    }
+    state.rules = all;
+    for (const name of [uri, { server: "one", uri }]) {
+      await scoped.readResource(name);
+      assertEquals([inside.reads.splice(0), taken()], [[`one ${uri}`], [["one", uri, "read", "allow"]]]);
+    }
+    state.rules = rules;
+    const other = `${uri.slice(0, -1)}1`;
+    /** Takes every URI for what its template makes. */
+    class Making extends FakeHub {
+      override readResource(...[name]: Parameters<FakeHub["readResource"]>): ReturnType<FakeHub["readResource"]> {
+        return super.readResource(typeof name === "string" ? { server: "one", uri } : name);
+      }
+    }
+    const made = new Making({ one });
+    const { scoped: ofTemplate } = await openScoped(made, rules);
+    for (const name of [other, { server: "one", uri: other }]) {
+      await assertRejects(() => ofTemplate.readResource(name), InvalidParamsError, `There is no resource "${other}"`);
+    }
+    assertEquals(made.reads, []);
+  });
 });

@@ -148,10 +148,10 @@ export class Passages {
       this.#end(passage);
     };
     // Whoever waits for it comes later, or not at all: once it is answered, it keeps nobody from the server.
-    const answered = (): void => {
-      if (!passage.signal.aborted) this.#forget(passage);
+    const answered = (error?: unknown): void => {
+      if (!passage.signal.aborted) this.#end(passage, error instanceof TimeoutError);
     };
-    work.then(answered, answered);
+    work.then(() => answered(), answered);
     this.#parked.add(id, { passage, owner: this, stop, expire });
     if (context.rounds) context.rounds.carried = { parked: id };
   }
