@@ -141,7 +141,7 @@ async function verified(
   hub: TenantHub,
   server: AddedServer,
 ): Promise<{ readonly status: ServerStatus; readonly signIn: BegunSignIn }> {
-  const { servers } = call.parts;
+  const { servers, pool } = call.parts;
   try {
     await hub.add(server.name, servers.configOf(call.tenant, server)).catch((error: unknown) => {
       // There is none of its name, so the hub is closed.
@@ -149,6 +149,7 @@ async function verified(
     });
     const status = statusOf(hub, server.name);
     if (status?.state !== "connected" && status?.state !== "authorizing") {
+      if (pool.isClosed) throw closing();
       const why = status?.lastError?.message ?? "it did not answer";
       throw new Refusal(502, "server_unavailable", `The server "${server.name}" was not added: ${why}`);
     }

@@ -48,18 +48,6 @@ describe("servers of a tenant", () => {
     assertEquals(first?.status, 202);
   });
 
-  it("that are added while the runner closes are refused as that", async () => {
-    const { fetch } = createSite();
-    const kept = createMemoryStore();
-    let close = async (): Promise<void> => {};
-    const servers = { ...kept, get: async (key: string) => (void close(), await kept.get(key)) };
-    await using world = await createWorld({ egress: { fetch }, principals, stores: { servers } });
-    await world.ask("/api/servers");
-    close = world.runner.close;
-    const refused = await world.ask("/api/servers", { body: { name: "web", url } });
-    assertEquals([refused.status, (await problemOf(refused)).code], [503, "closing"]);
-  });
-
   it("are added, used, kept, and removed", async () => {
     const { fetch, seen } = createSite();
     const stores = { servers: createMemoryStore() };
