@@ -11,7 +11,7 @@
  */
 import { WorkflowEntrypoint } from "cloudflare:workers";
 import { Agent } from "../src/agent/loop/agent.ts";
-import type { AgentAnswer, AgentEnd, AgentQuestion, RunWorld } from "../src/agent/loop/seam.ts";
+import type { AgentAnswer, AgentEnd, RunWorld } from "../src/agent/loop/seam.ts";
 import { createStoreMarker, workflowSteps } from "../src/agent/runs/workflow_steps.ts";
 import type { WorkflowStepLike } from "../src/agent/runs/workflow_steps.ts";
 import { chooseModel } from "../src/entry/runner/chosen_model.ts";
@@ -25,7 +25,7 @@ import { isObject } from "../src/protocol/json_rpc.ts";
 import { sha256 } from "../src/protocol/web_crypto.ts";
 import { createStubStore, StoreObject } from "../src/runtime/stores/store_object.ts";
 import type { StoreStub } from "../src/runtime/stores/store_object.ts";
-import { changeQuestions, questionsOf } from "./workflow/questions.ts";
+import { questionsOf, RunQuestions } from "./workflow/questions.ts";
 import { isAllowed } from "./session/token.ts";
 
 export { StoreObject };
@@ -76,6 +76,7 @@ export class RunWorkflow extends WorkflowEntrypoint<WorkflowEnv> {
     const { MCP_URL: url, MCP_TOKEN, READ_ONLY = "" } = env;
     const store = storeOf(env, id);
     const steps = workflowSteps(step, createStoreMarker(store, id));
+    const questions = new RunQuestions(store);
     const relay = createRelay();
     const { handlers, features } = relay;
     const headers = MCP_TOKEN ? { headers: { authorization: `Bearer ${MCP_TOKEN}` } } : {};
@@ -90,12 +91,10 @@ export class RunWorkflow extends WorkflowEntrypoint<WorkflowEnv> {
       signal: new AbortController().signal,
       clock: systemClock,
       async ask(question) {
-        const others = (waiting: readonly AgentQuestion[]) => waiting.filter(({ id }) => id !== question.id);
-        await changeQuestions(store, (waiting) => [...others(waiting), question]);
+        await questions.begin(question);
         const type = await typeOf(question.id);
         const { payload } = await steps.waitForEvent(`answer:${question.id}`, { type, timeout: patience });
-        // It is answered: one that stays there is shown, and takes no other answer.
-        await changeQuestions(store, others).catch(() => {});
+        await questions.end(question);
         return payload as AgentAnswer;
       },
     };

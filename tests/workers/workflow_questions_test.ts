@@ -3,7 +3,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import type { AgentQuestion } from "../../src/agent/loop/seam.ts";
 import { createMemoryStore } from "../../src/auth/stores/memory.ts";
 import type { Store } from "../../src/ports.ts";
-import { changeQuestions, questionsOf } from "../../workers/workflow/questions.ts";
+import { changeQuestions, questionsOf, RunQuestions } from "../../workers/workflow/questions.ts";
 import { VirtualClock } from "../support/virtual_clock.ts";
 
 const question: AgentQuestion = { id: "q1", kind: "decision", message: "Again?", server: "tools" } as AgentQuestion;
@@ -40,4 +40,25 @@ test("a question of a workflow is kept, once, where its object is away for a mom
 test("one whose object stays away is told", async () => {
   const clock = new VirtualClock();
   await assertRejects(() => clock.until(changeQuestions(awayFor(100), () => [question], clock)), Error, "reset");
+});
+
+test("one that was answered while its object stayed away hides none of those after it", async () => {
+  const clock = new VirtualClock();
+  const store = createMemoryStore();
+  let isAway = false;
+  const get = async (key: string): Promise<string | undefined> => {
+    if (isAway) throw new Error("it is away");
+    return await store.get(key);
+  };
+  const questions = new RunQuestions({ ...store, get }, clock);
+  await questions.begin(question);
+  isAway = true;
+  await clock.until(questions.end(question));
+  isAway = false;
+  assertEquals(await questionsOf(store), [question]);
+  const next = { ...question, id: "q2" };
+  await questions.begin(next);
+  assertEquals(await questionsOf(store), [next]);
+  await questions.end(next);
+  assertEquals([await questionsOf(store), clock.waiting], [[], 0]);
 });

@@ -17,6 +17,35 @@ export async function questionsOf(store: Pick<Store, "get">): Promise<readonly A
   return readQuestions(await store.get(questionsKey));
 }
 
+/** The questions of one run. */
+export class RunQuestions {
+  readonly #store: Required<Store>;
+  readonly #clock: Clock;
+  /** Those that are answered: one that could not be taken out goes with the next change, or it would hide those after it. */
+  readonly #over = new Set<string>();
+
+  constructor(store: Required<Store>, clock: Clock = systemClock) {
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  /** Keeps one that waits from now on. */
+  async begin(question: AgentQuestion): Promise<void> {
+    await this.#change((waiting) => [...waiting.filter(({ id }) => id !== question.id), question]);
+  }
+
+  /** One is answered. It takes no other answer, also where it cannot be taken out now. */
+  async end({ id }: AgentQuestion): Promise<void> {
+    this.#over.add(id);
+    await this.#change((waiting) => waiting).catch(() => {});
+  }
+
+  #change(change: Parameters<typeof changeQuestions>[1]): Promise<void> {
+    const left = (waiting: readonly AgentQuestion[]) => waiting.filter(({ id }) => !this.#over.has(id));
+    return changeQuestions(this.#store, (waiting) => change(left(waiting)), this.#clock);
+  }
+}
+
 /**
  * Changes the questions that wait. What fails is tried again: it would be the end of the run.
  *
