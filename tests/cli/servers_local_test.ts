@@ -34,14 +34,14 @@ async function inFolder(
   }
 }
 
-describe("a config that cannot be written", { skip: process.platform === "win32" }, () => {
+describe("a config that cannot be written", () => {
   const places = {
     here: [{ options: { here: "" } }, "leave --here out to use your own config"],
     given: [{ config: "causeway.json" }, "correct --config"],
     own: [{}, "set CAUSEWAY_HOME to a folder of yours"],
   } as const;
   for (const [name, [line, advice]] of Object.entries(places)) {
-    test(`is told with what helps: ${name}`, async () => {
+    test(`is told with what helps: ${name}`, { skip: process.platform === "win32" }, async () => {
       const own = await openOwn({ words: [], json: false, ...line } as unknown as CommandLine);
       const path = "/dev/null/app/causeway.json";
       const error = await assertRejects(() => saveServer({ ...own, path, text: undefined }, "x", {}), UsageError);

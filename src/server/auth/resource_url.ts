@@ -46,7 +46,7 @@ export function readResource(text: string): ResourceUrl {
  * Undefined for what names no resource, and for paths that would have to be worked out (`/x/../mcp`).
  */
 export function canonicalUrl(text: string): string | undefined {
-  const [, path] = /^https?:\/\/[^/?#\\\s]+((?:\/[^?#\\\s]*)?)$/i.exec(text) ?? [];
+  const [, path] = /^https?:\/\/[^/?#\\\s]+(\/[^?#\\\s]*|)$/i.exec(text) ?? [];
   const url = path === undefined ? undefined : readUrl(text);
   if (!url) return undefined;
   const { origin, username, password, pathname } = url;

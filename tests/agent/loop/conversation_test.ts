@@ -1,7 +1,11 @@
 import { describe, test } from "node:test";
-import { assertEquals, assertThrows } from "@std/assert";
+import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { askModel } from "../../../src/agent/loop/turns/ask.ts";
 import { Agent, createModelHandler, ModelError, openAiModel } from "../../../src/agent/mod.ts";
 import type { ChatMessage } from "../../../src/agent/mod.ts";
+import { LanguageModelError } from "../../../src/agent/model/seam.ts";
+import { systemRandom } from "../../../src/ports.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
 import { countingRandom, delta, endpoint, events, streamed } from "../model/support.ts";
 
 /** What a model behind an agent is sent for a call that a caller's conversation holds. */
@@ -69,4 +73,27 @@ describe("calls in the conversation of a caller", () => {
     const error = assertThrows(() => agent.respond(messages, context), ModelError, '"arguments"');
     assertEquals([error.status, error.param], [400, "messages[0].tool_calls[0]"]);
   });
+});
+
+test("a model that throws at once leaves nothing at the signal of its run", async () => {
+  const { signal } = new AbortController();
+  const listeners = new Set<unknown>();
+  const { addEventListener, removeEventListener } = AbortSignal.prototype;
+  signal.addEventListener = (...given: Parameters<typeof addEventListener>) => {
+    listeners.add(given[1]);
+    addEventListener.apply(signal, given);
+  };
+  signal.removeEventListener = (...given: Parameters<typeof removeEventListener>) => {
+    listeners.delete(given[1]);
+    removeEventListener.apply(signal, given);
+  };
+  const model = {
+    id: "broken",
+    stream(): never {
+      throw new LanguageModelError("it has no key");
+    },
+  };
+  const parts = { model, clock: new VirtualClock(), random: systemRandom, signal };
+  await assertRejects(() => askModel({ messages: [], tools: [] }, parts), LanguageModelError, "it has no key");
+  assertEquals(listeners.size, 0);
 });
