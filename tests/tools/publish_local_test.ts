@@ -136,6 +136,11 @@ describe("manifests and workflows", () => {
   test("the published manifest leads to modules, and names what each package is for", () => {
     const manifest = publishedManifest("owner/name");
     assertEquals(Object.keys(manifest["exports"] ?? {}), Object.keys(readDenoManifest().exports));
+    // For TypeScript's older way of resolving, `node10`.
+    assertEquals(manifest["types"], "./mod.d.ts");
+    const { "*": types } = manifest["typesVersions"] as { readonly "*": Record<string, unknown> };
+    assertEquals(Object.keys(types).map((name) => `./${name}`), Object.keys(readDenoManifest().exports).slice(1));
+    assertEquals(types["server"], ["./src/server/mod.d.ts"]);
     assertEquals(manifest["private"], undefined);
     // The first with `Symbol.asyncDispose`, which `await using` stands on.
     assertEquals(manifest["engines"], { node: ">=20.4" });

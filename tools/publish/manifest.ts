@@ -81,8 +81,18 @@ export function publishedManifest(repository?: string): Record<string, unknown> 
     bin: Object.fromEntries(programs),
     sideEffects: programs.map(([, path]) => `./${path}`),
     exports: Object.fromEntries(entries),
+    // TypeScript's older way of resolving (`node`, `node10`) reads no `exports`; bundlers' templates still have it.
+    types: declarationOf(exports["."] ?? ""),
+    typesVersions: { "*": Object.fromEntries(typesOf(exports)) },
     ...wanting(dependencies),
   };
+}
+
+/** Each subpath without its "./", and its declarations. */
+function typesOf(exports: Manifest["exports"]): (readonly [string, readonly string[]])[] {
+  return Object.entries(exports).filter(([subpath]) => subpath !== ".").map(([subpath, source]) =>
+    [subpath.slice("./".length), [declarationOf(source)]] as const
+  );
 }
 
 /** The compiled module of a source. */

@@ -81,7 +81,7 @@ async function proveInstalled(workshop: Workshop): Promise<void> {
     return "";
   });
   if (!isInstalled) return;
-  await checks.check("npm: types", () => checkTypes(workshop, project));
+  await checks.check("npm: types", () => checkTypes(workshop, project, { older: true }));
   await checks.check("npm: types, Deno", async () => {
     await checks.run([deno, "check", "--quiet", "--no-lock", "types.ts"], { cwd: project });
     return "";

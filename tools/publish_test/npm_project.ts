@@ -72,14 +72,19 @@ export function installing(
 
 /**
  * Type-checks the project's `types.ts` in the ways of resolving that are in use, declarations of packages included: without the types
- * of any runtime, and with those of Node alone.
+ * of any runtime, and with those of Node alone; with `older` also as TypeScript did that reads no `exports`.
  */
-export async function checkTypes({ checks, node, bun }: Workshop, project: string): Promise<string> {
+export async function checkTypes(
+  { checks, node, bun }: Workshop,
+  project: string,
+  { older = false }: { readonly older?: boolean } = {},
+): Promise<string> {
   const compiler = join(root, "node_modules", "typescript", "lib", "tsc.js");
   // A page's types, and those of Node alone.
   const page = { lib: ["esnext", "dom"], types: [] };
   const alone = { lib: ["esnext"], types: ["node"], typeRoots: [join(root, "node_modules", "@types")] };
-  const kinds = [["esnext", "bundler", page], ["nodenext", "nodenext", page], ["node16", "node16", alone]] as const;
+  const usual = [["esnext", "bundler", page], ["nodenext", "nodenext", page], ["node16", "node16", alone]] as const;
+  const kinds = older ? [...usual, ["esnext", "node10", page] as const] : usual;
   const checking = kinds.map(async ([module, moduleResolution, known]) => {
     const config = join(project, `tsconfig.${moduleResolution}.json`);
     writeFileSync(
