@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { forgive } from "../../egress/attempt.ts";
 import { errorFromAnswer, LimitExceededError, McpError, OutcomeUnknownError, RpcError } from "../../protocol/errors.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject, JsonRpcError, JsonValue } from "../../protocol/json_rpc.ts";
@@ -175,7 +176,7 @@ export class Handle implements TaskHandle {
     this.#seenAt = this.#host.clock.monotonic();
     this.#failures = 0;
     if (JSON.stringify(this.#task) !== before) this.#changedAt = this.#seenAt;
-    onStatus?.(this.#task);
+    forgive(onStatus?.(this.#task));
   }
 
   /** How long to wait until the next look. */

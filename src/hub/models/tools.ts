@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { forgive } from "../../egress/attempt.ts";
 import { isObject, isTexts } from "../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { CatalogTool, HubLike } from "../seam.ts";
@@ -64,7 +65,7 @@ export function listModelTools(hub: HubLike, options: ModelToolsOptions = {}, ru
   return hub.tools().flatMap((entry) => {
     const { server, name: tool, qualifiedName } = entry;
     const tell = (message: string, isLeftOut: boolean) =>
-      options.onProblem?.({ server, tool, qualifiedName, message, isLeftOut });
+      forgive(options.onProblem?.({ server, tool, qualifiedName, message, isLeftOut }));
     try {
       const { schema, notes } = toModelSchema(wellFormed(entry.tool.inputSchema));
       if (rules.propertyName) dropProperties(schema, rules.propertyName, (message) => tell(message, false));

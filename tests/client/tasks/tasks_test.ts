@@ -17,6 +17,7 @@ import type { LegacyOptions, LegacyServer } from "../../servers/legacy.ts";
 import { memoryFetch } from "../../servers/memory_fetch.ts";
 import { createModernServer } from "../../servers/modern.ts";
 import type { ModernOptions, ModernServer } from "../../servers/modern.ts";
+import { turns } from "../../support/clients.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 
 const url = "http://server.test/mcp";
@@ -55,6 +56,15 @@ const textOf = (result: { content?: unknown }) => (result.content as { text: str
 
 for (const [era, setUp] of eras) {
   describe(`tasks of a ${era} server`, () => {
+    test("whoever is told of its states may fail later", async () => {
+      const { clock, client } = await setUp();
+      const onStatus = () => Promise.reject(new Error("the page is gone"));
+      const handle = await client.callToolTask("job", { polls: 1, text: "hello" }, { onStatus });
+      assertEquals(textOf(await clock.until(handle.result())), "hello");
+      // A rejection that nobody takes fails the run.
+      await turns();
+    });
+
     test("a task is followed to its result, at the pace that it asks for but no faster than ten times a second", async () => {
       const setup = await setUp();
       const { clock, server, client } = setup;

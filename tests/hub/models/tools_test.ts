@@ -16,6 +16,7 @@ import {
 } from "../../../src/hub/models/mod.ts";
 import type { ToolProblem } from "../../../src/hub/models/mod.ts";
 import type { JsonObject } from "../../../src/protocol/json_rpc.ts";
+import { turns } from "../../support/clients.ts";
 import { FakeHub } from "../support/fake_hub.ts";
 
 const schema = { type: "object", properties: { title: { type: "string" } }, required: ["title"] };
@@ -130,6 +131,13 @@ describe("tools", () => {
       assertEquals(Object.keys(make(hub)).length, 2, make.name);
     }
     assertEquals(toGoogleTools(hub)[0]?.functionDeclarations.length, 2);
+  });
+
+  test("whoever is told of a problem may fail later", async () => {
+    const hub = new FakeHub({ a: { tools: { none: { inputSchema: "no schema" as unknown as JsonObject } } } });
+    assertEquals(toOpenAiTools(hub, { onProblem: () => Promise.reject(new Error("the pager is down")) }), []);
+    // A rejection that nobody takes fails the run.
+    await turns();
   });
 
   test("OpenAI's bound of descriptions is kept and told", () => {
