@@ -36,6 +36,22 @@ test("a name that the system refuses for a folder of the PATH that may not be lo
   }
 });
 
+test("a name that the system refuses is one that is not there only where every folder of the PATH was looked into", {
+  skip: process.platform === "win32" || "Deno" in globalThis,
+}, async () => {
+  const querySync = ({ path }: { path: string }) => ({ state: path.startsWith("/seen/") ? "granted" : "prompt" });
+  Object.assign(globalThis, { Deno: { permissions: { querySync } } });
+  try {
+    const refused = Object.assign(new Error("Permission denied"), { name: "PermissionDenied" });
+    const said = async (PATH: string) =>
+      (await spawnFailure({ command: "tool", args: [], env: { PATH } }, refused)).message;
+    assertMatch(await said("/seen/a:/seen/b"), /there is no such program on the PATH/);
+    assertMatch(await said("/seen/a:/unseen"), /it may not be executed/);
+  } finally {
+    Reflect.deleteProperty(globalThis, "Deno");
+  }
+});
+
 test("whatever is thrown in the place of an error is told", async () => {
   for (const thrown of [undefined, null, "no more processes", { message: "no more processes" }]) {
     const { message } = await spawnFailure({ command: "there", args: [], env: {} }, thrown);

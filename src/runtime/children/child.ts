@@ -64,7 +64,7 @@ async function failureReason({ command, cwd, env }: SpawnCommand, error: unknown
   const files = platform === "posix" ? (env.PATH ?? "").split(":").map((folder) => `${folder}/${command}`) : [];
   const file = files.find((path) => mayLook(path) && kindOf(path) === "file");
   // So the system says, too, where this user may not look into one folder of the PATH, and all others have no such program.
-  const isNowhere = isDenied && !file && !/[\\/]/.test(command) && files.some(mayLook);
+  const isNowhere = isDenied && !file && !/[\\/]/.test(command) && files.length > 0 && files.every(mayLook);
   if (code === "ENOENT" || name === "NotFound" || isNowhere) {
     const isLine = /^[^\s\\/]+\s+\S/.test(command);
     if (/[\\/]/.test(command) && !isLine) {
