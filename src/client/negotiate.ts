@@ -67,9 +67,8 @@ async function overHttp(probe: ModernSession, parts: SessionParts): Promise<Sess
       (error instanceof HeaderMismatchError || error instanceof MissingCapabilityError) && error.status === 400
     ) return new ModernSession(parts, probe.revision);
     // A legacy server's CORS list may not know the probe's headers: the browser refuses it then, and only "initialize" tells.
-    const { blocked } = error as Partial<ConnectionClosedError>;
-    if (blocked || isLegacyAnswer(error)) return undefined;
-    throw error;
+    if (!(error as Partial<ConnectionClosedError>).blocked && !isLegacyAnswer(error)) throw error;
+    return undefined;
   }
 }
 
@@ -89,11 +88,11 @@ export async function discover(probe: ModernSession, parts: SessionParts): Promi
  * What a server answers that knows nothing of `server/discover`: any other error, a refused POST, a result of another
  * shape; or -32022 with a list that holds handshake revisions and no modern one.
  */
-export function isLegacyAnswer(error: unknown): boolean {
+export function isLegacyAnswer(error: unknown): boolean | Revision | undefined {
   if (error instanceof UnsupportedVersionError) {
     const { supported } = error;
     return !supported.length ||
-      (!commonRevision(modernRevisions, supported) && !!commonRevision(legacyRevisions, supported));
+      (!commonRevision(modernRevisions, supported) && commonRevision(legacyRevisions, supported));
   }
   if (error instanceof RpcError || error instanceof HttpStatusError) {
     return /^4(?!08|29)/.test((error.status ?? "400") as string);

@@ -40,12 +40,12 @@ export async function egressFetch(
   // A browser hides what a redirect says: status 0.
   if (status && (status < 301 || status > 308 || status === 304)) return response;
   discard(response);
-  const location = response.headers.get("location") ?? "";
+  const location = response.headers.get("location");
   const target = location ? readUrl(location, url) : undefined;
   if (status < 307 || target?.origin !== new URL(url).origin || hops === mostRedirects) {
     throw new RedirectRefusedError(
       `Cannot follow ${status ? status + " to" : "a redirect of"} "${
-        redact(urlWithoutQuery(target ?? (location || url)))
+        redact(urlWithoutQuery(target || location || url))
       }": expected ${status ? "307 or 308 to the same origin" : "the final URL"}`,
     );
   }
@@ -58,14 +58,15 @@ function networkError(cause: unknown, url: string, { signal }: RequestInit): unk
   const server = `"${urlWithoutQuery(url)}"`;
   // By what they have: under jest and its like they are of another realm.
   for (
-    let error = cause as { cause?: unknown; code: string } | undefined;
-    error;
+    let error = cause as { cause?: unknown; code: string; syscall?: string } | undefined;
+    // Who reads has sent: a network that goes away meanwhile has the same codes.
+    error && error.syscall !== "read";
     error = error.cause as typeof error
   ) {
     // Whatever it is, it is tested as a text.
     const { code } = error;
-    const untrusted = /^(?!.*ALERT).*(CERT|VERIFY)/.test(code);
-    if (untrusted || /REFUSED|NOT[FA]|MFILE|_AGAIN|UNREACH|OpenSocket|CONNECT_T|TUNNEL/i.test(code)) {
+    const untrusted = /CERT|VERIFY/.test(code) && !/ALERT/.test(code);
+    if (untrusted || /REFUSED|NOT[FA]|MFILE|_AGAIN|UNREACH|OpenS|CONNECT_T|TUNNEL/i.test(code)) {
       const check = untrusted ? "its certificate is not trusted" : "check the address, and that the server runs";
       return new ConnectError(`Cannot connect to ${server} (${code}): ${check}`, { cause, retryable: !untrusted });
     }

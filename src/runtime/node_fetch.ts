@@ -310,10 +310,10 @@ const unpackers: Readonly<Record<string, () => Transform>> = {
 
 /** As Node's own `fetch` tells it, with the `code` at hand; by its class where `node --permission` lets nothing out. */
 function fetchError(cause: unknown, { origin }: URL): Error {
-  const { message = "", code } = cause as { message?: string; code?: string };
+  const { message = "", code, syscall } = cause as { message?: string; code?: string; syscall?: string };
   if (code === "ERR_ACCESS_DENIED") {
     const why = "this process may not connect there; run Node with --allow-net";
     return new ConnectError(`Cannot connect to "${origin}": ${why}`, { cause });
   }
-  return Object.assign(new TypeError(`fetch failed: ${message || code}`, { cause }), { code });
+  return Object.assign(new TypeError(`fetch failed: ${message || code}`, { cause }), { code, syscall });
 }

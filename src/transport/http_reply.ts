@@ -88,7 +88,7 @@ export class HttpReply {
         this.#stop = clock.schedule(() => this.end(new TimeoutError("headers", wait)), wait);
       }
       // It begins a session: one whose answer broke off is not gone on with.
-      if (method === "initialize") this.#context.sessionId = undefined;
+      if (method === "initialize") context.sessionId = undefined;
       const once = isDeno && !context.fetch.once && text && (method === "tools/call" || !method);
       const response = await this.#fetch(text ? "POST" : asks ? "GET" : "DELETE", once ? new Blob([text]) : text);
       if (!response.ok) throw await statusError(response, context, this.#session);
@@ -101,7 +101,7 @@ export class HttpReply {
           discard(response);
           throw new ProtocolViolationError("The session id is not visible ASCII");
         }
-        this.#context.sessionId = id;
+        context.sessionId = id;
       }
       if (!asks) discard(response);
       else {
@@ -161,8 +161,8 @@ export class HttpReply {
     if (body) headers["Content-Type"] = "application/json";
     if (legacy && sessionId) headers["Mcp-Session-Id"] = this.#session = sessionId;
     if (this.#eventId) headers["Last-Event-ID"] = this.#eventId;
-    const { signal } = this.#controller as AbortController;
-    return egressFetch(fetch, address, { body: body as string, method, headers, signal }, redact);
+    const init = { body: body as string, method, headers, signal: (this.#controller as AbortController).signal };
+    return egressFetch(fetch, address, init, redact);
   }
 
   /** Reads events to their end; what its parser knows then tells how to go on. */

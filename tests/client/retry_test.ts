@@ -64,8 +64,18 @@ const cutOff: Answer = (_, count) => {
   return new Response(body, { headers: { "content-type": "application/json" } });
 };
 
+/** The network went away while the answer was waited for: Linux says then what it says of a host that it cannot connect to. */
+function lost(code: string, isNode: boolean): Answer {
+  const error = Object.assign(new Error(`read ${code}`), { code, syscall: "read" });
+  const told = Object.assign(new TypeError("fetch failed", { cause: error }), isNode && { code, syscall: "read" });
+  return (_, count) => count === 1 ? Promise.reject(told) : undefined;
+}
+
 describe("tools/call is never sent twice when it may have run", () => {
   const cases: [string, Answer][] = [
+    ["a host that is lost meanwhile", lost("EHOSTUNREACH", false)],
+    ["a host that is lost meanwhile, as our own fetch of Node tells it", lost("EHOSTUNREACH", true)],
+    ["a port that is closed meanwhile", lost("ECONNREFUSED", false)],
     ["500", failing(500, 1)],
     ["502", failing(502, 1)],
     ["503", failing(503, 1)],

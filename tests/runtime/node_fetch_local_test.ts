@@ -226,6 +226,9 @@ describe("createNodeFetch: failures", () => {
   test("refused and unknown hosts keep their code", async () => {
     const refused = await assertRejects(() => client.fetch("http://127.0.0.1:1/", {}), TypeError, "ECONNREFUSED");
     assertEquals([codeOf(refused), codeOf(refused.cause)], ["ECONNREFUSED", "ECONNREFUSED"]);
+    // It tells what had not begun from what broke.
+    const calls = [refused, refused.cause].map((error) => (error as { syscall?: unknown }).syscall);
+    assertEquals(calls[0], calls[1]);
     const other = createNodeFetch({
       lookup: (_host, _options, callback) => {
         callback(Object.assign(new Error("getaddrinfo ENOTFOUND"), { code: "ENOTFOUND" }), "", 4);
