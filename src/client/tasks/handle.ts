@@ -4,7 +4,15 @@
  * @module
  */
 import { forgive } from "../../egress/attempt.ts";
-import { errorFromAnswer, LimitExceededError, McpError, OutcomeUnknownError, RpcError } from "../../protocol/errors.ts";
+import {
+  errorFromAnswer,
+  HttpStatusError,
+  LimitExceededError,
+  McpError,
+  OutcomeUnknownError,
+  RpcError,
+  UnauthorizedError,
+} from "../../protocol/errors.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject, JsonRpcError, JsonValue } from "../../protocol/json_rpc.ts";
 import { invalid } from "../../protocol/modern.ts";
@@ -322,9 +330,14 @@ export function taskOf(raw: JsonObject): Task {
   };
 }
 
-/** Whether a server has refused to tell of a task, or to take an answer to it: how the task ends comes by other ways. */
+/**
+ * Whether a server, or what lies before it, has refused to tell of a task, or to take an answer to it: how the task ends comes by
+ * other ways. What is answered to `tasks/result` is the tool's own, but a status is not.
+ */
 function isOfLook(error: McpError): boolean {
-  return error instanceof RpcError && /^tasks\/(get|update)$/.test(error.method ?? "");
+  const refused = error instanceof HttpStatusError || error instanceof UnauthorizedError;
+  const asked = refused ? /^tasks\// : /^tasks\/(get|update)$/;
+  return (refused || error instanceof RpcError) && asked.test(error.method ?? "");
 }
 
 /** Whether a handler answers requests of this kind. */

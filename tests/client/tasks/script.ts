@@ -8,7 +8,7 @@ import type { Client, JsonObject } from "../../../mod.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 
 type Options = NonNullable<Parameters<typeof connect>[1]>;
-/** What the server says to a method: a result, or a JSON-RPC error to throw. `count` begins at 0. */
+/** What the server says to a method: a result, or a JSON-RPC error or a whole reply to throw. `count` begins at 0. */
 export type Script = Record<string, (params: JsonObject, count: number) => JsonObject>;
 
 /** Thrown by a script: a JSON-RPC error. */
@@ -60,6 +60,7 @@ export async function scripted(script: Script, options: Options = {}): Promise<S
         if (!answer) throw new Refusal(-32601, `no ${method}`);
         body = { result: { resultType: "complete", ...answer(rest, count) } };
       } catch (error) {
+        if (error instanceof Response) return error;
         if (error === away) return new Response("", { status: 503 });
         if (!(error instanceof Refusal)) throw error;
         body = { error: { code: error.code, message: error.message } };

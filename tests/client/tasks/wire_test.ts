@@ -8,6 +8,7 @@ import {
   ProtocolViolationError,
   RpcError,
   TimeoutError,
+  UnauthorizedError,
 } from "../../../mod.ts";
 import type { JsonObject, Middleware } from "../../../mod.ts";
 import { away, done, Refusal, scripted, type Setup, task } from "./script.ts";
@@ -146,6 +147,23 @@ describe("how long a task is waited for", () => {
     assertEquals([error.cause.method, error.cause.rpcCode], ["tasks/get", -32602]);
     await client.close();
   });
+
+  for (const status of [400, 401, 403, 404]) {
+    test(`no longer than it is told of: ${status}`, async () => {
+      const { clock, client, counts } = await scripted({
+        "tasks/get": (_, count) => {
+          if (count > 2) throw new Response("", { status });
+          return task();
+        },
+      });
+      const error = await assertRejects(() => clock.until(client.callTool("any")), OutcomeUnknownError, `${status}`);
+      assertEquals([error.delivery, counts.get("tools/call")], ["unknown", 1]);
+      const { cause } = error;
+      assert(cause instanceof (status === 401 || status === 403 ? UnauthorizedError : HttpStatusError));
+      assertEquals([cause.status, cause.method], [status, "tasks/get"]);
+      await client.close();
+    });
+  }
 });
 
 describe("how a task ends", () => {
