@@ -1,7 +1,7 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Client, connect, HttpTransport, InternalError, InvalidParamsError, MethodNotFoundError } from "../../mod.ts";
-import type { LogMessage } from "../../mod.ts";
+import type { LogMessage, RequestOptions } from "../../mod.ts";
 import { objectAt } from "../servers/core/wire.ts";
 import { memoryFetch } from "../servers/memory_fetch.ts";
 import { createModernServer } from "../servers/modern.ts";
@@ -208,6 +208,38 @@ describe("logging, ping, roots, and what has no verb", () => {
       const got = objectAt(paramsOf(server, "tools/call")[0] ?? {}, "_meta");
       assertEquals([got.traceparent, got["com.example/key"]], [meta.traceparent, { a: [1] }]);
       if (way.startsWith("modern")) assertEquals(got["io.modelcontextprotocol/protocolVersion"], "2026-07-28");
+    },
+  );
+
+  const verbs: Record<string, (client: Client, options: RequestOptions) => Promise<unknown>> = {
+    "tools/call": (client, options) => client.callTool("echo", { text: "hi" }, options),
+    "tools/list": (client, options) => client.listTools(options),
+    "resources/list": (client, options) => client.listResources(options),
+    "resources/templates/list": (client, options) => client.listResourceTemplates(options),
+    "resources/read": (client, options) => client.readResource("test://text", options),
+    "prompts/list": (client, options) => client.listPrompts(options),
+    "prompts/get": (client, options) => client.getPrompt("plain", {}, options),
+    "completion/complete": (client, options) =>
+      client.complete({ type: "ref/prompt", name: "greet" }, { name: "who", value: "a" }, options),
+    "logging/setLevel": (client, options) => client.setLogLevel("error", options),
+    ping: (client, options) => client.ping(options),
+  };
+  inEveryWay(
+    "what a caller gives to any verb goes with its request: `_meta`, a signal",
+    async (client, server, way) => {
+      const isModern = way.startsWith("modern");
+      for (const [name, verb] of Object.entries(verbs)) {
+        const method = isModern && name === "ping" ? "server/discover" : name;
+        await verb(client, { meta: { "com.example/verb": name } });
+        // The modern era has no request for a level.
+        if (!isModern || name !== "logging/setLevel") {
+          assertEquals(objectAt(paramsOf(server, method).at(-1) ?? {}, "_meta")["com.example/verb"], name);
+        }
+        const ended = verb(client, { signal: AbortSignal.abort("enough") });
+        assertEquals(await ended.catch((reason) => reason), "enough", name);
+      }
+      const watching = client.subscribeResource("test://watched", { signal: AbortSignal.abort("enough") });
+      assertEquals(await watching.acknowledged.catch((reason) => reason), "enough");
     },
   );
 

@@ -1,7 +1,7 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createSchemaValidator, InputRequiredError, MissingCapabilityError } from "../../../mod.ts";
-import type { Client, HandlerContext, Handlers } from "../../../mod.ts";
+import type { Client, HandlerContext, Handlers, LogRecord } from "../../../mod.ts";
 import { objectAt } from "../../servers/core/wire.ts";
 import { inEveryWay, paramsOf, textOf, withLegacy, withModern } from "../support.ts";
 import type { Options } from "../support.ts";
@@ -62,6 +62,26 @@ describe("forms", () => {
       const errors = server.log.flatMap(({ message }) => message?.error ? [objectAt(message as never, "error")] : []);
       assertEquals(errors, [{ code: -32603, message: "The client could not answer" }]);
     }, wrongForm));
+
+  test("why a question got no answer is told to the operator alone: legacy", async () => {
+    const told: LogRecord[] = [];
+    const options = { ...wrongForm.client, logger: (entry: LogRecord) => void told.push(entry) };
+    await withLegacy((client) => client.callTool("ask").then(() => {}), { client: options });
+    const last = told.at(-1);
+    assertEquals([last?.level, last?.message], ["warning", 'Could not answer "elicitation/create"']);
+    assert(last?.fields?.error instanceof TypeError);
+  });
+
+  inEveryWay("an answer to a form that cannot be checked goes out as it is", async (client) => {
+    assertEquals(textOf(await client.callTool("ask")), '["Grace"]');
+  }, {
+    client: {
+      handlers: accept("Grace"),
+      validator: () => {
+        throw new TypeError("Cannot use the schema");
+      },
+    },
+  });
 
   inEveryWay("an answer that fits is sent, defaults included (C-215)", async (client) => {
     assertEquals(textOf(await client.callTool("ask")), '["Ada"]');

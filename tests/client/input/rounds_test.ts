@@ -5,6 +5,7 @@ import {
   HttpStatusError,
   InputRequiredError,
   LimitExceededError,
+  McpError,
   ProtocolViolationError,
 } from "../../../mod.ts";
 import type { Client, Handlers, InputRequest, PendingInput } from "../../../mod.ts";
@@ -177,6 +178,7 @@ describe("what a server must not ask", () => {
     ["a mode that nobody knows", elicitation, {
       a: { method: "elicitation/create", params: { mode: "voice", message: "?" } },
     }],
+    ["what is no question", elicitation, { a: form, b: null as never }],
     ["a method that nobody knows", elicitation, { a: { method: "com.example/ask" } }],
     ["tools in sampling that were not declared (C-226)", sampling, {
       a: {
@@ -201,7 +203,7 @@ describe("what a server must not ask", () => {
     test(`${name}: the call fails, nothing is answered`, async () => {
       const server = asking(requests);
       await using client = await connect(url, { fetch: memoryFetch(server), handlers });
-      await assertRejects(() => client.callTool("echo", { text: "hi" }), Error);
+      await assertRejects(() => client.callTool("echo", { text: "hi" }), McpError);
       assertEquals(server.methods, ["server/discover", "tools/call"]);
     });
   }

@@ -101,6 +101,15 @@ describe("listening to a modern server", () => {
     await until(() => server.listeners() === 0);
   });
 
+  onBoth("closed while it is opened: the server is left with no listener", async (client, server) => {
+    client.listen({ tools: true }).close();
+    const stream = client.listen({ tools: true });
+    await stream.acknowledged;
+    await until(() => server.listeners() === 1);
+    stream.close();
+    await until(() => server.listeners() === 0);
+  });
+
   onBoth("a signal ends it: who waits gets its reason", async (client, server) => {
     const reason = new Error("enough");
     const controller = new AbortController();

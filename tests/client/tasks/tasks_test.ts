@@ -139,6 +139,18 @@ for (const [era, setUp] of eras) {
       await client.close();
     });
 
+    test("who listens to a task hears what becomes of it, and of no other", async () => {
+      const { client } = await setUp();
+      const [one, other] = [await client.callToolTask("job"), await client.callToolTask("job")];
+      const stream = client.listen({ taskIds: [one.taskId] });
+      await stream.acknowledged;
+      await other.cancel();
+      await one.cancel();
+      const { value } = await stream.next();
+      assertEquals([value.type, value.task.taskId, value.task.status], ["task", one.taskId, "cancelled"]);
+      await client.close();
+    });
+
     test("a task is found again by its id, and can be cancelled by it", async () => {
       const { clock, client } = await setUp();
       const { taskId } = await client.callToolTask("job", { polls: 2, text: "found" });
