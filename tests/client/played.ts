@@ -44,3 +44,15 @@ export function played(answer: (message: JsonObject, send: Send) => void): Playe
     send: (...messages) => current(...messages),
   };
 }
+
+/** A handshake server that does what `more` says before its own answers. */
+export function handshaking(more: Parameters<typeof played>[0]): PlayedServer {
+  return played((message, send) => {
+    more(message, send);
+    const { id, method } = message;
+    if (method === "server/discover") send({ jsonrpc: "2.0", id, error: { code: -32601, message: "no" } });
+    if (method !== "initialize") return;
+    const result = { protocolVersion: "2025-11-25", capabilities: {}, serverInfo: { name: "x", version: "1" } };
+    send({ jsonrpc: "2.0", id, result });
+  });
+}

@@ -4,7 +4,7 @@ import { connect, UrlElicitationRequiredError } from "../../../mod.ts";
 import type { Client, HandlerContext, Handlers, LogMessage } from "../../../mod.ts";
 import type { JsonObject } from "../../servers/core/wire.ts";
 import type { LegacySession } from "../../servers/core/legacy_session.ts";
-import { played } from "../played.ts";
+import { handshaking } from "../played.ts";
 import { eventReply, type Options, textOf, turns, until, withLegacy, withPipe } from "../support.ts";
 
 /** A handshake server's own requests, over both bindings. */
@@ -24,19 +24,9 @@ function onBoth(
     }));
 }
 
-/** A handshake server that does what `more` says before its own answers. */
-function handshaking(more: Parameters<typeof played>[0]) {
-  return played((message, send) => {
-    more(message, send);
-    const { id, method } = message;
-    if (method === "server/discover") send({ jsonrpc: "2.0", id, error: { code: -32601, message: "no" } });
-    if (method !== "initialize") return;
-    const result = { protocolVersion: "2025-11-25", capabilities: {}, serverInfo: { name: "x", version: "1" } };
-    send({ jsonrpc: "2.0", id, result });
-  });
-}
-
 const text = { role: "user", content: { type: "text", text: "hi" } };
+const toolUse = { role: "assistant", content: { type: "tool_use", id: "1", name: "t", input: {} } };
+const toolResult = { role: "user", content: [{ type: "tool_result", toolUseId: "1", content: [] }] };
 const form: JsonObject = { message: "Name?", requestedSchema: { type: "object", properties: {} } };
 const all: Handlers = {
   elicitation: () => ({ action: "accept", content: { name: "Grace" } }),
@@ -89,6 +79,29 @@ test("a call that ends takes back all that was asked during it, and nothing of i
   await client.close();
 });
 
+test("a call that is given up takes back its own questions, and no other's (HTTP)", async () => {
+  const signals: AbortSignal[] = [];
+  const answers: (() => void)[] = [];
+  const elicitation: Handlers["elicitation"] = async (_, { signal }) => {
+    signals.push(signal);
+    await new Promise<void>((resolve) => answers.push(resolve));
+    return { action: "accept", content: { name: "Grace" } };
+  };
+  await withLegacy(async (client) => {
+    const first = client.callTool("ask");
+    await until(() => answers.length === 1);
+    const controller = new AbortController();
+    const second = client.callTool("ask", {}, { signal: controller.signal });
+    await until(() => answers.length === 2);
+    controller.abort("enough");
+    assertEquals(await second.catch((reason) => reason), "enough");
+    await turns();
+    assertEquals(signals.map(({ aborted }) => aborted), [false, true]);
+    answers[0]?.();
+    assertEquals(textOf(await first), '["Grace"]');
+  }, { client: { handlers: { elicitation } } });
+});
+
 test("a call in which the server asks very often ends as any other (HTTP)", async () => {
   const asks = Array.from({ length: 50_000 }, (_, id) => ({ jsonrpc: "2.0", id, method: "roots/list" }));
   const client = await askedBy(asks, { roots: [] });
@@ -111,6 +124,8 @@ describe("what a handshake server asks on its own account", () => {
     async (_, session) => {
       assertEquals(await session().ask("elicitation/create", form), { action: "accept", content: { name: "Grace" } });
       assertEquals((await session().ask("sampling/createMessage", { messages: [text], maxTokens: 1 })).model, "m");
+      const messages = [text, toolUse, toolResult];
+      assertEquals((await session().ask("sampling/createMessage", { messages, maxTokens: 1 })).model, "m");
       assertEquals(await session().ask("roots/list"), { roots: [{ uri: "file:///work" }] });
     },
   );
@@ -131,6 +146,16 @@ describe("what a handshake server asks on its own account", () => {
       messages: [text],
       maxTokens: 1,
       tools: [{ name: "t", inputSchema: {} }],
+    }, -32602],
+    ["a choice of tools that were not declared (C-226)", all, "sampling/createMessage", {
+      messages: [text],
+      toolChoice: { mode: "auto" },
+    }, -32602],
+    ["messages that are no list", all, "sampling/createMessage", { messages: "hi" }, -32602],
+    ["a tool use without its result (C-229)", all, "sampling/createMessage", { messages: [toolUse, text] }, -32602],
+    ["a tool result without its use (C-229)", all, "sampling/createMessage", { messages: [toolResult] }, -32602],
+    ["a tool result that the model said (C-229)", all, "sampling/createMessage", {
+      messages: [toolUse, { ...toolResult, role: "assistant" }],
     }, -32602],
     ["tool results mixed with text (C-229)", all, "sampling/createMessage", {
       messages: [{ role: "user", content: [{ type: "tool_result", toolUseId: "1", content: [] }, text.content] }],

@@ -1,0 +1,52 @@
+import { describe, test } from "node:test";
+import { assertEquals, assertRejects } from "@std/assert";
+import { connect, UrlElicitationRequiredError } from "../../../mod.ts";
+import type { Handlers } from "../../../mod.ts";
+import type { JsonObject } from "../../servers/core/wire.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
+import { handshaking } from "../played.ts";
+
+describe("-32042 of a server that insists (C-221)", () => {
+  const visiting: Handlers = { elicitationUrl: () => ({ action: "accept" }) };
+  const page: JsonObject = {
+    mode: "url",
+    elicitationId: "sign-1",
+    url: "https://example.com/sign",
+    message: "Sign in",
+  };
+  /** Answers each call with the pages that have to be visited first. */
+  const insisting = (elicitations: JsonObject[]) =>
+    handshaking(({ id, method }, send) => {
+      const error = { code: -32042, message: "Sign in first", data: { elicitations } };
+      if (method === "tools/call") send({ jsonrpc: "2.0", id, error });
+    });
+
+  test("one that names no page is told at once, and the call is not repeated", async () => {
+    const server = insisting([{ ...page, elicitationId: 1 }]);
+    await using client = await connect(server.transport, { handlers: visiting });
+    await assertRejects(() => client.callTool("x"), UrlElicitationRequiredError);
+    assertEquals(server.methods().filter((method) => method === "tools/call").length, 1);
+  });
+
+  test("one that comes again and again is told after limits.inputRounds", async () => {
+    const server = insisting([page]);
+    const elicitationUrl: Handlers["elicitationUrl"] = ({ elicitationId = "" }) => {
+      server.send({ jsonrpc: "2.0", method: "notifications/elicitation/complete", params: { elicitationId } });
+      return { action: "accept" };
+    };
+    const options = { handlers: { elicitationUrl }, limits: { inputRounds: 2 } };
+    await using client = await connect(server.transport, options);
+    await assertRejects(() => client.callTool("x"), UrlElicitationRequiredError);
+    assertEquals(server.methods().filter((method) => method === "tools/call").length, 3);
+  });
+
+  test("a server that never says when it is done: its error, once the time is over", async () => {
+    const clock = new VirtualClock();
+    const server = insisting([page]);
+    const client = await clock.until(connect(server.transport, { handlers: visiting, clock }));
+    const call = assertRejects(() => client.callTool("x", {}, { timeout: 5_000 }), UrlElicitationRequiredError);
+    await clock.until(call);
+    assertEquals(server.methods().filter((method) => method === "tools/call").length, 1);
+    await client.close();
+  });
+});
