@@ -76,6 +76,16 @@ describe("how long results are kept (C-191 C-192)", () => {
       assertEquals([server.count("completion/complete"), server.calls("echo")], [2, 2]);
     }));
 
+  test("512 of them at most: the oldest goes first", () =>
+    keeping(async ({ client, server }) => {
+      for (let id = 0; id <= 512; id++) await client.readResource(`test://item/${id}`);
+      const asked = server.count("resources/read");
+      await client.readResource("test://item/1");
+      assertEquals(server.count("resources/read"), asked);
+      await client.readResource("test://item/0");
+      assertEquals(server.count("resources/read"), asked + 1);
+    }));
+
   test("what a caller does to its result does not touch the kept one", () =>
     keeping(async ({ client, server }) => {
       // The first one comes from the server, the others were kept.
