@@ -170,13 +170,13 @@ describe("a client that goes on elsewhere", () => {
 
   test("handshake, of which the era alone is known: a session is opened, the question for the era is not asked", async () => {
     const server = createLegacyServer();
-    const known = {
+    const known: Snapshot = {
       kind: "causeway.snapshot",
       version: 1,
       target: url,
       verdict: { era: "legacy" },
       tools: [],
-    } as const;
+    };
     await using client = await connect(known, options(server));
     assertEquals(textOf(await client.callTool("echo", { text: "hi" })), "hi");
     assertEquals(methodsOf(server).slice(0, 2), ["initialize", "notifications/initialized"]);
