@@ -39,7 +39,7 @@ export async function withoutAsking<Result>(
   try {
     return await send(call.meta);
   } catch (error) {
-    isLate = error instanceof TimeoutError;
+    isLate = error instanceof TimeoutError && error.delivery !== "not-sent";
     throw error;
   } finally {
     relay.finish(call, isLate || signal?.aborted === true, clock);

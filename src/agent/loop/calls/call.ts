@@ -236,7 +236,7 @@ export class RunCall {
       const called = hub.callTool({ server, name: tool }, structuredClone(proposal.arguments), options);
       return done(checks.judge(entry.tool, asJson(await unlessAborted(called, signal))));
     } catch (error) {
-      isLate = error instanceof TimeoutError;
+      isLate = error instanceof TimeoutError && error.delivery !== "not-sent";
       signal.throwIfAborted();
       const pending = pendingOf(error);
       return pending ? { type: "pending", at: world.clock.now(), pending } : done(failed(proposal, error));

@@ -129,7 +129,7 @@ export class Passages {
       return await passage.serve(context, work);
     } catch (error) {
       isParked = error instanceof EraSignal;
-      isLate = error instanceof TimeoutError;
+      isLate = error instanceof TimeoutError && error.delivery !== "not-sent";
       if (isParked) this.#park(context, passage, work);
       throw error;
     } finally {

@@ -43,6 +43,31 @@ describe("a call that a run has given up, at a server that does not say for whom
       await clock.until(bob.end);
     });
   }
+
+  test("is in nobody's way where it never reached the server", async () => {
+    const clock = new VirtualClock();
+    const server = askingServer({ concurrency: 1 });
+    const relay = createRelay();
+    const { handlers, features } = relay;
+    await using hub = await openHub({ pipe: server.config }, { handlers, features, clock });
+    const start = (callTimeout?: number) => {
+      const model = new ScriptedModel([{ calls: [call("pipe__hang")] }, { text: "done" }]);
+      const options = { model, hub, relay, clock, approve: "allow" as const };
+      return new Agent({ ...options, ...(callTimeout && { callTimeout }) }).run("Go", {
+        questions: ({ kind }) => kind === "decision" ? { action: "skip" } : { action: "accept", content: {} },
+      });
+    };
+    const ada = start();
+    while (server.calls < 1) await clock.settle();
+    const bob = start(1_000);
+    while (!hub.status()[0]?.queued) await clock.settle();
+    await clock.advance(1_000);
+    await clock.until(bob.end);
+    assertEquals((await clock.until(server.ask())).result?.action, "accept");
+    assertEquals(server.calls, 1);
+    ada.cancel("enough");
+    await clock.until(ada.end);
+  });
 });
 
 test("a run whose signal was aborted before it begins asks nobody anything", async () => {
