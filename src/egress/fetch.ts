@@ -58,9 +58,9 @@ function networkError(cause: unknown, url: string, { signal }: RequestInit): unk
   const server = `"${urlWithoutQuery(url)}"`;
   // By what they have: under jest and its like they are of another realm.
   for (
-    let error = cause as { cause?: unknown; code: string; syscall?: string } | undefined;
-    // Who reads has sent: a network that goes away meanwhile has the same codes.
-    error && error.syscall !== "read";
+    let error = cause as { cause?: unknown; code: string; syscall?: string } | undefined, left = 9;
+    // Who reads has sent: a network that goes away meanwhile has the same codes. Causes may go in a circle.
+    error && left-- && error.syscall !== "read";
     error = error.cause as typeof error
   ) {
     // Whatever it is, it is tested as a text.

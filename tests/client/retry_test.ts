@@ -158,6 +158,15 @@ describe("what certainly was not executed is sent again", () => {
   }
 });
 
+test("a failure whose causes go in a circle is a broken connection", () => {
+  const failed = new TypeError("fetch failed");
+  failed.cause = new Error("no", { cause: failed });
+  return answered(() => Promise.reject(failed), async ({ client, clock }) => {
+    const error = await clock.until(assertRejects(() => client.callTool("echo", { text: "x" }), McpError));
+    assertEquals([error.code, error.delivery], ["outcome_unknown", "unknown"]);
+  });
+});
+
 describe("what only reads is sent again", () => {
   const reads: [string, string, (client: Client) => Promise<unknown>][] = [
     ["tools/list", "listTools", (client) => client.listTools()],
