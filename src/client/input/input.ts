@@ -70,8 +70,8 @@ export class Inputs implements InputAnswers {
     for (const key in requests) {
       const wrong = find(requests[key], asking);
       if (wrong) throw invalid(context.method, `"inputRequests.${key.slice(0, 99)}${wrong}`);
-      const { method: asked, params = {} } = requests[key] as InputRequest;
-      if (this.#answerer(asked, params)) continue;
+      const { method: asked, params } = requests[key] as InputRequest;
+      if (this.#answerer(asked, params ?? {})) continue;
       if (!this.#declared(asked)) {
         throw new ProtocolViolationError(`The server asks for "${asked}", which was not declared`, {
           delivery: "answered",
@@ -82,8 +82,8 @@ export class Inputs implements InputAnswers {
         pending: { method: context.method, params: context.params, inputRequests: requests, requestState, round },
       });
     }
-    const answers = Object.entries(requests).map(async ([key, { method, params = {} }]) =>
-      [key, await this.answer(method, params, context)] as const
+    const answers = Object.entries(requests).map(async ([key, { method, params }]) =>
+      [key, await this.answer(method, params ?? {}, context)] as const
     );
     return { inputResponses: Object.fromEntries(await Promise.all(answers)) };
   }

@@ -179,6 +179,7 @@ describe("what a server must not ask", () => {
       a: { method: "elicitation/create", params: { mode: "voice", message: "?" } },
     }],
     ["what is no question", elicitation, { a: form, b: null as never }],
+    ["for a sample of nothing", sampling, { a: { method: "sampling/createMessage", params: null as never } }],
     ["a method that nobody knows", elicitation, { a: { method: "com.example/ask" } }],
     ["tools in sampling that were not declared (C-226)", sampling, {
       a: {
