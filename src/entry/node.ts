@@ -25,7 +25,7 @@ export * from "./hub.ts";
 export { resolve };
 export type { HttpHost, RequestHandler, ServeHttp, ServeHttpOptions, WebSocketDoor } from "./serve_http.ts";
 export { toNodeHandler } from "../runtime/serve/node_handler.ts";
-export type { NodeHandler, NodeRequest } from "../runtime/serve/node_handler.ts";
+export type { NodeHandler, NodeRequest, NodeResponse } from "../runtime/serve/node_handler.ts";
 export { serveStdio } from "./serve_stdio.ts";
 export { authorizeInBrowser } from "./sign_in/authorize_in_browser.ts";
 export type { BrowserSignInOptions } from "./sign_in/authorize_in_browser.ts";

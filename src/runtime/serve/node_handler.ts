@@ -7,12 +7,33 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { answerBy, checkHandler, type RequestHandler } from "./answer.ts";
 import { answerNode } from "./node.ts";
 
-/** A request of `node:http`, perhaps one that a framework has dealt with. */
-export interface NodeRequest extends IncomingMessage {
+/**
+ * A request of `node:http` (its `IncomingMessage`), perhaps one that a framework has dealt with. Told by its shape, so that
+ * a program needs no types of Node to name it.
+ */
+export interface NodeRequest {
+  /** The method, in capitals. */
+  readonly method?: string | undefined;
+  /** The path and the query. */
+  readonly url?: string | undefined;
+  /** The headers, by their names in small letters. */
+  readonly headers: { readonly [name: string]: string | string[] | undefined };
+  /** Whether the body was read to its end. */
+  readonly readableEnded: boolean;
   /** The body, where it was read already, as by `express.json()`. */
   body?: unknown;
   /** The path as it was asked for, where a router has cut it. */
   originalUrl?: string | undefined;
+}
+
+/** A response of `node:http` (its `ServerResponse`). */
+export interface NodeResponse {
+  /** The status. */
+  statusCode: number;
+  /** Whether the headers are on their way. */
+  readonly headersSent: boolean;
+  /** Ends the response. */
+  end(): unknown;
 }
 
 /**
@@ -21,7 +42,7 @@ export interface NodeRequest extends IncomingMessage {
  * @param body The body, where it was read already and does not stand in `request.body`: what JSON says, a text, or bytes. A
  *   function, as the `next` of a router, is none.
  */
-export type NodeHandler = (request: NodeRequest, response: ServerResponse, body?: unknown) => Promise<void>;
+export type NodeHandler = (request: NodeRequest, response: NodeResponse, body?: unknown) => Promise<void>;
 
 /**
  * Makes a handler of requests fit for `node:http`: the endpoint of `createHandler`, or any function from `Request` to
@@ -53,7 +74,11 @@ export function toNodeHandler(handler: RequestHandler): NodeHandler {
     const read = given === undefined || typeof given === "function" ? request.body : given;
     // What parses bodies says an empty one of those that it has left alone.
     const body = request.readableEnded && read !== undefined ? textOf(read) : undefined;
-    return answerNode(request, response, { answer, path: request.originalUrl, body });
+    return answerNode(request as IncomingMessage, response as ServerResponse, {
+      answer,
+      path: request.originalUrl,
+      body,
+    });
   };
 }
 

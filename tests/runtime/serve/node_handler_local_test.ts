@@ -1,5 +1,5 @@
 /** A handler among those of a server of `node:http`: plain, behind what reads bodies, and below a router. */
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Buffer } from "node:buffer";
 import { describe, test } from "node:test";
@@ -9,7 +9,9 @@ import { connect, type NodeRequest, toNodeHandler } from "../../../src/entry/nod
 import { createHandler, McpServer } from "../../../src/server/mod.ts";
 import { deferred } from "../../servers/core/wire.ts";
 
-type Front = (request: NodeRequest, answer: (body?: unknown) => Promise<void>) => Promise<unknown>;
+/** A request as frameworks change it on its way. */
+type Passing = IncomingMessage & NodeRequest & { url?: string | undefined };
+type Front = (request: Passing, answer: (body?: unknown) => Promise<void>) => Promise<unknown>;
 
 /** Serves on a free port with what a framework would do before. */
 async function serving(
@@ -30,7 +32,7 @@ async function serving(
   }
 }
 
-async function bytesOf(request: NodeRequest): Promise<Uint8Array> {
+async function bytesOf(request: IncomingMessage): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of request) chunks.push(chunk);
   return Buffer.concat(chunks);
