@@ -4,7 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { describe, test } from "node:test";
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { UsageError } from "../../src/cli/failure.ts";
+import { hostsOf } from "../../src/cli/serve/http.ts";
+import { readServeOptions } from "../../src/cli/serve/options.ts";
 import { connect } from "../../src/entry/local.ts";
 import { handshake, RawSocket } from "../server/websocket/raw_socket.ts";
 import { isAlive } from "../suites/spawn.ts";
@@ -67,6 +70,17 @@ describe("causeway serve and bridge", () => {
     });
     assertEquals([ended.code, ended.isLeft], [130, false]);
     assert(ended.err.endsWith("causeway: interrupted\n"), ended.err);
+  });
+
+  test("however a name of this machine is written, no other one is let in without a token", () => {
+    for (const name of ["127.0.0.1", "127.1.2.3", "localhost", "LOCALHOST", "app.localhost", "::1", "[::1]", "0::1"]) {
+      const given = { hostname: [name], port: ["0"] };
+      assertEquals([readServeOptions(given).http?.tokenFile, hostsOf(name)], [undefined, undefined], name);
+    }
+    for (const name of ["0.0.0.0", "127.0.0.1.example", "localhost.example"]) {
+      assertThrows(() => readServeOptions({ hostname: [name] }), UsageError, "add --token-file");
+      assertEquals(hostsOf(name), "*", name);
+    }
   });
 
   test("with a token, only who sends it is let in, and the server behind never sees it", async () => {

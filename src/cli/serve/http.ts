@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { isLoopbackHost } from "../../egress/address.ts";
 import { serveHttp } from "../../entry/local.ts";
 import type { HttpHost, RequestHandler, WebSocketDoor } from "../../entry/local.ts";
 import type { Gateway } from "../../hub/gateway/mod.ts";
@@ -82,5 +83,5 @@ function listen(served: RequestHandler, { port, hostname }: HttpPlace, webSocket
 
 /** The hosts that requests may name: names of this machine, unless it is reached by another: then its callers have a token, and no page has it. */
 export function hostsOf(hostname: string): readonly string[] | "*" | undefined {
-  return /^(127\.|localhost$|\[?::1\]?$)/.test(hostname) ? undefined : "*";
+  return isLoopbackHost(hostname) ? undefined : "*";
 }

@@ -62,7 +62,7 @@ export async function resolveTarget(
     const words = [text, ...(options.config === undefined ? [] : ["--config", options.config])].join(" ");
     const known = { entry: { server: entry.server, words, path: resolve(config.path) } };
     if (typeof target !== "string") return { ...withoutHeaders(target, headers), hint: hints.join("; "), ...known };
-    return { target: checkUrl(target), headers: { ...entry.headers, ...headers }, hint: "", ...known };
+    return { target: checkUrl(target), headers: joined(entry.headers, headers), hint: "", ...known };
   }
   const names = configs.flatMap(({ names }) => names);
   const isOneWord = /^\S*$/.test(text);
@@ -79,6 +79,13 @@ export async function resolveTarget(
   const file = paths && `${paths} has no server of this name${didYouMean(text, names)}`;
   const hint = isOneWord ? hintFor(text) || file || "nor is there a config ./mcp.json with a server of this name" : "";
   return { ...withoutHeaders(command, headers), hint };
+}
+
+/** Those of a config, and over them those of the command line, whose names may be written in other letters. */
+function joined(own: Destination["headers"], given: Destination["headers"]): Destination["headers"] {
+  const names = Object.keys(given).map((name) => name.toLowerCase());
+  const rest = Object.entries(own).filter(([name]) => !names.includes(name.toLowerCase()));
+  return { ...Object.fromEntries(rest), ...given };
 }
 
 /** What a word may have been meant as that is no program. */

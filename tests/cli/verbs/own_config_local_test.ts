@@ -13,7 +13,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { assertFailure, causeway, peer, program } from "../support.ts";
+import { resolveTarget } from "../../../src/cli/target/target.ts";
+import { assertFailure, causeway, peer, program, quote } from "../support.ts";
 import type { Run } from "../support.ts";
 
 interface Place {
@@ -57,6 +58,18 @@ describe("a server of a config", () => {
         assertEquals([code, out.includes("echo")], [0, true], err);
         assertEquals(err.split('"server/discover"').length - 1, count, err);
       }
+    });
+  });
+
+  test("has the headers of the command line in the place of its own, in whatever letters they are written", async () => {
+    const headers = { Authorization: "Bearer of-the-config", "X-Other": "kept" };
+    const config = JSON.stringify({ mcpServers: { web: { url: "https://localhost/mcp", headers } } });
+    await inPlace({ "app/mcp.json": config }, async ({ root }) => {
+      const found = await resolveTarget("web", {
+        config: join(root, "app", "mcp.json"),
+        headers: { authorization: "Bearer of-mine" },
+      });
+      assertEquals(found.headers, { "X-Other": "kept", authorization: "Bearer of-mine" });
     });
   });
 
@@ -174,6 +187,15 @@ describe("causeway servers add", () => {
       assertEquals(json(join(root, "app", "causeway.json")).mcpServers, {
         bad: { command: "causeway-no-such-program", args: [] },
       });
+    });
+  });
+
+  test("what a variable brought along is not shown by a program that fails", async () => {
+    await inPlace({}, async ({ run }) => {
+      const script = "echo got $0 >&2; exit 3";
+      const failed = await run("servers", "add", "bad", `sh -c ${quote(script)} \${TEST_NAME}`);
+      assertFailure(failed, 4, /got \[redacted\]/);
+      assertEquals(failed.err.includes("filled"), false, failed.err);
     });
   });
 

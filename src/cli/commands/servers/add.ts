@@ -40,7 +40,7 @@ export async function addServer(line: CommandLine, signal: AbortSignal): Promise
   const read = readServer({ path: config.path, names: [name], text }, name);
   for (const warning of read.warnings) await writeError(`causeway: warning: ${oneLine(warning)}\n`);
   const found = line.options?.unchecked === undefined
-    ? await verify({ target: read.target, headers: read.headers, hint: "" }, line, signal)
+    ? await verify({ ...read, entry: { server: read.server, words: name }, hint: "" }, line, signal)
     : undefined;
   await saveServer(config, name, entry);
   const about = found === undefined ? "unchecked" : `${found.tools} tools, ${found.revision}`;
