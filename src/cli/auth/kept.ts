@@ -16,6 +16,8 @@ export interface KeptSignIn {
   readonly clientId?: string | undefined;
   /** The whole path of the file with its secret. */
   readonly clientSecretFile?: string | undefined;
+  /** Its secret is that of the environment: there may be one for another client. */
+  readonly secretInEnvironment?: boolean | undefined;
   readonly clientMetadataUrl?: string | undefined;
   /** The issuer that the authorization server may name itself by. */
   readonly issuer?: string | undefined;

@@ -47,12 +47,13 @@ export async function login(line: CommandLine, given: AbortSignal, world: AuthWo
   const run = async (signal: AbortSignal): Promise<number> => {
     const store = world.openStore();
     const earlier = (await readKept(store)).find((kept) => kept.server === server);
-    const attempt = { ...target, world, store, earlier, kept: toKeep(target, options, earlier), signal };
-    const { kept, result } = options.device
+    const kept = toKeep(target, options, earlier, world.environment);
+    const attempt = { ...target, world, store, earlier, kept, signal };
+    const { kept: made, result } = options.device
       ? await byDevice(attempt)
       : await byBrowser(attempt, { port: options.port, open: options.open });
-    await keepSignIn(store, kept);
-    const oauth = await openKept(world, store, kept, { own });
+    await keepSignIn(store, made);
+    const oauth = await openKept(world, store, made, { own });
     const status = { ...result, ...await oauth.status(server) };
     await writeOut(line.json ? plainJson(statusJson(status)) + "\n" : `Signed in to ${statusText(status)}\n`);
     return exitCodes.ok;

@@ -19,17 +19,21 @@ import type { ServerTarget } from "./server.ts";
  *
  * @param options Where they say nothing, the config counts.
  * @param earlier The last sign-in to this server: where neither names a client, it is that one again.
+ * @param environment A secret in it belongs to the client that is named now, and to no other that is signed in.
  */
 export function toKeep(
   { server, own }: ServerTarget,
   options: SignInOptions,
   earlier: KeptSignIn | undefined,
+  environment: AuthWorld["environment"],
 ): KeptSignIn {
   const { clientSecretFile: file } = options;
   const isGiven = options.clientId !== undefined || options.clientMetadataUrl !== undefined;
   const { clientId, clientMetadataUrl } = isGiven ? options : { clientId: own.client?.clientId, ...own };
   const scopes = options.scopes.length > 0 ? options.scopes : own.scopes ?? [];
-  const named = { clientId, clientSecretFile: file === undefined ? undefined : resolve(file), clientMetadataUrl };
+  const secretInEnvironment = clientId !== undefined && file === undefined && !!environment.CAUSEWAY_CLIENT_SECRET;
+  const clientSecretFile = file === undefined ? undefined : resolve(file);
+  const named = { clientId, clientSecretFile, clientMetadataUrl, secretInEnvironment };
   const isNamed = clientId !== undefined || clientMetadataUrl !== undefined;
   const client = isNamed || !earlier ? named : earlier;
   // A config's issuer counts, but the client of an earlier sign-in stays with the one that was named with it, unless the config names both.
@@ -42,6 +46,7 @@ export function toKeep(
     clientId: client.clientId,
     clientSecretFile: client.clientSecretFile,
     clientMetadataUrl: client.clientMetadataUrl,
+    ...(client.secretInEnvironment === true && { secretInEnvironment: true }),
     ...(issuer !== undefined && { issuer }),
     ...((options.legacy || earlier?.legacy === true) && { legacy: true }),
     ...(scopes.length > 0 && { scopes }),
@@ -76,7 +81,7 @@ export async function openKept(
 
 /** The same where the client need not prove who it is: its secret may be gone. */
 export function openWithoutSecret(world: AuthWorld, store: Store, kept: KeptSignIn): Promise<OAuth> {
-  return openKept(world, store, { ...kept, clientSecretFile: undefined });
+  return openKept(world, store, { ...kept, clientSecretFile: undefined, secretInEnvironment: false });
 }
 
 /** The client that was named; what the config says of it counts, unless a file has its secret. */
@@ -92,11 +97,12 @@ async function clientOf(
   return { ...known, clientId, clientSecret: await readSecret(world, kept) };
 }
 
-/** The secret of the client: of the file, else of the environment. No message shows it. */
+/** The secret of the client: of the file, or of the environment where it is there. No message shows it. */
 async function readSecret({ environment }: AuthWorld, kept: KeptSignIn): Promise<string | undefined> {
   const { clientSecretFile: file } = kept;
+  const found = kept.secretInEnvironment === true ? environment.CAUSEWAY_CLIENT_SECRET || undefined : undefined;
   const [text, where] = file === undefined
-    ? [environment.CAUSEWAY_CLIENT_SECRET || undefined, "the variable CAUSEWAY_CLIENT_SECRET"]
+    ? [found, "the variable CAUSEWAY_CLIENT_SECRET"]
     : [await readText(file, `the file "${file}"`), `the file "${file}"`];
   if (text === undefined && file !== undefined) {
     throw new UsageError(

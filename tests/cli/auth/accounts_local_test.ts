@@ -5,6 +5,7 @@ import { describe, test } from "node:test";
 import { assertEquals, assertMatch } from "@std/assert";
 import { InterruptedError } from "../../../src/cli/failure.ts";
 import { forgetSignIn, keepSignIn, readKept } from "../../../src/cli/auth/kept.ts";
+import { findSignIn } from "../../../src/cli/auth/use.ts";
 import { TestStore } from "../../support/test_store.ts";
 import { runCommand, secretToken, server, TestWorld } from "./world.ts";
 
@@ -83,6 +84,25 @@ describe("causeway whoami and logout", { concurrency: false }, () => {
     const world = new TestWorld();
     await runCommand(["login", server, "--device", "--client-id", "mine", "--client-secret-file", file], world);
     rmSync(folder, { recursive: true });
+    assertEquals((await runCommand(["whoami", server], world)).out, signedIn);
+    assertMatch((await runCommand(["logout", server], world)).out, /^Signed out of /);
+  });
+
+  test("a secret in the environment is that of the client that was named with it, and of no other one", async () => {
+    const world = new TestWorld();
+    const login = (...words: string[]) => runCommand(["login", server, "--device", ...words], world);
+    const client = () => world.settings.at(-1)?.client;
+    assertEquals((await login("--client-id", "open")).code, 0);
+    world.environment = { CAUSEWAY_CLIENT_SECRET: "of-another" };
+    // As the commands that use it do, and when one signs in as the same client again.
+    for (const use of [() => findSignIn(world, { target: server, headers: {}, hint: "" }), () => login()]) {
+      await use();
+      assertEquals(client(), { clientId: "open", clientSecret: undefined });
+    }
+    await login("--client-id", "mine");
+    await findSignIn(world, { target: server, headers: {}, hint: "" });
+    assertEquals(client(), { clientId: "mine", clientSecret: "of-another" });
+    world.environment = { CAUSEWAY_CLIENT_SECRET: "no\nsecret" };
     assertEquals((await runCommand(["whoami", server], world)).out, signedIn);
     assertMatch((await runCommand(["logout", server], world)).out, /^Signed out of /);
   });
