@@ -1,6 +1,7 @@
 /** A person takes longer than a call may: `connect` of Bun, Deno and Node waits for them. */
 import { describe, test } from "node:test";
 import { assertEquals, assertRejects } from "@std/assert";
+import { deviceCode } from "../../../src/auth/mod.ts";
 import { createConnect } from "../../../src/entry/connect.ts";
 import { TimeoutError } from "../../../src/protocol/errors.ts";
 import { resourceUrl } from "../world/world.ts";
@@ -22,6 +23,21 @@ async function createSlow(comes = true): Promise<Party> {
 const optionsOf = ({ world, oauth }: Party) => {
   return { auth: oauth, fetch: world.fetch, clock: world.clock, cache: false, stream: false };
 };
+
+describe("a person who takes four minutes with another device", () => {
+  test("is shown one code, however many ask for the sign-in meanwhile", async () => {
+    const codes: string[] = [];
+    const grant = deviceCode({ onCode: ({ userCode }) => void codes.push(userCode) });
+    const { world, oauth } = await createParty({ grant, authorize: undefined });
+    const first = oauth.signIn(resourceUrl);
+    for (let seconds = 0; seconds < 240; seconds += 5) await world.clock.advance(5_000);
+    const second = oauth.signIn(resourceUrl);
+    await world.clock.advance(5_000);
+    world.server.devices.decide(String(codes[0]), "approved");
+    const [one, other] = await world.clock.until(Promise.all([first, second]));
+    assertEquals([one, codes.length, world.log.count("/device")], [other, 1, 1]);
+  });
+});
 
 describe("a person who takes four minutes", () => {
   test("is waited for, and asked once", async () => {

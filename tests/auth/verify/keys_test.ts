@@ -76,6 +76,21 @@ describe("where keys are", () => {
     }
   });
 
+  test("a name is judged by what it resolves to, unless the operator allows its origin", async () => {
+    const key = await createKey("one");
+    const elsewhere = "https://keys.example.com";
+    const server = new AuthorizationServer(key);
+    server.setMetadata({ issuer, jwks_uri: `${elsewhere}/keys` });
+    server.documents.set(`${elsewhere}/keys`, () => Response.json({ keys: [key.jwk] }));
+    const token = await sign(key);
+    const inside = () => Promise.resolve(["10.0.0.1"]);
+    await assertRejects(() => verifier(server, new VirtualClock(), { resolve: inside })(token), ConnectError);
+    assertEquals(server.asked, [`${issuer}/.well-known/oauth-authorization-server`]);
+    for (const options of [{ resolve: inside, allow: [elsewhere] }, { resolve: () => Promise.resolve(["8.8.8.8"]) }]) {
+      assertEquals((await verifier(server, new VirtualClock(), options)(token))?.subject, "ada");
+    }
+  });
+
   test("where the operator says, without metadata", async () => {
     const key = await createKey("one");
     const server = new AuthorizationServer(key);
@@ -112,6 +127,17 @@ describe("how keys are kept", () => {
     assertEquals((await verify(await sign(young, lasting)))?.subject, "ada");
     await clock.advance(1_000);
     assertEquals(await verify(await sign(young, lasting)), undefined);
+  });
+
+  test("a token of the plain profile is held to its own algorithm by newer keys, too", async () => {
+    const [old, young] = [await createKey("old"), await createKey("young")];
+    const server = new AuthorizationServer(old);
+    const clock = new VirtualClock();
+    const verify = verifier(server, clock, { profile: "jwt" });
+    assertEquals((await verify(await sign(old, lasting)))?.subject, "ada");
+    server.setKeys(young);
+    await clock.advance(30_000);
+    assertEquals((await verify(await sign(young, lasting)))?.subject, "ada");
   });
 
   test("unknown keys bring about no more than one fetch in half a minute", async () => {
