@@ -47,9 +47,8 @@ export function configuredGrant(program: ConfiguredProgram): Grant {
   return clientCredentials({ clientId, issuer, authenticate: privateKeyJwt(readKey(privateKey), options) });
 }
 
-/** Variables of many platforms hold one line: there the lines of a PEM text are parted by `\n` in letters. */
 function readKey(text: string): string | PrivateJwk {
-  if (!text.trimStart().startsWith("{")) return text.replaceAll("\\n", "\n");
+  if (!text.trimStart().startsWith("{")) return text;
   try {
     return JSON.parse(text) as PrivateJwk;
   } catch {
