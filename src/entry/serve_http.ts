@@ -32,7 +32,7 @@ export interface ServeHttpOptions {
   hostname?: string | undefined;
   /** Serves WebSockets beside HTTP: of `createSocketEndpoint`. It is closed with the host. */
   webSocket?: WebSocketDoor | undefined;
-  /** How long replies may go on when the host is closed, in milliseconds. Default: 1,000. */
+  /** How long replies may go on when the host is closed, in milliseconds. Default: 1,000. `Infinity`: until they have ended. */
   grace?: number | undefined;
 }
 
@@ -55,7 +55,9 @@ export type ServeHttp = (handler: RequestHandler, options?: ServeHttpOptions) =>
 export function createServeHttp(listen: ListenHttp): ServeHttp {
   return async (handler, options = {}) => {
     checkHandler(handler);
-    const { port = 8080, webSocket, grace = 1_000 } = options;
+    const { port = 8080, webSocket } = options;
+    // A timer that is asked for more rings at once.
+    const grace = Math.min(options.grace ?? 1_000, 2 ** 31 - 1);
     const hostname = hostOf(options.hostname);
     const admit = webSocket &&
       ((request: Request) => namesHost(request) ? webSocket.admit(request) : Promise.resolve(nameless()));

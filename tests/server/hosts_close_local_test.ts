@@ -84,6 +84,23 @@ describe("closing a one-line host", () => {
   });
 });
 
+for (const endless of [Infinity, 2 ** 31]) {
+  test(`with a grace of ${endless} a reply has all the time that it takes`, async () => {
+    let finish: (() => void) | undefined;
+    const host = await serveHttp(async () => {
+      await new Promise<void>((resolve) => finish = resolve);
+      return new Response("whole");
+    }, { port: 0, grace: endless });
+    const asked = fetch(host.url).then((response) => response.text(), () => "cut off");
+    await until(() => finish !== undefined, 2_000);
+    const closed = host.close();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    finish?.();
+    assertEquals(await asked, "whole");
+    await closed;
+  });
+}
+
 test("a reply that takes longer than the grace is given up without a warning", async () => {
   const warnings: Error[] = [];
   const warned = (warning: Error): void => void warnings.push(warning);
