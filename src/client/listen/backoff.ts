@@ -35,14 +35,14 @@ export class Backoff {
     const first = 1_000;
     const factor = 1.6;
     const longest = 120_000;
-    const jitter = 0.2;
     const mostTries = 10;
     const settled = 10_000;
     if (this.#clock.monotonic() - this.#openedAt >= settled) this.#tries = 0;
     this.#openedAt = Infinity;
     if (this.#tries >= mostTries) return false;
     const asked = (reason as Partial<ConnectionClosedError> | undefined)?.retryAfter ?? 0;
-    const own = (1 + jitter * (2 * this.#random.fraction() - 1)) * Math.min(first * factor ** this.#tries++, longest);
+    const jitter = 0.8 + 0.4 * this.#random.fraction();
+    const own = jitter * Math.min(first * factor ** this.#tries++, longest);
     this.#stop?.();
     this.#stop = this.#clock.schedule(open, Math.max(own, Math.min(asked, longestRetry)));
     return true;

@@ -5,7 +5,7 @@
  * @module
  */
 import type { Change, ListenFilter } from "../../protocol/types.ts";
-import { type ConnectionClosedError, ProtocolViolationError } from "../../protocol/errors.ts";
+import { type ConnectionClosedError, ProtocolViolationError, SessionLostError } from "../../protocol/errors.ts";
 import { Backoff } from "./backoff.ts";
 import { changeOf, lists } from "./change.ts";
 import type { JsonObject, JsonRpcNotification } from "../../protocol/json_rpc.ts";
@@ -150,10 +150,14 @@ export class LegacyStream implements LegacyListening {
     // What a server says to an id that it does not know does not mean that it has no stream.
     if (this.#stopped || (!this.#lastEventId && isNoStream(reason))) return;
     this.#lastEventId = (reason as Partial<ConnectionClosedError>)?.lastEventId;
-    const again = this.#backoff.again(reason, () => {
-      this.#opening = this.#open(true);
-    });
-    if (again) return;
+    if (
+      this.#backoff.again(reason, () => {
+        // A session that the server has forgotten is opened anew by the next request, and the stream with it.
+        if (reason instanceof SessionLostError) {
+          this.#parts.client().request("ping").catch((cause) => this.#ended(cause));
+        } else this.#opening = this.#open(true);
+      })
+    ) return;
     // Who listens again opens it again.
     this.#opening = undefined;
     this.lost(reason);

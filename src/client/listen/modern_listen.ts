@@ -4,7 +4,6 @@
  * @module
  */
 import { ConnectionClosedError } from "../../protocol/errors.ts";
-import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject, JsonRpcNotification, JsonRpcRequest } from "../../protocol/json_rpc.ts";
 import { metaPrefix } from "../../protocol/modern.ts";
 import type { ListenFilter } from "../../protocol/types.ts";
@@ -21,12 +20,12 @@ export function modernListen(session: ModernHost, filter: ListenFilter, sink: Li
     if (method === "notifications/cancelled") {
       return call.end(new ConnectionClosedError("The server ended the subscription", { retryable: true }));
     }
-    const owner = isObject(params?._meta) ? params._meta[metaPrefix + "subscriptionId"] : undefined;
-    if (owner !== undefined && owner !== call.id) return;
+    const owner = (params?._meta as JsonObject | undefined)?.[metaPrefix + "subscriptionId"] ?? call.id;
+    if (owner !== call.id) return;
     if (method === "notifications/subscriptions/acknowledged") {
       opened = true;
       call.expiresAt = Infinity;
-      return sink.open(filterFromWire(isObject(params?.notifications) ? params.notifications as JsonObject : {}));
+      return sink.open(filterFromWire((params?.notifications ?? {}) as JsonObject));
     }
     const change = changeOf(method, params);
     if (change && opened) sink.change(change);
@@ -46,11 +45,10 @@ function filterToWire({ resourceUris, taskIds, ...filter }: ListenFilter): JsonO
 }
 
 function filterFromWire(wire: JsonObject): ListenFilter {
-  const texts = (value: unknown): string[] =>
-    Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+  const texts = (value: unknown): string[] => [value].flat().filter((item) => typeof item === "string");
   const filter: ListenFilter = {};
-  for (const list of lists) filter[list] = wire[list + "ListChanged"] === true;
+  for (const list of lists) filter[list] = !!wire[list + "ListChanged"];
   filter.resourceUris = texts(wire.resourceSubscriptions);
-  if (wire.taskIds !== undefined) filter.taskIds = texts(wire.taskIds);
+  if (wire.taskIds) filter.taskIds = texts(wire.taskIds);
   return filter;
 }

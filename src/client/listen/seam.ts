@@ -70,8 +70,8 @@ export interface LegacyListenParts {
   readonly inputs: { readonly handlers: Handlers } | undefined;
   /** Whether the stream is opened as soon as there are handlers that may hear something on it. */
   readonly stream: boolean | undefined;
-  /** Is told what changed. */
-  client(): { changed(change: Change): void };
+  /** Is told what changed, and asks the server whether it is there. */
+  client(): { changed(change: Change): void; request(method: string): Promise<unknown> };
 }
 
 /** Starts a request whose answer may be long in coming. */

@@ -82,4 +82,6 @@ export interface SessionClient {
   changed(change: Change): void;
   /** A session was opened: the first one, or one in the place of another, on which hung what has to be made again. */
   opened(session: Session): Promise<void> | void;
+  /** Sends a request as its caller would. */
+  request(method: string): Promise<JsonObject>;
 }

@@ -10,7 +10,6 @@ import type { Clock, Random } from "../../ports.ts";
 const mostFailures = 5;
 const first = 30_000;
 const longest = 300_000;
-const jitter = 0.2;
 const calm = 60_000;
 /** What fails within this time of another failure, and was begun before that one, is the same failure. */
 const together = 1_000;
@@ -91,7 +90,8 @@ export class Breaker {
     // A server that has worked in between, and had peace for a minute, starts over.
     if (this.#failures === mostFailures && now - this.until >= calm) this.#opened = 0;
     const pause = Math.min(first * 2 ** this.#opened++, longest);
-    this.until = now + Math.min(pause * (1 + jitter * (2 * random.fraction() - 1)), longest);
+    const jitter = 0.8 + 0.4 * random.fraction();
+    this.until = now + Math.min(jitter * pause, longest);
     // The probe that comes next decides alone: nothing is counted down before something works.
     return true;
   }

@@ -270,6 +270,26 @@ describe("a GET stream that breaks", () => {
     assertEquals(pipe.server.violations, []);
   });
 
+  test("nor when the server forgets the session, also where nothing else is asked of it", async () => {
+    const clock = new VirtualClock();
+    const server = createLegacyServer();
+    const client = await clock.until(connect(url, { fetch: memoryFetch(server), clock }));
+    const stream = client.listen({ tools: true, resourceUris: ["test://text"] });
+    await clock.until(stream.acknowledged);
+    await until(() => server.getStreams() === 1);
+    server.forgetSessions();
+    server.dropStreams();
+    await clock.advance(600_000);
+    const changes = await take(stream, 2);
+    assertEquals(changes.map((change) => "missed" in change && change.missed), [true, true]);
+    assertEquals([server.getStreams(), ...server.session()?.watched ?? []], [1, "test://text"]);
+    server.emit({ type: "resource", uri: "test://text" });
+    assertEquals(await take(stream, 1), [{ type: "resource", uri: "test://text" }]);
+    // The one that is not known, and the one that is; nothing more comes of it.
+    assertEquals(server.log.filter(({ httpMethod }) => httpMethod === "GET").length, 3);
+    await client.close();
+  });
+
   test("after the client was closed nothing is opened any more", async () => {
     const clock = new VirtualClock();
     const server = createLegacyServer();
