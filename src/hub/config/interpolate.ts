@@ -126,9 +126,10 @@ function place(value: string | undefined, name: string): Found {
 function whyUnknown(inner: string): string {
   const name = /^(?:env:)?[A-Za-z_]\w{0,60}/.exec(inner)?.[0] ?? "";
   const start = inner.indexOf(":-");
-  if (inner.includes("${") || (start >= 0 && inner.includes("$", start))) {
+  if (start >= 0 && inner.includes("$", start)) {
     return 'a default holds a "$": expected plain text between ":-" and "}"';
   }
+  if (inner.includes("${")) return 'a variable stands inside of another one: expected a name between "${" and "}"';
   if (name !== "" && /^(-|:?[=?+])|^:[^-]/.test(inner.slice(name.length)) && !/^(file|command|config):/.test(inner)) {
     return `"\${${name}…}" cannot be read: a default is written "\${${name}:-default}"`;
   }

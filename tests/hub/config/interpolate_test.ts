@@ -93,6 +93,13 @@ describe("variables in configs", () => {
     }
   });
 
+  test("a variable inside of another one is no default", () => {
+    assert(wrongOf("${A:-${B}}").startsWith('a default holds a "$"'));
+    for (const text of ["${env:${NAME}}", "${A${B}}", "${${B:-c}}"]) {
+      assert(wrongOf(text).startsWith("a variable stands inside of another one"), wrongOf(text));
+    }
+  });
+
   test("inputs: defaults, and choices", () => {
     const choice = { id: "c", type: "pickString", password: false, options: ["red", "blue"], default: "red" } as const;
     const variables = { ...none, definitions: new Map([["c", choice]]) };

@@ -54,6 +54,11 @@ describe("the arguments of a model", () => {
       "expected the end of the text that begins at character 12, found the end of the text",
     ],
     [
+      "an escape that other languages have",
+      '{"title": "\\U0001F600"}',
+      'the arguments are not JSON at line 1, column 12, after "{"title": "": expected an escape of JSON, found "\\U0001F600"}"',
+    ],
+    [
       "single quotes",
       "{'title': 1}",
       'the arguments are not JSON at line 1, column 2, after "{": ' +

@@ -80,7 +80,7 @@ function endOfString(text: string, from: number): number | JsonFault {
     if (code !== 92) continue;
     const escaped = text.slice(at + 1, at + 6);
     if (/^["\\/bfnrt]/.test(escaped)) at++;
-    else if (/^u[\da-f]{4}/i.test(escaped)) at += 5;
+    else if (/^u[\da-fA-F]{4}/.test(escaped)) at += 5;
     else return { at, expected: "an escape of JSON" };
   }
   return { at: text.length, expected: "the end of the text that begins at character " + (from + 1) };
