@@ -99,17 +99,17 @@ export class HubPool {
   async lease(tenant: string): Promise<Lease> {
     if (this.#isClosed) throw closing();
     const entry = this.#entries.get(tenant) ?? this.#open(tenant);
-    // What was used last stands last.
-    this.#entries.delete(tenant);
     this.#entries.set(tenant, entry);
     entry.users++;
     let isHeld = true;
     const release = (): void => {
       if (!isHeld) return;
       isHeld = false;
-      entry.users--;
+      if (--entry.users) return;
       entry.idleSince = this.#options.clock.monotonic();
-      if (!entry.users) this.#watch();
+      // What was in use last stands last.
+      if (this.#entries.get(tenant) === entry && this.#entries.delete(tenant)) this.#entries.set(tenant, entry);
+      this.#watch();
     };
     try {
       const hub = await ask("The servers of this tenant", () => entry.hub, this.#options.logger);

@@ -90,6 +90,16 @@ describe("hubs of tenants", () => {
     await assertRejects(() => pool.lease("a"), Refusal, "closing");
   });
 
+  it("are so many at most: how long one was idle counts from its last use, and not from where that began", async () => {
+    const { pool, closed } = createPool({ most: 2 });
+    const long = await pool.lease("long");
+    (await pool.lease("short")).release();
+    long.release();
+    (await pool.lease("next")).release();
+    assertEquals(closed, ["short"]);
+    await pool.close();
+  });
+
   it("that cannot be made are asked for again", async () => {
     const { pool, faults } = createPool();
     faults.add("a");
@@ -111,6 +121,18 @@ describe("hubs of tenants", () => {
     await pool.drop("a");
     assertEquals(ended.length, 1_001);
     lease.release();
+  });
+
+  it("that were dropped while they were used take no other one's place when they are let go of", async () => {
+    const { pool, closed } = createPool();
+    const old = await pool.lease("a");
+    await pool.drop("a");
+    const next = await pool.lease("a");
+    old.release();
+    const another = await pool.lease("a");
+    assert(another.hub === next.hub && another.hub !== old.hub);
+    assertEquals([pool.size, closed], [1, ["a"]]);
+    await pool.close();
   });
 
   it("take nothing more once they have ended: it would outlive them", async () => {
