@@ -193,6 +193,48 @@ for (const version of ["v2", "v3", "v4"] as const) {
       });
     });
 
+    test("a thought without words is handed back where its signature is all of it; one without either is not", async () => {
+      const hidden = { test: { redactedData: "x" } };
+      const asked = model(version, [
+        { type: "reasoning-start", id: "0", providerMetadata: hidden },
+        { type: "reasoning-end", id: "0" },
+        { type: "reasoning-start", id: "1" },
+        { type: "reasoning-end", id: "1" },
+        { type: "text-delta", id: "2", delta: "ok" },
+        finish(version, "stop"),
+      ]);
+      const end = (await collect(aiSdkModel(asked).stream(hello))).at(-1);
+      assert(end?.type === "end");
+      assertEquals<unknown>(end.provider?.content, [
+        { type: "reasoning", text: "", providerOptions: hidden },
+        { type: "text", text: "ok" },
+      ]);
+    });
+
+    test("a call without arguments is given once, before the one behind it", async () => {
+      const asked = model(version, [
+        { type: "tool-call", toolCallId: "a", toolName: "f", input: "" },
+        { type: "tool-call", toolCallId: "b", toolName: "g", input: '{"x":1}' },
+        { type: "tool-call", toolCallId: "c", toolName: "h" },
+        finish(version, "tool-calls"),
+      ]);
+      const parts = await collect(aiSdkModel(asked).stream(hello));
+      assertEquals(parts.flatMap((part) => part.type === "tool_call" ? [part.call] : []), [
+        { id: "a", name: "f", arguments: {} },
+        { id: "b", name: "g", arguments: { x: 1 } },
+        { id: "c", name: "h", arguments: {} },
+      ]);
+    });
+
+    test("an answer that says it has calls and has none ends otherwise; beside words, it has stopped", async () => {
+      const said = { type: "text-delta", id: "1", delta: "ok" };
+      for (const [parts, reason] of [[[], "other"], [[said], "stop"]] as const) {
+        const asked = model(version, [...parts, finish(version, "tool-calls")]);
+        const end = (await collect(aiSdkModel(asked).stream(hello))).at(-1);
+        assertEquals(end?.type === "end" && end.reason, reason);
+      }
+    });
+
     test("each reason has a word", async () => {
       for (
         const [why, reason] of [["stop", "stop"], ["length", "length"], ["content-filter", "content_filter"], [

@@ -270,5 +270,9 @@ describe("pictures in results, for providers of the AI SDK", () => {
     const content = ["a", "b"].flatMap((id) => [text(`From the tool "f" (call ${id}):`), file]);
     assertEquals(behind, { role: "user", content } as unknown as JsonObject);
     assertEquals(last?.role, "user");
+    // The results are the last thing that was said, as a rule.
+    const turn = sdk(said("ok"));
+    await collect(aiSdkModel({ ...turn.model, provider: "local.chat" }).stream({ messages: messages.slice(0, 3) }));
+    assertEquals(turn.asked[0]?.prompt.slice(2), [{ role: "user", content } as unknown as JsonObject]);
   });
 });

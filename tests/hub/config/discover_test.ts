@@ -192,6 +192,20 @@ describe("discovery", () => {
     assertEquals(servers.map(({ name, origin }) => [name, origin.scope]), [["a", "workspace"]]);
   });
 
+  test("what Claude Code keeps for other folders does not count, nor does the person's own count as the folder's", async () => {
+    const own = { mcpServers: { mine: { command: "x" } } };
+    const of = (name: string) => ({ mcpServers: { [name]: { command: "x" } } });
+    const projects = { "/": of("root"), "/work/other": of("other"), "/Work/App": of("case"), "/work/app/in": of("in") };
+    const find = async (more: object) => {
+      const file = JSON.stringify({ ...own, projects: { ...projects, ...more } });
+      const { files, servers } = await discover({ "/home/ada/.claude.json": file });
+      return [files.length, servers.map(({ name, origin }) => [name, origin.scope])];
+    };
+    assertEquals(await find({}), [1, [["mine", "user"]]]);
+    assertEquals(await find({ "/work/app": of("here") }), [2, [["here", "workspace"], ["mine", "user"]]]);
+    assertEquals(await find({ "/work/app": {} }), [1, [["mine", "user"]]]);
+  });
+
   test("names of objects in JavaScript are names like others", async () => {
     const { servers } = await discover({ "/work/app/mcp.json": config("constructor", "toString") });
     assertEquals(servers.map(({ name, server }) => [name, server !== undefined]), [["constructor", true], [

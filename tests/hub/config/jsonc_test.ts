@@ -94,6 +94,9 @@ describe("JSON with comments", () => {
       ["{\n\n  \u{1f600}", 3, 3],
       ['{ "a": "x\n" }', 1, 8],
       ["[1,\r\n2,\r\n3 4]", 3, 3],
+      ['{ "a" = 1 }', 1, 7],
+      ['{ "a" 1 }', 1, 7],
+      ['[ "a\u0007" ]', 1, 5],
       ["/* 1\n 2 */ /* 3", 2, 7],
     ];
     for (const [text, line, column] of places) {
