@@ -247,6 +247,8 @@ describe("an identity provider that answers badly", () => {
       "/token",
       "http://login.example.org/token",
       "http://127.0.0.1/token",
+      "https://user@login.example.org/token",
+      "https://:secret@login.example.org/token",
       "ftp://x/y",
     ];
     for (const endpoint of [...wrong, "javascript:alert(1)", "https://user:pass@login.example.org/token"]) {

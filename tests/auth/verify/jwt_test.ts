@@ -274,6 +274,7 @@ describe("options that make no sense", () => {
     const wrong: [Partial<JwtVerifierOptions>, string][] = [
       [{ issuer: "auth.example.com" }, "Cannot use the issuer"],
       [{ issuer: "http://auth.example.com" }, "Cannot use the issuer"],
+      [{ issuer: "ws://localhost" }, "Cannot use the issuer"],
       [{ jwksUri: "http://auth.example.com/keys" }, "Cannot use the address"],
       [{ algorithms: ["none"] }, 'signed by "none"'],
       [{ algorithms: ["ES256", "HS256"] }, 'signed by "HS256"'],
@@ -286,6 +287,7 @@ describe("options that make no sense", () => {
     for (const [options, message] of wrong) {
       assertThrows(() => createJwtVerifier({ issuer, ...options }), TypeError, message);
     }
+    createJwtVerifier({ issuer: "http://127.0.0.1:9000", jwksUri: "http://localhost:9000/keys" });
   });
 
   test("only the algorithms that were named", async () => {

@@ -247,7 +247,8 @@ describe("when keys cannot be had", () => {
       assertEquals((await verify(token))?.subject, "ada", `${minutes} minutes`);
     }
     await clock.advance(600_000);
-    await assertRejects(() => verify(token), ConnectError);
+    // Also while nobody is asked, since it failed a moment ago.
+    for (let turn = 0; turn < 3; turn++) await assertRejects(() => verify(token), ConnectError);
   });
 
   test("a server that never answers: all who wait are let go in time", async () => {
@@ -332,6 +333,29 @@ describe("when keys cannot be had", () => {
     isHanging = false;
     await clock.advance(30_000);
     assertEquals(await clock.until(keys.get()) === old, false);
+  });
+
+  test("a server that hangs: its keys are good for an hour, however many ask", async () => {
+    const server = new AuthorizationServer(await createKey("one"));
+    const clock = new VirtualClock();
+    let isHanging = false;
+    const fetch: GuardedFetch = async (url) => {
+      if (isHanging) await new Promise(() => {});
+      const response = await server.fetch(url, {});
+      return { status: 200, headers: response.headers, text: await response.text(), body: new Uint8Array(), url };
+    };
+    const keys = new Keys({ fetch, locate: () => Promise.resolve(`${issuer}${keysPath}`), timeout: 5_000, clock });
+    const { at } = await clock.until(keys.get());
+    isHanging = true;
+    await clock.advance(3_590_000);
+    const told: boolean[] = [];
+    for (let turn = 0; turn < 40; turn++) {
+      const isGood = clock.monotonic() - at < 3_600_000;
+      void keys.get().then(() => told.push(isGood), () => told.push(!isGood));
+      await clock.advance(500);
+    }
+    await clock.advance(10_000);
+    assertEquals(told, Array.from({ length: 40 }, () => true));
   });
 
   test("what is no key set is none, and neither is one that is too long", async () => {
