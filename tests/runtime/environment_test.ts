@@ -82,6 +82,33 @@ describe("windowsSpawnPlan: finding the program", () => {
     assertEquals(windowsSpawnPlan("b", [], lookup), { command: "b", args: [], verbatim: false });
   });
 
+  test("whatever stands beside a batch file without an extension is no program; capitals make no difference", () => {
+    // So npm installs its commands: a shell script, and a batch file of the same name.
+    const script = "C:\\Program Files\\nodejs\\npx";
+    assertEquals(windowsSpawnPlan("npx", [], machine(script, npx)), windowsSpawnPlan("npx", [], machine(npx)));
+    for (const name of ["NPX.CMD", npx.toUpperCase()]) {
+      assertEquals(windowsSpawnPlan(name, ["%x%"], machine(npx)).verbatim, true);
+    }
+    assertEquals(windowsSpawnPlan("TOOL.EXE", [], machine("C:\\bin\\tool.exe")).command, "C:\\bin\\TOOL.EXE");
+    const program = machine("C:\\bin\\tool.cmd.exe");
+    assertEquals(windowsSpawnPlan("tool.cmd.exe", ["a b"], program), {
+      command: "C:\\bin\\tool.cmd.exe",
+      args: ["a b"],
+      verbatim: false,
+    });
+  });
+
+  test("without PATHEXT the usual extensions count; folders of the PATH may have blanks and quotes around them", () => {
+    const places = { path: ' C:\\bin ; "D:\\my tools" ', pathExtensions: undefined };
+    for (const file of ["C:\\bin\\tool.exe", "D:\\my tools\\tool.com"]) {
+      assertEquals(windowsSpawnPlan("tool", [], { ...machine(file), ...places }).command, file);
+    }
+    for (const path of ["rel\\\\bin", "rel\\C:\\bin", '"C:\\bin']) {
+      const lookup = { ...machine(`${path}\\tool.exe`, "C:\\bin\\tool.exe"), path };
+      assertEquals(windowsSpawnPlan("tool", [], lookup).command, "tool", path);
+    }
+  });
+
   test("the current folder is searched for a path, never for a name", () => {
     const lookup = machine(
       "D:\\work\\evil.cmd",

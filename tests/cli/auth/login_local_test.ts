@@ -199,6 +199,17 @@ describe("causeway login", { concurrency: false }, () => {
       `To sign in to ${server}, open https://as.example/device on any device and enter the code: ABCD-EFGH\n`,
     );
     assertMatch(out, /^Signed in to /);
+    for (
+      const [whole, shown] of [
+        ["https://as.example/device?code=ABCD", "https://as.example/device?code=ABCD"],
+        ["https://as.example/`id`", undefined],
+        ["javascript:alert(1)", undefined],
+      ] as const
+    ) {
+      world.verificationUriComplete = whole;
+      const told = await runCommand(["login", server, "--device"], world);
+      assertEquals([told.code, told.err.split("\n")[1]], [0, shown ? `The same with the code in it: ${shown}` : ""]);
+    }
     world.verificationUri = "javascript:alert(1)";
     const refused = await runCommand(["login", server, "--device"], world);
     assertEquals([refused.code, refused.err.includes("javascript")], [3, false]);

@@ -31,6 +31,7 @@ export class TestWorld implements AuthWorld {
   /** How finishing fails. */
   refusal: Error | undefined;
   verificationUri = "https://as.example/device";
+  verificationUriComplete: string | undefined;
   typed: ((line: string) => void) | undefined;
   reading = false;
   /** Called as soon as the page is opened, with where the browser comes back to. */
@@ -87,10 +88,10 @@ export class TestWorld implements AuthWorld {
       },
       signIn: async (server, options) => {
         this.asked.push({ server, scopes: options?.scopes });
-        const { verificationUri } = this;
+        const { verificationUri, verificationUriComplete } = this;
         await settings.showCode?.({
           verificationUri,
-          verificationUriComplete: undefined,
+          verificationUriComplete,
           userCode: "ABCD-\u001b[31mEFGH",
         });
         if (this.refusal) throw this.refusal;
