@@ -27,7 +27,7 @@ export function createWithWebSocket(upgrade: UpgradeRequest): WithWebSocket {
     Object.assign(async (request: Request): Promise<Response> => {
       if (!wantsSocket(request)) return await handler(request);
       const admitted = await webSocket.admit(request);
-      if (admitted instanceof Response) return admitted;
+      if (typeof admitted !== "function") return admitted;
       try {
         return upgrade(request, admitted);
       } catch {

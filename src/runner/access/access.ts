@@ -12,6 +12,7 @@ import { readBearer } from "../../server/auth/bearer.ts";
 import type { Bearer } from "../../server/auth/bearer.ts";
 import type { ProtectedResource } from "../../server/auth/options.ts";
 import type { AuthInfo } from "../../server/definitions.ts";
+import { isReply } from "../../server/http/guards.ts";
 import { ask, Refusal, wrongField } from "../rest/problem.ts";
 import { hashApiKey, isApiKey } from "./keys.ts";
 import type { ApiKeyRecord, KeyStore } from "./keys.ts";
@@ -239,7 +240,7 @@ export class Access {
     const { tokens } = this.#options;
     if (!tokens) throw notSignedIn("Send an API key as bearer");
     const auth = await tokens.resource(request);
-    if (auth instanceof Response) throw await refusedToken(auth);
+    if (isReply(auth)) throw await refusedToken(auth);
     const tenant = tokens.tenantOf(auth);
     if (typeof tenant !== "string" || tenant === "") {
       throw new Refusal(403, "no_tenant", "The token belongs to no tenant of this runner");

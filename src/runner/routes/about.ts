@@ -4,6 +4,7 @@
  * @module
  */
 import type { ProtectedResource } from "../../server/auth/options.ts";
+import { isReply } from "../../server/http/guards.ts";
 import type { JsonSchema } from "../../protocol/types.ts";
 import { version } from "../../version.ts";
 import { describeRoutes } from "../rest/openapi.ts";
@@ -73,7 +74,7 @@ export function resourceRoutes(resource: ProtectedResource | undefined): readonl
     replies: { 200: { description: "The metadata", type: json, schema: { type: "object" } } },
     async answer({ request }) {
       const reply = await resource?.(request);
-      return reply instanceof Response ? reply : new Response(null, { status: 404 });
+      return isReply(reply) ? reply : new Response(null, { status: 404 });
     },
   }));
 }

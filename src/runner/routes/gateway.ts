@@ -95,7 +95,7 @@ class Door {
 
   async socket(request: Request, principal: Principal): ReturnType<SocketEndpoint["admit"]> {
     const accept = await this.#endpoint.admit(request);
-    if (accept instanceof Response) return accept;
+    if (typeof accept !== "function") return accept;
     return (socket) => accept(this.#meter.counted(socket, principal.tenant));
   }
 
@@ -174,7 +174,7 @@ async function admit(
     };
     const door = await doorOf(lease, principal, { tenant, parts, request });
     const accept = await door.socket(request, principal);
-    if (accept instanceof Response) {
+    if (typeof accept !== "function") {
       release();
       return accept;
     }

@@ -72,7 +72,7 @@ function listen(
 ): Promise<HttpListener> {
   async function upgrade(request: Request, server: BunServer): Promise<Response | undefined> {
     const admitted = await admit!(request);
-    if (admitted instanceof Response) return admitted;
+    if (typeof admitted !== "function") return admitted;
     const socket = new Accepted(admitted);
     const headers = { "sec-websocket-protocol": subprotocol };
     return server.upgrade(request, { headers, data: { socket } }) ? undefined : new Response(null, { status: 400 });

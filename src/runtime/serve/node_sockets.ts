@@ -93,7 +93,7 @@ class Upgrades implements NodeSockets {
     };
     socket.once("close", leave);
     const admitted = request ? await this.#admit(request) : new Response(null, { status: 400 });
-    if (admitted instanceof Response) return await refuse(admitted, incoming, { socket, signal });
+    if (typeof admitted !== "function") return await refuse(admitted, incoming, { socket, signal });
     if (incoming.headers["sec-websocket-version"] !== "13") {
       const headers = { "sec-websocket-version": "13" };
       return await refuse(new Response(null, { status: 426, headers }), incoming, { socket, signal });

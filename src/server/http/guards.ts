@@ -84,9 +84,17 @@ export async function answerVerified(
   isPublic?: boolean,
 ): Promise<Response> {
   const auth = isPublic ? undefined : await verify?.(request);
-  if (auth instanceof Response) return auth;
+  if (isReply(auth)) return auth;
   const response = await answer(auth);
   return verify?.complete?.(response, auth) ?? response;
+}
+
+/**
+ * Whether what verified a request gave the reply to it. Told by what it has: of the class `Response` it may not be, since libraries put
+ * one of their own in its place (`@hono/node-server`), and who was refused would be let in.
+ */
+export function isReply(verified: AuthInfo | Response | undefined): verified is Response {
+  return (verified as Response | undefined)?.arrayBuffer !== undefined;
 }
 
 function hostRule(allowed: HttpOptions["allowedHosts"]): Rule {

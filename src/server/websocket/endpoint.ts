@@ -11,7 +11,7 @@ import type { Caller, CallerServers } from "../callers/seam.ts";
 import { serveChannel } from "../channel_server.ts";
 import type { ChannelServer, ChannelServerOptions } from "../channel_server.ts";
 import type { AuthInfo } from "../definitions.ts";
-import { Guards } from "../http/guards.ts";
+import { Guards, isReply } from "../http/guards.ts";
 import type { HttpOptions } from "../http/options.ts";
 import { errorAnswer } from "../modern/answers.ts";
 import { internalError, json, notAllowed, refuse } from "../http/replies.ts";
@@ -97,7 +97,7 @@ class Endpoint implements SocketEndpoint {
     if (refused) return refused;
     try {
       const auth = await this.#options.auth?.(request);
-      if (auth instanceof Response) return auth;
+      if (isReply(auth)) return auth;
       const server = "of" in this.#server ? await this.#serverOf(this.#server, { auth, request }) : this.#server;
       if (server instanceof Response) return server;
       return this.#hasNoRoom() ?? ((socket) => this.#serve(socket, server, auth));
