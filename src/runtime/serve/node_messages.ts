@@ -32,17 +32,12 @@ export function toRequest(
   incoming: IncomingMessage,
   { signal, path, body }: RequestParts,
 ): Request | undefined {
-  const { method = "GET", rawHeaders } = incoming;
+  const { method = "GET" } = incoming;
   const { ":authority": authority, host = authority } = incoming.headers as Record<string, string | undefined>;
   const url = path ?? incoming.url ?? "/";
   const address = url.startsWith("/") ? `http://${host ?? "localhost"}${url}` : url;
   try {
-    const headers = new Headers();
-    for (let at = 0; at < rawHeaders.length; at += 2) {
-      const name = rawHeaders[at] as string;
-      // HTTP/2 has its first line among them.
-      if (!name.startsWith(":")) headers.append(name, rawHeaders[at + 1] as string);
-    }
+    const headers = headersOf(incoming);
     if (host !== undefined && !headers.has("host")) headers.set("host", host);
     if (method === "GET" || method === "HEAD") return new Request(address, { method, headers, signal });
     if (body !== undefined) {
@@ -54,6 +49,20 @@ export function toRequest(
   } catch {
     return undefined;
   }
+}
+
+/** As they came; what makes a request of something else, such as an event of a cloud's function, may have the gathered ones alone. */
+function headersOf({ rawHeaders, headers: gathered }: IncomingMessage): Headers {
+  const headers = new Headers();
+  const all = rawHeaders?.length
+    ? rawHeaders
+    : Object.entries(gathered).flatMap(([name, value]) => [name, String(value)]);
+  for (let at = 0; at < all.length; at += 2) {
+    const name = all[at] as string;
+    // HTTP/2 has its first line among them.
+    if (!name.startsWith(":")) headers.append(name, all[at + 1] as string);
+  }
+  return headers;
 }
 
 /** Why what was for a client is called off. */
@@ -160,7 +169,8 @@ async function sendBody(
   outgoing.flushHeaders();
   try {
     for (let read = await reader.read(); !read.done && !signal.aborted; read = await reader.read()) {
-      if (!outgoing.write(read.value)) await room(outlet);
+      // What stands in for a response may say nothing of room.
+      if (outgoing.write(read.value) === false) await room(outlet);
     }
   } finally {
     signal.removeEventListener("abort", leave);

@@ -1,5 +1,5 @@
 /** A handler among those of a server of `node:http`: plain, behind what reads bodies, and below a router. */
-import { createServer, type IncomingMessage, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Buffer } from "node:buffer";
 import { describe, test } from "node:test";
@@ -11,7 +11,11 @@ import { deferred } from "../../servers/core/wire.ts";
 
 /** A request as frameworks change it on its way. */
 type Passing = IncomingMessage & NodeRequest & { url?: string | undefined };
-type Front = (request: Passing, answer: (body?: unknown) => Promise<void>) => Promise<unknown>;
+type Front = (
+  request: Passing,
+  answer: (body?: unknown) => Promise<void>,
+  response: ServerResponse,
+) => Promise<unknown>;
 
 /** Serves on a free port with what a framework would do before. */
 async function serving(
@@ -21,7 +25,7 @@ async function serving(
 ): Promise<void> {
   const listener = toNodeHandler(handler);
   const server: Server = createServer((request, response) =>
-    void front(request, (body) => listener(request, response, body))
+    void front(request, (body) => listener(request, response, body), response)
   );
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   try {
@@ -78,6 +82,18 @@ const fronts: Record<string, Front> = {
   "given the body as a text": async (request, answer) => answer(new TextDecoder().decode(await bytesOf(request))),
   "behind what says an empty body and reads none": (request, answer) => {
     request.body = {};
+    return answer();
+  },
+  "where both are made of a cloud's event: the headers are gathered alone, and writing says nothing of room": (
+    request,
+    answer,
+    response,
+  ) => {
+    // Bun gathers them when they are asked for.
+    const { headers } = request;
+    Object.defineProperties(request, { headers: { value: headers }, rawHeaders: { value: [] } });
+    const write = response.write.bind(response) as (chunk: Uint8Array) => boolean;
+    response.write = ((chunk: Uint8Array) => void write(chunk)) as unknown as typeof response.write;
     return answer();
   },
 };
