@@ -143,15 +143,17 @@ describe("keepAlive", () => {
     });
   }
 
-  test("it is off by default", async () => {
-    const clock = new VirtualClock();
-    const server = createLegacyServer();
-    const client = await clock.until(connect(url, { fetch: memoryFetch(server), clock }));
-    const before = server.log.length;
-    await clock.advance(3_600_000);
-    assertEquals([server.log.length, clock.waiting], [before, 0]);
-    await clock.until(client.close());
-  });
+  for (const keepAlive of [undefined, 0, -1, NaN]) {
+    test(`it is off by default, and for ${keepAlive}`, async () => {
+      const clock = new VirtualClock();
+      const server = createLegacyServer();
+      const client = await clock.until(connect(url, { fetch: memoryFetch(server), clock, keepAlive }));
+      const before = server.log.length;
+      await clock.advance(3_600_000);
+      assertEquals([server.log.length, clock.waiting], [before, 0]);
+      await clock.until(client.close());
+    });
+  }
 
   test("a server that does not answer it harms nobody", async () => {
     const clock = new VirtualClock();

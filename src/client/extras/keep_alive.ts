@@ -30,9 +30,10 @@ export class KeepAlive {
 
   /** Starts over. */
   start(): void {
-    const every = this.#every;
+    // Of undefined and what is no time nothing is asked.
+    const every = this.#every!;
     this.stop();
-    if (!every) return;
+    if (!(every > 0)) return;
     this.#stop = this.#clock.schedule(
       () => {
         if (this.#clock.monotonic() - this.#lastUsed >= every) this.#ping().catch(() => {});

@@ -85,7 +85,6 @@ export class Call implements Exchange, Expiring {
     now: number = session.clock.monotonic(),
   ) {
     const { signal, timeout, timeouts, endsAt } = request.options;
-    const { usual } = session;
     this.request = request;
     this.#session = session;
     this.#host = host;
@@ -95,7 +94,7 @@ export class Call implements Exchange, Expiring {
       this.round = previous.round;
       this.input = previous.input;
     } else {
-      this.#timeouts = timeout === undefined ? usual : { headers: timeout, idle: timeout, total: timeout };
+      this.#timeouts = timeout == null ? session.usual : { headers: timeout, idle: timeout, total: timeout };
       if (timeouts) this.#timeouts = fillIn(this.#timeouts, timeouts);
       this.totalAt = endsAt ?? now + this.#timeouts.total;
     }
@@ -167,7 +166,7 @@ export class Call implements Exchange, Expiring {
     const { timeout, named } = this.request.options;
     const kind = this.#waitingFor;
     if (this.#session.held && kind === "idle") return this.touch();
-    const name = named ?? (timeout === undefined ? kind : "call");
+    const name = named ?? (timeout == null ? kind : "call");
     this.abort(new TimeoutError(name, this.#timeouts[kind], { retryable: true }));
   }
 
@@ -203,7 +202,8 @@ export class Call implements Exchange, Expiring {
 
   /** Arms the clock for the next sign of life; the total is never extended. */
   #await(kind: keyof CallTimeouts, now: number = this.#session.clock.monotonic()): void {
-    this.expiresAt = Math.min(now + this.#timeouts[kind], this.totalAt);
+    // What is no time at all (NaN) has come.
+    this.expiresAt = Math.min(now + this.#timeouts[kind], this.totalAt) || 0;
     this.#waitingFor = this.expiresAt < this.totalAt ? kind : "total";
   }
 

@@ -82,6 +82,14 @@ describe("how long a call may take (C-128)", () => {
     assert(clock.monotonic() - before >= 300 && clock.monotonic() - before < 1_400);
   }, { client: small });
 
+  // As Number(…) of a variable of the environment that is not set.
+  onTheClock("a time that is no number ends a call at once: it does not wait for ever", async (client, clock) => {
+    const before = clock.monotonic();
+    assertEquals(await outcome(clock, client.callTool("slow", {}, { timeout: NaN })), "call NaN");
+    assert(clock.monotonic() - before < 1_100);
+    assertEquals(await outcome(clock, client.callTool("slow", { milliseconds: 4_000 }, { timeout: Infinity })), "done");
+  }, { client: small });
+
   onTheClock("`timeouts` of one call go before those of the client", async (client, clock) => {
     const timeouts = { idle: 3_000, headers: 3_000 };
     assertEquals(await outcome(clock, client.callTool("slow", { milliseconds: 2_500 }, { timeouts })), "done");
