@@ -190,7 +190,8 @@ function tell(
     facts.push(`${media} ${media === 1 ? "picture, sound or file is" : "pictures, sounds or files are"} left out`);
   }
   if (structured && !next) facts.push("the structured content is left out");
-  const until = new Date(expiresAt).toISOString();
+  // No date is later.
+  const until = new Date(Math.min(expiresAt, 8.64e15)).toISOString();
   const where = hasTool ? `with the tool ${readToolName} by its uri ${uri}` : `as the resource ${uri}`;
   const place = next && `${uri}/${next.part}`;
   const rest = !next

@@ -355,6 +355,18 @@ describe("a result budget", () => {
     assertEquals(hub.resources().length, 1);
   });
 
+  test("one that is kept for as long as there are dates, or longer, is cut all the same", async () => {
+    for (const lifetime of [8.64e15, Number.MAX_SAFE_INTEGER]) {
+      const failed: unknown[] = [];
+      const onError = (error: unknown): void => void failed.push(error);
+      const { hub, call } = createWorld(text(numbered(1000)), { lifetime, onError });
+      const cut = await call();
+      assertEquals(failed, []);
+      assertMatch(JSON.stringify(cut.content), /100 of 1000 characters are shown.* until \+275760-09-13T00:00:00.000Z/);
+      assertEquals((await hub.readResource(uriOf(cut))).contents.length, 1);
+    }
+  });
+
   test("options that are no numbers of their kind are refused", () => {
     const store = new TestStore();
     const hub = new FakeHub({});
