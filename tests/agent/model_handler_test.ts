@@ -150,32 +150,39 @@ describe("chat completions: a stream", () => {
     assertEquals(log.map(({ level }) => level), ["error"]);
   });
 
-  test("a silent agent's stream begins after a while and is kept open by comments", async () => {
-    const clock = new VirtualClock();
-    let go: (text: string) => void = () => {};
-    const waits = new Promise<string>((resolve) => go = resolve);
-    const answer = ask(
-      async function* () {
-        yield await waits;
-      },
-      { stream: true },
-      { clock, keepAlive: 1_000 },
-    );
-    await until(() => clock.waiting > 0);
-    await clock.advance(1_000);
-    const response = await answer;
-    const reader = response.body!.getReader();
-    const next = async () => new TextDecoder().decode((await reader.read()).value);
-    assert((await next()).includes('"role":"assistant"'));
-    const comment = next();
-    await until(() => clock.waiting > 0);
-    await clock.advance(1_000);
-    assertEquals(await comment, ": keep-alive\n\n");
-    go("at last");
-    assert((await next()).includes("at last"));
-    await reader.cancel();
-    assertEquals(clock.waiting, 0);
-  });
+  for (const [keepAlive, silence] of [[1_000, 1_000], [0, 5_000], [-1, 5_000]] as const) {
+    test(`a silent agent's stream begins after a while and is kept open by comments (${keepAlive})`, async () => {
+      const clock = new VirtualClock();
+      let go: (text: string) => void = () => {};
+      const waits = new Promise<string>((resolve) => go = resolve);
+      const answer = ask(
+        async function* () {
+          yield await waits;
+        },
+        { stream: true },
+        { clock, keepAlive },
+      );
+      await until(() => clock.waiting > 0);
+      await clock.advance(silence - 1);
+      let isThere = false;
+      void answer.then(() => isThere = true);
+      await clock.settle();
+      assertEquals(isThere, false);
+      await clock.advance(1);
+      const response = await answer;
+      const reader = response.body!.getReader();
+      const next = async () => new TextDecoder().decode((await reader.read()).value);
+      assert((await next()).includes('"role":"assistant"'));
+      const comment = next();
+      await until(() => clock.waiting > 0);
+      await clock.advance(silence);
+      assertEquals(await comment, ": keep-alive\n\n");
+      go("at last");
+      assert((await next()).includes("at last"));
+      await reader.cancel();
+      assertEquals(clock.waiting, 0);
+    });
+  }
 });
 
 describe("chat completions: callers that leave", () => {

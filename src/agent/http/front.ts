@@ -62,7 +62,13 @@ export interface Routes {
 /** Fills in the options. */
 export function createRouteParts(options: RouteOptions): RouteParts {
   const { limits, logger, clock = systemClock, random = systemRandom, keepAlive } = options;
-  return { limits: fillIn(defaultLimits, limits), logger, clock, random, keepAlive: keepAlive || 5_000 };
+  return {
+    limits: fillIn(defaultLimits, limits),
+    logger,
+    clock,
+    random,
+    keepAlive: keepAlive! > 0 ? keepAlive! : 5_000,
+  };
 }
 
 /**

@@ -57,7 +57,7 @@ class Endpoint {
     if (!modern && !legacy) throw new TypeError("Cannot serve nothing: expected at least one era");
     this.#serving = serving;
     this.#options = options;
-    this.#keepAlive = options.keepAlive || 5_000;
+    this.#keepAlive = options.keepAlive! > 0 ? options.keepAlive! : 5_000;
     this.#guards = new Guards(options);
     this.#check = new HeaderCheck(parts.methods, parts.limits);
     this.#legacy = legacy && Binding &&

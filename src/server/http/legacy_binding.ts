@@ -31,7 +31,7 @@ export class LegacyBinding {
   constructor(parts: ServerParts, legacy: NonNullable<Serving["legacy"]>, { keepAlive, sessions = {} }: Filled) {
     const {
       max = 10_000,
-      idle = 1_800_000,
+      idle,
       events = 1_000,
       eventCharacters = 16 * 2 ** 20,
       hold,
@@ -40,7 +40,7 @@ export class LegacyBinding {
       store,
     } = sessions;
     this.#newId = newId;
-    const bounds = { max, idle };
+    const bounds = { max, idle: idle! > 0 ? idle! : 1_800_000 };
     const made = {
       parts,
       legacy,

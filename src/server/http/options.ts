@@ -23,7 +23,7 @@ export interface Authenticate {
 export interface SessionOptions {
   /** The most at one time (10,000). When it is reached, the one that was idle for longest ends. */
   max?: number | undefined;
-  /** How long one may be idle, in milliseconds (30 minutes). A running call or an open stream is not idle. */
+  /** How long one may be idle, in milliseconds (30 minutes, for 0 and less too). A running call or an open stream is not idle. */
   idle?: number | undefined;
   /** Makes the id of a session: visible ASCII that nobody can guess. Default: 32 random bytes in hexadecimal. */
   newId?: (() => string) | undefined;
@@ -71,7 +71,7 @@ export interface HttpOptions {
   allowedOrigins?: readonly string[] | "*" | undefined;
   /** Verifies callers. Default: nobody is verified. */
   auth?: Authenticate | undefined;
-  /** Silence on a stream before a comment is sent to keep it open, in milliseconds (5,000, for 0 too). A silent call becomes a stream then. */
+  /** Silence on a stream before a comment is sent to keep it open, in milliseconds (5,000, for 0 and less too). A silent call becomes a stream then. */
   keepAlive?: number | undefined;
   /** How legacy sessions are kept. */
   sessions?: SessionOptions | undefined;

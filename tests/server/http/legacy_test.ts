@@ -323,6 +323,17 @@ describe("the streams of a legacy session", () => {
     await again.cancel();
   });
 
+  for (const idle of [undefined, 0, -1, NaN]) {
+    test(`an idle time that is none is the usual one: ${idle}`, async () => {
+      const all = world({ sessions: { idle } });
+      const session = await initialize(all);
+      await all.clock.advance(1_800_000 - 1);
+      assertEquals((await all.handler(send("DELETE", session))).status, 200);
+      all.handler.close();
+      assertEquals(all.clock.waiting, 0);
+    });
+  }
+
   test("comments keep them open", async () => {
     const all = world({ keepAlive: 1_000 });
     const stream = new EventReader(await all.handler(send("GET", await initialize(all))));

@@ -84,7 +84,9 @@ describe("a modern request", () => {
   });
 
   // Bun.serve cuts a connection off by itself that was silent for some 8 s.
-  for (const [keepAlive, silence] of [[undefined, 5_000], [15_000, 15_000], [0, 5_000], [NaN, 5_000]] as const) {
+  for (
+    const [keepAlive, silence] of [[undefined, 5_000], [15_000, 15_000], [0, 5_000], [-1, 5_000], [NaN, 5_000]] as const
+  ) {
     test(`that is silent for long becomes a stream, which comments keep open (S-025): ${keepAlive}`, async () => {
       const answer = gate();
       const { handler, clock } = world({
