@@ -30,5 +30,6 @@ export function checkOptions(
   }
   for (const scope of scopes) need(/^[!#-[\]-~]+$/.test(scope), "scopes", scope, "names without spaces and quotes");
   need(stepUps >= 0, "stepUps", stepUps, "0 or more");
-  need(timeout >= 0, "timeout", timeout, "0 or more milliseconds");
+  // How long others leave a refresh to this process is kept as JSON, which has no word for what never ends.
+  need(timeout >= 0 && timeout < Infinity, "timeout", `${timeout}`, "0 or more milliseconds");
 }

@@ -42,6 +42,7 @@ export function createVerifierParts(options: VerifierOptions, given: string | un
   const { issuer, fetch = (url, init) => globalThis.fetch(url, init), resolve, allow = [], timeout = 5_000 } = options;
   const { clock = systemClock } = options;
   checkAddress(issuer, "the issuer");
+  if (!(timeout > 0)) throw new TypeError(`Cannot use "timeout" ${timeout}: expected milliseconds above 0`);
   if (given !== undefined) checkAddress(given, "the address");
   const allowed = given === undefined ? allow : [...allow, new URL(given).origin];
   const guarded = createGuardedFetch({

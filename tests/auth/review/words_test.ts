@@ -1,11 +1,18 @@
 /** What people are told: what they need to know, and no secret. */
 import { describe, test } from "node:test";
-import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { clientCredentials, createOAuth, deviceCode } from "../../../src/auth/mod.ts";
 import { AuthorizationError, AuthorizationRequiredError } from "../../../src/protocol/errors.ts";
 import { createParty } from "../sign_in/parties.ts";
 import { answer, answerJson } from "../world/faults.ts";
 import { createWorld, issuer, resourceUrl } from "../world/world.ts";
+
+test("a time without an end, or that is none, is refused by its name", () => {
+  for (const timeout of [Infinity, NaN, -1]) {
+    const error = assertThrows(() => createOAuth({ timeout }), TypeError);
+    assertEquals(error.message, `Cannot use "timeout" "${timeout}": expected 0 or more milliseconds`);
+  }
+});
 
 describe("what people are told", () => {
   test("which issuer a document names in the place of the one that was looked for", async () => {

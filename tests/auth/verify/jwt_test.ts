@@ -281,6 +281,8 @@ describe("options that make no sense", () => {
       [{ algorithms: [] }, "expected an algorithm"],
       [{ audience: [] }, "expected an audience"],
       [{ audience: "" }, "expected an audience"],
+      [{ timeout: NaN }, 'Cannot use "timeout" NaN'],
+      [{ timeout: 0 }, 'Cannot use "timeout" 0'],
       [{ clockTolerance: -1 }, "clock tolerance"],
       [{ clockTolerance: Infinity }, "clock tolerance"],
     ];
