@@ -40,7 +40,8 @@ export async function signAccess(
   { secret, clock = systemClock, lifetime = 60_000 }: EnvelopeOptions & { readonly lifetime?: number | undefined },
 ): Promise<string> {
   const { principal: { id, tenant: from, scopes, clientId, expiresAt }, tenant, way = "key" } = envelope;
-  const until = Math.min(clock.now() + lifetime, expiresAt ?? Infinity);
+  // JSON has no word for what never ends.
+  const until = Math.min(clock.now() + lifetime, expiresAt ?? Infinity, Number.MAX_SAFE_INTEGER);
   const json = JSON.stringify([id, from, scopes ?? null, clientId ?? null, expiresAt ?? null, tenant, until, way]);
   // It travels as a header, which takes ASCII alone.
   const text = json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);

@@ -54,7 +54,8 @@ export function createSealedSessions(options: SealedSessionOptions): SessionKeep
     async open(principal) {
       const { id, tenant, scopes, expiresAt: end = Infinity, key: hash } = principal;
       // It is not good for longer than what it was begun with.
-      const expiresAt = Math.min(clock.now() + lifetime, end);
+      // JSON has no word for what never ends.
+      const expiresAt = Math.min(clock.now() + lifetime, end, Number.MAX_SAFE_INTEGER);
       if (expiresAt <= clock.now()) return undefined;
       const text = JSON.stringify([id, tenant, scopes ?? null, expiresAt, hash]);
       return { id: await sealText(await key(), random.bytes(12), text, kind), principal, expiresAt };

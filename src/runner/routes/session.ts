@@ -12,6 +12,9 @@ import { Refusal } from "../rest/problem.ts";
 import type { Route } from "../rest/route.ts";
 import { beginSessionSchema } from "../rest/schemas.ts";
 
+/** As long as any browser keeps a cookie, in seconds. One that is told an endless time keeps it until it is closed. */
+const longestAge = 34_560_000;
+
 const who: JsonSchema = {
   type: "object",
   required: ["principal", "tenant", "way"],
@@ -65,7 +68,7 @@ async function begin(call: Call): Promise<Response> {
     : await sessions.open({ ...await holderOf(call, token), key });
   if (!session) throw notSignedIn("The token is not known, was used or has ended");
   const secure = new URL(request.url).protocol === "https:" ? "; Secure" : "";
-  const age = Math.floor((session.expiresAt - clock.now()) / 1_000);
+  const age = Math.min(Math.floor((session.expiresAt - clock.now()) / 1_000), longestAge);
   const cookie = `${cookieName(request)}=${session.id}; Path=/; Max-Age=${age}; HttpOnly; SameSite=Strict${secure}`;
   return new Response(null, { status: 204, headers: { "set-cookie": cookie } });
 }

@@ -81,6 +81,19 @@ describe("sessions that are sealed", () => {
     assertThrows(() => createSealedSessions({ secret: "short" }), RangeError, "5 bytes");
   });
 
+  for (const lifetime of [Infinity, 1e300, Number.MAX_SAFE_INTEGER]) {
+    it(`last without an end, for as long as a browser keeps them (${lifetime})`, async () => {
+      for (const sessions of [createSealedSessions({ secret, lifetime }), createSessions({ lifetime })]) {
+        await using world = await createWorld({ access: { sessions } });
+        const headers = { origin: "http://localhost", "sec-fetch-site": "same-origin" };
+        const begun = await world.ask("/api/session", { as: undefined, body: { token: world.key("ada") }, headers });
+        const [cookie = "", , age] = (begun.headers.get("set-cookie") ?? "").split("; ");
+        const who = await world.ask("/api/session", { as: undefined, headers: { cookie } });
+        assertEquals([begun.status, age, (await who.json()).principal], [204, "Max-Age=34560000", "ada"]);
+      }
+    });
+  }
+
   // As it comes from a variable of the environment: it would be appended to the time, and nobody would ever be signed out.
   for (const lifetime of ["3600000", 0, NaN] as never[]) {
     it(`a lifetime of ${JSON.stringify(lifetime)} is refused`, () => {
