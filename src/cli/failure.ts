@@ -65,6 +65,10 @@ export interface Failure {
   readonly line: string;
 }
 
+/** What is said where the folder that the command was started in cannot be reached by its name. */
+export const goneFolder =
+  "The folder that you are in is not there any more, or has a name that is not UTF-8: go to another";
+
 const longestLine = 1_000;
 const unreachable = [
   ConnectError,
@@ -80,7 +84,9 @@ const unreachable = [
 ] as const;
 
 /** The exit code and the line for an error. */
-export function describeFailure(error: unknown): Failure {
+export function describeFailure(given: unknown): Failure {
+  // What Node and Bun say of it ends so.
+  const error = given instanceof Error && /\buv_cwd$/.test(given.message) ? new UsageError(goneFolder) : given;
   const line = oneLine(error instanceof Error ? messageOf(error) : String(error));
   return { exitCode: exitCodeOf(error), line: shortened(line) };
 }

@@ -12,6 +12,7 @@
  */
 import process from "node:process";
 import { keepOwnCode } from "./session/compiled.ts";
+import { ignoresHangUp } from "./session/hang_up.ts";
 import { headStart } from "./session/head_start.ts";
 
 const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
@@ -52,8 +53,12 @@ async function isProgram(): Promise<boolean> {
 function interruption(): AbortSignal {
   const stop = new AbortController();
   let isStopping = false;
+  const hasNoHangUp = ignoresHangUp();
   for (const [name, exitCode] of Object.entries(signals)) {
+    const isIgnored = name === "SIGHUP" && hasNoHangUp;
     process.on(name, () => {
+      // It is listened to all the same: Deno takes each of them once there is one listener, and ends the program by those without.
+      if (isIgnored) return;
       if (isStopping) process.exit(exitCode);
       isStopping = true;
       void import("./failure.ts").then(({ InterruptedError }) => stop.abort(new InterruptedError(exitCode)));

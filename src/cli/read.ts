@@ -4,8 +4,9 @@
  * @module
  */
 import { readFile, stat, writeFile } from "node:fs/promises";
+import process from "node:process";
 import { isObject } from "../protocol/json_rpc.ts";
-import { OutputError, UsageError } from "./failure.ts";
+import { goneFolder, OutputError, UsageError } from "./failure.ts";
 
 /** The most that is read of a file or of the standard input, in bytes. */
 export const mostInput: number = 16 * 2 ** 20;
@@ -16,12 +17,27 @@ const reasons: Readonly<Record<string, string>> = {
   EROFS: "the disk is read-only",
   ENOSPC: "the disk is full",
   EDQUOT: "the quota of this user is used up",
+  EFBIG: "a file may not be so large here",
   ENAMETOOLONG: "the path is too long",
   EEXIST: "there is a file of this name",
   EISDIR: "it is a folder",
   ENOTDIR: "a part of the path is a file",
   ENOENT: "its folder is not there",
 };
+
+/**
+ * Sees that the folder of the command can be written to by its name: in the place of one that was removed Bun takes its own, and
+ * where the name is not UTF-8 Bun and Node make another one.
+ *
+ * @throws {UsageError} When it cannot.
+ */
+export async function checkFolder(): Promise<void> {
+  try {
+    await stat(process.cwd());
+  } catch {
+    throw new UsageError(goneFolder);
+  }
+}
 
 /**
  * The text of a file; undefined when there is none.
@@ -66,9 +82,13 @@ export async function writeResultFile(path: string, content: string | Uint8Array
   try {
     await writeFile(path, content);
   } catch (error) {
-    const isFull = isObject(error) && (error.code === "ENOSPC" || error.code === "EDQUOT");
-    throw new (isFull ? OutputError : UsageError)(`Cannot write "${path}": ${whyNot(error)}`);
+    throw new (isFull(error) ? OutputError : UsageError)(`Cannot write "${path}": ${whyNot(error)}`);
   }
+}
+
+/** Whether there is no more room. */
+export function isFull(error: unknown): boolean {
+  return isObject(error) && (error.code === "ENOSPC" || error.code === "EDQUOT");
 }
 
 /** Why a file cannot be read or written, in words of ours: those of the runtimes differ. */

@@ -1,4 +1,4 @@
-import type { ChildProcess } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import process from "node:process";
 import { describe, test } from "node:test";
 import { assert, assertEquals } from "@std/assert";
 import { isAlive } from "../suites/spawn.ts";
-import { causeway, peer, quote } from "./support.ts";
+import { causeway, peer, program, quote } from "./support.ts";
 
 /** Runs the command on a server that tells its process id, interrupts it once `ready` holds, and looks who is left. */
 async function interrupt(
@@ -98,5 +98,44 @@ describe("causeway: Ctrl-C", () => {
 
   test("SIGTERM is obeyed in the same way, with 143", async () => {
     assertEquals(await interrupt((target) => ["tools", target("exec sleep 30")], () => true, "SIGTERM"), stopped(143));
+  });
+});
+
+// Elsewhere no system tells; Node itself listens to the signal that was to be ignored.
+const skip = process.platform === "linux" && ("Bun" in globalThis || "Deno" in globalThis)
+  ? false
+  : "nohup cannot be told here";
+
+/** Starts the runner, sends SIGHUP and then SIGTERM, and says what became of it and how much it still said. */
+async function hangUp(isNohup: boolean): Promise<{ code: number | null; answered: boolean; err: string }> {
+  const command = program("src/cli/main.ts").map(quote).join(" ");
+  const script = `${isNohup ? "trap '' HUP; " : ""}exec ${command} start --port 0`;
+  const env = { ...process.env, CAUSEWAY_HOME: join(tmpdir(), "causeway-no-such-home") };
+  const child = spawn("sh", ["-c", script], { env, cwd: tmpdir(), stdio: ["ignore", "pipe", "pipe"] });
+  try {
+    let [out, err, hasEnded] = ["", "", false];
+    child.stdout.setEncoding("utf8").on("data", (text: string) => out += text);
+    child.stderr.setEncoding("utf8").on("data", (text: string) => err += text);
+    const ended = new Promise<number | null>((resolve) => child.on("close", resolve)).finally(() => hasEnded = true);
+    await until(() => out.includes("Begin here"), "the runner");
+    const [url = ""] = /http:\S+\d/.exec(out) ?? [];
+    process.kill(child.pid ?? 0, "SIGHUP");
+    // Whoever is ended by it is gone before long; whoever is not answers.
+    if (!isNohup) await until(() => hasEnded, "the end");
+    const answered = await fetch(url).then(({ status }) => status === 200, () => false);
+    if (!hasEnded) process.kill(child.pid ?? 0, "SIGTERM");
+    return { code: await ended, answered, err };
+  } finally {
+    child.kill("SIGKILL");
+  }
+}
+
+describe("causeway: a terminal that is closed", () => {
+  test("ends it, with 129", { skip }, async () => {
+    assertEquals(await hangUp(false), { code: 129, answered: false, err: "causeway: interrupted\n" });
+  });
+
+  test("does not end what nohup has started", { skip }, async () => {
+    assertEquals(await hangUp(true), { code: 143, answered: true, err: "causeway: interrupted\n" });
   });
 });

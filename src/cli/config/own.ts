@@ -4,7 +4,7 @@
  * @module
  */
 import { mkdir, open, realpath, rename, rm, stat } from "node:fs/promises";
-import { basename, dirname, resolve } from "node:path";
+import { basename, dirname, isAbsolute, resolve } from "node:path";
 import process from "node:process";
 import { parseJsonc } from "../../hub/config/jsonc.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
@@ -12,7 +12,7 @@ import type { JsonObject, JsonValue } from "../../protocol/json_rpc.ts";
 import { readConfigFile } from "../../runtime/config_file.ts";
 import type { CommandLine } from "../command_line.ts";
 import { UsageError } from "../failure.ts";
-import { whyNot } from "../read.ts";
+import { checkFolder, whyNot } from "../read.ts";
 import { ownConfig } from "../target/config.ts";
 import { editJson } from "./edit.ts";
 
@@ -46,6 +46,7 @@ export async function openOwn(line: CommandLine): Promise<OwnConfig> {
       `Cannot write "${path}": only files named ${fileName} are written, others are read; use --here or leave --config out`,
     );
   }
+  if (!isAbsolute(path)) await checkFolder();
   const advice = line.config !== undefined
     ? "correct --config"
     : isHere

@@ -3,12 +3,12 @@
  *
  * @module
  */
-import { mkdir, readdir, writeFile } from "node:fs/promises";
-import { basename, join, resolve } from "node:path";
+import { mkdir, open, readdir, rm, rmdir } from "node:fs/promises";
+import { basename, isAbsolute, join, resolve } from "node:path";
 import { didYouMean } from "../../../hub/config/nearest.ts";
 import type { CommandLine } from "../../command_line.ts";
-import { exitCodes, UsageError } from "../../failure.ts";
-import { whyNot } from "../../read.ts";
+import { exitCodes, OutputError, UsageError } from "../../failure.ts";
+import { checkFolder, isFull, whyNot } from "../../read.ts";
 import { writeOut } from "../../terminal.ts";
 import { oneLine, plainJson } from "../../text/plain.ts";
 import { agentFiles, workerFiles } from "./templates.ts";
@@ -31,6 +31,7 @@ export async function init(line: CommandLine): Promise<number> {
     throw new UsageError(`${what}: write causeway init agent [folder], or causeway init worker [folder]`);
   }
   if (more.length > 0) throw new UsageError(`Unexpected "${more[0]}" after the folder: leave it out`);
+  if (!isAbsolute(given ?? kind)) await checkFolder();
   const folder = resolve(given ?? kind);
   const there = await readdir(folder).catch(() => []);
   if (there.length > 0) {
@@ -38,14 +39,11 @@ export async function init(line: CommandLine): Promise<number> {
   }
   const name = basename(folder).toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, "") || kind;
   const files = found.files(name);
-  try {
-    await mkdir(folder, { recursive: true });
-    for (const [path, text] of Object.entries(files)) await writeFile(join(folder, path), text, { flag: "wx" });
-  } catch (error) {
-    throw new UsageError(
+  await writeAll(folder, files).catch((error: unknown) => {
+    throw new (isFull(error) ? OutputError : UsageError)(
       `Cannot begin in "${given ?? kind}": ${whyNot(error)}; name another folder`,
     );
-  }
+  });
   const into = given ?? kind;
   // For a shell to read: quoted where it would take it for several words, or for something else.
   const next = `cd ${/^[\w./~@:\\-]+$/.test(into) ? into : `'${into.replaceAll("'", "'\\''")}'`} && ${found.next}`;
@@ -55,4 +53,21 @@ export async function init(line: CommandLine): Promise<number> {
       : `Made ${oneLine(folder)}: ${Object.keys(files).join(", ")}\nNext: ${oneLine(next)}\n`,
   );
   return exitCodes.ok;
+}
+
+/** All of a project, or nothing: a part of one would be in the way of the next try. */
+async function writeAll(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
+  const made = await mkdir(folder, { recursive: true });
+  const begun: string[] = [];
+  try {
+    for (const [name, text] of Object.entries(files)) {
+      const file = await open(join(folder, name), "wx");
+      begun.push(join(folder, name));
+      await file.writeFile(text).finally(() => file.close());
+    }
+  } catch (error) {
+    for (const path of begun) await rm(path, { force: true }).catch(() => {});
+    if (made !== undefined) await rmdir(folder).catch(() => {});
+    throw error;
+  }
 }

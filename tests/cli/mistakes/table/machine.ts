@@ -180,4 +180,28 @@ export const machine: readonly Mistake[] = [
         '{ "inputs": [{ "id": "key", "type": "promptString" }], "servers": { "docs": { "command": "docs", "env": { "KEY": "${input:key}" } } } }',
     },
   },
+  {
+    number: 197,
+    title: "a project in a folder whose name is not UTF-8",
+    typed:
+      `mkdir "$(printf 'lat\\374n')"; cd lat*; causeway init agent sub; code=$?; ls -d ../lat* | wc -l; ls -A; exit $code`,
+    code: 2,
+    says: "The folder that you are in is not there any more, or has a name that is not UTF-8: go to another",
+    out: "1\n",
+  },
+  {
+    number: 198,
+    title: "a server for such a folder",
+    typed: `mkdir "$(printf 'lat\\374n')"; cd lat*; causeway servers add --here peer "$PEER"`,
+    code: 2,
+    says: "The folder that you are in is not there any more, or has a name that is not UTF-8: go to another",
+  },
+  {
+    number: 199,
+    title: "a project for which there is no room: nothing is left of it",
+    typed: "trap '' XFSZ; ulimit -f 0; causeway init agent here; code=$?; ls -A here; exit $code",
+    code: 2,
+    says: 'Cannot begin in "here": a file may not be so large here; name another folder',
+    files: { "here/": "" },
+  },
 ];
