@@ -47,6 +47,7 @@ const retryPause = 1_000;
 /** How many changes may wait for that. */
 const mostWaiting = 1_000;
 const nothing: Lasting = { initialize: {}, resources: [] };
+const initialized: JsonRpcNotification = { jsonrpc: "2.0", method: "notifications/initialized" };
 
 /** Serves a session, and writes down what lasts of it before the client has its answer. */
 export class KeptSession implements LegacyServing {
@@ -54,6 +55,8 @@ export class KeptSession implements LegacyServing {
   waking: Promise<boolean> | undefined;
   readonly #options: KeptSessionOptions;
   #lasting: Lasting | undefined;
+  /** Whether what serves it was told that the client is ready. */
+  #isReady = false;
   /** Whether it is in the store, as far as is known. */
   #isKept = false;
   #readAt = -Infinity;
@@ -80,6 +83,7 @@ export class KeptSession implements LegacyServing {
   async answer(incoming: Incoming): Promise<Answer | undefined> {
     const { serving, maxCharacters } = this.#options;
     const { message } = incoming;
+    if (message.method !== "initialize" && message.method !== "ping") this.ready();
     const change = changeOf(message);
     if (!change) return await serving.answer(incoming);
     if (JSON.stringify(change.apply(this.#lasting ?? nothing)).length > maxCharacters) {
@@ -92,7 +96,15 @@ export class KeptSession implements LegacyServing {
   }
 
   notified(notification: JsonRpcNotification): void {
-    this.#options.serving.notified(notification);
+    if (notification.method === initialized.method) this.ready();
+    else this.#options.serving.notified(notification);
+  }
+
+  /** Its client is ready, whoever was told so: one that comes with more than the handshake has said it, perhaps to another process. */
+  ready(): void {
+    if (this.#isReady || !this.open) return;
+    this.#isReady = true;
+    this.#options.serving.notified(initialized);
   }
 
   answered(response: JsonRpcResponse): boolean {
@@ -167,7 +179,7 @@ export class KeptSession implements LegacyServing {
     // It may be there the next time.
     if (answer?.status === 500) throw new Error("What serves the session could not be opened");
     if (!answer || !("result" in answer.response)) return false;
-    this.#options.serving.notified({ jsonrpc: "2.0", method: "notifications/initialized" });
+    this.ready();
     this.#lasting = { initialize, resources: [] };
     await this.#follow({ initialize, resources, ...(level !== undefined && { level }) });
     return true;

@@ -167,8 +167,10 @@ class KeptSessions extends SessionTable {
     // It may be kept all the same: another process has it.
     if (this.#isClosed) return refuse(503, "This server is closing", { code: -32603 });
     if (!session) return refuse(404, noSession);
+    const isStream = caller.request.method === "GET";
+    if (isStream) this.#kept.get(id)?.ready();
     const response = await use(session);
-    if (caller.request.method === "GET" && response.ok) this.#noteStream(session);
+    if (isStream && response.ok) this.#noteStream(session);
     return response;
   }
 

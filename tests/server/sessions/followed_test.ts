@@ -1,6 +1,7 @@
 /** What one process changes of a session that several serve, and what reaches the server through one that is kept. */
 import { describe, test } from "node:test";
 import { assert, assertEquals } from "@std/assert";
+import { heldRequest } from "../../support/held_request.ts";
 import { ComparingStore, type TestStore } from "../../support/test_store.ts";
 import { World } from "./support.ts";
 
@@ -65,6 +66,39 @@ describe("a session over a store", () => {
     assertEquals((await world.send(served, "DELETE", headers)).status, 200);
     assertEquals(signal.aborted, true);
   });
+
+  for (const how of ["its stream", "a call"]) {
+    test(`tells of changes, and asks, where another process was told that the client is ready (${how})`, async () => {
+      const world = new World();
+      const [here, there] = [world.serve(), world.serve()];
+      const clientInfo = { name: "ada", version: "1" };
+      const params = { protocolVersion: "2025-11-25", capabilities: { elicitation: {} }, clientInfo };
+      const { session } = await world.post(here, {}, "initialize", params);
+      const headers = { "mcp-session-id": session ?? "none", "mcp-protocol-version": "2025-11-25" };
+      await world.post(there, headers, "notifications/initialized");
+      let asked: Promise<unknown> | undefined;
+      here.server.tool("asks", {}, (_args, { elicit, signal }) => {
+        asked = elicit({ message: "Who?", requestedSchema: { type: "object", properties: {} } }).catch(() => {});
+        return new Promise((resolve) => signal.addEventListener("abort", () => resolve("none")));
+      });
+      const call = { jsonrpc: "2.0", id: 7, method: "tools/call", params: { name: "asks" } };
+      const accept = "application/json, text/event-stream";
+      const response = how === "a call"
+        ? here.handler(heldRequest("http://localhost/mcp", {
+          method: "POST",
+          headers: { "content-type": "application/json", accept, ...headers },
+          body: JSON.stringify(call),
+        }))
+        : world.send(here, "GET", headers);
+      await world.clock.advance(10_000);
+      here.server.tool("late", {}, () => "late");
+      await world.clock.settle();
+      // What was told by now is read, and no more comes.
+      here.handler.close();
+      await readUntil(await response, how === "a call" ? "elicitation/create" : "notifications/tools/list_changed");
+      await asked;
+    });
+  }
 
   test("is told of no resource any more that another process was told to watch no longer", async () => {
     const world = new World();
