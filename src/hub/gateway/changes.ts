@@ -5,6 +5,7 @@
  */
 import type { Logger } from "../../ports.ts";
 import type { ServerChange } from "../../server/seam.ts";
+import { allParts } from "../connection/listing.ts";
 import type { CatalogPart, HubEvent, HubLike } from "../seam.ts";
 
 const kinds: Readonly<Record<CatalogPart, "tools" | "resources" | "prompts">> = {
@@ -58,13 +59,18 @@ export class Changes {
     const controller = new AbortController();
     const events = this.#hub.events({ signal: controller.signal });
     void (async () => {
-      for await (const event of events) for (const change of changesOf(event)) this.tell(change);
+      for await (const event of events) {
+        for (const type of new Set(this.#partsOf(event).map((part) => kinds[part]))) this.tell({ type });
+      }
     })();
     return () => controller.abort();
   }
-}
 
-function changesOf(event: HubEvent): ServerChange[] {
-  const parts = event.type === "catalog" ? event.changed : event.type === "removed" ? Object.keys(kinds) : [];
-  return [...new Set(parts.map((part) => kinds[part as CatalogPart]))].map((type) => ({ type }));
+  /** What is another list since this happened. What is known of a new server, by a stored catalog, is listed at once. */
+  #partsOf(event: HubEvent): readonly CatalogPart[] {
+    if (event.type === "catalog") return event.changed;
+    if (event.type === "removed") return allParts;
+    const known = event.type === "added" && this.#hub.catalog().servers.find(({ name }) => name === event.server);
+    return known ? allParts.filter((part) => known[part].length > 0) : [];
+  }
 }

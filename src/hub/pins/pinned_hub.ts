@@ -156,7 +156,9 @@ export class Pinned extends HubLayer implements PinnedHub {
   /** The same events; before each that tells of other tools they are looked at. */
   async *#checked(events: AsyncIterable<HubEvent>, signal: AbortSignal | undefined): AsyncIterable<HubEvent> {
     for await (const event of events) {
-      if (event.type === "catalog" && event.changed.includes("tools") && this.#isPinned(event.server)) {
+      // A new server has tools at once where a stored catalog knows it.
+      const isNew = event.type === "added";
+      if ((isNew || (event.type === "catalog" && event.changed.includes("tools"))) && this.#isPinned(event.server)) {
         const { server } = event;
         const tools = this.hub.tools().filter((found) => found.server === server);
         await this.#checkServer(server, tools, signal).catch((error) => {

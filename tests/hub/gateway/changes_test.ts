@@ -36,6 +36,22 @@ for (const [front, back] of pairs) {
       assertEquals((await client.listTools()).tools.length, 9);
     });
 
+    test("a server that a stored catalog knows is told of as it is added: it has its tools at once", async () => {
+      const config = all("one", back).config;
+      const before = await openHub({ one: config });
+      const catalog = before.catalog();
+      await before.close();
+      await using scene = await open({}, {}, { catalog });
+      const client = await scene.join(front);
+      const changes = client.listen({ tools: true, prompts: true, resources: true });
+      await changes.acknowledged;
+      await scene.hub.add("one", config);
+      const told: unknown[] = [];
+      for await (const { type } of changes) if (told.push(type) === 3) break;
+      assertEquals(told.sort(), ["prompts", "resources", "tools"]);
+      assertEquals((await client.listTools()).tools.length, 9);
+    });
+
     test("a tool that another one has brought is called at once, before its server would be listed anew", async () => {
       const one = all("one", back);
       one.server.tool("brings", {}, () => void one.server.tool("late", {}, () => "here"));

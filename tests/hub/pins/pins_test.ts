@@ -330,16 +330,18 @@ describe("pins", () => {
     assertEquals(both.map((pinned) => pinned.tools().length).sort(), [0, 1]);
   });
 
-  test("tools of a server come before the event that tells of them", async () => {
-    const hub = new PlayedHub();
-    const pinned = await guard(hub);
-    hub.list([send]);
-    assertEquals(pinned.tools(), [], "it was not looked at yet");
-    hub.queue = [{ type: "removed", server: "x" }, { type: "catalog", server: "shop", changed: ["tools"] }];
-    const seen: unknown[] = [];
-    for await (const event of pinned.events()) seen.push([event.type, pinned.tools().length]);
-    assertEquals(seen, [["removed", 0], ["catalog", 1]]);
-  });
+  for (const type of ["catalog", "added"] as const) {
+    test(`tools of a server come before the event that tells of them (${type})`, async () => {
+      const hub = new PlayedHub();
+      const pinned = await guard(hub);
+      hub.list([send]);
+      assertEquals(pinned.tools(), [], "it was not looked at yet");
+      hub.queue = [{ type: "removed", server: "x" }, { type, server: "shop", changed: ["tools"] }];
+      const seen: unknown[] = [];
+      for await (const event of pinned.events()) seen.push([event.type, pinned.tools().length]);
+      assertEquals(seen, [["removed", 0], [type, 1]]);
+    });
+  }
 
   test("a tool that is nested too deeply, or has a name of its own, spoils none of the others", async () => {
     let deep = {};
