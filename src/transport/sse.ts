@@ -25,13 +25,10 @@ export class SseParser {
   readonly #onEvent: OnSseEvent;
   /** Only while a character is cut in two by the end of a chunk. */
   #decoder: TextDecoder | undefined;
-  /** Nothing has come yet. */
-  #fresh = true;
-  /** The last line ended with CR at the end of its chunk: an LF that follows belongs to it. */
-  #cr: boolean | undefined;
-  /** The unfinished line, in the pieces in which it came. */
-  #parts: string[] = [];
-  #held = 0;
+  /** What is passed over where the next text begins with it: a mark at the start, or the LF of a CR that ended a chunk. */
+  #passed = "\ufeff";
+  /** The unfinished line. */
+  #rest = "";
   /** The unfinished event: its lines of data, and their length with their names. */
   #data: string[] = [];
   #size = 0;
@@ -56,75 +53,48 @@ export class SseParser {
     // A chunk that ends in ASCII leaves no character half done, and decoding without `stream` is several times cheaper.
     const stream = (chunk[chunk.length - 1] ?? 128) > 127;
     if (stream) this.#decoder ??= new TextDecoder("utf-8", { ignoreBOM: true });
-    const text = (this.#decoder ?? decoder).decode(chunk, stream ? { stream } : undefined);
+    let text = (this.#decoder ?? decoder).decode(chunk, stream ? { stream } : undefined);
     if (!stream) this.#decoder = undefined;
-    if (text) this.#split(text);
-  }
-
-  #split(text: string): void {
-    const { length } = text;
-    let at = (this.#fresh && text.startsWith("\ufeff")) || (this.#cr && text.startsWith("\n")) ? 1 : 0;
-    this.#fresh = this.#cr = false;
-    let lf = find(text, "\n", at);
-    let cr = find(text, "\r", at);
-    while (lf !== cr) {
-      const end = lf < cr ? lf : cr;
-      this.#take(text, at, end);
-      at = end + 1;
-      if (end === cr) {
-        if (lf === at && at < length) at++;
-        else this.#cr = at === length;
-        cr = find(text, "\r", at);
-      }
-      if (lf < at) lf = find(text, "\n", at);
+    if (!text) return;
+    // A CR without an LF ends a line too; at the end of the chunk an LF may still come for it.
+    let at = this.#passed && text.startsWith(this.#passed) ? 1 : 0;
+    this.#passed = text.endsWith("\r") ? "\n" : "";
+    if (text.includes("\r")) text = text.replace(/\r(?!\n)/g, "\n");
+    for (let end; (end = text.indexOf("\n", at)) >= 0; at = end + 1) {
+      this.#take(text, at, text[end - 1] === "\r" ? end - 1 : end);
     }
-    if (at < length) {
-      this.#check(this.#held += length - at);
-      this.#parts.push(text.slice(at));
-    }
+    // Nothing looks into it before its end has come: then it is put together, once.
+    this.#rest += text.slice(at);
+    checkLimit("messageBytes", this.#limit, this.#rest.length);
   }
 
   /** Takes a line without its end: `text` from `at` to `end`, after what is held. */
   #take(text: string, at: number, end: number): void {
-    if (this.#held) {
-      this.#parts.push(text.slice(at, end));
-      text = this.#parts.join("");
-      this.#parts = [];
-      this.#held = at = 0;
+    if (this.#rest) {
+      text = this.#rest + text.slice(at, end);
+      this.#rest = "";
+      at = 0;
       end = text.length;
     }
     const length = end - at;
-    if (!length) return this.#dispatch();
-    this.#check(length);
-    let value = field("data", text, at, end);
-    if (value !== undefined) {
-      this.#check(this.#size += length);
-      this.#data.push(value);
-    } else if ((value = field("event", text, at, end)) !== undefined) this.#event = value;
-    else if ((value = field("id", text, at, end)) !== undefined) {
-      if (!value.includes("\0")) this.#id = value;
-    } else if (/^\d+$/.test(value = field("retry", text, at, end) ?? "")) this.retryAfter = Number(value);
+    if (length) {
+      let value = field("data", text, at, end);
+      const isData = value !== undefined;
+      checkLimit("messageBytes", this.#limit, isData ? this.#size += length : length);
+      if (isData) this.#data.push(value as string);
+      else if ((value = field("event", text, at, end)) !== undefined) this.#event = value;
+      else if ((value = field("id", text, at, end)) !== undefined) {
+        if (!value.includes("\0")) this.#id = value;
+      } else if (/^\d+$/.test(value = field("retry", text, at, end) ?? "")) this.retryAfter = Number(value);
+    } else {
+      const data = this.#data.join("\n");
+      this.lastEventId = this.#id;
+      if (data) this.#onEvent(data, this.#event || "message");
+      this.#data = [];
+      this.#size = 0;
+      this.#event = "";
+    }
   }
-
-  #dispatch(): void {
-    const event = this.#event || "message";
-    const data = this.#data.join("\n");
-    this.lastEventId = this.#id;
-    this.#data = [];
-    this.#size = 0;
-    this.#event = "";
-    if (data) this.#onEvent(data, event);
-  }
-
-  #check(seen: number): void {
-    checkLimit("messageBytes", this.#limit, seen);
-  }
-}
-
-/** Where the character is, or the text's length. */
-function find(text: string, character: string, from: number): number {
-  const found = text.indexOf(character, from);
-  return found < 0 ? text.length : found;
 }
 
 /** The value of a line, if it is this field. */
