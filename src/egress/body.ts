@@ -42,8 +42,8 @@ export function takeText(bytes: ArrayBuffer | Uint8Array): string {
   try {
     // Only a text with this mark can have been damaged, and the strict way takes several times the memory on Deno.
     if (text.includes("\ufffd")) strictUtf8.decode(bytes);
-  } catch (cause) {
-    throw new ProtocolViolationError("The message is not UTF-8", { cause });
+  } catch {
+    throw new ProtocolViolationError("The message is not UTF-8");
   }
   // Node 20 and older browsers cannot.
   if (bytes.byteLength > largeBytes) ((bytes as Uint8Array<ArrayBuffer>).buffer ?? bytes).transfer?.(0);
@@ -71,8 +71,8 @@ export async function readErrorText(response: Response, clock: Clock): Promise<s
 }
 
 /**
- * Reads until the end. What is longer than `limit` is refused; `declared` is how much will come, where that is known. What
- * comes unannounced is kept in rooms and joined once, so that a body that is refused was never copied.
+ * Reads until the end. What is longer than `limit` is refused; `declared` is how much will come, where that is known. For what
+ * comes unannounced the room is doubled, up to the limit.
  *
  * @throws {LimitExceededError} When the body is longer.
  */
@@ -82,29 +82,20 @@ export async function gather(
   limit: number,
   declared: number,
 ): Promise<Uint8Array> {
-  const rooms: Uint8Array[] = [];
   let room = new Uint8Array(declared);
   let at = 0;
-  let seen = 0;
   await eachChunk(response, isDeno, (chunk) => {
-    checkLimit("messageBytes", limit, seen += chunk.length);
-    if (at + chunk.length > room.length) {
-      rooms.push(room.subarray(0, at));
-      room = new Uint8Array(Math.max(chunk.length, Math.min(seen, largeBytes)));
-      at = 0;
+    const end = at + chunk.length;
+    checkLimit("messageBytes", limit, end);
+    if (end > room.length) {
+      const full = room;
+      room = new Uint8Array(Math.max(end, Math.min(2 * at, limit)));
+      room.set(full);
     }
     room.set(chunk, at);
-    at += chunk.length;
+    at = end;
   });
-  room = room.subarray(0, at);
-  if (at === seen) return room;
-  const whole = new Uint8Array(seen);
-  at = 0;
-  for (const part of [...rooms, room]) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
+  return room.subarray(0, at);
 }
 
 /**

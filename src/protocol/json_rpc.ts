@@ -78,15 +78,14 @@ export type MessageKind = "request" | "notification" | "response" | undefined;
 export function classify(value: unknown): MessageKind {
   if (!isObject(value) || value.jsonrpc !== "2.0") return undefined;
   const { id, method, params = {}, result, error } = value;
-  const asks = isRequestId(id);
-  if (method !== undefined) {
-    const sound = typeof method === "string" && result === undefined && error === undefined && isObject(params);
-    return !sound ? undefined : asks ? "request" : id === undefined ? "notification" : undefined;
+  const asks = typeof id === "string" || Number.isSafeInteger(id);
+  if (typeof method === "string" && result === undefined && error === undefined && isObject(params)) {
+    return asks ? "request" : id === undefined ? "notification" : undefined;
   }
   const answers = error === undefined
     ? isObject(result) && asks
     : result === undefined && isRpcError(error) && (asks || id == null);
-  return answers ? "response" : undefined;
+  return answers && method === undefined ? "response" : undefined;
 }
 
 /** True for the error part of an answer. */

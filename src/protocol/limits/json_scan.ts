@@ -47,8 +47,13 @@ function countValues(text: string, limit: number): void {
     const code = text.charCodeAt(at);
     if (code === 34) {
       empty = 0;
-      at = endOfString(text, at);
-      if (at < 0) return;
+      // From quote to quote: an odd number of backslashes before one makes it a part of the string.
+      let first: number;
+      do {
+        first = at = text.indexOf('"', at + 1);
+        if (at < 0) return;
+        while (text.charCodeAt(first - 1) === 92) first--;
+      } while ((at - first) & 1);
     } else if (code === 44) count++;
     else if ((code | 32) === 123) {
       count++;
@@ -59,19 +64,4 @@ function countValues(text: string, limit: number): void {
     } else if (code > 32) empty = 0;
     if (count - empty > limit) checkLimit("jsonNodes", limit, count - empty);
   }
-}
-
-/** Where the string that begins at `at` ends, or -1. Hops from quote to quote; where they are escaped and dense, it walks. */
-function endOfString(text: string, at: number): number {
-  while ((at = text.indexOf('"', at + 1)) >= 0) {
-    let first = at;
-    while (text.charCodeAt(first - 1) === 92) first--;
-    if (!((at - first) & 1)) break;
-    for (const stop = at + 64; at < stop; at++) {
-      const next = text.charCodeAt(at + 1);
-      if (next === 34) break;
-      if (next === 92) at++;
-    }
-  }
-  return at;
 }

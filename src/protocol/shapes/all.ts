@@ -5,13 +5,13 @@
  */
 import { checkResult } from "./core.ts";
 import { block, contents, named, resource } from "./content.ts";
-import { find, list, maybeBoolean, maybeNumber, maybeObject, maybeText, text } from "./shape.ts";
+import { find, list, maybeBoolean, maybeNumber, maybeObject, maybeText, oneOf, text } from "./shape.ts";
 import type { Fields } from "./shape.ts";
 
 /** Both kinds of tasks: 2025-11-25 has `ttl` and `pollInterval`, the extension `ttlMs` and `pollIntervalMs`. */
 const task: Fields = {
   taskId: text,
-  status: "working|input_required|completed|failed|cancelled",
+  status: /* @__PURE__ */ oneOf("working|input_required|completed|failed|cancelled"),
   statusMessage: maybeText,
   createdAt: maybeText,
   lastUpdatedAt: maybeText,
@@ -38,7 +38,10 @@ export const allRules: Fields = {
     ...named,
     arguments: [{ ...named, required: maybeBoolean }, true],
   }),
-  "prompts/get": { description: maybeText, messages: [{ role: "user|assistant", content: block }] },
+  "prompts/get": {
+    description: maybeText,
+    messages: [{ role: /* @__PURE__ */ oneOf("user|assistant"), content: block }],
+  },
   "completion/complete": { completion: { values: [text], total: maybeNumber, hasMore: maybeBoolean } },
   "tasks/get": task,
   "task": task,

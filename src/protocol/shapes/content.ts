@@ -18,7 +18,7 @@ export const contents: Check = (value) =>
     uri: text,
     mimeType: maybeText,
     text: maybeText,
-    blob: typeof value.text === "string" ? maybeText : text,
+    blob: typeof value?.text === "string" ? maybeText : text,
   });
 
 const media: Fields = { data: text, mimeType: text };
@@ -32,6 +32,6 @@ const blocks: Fields = {
 
 /** Content. A type that is not known is let through: a newer server must not break an older client. */
 export const block: Check = (value) => {
-  const { type } = value;
+  const type = value?.type;
   return find(value, typeof type === "string" && Object.hasOwn(blocks, type) ? blocks[type] as Rule : { type: text });
 };

@@ -11,8 +11,12 @@ export const inputRequest: Fields = { method: text, params: maybeObject };
 
 /** Says what is wrong with the requests for input of a result, as `checkResult` does. */
 export function checkInputs(result: Record<string, unknown>): string | undefined {
-  const inputRequests = result.inputRequests ?? {};
-  const requests = Object.keys(inputRequests).map((key) => [key, inputRequest]);
-  const wrong = find({ inputRequests }, { inputRequests: Object.fromEntries(requests) });
-  return wrong && `"${wrong.slice(1)}`;
+  const inputRequests = (result.inputRequests ?? {}) as Record<string, unknown>;
+  const none = find(inputRequests, {});
+  if (none) return `"inputRequests${none}`;
+  for (const key in inputRequests) {
+    const wrong = find(inputRequests[key], inputRequest);
+    if (wrong) return `"inputRequests.${key.slice(0, 99)}${wrong}`;
+  }
+  return undefined;
 }

@@ -20,11 +20,11 @@ export const maybeBoolean = "boolean?";
 /** An object, or nothing. */
 export const maybeObject = "object?";
 
-/** A kind, one of some words (`user|assistant`), a list of what the rule fits (true: or nothing), an object's fields, or a function for an object. */
+/** A kind, a list of what the rule fits (true: or nothing), an object's fields, or a function. */
 export type Rule = string | readonly [Rule, boolean?] | Fields | Check;
 /** The rules of an object's fields. */
 export type Fields = { readonly [field: string]: Rule };
-/** A rule that needs a look at the whole object. */
+/** A rule that needs a look at the whole value, which may be none of an object. */
 export type Check = (value: Record<string, unknown>) => string | undefined;
 
 /** A list result: its items, and what all lists have. */
@@ -35,34 +35,38 @@ export function list(field: string, item: Rule): Fields {
 /** The path to what is wrong (each step begins with a dot or a bracket), the closing quote, and what was expected. */
 export function find(value: unknown, rule: Rule): string | undefined {
   if (typeof rule === "string") {
-    const fits = rule.includes(kind(value)) || (rule.includes("|") && rule.split("|").includes(value as string));
-    return fits ? undefined : not(value, rule);
+    return rule.includes(kind(value)) ? undefined : not(value, named(rule));
   }
   if (Array.isArray(rule)) {
     if (rule[1] && kind(value) === "?") return undefined;
-    if (!Array.isArray(value)) return not(value, array);
+    if (!Array.isArray(value)) return not(value, named(array));
     for (let at = 0; at < value.length; at++) {
       const wrong = find(value[at], rule[0]);
       if (wrong) return `[${at}]${wrong}`;
     }
     return undefined;
   }
-  if (!isObject(value)) return not(value, object);
-  if (typeof rule === "function") return rule(value);
+  if (typeof rule === "function") return rule(value as Record<string, unknown>);
+  if (!isObject(value)) return not(value, named(object));
   for (const field in rule) {
     const wrong = find(value[field], (rule as Fields)[field] as Rule);
-    if (wrong) return `.${field.slice(0, 99)}${wrong}`;
+    if (wrong) return `.${field}${wrong}`;
   }
   return undefined;
 }
 
+/** One of some words: `"user|assistant"`. */
+export function oneOf(words: string): Check {
+  return (value: unknown) => words.split("|").includes(value as string) ? undefined : not(value, words);
+}
+
 function not(value: unknown, expected: string): string {
   const found = value === undefined ? "missing" : value === null ? "null" : named(kind(value));
-  return `" is ${found}: expected ${named(expected)}`;
+  return `" is ${found}: expected ${expected}`;
 }
 
 function named(rule: string): string {
-  return (rule.includes("|") ? "" : /^[ao]/.test(rule) ? "an " : "a ") + rule.replace("?", "");
+  return (/^[ao]/.test(rule) ? "an " : "a ") + rule.replace("?", "");
 }
 
 /** What a value is; `?` stands for nothing. */

@@ -7,7 +7,7 @@ import { excerpt } from "../../protocol/excerpt.ts";
 import { isTexts } from "../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import { own } from "../../protocol/json_schema/node.ts";
-import { type Fields, maybeObject, text } from "../../protocol/shapes/shape.ts";
+import { type Fields, maybeObject, oneOf, text } from "../../protocol/shapes/shape.ts";
 import type { ServerCapabilities } from "../../protocol/types.ts";
 import type { Completer, RequestContext } from "../definitions.ts";
 import type { Kind } from "./kind.ts";
@@ -16,7 +16,7 @@ import type { Prompts } from "./prompts.ts";
 import type { Resources } from "./resources.ts";
 
 const shape: Fields = {
-  ref: { type: "ref/prompt|ref/resource" },
+  ref: { type: /* @__PURE__ */ oneOf("ref/prompt|ref/resource") },
   argument: { name: text, value: text },
   context: maybeObject,
 };

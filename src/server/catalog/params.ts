@@ -40,13 +40,11 @@ export function checkParams(params: JsonObject, shape: Rule): void {
 export function readTexts(value: unknown, field: string): Record<string, string> {
   if (value === undefined || value === null) return {};
   const wrong = isObject(value)
-    ? Object.entries(value).map(([key, inner]) => inner === undefined ? undefined : find({ [key]: inner }, keyed(key)))
-      .find(Boolean)
+    ? Object.entries(value).map(([key, inner]) => {
+      const found = inner === undefined ? undefined : find(inner, "string");
+      return found && `.${key.slice(0, 99)}${found}`;
+    }).find(Boolean)
     : find(value, "object");
   if (wrong) throw badParams(`.${field}${wrong}`);
   return Object.fromEntries(Object.entries(value as Record<string, string>).filter(([, text]) => text !== undefined));
-}
-
-function keyed(key: string): Rule {
-  return Object.fromEntries([[key, "string"]]);
 }
