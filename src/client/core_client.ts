@@ -15,7 +15,8 @@ import type { Transport } from "../transport/transport.ts";
 import { version } from "../version.ts";
 import type { ListOptions } from "./tools.ts";
 import type { ClientOptions, RequestHandler } from "./options.ts";
-import { finalError, Retries } from "./retry.ts";
+import { createRetries, finalError } from "./retry.ts";
+import type { Retries } from "./retry.ts";
 import type {
   ClientRequest,
   FailedRequest,
@@ -89,7 +90,7 @@ export class CoreClient implements AsyncDisposable {
       mirror,
       client: () => this,
     };
-    this.#retries = new Retries(this.parts, options.retry);
+    this.#retries = createRetries(random, options.retry);
     this.run = middleware.reduceRight<RequestHandler>((next, layer) => layer(next), (request) => {
       const now = clock.monotonic();
       this.#retries.count(now);
@@ -207,13 +208,13 @@ export class CoreClient implements AsyncDisposable {
   }
 
   /** @internal Something changed at the server. */
-  changed(_change: Change): void {}
+  changed?(change: Change): void;
 
   /** @internal A session was opened: the first one, or one in the place of another. */
-  opened(_session: Session): Promise<void> | void {}
+  opened?(session: Session): Promise<void>;
 
   /** Whether an error is met by opening another session, at once. */
-  protected again(_error: unknown, _known?: ServerInfo): boolean | void {}
+  protected again?(error: unknown, known?: ServerInfo): boolean | void;
 
   /** @internal The session, if it is open: not the old one while another is opened in its place. */
   protected get usable(): Session | undefined {
@@ -233,16 +234,16 @@ export class CoreClient implements AsyncDisposable {
   }
 
   /** Before a session is opened. */
-  protected revive(): Promise<void> | void {}
+  protected revive?(): Promise<void> | void;
 
   async #open(): Promise<Session> {
-    await this.revive();
+    await this.revive?.();
     const { clock, timeouts } = this.parts;
     const { start } = timeouts;
     const open = (rest: number): Promise<Session> =>
       this.open({ ...this.parts, timeouts: { ...timeouts, start: rest } });
     const session = await this.#again(open(start), opening, clock.monotonic() + start, undefined, open);
-    await this.opened(session);
+    await this.opened?.(session);
     // Closed meanwhile: nobody else would stop it.
     if (this.closed) session.stop();
     return this.session = session;
@@ -287,7 +288,7 @@ export class CoreClient implements AsyncDisposable {
       try {
         return await work;
       } catch (error) {
-        if (this.again(error, known)) continue;
+        if (this.again?.(error, known)) continue;
         const final = this.closed || (method === "initialize" && transport.kind === "channel");
         const delay = final ? Infinity : this.#retries.delay(error, method, attempts++, options.idempotent);
         if (!(endsAt - clock.monotonic() > delay)) throw finalError(error, method, this.label);

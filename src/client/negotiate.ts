@@ -54,6 +54,7 @@ export interface PipeFeature {
  * @throws {McpError} Whatever the transport met with: an outage is no evidence of an era.
  */
 export async function negotiate(parts: SessionParts, ask: PipeFeature = overHttp): Promise<Session> {
+  // What has asked is the session, where that is the era: what is stopped can be used again.
   const probe = new ModernSession(parts);
   return await ask(probe, parts).finally(() => probe.stop()) ?? new LegacySession(parts).open();
 }
@@ -65,7 +66,7 @@ async function overHttp(probe: ModernSession, parts: SessionParts): Promise<Sess
     // -32020 and -32021 in the body of an HTTP 400 can only come from a modern server.
     if (
       (error instanceof HeaderMismatchError || error instanceof MissingCapabilityError) && error.status === 400
-    ) return new ModernSession(parts, probe.revision);
+    ) return probe;
     // A legacy server's CORS list may not know the probe's headers: the browser refuses it then, and only "initialize" tells.
     if (!(error as Partial<ConnectionClosedError>).blocked && !isLegacyAnswer(error)) throw error;
     return undefined;
@@ -81,7 +82,7 @@ export async function discover(probe: ModernSession, parts: SessionParts): Promi
   // Handshake revisions alone are a legacy answer too, for who has asked.
   if (!revision) throw nothingInCommon(supportedVersions);
   const server = _meta?.[metaPrefix + "serverInfo"] as Implementation | undefined;
-  return new ModernSession(parts, revision, { server, capabilities, instructions, supportedVersions });
+  return probe.agree(revision, { server, capabilities, instructions, supportedVersions });
 }
 
 /**

@@ -7,7 +7,7 @@ import { ConnectionClosedError, PeerExitedError, UnsupportedVersionError } from 
 import { probeTime } from "../protocol/limits/times.ts";
 import { discover, isLegacyAnswer } from "./negotiate.ts";
 import { LegacySession } from "./session/legacy_session.ts";
-import type { ModernSession } from "./session/modern_session.ts";
+import { ModernSession } from "./session/modern_session.ts";
 import type { Session, SessionParts } from "./session/session.ts";
 
 /**
@@ -38,6 +38,8 @@ export async function probePipe(probe: ModernSession, parts: SessionParts): Prom
   const opened: Promise<Session> = legacy.open();
   const refused = opened.catch(async (error) => await discovered ?? Promise.reject(error));
   const winner = await Promise.race([refused, discovered.then((found) => found ?? refused)]);
-  if (winner !== legacy) legacy.stop();
-  return winner;
+  if (winner === legacy) return legacy;
+  legacy.stop();
+  // It was made last, and so hears what belongs to no request.
+  return new ModernSession(parts).agree(probe.revision, probe.info);
 }

@@ -17,7 +17,7 @@ import type { Transport } from "../transport/transport.ts";
 /** Whose tools they are. */
 export interface ToolOwner {
   /** Is told of what is out of date. */
-  changed(change: Change): void;
+  changed?(change: Change): void;
   /** Lists the tools anew. */
   listTools(options: RequestOptions): Promise<unknown>;
 }

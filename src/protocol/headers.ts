@@ -128,11 +128,11 @@ export function modernHeaders(
   limits: Pick<Limits, "headerBytes"> = coreLimits,
 ): Record<string, string> {
   const headers: Record<string, string> = {
-    "MCP-Protocol-Version": revision,
-    "Mcp-Method": bounded(encode(method), limits),
+    "mcp-protocol-version": revision,
+    "mcp-method": bounded(encode(method), limits),
   };
   const name = mirroredName(method, params);
-  if (name !== undefined) headers["Mcp-Name"] = bounded(encode(name), limits);
+  if (name !== undefined) headers["mcp-name"] = bounded(encode(name), limits);
   return headers;
 }
 

@@ -60,7 +60,15 @@ export class HttpTransport implements Transport {
    */
   constructor(url: string | URL, options: HttpTransportOptions = {}) {
     const { clock = systemClock, sessionId } = options;
-    const address = this.address = checkedUrl(url);
+    const parsed = readUrl(url);
+    // A user name and a password would stand before an "@".
+    if (!parsed || !/^https?:\/\/[^/@]+\//.test(parsed.href)) {
+      throw new TypeError(
+        `Cannot connect to "${urlWithoutQuery(url)}": expected an http: or https: URL without a user name`,
+      );
+    }
+    parsed.hash = "";
+    const address = this.address = parsed.href;
     const label = this.label = urlWithoutQuery(address);
     this.#context = {
       address,
@@ -131,18 +139,6 @@ export class HttpTransport implements Transport {
   }
 }
 
-function checkedUrl(target: string | URL): string {
-  const url = readUrl(target);
-  // A user name and a password would stand before an "@".
-  if (!url || !/^https?:\/\/[^/@]+\//.test(url.href)) {
-    throw new TypeError(
-      `Cannot connect to "${urlWithoutQuery(target)}": expected an http: or https: URL without a user name`,
-    );
-  }
-  url.hash = "";
-  return url.href;
-}
-
 /** What sends requests to a server, with credentials and the operator's own headers, and what takes its secrets out of texts. */
 export function outlet(
   server: string,
@@ -150,9 +146,7 @@ export function outlet(
 ): Pick<HttpContext, "fetch" | "headers" | "redact"> {
   return {
     // In other letters than ours they would be sent beside them.
-    headers: Object.fromEntries(
-      Object.entries(headers).filter(([name]) => !/^(accept|content-type|mcp-protocol-version)$/i.test(name)),
-    ),
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
     // It is called as a plain function: called as a method of an object, some runtimes would refuse the global fetch.
     fetch: auth?.wrap(fetch, server) ?? fetch,
     redact: (text) => auth?.redact(redact(text)) ?? redact(text),

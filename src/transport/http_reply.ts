@@ -156,11 +156,11 @@ export class HttpReply {
     const headers: Record<string, string> = {
       ...usual,
       ...own,
-      "Accept": body ? `application/json, ${eventStream}` : eventStream,
+      "accept": body ? `application/json, ${eventStream}` : eventStream,
     };
-    if (body) headers["Content-Type"] = "application/json";
-    if (legacy && sessionId) headers["Mcp-Session-Id"] = this.#session = sessionId;
-    if (this.#eventId) headers["Last-Event-ID"] = this.#eventId;
+    if (body) headers["content-type"] = "application/json";
+    if (legacy && sessionId) headers["mcp-session-id"] = this.#session = sessionId;
+    if (this.#eventId) headers["last-event-id"] = this.#eventId;
     const init = { body: body as string, method, headers, signal: (this.#controller as AbortController).signal };
     return egressFetch(fetch, address, init, redact);
   }

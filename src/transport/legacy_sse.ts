@@ -55,7 +55,7 @@ class LegacySseChannel implements Channel {
 
   open(receiver: ChannelReceiver): Promise<void> {
     return startInTime(this.#controller, this.#clock, this.#options.timeouts, async (signal) => {
-      const response = await this.#send(this.address, { Accept: eventStream });
+      const response = await this.#send(this.address, { accept: eventStream });
       if (!isOf(response, eventStream)) {
         discard(response);
         throw new ProtocolViolationError(`Cannot connect to "${this.label}": expected events`);
@@ -73,7 +73,7 @@ class LegacySseChannel implements Channel {
 
   async write(messages: readonly string[]): Promise<void> {
     for (const body of messages) {
-      discard(await this.#send(this.#endpoint, { "Content-Type": "application/json" }, body));
+      discard(await this.#send(this.#endpoint, { "content-type": "application/json" }, body));
     }
   }
 

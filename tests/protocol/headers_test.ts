@@ -126,8 +126,8 @@ describe("headers of a modern request", () => {
       ["tools/call", { name: 7 }, undefined],
     ];
     for (const [method, params, name] of cases) {
-      const expected: Record<string, string> = { "MCP-Protocol-Version": revision, "Mcp-Method": method };
-      if (name !== undefined) expected["Mcp-Name"] = name;
+      const expected: Record<string, string> = { "mcp-protocol-version": revision, "mcp-method": method };
+      if (name !== undefined) expected["mcp-name"] = name;
       assertEquals(modernHeaders(method, params, revision, encodeHeaderValue), expected);
       assertEquals(mirroredName(method, params), name);
     }
@@ -135,19 +135,19 @@ describe("headers of a modern request", () => {
 
   test("a name that is not safe is encoded, an empty one is sent", () => {
     assertEquals(
-      modernHeaders("tools/call", { name: "größe" }, revision, encodeHeaderValue)["Mcp-Name"],
+      modernHeaders("tools/call", { name: "größe" }, revision, encodeHeaderValue)["mcp-name"],
       "=?base64?Z3LDtsOfZQ==?=",
     );
-    assertEquals(modernHeaders("tools/call", { name: "" }, revision, encodeHeaderValue)["Mcp-Name"], "");
+    assertEquals(modernHeaders("tools/call", { name: "" }, revision, encodeHeaderValue)["mcp-name"], "");
     assertEquals(
-      modernHeaders("a\r\nX-Evil: 1", {}, revision, encodeHeaderValue)["Mcp-Method"],
+      modernHeaders("a\r\nX-Evil: 1", {}, revision, encodeHeaderValue)["mcp-method"],
       "=?base64?YQ0KWC1FdmlsOiAx?=",
     );
   });
 
   test("a name of as many characters as the limit is taken, one more is not", () => {
     const name = "x".repeat(4_096);
-    assertEquals(modernHeaders("tools/call", { name }, revision, encodeHeaderValue)["Mcp-Name"], name);
+    assertEquals(modernHeaders("tools/call", { name }, revision, encodeHeaderValue)["mcp-name"], name);
     const error = assertThrows(
       () => modernHeaders("tools/call", { name: name + "x" }, revision, encodeHeaderValue),
       LimitExceededError,

@@ -120,6 +120,15 @@ describe("the HTTP binding", () => {
     });
   }
 
+  test("a header of one request stands in the place of one of all requests, in whatever letters they are", async () => {
+    const server = createModernServer();
+    const all = { Authorization: "Bearer x", "x-own": "1" };
+    await using client = await connect(url, { fetch: memoryFetch(server), headers: all });
+    await client.callTool("echo", { text: "hi" }, { headers: { authorization: "Bearer y", "X-Own": "2" } });
+    const { headers } = server.log.at(-1)!;
+    assertEquals([headers.authorization, headers["x-own"]], ["Bearer y", "2"]);
+  });
+
   for (const status of [307, 308]) {
     test(`${status} to the same origin is followed, with method, body and headers`, async () => {
       const server = createModernServer();

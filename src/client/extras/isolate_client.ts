@@ -29,7 +29,7 @@ export class IsolateClient extends Client {
   protected override async open(parts: SessionParts): Promise<Session> {
     const session = await super.open(parts);
     const isShared = session instanceof ModernSession && this.parts.transport.kind === "http";
-    return isShared ? new SharedSession(this.parts, session.revision, session.info) : session;
+    return isShared ? new SharedSession(this.parts).agree(session.revision, session.info) : session;
   }
 
   /** @internal Another request's answer is not waited for: it may never come. */

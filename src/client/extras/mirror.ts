@@ -51,7 +51,7 @@ export class HeaderMirror implements Mirror {
     owner: ToolOwner,
   ): Promise<unknown> | undefined {
     if (error instanceof HeaderMismatchError && method === "tools/call") {
-      owner.changed({ type: "tools" });
+      owner.changed?.({ type: "tools" });
       return owner.listTools({ signal, timeout });
     }
     return undefined;

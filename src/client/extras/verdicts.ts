@@ -29,7 +29,7 @@ export function verdictOf(session: Session, now: number): Verdict {
 export function openAs(verdict: Verdict | undefined, parts: SessionParts): Promise<Session> | Session | undefined {
   if (verdict?.era === "legacy") return new LegacySession(parts).open();
   // A newer version of this library may have written it: what only that one speaks is not claimed.
-  return verdict && new ModernSession(parts, commonRevision(modernRevisions, [verdict.revision]), verdict.info);
+  return verdict && new ModernSession(parts).agree(commonRevision(modernRevisions, [verdict.revision]), verdict.info);
 }
 
 /**

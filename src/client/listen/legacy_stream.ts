@@ -77,7 +77,7 @@ export class LegacyStream implements LegacyListening {
   notified(method: string, params: JsonObject | undefined): void {
     const change = changeOf(method, params);
     if (!change) return;
-    this.#parts.client().changed(change);
+    this.#parts.client().changed?.(change);
     for (const { filter, sink } of this.#listeners) if (wants(filter, change)) sink.change(change);
   }
 
@@ -112,7 +112,7 @@ export class LegacyStream implements LegacyListening {
     this.#backoff.stop();
     this.#close?.();
     const options = this.#session.dress();
-    if (again && this.#lastEventId) options.headers!["Last-Event-ID"] = this.#lastEventId;
+    if (again && this.#lastEventId) options.headers!["last-event-id"] = this.#lastEventId;
     return new Promise((resolve) => {
       const stop = this.#parts.clock.schedule(() => known(true), headWait);
       let over: boolean | undefined;

@@ -28,7 +28,7 @@ export interface SubscriptionParts {
   /** Opens the stream once; the returned function ends it. */
   open(filter: ListenFilter, sink: ListenSink): Promise<() => void>;
   /** Is told what changed. */
-  client(): { changed(change: Change): void };
+  client(): { changed?(change: Change): void };
   /** The stream broke; it may be opened again. */
   readonly broke: ((reason: unknown) => void) | undefined;
 }
@@ -71,7 +71,7 @@ export interface LegacyListenParts {
   /** Whether the stream is opened as soon as there are handlers that may hear something on it. */
   readonly stream: boolean | undefined;
   /** Is told what changed, and asks the server whether it is there. */
-  client(): { changed(change: Change): void; request(method: string): Promise<unknown> };
+  client(): { changed?(change: Change): void; request(method: string): Promise<unknown> };
 }
 
 /** Starts a request whose answer may be long in coming. */

@@ -130,7 +130,7 @@ export class ChangeSubscription implements Subscription {
   }
 
   #push(change: Change): void {
-    this.#parts.client().changed(change);
+    this.#parts.client().changed?.(change);
     const key = change.type +
       (change.type === "resource" ? change.uri : change.type === "task" ? change.task.taskId : "");
     this.#queue.delete(key);

@@ -19,7 +19,7 @@ import type { Session, SessionParts } from "./session.ts";
 /** Makes calls on one transport, in the manners that an era adds. */
 export abstract class Caller extends Deadlines implements Session, CallSession {
   abstract readonly era: Era;
-  abstract readonly revision: Revision;
+  abstract revision: Revision;
   info: ServerInfo = unknownServer;
   declare readonly firstWait: keyof CallTimeouts;
   /** Legacy: what the server sends on its own account, and what answers its requests. */
@@ -37,6 +37,14 @@ export abstract class Caller extends Deadlines implements Session, CallSession {
     this.firstWait = transport.kind === "http" ? "headers" : "idle";
     if (transport.kind === "http") return;
     transport.open?.({ message: (message) => this.take(message), end: (reason) => this.stream?.lost(reason) });
+  }
+
+  /** Goes on as agreed, here or in another process. No request is made. */
+  agree(revision: Revision = this.revision, info: ServerInfo = this.info): this {
+    this.revision = revision;
+    this.info = info;
+    this.parts.transport.batches = revision === "2025-03-26";
+    return this;
   }
 
   protected abstract requested(request: JsonRpcRequest, call?: Call): void;
@@ -97,7 +105,7 @@ export abstract class Caller extends Deadlines implements Session, CallSession {
     }
     try {
       const dress = transport.kind === "http" ? this.dress(method, params) : undefined;
-      if (headers && dress) Object.assign(dress.headers, headers);
+      if (dress) { for (const name in headers) dress.headers[name.toLowerCase()] = headers[name] as string; }
       call.started(transport.send({ jsonrpc: "2.0", id, method, params }, call, dress));
     } catch (error) {
       // What is no JSON, or has headers beyond the limits, cannot be sent.

@@ -12,7 +12,6 @@ import type { InitializeResult } from "../../protocol/types.ts";
 import type { SendOptions } from "../../transport/transport.ts";
 import type { Call } from "./call.ts";
 import { Caller } from "./caller.ts";
-import type { ServerInfo } from "./request.ts";
 import type { SessionParts } from "./session.ts";
 
 /** Speaks the handshake revisions over any transport. {@linkcode open} it, or {@linkcode agree} on what is known of it. */
@@ -59,13 +58,6 @@ export class LegacySession extends Caller {
     return this;
   }
 
-  /** Goes on as agreed, here or in another process. No request is made. */
-  agree(revision: Revision, info: ServerInfo): void {
-    this.revision = revision;
-    this.info = info;
-    this.parts.transport.batches = revision === "2025-03-26";
-  }
-
   /** What was asked for as a task may be answered by one: its shape is for those to judge who know tasks. */
   accept(result: JsonObject, { request }: Call): JsonObject {
     this.parts.client().accepted(request, result, request.params.task ? "" : request.method);
@@ -91,7 +83,7 @@ export class LegacySession extends Caller {
 
   dress(method?: string): SendOptions & { headers: Record<string, string> } {
     if (this.#lost && method && !method.includes("initialize")) throw new SessionLostError("The session is lost");
-    return { legacy: true, headers: method === "initialize" ? {} : { "MCP-Protocol-Version": this.revision } };
+    return { legacy: true, headers: method === "initialize" ? {} : { "mcp-protocol-version": this.revision } };
   }
 
   override meta(): undefined {}
@@ -115,6 +107,6 @@ export class LegacySession extends Caller {
       throw new SessionLostError("The session is lost", { cause, retryable: cause.retryable });
     });
     this.#lost = false;
-    await this.parts.client().opened(this);
+    await this.parts.client().opened?.(this);
   }
 }

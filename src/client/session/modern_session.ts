@@ -15,23 +15,19 @@ import type { LoggingLevel } from "../../protocol/types.ts";
 import type { SendOptions } from "../../transport/transport.ts";
 import type { Call } from "./call.ts";
 import { Caller } from "./caller.ts";
-import type { ServerInfo } from "./request.ts";
 import type { Session, SessionParts } from "./session.ts";
 
 /** Speaks 2026-07-28 over any transport. */
 export class ModernSession extends Caller {
   readonly era = "modern";
-  declare revision: Revision;
+  revision: Revision = modernRevisions[0] as Revision;
   readonly #meta: JsonObject;
 
-  /** @param revision Without one: the newest. */
-  constructor(parts: SessionParts, revision: Revision = modernRevisions[0] as Revision, info?: ServerInfo) {
+  constructor(parts: SessionParts) {
     super(parts);
     const { clientInfo, capabilities } = parts;
-    this.revision = revision;
-    if (info) this.info = info;
     this.#meta = {
-      [metaPrefix + "protocolVersion"]: revision,
+      [metaPrefix + "protocolVersion"]: "",
       // What is told when roots change exists in the handshake era only.
       [metaPrefix + "clientCapabilities"]: { ...capabilities, ...(capabilities.roots && { roots: {} }) } as JsonObject,
       [metaPrefix + "clientInfo"]: clientInfo as unknown as JsonObject,
@@ -55,7 +51,7 @@ export class ModernSession extends Caller {
     if (error instanceof UnsupportedVersionError) {
       const revision = commonRevision(modernRevisions, error.supported);
       if (!revision) return undefined;
-      this.#meta[metaPrefix + "protocolVersion"] = this.revision = revision;
+      this.revision = revision;
       return this.next(call, { repeats: true });
     }
     const { client, mirror } = this.parts;
@@ -101,6 +97,7 @@ export class ModernSession extends Caller {
 
   /** Said on every message (specification: basic, Per-request protocol fields); what is put into it is said from then on. */
   override meta(): JsonObject {
+    this.#meta[metaPrefix + "protocolVersion"] = this.revision;
     return this.#meta;
   }
 }

@@ -79,9 +79,9 @@ export interface SessionClient {
   /** Lists the tools anew. */
   listTools(options: RequestOptions): Promise<unknown>;
   /** Something changed at the server. */
-  changed(change: Change): void;
+  changed?(change: Change): void;
   /** A session was opened: the first one, or one in the place of another, on which hung what has to be made again. */
-  opened(session: Session): Promise<void> | void;
+  opened?(session: Session): Promise<void>;
   /** Sends a request as its caller would. */
   request(method: string): Promise<JsonObject>;
 }
