@@ -35,7 +35,8 @@ export interface DiscoveryOptions {
 
 /**
  * Wraps a hub: above a threshold its tools are `search_tools`, `describe_tool` and `call_tool`, below it those of the servers.
- * What it gives is a hub itself, so that adapters for models take it. A tool can be called by its own name either way.
+ * What it gives is a hub itself, so that adapters for models take it. A tool can be called by its own name either way. What the hub
+ * inside has itself, such as `read_result`, stays beside the three and does not count.
  *
  * @param hub Its `callTool` makes the calls, with the options that they come with. What it hides stays hidden.
  * @throws {RangeError} When an option is no number of its kind.
@@ -62,7 +63,7 @@ class DiscoveryHub extends HubLayer {
   readonly #filter: (tool: CatalogTool) => boolean;
   readonly #isFiltered: boolean;
   readonly #search: ToolSearch;
-  #made: { readonly servers: string; readonly tools: readonly CatalogTool[] } | undefined;
+  #made: { readonly key: string; readonly tools: readonly CatalogTool[] } | undefined;
 
   constructor(hub: HubLike, { threshold = 40, limit = 10, filter }: DiscoveryOptions) {
     super(hub);
@@ -81,7 +82,7 @@ class DiscoveryHub extends HubLayer {
 
   override tools(): readonly CatalogTool[] {
     const shown = this.#shown();
-    return shown.length > this.#threshold ? this.#own(shown) : shown;
+    return shown.filter(isOfServer).length > this.#threshold ? this.#own(shown) : shown;
   }
 
   override findTool(name: QualifiedName): CatalogTool | undefined {
@@ -118,9 +119,11 @@ class DiscoveryHub extends HubLayer {
 
   /** The three, made anew when other servers have tools: what a model was told before stays the same text. */
   #own(shown: readonly CatalogTool[]): readonly CatalogTool[] {
-    const servers = [...new Set(shown.map(({ server }) => server))];
-    const key = JSON.stringify(servers);
-    if (this.#made?.servers !== key) this.#made = { servers: key, tools: discoveryTools(servers, this.#limit) };
+    const servers = [...new Set(shown.filter(isOfServer).map(({ server }) => server))];
+    // Results name what the hub inside has itself: a model has to have it.
+    const beside = shown.filter((tool) => !isOfServer(tool) && !ownName(tool));
+    const key = JSON.stringify([servers, beside.map(({ name }) => name)]);
+    if (this.#made?.key !== key) this.#made = { key, tools: [...discoveryTools(servers, this.#limit), ...beside] };
     return this.#made.tools;
   }
 
@@ -129,7 +132,8 @@ class DiscoveryHub extends HubLayer {
     if (typeof limit !== "number" || !(limit >= 1)) return failure(`"limit" is not a number from 1 to ${mostFound}`);
     if (server !== undefined && typeof server !== "string") return failure('"server" is not a text');
     const most = Math.min(Math.trunc(limit), mostFound);
-    const found = this.#search.search(query, { limit: most, server, filter: this.#filter });
+    const filter = (tool: CatalogTool): boolean => isOfServer(tool) && this.#filter(tool);
+    const found = this.#search.search(query, { limit: most, server, filter });
     const tools = found.map(({ tool }) => summarize(tool));
     if (tools.length > 0) return resultOf({ tools });
     const servers = [...new Set(this.#shown().map((tool) => tool.server))];
@@ -163,6 +167,11 @@ class DiscoveryHub extends HubLayer {
 function ownName(name: QualifiedName): string | undefined {
   const text = typeof name === "string" ? name : name.server === "" ? name.name : undefined;
   return Object.values(discoveryNames).find((own) => own === text);
+}
+
+/** Whether it is no tool of a hub itself, such as `read_result`. */
+function isOfServer({ server }: CatalogTool): boolean {
+  return server !== "";
 }
 
 function isJsonObject(value: unknown): value is JsonObject {

@@ -18,7 +18,10 @@ describe("the order of a catalog", () => {
     };
     const view = createCatalogView([serverOf("z", ["b", "a", "B"], lists), serverOf("a", ["c"])]);
     assertEquals(view.tools().map(({ qualifiedName }) => qualifiedName), ["z__B", "z__a", "z__b", "a__c"]);
-    assertEquals(view.prompts().map(({ qualifiedName }) => qualifiedName), ["z__B", "z__b"]);
+    assertEquals(view.prompts().map(({ qualifiedName, prompt }) => [qualifiedName, prompt.name]), [["z__B", "B"], [
+      "z__b",
+      "b",
+    ]]);
     assertEquals(view.resources().map(({ resource }) => resource.uri), ["a:1", "b:1"]);
     assertEquals(view.templates().map(({ template }) => template.uriTemplate), ["a:{x}", "b:{x}"]);
   });
@@ -72,6 +75,7 @@ describe("finding a tool", () => {
     assertEquals(view.findTool({ server: "a", name: "b.c" })?.server, "a");
     assertEquals(view.findTool({ server: "a.b", name: "c" })?.server, "a.b");
     assertEquals(view.findTool({ server: "a.b", name: "d" }), undefined);
+    assertEquals(view.findTool({ server: "none", name: "c" }), undefined);
   });
 
   for (const name of ["", ".", "a", "a.", ".plain", "plain", "a__", "__plain", "b__c", "A__plain", "constructor"]) {

@@ -1,11 +1,13 @@
 /** Progressive discovery: three tools in the place of many. */
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertMatch, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
+import { withResultBudget } from "../../../src/hub/budget/result_budget.ts";
 import { createDiscoveryTools } from "../../../src/hub/search/discovery.ts";
 import type { HubLike } from "../../../src/hub/seam.ts";
 import { createSchemaValidator } from "../../../src/protocol/json_schema/mod.ts";
 import type { JsonObject, JsonValue } from "../../../src/protocol/json_rpc.ts";
 import type { CallToolResult } from "../../../src/protocol/types.ts";
+import { TestStore } from "../../support/test_store.ts";
 import { serverOf, toolOf } from "../catalog/support.ts";
 import { manyTools, playHub } from "./support.ts";
 
@@ -66,6 +68,20 @@ describe("the tools that a model sees", () => {
     assertEquals(discovery.findTool("call_tool")?.name, "call_tool");
     assertEquals(discovery.findTool({ server: "", name: "call_tool" })?.name, "call_tool");
     assertEquals(discovery.findTool("git.hub.create_issue")?.server, "git.hub");
+  });
+
+  test("are beside what the hub inside has itself: cut results name read_result, which is of no server", async () => {
+    const inside = stage(39);
+    const discovery = createDiscoveryTools(withResultBudget(inside, { store: new TestStore(), readTool: true }));
+    assertEquals(qualified(discovery), [...qualified(inside), "read_result"]);
+    inside.change(serverOf("one", ["read"]));
+    assertEquals(qualified(discovery), [...three, "read_result"]);
+    assertStrictEquals(discovery.tools(), discovery.tools());
+    assertMatch(discovery.tools()[0]?.tool.description ?? "", /Servers with tools: many, git\.hub, one\.$/);
+    const { tools } = await found(discovery, { query: "read" });
+    assertEquals(tools.map(({ name }) => name), ["one__read"]);
+    assertMatch(textOf(await discovery.callTool("read_result", {})), /"uri" is missing/);
+    assertMatch(textOf(await discovery.callTool("call_tool", { name: "read_result" })), /"uri" is missing/);
   });
 
   test("name no more servers than a model wants to read", () => {
