@@ -172,7 +172,7 @@ export class Hub implements HubLike, AsyncDisposable {
    * @param options `throws: true` rejects with the error itself.
    */
   async callTool(name: QualifiedName, args: ConstantJson = {}, options: HubCallOptions = {}): Promise<CallToolResult> {
-    let server = typeof name === "object" ? name.server : undefined;
+    let server: string | undefined;
     try {
       return await this.#begin(async (isOver) => {
         const { connection, name: own } = await this.#find(name, "tool", options, isOver);
@@ -230,7 +230,8 @@ export class Hub implements HubLike, AsyncDisposable {
         ? await this.#find(reference.name, "prompt", options, isOver)
         : { connection: this.#connection(reference.server), name: reference.uri };
       const its = type === "ref/prompt" ? { type, name } : { type, uri: name };
-      const work: Work<CompleteResult> = (client, rest) => client.complete(its, argument, { ...options, ...rest });
+      // What is left of the options is all of them, the context too.
+      const work: Work<CompleteResult> = (client, rest) => client.complete(its, argument, rest as typeof options);
       return await this.#use(connection, work, options, isOver);
     });
   }
