@@ -81,6 +81,27 @@ describe("causeway doctor", () => {
     );
   });
 
+  test("a proxy that is set and not used is wrong; on Node it is used where Node was told to", async () => {
+    const cwd = mkdtempSync(join(tmpdir(), "causeway-proxy-"));
+    const proxy = { HTTPS_PROXY: "http://127.0.0.1:9", https_proxy: "" };
+    const isNode = !("Bun" in globalThis) && !("Deno" in globalThis);
+    // What NODE_USE_ENV_PROXY=1 does from Node 24.5 on.
+    const agent = 'import http from "node:http"; http.globalAgent.options.proxyEnv = {};';
+    const told = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(agent)}` };
+    try {
+      const plain = await causeway(["doctor"], { cwd, env: proxy });
+      const wrong = /\n!! {2}network +HTTPS_PROXY is set, and not used here: set NODE_USE_ENV_PROXY=1/;
+      const right = /\nok {2}network +HTTPS_PROXY is set, and the runtime uses it\n/;
+      assertEquals(plain.code, isNode ? 2 : 0, plain.out + plain.err);
+      assertMatch(plain.out, isNode ? wrong : right);
+      const used = await causeway(["doctor"], { cwd, env: { ...proxy, ...(isNode && told) } });
+      assertEquals(used.code, 0, used.out + used.err);
+      assertMatch(used.out, right);
+    } finally {
+      rmSync(cwd, { recursive: true });
+    }
+  });
+
   test("bad input is one line, with 2", async () => {
     await inFolder({ good }, async (cwd) => {
       assertFailure(await causeway(["doctor", "god"], { cwd }), 2, /Unknown server "god" \(did you mean "good"\?\)/);

@@ -29,7 +29,12 @@ interface Finding {
 /** Looks at all of it, and answers the exit code: that of the first thing that is wrong. */
 export async function doctor(line: CommandLine, signal: AbortSignal, world: AuthWorld): Promise<number> {
   const configs = await findConfigs(line.config);
-  const findings = [runtimeFinding(), ...proxyFinding(), ...configs.map(configFinding), await signInFinding(world)];
+  const findings = [
+    runtimeFinding(),
+    ...await proxyFinding(),
+    ...configs.map(configFinding),
+    await signInFinding(world),
+  ];
   if (configs.length === 0) {
     findings.splice(1, 0, { what: "config", ok: true, says: `${noConfig}: causeway servers add makes one` });
   }
@@ -98,14 +103,23 @@ function runtimeFinding(): Finding {
 }
 
 /** A proxy that is wanted and not used looks like a network that is broken. */
-function proxyFinding(): Finding[] {
+async function proxyFinding(): Promise<Finding[]> {
   const names = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY"].filter((name) =>
     process.env[name]
   );
   if (names.length === 0) return [];
-  const isNode = !("Bun" in globalThis) && !("Deno" in globalThis);
-  const says = isNode ? "is set, and not used on Node: use Bun or Deno" : "is set, and the runtime uses it";
-  return [{ what: "network", ok: !isNode, says: `${names[0]} ${says}` }];
+  const isUsed = "Bun" in globalThis || "Deno" in globalThis || await isUsedByNode();
+  const says = isUsed
+    ? "is set, and the runtime uses it"
+    : "is set, and not used here: set NODE_USE_ENV_PROXY=1 on Node 24.5 or later, or use Bun or Deno";
+  return [{ what: "network", ok: isUsed, says: `${names[0]} ${says}` }];
+}
+
+/** Node's own agent has what it was told of a proxy, and ours takes it from there. */
+async function isUsedByNode(): Promise<boolean> {
+  const { globalAgent } = await import("node:http");
+  const { options } = globalAgent as { readonly options?: { readonly proxyEnv?: object } };
+  return options?.proxyEnv !== undefined;
 }
 
 function configFinding({ path, names }: Config): Finding {
