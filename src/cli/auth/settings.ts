@@ -68,8 +68,7 @@ export async function openKept(
   const client = await clientOf(world, kept, own);
   return await world.openOAuth({
     store,
-    // Its secret goes to the issuer that was named with it, and to no other.
-    ...(client && { client: issuer === undefined ? client : { ...client, issuer } }),
+    ...(client && { client }),
     ...(clientMetadataUrl !== undefined && { clientMetadataUrl }),
     ...(scopes && { scopes }),
     ...(redirectUri !== undefined && { redirectUri }),
@@ -84,17 +83,23 @@ export function openWithoutSecret(world: AuthWorld, store: Store, kept: KeptSign
   return openKept(world, store, { ...kept, clientSecretFile: undefined, secretInEnvironment: false });
 }
 
-/** The client that was named; what the config says of it counts, unless a file has its secret. */
+/**
+ * The client that was named; what the config says of it counts, unless a file has its secret. That goes to the issuer that was named
+ * with it, and to no other.
+ */
 async function clientOf(
   world: AuthWorld,
   kept: KeptSignIn,
   own: SignInSettings | undefined,
 ): Promise<OAuthClient | undefined> {
-  const { clientId } = kept;
+  const { clientId, issuer } = kept;
   if (clientId === undefined) return undefined;
   const known = own?.client?.clientId === clientId ? own?.client : undefined;
-  if (known?.clientSecret !== undefined && kept.clientSecretFile === undefined) return known;
-  return { ...known, clientId, clientSecret: await readSecret(world, kept) };
+  const isTheirs = known?.clientSecret !== undefined && kept.clientSecretFile === undefined;
+  const secret = isTheirs ? known.clientSecret : await readSecret(world, kept);
+  // A config may have another one since it was signed in.
+  const isBound = issuer !== undefined && !(isTheirs && known.issuer !== undefined);
+  return { ...known, clientId, clientSecret: secret, ...(isBound && { issuer }) };
 }
 
 /** The secret of the client: of the file, or of the environment where it is there. No message shows it. */
