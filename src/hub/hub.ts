@@ -127,9 +127,8 @@ export class Hub implements HubLike, AsyncDisposable {
    * @returns Whether there was one of that name.
    */
   async remove(name: string): Promise<boolean> {
-    const connection = this.#connections.get(name);
-    if (!connection) return false;
-    const closed = connection.close();
+    const closed = this.#connections.get(name)?.close();
+    if (!closed) return false;
     this.#connections.delete(name);
     this.#view = this.#view.without(name);
     // Before another one of its name is added.

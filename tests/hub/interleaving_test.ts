@@ -4,8 +4,10 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals } from "@std/assert";
 import { ChannelTransport, createMemoryPair } from "../../mod.ts";
+import type { Middleware } from "../../mod.ts";
 import type { Fetch } from "../../src/ports.ts";
-import { serveChannel } from "../../src/server/mod.ts";
+import { createHandler, serveChannel } from "../../src/server/mod.ts";
+import { memoryFetch } from "../servers/memory_fetch.ts";
 import { VirtualClock } from "../support/virtual_clock.ts";
 import { faultyFetches, healthy, urlOf } from "./faulty.ts";
 import { createServer, inMemory, openHub, record, stateOf, textOf } from "./support.ts";
@@ -60,6 +62,35 @@ describe("a server that does not come up", () => {
     assertEquals([stateOf(hub, "good"), clock.monotonic()], ["connected", startedAt]);
   });
 });
+
+for (const way of ["pipe", "HTTP"] as const) {
+  for (const era of ["modern", "legacy"] as const) {
+    test(`a tool that comes while the rest of its server is still listed is there (${era}, ${way})`, async () => {
+      const clock = new VirtualClock();
+      const server = createServer("one");
+      let isNew = true;
+      const middleware: Middleware = (next) => async (request) => {
+        const result = await next(request);
+        if (request.method === "tools/list" && isNew) {
+          isNew = false;
+          clock.schedule(() => server.tool("late", {}, () => "late"), 100);
+        }
+        if (request.method === "prompts/list") {
+          await new Promise<void>((resolve) => void clock.schedule(resolve, 1_000));
+        }
+        return result;
+      };
+      const handler = createHandler(server, { eras: [era], clock, allowedHosts: ["one.test"] });
+      const fetch = memoryFetch({ fetch: handler });
+      const config = way === "HTTP" ? { url: urlOf("one"), fetch } : inMemory(server, { eras: [era] }).config;
+      const hub = await clock.until(openHub({ one: config }, { clock, middleware: [middleware] }));
+      await clock.advance(10_000);
+      assertEquals(hub.tools().map(({ name }) => name), ["echo", "fail", "late"]);
+      await clock.until(hub.close());
+      void handler.close();
+    });
+  }
+}
 
 test("what may be sent again is sent again also after the server was away for a while", async () => {
   const clock = new VirtualClock();

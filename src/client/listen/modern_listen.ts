@@ -32,7 +32,7 @@ export function modernListen(session: ModernHost, filter: ListenFilter, sink: Li
   };
   const params = { notifications: filterToWire(filter) };
   const call = session.start({ method: "subscriptions/listen", params, options: {} }, { take });
-  call.result.then(() => sink.end(undefined, true), (reason) => sink.end(reason));
+  call.result.then(() => sink.end(undefined, true), sink.end);
   return () => call.abort(new ConnectionClosedError("The subscription was closed"));
 }
 

@@ -56,12 +56,12 @@ export function qualify(label: string, name: string, taken: (qualifiedName: stri
 }
 
 function labelOf(server: string, turn: number): string {
-  const label = (/^[a-z]/i.test(server) ? "" : "_") + server;
+  const label = server.replace(/^(?![a-z])/i, "_");
   if (label.length <= longestLabel && /^_?(?:[a-z\d-]_?)*[a-z\d-]$/i.test(label) && !/-[\da-f]{10}$/.test(label)) {
     return label;
   }
   const short = shorten(server.replace(/^[^a-z\d]+/i, ""), longestLabel - 12);
-  return (/^[a-z]/i.test(short) ? "" : "_") + short + "-" + digest(server, turn);
+  return short.replace(/^(?![a-z])/i, "_") + "-" + digest(server, turn);
 }
 
 /** The first characters, with `_` for each run that may not stand. */

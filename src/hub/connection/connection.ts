@@ -78,7 +78,11 @@ export class Connection {
       config,
       isPipe: this.#isPipe,
       timeout: this.#timeout,
-      list: (client, left) => this.#watch.list(client, left, this.#tries > 0),
+      list: (client, left) => {
+        // What changes while it is listed is heard.
+        if (host.listen) this.#watch.start(client, this.#isPipe);
+        return this.#watch.list(client, left, this.#tries > 0);
+      },
       ended: (reason) => {
         if (this.#isPipe && isBroken(reason)) this.#lost(reason);
       },

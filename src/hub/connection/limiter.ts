@@ -104,6 +104,6 @@ export class Limiter {
   }
 
   #next(): void {
-    while (this.#waiting.length && this.take()) this.#waiting[0]?.();
+    while (this.#waiting[0] && this.take()) this.#waiting[0]();
   }
 }

@@ -65,7 +65,7 @@ export class Watch {
     const { capabilities } = client.info ?? {};
     const filter: ListenFilter = {};
     for (const name of lists) if (capabilities?.[name]?.listChanged) filter[name] = true;
-    if (!always && !Object.keys(filter).length) return;
+    if (!always && !Object.keys(filter)[0]) return;
     const { clock, breaker } = this.#parts;
     const now = clock.monotonic();
     if (now - this.#startedAt >= calm) this.#starts = 0;
@@ -96,6 +96,8 @@ export class Watch {
   async list(client: Client, timeout: number, calmly: boolean): Promise<void> {
     if (calmly) await this.#list(client, timeout, ["tools"]);
     await this.#list(client, timeout, calmly ? allParts.slice(1) : allParts);
+    // Who begins to listen now has not to list it again.
+    if (!this.#subscription) this.#client = undefined;
   }
 
   async #list(client: Client, timeout: number, parts: Iterable<CatalogPart>): Promise<void> {
@@ -105,8 +107,8 @@ export class Watch {
     const server = await list(client, before, parts, timeout, this.#parts);
     const changed = allParts.filter((part) => JSON.stringify(server[part]) !== JSON.stringify(before[part]));
     learned(server);
-    this.#pause = changed.length ? firstPause : Math.min(2 * this.#pause, longestPause);
-    if (changed.length) emit({ type: "catalog", changed });
+    this.#pause = changed[0] ? firstPause : Math.min(2 * this.#pause, longestPause);
+    if (changed[0]) emit({ type: "catalog", changed });
   }
 
   async #listen(subscription: Subscription): Promise<void> {
@@ -145,7 +147,7 @@ export class Watch {
     // For the rest the server has not been well for long enough.
     if (this.#changed.size) this.#touch([], longestPause);
     try {
-      if (this.#client && changed.length) await this.#list(this.#client, this.#parts.timeout, changed);
+      if (this.#client && changed[0]) await this.#list(this.#client, this.#parts.timeout, changed);
     } catch (error) {
       for (const part of changed) this.#changed.add(part);
       this.#parts.failed(error);
