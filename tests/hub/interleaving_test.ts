@@ -6,7 +6,7 @@ import { assert, assertEquals } from "@std/assert";
 import { ChannelTransport, createMemoryPair } from "../../mod.ts";
 import type { Middleware } from "../../mod.ts";
 import type { Fetch } from "../../src/ports.ts";
-import { createHandler, serveChannel } from "../../src/server/mod.ts";
+import { createHandler, McpServer, serveChannel } from "../../src/server/mod.ts";
 import { memoryFetch } from "../servers/memory_fetch.ts";
 import { VirtualClock } from "../support/virtual_clock.ts";
 import { faultyFetches, healthy, urlOf } from "./faulty.ts";
@@ -91,6 +91,27 @@ for (const way of ["pipe", "HTTP"] as const) {
     });
   }
 }
+
+test("a server that comes back with other tools is listed anew, however long its lists may be kept", async () => {
+  const clock = new VirtualClock();
+  const serve = (name: string): Fetch => {
+    const server = new McpServer({ name: "one", version: "1.0.0" }, {
+      cache: { ttlMs: 3_600_000, cacheScope: "private" },
+    });
+    server.tool(name, {}, () => name);
+    return memoryFetch({ fetch: createHandler(server, { eras: ["modern"], clock, allowedHosts: ["one.test"] }) });
+  };
+  let answer = serve("before");
+  const fetch: Fetch = (url, init) => answer(url, init);
+  const hub = await clock.until(openHub({ one: { url: urlOf("one"), fetch } }, { clock }));
+  await clock.advance(60_000);
+  answer = faultyFetches(clock).dead as Fetch;
+  await clock.until(hub.callTool("one.before", {}, { timeout: 1_000 }));
+  answer = serve("after");
+  await clock.advance(60_000);
+  assertEquals([stateOf(hub, "one"), ...hub.tools().map(({ name }) => name)], ["connected", "after"]);
+  await clock.until(hub.close());
+});
 
 test("what may be sent again is sent again also after the server was away for a while", async () => {
   const clock = new VirtualClock();

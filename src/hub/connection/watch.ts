@@ -64,7 +64,11 @@ export class Watch {
     this.#client = client;
     const { capabilities } = client.info ?? {};
     const filter: ListenFilter = {};
-    for (const name of lists) if (capabilities?.[name]?.listChanged) filter[name] = true;
+    for (const type of lists) {
+      // What it has kept may be older than what was missed.
+      client.changed({ type });
+      if (capabilities?.[type]?.listChanged) filter[type] = true;
+    }
     if (!always && !Object.keys(filter)[0]) return;
     const { clock, breaker } = this.#parts;
     const now = clock.monotonic();

@@ -37,7 +37,8 @@ test("a server that is back twice in a minute is listened to once, and not at al
     };
   };
   const info = { capabilities: { tools: { listChanged: true } } };
-  const client = { info, listen, listTools: () => Promise.resolve({ tools: [] }) } as unknown as Client;
+  const listTools = () => Promise.resolve({ tools: [] });
+  const client = { info, listen, listTools, changed: () => {} } as unknown as Client;
   breaker.failed();
   watch.start(client, false);
   await clock.advance(10_000);
