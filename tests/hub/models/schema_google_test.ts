@@ -36,6 +36,29 @@ const google: Record<string, { given: JsonObject; schema: unknown }> = {
       required: ["a"],
     },
   },
+  "values of several kinds, with and without their types": {
+    given: {
+      type: "object",
+      properties: {
+        a: { enum: [1, "auto", null], description: "A" },
+        b: { type: ["string", "integer"], enum: ["auto", 2] },
+        c: { type: ["boolean", "string"], enum: ["on", "off"] },
+      },
+    },
+    schema: {
+      type: "OBJECT",
+      properties: {
+        a: {
+          anyOf: [
+            { type: "NUMBER", description: "A: One of: 1", nullable: true },
+            { type: "STRING", enum: ["auto"], nullable: true },
+          ],
+        },
+        b: { anyOf: [{ type: "STRING", enum: ["auto"] }, { type: "INTEGER", description: "One of: 2" }] },
+        c: { type: "STRING", enum: ["on", "off"] },
+      },
+    },
+  },
   "null, several types, unions": {
     given: {
       type: "object",

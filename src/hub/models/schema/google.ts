@@ -127,15 +127,36 @@ function convert(given: JsonObject, place: Place): GoogleSchema {
   }
   if (Array.isArray(given.allOf)) return convert(joinAll(given, place), inside);
   const union = [...list(given.anyOf), ...list(given.oneOf)];
-  const named = Array.isArray(given.type) ? given.type : given.type === undefined ? [] : [given.type];
-  const kinds = named.filter((type) => type !== "null");
-  const isNullable = named.includes("null") && kinds.length > 0;
+  const named = namedTypes(given);
+  const kinds = named.filter((type) => type !== "null" && allowedOf(given, type)?.length !== 0);
+  const isNullable = named.includes("null") && named.length > 1;
   if (union.length > 0) return convertUnion(given, union, inside);
   if (kinds.length > 1) {
     const { title: _, description, ...rest } = given;
-    return choice(kinds.map((type) => convert({ ...rest, type }, inside)), description, isNullable);
+    const branches = kinds.map((type) => {
+      const allowed = allowedOf(rest, type);
+      return convert({ ...rest, type, ...(allowed && { enum: allowed }) }, inside);
+    });
+    return choice(branches, description, isNullable);
   }
   return { ...convertPlain(given, kinds[0] ?? named[0], inside), ...(isNullable && { nullable: true }) };
+}
+
+/** The types of a schema: where it names none, those of the values that it allows, if they are several. */
+function namedTypes({ type, enum: allowed }: JsonObject): JsonValue[] {
+  if (type !== undefined) return [type].flat();
+  const found = [...new Set(Array.isArray(allowed) ? allowed.map(typeOf) : [])];
+  return found.filter((one) => one !== "null").length > 1 ? found : [];
+}
+
+/** What is allowed of one type; undefined: all of it. */
+function allowedOf({ enum: allowed }: JsonObject, type: JsonValue): JsonValue[] | undefined {
+  if (!Array.isArray(allowed)) return undefined;
+  return allowed.filter((value) => type === "integer" ? Number.isInteger(value) : typeOf(value) === type);
+}
+
+function typeOf(value: JsonValue): string {
+  return value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
 }
 
 /** One of several. Vertex AI takes nothing beside it: what it is for is said by the first, each of them may be null. */
