@@ -17,7 +17,7 @@ export function checkOptions(
   if (redirectUri !== undefined) {
     const url = readUrl(redirectUri);
     const isLocal = isLoopbackHost(url?.hostname ?? "");
-    const isSafe = url && !/^(http|javascript|data|file|blob|vbscript):/.test(isLocal ? "" : url.protocol);
+    const isSafe = url && !/^(http:f|(javascript|data|file|blob|vbscript):)/.test(url.protocol + isLocal);
     need(isSafe === true && !redirectUri.includes("#"), "redirectUri", redirectUri, "https, or http on this machine");
   }
   if (clientMetadataUrl !== undefined) {
