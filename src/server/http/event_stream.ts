@@ -40,7 +40,8 @@ export class EventStream {
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #stopTimer: (() => void) | undefined;
   #stopEnd: (() => void) | undefined;
-  readonly #lost = () => this.#lose(this.#options.request.signal?.reason);
+  // It ends, and does not break: many a host tells a stream that breaks as a failure of its own, or ends the process.
+  readonly #lost = () => this.#expire();
 
   constructor(options: EventStreamOptions) {
     this.#options = options;
@@ -115,6 +116,7 @@ export class EventStream {
   }
 
   #expire(): void {
+    if (!this.#controller) return;
     this.end();
     this.#options.gone();
   }
