@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { readFile, rm, stat, writeFile } from "node:fs/promises";
 import process from "node:process";
 import { isObject } from "../protocol/json_rpc.ts";
 import { goneFolder, OutputError, UsageError } from "./failure.ts";
@@ -52,7 +52,7 @@ export async function readText(path: string, where: string): Promise<string | un
     if (size <= mostInput) return decodeText(await readFile(path), where);
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    const code = isObject(error) ? error.code : undefined;
+    const code = codeOf(error);
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
     throw new UsageError(`Cannot read ${where}: ${whyNot(error)}`);
   }
@@ -79,20 +79,26 @@ export function decodeText(bytes: Uint8Array, where: string): string {
  * @throws {OutputError} When the disk is full.
  */
 export async function writeResultFile(path: string, content: string | Uint8Array): Promise<void> {
+  const isNew = await stat(path).then(() => false, (error: unknown) => codeOf(error) === "ENOENT");
   try {
     await writeFile(path, content);
   } catch (error) {
+    // A part of it would be taken for the whole.
+    if (isNew) await rm(path, { force: true }).catch(() => {});
     throw new (isFull(error) ? OutputError : UsageError)(`Cannot write "${path}": ${whyNot(error)}`);
   }
 }
 
 /** Whether there is no more room. */
 export function isFull(error: unknown): boolean {
-  return isObject(error) && (error.code === "ENOSPC" || error.code === "EDQUOT");
+  return codeOf(error) === "ENOSPC" || codeOf(error) === "EDQUOT";
 }
 
 /** Why a file cannot be read or written, in words of ours: those of the runtimes differ. */
 export function whyNot(error: unknown): string {
-  const code = isObject(error) && typeof error.code === "string" ? error.code : "";
-  return reasons[code] ?? (error instanceof Error ? error.message : String(error));
+  return reasons[codeOf(error)] ?? (error instanceof Error ? error.message : String(error));
+}
+
+function codeOf(error: unknown): string {
+  return isObject(error) && typeof error.code === "string" ? error.code : "";
 }

@@ -5,11 +5,13 @@
  */
 import { mkdir, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, resolve } from "node:path";
-import process from "node:process";
 import { parseJsonc } from "../../hub/config/jsonc.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject, JsonValue } from "../../protocol/json_rpc.ts";
+import { randomHex, systemClock, systemRandom } from "../../ports.ts";
 import { readConfigFile } from "../../runtime/config_file.ts";
+import { takeLock } from "../../runtime/stores/file_lock.ts";
+import { knowSelf } from "../../runtime/stores/lock_owner.ts";
 import type { CommandLine } from "../command_line.ts";
 import { UsageError } from "../failure.ts";
 import { checkFolder, whyNot } from "../read.ts";
@@ -92,7 +94,7 @@ export async function saveServer(config: OwnConfig, name: string, entry: JsonVal
 /** A new file in the place of the old one: whoever reads it sees the one or the other. */
 async function replace({ path, advice, text: before }: OwnConfig, text: string): Promise<void> {
   const target = await realpath(path).catch(() => path);
-  const draft = `${target}.${process.pid}.tmp`;
+  const draft = `${target}.${randomHex(systemRandom, 8)}.tmp`;
   try {
     await mkdir(dirname(target), { recursive: true, mode: 0o700 });
     const mode = await stat(target).then(({ mode }) => mode & 0o777, () => 0o600);
@@ -103,14 +105,28 @@ async function replace({ path, advice, text: before }: OwnConfig, text: string):
     } finally {
       await file.close();
     }
-    if (await readConfigFile(target, maxBytes) !== before) {
-      throw new UsageError(`Cannot write "${path}": somebody else has changed it meanwhile; try again`);
-    }
-    await rename(draft, target);
+    await alone(target, async () => {
+      if (await readConfigFile(target, maxBytes) !== before) {
+        throw new UsageError(`Cannot write "${path}": somebody else has changed it meanwhile; try again`);
+      }
+      await rename(draft, target);
+    });
   } catch (error) {
     await rm(draft, { force: true }).catch(() => {});
     if (error instanceof UsageError) throw error;
     throw new UsageError(`Cannot write "${path}": ${whyNot(error)}; ${advice}`);
+  }
+}
+
+/** Does it while no other command does: of two that looked at the same time, the second would undo what the first has done. */
+async function alone(target: string, work: () => Promise<void>): Promise<void> {
+  const timeout = 10_000;
+  const parts = { self: await knowSelf(), clock: systemClock, random: systemRandom };
+  const lock = await takeLock(`${target}.lock`, { ...parts, timeout, until: systemClock.monotonic() + timeout });
+  try {
+    await work();
+  } finally {
+    await lock.release();
   }
 }
 

@@ -13,6 +13,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { readOwn, saveServer } from "../../../src/cli/config/own.ts";
 import { resolveTarget } from "../../../src/cli/target/target.ts";
 import { assertFailure, causeway, peer, program, quote } from "../support.ts";
 import type { Run } from "../support.ts";
@@ -177,6 +178,18 @@ describe("causeway servers add", () => {
       assertEquals(json(join(app, "causeway.json")).mcpServers.here, { command: "sh", args: ["./start.sh"] });
     });
   });
+
+  test("of several that are added at the same moment none is lost without a word", () =>
+    inPlace({}, async ({ own, json }) => {
+      const names = ["a", "b", "c", "d"];
+      const kept = await readOwn(own, "try again");
+      const added = await Promise.allSettled(names.map((name) => saveServer(kept, name, { command: name })));
+      const told = names.filter((_, at) => added[at]?.status === "fulfilled");
+      assertEquals([told.length, Object.keys(json(own).mcpServers)], [1, told]);
+      const reasons = added.flatMap((one) => one.status === "rejected" ? [String(one.reason)] : []);
+      for (const reason of reasons) assertStringIncludes(reason, "somebody else has changed it meanwhile; try again");
+      assertEquals([reasons.length, readdirSync(dirname(own))], [3, ["causeway.json"]]);
+    }));
 
   test("one that does not answer is not saved, unless nobody is to ask", async () => {
     await inPlace({}, async ({ own, run, root, json }) => {

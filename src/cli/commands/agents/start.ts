@@ -83,7 +83,8 @@ async function modelOf(line: CommandLine): Promise<LanguageModel> {
 /** The folder is looked at now: later somebody would wait for what cannot be kept. */
 async function openStore(folder: string): Promise<Store> {
   const store = createFileStore(folder);
-  await store.get("start").catch((error: unknown) => {
+  // It is written to, too: a folder may be read-only, or not there where none can be made. Nothing is changed.
+  await store.compareAndSet("start", undefined, undefined).catch((error: unknown) => {
     if (!(error instanceof McpError)) throw error;
     throw new UsageError(`Cannot use --store "${folder}": ${error.message.replace(/^Cannot [^"]*"[^"]*": /, "")}`);
   });

@@ -204,4 +204,20 @@ export const machine: readonly Mistake[] = [
     says: 'Cannot begin in "here": a file may not be so large here; name another folder',
     files: { "here/": "" },
   },
+  {
+    number: 200,
+    title: "a runner whose store can be read and not written",
+    typed: "trap '' XFSZ; ulimit -f 0; causeway start --port 0 --store kept",
+    code: 2,
+    says: 'Cannot use --store "kept": …',
+    files: { "kept/": "" },
+  },
+  {
+    number: 201,
+    title: "types for which there is no room: nothing is left of them",
+    typed:
+      "trap '' XFSZ; ulimit -f 0; causeway types \"$PEER\" --output tools.ts; code=$?; ls tools.ts 2>&-; exit $code",
+    code: 2,
+    says: 'Cannot write "tools.ts": a file may not be so large here',
+  },
 ];
