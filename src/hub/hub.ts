@@ -6,7 +6,6 @@
 import type { Client } from "../client/client.ts";
 import type { RequestOptions } from "../client/session/request.ts";
 import { systemClock, systemRandom } from "../ports.ts";
-import type { Clock } from "../ports.ts";
 import { ConnectionClosedError, InvalidParamsError } from "../protocol/errors.ts";
 import type { ConstantJson } from "../protocol/json_rpc.ts";
 import type { CallToolResult, CompleteResult, GetPromptResult, ReadResourceResult } from "../protocol/types.ts";
@@ -47,11 +46,10 @@ interface Found {
  */
 export class Hub implements HubLike, AsyncDisposable {
   readonly #options: HubOptions;
-  readonly #clock: Clock;
   readonly #host: ConnectionHost;
   readonly #events = new EventSource();
   readonly #connections = new Map<string, Connection>();
-  #view: View;
+  #view: View = new View([]);
   /** Calls that were not answered yet. */
   #calls = 0;
   #isOver = false;
@@ -69,8 +67,6 @@ export class Hub implements HubLike, AsyncDisposable {
       options;
     const { clock = systemClock, random = systemRandom } = shared;
     this.#options = options;
-    this.#clock = clock;
-    this.#view = new View([]);
     this.#host = {
       connect,
       clock,
@@ -93,7 +89,7 @@ export class Hub implements HubLike, AsyncDisposable {
   /** What keeps servers from being used, by their names: those that are connected, or were not wanted yet, are not here. */
   get errors(): ReadonlyMap<string, Error> {
     const errors = new Map<string, Error>();
-    for (const { name, state, error } of this.#connections.values()) {
+    for (const [name, { state, error }] of this.#connections) {
       if (error && state !== "connected") errors.set(name, error);
     }
     return errors;
@@ -302,7 +298,7 @@ export class Hub implements HubLike, AsyncDisposable {
     this.#isOver = true;
     if (this.#calls) {
       await new Promise<void>((resolve) => {
-        const stop = this.#clock.schedule(resolve, timeout);
+        const stop = this.#host.clock.schedule(resolve, timeout);
         const before = this.#drained;
         this.#drained = () => {
           before?.();
@@ -359,10 +355,9 @@ export class Hub implements HubLike, AsyncDisposable {
   async #find(name: QualifiedName, kind: "tool" | "prompt", options: RequestOptions, isOver: boolean): Promise<Found> {
     const found = this.#listed(name, kind);
     if (found) return found;
-    const owner = typeof name === "object"
+    const { server, name: own } = typeof name === "object"
       ? name
       : this.#view.owner(name) ?? wrongName(`Cannot find "${name}": no server has it`);
-    const { server, name: own } = owner;
     const connection = this.#connection(server);
     if (!connection.known.listedAt && !isOver) await connection.ready(options);
     const listed = this.#listed(name, kind);
@@ -384,9 +379,9 @@ export class Hub implements HubLike, AsyncDisposable {
   #owner(uri: ResourceName): { readonly server: string; readonly uri: string } {
     if (typeof uri === "object") return uri;
     const [first, second] = this.#view.findResource(uri);
-    if (first && !second) return { server: first.server, uri };
-    const why = second ? "more than one server has it: name the server" : "no server lists it";
-    return wrongName(`Cannot read "${uri}": ${why}`);
+    return first && !second ? { server: first.server, uri } : wrongName(
+      `Cannot read "${uri}": ${second ? "more than one server has it: name the server" : "no server lists it"}`,
+    );
   }
 }
 

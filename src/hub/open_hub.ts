@@ -31,16 +31,13 @@ export function createOpenHub(connect: ConnectServer, defaults: HubOptions = {})
     signal?.throwIfAborted();
     const hub = new Hub(connect, { ...defaults, ...options });
     try {
-      const servers = Object.entries(serversOf(config)) as [string, ServerConfig][];
-      await unlessAborted(Promise.all(servers.map(([name, server]) => hub.add(name, server))), signal);
+      const servers: object = "mcpServers" in config ? { ...config.mcpServers } : config;
+      const added = Object.entries(servers).map(([name, server]) => hub.add(name, server as ServerConfig));
+      await unlessAborted(Promise.all(added), signal);
       return hub;
     } catch (error) {
       await hub.close();
       throw error;
     }
   };
-}
-
-function serversOf(config: HubConfig): Readonly<Record<string, unknown>> {
-  return "mcpServers" in config ? { ...config.mcpServers } : config;
 }

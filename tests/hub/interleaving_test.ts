@@ -9,7 +9,7 @@ import type { Fetch } from "../../src/ports.ts";
 import { createHandler, McpServer, serveChannel } from "../../src/server/mod.ts";
 import { memoryFetch } from "../servers/memory_fetch.ts";
 import { VirtualClock } from "../support/virtual_clock.ts";
-import { faultyFetches, healthy, urlOf } from "./faulty.ts";
+import { asks, faultyFetches, healthy, urlOf } from "./faulty.ts";
 import { createServer, inMemory, openHub, record, stateOf, textOf } from "./support.ts";
 
 /** So many turns of the microtask queue: what has settled needs fewer to be heard of everywhere. */
@@ -90,6 +90,31 @@ for (const way of ["pipe", "HTTP"] as const) {
       void handler.close();
     });
   }
+}
+
+for (const era of ["modern", "legacy"] as const) {
+  test(`a server whose streams did not work for ten minutes, while all else did, is listened to again (${era})`, async () => {
+    const clock = new VirtualClock();
+    const server = createServer("one");
+    const handler = createHandler(server, { eras: [era], clock, allowedHosts: ["one.test"] });
+    const good = memoryFetch({ fetch: handler });
+    const { broken } = faultyFetches(clock) as Record<"broken", Fetch>;
+    let works = false;
+    const fetch: Fetch = (url, init) => {
+      const isStream = init.method === "GET" || asks(init, "subscriptions/listen");
+      return (works || !isStream ? good : broken)(url, init);
+    };
+    const hub = await clock.until(openHub({ one: { url: urlOf("one"), fetch } }, { clock }));
+    await clock.advance(600_000);
+    const hasLate = () => hub.tools().some(({ name }) => name === "late");
+    works = true;
+    server.tool("late", {}, () => "late");
+    assertEquals([stateOf(hub, "one"), hasLate()], ["connected", false]);
+    await clock.advance(400_000);
+    assert(hasLate());
+    await clock.until(hub.close());
+    void handler.close();
+  });
 }
 
 test("a server that comes back with other tools is listed anew, however long its lists may be kept", async () => {

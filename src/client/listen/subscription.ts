@@ -140,8 +140,9 @@ export class ChangeSubscription implements Subscription {
 
   #ended(reason: unknown, graceful?: boolean): void {
     this.#close = undefined;
-    // What it still says counts for nothing.
+    // What it still says counts for nothing, and what comes until it is open again is missed.
     this.#try++;
+    this.#wasOpen = true;
     if (graceful) return this.close();
     const again = mayComeBack(reason) && this.#backoff.again(reason as McpError, () => void this.#open());
     if (!again) this.#finish({ reason });

@@ -7,6 +7,7 @@ import type { Client } from "../../client/client.ts";
 import { lists } from "../../client/listen/change.ts";
 import type { Subscription } from "../../client/listen/seam.ts";
 import type { Change, ListenFilter } from "../../protocol/types.ts";
+import { isTransportFailure } from "../failure.ts";
 import type { CatalogPart, CatalogServer } from "../seam.ts";
 import type { Breaker } from "./breaker.ts";
 import { allParts, list, type ListingParts } from "./listing.ts";
@@ -74,13 +75,19 @@ export class Watch {
     const now = clock.monotonic();
     if (now - this.#startedAt >= calm) this.#starts = 0;
     this.#startedAt = now;
-    const listen = (): void => void this.#listen(client.listen(filter));
+    const listen = (): void => void this.#listen(client.listen(filter), later);
     const later = (): void => {
-      this.#touch(allParts);
-      listen();
+      this.#cancelStart = clock.schedule(
+        () => {
+          this.#touch(allParts);
+          listen();
+        },
+        calm,
+        { background: true },
+      );
     };
     if (++this.#starts <= mostStarts && (always || breaker.isCalm)) listen();
-    else this.#cancelStart = clock.schedule(later, calm, { background: true });
+    else later();
   }
 
   /** Ends it. */
@@ -115,13 +122,17 @@ export class Watch {
     if (changed[0]) emit({ type: "catalog", changed });
   }
 
-  async #listen(subscription: Subscription): Promise<void> {
+  /** @param later Listens anew, where it may be another time. */
+  async #listen(subscription: Subscription, later: () => void): Promise<void> {
     this.#subscription = subscription;
     try {
       // What it still tells when it was closed is not heard.
       for await (const change of subscription) if (this.#subscription === subscription) this.#heard(change);
     } catch (error) {
-      if (this.#subscription === subscription) this.#parts.broke(error);
+      if (this.#subscription === subscription) {
+        if (isTransportFailure(error)) later();
+        this.#parts.broke(error);
+      }
     }
     if (this.#subscription === subscription) this.#subscription = undefined;
   }

@@ -4,6 +4,7 @@
 import { describe, test } from "node:test";
 import { assertEquals, assertRejects } from "@std/assert";
 import { connect, ConnectionClosedError, McpError } from "../../../mod.ts";
+import type { Fetch } from "../../../src/ports.ts";
 import { createLegacyServer } from "../../servers/legacy.ts";
 import { memoryFetch } from "../../servers/memory_fetch.ts";
 import { createModernServer } from "../../servers/modern.ts";
@@ -23,6 +24,7 @@ describe("watching a resource of a handshake server", () => {
     const stream = client.subscribeResource("test://text");
     await clock.until(stream.acknowledged);
     assertEquals([...server.session()?.watched ?? []], ["test://text"]);
+    assertEquals((await stream.next()).value, { type: "resource", uri: "test://text", missed: true });
     const next = stream.next();
     server.emit({ type: "resource", uri: "test://text" });
     assertEquals((await clock.until(next)).value, { type: "resource", uri: "test://text" });
@@ -80,6 +82,22 @@ describe("watching a resource of a handshake server", () => {
     assertEquals([...server.session()?.watched ?? []], []);
     await clock.until(client.close());
   });
+});
+
+test("what may have come while a stream could not be opened at first is told as missed", async () => {
+  const clock = new VirtualClock();
+  const good = memoryFetch(createModernServer());
+  let failures = 0;
+  const fetch: Fetch = (target, init) => {
+    const isListen = new Headers(init.headers).get("mcp-method") === "subscriptions/listen";
+    return isListen && failures++ < 2 ? Promise.resolve(new Response("", { status: 502 })) : good(target, init);
+  };
+  const client = await clock.until(connect(url, { fetch, clock }));
+  const stream = client.listen({ tools: true });
+  await clock.until(stream.acknowledged);
+  assertEquals(await stream.next(), { done: false, value: { type: "tools", missed: true } });
+  assertEquals(failures, 3);
+  await clock.until(client.close());
 });
 
 test("asked twice for the next change, both are answered", async () => {
