@@ -1,5 +1,6 @@
 /** A handler among those of a server of `node:http`: plain, behind what reads bodies, and below a router. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { connect as connect2, createServer as createServer2 } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { Buffer } from "node:buffer";
 import { describe, test } from "node:test";
@@ -159,6 +160,37 @@ describe("a handler in a server of node:http", () => {
       await assertRejects(() => asked);
       await left.promise;
     });
+  });
+
+  test("answers over HTTP/2, too: what stands in its first line is no header", async () => {
+    const listener = toNodeHandler(async (request) => {
+      const names = [...request.headers.keys()].sort();
+      const body = { method: request.method, url: request.url, names, text: await request.text() };
+      return Response.json(body, { headers: { "set-cookie": "a=b" } });
+    });
+    const server = createServer2((request, response) => void listener(request, response));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const client = connect2(origin);
+    try {
+      const stream = client.request({ ":path": "/mcp?a=1", ":method": "POST", "x-key": "k3y" });
+      const status = new Promise<unknown[]>((resolve) => {
+        stream.on("response", (headers) => resolve([headers[":status"], headers["set-cookie"]]));
+      });
+      stream.end("hello");
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of stream) chunks.push(chunk);
+      assertEquals(await status, [200, ["a=b"]]);
+      assertEquals(JSON.parse(Buffer.concat(chunks).toString()), {
+        method: "POST",
+        url: `${origin}/mcp?a=1`,
+        names: ["host", "x-key"],
+        text: "hello",
+      });
+    } finally {
+      client.close();
+      await new Promise((resolve) => server.close(resolve));
+    }
   });
 
   test("has to be a function", () => {
