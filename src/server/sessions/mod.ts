@@ -24,8 +24,9 @@ export interface SessionStoreOptions {
   /** How long the store may take for one step, in milliseconds (5,000). */
   timeout?: number | undefined;
   /**
-   * How long a process relies on what it has read of a session, in milliseconds (1,000): so late it hears what another one
-   * has changed or ended. `Infinity` where one process alone serves a session.
+   * How long a process relies on what it has read of a session, in milliseconds (1,000): with the next request to it after that
+   * it hears what another one has changed or ended. One that holds a stream and is asked nothing tells of no resource that was
+   * subscribed to elsewhere. `Infinity` where one process alone serves a session.
    */
   fresh?: number | undefined;
   /** The most that is kept of one session, in characters (65,536): what would be more is refused. */
