@@ -9,11 +9,9 @@ import type { Change } from "../../protocol/types.ts";
 /** The lists that may change. */
 export const lists = ["tools", "prompts", "resources"] as const;
 
-const listChanged = /^notifications\/(tools|prompts|resources)\/list_changed$/;
-
 /** The change that a notification tells of, in either era. */
 export function changeOf(method: string, params: JsonObject | undefined): Change | undefined {
-  const list = listChanged.exec(method)?.[1];
+  const list = /^notifications\/(tools|prompts|resources)\/list_changed$/.exec(method)?.[1];
   if (list) return { type: list as "tools" };
   if (method === "notifications/resources/updated" && typeof params?.uri === "string") {
     return { type: "resource", uri: params.uri };

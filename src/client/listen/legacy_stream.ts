@@ -36,6 +36,8 @@ export class LegacyStream implements LegacyListening {
   #close: (() => void) | undefined;
   #stopped: boolean | undefined;
   #opening: Promise<boolean> | undefined;
+  /** The server has such a stream. */
+  #wasOpen: boolean | undefined;
   /** The last event before the stream broke. */
   #lastEventId: string | undefined;
 
@@ -128,6 +130,7 @@ export class LegacyStream implements LegacyListening {
           this.#session.take(message);
         },
         begin: () => {
+          this.#wasOpen = true;
           this.#backoff.opened();
           known(true);
           if (again) this.#tellOpen();
@@ -152,9 +155,16 @@ export class LegacyStream implements LegacyListening {
     this.#lastEventId = (reason as Partial<ConnectionClosedError>)?.lastEventId;
     if (
       this.#backoff.again(reason, () => {
-        // A session that the server has forgotten is opened anew by the next request, and the stream with it.
+        const opening = this.#opening;
+        // A session that the server has forgotten is opened anew by the next request, and the stream with it. Where it is known
+        // all the same, something in between said 404: for a while, or since the server has no stream and never had.
         if (reason instanceof SessionLostError) {
-          this.#parts.client().request("ping").catch((cause) => this.#ended(cause));
+          this.#parts.client().request("ping").then(
+            () => {
+              if (this.#wasOpen && this.#opening === opening) this.#opening = this.#open(true);
+            },
+            (cause) => this.#ended(cause),
+          );
         } else this.#opening = this.#open(true);
       })
     ) return;

@@ -3,8 +3,9 @@
  *
  * @module
  */
+import { own } from "../json_schema/node.ts";
 import { find, maybeNumber, maybeText, text } from "./shape.ts";
-import type { Check, Fields, Rule } from "./shape.ts";
+import type { Check, Fields } from "./shape.ts";
 
 /** What has a name. */
 export const named: Fields = { name: text, title: maybeText, description: maybeText };
@@ -33,5 +34,5 @@ const blocks: Fields = {
 /** Content. A type that is not known is let through: a newer server must not break an older client. */
 export const block: Check = (value) => {
   const type = value?.type;
-  return find(value, typeof type === "string" && Object.hasOwn(blocks, type) ? blocks[type] as Rule : { type: text });
+  return find(value, (typeof type === "string" && own(blocks, type)) || { type: text });
 };

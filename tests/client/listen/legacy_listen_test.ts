@@ -43,6 +43,7 @@ function onBoth(name: string, run: (client: Client, server: Server) => Promise<v
 }
 
 const lists = { tools: true, prompts: true, resources: true };
+const none = { tools: false, prompts: false, resources: false, resourceUris: [] };
 
 describe("listening to a handshake server", () => {
   onBoth("lists that change, and resources that were subscribed to (C-109 C-153)", async (client, server) => {
@@ -289,6 +290,33 @@ describe("a GET stream that breaks", () => {
     assertEquals(server.log.filter(({ httpMethod }) => httpMethod === "GET").length, 3);
     await client.close();
   });
+
+  for (const had of [true, false]) {
+    const then = had ? "the stream is opened again" : "there is no stream, and nobody asks for it again";
+    test(`a 404 to the stream alone, of a session that is still known: ${then}`, async () => {
+      const clock = new VirtualClock();
+      const legacy = createLegacyServer();
+      // As of a proxy whose server is started anew, and of a router that knows no GET here.
+      let away = had ? 0 : Infinity;
+      const server = front(
+        legacy,
+        ({ httpMethod }) => httpMethod === "GET" && away-- > 0 ? new Response("no page", { status: 404 }) : undefined,
+      );
+      const client = await clock.until(connect(url, { fetch: memoryFetch(server), clock }));
+      const stream = client.listen({ tools: true });
+      assertEquals(await clock.until(stream.acknowledged), had ? { ...none, tools: true } : {});
+      if (had) away = 2;
+      legacy.dropStreams();
+      await clock.advance(600_000);
+      const asked = server.seen.map(({ httpMethod, message }) =>
+        message && "method" in message ? message.method : httpMethod
+      );
+      const again = had ? ["GET", "ping", "GET", "ping", "GET"] : ["ping"];
+      assertEquals(asked.slice(3), ["GET", ...again]);
+      if (had) assertEquals(await take(stream, 1), [{ type: "tools", missed: true }]);
+      await clock.until(client.close());
+    });
+  }
 
   test("after the client was closed nothing is opened any more", async () => {
     const clock = new VirtualClock();
