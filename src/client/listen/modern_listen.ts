@@ -47,7 +47,7 @@ function filterToWire({ resourceUris, taskIds, ...filter }: ListenFilter): JsonO
 function filterFromWire(wire: JsonObject): ListenFilter {
   const texts = (value: unknown): string[] => [value].flat().filter((item) => typeof item === "string");
   const filter: ListenFilter = {};
-  for (const list of lists) filter[list] = !!wire[list + "ListChanged"];
+  for (const list of lists) filter[list] = wire[list + "ListChanged"] === true;
   filter.resourceUris = texts(wire.resourceSubscriptions);
   if (wire.taskIds) filter.taskIds = texts(wire.taskIds);
   return filter;

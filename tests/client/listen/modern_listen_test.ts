@@ -312,6 +312,22 @@ describe("a stream of changes that breaks", () => {
     });
   });
 
+  test("only true is an acknowledgement", async () => {
+    const notifications = { toolsListChanged: "false", promptsListChanged: 1, resourcesListChanged: true };
+    const params = { notifications };
+    const notice = JSON.stringify({ jsonrpc: "2.0", method: "notifications/subscriptions/acknowledged", params });
+    const server = front(
+      createModernServer(),
+      ({ method }) =>
+        method === "subscriptions/listen"
+          ? new Response(`data: ${notice}\n\n`, { headers: { "content-type": "text/event-stream" } })
+          : undefined,
+    );
+    await using client = await connect(url, { fetch: memoryFetch(server) });
+    const honoured = await client.listen(lists).acknowledged;
+    assertEquals(honoured, { tools: false, prompts: false, resources: true, resourceUris: [] });
+  });
+
   test("without the feature it says what is missing", () => {
     const client = new Client(new HttpTransport(url, { fetch: memoryFetch(createModernServer()) }));
     try {
