@@ -6,6 +6,7 @@
  */
 import type { McpErrorOptions } from "./errors.ts";
 import { isObject } from "./json_rpc.ts";
+import { own } from "./json_schema/node.ts";
 import { checkLimit, coreLimits, defaultLimits } from "./limits.ts";
 import type { Limits } from "./limits.ts";
 
@@ -13,7 +14,7 @@ import type { Limits } from "./limits.ts";
 export interface HeaderRule {
   /** Where the argument is: the names of the properties that lead to it. */
   readonly path: readonly string[];
-  /** The whole name of the header, with its prefix: `Mcp-Param-Region`. */
+  /** The whole name of the header, with its prefix: `mcp-param-region`. */
   readonly header: string;
   readonly type: "string" | "integer" | "boolean";
 }
@@ -162,7 +163,7 @@ export function parameterHeaders(
   let total = 0;
   for (const { path, header, type } of rules) {
     let value = args;
-    for (const key of path) value = isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+    for (const key of path) value = isObject(value) ? own(value, key) : undefined;
     if (value === undefined || value === null) continue;
     // deno-lint-ignore valid-typeof
     if (type === "integer" ? !Number.isSafeInteger(value) : typeof value !== type) {
@@ -199,14 +200,14 @@ function collect(schema: object, path: string[] | undefined, isMap: boolean, fou
 }
 
 function annotate(name: unknown, type: unknown, path: string[] | undefined, found: FoundRules): void {
-  const header = typeof name === "string" && /^[\w!#$%&'*+.^`|~-]+$/.test(name) && "Mcp-Param-" + name;
+  const header = typeof name === "string" && /^[\w!#$%&'*+.^`|~-]+$/.test(name) && "mcp-param-" + name.toLowerCase();
   const wrong = !path?.length
     ? 'is not below "properties" alone'
     : !header
     ? "is no header name"
     : type !== "string" && type !== "integer" && type !== "boolean"
     ? "is on no string, integer or boolean"
-    : found.rules.some((rule) => rule.header.toLowerCase() === header.toLowerCase())
+    : found.rules.some((rule) => rule.header === header)
     ? "stands twice"
     : void found.rules.push({ path: [...path], header, type });
   if (wrong) found.invalid ??= `"${annotation}": ${JSON.stringify(name).slice(0, 99)} ${wrong}`;

@@ -144,9 +144,13 @@ export function outlet(
   server: string,
   { auth, fetch = globalThis.fetch, headers = {}, redact = withoutValues(headers) }: HttpTransportOptions,
 ): Pick<HttpContext, "fetch" | "headers" | "redact"> {
+  // In other letters than ours they would be sent beside them. Two of ours are not on each request, and nobody else's either.
+  const usual: Record<string, string> = {};
+  for (const name in headers) usual[name.toLowerCase()] = headers[name] as string;
+  delete usual["content-type"];
+  delete usual["mcp-protocol-version"];
   return {
-    // In other letters than ours they would be sent beside them.
-    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
+    headers: usual,
     // It is called as a plain function: called as a method of an object, some runtimes would refuse the global fetch.
     fetch: auth?.wrap(fetch, server) ?? fetch,
     redact: (text) => auth?.redact(redact(text)) ?? redact(text),

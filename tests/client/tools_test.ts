@@ -73,6 +73,18 @@ describe("arguments that are mirrored in headers", () => {
       assertEquals([server.calls("header_tool"), mirrored(server)], [1, { "mcp-param-region": "eu" }]);
     }));
 
+  for (const name of ["Mcp-Param-Region", "mcp-param-region"]) {
+    test(`a header of one's own stands beside none of these: ${name}`, async () => {
+      const server = createModernServer();
+      await using client = await connect(url, { fetch: memoryFetch(server), headers: { [name]: "us" } });
+      await client.listTools();
+      await client.callTool("header_tool", { region: "eu" });
+      assertEquals(mirrored(server), { "mcp-param-region": "eu" });
+      await client.callTool("header_tool", { region: "eu" }, { headers: { [name]: "eu" } });
+      assertEquals(mirrored(server), { "mcp-param-region": "eu" });
+    });
+  }
+
   test("a definition that was kept and is out of date is fetched anew (C-097)", async () => {
     const tool = (header: string): JsonObject => ({
       name: "moving",

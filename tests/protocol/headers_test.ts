@@ -180,9 +180,9 @@ describe("x-mcp-header: what a schema says", () => {
       }),
     }));
     assertEquals(rules, [
-      { path: ["region"], header: "Mcp-Param-Region", type: "string" },
-      { path: ["nested", "properties"], header: "Mcp-Param-Deep-1", type: "integer" },
-      { path: ["nested", "default"], header: "Mcp-Param-D", type: "boolean" },
+      { path: ["region"], header: "mcp-param-region", type: "string" },
+      { path: ["nested", "properties"], header: "mcp-param-deep-1", type: "integer" },
+      { path: ["nested", "default"], header: "mcp-param-d", type: "boolean" },
     ]);
   });
 
@@ -270,21 +270,21 @@ describe("x-mcp-header: what a schema says", () => {
 
 describe("x-mcp-header: what a call sends", () => {
   const rules: HeaderRule[] = [
-    { path: ["text"], header: "Mcp-Param-Text", type: "string" },
-    { path: ["deep", "count"], header: "Mcp-Param-Count", type: "integer" },
-    { path: ["flag"], header: "Mcp-Param-Flag", type: "boolean" },
+    { path: ["text"], header: "mcp-param-text", type: "string" },
+    { path: ["deep", "count"], header: "mcp-param-count", type: "integer" },
+    { path: ["flag"], header: "mcp-param-flag", type: "boolean" },
   ];
 
   test("values are sent, also the empty, 0 and false", () => {
     assertEquals(parameterHeaders(rules, { text: "é", deep: { count: -3 }, flag: true, other: {} }), {
-      "Mcp-Param-Text": "=?base64?w6k=?=",
-      "Mcp-Param-Count": "-3",
-      "Mcp-Param-Flag": "true",
+      "mcp-param-text": "=?base64?w6k=?=",
+      "mcp-param-count": "-3",
+      "mcp-param-flag": "true",
     });
     assertEquals(parameterHeaders(rules, { text: "", deep: { count: 0 }, flag: false }), {
-      "Mcp-Param-Text": "",
-      "Mcp-Param-Count": "0",
-      "Mcp-Param-Flag": "false",
+      "mcp-param-text": "",
+      "mcp-param-count": "0",
+      "mcp-param-flag": "false",
     });
   });
 
@@ -296,7 +296,7 @@ describe("x-mcp-header: what a call sends", () => {
     ) {
       assertEquals(parameterHeaders(rules, args), {});
     }
-    const inherited: HeaderRule[] = [{ path: ["constructor", "name"], header: "Mcp-Param-A", type: "string" }];
+    const inherited: HeaderRule[] = [{ path: ["constructor", "name"], header: "mcp-param-a", type: "string" }];
     assertEquals(parameterHeaders(inherited, {}), {});
   });
 
@@ -345,9 +345,9 @@ describe("x-mcp-header: what a call sends", () => {
           sent[name] === undefined ? undefined : decodeHeaderValue(sent[name]);
         const body = (inner: unknown): string | undefined =>
           inner === undefined || inner === null ? undefined : String(inner);
-        assertEquals(value("Mcp-Param-A"), body(given.a));
-        assertEquals(value("Mcp-Param-C"), body(given.b?.c));
-        assertEquals(value("Mcp-Param-D"), body(given.b?.d));
+        assertEquals(value("mcp-param-a"), body(given.a));
+        assertEquals(value("mcp-param-c"), body(given.b?.c));
+        assertEquals(value("mcp-param-d"), body(given.b?.d));
       }),
       { numRuns: 2_000 },
     );

@@ -120,6 +120,20 @@ describe("the HTTP binding", () => {
     });
   }
 
+  test("of own headers no request that goes without has a type or a revision: initialize, GET and DELETE", async () => {
+    const server = createLegacyServer();
+    const headers = { "Content-Type": "text/plain", "MCP-Protocol-Version": "1999-01-01", "Accept": "*/*" };
+    const client = await connect(url, { fetch: memoryFetch(server), headers, handlers: { log() {} } });
+    await client.close();
+    const sent = server.log.map(({ headers }) => [headers["content-type"], headers["mcp-protocol-version"]]);
+    const json = "application/json";
+    const agreed = "2025-11-25";
+    assertEquals(sent, [[json, "2026-07-28"], [json, undefined], [json, agreed], [undefined, agreed], [
+      undefined,
+      agreed,
+    ]]);
+  });
+
   test("a header of one request stands in the place of one of all requests, in whatever letters they are", async () => {
     const server = createModernServer();
     const all = { Authorization: "Bearer x", "x-own": "1" };

@@ -196,7 +196,7 @@ describe("what a caller is given", () => {
     assertEquals(await status(ada), 400);
     assertEquals(await status(ben), 200);
     const { error } = await (await handler(modernPost("tools/call", params, ada))).json();
-    assertEquals(error, { code: -32020, message: 'The header "Mcp-Param-Region" is missing' });
+    assertEquals(error, { code: -32020, message: 'The header "mcp-param-region" is missing' });
   });
 
   test("is refused before headers are, where the envelope is wrong", async () => {
