@@ -16,7 +16,7 @@ export interface KeptSignIn {
   readonly clientId?: string | undefined;
   /** The whole path of the file with its secret. */
   readonly clientSecretFile?: string | undefined;
-  /** Its secret is that of the environment: there may be one for another client. */
+  /** Whether its secret is that of the environment: there may be one for another client. Of older sign-ins nobody knows: it is used. */
   readonly secretInEnvironment?: boolean | undefined;
   readonly clientMetadataUrl?: string | undefined;
   /** The issuer that the authorization server may name itself by. */

@@ -31,7 +31,9 @@ export function toKeep(
   const isGiven = options.clientId !== undefined || options.clientMetadataUrl !== undefined;
   const { clientId, clientMetadataUrl } = isGiven ? options : { clientId: own.client?.clientId, ...own };
   const scopes = options.scopes.length > 0 ? options.scopes : own.scopes ?? [];
-  const secretInEnvironment = clientId !== undefined && file === undefined && !!environment.CAUSEWAY_CLIENT_SECRET;
+  const isTheirs = clientId === own.client?.clientId && own.client?.clientSecret !== undefined;
+  const isOpen = clientId === undefined || file !== undefined;
+  const secretInEnvironment = isOpen ? undefined : !isTheirs && !!environment.CAUSEWAY_CLIENT_SECRET;
   const clientSecretFile = file === undefined ? undefined : resolve(file);
   const named = { clientId, clientSecretFile, clientMetadataUrl, secretInEnvironment };
   const isNamed = clientId !== undefined || clientMetadataUrl !== undefined;
@@ -46,7 +48,7 @@ export function toKeep(
     clientId: client.clientId,
     clientSecretFile: client.clientSecretFile,
     clientMetadataUrl: client.clientMetadataUrl,
-    ...(client.secretInEnvironment === true && { secretInEnvironment: true }),
+    ...(client.secretInEnvironment !== undefined && { secretInEnvironment: client.secretInEnvironment }),
     ...(issuer !== undefined && { issuer }),
     ...((options.legacy || earlier?.legacy === true) && { legacy: true }),
     ...(scopes.length > 0 && { scopes }),
@@ -102,10 +104,10 @@ async function clientOf(
   return { ...known, clientId, clientSecret: secret, ...(isBound && { issuer }) };
 }
 
-/** The secret of the client: of the file, or of the environment where it is there. No message shows it. */
+/** The secret of the client: of the file, or of the environment unless that has another one's. No message shows it. */
 async function readSecret({ environment }: AuthWorld, kept: KeptSignIn): Promise<string | undefined> {
   const { clientSecretFile: file } = kept;
-  const found = kept.secretInEnvironment === true ? environment.CAUSEWAY_CLIENT_SECRET || undefined : undefined;
+  const found = kept.secretInEnvironment === false ? undefined : environment.CAUSEWAY_CLIENT_SECRET || undefined;
   const [text, where] = file === undefined
     ? [found, "the variable CAUSEWAY_CLIENT_SECRET"]
     : [await readText(file, `the file "${file}"`), `the file "${file}"`];

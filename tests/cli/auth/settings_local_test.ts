@@ -17,20 +17,22 @@ function kept(
   options: Readonly<Record<string, string>>,
   own: SignInSettings = {},
   earlier?: Partial<KeptSignIn>,
+  environment: Readonly<Record<string, string>> = {},
 ): Partial<KeptSignIn> {
   const given = Object.fromEntries(Object.entries(options).map(([name, value]) => [name, [value]]));
   const { server: _, ...rest } = toKeep(
     { server, own },
     readSignInOptions(given),
     earlier && { server, ...earlier },
-    {},
+    environment,
   );
   return JSON.parse(JSON.stringify(rest));
 }
 
 /** The client that a kept sign-in is used as. */
-async function clientOf(sign: Partial<KeptSignIn>, own?: SignInSettings) {
+async function clientOf(sign: Partial<KeptSignIn>, own?: SignInSettings, secret?: string) {
   const world = new TestWorld();
+  world.environment = { CAUSEWAY_CLIENT_SECRET: secret };
   await openKept(world, world.openStore(), { server, ...sign }, own ? { own } : {});
   return JSON.parse(JSON.stringify(world.settings[0]?.client ?? null));
 }
@@ -42,15 +44,25 @@ describe("what is kept of a sign-in", () => {
     assertEquals(kept({}, {}, { issuer: other }), { issuer: other });
     assertEquals(kept({}, { client: { clientId: "a", issuer: one } }, { clientId: "b", issuer: other }), {
       clientId: "a",
+      secretInEnvironment: false,
     });
   });
 
   test("the client of last time stays with its issuer, unless the config names both", () => {
     const earlier = { clientId: "a", issuer: other };
     assertEquals(kept({}, { issuers: [one] }, earlier), earlier);
-    assertEquals(kept({ "client-id": "a" }, { client: { clientId: "b", issuer: one } }, earlier), earlier);
-    assertEquals(kept({}, { client: { clientId: "a", issuer: one } }, earlier), { clientId: "a" });
-    assertEquals(kept({ "client-id": "b" }, { issuers: [one] }, earlier), { clientId: "b" });
+    assertEquals(kept({ "client-id": "a" }, { client: { clientId: "b", issuer: one } }, earlier), {
+      ...earlier,
+      secretInEnvironment: false,
+    });
+    assertEquals(kept({}, { client: { clientId: "a", issuer: one } }, earlier), {
+      clientId: "a",
+      secretInEnvironment: false,
+    });
+    assertEquals(kept({ "client-id": "b" }, { issuers: [one] }, earlier), {
+      clientId: "b",
+      secretInEnvironment: false,
+    });
   });
 
   test("the client: of the options alone, else of the config, else of last time; with it how it is known", () => {
@@ -59,11 +71,16 @@ describe("what is kept of a sign-in", () => {
     assertEquals(kept({ "client-metadata-url": url }, own), { clientMetadataUrl: url, scopes: ["read"] });
     assertEquals(kept({ scope: "write" }, own, { clientId: "b", clientSecretFile: "/b" }), {
       clientId: "a",
+      secretInEnvironment: false,
       scopes: ["write"],
     });
     const earlier = { clientId: "b", clientSecretFile: "/b", legacy: true };
     assertEquals(kept({}, {}, earlier), earlier);
-    assertEquals(kept({ "client-id": "c" }, {}, earlier), { clientId: "c", legacy: true });
+    assertEquals(kept({ "client-id": "c" }, {}, earlier), {
+      clientId: "c",
+      secretInEnvironment: false,
+      legacy: true,
+    });
   });
 });
 
@@ -77,6 +94,24 @@ describe("a secret", () => {
     assertEquals(await clientOf({ clientId: "a", issuer: other }, { client: unbound }), { ...unbound, issuer: other });
     assertEquals(await clientOf({ clientId: "b", issuer: other }, config), { clientId: "b", issuer: other });
     assertEquals(await clientOf({}, config), null);
+  });
+
+  test("of the environment is not that of a client whose secret the config has, and so nowhere else", async () => {
+    const environment = { CAUSEWAY_CLIENT_SECRET: "of-another" };
+    for (const [id, isTheirs] of [["a", true], ["b", false]] as const) {
+      const sign = kept({ "client-id": id }, config, undefined, environment);
+      assertEquals(sign, { clientId: id, secretInEnvironment: !isTheirs });
+      // As by the address of the server, where no config is looked at.
+      const secret = isTheirs ? {} : { clientSecret: "of-another" };
+      assertEquals(await clientOf(sign, undefined, "of-another"), { clientId: id, ...secret });
+    }
+  });
+
+  test("of the environment is used for a sign-in that was kept before it was written down whose it is", async () => {
+    assertEquals(await clientOf({ clientId: "a" }, undefined, "mine"), { clientId: "a", clientSecret: "mine" });
+    // And signing in again, as one is told to, leaves it so.
+    const again = kept({}, {}, { clientId: "a" }, { CAUSEWAY_CLIENT_SECRET: "mine" });
+    assertEquals(await clientOf(again, undefined, "mine"), { clientId: "a", clientSecret: "mine" });
   });
 
   test("of a file goes to the issuer that was named with it", async () => {
