@@ -4,7 +4,14 @@
  */
 import { describe, test } from "node:test";
 import { assert, assertEquals } from "@std/assert";
-import { createHandler, createModernHandler, createSocketEndpoint, McpServer } from "../../src/server/mod.ts";
+import { InvalidRequestError } from "../../src/protocol/mod.ts";
+import {
+  createHandler,
+  createModernHandler,
+  createSocketEndpoint,
+  McpServer,
+  perCaller,
+} from "../../src/server/mod.ts";
 import { modernPost, post, rpc } from "./http/support.ts";
 
 /** Has a reply of the runtime's own class judged where another class is in its place. */
@@ -45,6 +52,20 @@ describe("what auth refuses by a reply of another class", () => {
   test("is refused over WebSocket", async () => {
     await elsewhere(async (refuse) => {
       const endpoint = createSocketEndpoint(createServer().server, { auth: refuse });
+      const headers = { upgrade: "websocket", connection: "upgrade", "sec-websocket-protocol": "mcp" };
+      const admitted = await endpoint.admit(new Request("http://localhost/mcp", { headers }));
+      assert(typeof admitted !== "function", "the request was let in");
+      assertEquals(admitted.status, 401);
+    });
+  });
+
+  test("is refused over WebSocket also where `complete` gives it to whom there is no server for", async () => {
+    await elsewhere(async (refuse) => {
+      const auth = Object.assign(() => ({ principal: "ada" }), { complete: refuse });
+      const servers = perCaller(() => {
+        throw new InvalidRequestError("Not for you", { rpcCode: -32600 });
+      });
+      const endpoint = createSocketEndpoint(servers, { auth });
       const headers = { upgrade: "websocket", connection: "upgrade", "sec-websocket-protocol": "mcp" };
       const admitted = await endpoint.admit(new Request("http://localhost/mcp", { headers }));
       assert(typeof admitted !== "function", "the request was let in");

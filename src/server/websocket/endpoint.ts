@@ -99,7 +99,7 @@ class Endpoint implements SocketEndpoint {
       const auth = await this.#options.auth?.(request);
       if (isReply(auth)) return auth;
       const server = "of" in this.#server ? await this.#serverOf(this.#server, { auth, request }) : this.#server;
-      if (server instanceof Response) return server;
+      if (!("methods" in server)) return server;
       return this.#hasNoRoom() ?? ((socket) => this.#serve(socket, server, auth));
     } catch (error) {
       const logger = createSafeLogger(this.#options.logger);
