@@ -56,7 +56,7 @@ function headersOf({ rawHeaders, headers: gathered }: IncomingMessage): Headers 
   const headers = new Headers();
   const all = rawHeaders?.length
     ? rawHeaders
-    : Object.entries(gathered).flatMap(([name, value]) => [name, String(value)]);
+    : Object.entries(gathered).flatMap(([name, value]) => [value ?? []].flat().flatMap((one) => [name, one]));
   for (let at = 0; at < all.length; at += 2) {
     const name = all[at] as string;
     // HTTP/2 has its first line among them.
