@@ -29,13 +29,14 @@ const reasons: Readonly<Record<string, string>> = {
  * Sees that the folder of the command can be written to by its name: in the place of one that was removed Bun takes its own, and
  * where the name is not UTF-8 Bun and Node make another one.
  *
- * @throws {UsageError} When it cannot.
+ * @throws {UsageError} When it is not there by that.
  */
 export async function checkFolder(): Promise<void> {
   try {
     await stat(process.cwd());
-  } catch {
-    throw new UsageError(goneFolder);
+  } catch (error) {
+    // One that may not be looked at is there: whoever writes to it says what is wrong.
+    if (codeOf(error) === "ENOENT") throw new UsageError(goneFolder);
   }
 }
 

@@ -3,8 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import process from "node:process";
 import { describe, test } from "node:test";
-import { assert } from "@std/assert";
+import { assert, assertRejects } from "@std/assert";
+import { UsageError } from "../../src/cli/failure.ts";
+import { checkFolder } from "../../src/cli/read.ts";
 import { freePort } from "../support/free_port.ts";
 import { assertFailure, causeway, peer, type RunOptions } from "./support.ts";
 
@@ -17,6 +20,21 @@ async function checkAll(cases: readonly Case[]): Promise<void> {
     for (const [words, code, says, options] of entries) assertFailure(await causeway(words, options), code, says);
   }));
 }
+
+test("a folder that may not be looked at is not told as one that is gone", async () => {
+  const { cwd } = process;
+  try {
+    // As where those around it are closed to this user, or Deno may write alone.
+    process.cwd = () => {
+      throw Object.assign(new Error("no"), { code: "EACCES" });
+    };
+    await checkFolder();
+    process.cwd = () => join(tmpdir(), "causeway-gone");
+    await assertRejects(() => checkFolder(), UsageError, "is not there any more");
+  } finally {
+    process.cwd = cwd;
+  }
+});
 
 // Each kind of mistake once, from the outside; their variants are in usage_local_test.ts.
 describe("causeway: bad input is one line and an exit code", () => {

@@ -4,7 +4,7 @@
  * @module
  */
 import { mkdir, open, readdir, rm, rmdir } from "node:fs/promises";
-import { basename, isAbsolute, join, resolve } from "node:path";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { didYouMean } from "../../../hub/config/nearest.ts";
 import type { CommandLine } from "../../command_line.ts";
 import { exitCodes, OutputError, UsageError } from "../../failure.ts";
@@ -67,7 +67,10 @@ async function writeAll(folder: string, files: Readonly<Record<string, string>>)
     }
   } catch (error) {
     for (const path of begun) await rm(path, { force: true }).catch(() => {});
-    if (made !== undefined) await rmdir(folder).catch(() => {});
+    // With those around it that were not there.
+    for (let at = folder; made !== undefined && at.length >= made.length; at = dirname(at)) {
+      await rmdir(at).catch(() => {});
+    }
     throw error;
   }
 }

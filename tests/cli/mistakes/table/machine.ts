@@ -199,7 +199,9 @@ export const machine: readonly Mistake[] = [
   {
     number: 199,
     title: "a project for which there is no room: nothing is left of it",
-    typed: "trap '' XFSZ; ulimit -f 0; causeway init agent here; code=$?; ls -A here; exit $code",
+    // Of the first try there would be a folder in the second one's way.
+    typed:
+      "trap '' XFSZ; ulimit -f 0; causeway init agent here/a/b 2> /dev/null; causeway init agent here; code=$?; ls -A here; exit $code",
     code: 2,
     says: 'Cannot begin in "here": a file may not be so large here; name another folder',
     files: { "here/": "" },
