@@ -73,3 +73,23 @@ describe("what auth refuses by a reply of another class", () => {
     });
   });
 });
+
+describe("what auth gives that is neither a caller nor a reply, as a program without types may", () => {
+  for (const odd of [false, true, 0, "", "ada"]) {
+    test(`lets nobody in: ${JSON.stringify(odd)}`, async () => {
+      const { server, ran } = createServer();
+      const auth = () => odd as unknown as undefined;
+      for (const create of [createHandler, createModernHandler]) {
+        const handler = create(server, { auth });
+        const response = await handler(modernPost("tools/call", { name: "open", arguments: {} }));
+        assertEquals([response.status, ran()], [500, 0]);
+        handler.close();
+      }
+      const headers = { upgrade: "websocket", connection: "upgrade", "sec-websocket-protocol": "mcp" };
+      const endpoint = createSocketEndpoint(server, { auth });
+      const admitted = await endpoint.admit(new Request("http://localhost/mcp", { headers }));
+      assert(typeof admitted !== "function", "the request was let in");
+      assertEquals(admitted.status, 500);
+    });
+  }
+});

@@ -92,8 +92,11 @@ export async function answerVerified(
 /**
  * Whether what verified a request gave the reply to it. Told by what it has: of the class `Response` it may not be, since libraries put
  * one of their own in its place (`@hono/node-server`), and who was refused would be let in.
+ *
+ * @throws {TypeError} When it is neither that nor a caller: `false` was meant to refuse.
  */
 export function isReply(verified: AuthInfo | Response | undefined): verified is Response {
+  if (verified !== undefined && typeof verified !== "object") throw new TypeError(`"auth" gave a ${typeof verified}`);
   return (verified as Response | undefined)?.arrayBuffer !== undefined;
 }
 
