@@ -3,8 +3,9 @@
  */
 import { describe, test } from "node:test";
 import { assert, assertEquals } from "@std/assert";
-import { ChannelTransport, createMemoryPair } from "../../mod.ts";
+import { ChannelTransport, ConnectError, createMemoryPair } from "../../mod.ts";
 import type { Middleware } from "../../mod.ts";
+import { systemRandom } from "../../src/ports.ts";
 import type { Fetch } from "../../src/ports.ts";
 import { createHandler, McpServer, serveChannel } from "../../src/server/mod.ts";
 import { memoryFetch } from "../servers/memory_fetch.ts";
@@ -65,27 +66,58 @@ describe("a server that does not come up", () => {
 
 for (const way of ["pipe", "HTTP"] as const) {
   for (const era of ["modern", "legacy"] as const) {
-    test(`a tool that comes while the rest of its server is still listed is there (${era}, ${way})`, async () => {
+    // The longer one is longer than changes are waited for.
+    for (const wait of [1_000, 10_000]) {
+      test(`a tool that comes while the rest of its server is listed for ${wait} ms is there (${era}, ${way})`, async () => {
+        const clock = new VirtualClock();
+        const server = createServer("one");
+        let isNew = true;
+        const middleware: Middleware = (next) => async (request) => {
+          const result = await next(request);
+          if (request.method === "tools/list" && isNew) {
+            isNew = false;
+            clock.schedule(() => server.tool("late", {}, () => "late"), 100);
+          }
+          if (request.method === "prompts/list") {
+            await new Promise<void>((resolve) => void clock.schedule(resolve, wait));
+          }
+          return result;
+        };
+        const handler = createHandler(server, { eras: [era], clock, allowedHosts: ["one.test"] });
+        const fetch = memoryFetch({ fetch: handler });
+        const config = way === "HTTP" ? { url: urlOf("one"), fetch } : inMemory(server, { eras: [era] }).config;
+        const hub = await clock.until(openHub({ one: config }, { clock, middleware: [middleware] }));
+        await clock.advance(wait + 10_000);
+        assertEquals(hub.tools().map(({ name }) => name), ["echo", "fail", "late"]);
+        await clock.until(hub.close());
+        void handler.close();
+      });
+    }
+
+    test(`a change that a server told of before it could not be listed hides no error and asks no more (${era}, ${way})`, async () => {
       const clock = new VirtualClock();
       const server = createServer("one");
-      let isNew = true;
+      let lists = 0;
       const middleware: Middleware = (next) => async (request) => {
         const result = await next(request);
-        if (request.method === "tools/list" && isNew) {
-          isNew = false;
-          clock.schedule(() => server.tool("late", {}, () => "late"), 100);
-        }
-        if (request.method === "prompts/list") {
-          await new Promise<void>((resolve) => void clock.schedule(resolve, 1_000));
+        if (request.method === "tools/list" && ++lists === 1) {
+          server.tool("late", {}, () => "late");
+          await new Promise<void>((resolve) => void clock.schedule(resolve, 100));
+          throw new ConnectError("It is away");
         }
         return result;
       };
       const handler = createHandler(server, { eras: [era], clock, allowedHosts: ["one.test"] });
-      const fetch = memoryFetch({ fetch: handler });
-      const config = way === "HTTP" ? { url: urlOf("one"), fetch } : inMemory(server, { eras: [era] }).config;
-      const hub = await clock.until(openHub({ one: config }, { clock, middleware: [middleware] }));
-      await clock.advance(10_000);
-      assertEquals(hub.tools().map(({ name }) => name), ["echo", "fail", "late"]);
+      const place = way === "HTTP"
+        ? { url: urlOf("one"), fetch: memoryFetch({ fetch: handler }) }
+        : inMemory(server, { eras: [era] }).config;
+      const config = { ...place, retryDelay: 40_000 };
+      const random = { ...systemRandom, fraction: () => 0.9 };
+      const hub = await clock.until(openHub({ one: config }, { clock, random, middleware: [middleware] }));
+      await clock.advance(20_000);
+      assertEquals([hub.errors.get("one")?.message, lists], ["It is away", 1]);
+      await clock.advance(60_000);
+      assertEquals([stateOf(hub, "one"), lists], ["connected", 2]);
       await clock.until(hub.close());
       void handler.close();
     });

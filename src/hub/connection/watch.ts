@@ -105,10 +105,14 @@ export class Watch {
    * @param calmly One list first: the others when it was there.
    */
   async list(client: Client, timeout: number, calmly: boolean): Promise<void> {
-    if (calmly) await this.#list(client, timeout, ["tools"]);
-    await this.#list(client, timeout, calmly ? allParts.slice(1) : allParts);
+    const listed = this.#list(client, timeout, calmly ? ["tools"] : allParts);
+    const all = calmly ? listed.then(() => this.#list(client, timeout, allParts.slice(1))) : listed;
+    // What changes meanwhile is listed after it, and by nobody where it failed: its client is closed.
+    this.#refreshed = all.catch(() => this.stop());
+    await this.#refreshed;
     // Who begins to listen now has not to list it again.
     if (!this.#subscription) this.#client = undefined;
+    await all;
   }
 
   async #list(client: Client, timeout: number, parts: Iterable<CatalogPart>): Promise<void> {
