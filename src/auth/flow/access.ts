@@ -135,8 +135,10 @@ export class Access {
     const operation = await operationOf(init);
     const before = this.#stepUps.get(operation) ?? 0;
     if (before >= (this.#context.options.stepUps ?? 2)) return false;
-    // Calls at the same time ask once, together: so they count as one.
-    const count = () => this.#stepUps.set(operation, Math.max(before + 1, this.#stepUps.get(operation) ?? 0));
+    // Calls at the same time ask once, together: so they count as one, and not where that was for scopes of others.
+    const count = () =>
+      demand.scopes.every((scope) => this.signIn.asked.includes(scope)) &&
+      this.#stepUps.set(operation, Math.max(before + 1, this.#stepUps.get(operation) ?? 0));
     try {
       attempt.sent = await this.signIn.demanded({ ...demand, isStepUp: true }, init.signal);
       count();

@@ -30,6 +30,8 @@ export class SignIn {
   #waiting: AuthorizationRequest | undefined;
   /** The scopes that the sign-in under way was told to ask for. */
   #wanted: readonly string[] = [];
+  /** The scopes that were asked for last. */
+  asked: readonly string[] = [];
 
   constructor(context: OAuthContext, server: string) {
     this.#context = context;
@@ -131,6 +133,7 @@ export class SignIn {
     const waiting = this.#waiting;
     if (waiting && !isStepUp && !isExplicit && await isPending(this.#context, waiting.pending)) throw required(waiting);
     const found = await this.#find(demand);
+    this.asked = found.scopes;
     if (grant) {
       if (grant.isInteractive && !isExplicit) {
         throw new AuthorizationError(`Cannot use "${urlWithoutQuery(this.server)}" yet: sign in first, with "signIn"`);

@@ -42,6 +42,27 @@ describe("while a sign-in is under way", () => {
   });
 });
 
+describe("calls side by side that want different scopes", () => {
+  test("each ask for their own, though they wait for the sign-ins of the others", async () => {
+    const scopes = ["files:read", "files:write", "mcp:use", "mcp:admin"];
+    const needs = ({ name }: { name: string }) => name === "" ? [] : [name];
+    const handler = () => new Response("{}");
+    const { oauth, world } = await createParty({}, {
+      handler,
+      server: { scopes },
+      resource: { scope: "mcp:use", needs },
+    });
+    const send = oauth.wrap(world.fetch, resourceUrl);
+    const call = async (name: string) => {
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name } });
+      return (await send(resourceUrl, { method: "POST", body })).status;
+    };
+    assertEquals(await Promise.all(scopes.map(call)), [200, 200, 200, 200]);
+    const { length } = world.person.visits;
+    assertEquals([await Promise.all(scopes.map(call)), world.person.visits.length - length], [[200, 200, 200, 200], 0]);
+  });
+});
+
 describe("work of a request that a Worker has ended", () => {
   test("is not waited for without end", async () => {
     const virtual = new VirtualClock();
