@@ -35,6 +35,8 @@ export interface TokenRecord {
   readonly expiresAt?: number | undefined;
   readonly renewAt?: number | undefined;
   readonly scopes?: readonly string[] | undefined;
+  /** All scopes that were asked for so far, by whichever server of the resource. */
+  readonly asked?: readonly string[] | undefined;
   readonly client: KnownClient;
   /** The key that the tokens are bound to. */
   readonly dpopKey?: string | undefined;
@@ -84,9 +86,9 @@ export function isServerRecord(value: object): value is ServerRecord {
 
 /** Tells whether it is a {@linkcode TokenRecord}. */
 export function isTokenRecord(value: object): value is TokenRecord {
-  const { accessToken, refreshToken, dpopKey, scopes = [], client }: Raw = { ...value };
+  const { accessToken, refreshToken, dpopKey, scopes = [], asked = [], client }: Raw = { ...value };
   return typeof accessToken === "string" && isTextOrMissing(refreshToken) && isTextOrMissing(dpopKey) &&
-    isTexts(scopes) && isKnownClient(client);
+    isTexts(scopes) && isTexts(asked) && isKnownClient(client);
 }
 
 /** Tells whether it is a {@linkcode PendingRecord}. */

@@ -178,12 +178,13 @@ export class SignIn {
     const { options } = this.#context;
     const before = (await this.tokens.serverRecord())?.content;
     const found = await discover(this.#context, this.server, { metadataUrl, issuer: before?.issuer });
-    const { metadata } = found;
+    const { metadata, resource } = found;
     const asked = union(
       scopes.length ? scopes : found.scopes,
       options.scopes ?? [],
       wanted,
       before?.issuer === metadata.issuer ? before.scopes : [],
+      await this.tokens.asked({ issuer: metadata.issuer, resource }),
     );
     const isOffline = asked.length > 0 && !options.grant && options.offlineAccess !== false &&
       metadata.scopes_supported?.includes("offline_access");
@@ -244,7 +245,7 @@ export class SignIn {
     key?: DpopKey,
   ): Promise<TokenRecord> {
     const dpopKey = response.tokenType === "dpop" ? key?.kept : undefined;
-    const record = this.tokens.record(response, { client, dpopKey });
+    const record = this.tokens.record(response, { asked: scopes, client, dpopKey });
     await this.tokens.save({ issuer: metadata.issuer, metadata, resource, scopes }, record);
     return record;
   }

@@ -47,6 +47,11 @@ export class Tokens {
     return await context.read(await context.ownKey("server", this.#server), isServerRecord);
   }
 
+  /** The scopes that were asked for with the tokens of a resource: others of its servers use them too. */
+  async asked(place: Pick<ServerRecord, "issuer" | "resource">): Promise<readonly string[]> {
+    return (await this.#context.read(await this.#key(place), isTokenRecord))?.content.asked ?? [];
+  }
+
   /** The tokens as they are in the store. What it did not take before, it gets now. */
   async load(server?: ServerRecord): Promise<Kept<TokenRecord> | undefined> {
     const context = this.#context;
@@ -242,14 +247,14 @@ export class Tokens {
     // Before it ends it is renewed, so many milliseconds and up to a quarter more.
     const margin = 60_000;
     const { expiresIn, accessToken, tokenType, refreshToken = before.refreshToken, scopes = before.scopes } = response;
-    const { client, dpopKey } = before;
+    const { asked, client, dpopKey } = before;
     this.#own = accessToken;
     const { clock, random } = this.#context;
     const now = clock.now();
     const lifetime = (expiresIn ?? NaN) * 1_000;
     const early = Math.min(margin * (1 + random.fraction() / 4), lifetime / 2);
     const times = expiresIn === undefined ? {} : { expiresAt: now + lifetime, renewAt: now + lifetime - early };
-    return this.#learn({ accessToken, tokenType, refreshToken, scopes, client, dpopKey, ...times });
+    return this.#learn({ accessToken, tokenType, refreshToken, scopes, asked, client, dpopKey, ...times });
   }
 
   #isGood({ accessToken, expiresAt = Infinity }: TokenRecord, rejected?: string): boolean {
@@ -266,7 +271,7 @@ export class Tokens {
     return refreshToken !== undefined || (grant !== undefined && !grant.isInteractive);
   }
 
-  #key({ issuer, resource }: ServerRecord): Promise<string> {
+  #key({ issuer, resource }: Pick<ServerRecord, "issuer" | "resource">): Promise<string> {
     return this.#context.ownKey("tokens", issuer, resource ?? this.#server);
   }
 }

@@ -27,6 +27,12 @@ async function createPatient(gate: ReturnType<typeof createGate>): Promise<Party
   return party;
 }
 
+/** Calls a tool of a server; gives the status. */
+async function callTool({ oauth, world }: Pick<Party, "oauth" | "world">, url: string, name: string): Promise<number> {
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name } });
+  return (await oauth.wrap(world.fetch, url)(url, { method: "POST", body })).status;
+}
+
 describe("while a sign-in is under way", () => {
   test("another one that asks for more is not taken for the same", async () => {
     const gate = createGate();
@@ -52,14 +58,29 @@ describe("calls side by side that want different scopes", () => {
       server: { scopes },
       resource: { scope: "mcp:use", needs },
     });
-    const send = oauth.wrap(world.fetch, resourceUrl);
-    const call = async (name: string) => {
-      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name } });
-      return (await send(resourceUrl, { method: "POST", body })).status;
-    };
+    const call = (name: string) => callTool({ oauth, world }, resourceUrl, name);
     assertEquals(await Promise.all(scopes.map(call)), [200, 200, 200, 200]);
     const { length } = world.person.visits;
     assertEquals([await Promise.all(scopes.map(call)), world.person.visits.length - length], [[200, 200, 200, 200], 0]);
+  });
+});
+
+describe("two servers that are one resource", () => {
+  test("share tokens that are asked for with the scopes of both", async () => {
+    const { oauth, world } = await createParty();
+    const resource = "https://tools.example.com/";
+    const urls = ["files:read", "files:write"].map((scope) => {
+      const url = `${resource}${scope.slice(6)}`;
+      const knobs = { resource, scope, needs: () => [scope] };
+      world.addResource({ url, servers: [world.server], handler: () => new Response("{}"), knobs });
+      return url;
+    });
+    const statuses: number[] = [];
+    for (const hours of [0, 2, 4]) {
+      await world.clock.advance(hours * 3_600_000);
+      for (const url of urls) statuses.push(await callTool({ oauth, world }, url, "echo"));
+    }
+    assertEquals([statuses, world.person.visits.length], [[200, 200, 200, 200, 200, 200], 2]);
   });
 });
 
