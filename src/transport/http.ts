@@ -146,7 +146,7 @@ export function outlet(
 ): Pick<HttpContext, "fetch" | "headers" | "redact"> {
   // In other letters than ours they would be sent beside them. Two of ours are not on each request, and nobody else's either.
   const usual: Record<string, string> = {};
-  for (const name in headers) usual[name.toLowerCase()] = headers[name] as string;
+  for (const [name, value] of Object.entries(headers)) usual[name.toLowerCase()] = value;
   delete usual["content-type"];
   delete usual["mcp-protocol-version"];
   return {

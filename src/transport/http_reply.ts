@@ -156,7 +156,7 @@ export class HttpReply {
     const headers: Record<string, string> = {
       ...usual,
       ...own,
-      "accept": body ? `application/json, ${eventStream}` : eventStream,
+      "accept": (body ? "application/json, " : "") + eventStream,
     };
     if (body) headers["content-type"] = "application/json";
     if (legacy && sessionId) headers["mcp-session-id"] = this.#session = sessionId;
