@@ -4,6 +4,7 @@
  * @module
  */
 import { readFile, rm, stat, writeFile } from "node:fs/promises";
+import { isAbsolute } from "node:path";
 import process from "node:process";
 import { isObject } from "../protocol/json_rpc.ts";
 import { goneFolder, OutputError, UsageError } from "./failure.ts";
@@ -26,12 +27,13 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /**
- * Sees that the folder of the command can be written to by its name: in the place of one that was removed Bun takes its own, and
- * where the name is not UTF-8 Bun and Node make another one.
+ * Sees that the folder of the command can be written to by its name, where a path counts from there: in the place of one that was
+ * removed Bun takes its own, and where the name is not UTF-8 Bun and Node make another one.
  *
  * @throws {UsageError} When it is not there by that.
  */
-export async function checkFolder(): Promise<void> {
+export async function checkFolder(path: string): Promise<void> {
+  if (isAbsolute(path)) return;
   try {
     await stat(process.cwd());
   } catch (error) {

@@ -28,9 +28,10 @@ test("a folder that may not be looked at is not told as one that is gone", async
     process.cwd = () => {
       throw Object.assign(new Error("no"), { code: "EACCES" });
     };
-    await checkFolder();
+    await checkFolder("sub");
     process.cwd = () => join(tmpdir(), "causeway-gone");
-    await assertRejects(() => checkFolder(), UsageError, "is not there any more");
+    await assertRejects(() => checkFolder("sub"), UsageError, "is not there any more");
+    await checkFolder(tmpdir());
   } finally {
     process.cwd = cwd;
   }

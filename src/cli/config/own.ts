@@ -4,7 +4,7 @@
  * @module
  */
 import { mkdir, open, realpath, rename, rm, stat } from "node:fs/promises";
-import { basename, dirname, isAbsolute, resolve } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import { parseJsonc } from "../../hub/config/jsonc.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject, JsonValue } from "../../protocol/json_rpc.ts";
@@ -48,7 +48,7 @@ export async function openOwn(line: CommandLine): Promise<OwnConfig> {
       `Cannot write "${path}": only files named ${fileName} are written, others are read; use --here or leave --config out`,
     );
   }
-  if (!isAbsolute(path)) await checkFolder();
+  await checkFolder(path);
   const advice = line.config !== undefined
     ? "correct --config"
     : isHere

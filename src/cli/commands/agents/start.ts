@@ -18,7 +18,7 @@ import type { Store } from "../../../ports.ts";
 import { McpError } from "../../../protocol/mod.ts";
 import { type CommandLine, optionOf } from "../../command_line.ts";
 import { UsageError } from "../../failure.ts";
-import { whyNot } from "../../read.ts";
+import { checkFolder, whyNot } from "../../read.ts";
 import { cannotListen } from "../../serve/http.ts";
 import { readPort } from "../../serve/options.ts";
 import { ended } from "../../serve/serve.ts";
@@ -82,6 +82,7 @@ async function modelOf(line: CommandLine): Promise<LanguageModel> {
 
 /** The folder is looked at now: later somebody would wait for what cannot be kept. */
 async function openStore(folder: string): Promise<Store> {
+  await checkFolder(folder);
   const store = createFileStore(folder);
   // It is written to, too: a folder may be read-only, or not there where none can be made. Nothing is changed.
   await store.compareAndSet("start", undefined, undefined).catch((error: unknown) => {

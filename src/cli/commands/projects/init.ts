@@ -4,7 +4,7 @@
  * @module
  */
 import { mkdir, open, readdir, rm, rmdir } from "node:fs/promises";
-import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { didYouMean } from "../../../hub/config/nearest.ts";
 import type { CommandLine } from "../../command_line.ts";
 import { exitCodes, OutputError, UsageError } from "../../failure.ts";
@@ -31,7 +31,7 @@ export async function init(line: CommandLine): Promise<number> {
     throw new UsageError(`${what}: write causeway init agent [folder], or causeway init worker [folder]`);
   }
   if (more.length > 0) throw new UsageError(`Unexpected "${more[0]}" after the folder: leave it out`);
-  if (!isAbsolute(given ?? kind)) await checkFolder();
+  await checkFolder(given ?? kind);
   const folder = resolve(given ?? kind);
   const there = await readdir(folder).catch(() => []);
   if (there.length > 0) {

@@ -222,4 +222,13 @@ export const machine: readonly Mistake[] = [
     code: 2,
     says: 'Cannot write "tools.ts": a file may not be so large here',
   },
+  {
+    number: 202,
+    title: "a store of a runner in a folder whose name is not UTF-8",
+    typed:
+      `mkdir "$(printf 'lat\\374n')"; cd lat*; causeway start --port 0 --store kept; code=$?; ls -d ../lat* | wc -l; ls -A; exit $code`,
+    code: 2,
+    says: "The folder that you are in is not there any more, or has a name that is not UTF-8: go to another",
+    out: "1\n",
+  },
 ];
