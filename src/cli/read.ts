@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { readFile, rm, stat, writeFile } from "node:fs/promises";
+import { lstat, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import process from "node:process";
 import { isObject } from "../protocol/json_rpc.ts";
@@ -82,7 +82,7 @@ export function decodeText(bytes: Uint8Array, where: string): string {
  * @throws {OutputError} When the disk is full.
  */
 export async function writeResultFile(path: string, content: string | Uint8Array): Promise<void> {
-  const isNew = await stat(path).then(() => false, (error: unknown) => codeOf(error) === "ENOENT");
+  const isNew = await lstat(path).then(() => false, (error: unknown) => codeOf(error) === "ENOENT");
   try {
     await writeFile(path, content);
   } catch (error) {

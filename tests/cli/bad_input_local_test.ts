@@ -1,5 +1,5 @@
 import type { ChildProcess } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import process from "node:process";
 import { describe, test } from "node:test";
 import { assert, assertRejects } from "@std/assert";
 import { UsageError } from "../../src/cli/failure.ts";
-import { checkFolder } from "../../src/cli/read.ts";
+import { checkFolder, writeResultFile } from "../../src/cli/read.ts";
 import { freePort } from "../support/free_port.ts";
 import { assertFailure, causeway, peer, type RunOptions } from "./support.ts";
 
@@ -34,6 +34,18 @@ test("a folder that may not be looked at is not told as one that is gone", async
     await checkFolder(tmpdir());
   } finally {
     process.cwd = cwd;
+  }
+});
+
+test("a link to where nothing can be written stays", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "causeway-cli-"));
+  const link = join(folder, "tools.ts");
+  try {
+    symlinkSync(join(folder, "not-mounted", "tools.ts"), link);
+    await assertRejects(() => writeResultFile(link, "text"), UsageError, "its folder is not there");
+    assert(lstatSync(link).isSymbolicLink());
+  } finally {
+    rmSync(folder, { recursive: true });
   }
 });
 
