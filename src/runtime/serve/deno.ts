@@ -43,7 +43,7 @@ export function upgradeDeno(request: Request, accept: (socket: WebSocketLike) =>
 export const listenDeno: ListenHttp = ({ answer, admit }, at) => {
   async function upgrade(request: Request): Promise<Response> {
     const admitted = await admit!(request);
-    if (typeof admitted !== "function") return admitted;
+    if (typeof admitted !== "function") return checked(admitted);
     try {
       return upgradeDeno(request, admitted);
     } catch {

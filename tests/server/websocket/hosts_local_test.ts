@@ -79,6 +79,16 @@ describe("a handshake at a one-line host", () => {
           : { principal: "known" },
     }));
 
+  test("that is refused by a reply which cannot be sent is not served, and harms nobody: Deno would end the process", () =>
+    withHost(async (_host, open) => {
+      const head = await open({ "x-who": "nobody" }).head;
+      assert(!head.includes(" 101 "), head);
+      await assertServed(open());
+    }, {
+      auth: ({ headers }) =>
+        headers.has("x-who") ? new Response("no", { status: 401, headers: { "x-why": "a\u0001b" } }) : undefined,
+    }));
+
   test("that is malformed is refused, and harms nobody", () =>
     withHost(async (_host, open) => {
       // Deno takes any key for good.
