@@ -149,6 +149,33 @@ for (const era of ["modern", "legacy"] as const) {
   });
 }
 
+for (const era of ["modern", "legacy"] as const) {
+  test(`a server that ends its streams and goes on elsewhere is listened to again (${era})`, async () => {
+    const clock = new VirtualClock();
+    const serve = (name: string) => {
+      const server = createServer("one");
+      server.tool(name, {}, () => name);
+      const handler = createHandler(server, { eras: [era], clock, allowedHosts: ["one.test"] });
+      return { server, handler, fetch: memoryFetch({ fetch: handler }) };
+    };
+    const [before, after] = [serve("before"), serve("after")];
+    let answer: Fetch = before.fetch;
+    const fetch: Fetch = (url, init) => answer(url, init);
+    const hub = await clock.until(openHub({ one: { url: urlOf("one"), fetch } }, { clock }));
+    const names = () => hub.tools().map(({ name }) => name);
+    await clock.advance(60_000);
+    answer = after.fetch;
+    void before.handler.close();
+    await clock.advance(120_000);
+    assertEquals(names(), ["after", "echo", "fail"]);
+    after.server.tool("late", {}, () => "late");
+    await clock.advance(120_000);
+    assertEquals([stateOf(hub, "one"), ...names()], ["connected", "after", "echo", "fail", "late"]);
+    await clock.until(hub.close());
+    void after.handler.close();
+  });
+}
+
 test("a server that comes back with other tools is listed anew, however long its lists may be kept", async () => {
   const clock = new VirtualClock();
   const serve = (name: string): Fetch => {

@@ -136,9 +136,9 @@ export class LegacyStream implements LegacyListening {
           if (again) this.#tellOpen();
         },
         end: (reason) => {
-          known(false);
           if (!over) this.#ended(reason);
           over = true;
+          known(false);
         },
       }, options);
       this.#close = () => {
@@ -150,24 +150,26 @@ export class LegacyStream implements LegacyListening {
   }
 
   #ended(reason: McpError | undefined): void {
-    // What a server says to an id that it does not know does not mean that it has no stream.
-    if (this.#stopped || (!this.#lastEventId && isNoStream(reason))) return;
-    this.#lastEventId = (reason as Partial<ConnectionClosedError>)?.lastEventId;
+    // It offers no such stream: 405 as the specification says, and what others answer. What a server says to an id of an
+    // event that it does not know does not mean that.
     if (
-      this.#backoff.again(reason, () => {
-        const opening = this.#opening;
+      this.#stopped || (!this.#lastEventId &&
+        (reason instanceof ProtocolViolationError || /40[045]|501/.test((reason as { status?: string })?.status!)))
+    ) return;
+    this.#lastEventId = (reason as Partial<ConnectionClosedError>)?.lastEventId;
+    const again = this.#backoff.again(reason, async () => {
+      const before = this.#opening;
+      const isLost = reason instanceof SessionLostError;
+      try {
         // A session that the server has forgotten is opened anew by the next request, and the stream with it. Where it is known
         // all the same, something in between said 404: for a while, or since the server has no stream and never had.
-        if (reason instanceof SessionLostError) {
-          this.#parts.client().request("ping").then(
-            () => {
-              if (this.#wasOpen && this.#opening === opening) this.#opening = this.#open(true);
-            },
-            (cause) => this.#ended(cause),
-          );
-        } else this.#opening = this.#open(true);
-      })
-    ) return;
+        if (isLost) await this.#parts.client().request("ping");
+        if (before === this.#opening && !(isLost && !this.#wasOpen)) this.#opening = this.#open(true);
+      } catch (cause) {
+        this.#ended(cause as McpError);
+      }
+    });
+    if (again) return;
     // Who listens again opens it again.
     this.#opening = undefined;
     this.lost(reason);
@@ -213,8 +215,9 @@ export class LegacyStream implements LegacyListening {
     this.#watched.set(uri, watch);
     const ask = () => this.#ask(step, uri);
     // The first who comes and the last who goes.
-    const turns = (watch.listeners += step) === Number(step > 0);
-    if (turns && !this.#stopped) watch.asked = watch.asked?.then(ask, ask) ?? ask();
+    if ((watch.listeners += step) === Number(step > 0) && !this.#stopped) {
+      watch.asked = watch.asked?.then(ask, ask) ?? ask();
+    }
     const asked = watch.asked;
     // Nobody waits for the end of a subscription: a failure of it means that the server has none.
     await (step > 0 ? asked : asked?.catch(() => {}));
@@ -228,10 +231,4 @@ function wants(filter: ListenFilter, change: Change): boolean | undefined {
     : change.type === "task"
     ? filter.taskIds?.includes(change.task.taskId)
     : filter[change.type];
-}
-
-/** The server offers no such stream: 405 as the specification says, and what others answer. */
-function isNoStream(reason: unknown): boolean {
-  return reason instanceof ProtocolViolationError ||
-    /40[045]|501/.test((reason as { status?: string })?.status!);
 }

@@ -242,7 +242,7 @@ export class Connection {
       signal.throwIfAborted();
       this.#client = client;
       const { isDoubtful } = this.#breaker;
-      if (!isDoubtful && !this.#isBrief) this.#breaker.worked();
+      if (!(isDoubtful || this.#isBrief)) this.#breaker.worked();
       // After a pause one call decides.
       this.#limiter.resume(isDoubtful);
       this.#isThere();
@@ -293,7 +293,7 @@ export class Connection {
     const { maxRetries = 3, retryDelay = 1_000 } = this.config;
     const delay = Math.max(backoff(++this.#tries, retryDelay, random), least);
     // What is on a pipe is not there at all before it is started again.
-    if (isOver || this.#tries > maxRetries || !(this.#isPipe || this.#breaker.may())) {
+    if (isOver || this.#tries > maxRetries || (!this.#isPipe && !this.#breaker.may())) {
       this.#notBefore = clock.monotonic() + delay;
       return this.#pause("refused");
     }

@@ -108,8 +108,7 @@ export class Watch {
     const listed = this.#list(client, timeout, calmly ? ["tools"] : allParts);
     const all = calmly ? listed.then(() => this.#list(client, timeout, allParts.slice(1))) : listed;
     // What changes meanwhile is listed after it, and by nobody where it failed: its client is closed.
-    this.#refreshed = all.catch(() => this.stop());
-    await this.#refreshed;
+    await (this.#refreshed = all.catch(() => this.stop()));
     // Who begins to listen now has not to list it again.
     if (!this.#subscription) this.#client = undefined;
     await all;
@@ -129,16 +128,18 @@ export class Watch {
   /** @param later Listens anew, where it may be another time. */
   async #listen(subscription: Subscription, later: () => void): Promise<void> {
     this.#subscription = subscription;
+    let reason: unknown;
     try {
       // What it still tells when it was closed is not heard.
       for await (const change of subscription) if (this.#subscription === subscription) this.#heard(change);
     } catch (error) {
-      if (this.#subscription === subscription) {
-        if (isTransportFailure(error)) later();
-        this.#parts.broke(error);
-      }
+      reason = error;
     }
-    if (this.#subscription === subscription) this.#subscription = undefined;
+    if (this.#subscription !== subscription) return;
+    this.#subscription = undefined;
+    // Servers that are replaced by others end it without a reason.
+    if (!reason || isTransportFailure(reason)) later();
+    this.#parts.broke(reason);
   }
 
   #heard({ type }: Change): void {

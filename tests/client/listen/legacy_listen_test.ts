@@ -2,6 +2,7 @@ import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { connect, McpError } from "../../../mod.ts";
 import type { Client, Verdict } from "../../../mod.ts";
+import type { Fetch } from "../../../src/ports.ts";
 import type { ServerChange } from "../../servers/core/wire.ts";
 import type { LedgerView } from "../../servers/core/ledger.ts";
 import { createLegacyServer } from "../../servers/legacy.ts";
@@ -317,6 +318,25 @@ describe("a GET stream that breaks", () => {
       await clock.until(client.close());
     });
   }
+
+  test("nor when the server does not know the session for a moment, and knows it again", async () => {
+    const clock = new VirtualClock();
+    const server = createLegacyServer();
+    const good = memoryFetch(server);
+    let isAway = false;
+    const away = () => Promise.resolve(new Response("", { status: 404 }));
+    const fetch: Fetch = (target, init) => (isAway && init.method === "GET" ? away : good)(target, init);
+    const client = await clock.until(connect(url, { fetch, clock }));
+    const stream = client.listen({ tools: true });
+    await clock.until(stream.acknowledged);
+    isAway = true;
+    server.dropStreams();
+    await clock.advance(4_000);
+    isAway = false;
+    await clock.advance(60_000);
+    assertEquals([server.getStreams(), ...await take(stream, 1)], [1, { type: "tools", missed: true }]);
+    await client.close();
+  });
 
   test("after the client was closed nothing is opened any more", async () => {
     const clock = new VirtualClock();
