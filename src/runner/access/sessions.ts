@@ -98,8 +98,8 @@ export class BrowserSessions implements SessionKeeper {
   async open(principal: SessionPrincipal): Promise<BrowserSession | undefined> {
     const { random, lifetime, clock } = this.#options;
     const id = randomHex(random, 32);
-    // What one has shown may end sooner.
-    const expiresAt = Math.min(clock.now() + lifetime, principal.expiresAt ?? Infinity);
+    // What one has shown may end sooner. JSON has no word for what never ends.
+    const expiresAt = Math.min(clock.now() + lifetime, principal.expiresAt ?? Infinity, Number.MAX_SAFE_INTEGER);
     if (expiresAt <= clock.now()) return undefined;
     this.#keep(this.#sessions, await sha256(id), { principal: { ...principal, expiresAt }, expiresAt });
     return { id, principal, expiresAt };

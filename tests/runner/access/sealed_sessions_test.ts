@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { describe, it } from "node:test";
-import { createSealedSessions, createSessions } from "../../../src/runner/mod.ts";
+import { createAccessCheck, createPolicy, createSealedSessions, createSessions } from "../../../src/runner/mod.ts";
 import type { Principal } from "../../../src/runner/mod.ts";
 import { deriveSealingKey, sealText } from "../../../src/protocol/web_crypto.ts";
 import { createWorld, problemOf } from "../support/world.ts";
@@ -93,6 +93,21 @@ describe("sessions that are sealed", () => {
       }
     });
   }
+
+  it("and who holds one without an end may do the same where it is decided again, also from JSON", async () => {
+    const policy = createPolicy([{ actions: ["call"], effect: "allow" }]);
+    const check = createAccessCheck({ policy });
+    const question = { tenant: "acme", server: "one", tool: "echo", action: "call" } as const;
+    for (
+      const sessions of [createSealedSessions({ secret, lifetime: Infinity }), createSessions({ lifetime: Infinity })]
+    ) {
+      const session = await sessions.open({ id: "ada", tenant: "acme" });
+      const principal = await sessions.find(session?.id ?? "");
+      const envelope = { principal, tenant: "acme" };
+      const effects = [await check(envelope, question), await check(JSON.parse(JSON.stringify(envelope)), question)];
+      assertEquals(effects, ["allow", "allow"]);
+    }
+  });
 
   // As it comes from a variable of the environment: it would be appended to the time, and nobody would ever be signed out.
   for (const lifetime of ["3600000", 0, NaN] as never[]) {
