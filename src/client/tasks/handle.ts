@@ -60,6 +60,8 @@ export class Handle implements TaskHandle {
   #result: CallToolResult | undefined;
   /** What was asked for, by key: the answer until the server has it, then nothing. */
   readonly #answers = new Map<string, JsonValue | undefined>();
+  /** How often answers that did not arrive went out again, since one arrived. */
+  #resent = 0;
   /** The keys whose answers are on their way. */
   readonly #sending = new Set<string>();
   /** Calls questions off that somebody is at, by their keys. */
@@ -242,7 +244,7 @@ export class Handle implements TaskHandle {
     const fresh = entries.filter(([key]) => !this.#answers.has(key));
     const ready = entries.map(([key]) => key).filter((key) => this.#answers.get(key) && !this.#sending.has(key));
     return [
-      ...ready.length > 0 ? [this.#send(ready, request)] : [],
+      ...ready.length > 0 ? [this.#send(ready, request, ++this.#resent)] : [],
       ...fresh.length > 0 ? this.#askAll(fresh, request) : [],
     ];
   }
@@ -292,13 +294,19 @@ export class Handle implements TaskHandle {
     return await this.#send(keys, request);
   }
 
-  async #send(keys: readonly string[], request: RequestOptions): Promise<undefined> {
+  async #send(keys: readonly string[], request: RequestOptions, resent = 0): Promise<undefined> {
     for (const key of keys) this.#sending.add(key);
     const answers = Object.fromEntries(keys.map((key) => [key, this.#answers.get(key) as JsonValue]));
     const params = { taskId: this.taskId, inputResponses: answers };
     try {
       await this.#host.request("tasks/update", params, { ...request, idempotent: true });
       for (const key of keys) this.#answers.set(key, undefined);
+      this.#resent = 0;
+    } catch (error) {
+      // What somebody has answered is kept: it goes out again beside a later look.
+      if (error instanceof McpError && error.retryable && resent < mostFailures) return;
+      this.#resent = 0;
+      throw error;
     } finally {
       for (const key of keys) this.#sending.delete(key);
     }

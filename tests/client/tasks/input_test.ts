@@ -5,6 +5,7 @@ import {
   InputRequiredError,
   InternalError,
   LimitExceededError,
+  McpError,
   OutcomeUnknownError,
   ProtocolViolationError,
   taskSupport,
@@ -256,6 +257,41 @@ describe("what a task asks for", () => {
     assertEquals([asked, counts.get("tasks/update")], [1, 2]);
     await client.close();
   });
+
+  for (const outage of ["of a while", "without end"]) {
+    test(`an answer that falls into an outage ${outage} is kept, and goes out again beside the looks`, async () => {
+      let asked = 0;
+      let given = 0;
+      const { clock, client, params } = await scripted({
+        "tasks/get": () => given ? done() : asks("a"),
+        "tasks/update": (_, count) => {
+          // More than one request is repeated.
+          if (count < 8 || outage === "without end") throw away;
+          given++;
+          return {};
+        },
+      }, {
+        handlers: {
+          elicitation: () => {
+            asked++;
+            return { action: "accept", content: {} };
+          },
+        },
+      });
+      const handle = await client.callToolTask("any");
+      const work = clock.until(handle.result());
+      if (outage === "of a while") {
+        await work;
+        assertEquals(given, 1);
+      } else {
+        const error = await assertRejects(() => work, McpError);
+        assertEquals(error.retryable, true);
+      }
+      const answers = new Set(params("tasks/update").map(({ inputResponses }) => JSON.stringify(inputResponses)));
+      assertEquals([asked, [...answers]], [1, [JSON.stringify({ a: accept })]]);
+      await client.close();
+    });
+  }
 
   test("2025-11-25: a task that is cancelled while it asks ends as cancelled", async () => {
     const clock = new VirtualClock();
