@@ -6,7 +6,7 @@
 import type { InputRequest } from "../../protocol/types.ts";
 
 /** Asks the client in the course of a request of it; the signal is aborted when the answer is not wanted any more. */
-export type Asker = (request: InputRequest, signal: AbortSignal | undefined) => Promise<unknown>;
+export type Asker = (request: InputRequest, signal: AbortSignal) => Promise<unknown>;
 
 interface Question {
   readonly name: string;
@@ -18,6 +18,12 @@ interface Question {
   readonly signal: AbortSignal | undefined;
 }
 
+/** Who asks a question, and what calls that off. */
+interface Asking {
+  readonly asker: Asker;
+  readonly controller: AbortController;
+}
+
 /** A task at work. */
 export class TaskRun {
   readonly taskId: string;
@@ -27,8 +33,8 @@ export class TaskRun {
   /** Keys are used once in a task's life (S-105). */
   readonly #used = new Set<string>();
   readonly #changed: () => Promise<void>;
-  /** Questions that are on their way, and who asks. */
-  readonly #asked = new Map<string, Asker>();
+  /** Questions that are on their way. */
+  readonly #asked = new Map<string, Asking>();
   /** Who can ask the client: the last one does. */
   readonly #askers = new Set<Asker>();
   #over = false;
@@ -127,16 +133,19 @@ export class TaskRun {
   }
 
   /**
-   * Has somebody ask what waits; the one who came last asks.
+   * Has somebody ask what waits, in the place of who asked it before: the one who came last asks.
    *
    * @returns What ends it: what it has on its way is left to the others.
    */
   serve(asker: Asker): () => void {
     this.#askers.add(asker);
+    // Who was asked may be gone without a word, and nobody would see it any more.
+    for (const { controller } of this.#asked.values()) controller.abort(new Error("Somebody else is asked now"));
+    this.#asked.clear();
     this.#askAll();
     return () => {
       if (!this.#askers.delete(asker)) return;
-      for (const [key, asking] of this.#asked) if (asking === asker) this.#asked.delete(key);
+      for (const [key, asking] of this.#asked) if (asking.asker === asker) this.#asked.delete(key);
       this.#askAll();
     };
   }
@@ -177,6 +186,7 @@ export class TaskRun {
     for (const [key, other] of this.#questions) {
       if (other !== question) continue;
       this.#questions.delete(key);
+      this.#asked.get(key)?.controller.abort(question.signal?.reason);
       // Where it cannot be written down now, the next change does it.
       this.#changed().catch(() => {});
     }
@@ -187,12 +197,14 @@ export class TaskRun {
     if (!asker) return;
     for (const [key, question] of this.#questions) {
       if (this.#asked.has(key)) continue;
-      this.#asked.set(key, asker);
-      asker(question.request, question.signal).then(
+      const controller = new AbortController();
+      const asking = { asker, controller };
+      this.#asked.set(key, asking);
+      asker(question.request, controller.signal).then(
         (answer) => this.answer({ [key]: answer }),
         async (error) => {
-          // The asker is gone: another one asks again.
-          if (!this.#askers.has(asker) || !this.#questions.delete(key)) return;
+          // The asker is gone, or another one has come: that one asks again.
+          if (this.#asked.get(key) !== asking || !this.#questions.delete(key)) return;
           await this.#changed().finally(() => question.reject(error));
         },
       ).catch((error) => {

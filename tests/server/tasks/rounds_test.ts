@@ -1,10 +1,12 @@
 import { describe, test } from "node:test";
 import { assertEquals, assertMatch } from "@std/assert";
+import { connect, taskSupport } from "../../../mod.ts";
 import type { JsonObject } from "../../../mod.ts";
-import { createTasks, createTaskStore, McpServer } from "../../../src/server/mod.ts";
+import { createHandler, createTasks, createTaskStore, McpServer } from "../../../src/server/mod.ts";
+import { heldRequest } from "../../support/held_request.ts";
 import { TestStore } from "../../support/test_store.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
-import { form, type Options, withPlace } from "./served.ts";
+import { createServer, form, type Options, withPlace } from "./served.ts";
 
 describe("a tool that becomes a task when it says so", () => {
   test("keeps what it carries between its rounds, until it is a task", async () => {
@@ -94,4 +96,47 @@ test("an answer that reaches another process than the task's is refused, and not
       await begin("tasks/cancel", { taskId });
       await clock.advance(1_000);
     }));
+});
+
+describe("a question of 2025-11-25", () => {
+  test("is asked anew where who was asked is gone without a word, and there alone", async () => {
+    const clock = new VirtualClock();
+    const { server } = createServer();
+    const handler = createHandler(server, { eras: ["legacy"], clock, tasks: createTasks({ pollInterval: 200 }) });
+    let lost = 0;
+    const calledOff: string[] = [];
+    const join = (elicitation: NonNullable<Options["handlers"]>["elicitation"], loses = false) =>
+      connect("http://localhost/mcp", {
+        clock,
+        tasks: taskSupport,
+        handlers: { elicitation },
+        fetch: async (url, init) => {
+          const response = await handler(heldRequest(url, init));
+          if (!loses || lost || !String(init.body).includes("tasks/result")) return response;
+          lost++;
+          throw new TypeError("the head of the answer is lost");
+        },
+      });
+    const answer = { action: "accept", content: { first: "Ada", last: "Lovelace" } } as const;
+    const thinking = await clock.until(join(({ message }, { signal }) =>
+      new Promise((_, reject) => {
+        signal?.addEventListener("abort", () => {
+          calledOff.push(message);
+          reject(signal.reason);
+        });
+      }), true));
+    const task = await clock.until(thinking.callToolTask("ask"));
+    const waiting = task.result();
+    waiting.catch(() => {});
+    await clock.advance(20_000);
+    assertEquals([lost, calledOff], [1, []]);
+    // It lies open there, and somebody else comes.
+    const other = await clock.until(join(() => answer));
+    const { content } = await clock.until(other.awaitTask(task.taskId), 60_000);
+    assertEquals(content, [{ type: "text", text: "accept: Ada Lovelace" }]);
+    assertEquals(calledOff.toSorted(), ["first?", "last?"]);
+    assertEquals((await clock.until(waiting)).content, content);
+    for (const client of [thinking, other]) await clock.until(client.close());
+    handler.close();
+  });
 });
