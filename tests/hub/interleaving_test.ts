@@ -168,11 +168,21 @@ for (const era of ["modern", "legacy"] as const) {
     void before.handler.close();
     await clock.advance(120_000);
     assertEquals(names(), ["after", "echo", "fail"]);
-    after.server.tool("late", {}, () => "late");
+    // Meanwhile nobody is there, and what stands before it says so.
+    answer = () => Promise.resolve(new Response("404 page not found", { status: 404 }));
+    await after.handler.close();
+    await clock.advance(600_000);
+    const last = serve("back");
+    answer = last.fetch;
+    // Without a session nobody knows whether there is a stream: the next call opens both.
+    if (era === "legacy") await clock.until(hub.callTool("one.back"));
+    await clock.advance(300_000);
+    assertEquals(names(), ["back", "echo", "fail"]);
+    last.server.tool("late", {}, () => "late");
     await clock.advance(120_000);
-    assertEquals([stateOf(hub, "one"), ...names()], ["connected", "after", "echo", "fail", "late"]);
+    assertEquals([stateOf(hub, "one"), ...names()], ["connected", "back", "echo", "fail", "late"]);
     await clock.until(hub.close());
-    void after.handler.close();
+    void last.handler.close();
   });
 }
 

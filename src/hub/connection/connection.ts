@@ -219,8 +219,8 @@ export class Connection {
 
   async #try(): Promise<void> {
     const { clock } = this.#host;
-    const timeout = this.#timeout;
     const controller = new AbortController();
+    const timeout = this.#timeout;
     const { signal } = this.#closing;
     if (signal.aborted) return;
     this.#attempts++;
@@ -317,7 +317,7 @@ export class Connection {
     this.#isBrief = false;
     this.#breaker.worked();
     if (this.#state === "connecting") this.#isThere();
-    if (this.#limiter.narrow && this.#state === "connected") this.#limiter.resume();
+    if (this.#state === "connected" && this.#limiter.narrow) this.#limiter.resume();
   }
 
   /**
@@ -371,8 +371,8 @@ export class Connection {
   }
 
   #unavailable(): Error {
-    const { name: server, error: cause, config } = this;
-    const why = config.disabled
+    const { name: server, error: cause } = this;
+    const why = this.config.disabled
       ? "it is disabled"
       : this.#state === "authorizing"
       ? "sign in first"

@@ -132,7 +132,7 @@ export class Opener {
 async function prove(client: Client, isPipe: boolean, isDoubtful: boolean, options: RequestOptions): Promise<void> {
   const greets = isPipe && client.era === "legacy";
   if (greets) await client.connect(options);
-  if (isDoubtful || !greets) {
+  if (!greets || isDoubtful) {
     await client.ping(options).catch((error) => {
       if (!(error instanceof RpcError)) throw error;
     });

@@ -6,6 +6,7 @@
 import type { Client } from "../../client/client.ts";
 import { lists } from "../../client/listen/change.ts";
 import type { Subscription } from "../../client/listen/seam.ts";
+import type { McpError } from "../../protocol/errors.ts";
 import type { Change, ListenFilter } from "../../protocol/types.ts";
 import { isTransportFailure } from "../failure.ts";
 import type { CatalogPart, CatalogServer } from "../seam.ts";
@@ -137,8 +138,8 @@ export class Watch {
     }
     if (this.#subscription !== subscription) return;
     this.#subscription = undefined;
-    // Servers that are replaced by others end it without a reason.
-    if (!reason || isTransportFailure(reason)) later();
+    // Servers that are replaced by others end it without a reason, and while there is none a proxy may say 404.
+    if (!reason || isTransportFailure(reason) || /^(http|session)/.test((reason as McpError).code)) later();
     this.#parts.broke(reason);
   }
 
