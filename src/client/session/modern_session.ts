@@ -40,8 +40,8 @@ export class ModernSession extends Caller {
     const shape = modernShape(method, result, options.resultTypes);
     this.parts.client().accepted(request, result, shape);
     if (shape === "input_required") return this.#nextRound(result, call);
-    // What took answers is nobody else's: it must not be kept (specification: caching, Cacheable Results).
-    if (round > 1 && result.ttlMs) result.ttlMs = 0;
+    // What took answers is nobody else's: it must not be kept (specification: caching, Cacheable Results). Of a task it is its own time.
+    if (round > 1 && shape === method && result.ttlMs) result.ttlMs = 0;
     return result;
   }
 

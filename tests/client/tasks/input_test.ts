@@ -10,13 +10,13 @@ import {
   ProtocolViolationError,
   taskSupport,
 } from "../../../mod.ts";
-import type { Client, PendingInput } from "../../../mod.ts";
+import type { Client, JsonObject, PendingInput } from "../../../mod.ts";
 import { createLegacyServer } from "../../servers/legacy.ts";
 import { memoryFetch } from "../../servers/memory_fetch.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 import { asks, away, done, Refusal, scripted, task } from "./script.ts";
 
-const accept = { action: "accept", content: {} };
+const accept = { action: "accept" as const, content: {} };
 
 describe("what a task asks for", () => {
   test("each key is asked for once, however often it is listed, and goes out once", async () => {
@@ -255,6 +255,23 @@ describe("what a task asks for", () => {
     });
     await clock.until(client.callTool("any"));
     assertEquals([asked, counts.get("tasks/update")], [1, 2]);
+    await client.close();
+  });
+
+  test("a task that began behind a question of its call is kept as long as its server says", async () => {
+    const { clock, client } = await scripted({
+      "tools/call": (_, count) =>
+        count === 0
+          ? { resultType: "input_required", inputRequests: asks("a").inputRequests as JsonObject, requestState: "s" }
+          : task({ resultType: "task", ttlMs: 600_000 }),
+      "tasks/get": (_, count) => {
+        if (count < 4) throw away;
+        return done();
+      },
+    }, { handlers: { elicitation: () => accept } });
+    const handle = await clock.until(client.callToolTask("any"));
+    assertEquals(handle.task.ttlMs, 600_000);
+    await clock.until(handle.result());
     await client.close();
   });
 
