@@ -10,7 +10,7 @@ import type { Fetch } from "../../ports.ts";
 import { parseObject } from "../parse.ts";
 import type { DpopKey } from "../seam.ts";
 import type { OAuthContext } from "./context.ts";
-import { readDemand } from "./demand.ts";
+import { type Demand, readDemand } from "./demand.ts";
 import type { TokenRecord } from "./records.ts";
 import { SignIn } from "./sign_in.ts";
 
@@ -111,19 +111,9 @@ export class Access {
       // Who has just signed in, to no avail, is not asked again with each call.
       if (attempt.isSignedIn) this.#pause();
       if (!isCall) return false;
-      if (this.#context.clock.monotonic() < this.#refusedUntil) {
-        if (!this.#why) return false;
-        throw this.#why;
-      }
+      if (this.#isPaused && !this.#why) return false;
       attempt.isSignedIn = true;
-      try {
-        attempt.sent = await this.signIn.demanded({ ...demand, refusal: sent && demand.refusal }, init.signal);
-      } catch (error) {
-        // Nor who has done so while the server gives nobody a token: its endpoint may be away, and be back soon.
-        const isAway = isObject(error) && Number(error.cause) && (error.retryable || !error.error);
-        if (isAway && this.#context.options.authorize) this.#pause(error);
-        throw error;
-      }
+      attempt.sent = await this.#demanded({ ...demand, refusal: sent && demand.refusal }, init.signal);
       return true;
     }
     if (demand.error !== "insufficient_scope" || !isCall) return false;
@@ -140,14 +130,35 @@ export class Access {
       demand.scopes.every((scope) => this.signIn.asked.includes(scope)) &&
       this.#stepUps.set(operation, Math.max(before + 1, this.#stepUps.get(operation) ?? 0));
     try {
-      attempt.sent = await this.signIn.demanded({ ...demand, isStepUp: true }, init.signal);
+      attempt.sent = await this.#demanded({ ...demand, isStepUp: true }, init.signal);
       count();
     } catch (error) {
-      // Where the caller has left, nobody has said no: who calls again is to be asked.
-      if (!init.signal?.aborted) count();
+      // Where the caller has left, or somebody is away, nobody has said no: who calls again is to be asked.
+      const isAway = error === this.#why ||
+        error instanceof McpError && (error.retryable || /^(timeout|connect|overloaded)/.test(error.code));
+      if (!init.signal?.aborted && !isAway) count();
       throw error;
     }
     return true;
+  }
+
+  /**
+   * Signs in. Who has done so while the server gives nobody a token is not asked again with each call: its endpoint may be away, and
+   * be back soon.
+   */
+  async #demanded(demand: Demand, signal: AbortSignal | null | undefined): Promise<TokenRecord> {
+    if (this.#isPaused && this.#why) throw this.#why;
+    try {
+      return await this.signIn.demanded(demand, signal);
+    } catch (error) {
+      const isAway = isObject(error) && Number(error.cause) && (error.retryable || !error.error);
+      if (isAway && this.#context.options.authorize) this.#pause(error);
+      throw error;
+    }
+  }
+
+  get #isPaused(): boolean {
+    return this.#context.clock.monotonic() < this.#refusedUntil;
   }
 
   #pause(why?: unknown): void {

@@ -30,6 +30,36 @@ describe("a server that is down", () => {
   });
 });
 
+describe("a step-up while the server is away", () => {
+  for (const path of ["/token", "/.well-known/oauth-authorization-server"]) {
+    test(`is no answer of its person: they are asked again once it is back (${path})`, async () => {
+      const needs = ({ name }: { name: string }) => name === "write" ? ["files:write"] : [];
+      const { world, open } = await createParty({}, { resource: { scope: "mcp:use", needs } });
+      await using client = await open();
+      let isDown = true;
+      world.fault(({ url }) => isDown && url.pathname.endsWith(path), answer(503), 100);
+      for (let count = 0; count < 3; count++) {
+        await assertRejects(() => client.callTool("write", { text: "a" }), AuthorizationError, "503");
+        await world.clock.advance(31_000);
+      }
+      isDown = false;
+      const { content } = await client.callTool("write", { text: "a" });
+      assertEquals(content, [{ type: "text", text: "written: a" }]);
+    });
+  }
+
+  test("shows a page once in 30 s", async () => {
+    const needs = ({ name }: { name: string }) => name === "write" ? ["files:write"] : [];
+    const { world, open } = await createParty({}, { resource: { scope: "mcp:use", needs } });
+    await using client = await open();
+    world.fault("/token", answer(503), 3);
+    for (let count = 0; count < 3; count++) {
+      await assertRejects(() => client.callTool("write", { text: "a" }), AuthorizationError, "503");
+    }
+    assertEquals(world.person.visits.length, 2);
+  });
+});
+
 describe("what is not the server's fault", () => {
   test("a store that is down: the call was not sent, and what it says is told", async () => {
     const store = createMemoryStore();
