@@ -154,7 +154,13 @@ export class Handle implements TaskHandle {
       if (isEnded(status)) {
         // The legacy result is on its way already, if its stream was opened.
         const early = opened && this.#isLegacy() && status !== "cancelled";
-        return await this.#outcome(request, early ? await patience.pause(this.#due()) : undefined);
+        try {
+          return await this.#outcome(request, early ? await patience.pause(this.#due()) : undefined);
+        } catch (error) {
+          this.#endure(error);
+        }
+        await patience.pause(this.#due());
+        continue;
       }
       if (status === "input_required") {
         if (!this.#isLegacy()) { for (const work of this.#serve(request)) open(work); }
@@ -165,12 +171,16 @@ export class Handle implements TaskHandle {
       try {
         await this.#look(request, onStatus);
       } catch (error) {
-        // The task goes on without us: a server that is away for a while is no reason to lose its result.
-        if (!(error instanceof McpError && error.retryable) || ++this.#failures > mostFailures) throw error;
-        this.#seenAt = this.#host.clock.monotonic();
+        this.#endure(error);
       }
       this.#checkAlive();
     }
+  }
+
+  /** The task goes on without us, and its result is kept: a server that is away for a while is no reason to lose it. */
+  #endure(error: unknown): void {
+    if (!(error instanceof McpError && error.retryable) || ++this.#failures > mostFailures) throw error;
+    this.#seenAt = this.#host.clock.monotonic();
   }
 
   async #look(options: RequestOptions, onStatus: HandleOptions["onStatus"]): Promise<void> {

@@ -2,6 +2,7 @@ import { describe, test } from "node:test";
 import { assertEquals, assertRejects } from "@std/assert";
 import {
   connect,
+  HttpStatusError,
   InputRequiredError,
   InternalError,
   LimitExceededError,
@@ -352,4 +353,30 @@ describe("what a task asks for", () => {
     assertEquals([states.at(-1), server.count("tasks/result")], ["completed", 1]);
     await client.close();
   });
+
+  for (const outage of ["of a while", "without end"]) {
+    test(`2025-11-25: a task that is over before an outage ${outage} is asked for its result again`, async () => {
+      const clock = new VirtualClock();
+      const server = createLegacyServer({ clock, reply: "json" });
+      const fetch = memoryFetch(server);
+      let refused = 0;
+      const client = await connect("http://server.test/mcp", {
+        clock,
+        tasks: taskSupport,
+        async fetch(target, init) {
+          const isResult = init.method === "POST" && (await new Request(target, init).text()).includes("tasks/result");
+          // More than one request is repeated.
+          if (!isResult || (refused === 8 && outage === "of a while")) return await fetch(target, init);
+          refused++;
+          return new Response("", { status: 503 });
+        },
+      });
+      const handle = await client.callToolTask("job");
+      const work = clock.until(handle.result());
+      if (outage === "of a while") assertEquals((await work).content, [{ type: "text", text: "job done" }]);
+      else await assertRejects(() => work, HttpStatusError);
+      assertEquals(handle.task.status, "completed");
+      await client.close();
+    });
+  }
 });
