@@ -9,7 +9,7 @@ import { VirtualClock } from "../../support/virtual_clock.ts";
 import { answer, delay, type Fault, lostReply, networkFailure, silence } from "../world/faults.ts";
 import { createWorld, redirectUri, type World } from "../world/world.ts";
 import { failing, RestlessStore } from "./race.ts";
-import { type Person, type Program, signed, Watch } from "./watch.ts";
+import { anyScope, type Person, type Program, signed, Watch } from "./watch.ts";
 
 const people = ["ada", "grace"] as const;
 /** Runs one seed. Rejects when something happened that must not. */
@@ -49,7 +49,11 @@ class Simulation {
     const chance = chanceOf(seed + 1_000_003);
     const lifetime = chance() < 0.3 ? 30 : 300;
     const clock = new PatientClock();
-    const world = await createWorld({ handler: () => new Response("{}"), server: { lifetime }, clock });
+    const resource = {
+      scope: anyScope,
+      needs: ({ name }: { name: string }) => [...new Set([anyScope, name || anyScope])],
+    };
+    const world = await createWorld({ handler: () => new Response("{}"), server: { lifetime }, resource, clock });
     return new Simulation(world, seed);
   }
 
@@ -76,7 +80,7 @@ class Simulation {
     else this.#restart(program);
   }
 
-  /** All is well again: what is under way ends, and all can call. */
+  /** All is well again: what is under way ends, and all can call, also what needs more than what they have. */
   async finish(): Promise<void> {
     const { clock } = this.#world;
     this.#world.fault(() => true, (_seen, go) => go(), 0);
@@ -87,12 +91,12 @@ class Simulation {
     for (const program of this.#programs) {
       for (const person of people) {
         // What is left of the faults may be in its way: for 30 s after a token endpoint was away nobody is brought to a page again.
-        for (let attempt = 0; attempt < 12; attempt++) {
-          const call = this.#watch.call(program, person);
+        for (let attempt = 0; attempt < 60; attempt++) {
+          const call = this.#watch.call(program, person, "files:write");
           await this.#watch.ended(120_000);
           const outcome = await call;
           if (outcome === 200) break;
-          if (attempt === 11) throw new Error(`${program.name} cannot call for ${person} in the end: ${outcome}`);
+          if (attempt === 59) throw new Error(`${program.name} cannot call for ${person} in the end: ${outcome}`);
           await clock.advance(4_000);
         }
       }
@@ -107,7 +111,8 @@ class Simulation {
       if (this.#chance() < 0.15) {
         this.#world.clock.schedule(() => caller.abort(new Error("left")), this.#pick([0, 100, 3_000]));
       }
-      void this.#watch.call(program, person, caller.signal);
+      const scope = this.#pick([anyScope, anyScope, "files:read", "files:write"]);
+      void this.#watch.call(program, person, scope, caller.signal);
     }
   }
 

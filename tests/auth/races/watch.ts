@@ -15,6 +15,9 @@ import type { SeenRequest } from "../world/request_log.ts";
 import { resourceUrl, type World } from "../world/world.ts";
 import type { RestlessStore } from "./race.ts";
 
+/** The scope that every token has. */
+export const anyScope = "mcp:use";
+
 /** Who has a sign-in. */
 export type Person = "ada" | "grace";
 
@@ -31,6 +34,8 @@ interface Work {
   readonly person: Person;
   readonly startedAt: number;
   readonly isExplicit: boolean;
+  /** The scope that it needs. */
+  readonly scope: string;
 }
 
 /** The texts of a store, which tells what changes. */
@@ -88,19 +93,23 @@ export class Watch {
     for (const work of this.#works) if (work.program === program) this.#works.delete(work);
   }
 
-  /** Makes a call. Resolves to its status, or to what went wrong. */
-  async call(program: Program, person: Person, signal?: AbortSignal): Promise<number | string> {
+  /** Makes a call of the tool that is named by the scope that it needs. Resolves to its status, or to what went wrong. */
+  async call(program: Program, person: Person, scope: string, signal?: AbortSignal): Promise<number | string> {
     const send: Fetch = (url, init) => this.#world.fetch(url, signed(init, program.name));
     const headers = { "content-type": "application/json", "x-person": person };
-    const init = { method: "POST", headers, body: "{}", ...(signal && { signal }) };
-    return await this.#work(program, person, false, async () => {
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: scope } });
+    const init = { method: "POST", headers, body, ...(signal && { signal }) };
+    return await this.#work({ program, person, scope, isExplicit: false }, async () => {
       const response = await program.oauths[person].wrap(send, resourceUrl)(resourceUrl, init);
       return response.status;
     });
   }
 
   signIn(program: Program, person: Person): void {
-    void this.#work(program, person, true, () => program.oauths[person].signIn(resourceUrl));
+    void this.#work(
+      { program, person, scope: anyScope, isExplicit: true },
+      () => program.oauths[person].signIn(resourceUrl),
+    );
   }
 
   signOut(program: Program, person: Person): void {
@@ -108,7 +117,10 @@ export class Watch {
     const end = (): void => {
       if (!program.isDead) this.#signingOut--;
     };
-    void this.#work(program, person, true, () => program.oauths[person].signOut(resourceUrl).finally(end));
+    void this.#work(
+      { program, person, scope: anyScope, isExplicit: true },
+      () => program.oauths[person].signOut(resourceUrl).finally(end),
+    );
   }
 
   /** Asks a person: they say yes. */
@@ -121,6 +133,7 @@ export class Watch {
     for (const { refreshToken, tick } of this.#kept.values()) {
       const token = issued.refresh.get(refreshToken);
       if (!token || !issued.isGood(token) || this.#owners.get(token.family) !== person || isAsked) continue;
+      if (own.some(({ scope }) => !token.scopes.includes(scope))) continue;
       if (tick < since && clients.known.has(token.clientId)) {
         this.#wrongs.push(`${program} asks ${person}, though a good refresh token is there`);
       }
@@ -161,12 +174,10 @@ export class Watch {
   }
 
   async #work<Value>(
-    program: Program,
-    person: Person,
-    isExplicit: boolean,
+    begun: Omit<Work, "startedAt">,
     run: () => Promise<Value>,
   ): Promise<Value | string> {
-    const work: Work = { program, person, isExplicit, startedAt: ++this.#tick };
+    const work: Work = { ...begun, startedAt: ++this.#tick };
     this.#works.add(work);
     try {
       return await run();
