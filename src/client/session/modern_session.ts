@@ -36,12 +36,12 @@ export class ModernSession extends Caller {
 
   accept(result: JsonObject, call: Call): JsonObject | Promise<JsonObject> {
     const { request, round } = call;
-    const { method, options } = request;
-    const shape = modernShape(method, result, options.resultTypes);
+    const { method } = request;
+    const shape = modernShape(method, result, request.options.resultTypes);
     this.parts.client().accepted(request, result, shape);
     if (shape === "input_required") return this.#nextRound(result, call);
     // What took answers is nobody else's: it must not be kept (specification: caching, Cacheable Results). Of a task it is its own time.
-    if (round > 1 && shape === method && result.ttlMs) result.ttlMs = 0;
+    if (round > 1 && result.ttlMs && shape === method) result.ttlMs = 0;
     return result;
   }
 
@@ -62,8 +62,8 @@ export class ModernSession extends Caller {
   async #nextRound(result: JsonObject, call: Call): Promise<JsonObject> {
     const firstPause = 50;
     const longestPause = 250;
-    const { inputs, limits, transport } = this.parts;
     const { request, round } = call;
+    const { inputs, limits, transport } = this.parts;
     checkLimit("inputRounds", limits.inputRounds, round, { delivery: "answered" });
     const { inputRequests, requestState } = result;
     const wait = (work: Promise<JsonObject | void>): Promise<JsonObject> => this.wait(work, call);

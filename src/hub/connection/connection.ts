@@ -283,7 +283,7 @@ export class Connection {
     // Something else than an error may have been thrown: what was noted is one.
     const noted = this.error as McpError;
     const cause = origin(noted);
-    const mayHelp = (isTransportFailure(cause) && !(cause instanceof SpawnError)) || noted.retryable;
+    const mayHelp = noted.retryable || (isTransportFailure(cause) && !(cause instanceof SpawnError));
     this.#again(isOpen || !mayHelp, mayHelp ? 0 : afterRefusal);
   }
 
