@@ -107,7 +107,10 @@ export class LegacyTaskMethods implements LegacyTasks {
   async #result(params: JsonObject, call: LegacyTaskCall): Promise<JsonObject> {
     const { taskId } = await this.#find(params, call);
     const _meta = related(taskId);
-    const stop = this.#keeper.running(taskId)?.serve(({ method, params }, signal) => {
+    const { elicitation, sampling, roots } = call.capabilities;
+    // Who can be asked nothing leaves that to the others who wait.
+    const run = elicitation ?? sampling ?? roots ? this.#keeper.running(taskId) : undefined;
+    const stop = run?.serve(({ method, params }, signal) => {
       return call.ask(method, { ...params, _meta: { ...params?._meta as JsonObject | undefined, ..._meta } }, signal);
     });
     // Before the request ends, and with it what it asks.

@@ -139,4 +139,36 @@ describe("a question of 2025-11-25", () => {
     for (const client of [thinking, other]) await clock.until(client.close());
     handler.close();
   });
+
+  test("stays with who can be asked, where somebody waits who cannot", async () => {
+    const clock = new VirtualClock();
+    const { server } = createServer();
+    const handler = createHandler(server, { eras: ["legacy"], clock, tasks: createTasks({ pollInterval: 200 }) });
+    const join = (handlers?: Options["handlers"]) =>
+      connect("http://localhost/mcp", {
+        clock,
+        tasks: taskSupport,
+        handlers,
+        fetch: async (url, init) => await handler(heldRequest(url, init)),
+      });
+    const asked: string[] = [];
+    const thinking = await clock.until(join({
+      elicitation: async ({ message }) => {
+        asked.push(message);
+        await new Promise<void>((resolve) => clock.schedule(resolve, 20_000));
+        return { action: "accept", content: { first: "Ada", last: "Lovelace" } };
+      },
+    }));
+    const task = await clock.until(thinking.callToolTask("ask"));
+    const waiting = task.result();
+    await clock.advance(5_000);
+    const onlooker = await clock.until(join());
+    const seen = onlooker.awaitTask(task.taskId);
+    const [{ content }, other] = await clock.until(Promise.all([waiting, seen]), 60_000);
+    assertEquals(content, [{ type: "text", text: "accept: Ada Lovelace" }]);
+    assertEquals(other.content, content);
+    assertEquals(asked.toSorted(), ["Ada Lovelace?", "first?", "last?"]);
+    for (const client of [thinking, onlooker]) await clock.until(client.close());
+    handler.close();
+  });
 });
