@@ -85,8 +85,9 @@ const unreachable = [
 
 /** The exit code and the line for an error. */
 export function describeFailure(given: unknown): Failure {
-  // What Node and Bun say of it ends so.
-  const error = given instanceof Error && /\buv_cwd$/.test(given.message) ? new UsageError(goneFolder) : given;
+  // What Node and Bun say of it, and what Deno says of such a name.
+  const isGone = given instanceof Error && /\buv_cwd$|^File name or path .* is not valid UTF-8$/s.test(given.message);
+  const error = isGone ? new UsageError(goneFolder) : given;
   const line = oneLine(error instanceof Error ? messageOf(error) : String(error));
   return { exitCode: exitCodeOf(error), line: shortened(line) };
 }
