@@ -6,7 +6,7 @@
 import { lstat, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import process from "node:process";
-import { isObject } from "../protocol/json_rpc.ts";
+import { codeOf } from "../runtime/stores/file_access.ts";
 import { goneFolder, OutputError, UsageError } from "./failure.ts";
 
 /** The most that is read of a file or of the standard input, in bytes. */
@@ -99,9 +99,5 @@ export function isFull(error: unknown): boolean {
 
 /** Why a file cannot be read or written, in words of ours: those of the runtimes differ. */
 export function whyNot(error: unknown): string {
-  return reasons[codeOf(error)] ?? (error instanceof Error ? error.message : String(error));
-}
-
-function codeOf(error: unknown): string {
-  return isObject(error) && typeof error.code === "string" ? error.code : "";
+  return reasons[codeOf(error) ?? ""] ?? (error instanceof Error ? error.message : String(error));
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { TimeoutError } from "../protocol/errors.ts";
 import type { JsonObject, JsonValue } from "../protocol/json_rpc.ts";
 import type { InputRequest, LogMessage, Progress } from "../protocol/types.ts";
 
@@ -32,6 +33,11 @@ export interface RelayedCall {
   ask(request: InputRequest, signal: AbortSignal): Promise<JsonObject>;
   /** It goes on as a task behind, and in front too where the caller can follow one; any other caller waits. */
   goOnAsTask?(): Promise<void>;
+}
+
+/** Whether a call failed by being given up while its server has it: that may still ask something for it. */
+export function isLate(error: unknown): boolean {
+  return error instanceof TimeoutError && error.delivery !== "not-sent";
 }
 
 /** By this a call's `_meta` is known again, also where a middleware has made another object of it. It never travels. */

@@ -110,6 +110,11 @@ export function fillIn<Values extends object>(defaults: Readonly<Values>, given:
   return values;
 }
 
+/** A time that is to be above 0; what is none is the usual one. */
+export function timeOr(usual: number, given: number | undefined): number {
+  return given! > 0 ? given! : usual;
+}
+
 /**
  * Looks at how far the clock of a token's issuer may be off.
  *

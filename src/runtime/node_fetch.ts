@@ -15,6 +15,7 @@ import type { Fetch } from "../ports.ts";
 import { ConnectError } from "../protocol/errors.ts";
 import { readHeaders } from "./headers.ts";
 import { UsedChunks } from "./memory.ts";
+import { proxyOf } from "./node_proxy.ts";
 
 /** Options of {@linkcode createNodeFetch}. */
 export interface NodeFetchOptions {
@@ -55,8 +56,7 @@ export interface NodeFetch {
  */
 export function createNodeFetch(options: NodeFetchOptions = {}): NodeFetch {
   const { lookup, ca, keepAlive = 4_000 } = options;
-  // What NODE_USE_ENV_PROXY=1 or --use-env-proxy has said to Node's own agents; before 24.5 that is nothing.
-  const { proxyEnv } = (http.globalAgent as { readonly options?: { readonly proxyEnv?: object } }).options ?? {};
+  const proxyEnv = proxyOf(http.globalAgent);
   const shared = { keepAlive: true, timeout: keepAlive, ...(lookup && { lookup }), ...(proxyEnv && { proxyEnv }) };
   const plain = new http.Agent(shared);
   const secure = new https.Agent(ca ? { ...shared, ca } : shared);

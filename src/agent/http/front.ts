@@ -8,7 +8,7 @@ import { systemClock, systemRandom } from "../../ports.ts";
 import type { Clock, Logger, Random } from "../../ports.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
-import { defaultLimits, fillIn } from "../../protocol/limits.ts";
+import { defaultLimits, fillIn, timeOr } from "../../protocol/limits.ts";
 import type { Limits } from "../../protocol/limits.ts";
 import type { AuthInfo } from "../../server/definitions.ts";
 import { isJson, readBody, readRest } from "../../server/http/body.ts";
@@ -62,13 +62,7 @@ export interface Routes {
 /** Fills in the options. */
 export function createRouteParts(options: RouteOptions): RouteParts {
   const { limits, logger, clock = systemClock, random = systemRandom, keepAlive } = options;
-  return {
-    limits: fillIn(defaultLimits, limits),
-    logger,
-    clock,
-    random,
-    keepAlive: keepAlive! > 0 ? keepAlive! : 5_000,
-  };
+  return { limits: fillIn(defaultLimits, limits), logger, clock, random, keepAlive: timeOr(5_000, keepAlive) };
 }
 
 /**

@@ -32,8 +32,13 @@ function collectTypes(schema: unknown, types: Set<string>, depth: number): void 
   }
   if (schema.type !== undefined) return;
   const values = Array.isArray(schema.enum) ? schema.enum : "const" in schema ? [schema.const] : [];
-  for (const value of values) types.add(value === null ? "null" : Array.isArray(value) ? "array" : typeof value);
+  for (const value of values) types.add(typeOf(value));
   for (const branch of branchesOf(schema)) collectTypes(branch, types, depth + 1);
+}
+
+/** The type of a value by its name in a schema; of a whole number "number", too. */
+export function typeOf(value: unknown): string {
+  return value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
 }
 
 /** The schemas of which a value has to fit some, or all. */

@@ -6,6 +6,7 @@
 import { isObject, isTexts } from "../../protocol/json_rpc.ts";
 import { systemClock, toHex } from "../../ports.ts";
 import type { Clock } from "../../ports.ts";
+import { endOf } from "./ends.ts";
 import { isSameText } from "./keys.ts";
 import type { Action, Effect, Policy, Principal } from "./types.ts";
 
@@ -40,8 +41,7 @@ export async function signAccess(
   { secret, clock = systemClock, lifetime = 60_000 }: EnvelopeOptions & { readonly lifetime?: number | undefined },
 ): Promise<string> {
   const { principal: { id, tenant: from, scopes, clientId, expiresAt }, tenant, way = "key" } = envelope;
-  // JSON has no word for what never ends.
-  const until = Math.min(clock.now() + lifetime, expiresAt ?? Infinity, Number.MAX_SAFE_INTEGER);
+  const until = endOf(clock.now(), lifetime, expiresAt);
   const json = JSON.stringify([id, from, scopes ?? null, clientId ?? null, expiresAt ?? null, tenant, until, way]);
   // It travels as a header, which takes ASCII alone.
   const text = json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);

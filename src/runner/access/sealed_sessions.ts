@@ -7,6 +7,7 @@ import { systemClock, systemRandom } from "../../ports.ts";
 import type { Clock, Random } from "../../ports.ts";
 import { deriveSealingKey, openText, sealText } from "../../protocol/web_crypto.ts";
 import { checkAmount } from "../amount.ts";
+import { endOf } from "./ends.ts";
 import { checkSecret } from "./envelope.ts";
 import type { SessionKeeper } from "./sessions.ts";
 
@@ -52,10 +53,8 @@ export function createSealedSessions(options: SealedSessionOptions): SessionKeep
   const key = async (): Promise<CryptoKey> => made ??= await deriveSealingKey(bytes, "causeway browser sessions 2");
   return {
     async open(principal) {
-      const { id, tenant, scopes, expiresAt: end = Infinity, key: hash } = principal;
-      // It is not good for longer than what it was begun with.
-      // JSON has no word for what never ends.
-      const expiresAt = Math.min(clock.now() + lifetime, end, Number.MAX_SAFE_INTEGER);
+      const { id, tenant, scopes, expiresAt: end, key: hash } = principal;
+      const expiresAt = endOf(clock.now(), lifetime, end);
       if (expiresAt <= clock.now()) return undefined;
       const text = JSON.stringify([id, tenant, scopes ?? null, expiresAt, hash]);
       return { id: await sealText(await key(), random.bytes(12), text, kind), principal, expiresAt };

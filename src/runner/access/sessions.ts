@@ -7,6 +7,7 @@ import { randomHex, systemClock, systemRandom } from "../../ports.ts";
 import type { Clock, Random } from "../../ports.ts";
 import { sha256 } from "../../protocol/web_crypto.ts";
 import { checkAmount } from "../amount.ts";
+import { endOf } from "./ends.ts";
 import type { Principal } from "./types.ts";
 
 /** Options of {@linkcode createSessions}. */
@@ -98,8 +99,7 @@ export class BrowserSessions implements SessionKeeper {
   async open(principal: SessionPrincipal): Promise<BrowserSession | undefined> {
     const { random, lifetime, clock } = this.#options;
     const id = randomHex(random, 32);
-    // What one has shown may end sooner. JSON has no word for what never ends.
-    const expiresAt = Math.min(clock.now() + lifetime, principal.expiresAt ?? Infinity, Number.MAX_SAFE_INTEGER);
+    const expiresAt = endOf(clock.now(), lifetime, principal.expiresAt);
     if (expiresAt <= clock.now()) return undefined;
     this.#keep(this.#sessions, await sha256(id), { principal: { ...principal, expiresAt }, expiresAt });
     return { id, principal, expiresAt };

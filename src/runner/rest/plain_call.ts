@@ -3,8 +3,9 @@
  *
  * @module
  */
+import { isLate } from "../../hub/relayed_call.ts";
 import type { RelayedCall } from "../../hub/relayed_call.ts";
-import { MethodNotFoundError, TimeoutError } from "../../protocol/errors.ts";
+import { MethodNotFoundError } from "../../protocol/errors.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { Call } from "./call.ts";
 
@@ -35,13 +36,13 @@ export async function withoutAsking<Result>(
       Promise.reject(new MethodNotFoundError(`"${method}" cannot be answered: it is not known whom to ask`)),
   };
   relay.begin(call);
-  let isLate = false;
+  let isGivenUp = false;
   try {
     return await send(call.meta);
   } catch (error) {
-    isLate = error instanceof TimeoutError && error.delivery !== "not-sent";
+    isGivenUp = isLate(error);
     throw error;
   } finally {
-    relay.finish(call, isLate || signal?.aborted === true, clock);
+    relay.finish(call, isGivenUp || signal?.aborted === true, clock);
   }
 }

@@ -5,6 +5,7 @@
  */
 import { classify, isObject, isRequestId } from "../../protocol/json_rpc.ts";
 import type { JsonRpcRequest } from "../../protocol/json_rpc.ts";
+import { timeOr } from "../../protocol/limits.ts";
 import { modernRevisions } from "../../protocol/revisions.ts";
 import type { Revision } from "../../protocol/revisions.ts";
 import type { AuthInfo } from "../definitions.ts";
@@ -57,7 +58,7 @@ class Endpoint {
     if (!modern && !legacy) throw new TypeError("Cannot serve nothing: expected at least one era");
     this.#serving = serving;
     this.#options = options;
-    this.#keepAlive = options.keepAlive! > 0 ? options.keepAlive! : 5_000;
+    this.#keepAlive = timeOr(5_000, options.keepAlive);
     this.#guards = new Guards(options);
     this.#check = new HeaderCheck(parts.methods, parts.limits);
     this.#legacy = legacy && Binding &&

@@ -6,6 +6,7 @@
 import { randomHex } from "../../ports.ts";
 import { classify, isObject, isRequestId } from "../../protocol/json_rpc.ts";
 import type { JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from "../../protocol/json_rpc.ts";
+import { timeOr } from "../../protocol/limits.ts";
 import { legacyRevisions } from "../../protocol/revisions.ts";
 import type { AuthInfo } from "../definitions.ts";
 import type { ServerParts } from "../seam.ts";
@@ -40,7 +41,7 @@ export class LegacyBinding {
       store,
     } = sessions;
     this.#newId = newId;
-    const bounds = { max, idle: idle! > 0 ? idle! : 1_800_000 };
+    const bounds = { max, idle: timeOr(1_800_000, idle) };
     const made = {
       parts,
       legacy,

@@ -10,7 +10,7 @@ import { memoryFetch } from "../../servers/memory_fetch.ts";
 import { createModernServer } from "../../servers/modern.ts";
 import { played } from "../played.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
-import { take } from "./support.ts";
+import { listening, take } from "./support.ts";
 import {
   createPipe,
   errorReply,
@@ -220,11 +220,8 @@ for (const [era, create] of Object.entries({ legacy: createLegacyServer, modern:
 describe("a GET stream that breaks", () => {
   for (const how of ["end", "break"] as const) {
     test(`${how}: opened again, calmly, and what may be missed is told`, async () => {
-      const clock = new VirtualClock();
       const server = createLegacyServer({ retry: 1 });
-      const client = await clock.until(connect(url, { fetch: memoryFetch(server), clock }));
-      const stream = client.listen({ tools: true });
-      await clock.until(stream.acknowledged);
+      const { clock, client, stream } = await listening(server, { tools: true });
       await until(() => server.getStreams() === 1);
       server.dropStreams(how);
       await until(() => server.getStreams() === 0);
@@ -239,11 +236,8 @@ describe("a GET stream that breaks", () => {
   }
 
   test("the server's `retry` is honoured: not before it (C-112)", async () => {
-    const clock = new VirtualClock();
     const server = createLegacyServer({ retry: 7_000 });
-    const client = await clock.until(connect(url, { fetch: memoryFetch(server), clock }));
-    const stream = client.listen({ tools: true });
-    await clock.until(stream.acknowledged);
+    const { clock, client } = await listening(server, { tools: true });
     await until(() => server.getStreams() === 1);
     await turns();
     server.dropStreams();
@@ -273,11 +267,8 @@ describe("a GET stream that breaks", () => {
   });
 
   test("nor when the server forgets the session, also where nothing else is asked of it", async () => {
-    const clock = new VirtualClock();
     const server = createLegacyServer();
-    const client = await clock.until(connect(url, { fetch: memoryFetch(server), clock }));
-    const stream = client.listen({ tools: true, resourceUris: ["test://text"] });
-    await clock.until(stream.acknowledged);
+    const { clock, client, stream } = await listening(server, { tools: true, resourceUris: ["test://text"] });
     await until(() => server.getStreams() === 1);
     server.forgetSessions();
     server.dropStreams();
@@ -339,11 +330,8 @@ describe("a GET stream that breaks", () => {
   });
 
   test("after the client was closed nothing is opened any more", async () => {
-    const clock = new VirtualClock();
     const server = createLegacyServer();
-    const client = await clock.until(connect(url, { fetch: memoryFetch(server), clock }));
-    const stream = client.listen({ tools: true, resourceUris: ["test://text"] });
-    await clock.until(stream.acknowledged);
+    const { clock, client, stream } = await listening(server, { tools: true, resourceUris: ["test://text"] });
     await clock.until(client.close());
     const before = server.log.length;
     await clock.advance(300_000);

@@ -7,7 +7,7 @@ import { memoryFetch } from "../../servers/memory_fetch.ts";
 import { createModernServer, type ModernServer } from "../../servers/modern.ts";
 import type { PipeServer } from "../../servers/pipe.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
-import { take } from "./support.ts";
+import { listening, take } from "./support.ts";
 import {
   createPipe,
   front,
@@ -177,11 +177,8 @@ describe("listening to a modern server", () => {
 
 describe("a stream of changes that breaks", () => {
   test("is opened again after about a second, with a new id; what may be missed is told (C-067 C-068 C-150 C-151)", async () => {
-    const clock = new VirtualClock();
     const server = createModernServer();
-    const client = await clock.until(connect(url, { fetch: memoryFetch(server), clock }));
-    const stream = client.listen({ tools: true, resourceUris: ["test://text"] });
-    await clock.until(stream.acknowledged);
+    const { clock, client, stream } = await listening(server, { tools: true, resourceUris: ["test://text"] });
     server.dropSubscriptions();
     await clock.advance(700);
     assertEquals(sent(server, "subscriptions/listen").length, 1);
@@ -229,13 +226,10 @@ describe("a stream of changes that breaks", () => {
   });
 
   test("a server that is down for good: calm tries, then the error", async () => {
-    const clock = new VirtualClock();
     const inner = createModernServer();
     let down = false;
     const server = front(inner, () => down ? new Response("", { status: 503 }) : undefined);
-    const client = await clock.until(connect(url, { fetch: memoryFetch(server), clock }));
-    const stream = client.listen({ tools: true });
-    await clock.until(stream.acknowledged);
+    const { clock, client, stream } = await listening(server, { tools: true });
     down = true;
     inner.dropSubscriptions();
     const started = clock.monotonic();

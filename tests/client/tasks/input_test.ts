@@ -11,13 +11,19 @@ import {
   ProtocolViolationError,
   taskSupport,
 } from "../../../mod.ts";
-import type { Client, JsonObject, PendingInput } from "../../../mod.ts";
+import type { Client, ElicitResult, Handlers, JsonObject, PendingInput } from "../../../mod.ts";
 import { createLegacyServer } from "../../servers/legacy.ts";
 import { memoryFetch } from "../../servers/memory_fetch.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 import { asks, away, done, Refusal, scripted, task } from "./script.ts";
 
 const accept = { action: "accept" as const, content: {} };
+
+/** Somebody who gives the same answer to each question; `asked` is how many there were. */
+function person(answer: ElicitResult): { asked: number; handlers: Handlers } {
+  const self = { asked: 0, handlers: { elicitation: () => (self.asked++, answer) } };
+  return self;
+}
 
 describe("what a task asks for", () => {
   test("each key is asked for once, however often it is listed, and goes out once", async () => {
@@ -116,7 +122,7 @@ describe("what a task asks for", () => {
   });
 
   test("where one of two has no handler, nobody is asked for the other one", async () => {
-    let asked = 0;
+    const user = person({ action: "decline" });
     const roots = { method: "roots/list" };
     const { clock, client } = await scripted({
       "tasks/get": () => asks("a"),
@@ -128,20 +134,15 @@ describe("what a task asks for", () => {
         }),
     }, {
       capabilities: { roots: {} },
-      handlers: {
-        elicitation: () => {
-          asked++;
-          return { action: "decline" };
-        },
-      },
+      handlers: user.handlers,
     });
     const error = await assertRejects(() => clock.until(client.callTool("any")), InputRequiredError);
-    assertEquals([Object.keys((error.pending as PendingInput).inputRequests), asked], [["a", "r"], 0]);
+    assertEquals([Object.keys((error.pending as PendingInput).inputRequests), user.asked], [["a", "r"], 0]);
     await client.close();
   });
 
   test("an answer that did not arrive is sent again, and not asked for again", async () => {
-    let asked = 0;
+    const user = person(accept);
     const { clock, client, params } = await scripted({
       "tasks/get": (_, count) => count < 2 ? asks("a") : done(),
       "tasks/update": (_, count) => {
@@ -149,18 +150,13 @@ describe("what a task asks for", () => {
         return {};
       },
     }, {
-      handlers: {
-        elicitation: () => {
-          asked++;
-          return { action: "accept", content: {} };
-        },
-      },
+      handlers: user.handlers,
     });
     const handle = await client.callToolTask("any");
     await assertRejects(() => clock.until(handle.result()), InternalError, "try later");
     await clock.until(handle.result());
     assertEquals(params("tasks/update"), [1, 2].map(() => ({ taskId: "t1", inputResponses: { a: accept } })));
-    assertEquals(asked, 1);
+    assertEquals(user.asked, 1);
     await client.close();
   });
 
@@ -200,21 +196,16 @@ describe("what a task asks for", () => {
   });
 
   test("a task that never stops asking is stopped", async () => {
-    let asked = 0;
+    const user = person({ action: "decline" });
     const { clock, client } = await scripted({
       "tasks/get": (_, count) => asks(`key ${count}`),
       "tasks/update": () => ({}),
     }, {
       limits: { inputRounds: 3 },
-      handlers: {
-        elicitation: () => {
-          asked++;
-          return { action: "decline" };
-        },
-      },
+      handlers: user.handlers,
     });
     const error = await assertRejects(() => clock.until(client.callTool("any")), LimitExceededError);
-    assertEquals([error.limit, asked], ["limits.inputRounds", 3]);
+    assertEquals([error.limit, user.asked], ["limits.inputRounds", 3]);
     await client.close();
   });
 
@@ -239,7 +230,7 @@ describe("what a task asks for", () => {
   });
 
   test("an answer that may have been lost on its way is sent again", async () => {
-    let asked = 0;
+    const user = person(accept);
     const { clock, client, counts } = await scripted({
       "tasks/get": (_, count) => count < 1 ? asks("a") : done(),
       "tasks/update": (_, count) => {
@@ -247,15 +238,10 @@ describe("what a task asks for", () => {
         return {};
       },
     }, {
-      handlers: {
-        elicitation: () => {
-          asked++;
-          return { action: "accept", content: {} };
-        },
-      },
+      handlers: user.handlers,
     });
     await clock.until(client.callTool("any"));
-    assertEquals([asked, counts.get("tasks/update")], [1, 2]);
+    assertEquals([user.asked, counts.get("tasks/update")], [1, 2]);
     await client.close();
   });
 
@@ -278,7 +264,7 @@ describe("what a task asks for", () => {
 
   for (const outage of ["of a while", "without end"]) {
     test(`an answer that falls into an outage ${outage} is kept, and goes out again beside the looks`, async () => {
-      let asked = 0;
+      const user = person(accept);
       let given = 0;
       const { clock, client, params } = await scripted({
         "tasks/get": () => given ? done() : asks("a"),
@@ -289,12 +275,7 @@ describe("what a task asks for", () => {
           return {};
         },
       }, {
-        handlers: {
-          elicitation: () => {
-            asked++;
-            return { action: "accept", content: {} };
-          },
-        },
+        handlers: user.handlers,
       });
       const handle = await client.callToolTask("any");
       const work = clock.until(handle.result());
@@ -306,7 +287,7 @@ describe("what a task asks for", () => {
         assertEquals(error.retryable, true);
       }
       const answers = new Set(params("tasks/update").map(({ inputResponses }) => JSON.stringify(inputResponses)));
-      assertEquals([asked, [...answers]], [1, [JSON.stringify({ a: accept })]]);
+      assertEquals([user.asked, [...answers]], [1, [JSON.stringify({ a: accept })]]);
       await client.close();
     });
   }

@@ -6,9 +6,10 @@
 import { resumed } from "../../../client/extras/resumed.ts";
 import { unlessAborted } from "../../../client/core_client.ts";
 import type { ResumedInput } from "../../../client/session/request.ts";
+import { isLate } from "../../../hub/relayed_call.ts";
 import type { RelayedCall } from "../../../hub/relayed_call.ts";
 import { randomHex } from "../../../ports.ts";
-import { InputRequiredError, McpError, TimeoutError } from "../../../protocol/errors.ts";
+import { InputRequiredError, McpError } from "../../../protocol/errors.ts";
 import { excerpt } from "../../../protocol/excerpt.ts";
 import type { JsonObject } from "../../../protocol/json_rpc.ts";
 import type { InputRequest, PendingInput, Progress } from "../../../protocol/types.ts";
@@ -222,7 +223,7 @@ export class RunCall {
       },
     });
     relay?.begin(relayed);
-    let isLate = false;
+    let isGivenUp = false;
     try {
       const options = {
         signal,
@@ -236,12 +237,12 @@ export class RunCall {
       const called = hub.callTool({ server, name: tool }, structuredClone(proposal.arguments), options);
       return done(checks.judge(entry.tool, asJson(await unlessAborted(called, signal))));
     } catch (error) {
-      isLate = error instanceof TimeoutError && error.delivery !== "not-sent";
+      isGivenUp = isLate(error);
       signal.throwIfAborted();
       const pending = pendingOf(error);
       return pending ? { type: "pending", at: world.clock.now(), pending } : done(failed(proposal, error));
     } finally {
-      relay?.finish(relayed, isLate || signal.aborted, world.clock);
+      relay?.finish(relayed, isGivenUp || signal.aborted, world.clock);
     }
   }
 

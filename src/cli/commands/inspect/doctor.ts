@@ -6,6 +6,7 @@
 import { resolve } from "node:path";
 import process from "node:process";
 import { didYouMean } from "../../../hub/config/nearest.ts";
+import { proxyOf } from "../../../runtime/node_proxy.ts";
 import { version } from "../../../version.ts";
 import type { AuthWorld } from "../../auth/oauth.ts";
 import { readKept } from "../../auth/kept.ts";
@@ -118,8 +119,7 @@ async function proxyFinding(): Promise<Finding[]> {
 /** Node's own agent has what it was told of a proxy, and ours takes it from there. */
 async function isUsedByNode(): Promise<boolean> {
   const { globalAgent } = await import("node:http");
-  const { options } = globalAgent as { readonly options?: { readonly proxyEnv?: object } };
-  return options?.proxyEnv !== undefined;
+  return proxyOf(globalAgent) !== undefined;
 }
 
 function configFinding({ path, names }: Config): Finding {

@@ -13,6 +13,7 @@ import { isObject } from "../../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../../protocol/json_rpc.ts";
 import { EraSignal } from "../../../server/common/era_signal.ts";
 import type { RequestContext } from "../../../server/definitions.ts";
+import { isLate } from "../../relayed_call.ts";
 import { ask, type Destination, Passage } from "./passage.ts";
 import { ParkedCalls } from "./parked.ts";
 import { doubt, type Relay } from "./relay.ts";
@@ -124,16 +125,16 @@ export class Passages {
 
   async #serve<Result>(context: RequestContext, passage: Passage, work: Promise<Result>): Promise<Result> {
     let isParked = false;
-    let isLate = false;
+    let isGivenUp = false;
     try {
       return await passage.serve(context, work);
     } catch (error) {
       isParked = error instanceof EraSignal;
-      isLate = error instanceof TimeoutError && error.delivery !== "not-sent";
+      isGivenUp = isLate(error);
       if (isParked) this.#park(context, passage, work);
       throw error;
     } finally {
-      if (!isParked) this.#end(passage, isLate || passage.signal.aborted);
+      if (!isParked) this.#end(passage, isGivenUp || passage.signal.aborted);
     }
   }
 

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { typeOf } from "../../../protocol/arguments/schema.ts";
 import { isObject, isTexts } from "../../../protocol/json_rpc.ts";
 import type { JsonObject, JsonValue } from "../../../protocol/json_rpc.ts";
 import { resolve } from "./reference.ts";
@@ -153,10 +154,6 @@ function namedTypes({ type, enum: allowed }: JsonObject): JsonValue[] {
 function allowedOf({ enum: allowed }: JsonObject, type: JsonValue): JsonValue[] | undefined {
   if (!Array.isArray(allowed)) return undefined;
   return allowed.filter((value) => type === "integer" ? Number.isInteger(value) : typeOf(value) === type);
-}
-
-function typeOf(value: JsonValue): string {
-  return value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
 }
 
 /** One of several. Vertex AI takes nothing beside it: what it is for is said by the first, each of them may be null. */
