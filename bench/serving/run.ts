@@ -117,7 +117,7 @@ async function withServer<Value>(
   program: string,
   use: (port: number, pid: number) => Promise<Value>,
 ): Promise<Value> {
-  const child = spawn(bun, [program, "http"], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(bun, [program, "http"], { stdio: ["pipe", "pipe", "inherit"] });
   try {
     const port = await new Promise<number>((resolve, reject) => {
       child.stdout.setEncoding("utf8").once("data", (text: string) => resolve(Number(text)));
