@@ -4,6 +4,7 @@
  * @module
  */
 import { isObject } from "../../protocol/json_rpc.ts";
+import { plain } from "./plain.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -46,12 +47,11 @@ function quoted(text: string): string {
 /** A comment in the lines of a JSDoc block; none for nothing. */
 export function comment(text: string, indent: string): string {
   // deno-lint-ignore no-control-regex
-  const plain = text.replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, " ").replaceAll(
-    "*/",
-    "*\\/",
-  ).trim();
-  if (plain === "") return "";
-  const lines = plain.split("\n").map((line) => line.trimEnd());
+  const spaced = text.replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, " ");
+  // What a terminal is spared goes first: taken out later, it would put the two signs together that end a comment.
+  const shown = plain(spaced).replaceAll("*/", "*\\/").trim();
+  if (shown === "") return "";
+  const lines = shown.split("\n").map((line) => line.trimEnd());
   if (lines.length === 1) return `${indent}/** ${lines[0]} */\n`;
   return [`${indent}/**`, ...lines.map((line) => `${indent} * ${line}`.trimEnd()), `${indent} */`, ""].join("\n");
 }

@@ -5,6 +5,8 @@ import { join } from "node:path";
 import process from "node:process";
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { typesText } from "../../../src/cli/commands/inspect/types.ts";
+import { plain } from "../../../src/cli/text/plain.ts";
 import { comment, propertyName, typeOf } from "../../../src/cli/text/typescript.ts";
 import { assertFailure, causeway, peer, quote } from "../support.ts";
 
@@ -97,6 +99,19 @@ describe("JSON Schema as a TypeScript type", () => {
     assertEquals(comment("one */ two", ""), "/** one *\\/ two */\n");
     assertEquals(comment("one\ntwo\u202e", "  "), "  /**\n   * one\n   * two\n   */\n");
     assertEquals(comment(" ", ""), "");
+  });
+
+  test("no description becomes code where what steers a terminal is taken out of the text", () => {
+    // All that is no letter, digit or other sign of a text: what of it a terminal is spared is for `plain` to say.
+    const unseen = Array.from({ length: 0x10000 }, (_, at) => String.fromCharCode(at))
+      .filter((one) => /[\p{C}\p{Z}]/u.test(one) && !/[\p{Cn}\p{Co}\p{Cs}]/u.test(one));
+    assert(unseen.includes("\u200e") && unseen.includes("\u061c") && unseen.includes("\x1b"));
+    for (const between of [...unseen, "\x1b[0m", "\x1b]0;title\x07"]) {
+      const description = `Adds *${between}/ } import("node:fs"); interface More { /*`;
+      const inputSchema = { type: "object", properties: { a: { type: "string", description } } } as const;
+      const text = plain(typesText([{ name: "add", description, inputSchema }], { server: "s", from: "x" }));
+      assertEquals(text.replace(/\/\*[\s\S]*?\*\//g, "").includes("import("), false, JSON.stringify(between));
+    }
   });
 });
 
