@@ -28,7 +28,7 @@ export function joinInstructions(
   const missing = absent.map((server) => ({ name: server.name, instructions: whyAbsent(server) }));
   for (const { name, instructions } of [...servers, ...missing]) {
     if (!instructions?.trim()) continue;
-    const part = `# ${excerpt(name, 100)}\n${excerpt(instructions.trim(), most.one)}`;
+    const part = `# ${excerpt(name, 100)}\n${excerpt(underName(instructions.trim()), most.one)}`;
     if (length + part.length > most.all) left++;
     else {
       parts.push(part);
@@ -39,4 +39,9 @@ export function joinInstructions(
     parts.push(`(${left} more ${left === 1 ? "server has" : "servers have"} instructions that found no room here)`);
   }
   return parts.length ? parts.join("\n\n") : undefined;
+}
+
+/** With its headings one level deeper: none may look like the name of another server, with that one's words below it. */
+function underName(text: string): string {
+  return text.replace(/^[ \t]*#{1,5}(?=\s)/gm, "$&#");
 }

@@ -2,7 +2,8 @@
  * Resources of many servers in one list: which URI is whose.
  *
  * A URI stays as its server wrote it, where one server has it. Where several have it, each is listed as
- * `hub://<server>/<its URI>`; that form is understood for any URI of any server. The same holds for URI templates.
+ * `hub://<server>/<its URI>`; that form is understood for any URI of any server, and means that one alone: what another calls
+ * so is listed in that form, too. The same holds for URI templates.
  *
  * @module
  */
@@ -53,9 +54,11 @@ export class Uris {
     const of = this.#sources.resources();
     if (this.#resources?.of !== of) {
       const owners = count(of, ({ resource }) => resource.uri);
+      const isAddress = this.#addresses();
       const entries = of.map(({ server, resource }) => {
-        const { uri } = resource;
-        return { server, key: uri, listed: { ...resource, uri: owners.get(uri) === 1 ? uri : prefixed(server, uri) } };
+        const own = resource.uri;
+        const uri = owners.get(own) === 1 && !isAddress(own) ? own : prefixed(server, own);
+        return { server, key: own, listed: { ...resource, uri } };
       });
       this.#resources = { of, entries };
     }
@@ -67,9 +70,10 @@ export class Uris {
     const of = this.#sources.templates();
     if (this.#templates?.of !== of) {
       const owners = count(of, ({ template }) => template.uriTemplate);
+      const isAddress = this.#addresses();
       const entries = of.map(({ server, template }) => {
         const { uriTemplate: own } = template;
-        const uriTemplate = owners.get(own) === 1 ? own : prefixed(server, own);
+        const uriTemplate = owners.get(own) === 1 && !isAddress(own) ? own : prefixed(server, own);
         return { server, key: own, listed: { ...template, uriTemplate } };
       });
       this.#templates = { of, entries };
@@ -84,9 +88,10 @@ export class Uris {
    */
   linker(server: string): (uri: string) => string {
     let hasOther: ((uri: string) => boolean) | undefined;
+    const isAddress = this.#addresses();
     return (uri) => {
       hasOther ??= this.#others(server);
-      if ((this.#links.get(uri) ?? server) !== server || hasOther(uri)) return prefixed(server, uri);
+      if ((this.#links.get(uri) ?? server) !== server || isAddress(uri) || hasOther(uri)) return prefixed(server, uri);
       this.#links.delete(uri);
       this.#links.set(uri, server);
       for (const oldest of this.#links.keys()) {
@@ -98,17 +103,17 @@ export class Uris {
   }
 
   /**
-   * Whose a resource is: who lists it, else who is named in it, else whose template makes it (of several the one whose result
+   * Whose a resource is: who is named in it, else who lists it, else whose template makes it (of several the one whose result
    * linked to it), else whose result linked to it, else the only server that has resources.
    *
    * @throws {InvalidParamsError} When it is nobody's, or nobody knows whose.
    */
   find(uri: string): FoundResource {
+    const named = this.#named(uri);
+    if (named) return named;
     const listed = this.#sources.resources().filter(({ resource }) => resource.uri === uri);
     const link = this.#links.get(uri);
     if (listed.length) return only(uri, listed, link);
-    const named = this.#named(uri);
-    if (named) return named;
     const made = findTemplates(this.#sources, uri);
     if (made.length) return only(uri, made, link);
     const [server, another] = link === undefined ? this.#sources.withResources() : [link];
@@ -122,9 +127,10 @@ export class Uris {
    * @throws {InvalidParamsError} When there is none.
    */
   findTemplate(uriTemplate: string): FoundResource {
+    const named = this.#named(uriTemplate);
+    if (named) return named;
     const own = this.#sources.templates().filter(({ template }) => template.uriTemplate === uriTemplate);
-    if (own.length) return only(uriTemplate, own);
-    return this.#named(uriTemplate) ?? this.find(uriTemplate);
+    return own.length ? only(uriTemplate, own) : this.find(uriTemplate);
   }
 
   /** All URIs under which callers may have come to know a resource of a server. */
@@ -153,6 +159,16 @@ export class Uris {
       // Where one has too many it is not known: what is read at its own server is right in any case.
       return findAmong(near.map(({ found }) => found), uri, work).length > 0 ||
         near.some(({ found }) => (work.get(found.server) ?? 0) < 0);
+    };
+  }
+
+  /** Says whether a URI is what something of a server is called here: whoever calls something of its own so would be in its place. */
+  #addresses(): (uri: string) => boolean {
+    let heads: readonly string[] | undefined;
+    return (uri) => {
+      if (!uri.startsWith(scheme)) return false;
+      heads ??= this.#sources.servers().map((name) => prefixed(name, ""));
+      return heads.some((head) => uri.startsWith(head));
     };
   }
 
