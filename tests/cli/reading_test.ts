@@ -113,6 +113,14 @@ describe("text of servers", () => {
     assert(performance.now() - start < 5_000);
   });
 
+  test("whether a text says the same as the structured content is looked at once for it, however many texts there are", () => {
+    let looks = 0;
+    const structuredContent = { toJSON: () => ({ looks: looks++ }) };
+    const content = Array.from({ length: 1_000 }, () => ({ type: "text" as const, text: "1" }));
+    const shown = resultText({ content, structuredContent });
+    assert(shown.startsWith("1\n1\n") && looks <= 2, `${looks} looks`);
+  });
+
   test("structured content is shown when no text says the same", () => {
     const text = (value: string) => ({ type: "text" as const, text: value });
     assertEquals(resultText({ content: [text('{ "a": 1 }')], structuredContent: { a: 1 } }), '{ "a": 1 }\n');

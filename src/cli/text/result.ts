@@ -14,16 +14,16 @@ export function resultText({ content, structuredContent }: CallToolResult): stri
   const blocks = (content ?? []).map(blockText);
   // Beside content null is what some servers say that have nothing to say.
   const isSaid = structuredContent === null ? blocks.length === 0 : structuredContent !== undefined;
-  if (isSaid && !content?.some((block) => says(block, structuredContent))) {
-    blocks.push(plainJson(structuredContent));
-  }
+  // Written once: there may be very many blocks.
+  const json = JSON.stringify(structuredContent);
+  if (isSaid && !content?.some((block) => says(block, json))) blocks.push(plainJson(structuredContent));
   return blocks.map((text) => text.endsWith("\n") ? text : text + "\n").join("");
 }
 
-function says(block: ContentBlock, value: unknown): boolean {
+function says(block: ContentBlock, json: string): boolean {
   if (block.type !== "text") return false;
   try {
-    return JSON.stringify(JSON.parse(block.text)) === JSON.stringify(value);
+    return JSON.stringify(JSON.parse(block.text)) === json;
   } catch {
     return false;
   }

@@ -279,4 +279,39 @@ describe("schemas for Google", () => {
     assertEquals(performance.now() - started < 2000, true);
     assertEquals(notes.includes("its root has too many branches: some of them are left out"), true);
   });
+
+  test("a root whose branches have very much in common ends, and it is told", () => {
+    const properties = Object.fromEntries(Array.from({ length: 40_000 }, (_, at) => [`p${at}`, { type: "string" }]));
+    const many = Array.from({ length: 299 }, (_, at) => at);
+    const ways = Object.fromEntries(many.map((at) => [`to${at}`, { $ref: "#/$defs/large" }]));
+    const $defs = { large: { type: "object", properties }, ...ways };
+    // As much work as branches times what each of them has would be a minute.
+    for (
+      const root of [
+        { allOf: many.map(() => ({ $ref: "#/$defs/large" })), $defs },
+        { anyOf: many.map((at) => ({ $ref: `#/$defs/to${at}` })), $defs },
+      ]
+    ) {
+      const { schema, notes } = toModelSchema(root);
+      assertEquals(Object.keys(schema.properties as JsonObject).length, 40_000);
+      assertEquals(notes.includes("its root has too many branches: some of them are left out"), true);
+    }
+  });
+
+  test("each kind of a property that branches have is there once, however many there are", () => {
+    const kind = (at: number) => ({ enum: Array.from({ length: 1_000 }, (_, n) => n * (at % 200)) });
+    const branches = Array.from({ length: 250 }, (_, at) => ({ properties: { a: kind(at) } }));
+    const two = { anyOf: [{ properties: { a: kind(3) } }, { properties: { a: kind(7) } }] };
+    const { schema } = toModelSchema({ type: "object", anyOf: [...branches, two, two] });
+    const kinds = Array.from({ length: 200 }, (_, at) => kind(at));
+    assertEquals(schema.properties, { a: { anyOf: kinds } });
+    const own = { anyOf: [{ type: "string" }, { type: "null" }] };
+    const joined = (...given: JsonObject[]) =>
+      toModelSchema({ type: "object", allOf: given.map((a) => ({ properties: { a } })) }).schema.properties;
+    assertEquals(joined(own, own, { type: "null" }), { a: own });
+    assertEquals(joined({ type: "null" }, own, own), { a: { anyOf: [{ type: "null" }, own] } });
+    assertEquals(joined(own, { type: "array", items: {} }), {
+      a: { anyOf: [...own.anyOf, { type: "array", items: {} }] },
+    });
+  });
 });
