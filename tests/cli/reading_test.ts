@@ -115,9 +115,9 @@ describe("text of servers", () => {
 
   test("whether a text says the same as the structured content is looked at once for it, however many texts there are", () => {
     let looks = 0;
-    const structuredContent = { toJSON: () => ({ looks: looks++ }) };
-    const content = Array.from({ length: 1_000 }, () => ({ type: "text" as const, text: "1" }));
-    const shown = resultText({ content, structuredContent });
+    const structuredContent: unknown = { toJSON: () => ({ looks: looks++ }) };
+    const content = Array.from({ length: 1_000 }, () => ({ type: "text", text: "1" }));
+    const shown = resultText({ content, structuredContent } as Parameters<typeof resultText>[0]);
     assert(shown.startsWith("1\n1\n") && looks <= 2, `${looks} looks`);
   });
 

@@ -126,6 +126,24 @@ describe("a conversation that is too long", () => {
     assert(tokensOf("漢".repeat(100)) >= 100);
   });
 
+  test("what only looks like a picture is text to the model, and counts as that", () => {
+    const data = "x".repeat(400_000);
+    const image = { type: "image", data, mimeType: "image/png" };
+    const structured: JsonObject[] = [{ data }, { blob: data }, { rows: [{ data }] }, image, { content: [image] }];
+    for (const structuredContent of structured) {
+      const wide = [...start, ...turn("a", "", { content: [], structuredContent })];
+      assert(cost(wide) > 100_000, `${cost(wide)} for ${Object.keys(structuredContent)}`);
+      assert(cost(fitContext(wide, 1_000, () => true)) <= 1_000);
+      const given = { id: "a", name: "t", arguments: structuredContent };
+      assert(tokensOf({ role: "assistant", content: "", toolCalls: [given] }) > 100_000);
+      assert(tokensOf({ name: "t", inputSchema: { default: structuredContent } }) > 100_000);
+    }
+    const blob = { type: "resource", resource: { uri: "a:b", blob: data } };
+    for (const message of [{ role: "user", content: [image, blob] }, { result: { content: [image, blob] } }]) {
+      assert(tokensOf(message) < 2_200, `${tokensOf(message)}`);
+    }
+  });
+
   test("calls and answers stay in pairs at every limit", () => {
     for (let limit = 1; limit < cost(conversation); limit += 37) {
       const fitted = fitContext(conversation, limit, () => true);

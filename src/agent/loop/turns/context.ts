@@ -5,6 +5,7 @@
  */
 import { costOf, type Cut, cutResult, textOf } from "../../../hub/budget/cut.ts";
 import { resultsUri } from "../../../hub/budget/result_resource.ts";
+import { isObject } from "../../../protocol/json_rpc.ts";
 import type { CallToolResult } from "../../../protocol/types.ts";
 import type { LanguageModelMessage } from "../../model/seam.ts";
 
@@ -20,13 +21,28 @@ export type ToolMessage = Extract<LanguageModelMessage, { role: "tool" }>;
 
 /** About how many tokens a value is as JSON: rather too many than too few. */
 export function tokensOf(value: unknown): number {
+  const holders = mediaIn(value);
   let media = 0;
-  const text = JSON.stringify(value, (key, inner: unknown) => {
+  const text = JSON.stringify(value, function (this: unknown, key: string, inner: unknown) {
     if ((key !== "data" && key !== "blob") || typeof inner !== "string" || inner.length < 4 * mediaTokens) return inner;
+    // In structured content, and in arguments, it is text like all the rest.
+    if (!holders.has(this)) return inner;
     media++;
     return "";
   });
   return Math.ceil(costOf(text ?? "", "tokens")) + media * mediaTokens;
+}
+
+/** What holds the bytes of pictures, sounds and files in a message, or in one block. */
+function mediaIn(value: unknown): ReadonlySet<unknown> {
+  const contentOf = (held: unknown): unknown[] => isObject(held) && Array.isArray(held.content) ? held.content : [];
+  const blocks = isObject(value) ? [value, ...contentOf(value), ...contentOf(value.result)] : [];
+  return new Set(
+    blocks.filter(isObject).flatMap((block) => {
+      if (block.type === "resource") return [block.resource];
+      return block.type === "image" || block.type === "audio" ? [block] : [];
+    }),
+  );
 }
 
 /** Counts the tokens of values that never change, and cuts them, each of them once: for one run. */
