@@ -122,11 +122,11 @@ function objectType(schema: Schema, context: Context): string {
     const values = more === false ? fitting : [...fitting, more];
     return `Record<string, ${union(values.map((value) => write(value, context)))}>`;
   }
-  const names = Array.isArray(required) ? required : [];
+  const names = new Set(Array.isArray(required) ? required : []);
   const { indent, comments } = context;
   const deeper = indent === undefined ? context : { ...context, indent: `${indent}  ` };
   const members = entries.map(([name, schema]) => {
-    const member = `${propertyName(name)}${names.includes(name) ? "" : "?"}: ${write(schema, deeper)}`;
+    const member = `${propertyName(name)}${names.has(name) ? "" : "?"}: ${write(schema, deeper)}`;
     if (deeper.indent === undefined) return member;
     const about = comments && isObject(schema) && typeof schema.description === "string" ? schema.description : "";
     return `${comment(about, deeper.indent)}${deeper.indent}${member};\n`;

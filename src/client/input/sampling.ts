@@ -37,7 +37,8 @@ function wrongMessages(messages: SamplingMessage[]): string | undefined {
     if (results.length && (role !== "user" || results.length < parts.length)) {
       return `"messages[${index}]" mixes tool results and other content`;
     }
-    if (open.some((id) => !results.includes(id)) || results.some((id) => !open.includes(id))) {
+    // There may be very many.
+    if (JSON.stringify(open.sort()) !== JSON.stringify(results.sort())) {
       return `"messages[${index}]" must answer the tool uses before it, each once`;
     }
     open = parts.flatMap((part) => part?.type === "tool_use" ? [part.id] : []);

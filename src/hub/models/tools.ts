@@ -104,10 +104,11 @@ export function cut(description: string, limit: number = Infinity): string {
 export function dropProperties(schema: JsonObject, pattern: RegExp, tell: (message: string) => void): void {
   const { properties, required } = schema;
   if (!isObject(properties)) return;
+  const needed = new Set(isTexts(required) ? required : []);
   for (const name of Object.keys(properties)) {
     if (pattern.test(name)) continue;
     const shown = JSON.stringify(name.slice(0, 80));
-    if (isTexts(required) && required.includes(name)) {
+    if (needed.has(name)) {
       throw new TypeError(`it requires the property ${shown}, whose name this provider refuses`);
     }
     delete properties[name];

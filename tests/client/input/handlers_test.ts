@@ -1,7 +1,8 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { createSchemaValidator, InputRequiredError, MissingCapabilityError } from "../../../mod.ts";
-import type { Client, HandlerContext, Handlers, LogRecord } from "../../../mod.ts";
+import { createSchemaValidator, InputRequiredError, InvalidParamsError, MissingCapabilityError } from "../../../mod.ts";
+import type { Client, CreateMessageRequest, HandlerContext, Handlers, LogRecord } from "../../../mod.ts";
+import { answerSampling } from "../../../src/client/input/sampling.ts";
 import { objectAt } from "../../servers/core/wire.ts";
 import { inEveryWay, paramsOf, textOf, withLegacy, withModern } from "../support.ts";
 import type { Options } from "../support.ts";
@@ -290,5 +291,35 @@ describe("what is declared", () => {
       const meta = objectAt(paramsOf(server, "tools/list")[0] ?? {}, "_meta");
       assertEquals(objectAt(meta, "io.modelcontextprotocol/clientCapabilities").roots, {});
     }, sides);
+  });
+});
+
+describe("results of tools in a server's question to the model", () => {
+  const ask = (uses: readonly string[], results: readonly string[]) => {
+    const request = {
+      messages: [
+        { role: "assistant", content: uses.map((id) => ({ type: "tool_use", id, name: "t", input: {} })) },
+        { role: "user", content: results.map((toolUseId) => ({ type: "tool_result", toolUseId, content: [] })) },
+      ],
+      maxTokens: 1,
+    };
+    const result = { role: "assistant", model: "m", content: { type: "text", text: "yes" } } as const;
+    const answer = answerSampling({ sampling: () => result }, request as unknown as CreateMessageRequest);
+    return answer!({ server: "s", signal: new AbortController().signal });
+  };
+
+  test("each answers one use, in any order, once (C-229)", async () => {
+    assertEquals((await ask(["a", "b"], ["b", "a"])).model, "m");
+    for (const results of [["a"], ["a", "c"], ["a", "b", "c"], ["a", "a"], ["a", "b", "b"]]) {
+      await assertRejects(() => ask(["a", "b"], results), InvalidParamsError, "each once");
+    }
+  });
+
+  test("very many are held against each other in a moment", async () => {
+    // Work that grows with the square takes a minute here.
+    const ids = Array.from({ length: 100_000 }, (_, at) => `id-${at}`);
+    const started = performance.now();
+    await ask(ids, ids.toReversed());
+    assert(performance.now() - started < 5_000);
   });
 });

@@ -211,9 +211,8 @@ function convertPlain(given: JsonObject, name: JsonValue | undefined, inside: Pl
     made.properties = Object.fromEntries(
       properties.map(([key, schema]) => [key, convert(isObject(schema) ? schema as JsonObject : {}, inside)]),
     );
-    const required = isTexts(given.required)
-      ? given.required.filter((key) => properties.some(([own]) => own === key))
-      : [];
+    const names = new Set(properties.map(([key]) => key));
+    const required = isTexts(given.required) ? given.required.filter((key) => names.has(key)) : [];
     if (required.length > 0) made.required = required;
   }
   return made;
@@ -228,20 +227,31 @@ function guess(given: JsonObject, allowed: readonly JsonValue[] | undefined): No
   return typeof first === "number" ? "NUMBER" : typeof first === "boolean" ? "BOOLEAN" : "STRING";
 }
 
-/** A schema with what its `allOf` says: the later word counts, properties and `required` are joined. */
+/**
+ * A schema with what its `allOf` says: the later word counts, properties and `required` are joined. What several of its references lead to
+ * is joined once.
+ */
 function joinAll({ allOf, ...given }: JsonObject, place: Place): JsonObject {
-  let joined: JsonObject = {};
+  const joined = new Map<string, JsonValue | undefined>();
+  const properties = new Map<string, JsonValue | undefined>();
+  const required = new Set<string>();
+  const seen = new Set<JsonObject>();
   for (const branch of [...list(allOf), given]) {
     const { $ref, ...own } = branch;
     const target = typeof $ref === "string" ? follow($ref, place) : undefined;
     for (const one of target ? [target, own] : [branch]) {
-      const properties = { ...record(joined.properties), ...record(one.properties) };
-      const required = [...new Set([...texts(joined.required), ...texts(one.required)])];
-      joined = { ...joined, ...one, ...(Object.keys(properties).length > 0 && { properties, type: "object" }) };
-      if (required.length > 0) joined.required = required;
+      if (seen.has(one)) continue;
+      seen.add(one);
+      for (const [key, value] of Object.entries(one)) joined.set(key, value);
+      for (const [name, property] of Object.entries(record(one.properties))) properties.set(name, property);
+      for (const name of texts(one.required)) required.add(name);
     }
   }
-  return joined;
+  return {
+    ...Object.fromEntries(joined),
+    ...(properties.size > 0 && { properties: Object.fromEntries(properties) as JsonObject, type: "object" }),
+    ...(required.size > 0 && { required: [...required] }),
+  };
 }
 
 function describe({ title, description }: JsonObject): Pick<GoogleSchema, "title" | "description"> {
