@@ -5,11 +5,12 @@
  */
 import process from "node:process";
 import type { SqlDatabase, SqlRow, SqlValue } from "../../ports.ts";
-import { keepStatements, type OpenDatabaseOptions, openFileDatabase } from "./file_database.ts";
+import { type OpenDatabaseOptions, openFileDatabase, Statements } from "./file_database.ts";
 
 interface Statement {
   all(...parameters: readonly SqlValue[]): SqlRow[];
   run(...parameters: readonly SqlValue[]): unknown;
+  finalize(): void;
 }
 
 /** The part of `bun:sqlite` that is used, so that no other runtime needs Bun's types. */
@@ -44,11 +45,14 @@ export async function openDatabase(path: string, options: OpenDatabaseOptions = 
   return await openFileDatabase(path, options, (path) => {
     const database = new Database(path, { create: true, readwrite: true });
     // `query` would keep 20 statements.
-    const prepare = keepStatements((sql) => database.prepare(sql));
+    const statements = new Statements((sql) => database.prepare(sql));
     return {
-      all: (sql, parameters) => prepare(sql).all(...parameters),
-      run: (sql, parameters) => void prepare(sql).run(...parameters),
-      close: () => database.close(),
+      all: (sql, parameters) => statements.find(sql).all(...parameters),
+      run: (sql, parameters) => void statements.find(sql).run(...parameters),
+      close() {
+        statements.clear();
+        database.close();
+      },
     };
   });
 }

@@ -3,11 +3,12 @@
  *
  * @module
  */
-import { chmod, open } from "node:fs/promises";
+import { constants } from "node:fs";
+import { access, chmod, open, stat } from "node:fs/promises";
 import process from "node:process";
 import type { SqlCipher, SqlDatabase, SqlRow, SqlValue } from "../../ports.ts";
 import { McpError } from "../../protocol/errors.ts";
-import { fileError } from "../stores/file_access.ts";
+import { codeOf, fileError } from "../stores/file_access.ts";
 import { findCipher } from "./cipher.ts";
 import { insist } from "./patience.ts";
 import { checkValue } from "./transaction_value.ts";
@@ -117,26 +118,58 @@ class EngineDatabase implements SqlDatabase {
 }
 
 /** Prepares each statement once. Those without values of their own are few; others must not stay for ever. */
-export function keepStatements<Statement>(prepare: (sql: string) => Statement): (sql: string) => Statement {
-  const kept = new Map<string, Statement>();
-  return (sql) => {
-    let statement = kept.get(sql);
-    if (statement === undefined) {
-      statement = prepare(sql);
-      if (kept.size < 200) kept.set(sql, statement);
-    }
+export class Statements<Statement extends { readonly all: unknown; finalize?(): void }> {
+  readonly #kept = new Map<string, Statement>();
+  readonly #prepare: (sql: string) => Statement;
+
+  constructor(prepare: (sql: string) => Statement) {
+    this.#prepare = prepare;
+  }
+
+  /** The statement of a text. */
+  find(sql: string): Statement {
+    const kept = this.#kept.get(sql);
+    if (kept !== undefined) return kept;
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size >= 200 && oldest !== undefined) this.#forget(oldest);
+    const statement = this.#prepare(sql);
+    this.#kept.set(sql, statement);
     return statement;
-  };
+  }
+
+  /** Lets go of all: in Bun, who has a statement has the file open. */
+  clear(): void {
+    for (const sql of this.#kept.keys()) this.#forget(sql);
+  }
+
+  #forget(sql: string): void {
+    this.#kept.get(sql)?.finalize?.();
+    this.#kept.delete(sql);
+  }
 }
 
 async function makePrivate(path: string): Promise<void> {
   try {
     // Files beside it (the log) get the permissions of this one.
-    const handle = await open(path, "a", 0o600);
-    await handle.close();
+    const handle = await open(path, "ax", 0o600).catch(async (error) => {
+      if (codeOf(error) !== "EEXIST") throw error;
+      // One that is there is not opened: to close it would take the locks away from whoever else in this process has it open.
+      return await isUsable(path) ? undefined : await open(path, "a", 0o600);
+    });
+    await handle?.close();
     if (process.platform !== "win32") await chmod(path, 0o600);
   } catch (error) {
     throw fileError("open the database", path, error);
+  }
+}
+
+/** Whether it is a file that can be read and written. */
+async function isUsable(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.R_OK | constants.W_OK);
+    return (await stat(path)).isFile();
+  } catch {
+    return false;
   }
 }
 

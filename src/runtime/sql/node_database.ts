@@ -6,7 +6,7 @@
 import process from "node:process";
 import type { SqlDatabase, SqlRow, SqlValue } from "../../ports.ts";
 import { McpError } from "../../protocol/errors.ts";
-import { keepStatements, type OpenDatabaseOptions, openFileDatabase } from "./file_database.ts";
+import { type OpenDatabaseOptions, openFileDatabase, Statements } from "./file_database.ts";
 
 interface Statement {
   all(...parameters: readonly SqlValue[]): unknown[];
@@ -40,10 +40,10 @@ export async function openDatabase(path: string, options: OpenDatabaseOptions = 
   const { DatabaseSync } = load();
   return await openFileDatabase(path, options, (path) => {
     const database = new DatabaseSync(path);
-    const prepare = keepStatements((sql) => database.prepare(sql));
+    const statements = new Statements<Statement>((sql) => database.prepare(sql));
     return {
-      all: (sql, parameters) => prepare(sql).all(...parameters) as SqlRow[],
-      run: (sql, parameters) => void prepare(sql).run(...parameters),
+      all: (sql, parameters) => statements.find(sql).all(...parameters) as SqlRow[],
+      run: (sql, parameters) => void statements.find(sql).run(...parameters),
       close: () => database.close(),
     };
   });

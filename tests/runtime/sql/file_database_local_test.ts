@@ -1,9 +1,18 @@
 /** SQLite files: their options, permissions, transactions, and what several connections see. */
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { once } from "node:events";
-import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import process from "node:process";
 import { describe, test } from "node:test";
 import { Worker } from "node:worker_threads";
@@ -145,6 +154,54 @@ describe("an SQLite file", () => {
     });
   });
 
+  test("is whole without its log once it was closed", { skip }, async () => {
+    await inFolder(async (path) => {
+      const database = await openDatabase(path);
+      database.run("create table numbers (number integer)");
+      // More statements than are kept.
+      for (let number = 0; number < 250; number++) database.run(`insert into numbers values (${number})`);
+      assertEquals(database.all("select count(*) as count from numbers")[0]?.["count"], 250);
+      database.close?.();
+      copyFileSync(path, `${path}.copy`);
+      const copy = await openDatabase(`${path}.copy`);
+      assertEquals(copy.all("select count(*) as count from numbers")[0]?.["count"], 250);
+      copy.close?.();
+    });
+  });
+
+  test("keeps its locks when this process opens it once more: else another one takes its log away", {
+    skip: skip || (process.platform === "linux" ? false : "only Linux tells of locks"),
+  }, async () => {
+    await inFolder(async (path) => {
+      const one = await openDatabase(path);
+      one.run("create table numbers (number integer)");
+      const inode = statSync(path).ino;
+      const isLocked = () =>
+        readFileSync("/proc/locks", "utf8").split("\n").some((line) =>
+          line.includes(` ${process.pid} `) && line.includes(`:${inode} `)
+        );
+      assert(isLocked(), "while it is open once");
+      const two = await openDatabase(path);
+      assert(isLocked(), "while it is open twice");
+      one.close?.();
+      two.close?.();
+    });
+  });
+
+  test(
+    "is made where a link leads to",
+    { skip: skip || (process.platform === "win32" && "links need a right there") },
+    async () => {
+      await inFolder(async (path) => {
+        symlinkSync(`${path}.real`, path);
+        const database = await openDatabase(path);
+        database.run("create table numbers (number integer)");
+        assertEquals(statSync(`${path}.real`).mode & 0o777, 0o600);
+        database.close?.();
+      });
+    },
+  );
+
   test("says what is wrong", { skip }, async () => {
     await inFolder(async (path) => {
       for (const wrong of ["", "a\0b"]) await assertRejects(() => openDatabase(wrong), TypeError);
@@ -153,6 +210,8 @@ describe("an SQLite file", () => {
       }
       const missing = await assertRejects(() => openDatabase(join(path, "no", "folder.db")), McpError);
       assert(missing.message.includes("folder.db"), missing.message);
+      const folder = await assertRejects(() => openDatabase(dirname(path)), McpError);
+      assert(folder.message.includes("it is a folder, expected a file"), folder.message);
       writeFileSync(path, "this is not a database, it is a text of more than a hundred characters ".repeat(9));
       const broken = await assertRejects(() => openDatabase(path), McpError);
       assert(broken.message.includes("test.db"), broken.message);
