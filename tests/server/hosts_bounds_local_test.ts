@@ -1,5 +1,6 @@
 /** Bad input on the wire of the one-line hosts. */
 import { connect as connectSocket } from "node:net";
+import process from "node:process";
 import { describe, test } from "node:test";
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { serveHttp } from "../../src/entry/local.ts";
@@ -99,6 +100,7 @@ describe("a reply that cannot be sent, at a one-line host", () => {
     "nothing": () => undefined,
     "a text": () => "hello",
     "one that was read": read,
+    "an error": () => Response.error(),
     ...("Bun" in globalThis ? {} : {
       "one with a control character": () => new Response("x", { headers: { "x-name": "a\u0001b" } }),
     }),
@@ -120,7 +122,27 @@ test("what is no handler is refused before anything listens", async () => {
   await assertRejects(() => serveHttp(server as never, { port: 0 }), TypeError, "such as createHandler(server)");
 });
 
+test("a header of a reply is sent byte by byte, with a body and without", async () => {
+  const handler = ({ url }: Request) => {
+    const headers = { "content-disposition": 'attachment; filename="f\u00fcr.txt"' };
+    return new Response(url.endsWith("/empty") ? null : "text", { headers });
+  };
+  await using host = await serveHttp(handler, { port: 0 });
+  for (const path of ["/", "/empty"]) {
+    const { headers, body } = await fetch(`${host.url}${path}`);
+    assertEquals(headers.get("content-disposition"), 'attachment; filename="f\u00fcr.txt"', path);
+    await body?.cancel();
+  }
+});
+
 describe("where a one-line host listens", () => {
+  test("at the address that it was given alone", {
+    skip: process.platform === "linux" ? false : "elsewhere this machine has one such address",
+  }, async () => {
+    await using host = await serveHttp(() => new Response("fine"), { port: 0 });
+    await assertRejects(() => fetch(host.url.replace("127.0.0.1", "127.0.0.2")), Error);
+  });
+
   test("an empty name is no name: this machine alone", async () => {
     await using host = await serveHttp(() => new Response("fine"), { port: 0, hostname: "" });
     assertEquals([host.hostname, host.url], ["127.0.0.1", `http://127.0.0.1:${host.port}`]);

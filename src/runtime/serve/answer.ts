@@ -32,9 +32,12 @@ export function answerBy(handler: RequestHandler): (request: Request) => Promise
   };
 }
 
-/** Whether a handler gave a reply, and one that nobody has read: anything else ends the process on Deno. */
+/**
+ * Whether a handler gave a reply, no `Response.error()` (which has status 0), and one that nobody has read: anything else ends the
+ * process on Deno.
+ */
 function canBeSent(response: Response | undefined): boolean {
-  return typeof response?.status === "number" && !response.bodyUsed;
+  return typeof response?.status === "number" && response.status > 0 && !response.bodyUsed;
 }
 
 /** A name or an address, and a port (RFC 9112, section 3.2). */

@@ -114,12 +114,16 @@ export async function sendReply(
   // What is left of a request that was refused early is nobody's, and no other request comes behind it.
   if (!incoming.complete) outgoing.setHeader("connection", "close");
   outgoing.statusCode = response.status;
-  for (const [name, value] of response.headers) if (name !== "set-cookie") outgoing.setHeader(name, value);
+  let isPlain = true;
+  for (const [name, value] of response.headers) {
+    isPlain &&= !/[\x80-\xff]/.test(value);
+    if (name !== "set-cookie") outgoing.setHeader(name, value);
+  }
   const cookies = response.headers.getSetCookie();
   if (cookies.length) outgoing.setHeader("set-cookie", cookies);
-  if (response.body) await sendBody(response.body, outlet);
+  if (response.body) await sendBody(response.body, outlet, isPlain);
   if (!incoming.complete) {
-    outgoing.flushHeaders();
+    sendHead(outgoing, isPlain);
     await readRest(incoming);
   }
   outgoing.end(() => {
@@ -159,6 +163,7 @@ function readRest(incoming: IncomingMessage): Promise<void> {
 async function sendBody(
   body: ReadableStream<Uint8Array>,
   outlet: Outlet,
+  isPlain: boolean,
 ): Promise<void> {
   const { outgoing, signal } = outlet;
   const reader = body.getReader();
@@ -166,7 +171,7 @@ async function sendBody(
   signal.addEventListener("abort", leave);
   // Also while it waits for a client that reads nothing.
   reader.closed.catch(() => outgoing.destroy());
-  outgoing.flushHeaders();
+  sendHead(outgoing, isPlain);
   try {
     for (let read = await reader.read(); !read.done && !signal.aborted; read = await reader.read()) {
       // What stands in for a response may say nothing of room.
@@ -175,6 +180,12 @@ async function sendBody(
   } finally {
     signal.removeEventListener("abort", leave);
   }
+}
+
+/** By itself Node sends a head as UTF-8: each byte above ASCII would become two. */
+function sendHead(outgoing: ServerResponse, isPlain: boolean): void {
+  if (isPlain) outgoing.flushHeaders();
+  else outgoing.write(new Uint8Array(0));
 }
 
 /** Resolves when there is room again, or nobody is left. */
