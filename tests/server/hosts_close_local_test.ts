@@ -84,6 +84,29 @@ describe("closing a one-line host", () => {
   });
 });
 
+test("while a reply goes on, a closing host takes nothing new on a connection that is kept", async () => {
+  const asked: string[] = [];
+  let finish: (() => void) | undefined;
+  const host = await serveHttp(async ({ url }) => {
+    const { pathname } = new URL(url);
+    asked.push(pathname);
+    if (pathname === "/slow") await new Promise<void>((resolve) => finish = resolve);
+    return new Response("whole");
+  }, { port: 0, grace });
+  const [slow, other] = [await kept(host), await kept(host)];
+  other.socket.write(get.replace("/", "/before"));
+  await until(() => other.text().includes("whole"), 2_000);
+  slow.socket.write(get.replace("/", "/slow"));
+  await until(() => finish !== undefined, 2_000);
+  const closed = host.close();
+  other.socket.write(get.replace("/", "/after"));
+  await until(() => other.ended() || other.text().includes("HTTP/1.1 503 "), 2_000);
+  finish?.();
+  await closed;
+  await until(() => slow.text().includes("whole"), 2_000);
+  assertEquals(asked, ["/before", "/slow"]);
+});
+
 for (const endless of [Infinity, 2 ** 31]) {
   test(`with a grace of ${endless} a reply has all the time that it takes`, async () => {
     let finish: (() => void) | undefined;

@@ -234,6 +234,24 @@ describe("a lock", { concurrency: false }, () => {
     await lock.release();
   });
 
+  test("that was taken away in the middle of a change keeps a store from it", async () => {
+    const folder = place();
+    await createFileStore(folder).set("key", "before");
+    const [name = ""] = await readdir(folder);
+    let asked = 0;
+    const random = {
+      ...systemRandom,
+      bytes(length: number) {
+        // The third one names the file that is written aside: by then the lock is held.
+        if (++asked === 3) rmSync(join(folder, `${name}.lock`), { recursive: true });
+        return systemRandom.bytes(length);
+      },
+    };
+    const store = createFileStore(folder, { random });
+    await assertRejects(() => store.set("key", "after"), OverloadedError, "stood still");
+    assertEquals([await store.get("key"), await readdir(folder)], ["before", [name]]);
+  });
+
   test("of another machine is believed for a minute", async () => {
     const self = { id: process.pid, started: "1", machine: "0123456789abcdef" };
     for (const owner of [nameOwner(self, systemRandom), "what is no owner"]) {
