@@ -18,7 +18,8 @@ import { checkFolder, whyNot } from "../read.ts";
 import { ownConfig } from "../target/config.ts";
 import { editJson } from "./edit.ts";
 
-const fileName = "causeway.json";
+/** What those that are written are called. */
+export const fileName = "causeway.json";
 const maxBytes = 1024 * 1024;
 const empty = '{\n  "mcpServers": {}\n}\n';
 

@@ -287,6 +287,47 @@ describe("causeway servers remove, enable, disable and import", () => {
     });
   });
 
+  test("what is in the own config already can be taken anew from who else defines it", async () => {
+    const config = (arg: string): string => `{ "mcpServers": { "x": { "command": "sh", "args": ["${arg}"] } } }`;
+    const files = {
+      "app/causeway.json": config("folder"),
+      "app/.mcp.json": config("other"),
+      "home/causeway/causeway.json": config("own"),
+      "home/.claude.json": config("editor"),
+    };
+    await inPlace(files, async ({ root, run, own, json }) => {
+      const here = join(root, "app", "causeway.json");
+      const left = await run("servers", "import", "x", "--here");
+      assertEquals([left.code, left.out], [0, ""]);
+      assertMatch(left.err, /left out "x": it is in ".*" already; --replace takes the other\n/);
+      const taken = await run("servers", "import", "x", "--here", "--replace");
+      assertEquals(taken.out, `Imported x from ${join(root, "app", ".mcp.json")}\n`);
+      assertEquals(json(here).mcpServers.x?.args, ["other"]);
+      for (const name of [".mcp.json", "causeway.json"]) rmSync(join(root, "app", name));
+      const anew = await run("servers", "import", "x", "--replace");
+      assertEquals(anew.out, `Imported x from ${join(root, "home", ".claude.json")}\n`);
+      assertEquals(json(own).mcpServers.x?.args, ["editor"]);
+    });
+  });
+
+  test("a server of another config of our own is told with the option that names it", async () => {
+    const config = (name: string): string => `{ "mcpServers": { "${name}": { "command": "sh" } } }`;
+    const files = {
+      "app/causeway.json": config("here"),
+      "home/causeway/causeway.json": config("own"),
+      "causeway.json": config("given"),
+    };
+    await inPlace(files, async ({ run }) => {
+      const remove = (...words: string[]): Promise<Run> => run("servers", "remove", ...words);
+      assertFailure(await remove("here"), 2, /"here" is in "causeway\.json": add --here\n/);
+      assertFailure(await remove("own", "--here"), 2, /"own" is in ".*causeway\.json": leave --here out\n/);
+      const given = ["--config", "../causeway.json"];
+      assertFailure(await remove("own", ...given), 2, /"own" is in ".*causeway\.json": leave --config out\n/);
+      const other = /"here" is in "causeway\.json": write --here in the place of --config\n/;
+      assertFailure(await remove("here", ...given), 2, other);
+    });
+  });
+
   test("the first file that has a name counts, and what is wrong behind it does not matter", async () => {
     const [first, second] = ["one", "two"].map((text) =>
       `{ "mcpServers": { "x": { "command": "sh", "args": ["${text}"] } } }`

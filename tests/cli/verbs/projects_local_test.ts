@@ -157,6 +157,17 @@ describe("causeway deploy", () => {
     });
   });
 
+  test("reads what wrangler reads: texts in either quotes, and the file that it takes first", async () => {
+    await inFolder(async (folder) => {
+      project(folder, config.replaceAll('"', "'"), "nothing");
+      const { code, err } = await causeway(["deploy", folder]);
+      assertEquals(code, 0, err);
+      assertMatch(err, /^causeway: warning: "ALLOWED_HOSTS" is empty/);
+      writeFileSync(join(folder, "wrangler.json"), '{ "main": "other.ts" }');
+      assertFailure(await causeway(["deploy", folder]), 2, /wrangler\.json": its main "other\.ts" is not there/);
+    });
+  });
+
   test("what cannot be built is not deployed", async () => {
     await inFolder(async (folder) => {
       project(folder, config, "deploy --dry-run");

@@ -12,7 +12,8 @@ import { exitCodes, UsageError } from "../../failure.ts";
 import { readText } from "../../read.ts";
 import { writeError } from "../../terminal.ts";
 
-const configs = ["wrangler.toml", "wrangler.jsonc", "wrangler.json"];
+/** As wrangler looks for them: it takes the first. */
+const configs = ["wrangler.json", "wrangler.jsonc", "wrangler.toml"];
 
 /** Checks, tries, deploys, and answers the exit code. */
 export async function deploy(line: CommandLine, signal: AbortSignal): Promise<number> {
@@ -37,7 +38,7 @@ async function check(folder: string): Promise<void> {
     const text = await readText(join(folder, name), `"${join(folder, name)}"`);
     if (text === undefined) continue;
     const value = (key: string): string | undefined =>
-      new RegExp(`(?:^|[{,\\n])\\s*"?${key}"?\\s*[=:]\\s*"([^"]*)"`).exec(text)?.[1];
+      new RegExp(`(?:^|[{,\\n])\\s*"?${key}"?\\s*[=:]\\s*(["'])(.*?)\\1`).exec(text)?.[2];
     const main = value("main");
     if (main === undefined) throw new UsageError(`Cannot deploy "${join(folder, name)}": it names no "main"`);
     if (!await isFile(join(folder, main))) {
@@ -53,7 +54,9 @@ async function check(folder: string): Promise<void> {
     }
     return;
   }
-  throw new UsageError(`There is no ${configs.join(", nor ")} in "${folder}": causeway init worker makes a project`);
+  throw new UsageError(
+    `There is no ${configs.toReversed().join(", nor ")} in "${folder}": causeway init worker makes a project`,
+  );
 }
 
 /** That of the project, or of a folder above. */

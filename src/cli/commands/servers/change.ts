@@ -3,13 +3,15 @@
  *
  * @module
  */
+import { basename } from "node:path";
 import { didYouMean } from "../../../hub/config/nearest.ts";
 import { isObject } from "../../../protocol/json_rpc.ts";
 import type { CommandLine } from "../../command_line.ts";
-import { openOwn, saveServer } from "../../config/own.ts";
+import { fileName, openOwn, saveServer } from "../../config/own.ts";
 import type { OwnConfig } from "../../config/own.ts";
 import { exitCodes, UsageError } from "../../failure.ts";
 import { findConfigs } from "../../target/config.ts";
+import type { Config } from "../../target/place.ts";
 import { writeOut } from "../../terminal.ts";
 import { oneLine, plainJson } from "../../text/plain.ts";
 
@@ -48,10 +50,9 @@ async function find(line: CommandLine): Promise<{ config: OwnConfig; name: strin
   if (Object.hasOwn(config.servers, name)) return { config, name };
   const other = (await findConfigs(undefined)).find(({ names }) => names.includes(name));
   if (other) {
-    const isOurs = other.path.endsWith("causeway.json");
     throw new UsageError(
-      isOurs
-        ? `"${name}" is in "${other.path}": add --here`
+      basename(other.path) === fileName
+        ? `"${name}" is in "${other.path}": ${adviceFor(other, line)}`
         : `"${name}" is in "${other.path}", which is only read: change it there, or causeway servers import ${name} first`,
     );
   }
@@ -59,6 +60,13 @@ async function find(line: CommandLine): Promise<{ config: OwnConfig; name: strin
   throw new UsageError(
     `Unknown server "${name}" in "${config.path}"${didYouMean(name, known)}: causeway servers list shows them`,
   );
+}
+
+/** How to name the config that the server is in: that of the folder, or the person's own. */
+function adviceFor({ path }: Config, { config }: CommandLine): string {
+  const isHere = path === fileName;
+  if (config === undefined) return isHere ? "add --here" : "leave --here out";
+  return isHere ? "write --here in the place of --config" : "leave --config out";
 }
 
 async function tell(line: CommandLine, value: object, text: string): Promise<number> {

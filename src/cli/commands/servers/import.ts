@@ -3,12 +3,12 @@
  *
  * @module
  */
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import process from "node:process";
 import { discoverConfigs } from "../../../hub/config/mod.ts";
 import type { FoundServer } from "../../../hub/config/mod.ts";
 import { parseJsonc } from "../../../hub/config/jsonc.ts";
-import { workspaceOf } from "../../../hub/config/locations.ts";
+import { configLocations, pathOf, workspaceOf } from "../../../hub/config/locations.ts";
 import { didYouMean } from "../../../hub/config/nearest.ts";
 import { isObject } from "../../../protocol/json_rpc.ts";
 import type { JsonObject, JsonValue } from "../../../protocol/json_rpc.ts";
@@ -31,7 +31,7 @@ export async function importServers(line: CommandLine): Promise<number> {
     );
   }
   const own = await openOwn(line);
-  const found = (await discover()).filter(({ origin }) => origin.path !== own.path);
+  const found = await discover(own.path);
   const names = found.map(({ name }) => name);
   const unknown = line.words.find((name) => !names.includes(name));
   if (unknown !== undefined) {
@@ -66,12 +66,14 @@ export async function importServers(line: CommandLine): Promise<number> {
   return exitCodes.ok;
 }
 
-async function discover(): Promise<readonly FoundServer[]> {
+/** All but what is in the own config: that may hide what is to be taken. */
+async function discover(own: string): Promise<readonly FoundServer[]> {
   const home = userHome();
   if (home === undefined) throw new UsageError("Cannot find your own folder: set HOME, or USERPROFILE on Windows");
   const { env } = process;
   const places = { folder: process.cwd(), home, platform: platformHere(), environment: env };
-  return (await discoverConfigs({ ...places, read: readConfigFile })).servers;
+  const locations = configLocations.filter((one) => resolve(pathOf(one, places) ?? "") !== own);
+  return (await discoverConfigs({ ...places, locations, read: readConfigFile })).servers;
 }
 
 /** The entry as it is written there. */
