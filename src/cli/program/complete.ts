@@ -9,7 +9,7 @@ import { writeOut } from "../terminal.ts";
 import { oneLine } from "../text/plain.ts";
 import { commandNames, commandTable, findCommand, takesHeader, verbsOf } from "./commands.ts";
 import type { CommandSpec } from "./commands.ts";
-import { allOptions, commonOptions } from "./options.ts";
+import { commonOptions, takesValue } from "./options.ts";
 
 /** Prints one word on a line, and answers the exit code. */
 export async function complete(words: readonly string[]): Promise<number> {
@@ -28,7 +28,7 @@ export async function completions(words: readonly string[]): Promise<string[]> {
   const before = plainWords(words.slice(0, -1));
   const [name, verb] = before;
   const spec = findCommand(`${name} ${verb}`) ?? findCommand(name ?? "");
-  if (needsValue(words.at(-2))) return [];
+  if (takesValue(words.at(-2))) return [];
   if (last.startsWith("-")) return matching(optionsOf(name, spec), last);
   if (name === undefined) return matching([...commandNames(), "help", ...await serverNames()], last);
   if (name === "help") return matching(before.length === 1 ? commandNames() : verbsOf(verb ?? ""), last);
@@ -44,11 +44,7 @@ export async function completions(words: readonly string[]): Promise<string[]> {
 
 /** The words that are neither options nor their values. */
 function plainWords(words: readonly string[]): string[] {
-  return words.filter((word, at) => !word.startsWith("-") && !needsValue(words[at - 1]));
-}
-
-function needsValue(option: string | undefined): boolean {
-  return option?.startsWith("--") === true && allOptions[option.slice(2)]?.value !== undefined;
+  return words.filter((word, at) => !word.startsWith("-") && !takesValue(words[at - 1]));
 }
 
 function optionsOf(name: string | undefined, spec: CommandSpec | undefined): string[] {

@@ -72,6 +72,11 @@ export const ownOptions: Readonly<Record<string, OptionSpec>> = {
 /** All of them. */
 export const allOptions: Readonly<Record<string, OptionSpec>> = { ...commonOptions, ...ownOptions };
 
+/** Whether what stands behind this word, as it was written, is its value. */
+export function takesValue(word: string | undefined): boolean {
+  return word?.startsWith("--") === true && allOptions[word.slice(2)]?.value !== undefined;
+}
+
 /** An option as help writes it: its flags, and what it does. */
 export function writtenOption(name: string): [flags: string, about: string] {
   const { value, short, about } = allOptions[name] ?? { about: "" };

@@ -9,7 +9,7 @@ import { UsageError } from "../failure.ts";
 import type { Fault, Written } from "./build.ts";
 import { commandNames, commandTable, findCommand, verbsOf } from "./commands.ts";
 import type { CommandSpec } from "./commands.ts";
-import { allOptions, ownOptions } from "./options.ts";
+import { allOptions, ownOptions, takesValue } from "./options.ts";
 import { readPlain } from "./plain.ts";
 import { withVerb } from "./shorthand.ts";
 import { readServeOptions } from "../serve/options.ts";
@@ -26,9 +26,10 @@ const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, "": 1_000, m:
  * @throws {UsageError} When they cannot be understood.
  */
 export async function readWords(argv: readonly string[]): Promise<CommandLine> {
-  const at = argv.indexOf("record");
+  // The verb is the first word that is neither an option nor the value of one.
+  const at = argv.findIndex((word, at) => !word.startsWith("-") && !takesValue(argv[at - 1]));
   // What follows its file is a command of its own, with its own options.
-  const isRecord = at >= 0 && argv.slice(0, at).every((word) => word.startsWith("-")) && argv.length > at + 2;
+  const isRecord = argv[at] === "record" && argv.length > at + 2;
   const file = argv[at + 1] ?? "";
   if (!isRecord || file.startsWith("-")) {
     const written = readPlain(argv) ?? (await import("./build.ts")).takeApart(argv);

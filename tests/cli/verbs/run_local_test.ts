@@ -5,10 +5,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { describe, test } from "node:test";
-import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { createRuns } from "../../../src/agent/mod.ts";
 import type { AgentQuestion } from "../../../src/agent/mod.ts";
+import { systemWorld } from "../../../src/cli/auth/world.ts";
 import { answer } from "../../../src/cli/commands/agents/questions.ts";
+import { runAgent } from "../../../src/cli/commands/agents/run.ts";
+import { DeadlineError } from "../../../src/cli/failure.ts";
+import { readWords } from "../../../src/cli/program/read.ts";
 import { openDatabase } from "../../../src/entry/local.ts";
 import { assertFailure, causeway, program, quote } from "../support.ts";
 import type { Run, RunOptions } from "../support.ts";
@@ -232,6 +236,30 @@ describe("causeway run", () => {
       });
     },
   );
+
+  test("--runs: what ran out of time goes on, and it is said how", { skip }, async () => {
+    await withPeer(async (_, { folder, seen }) => {
+      const [config, runs] = [join(folder, "mcp.json"), join(folder, "runs.db")];
+      const line = await readWords(["run", "call peer.slow", "--yes", "--config", config, "--runs", runs]);
+      const stop = new AbortController();
+      const timer = setInterval(() => {
+        const isAsked = existsSync(seen) && readFileSync(seen, "utf8").includes('"slow"');
+        if (isAsked) stop.abort(new DeadlineError("Not done within 5 ms"));
+      }, 10);
+      const { stderr } = process;
+      const { write } = stderr;
+      let err = "";
+      Object.assign(stderr, { write: (text: string, done?: () => void) => (err += text, done?.(), true) });
+      try {
+        await assertRejects(() => runAgent(line, stop.signal, systemWorld), DeadlineError);
+      } finally {
+        Object.assign(stderr, { write });
+        clearInterval(timer);
+      }
+      const id = /causeway: the run (\S+)\n/.exec(err)?.[1] ?? "";
+      assertStringIncludes(err, `causeway: it goes on with causeway run --runs ${runs} --resume ${id}\n`);
+    });
+  });
 
   for (const keeping of ["", " --runs runs.db"]) {
     test(`a reader that goes away ends it${keeping}`, { skip: keeping ? skip : false }, async () => {

@@ -24,6 +24,21 @@ describe("causeway resources and read", () => {
     assertEquals(JSON.parse(templates.out).resourceTemplates[0].uriTemplate, "test://item/{id}");
   });
 
+  test("a list of templates that has no end is said to be cut, as any other", async () => {
+    const more = { resourceTemplates: [{ name: "a", uriTemplate: "a:{b}" }], resources: [] };
+    await using host = await serveHttp(async (request) => {
+      const { id, method, params } = await request.json();
+      const nextCursor = method === "resources/templates/list" ? `${Number(params?.cursor ?? 0) + 1}` : undefined;
+      const about = { supportedVersions: ["2026-07-28"], capabilities: { resources: {} } };
+      const result = { resultType: "complete", ttlMs: 0, cacheScope: "private", ...about, ...more, nextCursor };
+      return Response.json({ jsonrpc: "2.0", id, result });
+    }, { port: 0 });
+    for (const rest of [[], ["--templates"], ["--templates", "--json"]]) {
+      const { code, err } = await causeway(["resources", `${host.url}/mcp`, ...rest]);
+      assertEquals([code, err], [0, "causeway: the list is not whole: it was cut at the limit of pages\n"]);
+    }
+  });
+
   test("its very bytes go into a pipe, and with --output into a file", async () => {
     const folder = mkdtempSync(join(tmpdir(), "causeway-read-"));
     const file = join(folder, "out");

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { readWords } from "../../../src/cli/program/read.ts";
 import { serveHttp } from "../../../src/entry/local.ts";
 import { createLegacyServer } from "../../servers/legacy.ts";
 import { createModernServer } from "../../servers/modern.ts";
@@ -39,6 +40,24 @@ describe("causeway --verbose", () => {
 });
 
 describe("causeway record and replay", () => {
+  test("common options may stand before the verb, with their values", async () => {
+    const read = async (...words: string[]) => {
+      const { command, words: rest, record, timeout, config } = await readWords(words);
+      return [command, rest, record, timeout, config];
+    };
+    const tools = ["tools", "a b"];
+    assertEquals(await read("--timeout", "5", "record", "f", ...tools), ["tools", ["a b"], "f", 5_000, undefined]);
+    assertEquals(await read("--config=c", "record", "f", ...tools), ["tools", ["a b"], "f", undefined, "c"]);
+    assertEquals(await read("--verbose", "record", "f", ...tools), ["tools", ["a b"], "f", undefined, undefined]);
+    assertEquals(await read("--config", "record", ...tools), ["tools", ["a b"], undefined, undefined, "record"]);
+    assertEquals(await read("--config", "record", "record", "f", ...tools), [
+      ...["tools", ["a b"], "f", undefined, "record"],
+    ]);
+    assertEquals(await read("call", "a b", "record", "f", "x"), [
+      ...["call", ["a b", "record", "f", "x"], undefined, undefined, undefined],
+    ]);
+  });
+
   for (const era of ["modern", "legacy"]) {
     test(`${era}: the recording answers as the server did`, async () => {
       await inFolder(async (folder) => {

@@ -18,7 +18,7 @@ import type { AuthWorld } from "../../auth/oauth.ts";
 import { readInput } from "../../arguments/pieces.ts";
 import { type CommandLine, optionOf } from "../../command_line.ts";
 import { withDeadline } from "../../deadline.ts";
-import { exitCodes, InterruptedError, UsageError } from "../../failure.ts";
+import { exitCodes, UsageError } from "../../failure.ts";
 import { readText, whyNot } from "../../read.ts";
 import { guard } from "../../serve/guard.ts";
 import { serversOfConfigs } from "../../serve/servers.ts";
@@ -120,7 +120,7 @@ async function durably(
     await writeError(goesOn);
     return exitCodes.ok;
   } catch (error) {
-    if (error instanceof InterruptedError) await writeError(goesOn);
+    await writeError(goesOn);
     throw error;
   }
 }

@@ -24,11 +24,13 @@ export async function listResources(line: CommandLine, signal: AbortSignal): Pro
       const { resources, truncated } = has && !wantsTemplates
         ? await client.listResources({ signal })
         : { resources: [], truncated: undefined };
-      const { resourceTemplates } = has ? await client.listResourceTemplates({ signal }) : { resourceTemplates: [] };
+      const { resourceTemplates, truncated: cut } = has
+        ? await client.listResourceTemplates({ signal })
+        : { resourceTemplates: [], truncated: undefined };
       await writeOut(resources.map((one) => resourceText(one.uri, one)).join(""));
       await writeOut(resourceTemplates.map((one) => resourceText(one.uriTemplate, one)).join(""));
       const count = resources.length + resourceTemplates.length;
-      await tellEnds(client, { truncated }, { one: wantsTemplates ? "template" : "resource", count });
+      await tellEnds(client, { truncated: truncated ?? cut }, { one: wantsTemplates ? "template" : "resource", count });
       return exitCodes.ok;
     },
   });
