@@ -5,8 +5,10 @@ import process from "node:process";
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import type { CommandLine } from "../../src/cli/command_line.ts";
+import { anchor } from "../../src/cli/config/anchor.ts";
 import { openOwn, saveServer } from "../../src/cli/config/own.ts";
 import { UsageError } from "../../src/cli/failure.ts";
+import type { JsonObject } from "../../src/protocol/json_rpc.ts";
 import { assertFailure, causeway } from "./support.ts";
 import type { Run } from "./support.ts";
 
@@ -15,7 +17,7 @@ const secret = "s3cret-of-the-test";
 /** A folder with these files, and the command in it, with a home of its own. */
 async function inFolder(
   files: Readonly<Record<string, unknown>>,
-  use: (root: string, run: (...words: string[]) => Promise<Run>) => Promise<void>,
+  use: (root: string, run: (...words: string[]) => Promise<Run>) => void | Promise<void>,
 ): Promise<void> {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "causeway-servers-")));
   try {
@@ -33,6 +35,34 @@ async function inFolder(
     rmSync(root, { recursive: true });
   }
 }
+
+describe("what is relative to a folder, in a config of another one", () => {
+  test("gets that folder as cwd, wherever its path stands; what names nothing there does not", async () => {
+    await inFolder({ "app/data.json": {}, "app/run": "" }, (root) => {
+      const [from, to] = [join(root, "app"), join(root, "home")];
+      const cwdOf = (entry: JsonObject): unknown => anchor({ command: "sh", ...entry }, from, to).cwd;
+      for (
+        const entry of [
+          ...[{ args: ["data.json"] }, { args: ["--file=./data.json"] }, { command: "./run" }, { cwd: "." }],
+          ...[{ env: { DATA: "./data.json" } }, { args: ["-y"], env: { MODE: "fast", DATA: "data.json" } }],
+        ]
+      ) assertEquals(cwdOf(entry), from, JSON.stringify(entry));
+      for (
+        const entry of [
+          ...[{}, { args: ["other.json", "-y", "--file=other.json", "--", ""] }, { command: "run" }],
+          ...[{ args: [join(from, "data.json")] }, { args: ["${HOME}/../app/run"] }, {
+            env: { MODE: "fast", NONE: "" },
+          }],
+        ]
+      ) assertEquals(cwdOf(entry), undefined, JSON.stringify(entry));
+      assertEquals(cwdOf({ args: ["data.json"], cwd: "${HOME}" }), "${HOME}");
+      assertEquals(anchor({ url: "https://a/", env: { DATA: "data.json" } }, from, to).cwd, undefined);
+      const named = { command: "sh", args: ["${workspaceFolderBasename}", ["${workspaceFolder}"]], timeout: 5 };
+      assertEquals(anchor(named, from, to), { ...named, args: ["app", [from]] });
+      assertEquals(anchor(named, from, join(from, ".")), named);
+    });
+  });
+});
 
 describe("a config that cannot be written", () => {
   const places = {

@@ -10,7 +10,7 @@ import type { JsonObject, JsonValue } from "../../protocol/json_rpc.ts";
 
 /**
  * The entry with what is relative to a folder bound to it: `${workspaceFolder}`, a relative `cwd`, and the paths in its
- * words, for which it gets that folder as `cwd`.
+ * words and variables, for which it gets that folder as `cwd`.
  *
  * @param from The folder that it was written for.
  * @param to The folder of the config that it goes into.
@@ -18,10 +18,14 @@ import type { JsonObject, JsonValue } from "../../protocol/json_rpc.ts";
 export function anchor(entry: JsonObject, from: string, to: string): JsonObject {
   if (resolve(from) === resolve(to)) return entry;
   const bound = Object.fromEntries(Object.entries(entry).map(([key, value]) => [key, fill(value, from)]));
-  const { command, args, cwd } = bound;
+  const { command, args, env, cwd } = bound;
   if (typeof command !== "string") return bound;
   // Programs are looked for on the PATH, unless they have a slash.
-  const words = [...(/[\\/]/.test(command) ? [command] : []), ...(Array.isArray(args) ? args : [])];
+  const words = [
+    ...(/[\\/]/.test(command) ? [command] : []),
+    ...(Array.isArray(args) ? args : []),
+    ...(isObject(env) ? Object.values(env) : []),
+  ];
   const folder = typeof cwd !== "string"
     ? words.some((word) => isPathIn(word, from)) && from
     : !isAbsolute(cwd) && !cwd.startsWith("${") && resolve(from, cwd);

@@ -111,6 +111,30 @@ describe("causeway agent", () => {
     });
   });
 
+  test("callers send the token of --token-file, at either path", async () => {
+    await inFolder(async (folder) => {
+      const [file, token] = [join(folder, "agent.mjs"), "0123456789abcdef"];
+      writeFileSync(file, `export const agent = { ${tools}, respond: () => "I am a model" };`);
+      writeFileSync(join(folder, "token"), `${token}\n`);
+      const seen: unknown[] = [];
+      const words = ["agent", file, "--port", "0", "--token-file", join(folder, "token")];
+      const run = await causeway(words, {
+        started(child) {
+          child.stderr?.on("data", async (text: string) => {
+            const [, url = ""] = /serves the agent at (\S+)\/mcp and /.exec(text) ?? [];
+            if (url === "") return;
+            for (const path of ["/mcp", "/v1/models"]) seen.push((await fetch(url + path)).status);
+            const headers = { authorization: `Bearer ${token}` };
+            await using client = await connect(`${url}/mcp`, { headers });
+            seen.push(client.revision, (await fetch(`${url}/v1/models`, { headers })).status);
+            process.kill(child.pid ?? 0, "SIGINT");
+          });
+        },
+      });
+      assertEquals([run.code, seen], [130, [401, 401, "2026-07-28", 200]]);
+    });
+  });
+
   test("what is no agent is one line", async () => {
     await inFolder(async (folder) => {
       const write = (
