@@ -93,6 +93,24 @@ describe("the gateway of a runner", () => {
     assertEquals((messages[0]?.content as { text: string }).text, "hello you from alpha in acme");
   });
 
+  it("lists all pages, and reads by the names of servers, for who may use what they may not see", async () => {
+    const tools = Array.from({ length: 60 }, (_, at) => `t${10 + at}`);
+    const seen = { servers: ["two"], actions: ["see" as const], effect: "allow" as const };
+    const used = { actions: ["call" as const, "read" as const], effect: "allow" as const };
+    const names = ["one", "two", "three"].flatMap((server) => tools.map((tool) => `${server}__${tool}`));
+    for (const policy of [[used], [used, seen]]) {
+      await using world = await createWorld({ policy, tools, servers: ["one", "two", "three"] });
+      for (const [way, connectAs] of ways) {
+        await using client = await connectAs(world, "ada");
+        assertEquals((await client.listTools()).tools.map(({ name }) => name).sort(), names.toSorted(), way);
+        const uris = (await client.listResources()).resources.map(({ uri }) => uri);
+        assertEquals([uris.length, new Set(uris).size], [180, 180]);
+        const { contents } = await client.readResource("hub://one/note://one/t10");
+        assertEquals((contents[0] as { text: string }).text, "the note t10 of one in acme");
+      }
+    }
+  });
+
   it("follows a policy that changes while a client is connected", async () => {
     let current: Policy = createPolicy([{ effect: "allow" }]);
     const changing: Policy = { open: (principal, tenant) => current.open(principal, tenant) };

@@ -128,6 +128,7 @@ describe("a hub as one principal may use it", () => {
           yield { type: "authorization", server, authorizationUrl: "https://auth.example/" };
           yield { type: "resource", server, uri: "note://shared" };
           yield { type: "log", server, level: "info", data: "of a server" };
+          yield { type: "removed", server };
         }
       }
     }
@@ -149,7 +150,10 @@ describe("a hub as one principal may use it", () => {
     assertEquals([listed?.prompts, listed?.resources, listed?.templates.length], [[], [], 1]);
     const told: string[] = [];
     for await (const event of scoped.events()) told.push(`${event.type} ${event.server}`);
-    assertEquals(told, ["added one", "catalog one", "log one", "catalog two", "resource two"]);
+    assertEquals(told, [
+      ...["added one", "catalog one", "log one", "removed one"],
+      ...["catalog two", "resource two", "removed two"],
+    ]);
   });
 
   it("reads a result that was kept whole, and tells nothing of others", async () => {

@@ -18,7 +18,7 @@ export interface PageOptions {
   /** The list's name in a result: `tools`. */
   readonly kind: string;
   readonly size: number;
-  /** The servers, in the order of the list. */
+  /** The servers that are known, in the order of the list. Others may have things in it, too. */
   readonly servers: readonly string[];
 }
 
@@ -33,13 +33,13 @@ export function pageOf(entries: readonly Entry[], cursor: unknown, { kind, size,
   let start = 0;
   if (cursor !== undefined && cursor !== null) {
     const [server, key] = readCursor(cursor, kind);
+    const own = entries.findIndex((entry) => entry.server === server);
     const rank = servers.indexOf(server);
-    if (rank < 0) throw wrongCursor(kind);
-    const ranks = new Map(servers.map((name, at) => [name, at]));
-    const found = entries.findIndex((entry) => {
-      const at = ranks.get(entry.server) ?? servers.length;
-      return at > rank || (at === rank && entry.key > key);
-    });
+    if (own < 0 && rank < 0) throw wrongCursor(kind);
+    const behind = new Set(servers.slice(rank + 1));
+    const found = own < 0
+      ? entries.findIndex((entry) => behind.has(entry.server))
+      : entries.findIndex((entry, at) => at >= own && (entry.server !== server || entry.key > key));
     start = found < 0 ? entries.length : found;
   }
   const page = entries.slice(start, start + size);

@@ -174,7 +174,10 @@ export class Uris {
 
   #named(uri: string): FoundResource | undefined {
     if (!uri.startsWith(scheme)) return undefined;
-    const server = this.#sources.servers().find((name) => uri.startsWith(prefixed(name, "")));
+    const { servers, resources, templates } = this.#sources;
+    // One may have something to read and not be seen itself.
+    const owners = [...resources(), ...templates()].map(({ server }) => server);
+    const server = [...servers(), ...owners].find((name) => uri.startsWith(prefixed(name, "")));
     return server === undefined ? undefined : { server, uri: uri.slice(prefixed(server, "").length) };
   }
 }
