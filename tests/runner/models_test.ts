@@ -78,6 +78,21 @@ describe("agents as models", () => {
     }
   });
 
+  it("say that a run goes on elsewhere where what keeps it is closed", async () => {
+    const logged: string[] = [];
+    for (const stream of [false, true]) {
+      await using world = await createWorld({ logger: ({ message }) => void logged.push(message) });
+      const runs = world.runs("acme");
+      const asking = world.ask(path, { body: ask("hang", { stream }) });
+      while (runs.started.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+      await runs.close();
+      const answer = await asking;
+      assertEquals([answer.status, answer.headers.get("x-should-retry")], [503, "false"]);
+      assertEquals((await problemOf(answer)).code, "moved");
+    }
+    assertEquals(logged, []);
+  });
+
   it("have nobody to ask, so what wants a person is declined", async () => {
     await using world = await createWorld();
     const completion = await (await world.ask(path, { body: ask("ask") })).json();

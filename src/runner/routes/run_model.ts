@@ -87,7 +87,8 @@ async function* respond(
     }
     throw ended("The run goes on elsewhere", 503, "moved");
   } finally {
-    if (!isOver) await runs.cancel(id, "The caller of the model is gone");
+    // What keeps it may be closed: then it goes on elsewhere.
+    if (!isOver) await runs.cancel(id, "The caller of the model is gone").catch(() => {});
   }
 }
 

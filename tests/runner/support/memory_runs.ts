@@ -84,7 +84,7 @@ export class MemoryRuns implements Runs {
       if (event) {
         at++;
         yield event;
-      } else if (kept.record.end) return;
+      } else if (kept.record.end || this.broken) return;
       else {
         await new Promise<void>((resolve) => {
           kept.wake.push(resolve);
@@ -119,7 +119,10 @@ export class MemoryRuns implements Runs {
     return Promise.resolve(undefined);
   }
 
+  /** Nothing can be asked of them any more, and who reads events is let go. */
   close(): Promise<void> {
+    this.broken = new TypeError("The runs are closed");
+    for (const { wake } of this.#kept.values()) for (const resolve of wake.splice(0)) resolve();
     return Promise.resolve();
   }
 
