@@ -68,6 +68,7 @@ describe("causeway: Ctrl-C", () => {
       const script = `trap '' TERM; echo $$ > ${quote(pidFile)}; tee ${quote(seen)} | ${peer("modern")}; sleep 20`;
       const last = verb === "call" ? "tools/call" : "tools/list";
       let pid = 0;
+      let again: ReturnType<typeof setInterval> | undefined;
       try {
         let begin = 0;
         const config = join(folder, "mcp.json");
@@ -81,15 +82,25 @@ describe("causeway: Ctrl-C", () => {
             void until(isBusy, last).then(() => {
               pid = Number(readFileSync(pidFile, "utf8"));
               begin = performance.now();
-              process.kill(command.pid ?? 0, "SIGINT");
-              setTimeout(() => process.kill(command.pid ?? 0, "SIGINT"), 300);
+              const stop = (): void => {
+                try {
+                  process.kill(command.pid ?? 0, "SIGINT");
+                } catch {
+                  // It has ended.
+                }
+              };
+              stop();
+              // Two that come while a busy machine lets nothing run are one to it.
+              again = setInterval(stop, 300);
             });
           },
         });
         assertEquals(code, 130);
-        assert(performance.now() - begin < 1_000, "it has ended at once");
-        await until(() => !isAlive(pid), "the end of the server", 1_000);
+        // After one it would wait four seconds for such a server.
+        assert(performance.now() - begin < 3_500, "it has ended at once");
+        await until(() => !isAlive(pid), "the end of the server");
       } finally {
+        clearInterval(again);
         if (pid > 0 && isAlive(pid)) process.kill(-pid, "SIGKILL");
         rmSync(folder, { recursive: true });
       }

@@ -247,7 +247,8 @@ class Line {
   }
 
   async until(condition: () => Promise<boolean>): Promise<void> {
-    for (let turn = 0; turn < 400; turn++) {
+    const end = performance.now() + 20_000;
+    for (let turn = 0; turn < 400 || performance.now() < end; turn++) {
       if (await condition()) return;
       await new Promise((resolve) => void setTimeout(resolve, turn < 50 ? 0 : 5));
     }

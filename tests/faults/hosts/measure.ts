@@ -30,7 +30,7 @@ async function measureProcess(name: string, era: "modern" | "legacy", count: num
   const took: number[] = [];
   for (let index = 0; index < count; index++) {
     const program = hostileProgram(name, era);
-    const client = await connectProgram(program, false);
+    const client = await connectProgram(program);
     const startedAt = performance.now();
     ends.add(await client.callTool("echo", { text: "hi" }).then(() => "resolves", nameOf));
     took.push(performance.now() - startedAt);

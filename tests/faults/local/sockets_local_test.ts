@@ -88,18 +88,18 @@ async function run(name: CallFault, era: "modern" | "legacy", row: SocketRow): P
   const cell = row[era];
   const socket = await startHostileSocket(name, { era, times: cell.sent ?? 1 });
   const waits = [cell, row.or].some((outcome) => outcome?.ends === "TimeoutError");
-  const timeouts = waits ? { headers: 800, idle: 800 } : {};
-  const client = await connect(socket.url, { timeouts, random: evenRandom, ...(cell.sent && { clock: hurried }) });
+  const timeouts = waits ? { headers: 1_500, idle: 1_500 } : {};
+  const client = await connect(socket.url, { random: evenRandom, ...(cell.sent && { clock: hurried }) });
   try {
     const startedAt = performance.now();
-    const work = client.callTool("echo", { text: "hi" });
+    const work = client.callTool("echo", { text: "hi" }, { timeouts });
     const call = watch(work);
     await work.catch(() => {});
     const took = performance.now() - startedAt;
     const end = call.ended();
     assert(end !== undefined);
     const seen = assertEither(end, cell, row.or);
-    assertLess(took, 5_000, "it ended by the fault: its time-outs are 30 s"); // tools/faults.ts measures it
+    assertLess(took, 20_000, "it ended by the fault: its time-outs are 30 s"); // tools/faults.ts measures it
     assertEquals(socket.server.calls("echo"), seen.ran, "ran, by the ledger");
     if ("value" in end) assertEquals(textOf(end.value), "hi");
     if (name !== "healthy") assertEquals(socket.hits(), seen.sent ?? 1);

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { connect } from "../../../src/entry/local.ts";
-import type { Client } from "../../../mod.ts";
+import { type Client, type Clock, systemClock } from "../../../mod.ts";
 import { isAlive } from "../../suites/spawn.ts";
 
 /** What a process did, by its own ledger, which outlives it. */
@@ -41,9 +41,7 @@ export function hostileProgram(fault: string, era: "modern" | "legacy"): Process
   };
 }
 
-/** Connects to a program. `waits`: the call is to end by its time-out, which is short then. */
-export function connectProgram(program: ProcessLedger, waits: boolean): Promise<Client> {
-  const limits = { messageBytes: 2 ** 20 };
-  const timeouts = { close: 150, ...(waits && { idle: 800 }) };
-  return connect(program.command, { limits, timeouts });
+/** Connects to a program. */
+export function connectProgram(program: ProcessLedger, clock: Clock = systemClock): Promise<Client> {
+  return connect(program.command, { limits: { messageBytes: 2 ** 20 }, timeouts: { close: 150 }, clock });
 }

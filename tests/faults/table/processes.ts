@@ -5,7 +5,7 @@
  */
 import { limit, type Outcome, right, timeout, unknown, violation } from "./row.ts";
 
-/** One row. Time-outs are 300 ms here. */
+/** One row. */
 export interface ProcessRow {
   readonly f: string;
   readonly cell: Outcome;

@@ -6,7 +6,7 @@
 import type { SocketFault } from "../../servers/hostile_socket.ts";
 import { type Outcome, right, timeout, unknown, violation } from "./row.ts";
 
-/** One row. Time-outs are 300 ms here. */
+/** One row. */
 export interface SocketRow {
   readonly f: string;
   readonly modern: Outcome;

@@ -68,13 +68,15 @@ describe("a tenant that ends", () => {
     await using world = await createWorld({ principals });
     const runs = world.runs("acme");
     const { promise: held, resolve: go } = deferred<void>();
+    const { promise: begun, resolve: tell } = deferred<void>();
     const begin = runs.start.bind(runs);
     runs.start = async (task) => {
+      tell();
       await held;
       return await begin(task);
     };
     const starting = world.ask("/api/runs", { body: { agent: "helper", input: "hang" } });
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await begun;
     const forgetting = world.runner.forget("acme");
     await new Promise((resolve) => setTimeout(resolve, 20));
     go();

@@ -118,10 +118,15 @@ describe("a reply on Node that is there before its request", () => {
         admit: undefined,
         messageBytes: 1_000,
       }, { hostname: "127.0.0.1", port: 0 });
-      const begin = performance.now();
-      const response = await fetch(`http://127.0.0.1:${listener.port}/`, { method: "POST", body: piece });
-      assertEquals(await response.text(), piece);
-      assert(performance.now() - begin < 1_500);
+      const times: number[] = [];
+      // It would be two seconds each time. The machine may be busy with something else: one of three is quick.
+      while (times.length < 3 && !times.some((took) => took < 1_500)) {
+        const begin = performance.now();
+        const response = await fetch(`http://127.0.0.1:${listener.port}/`, { method: "POST", body: piece });
+        assertEquals(await response.text(), piece);
+        times.push(performance.now() - begin);
+      }
+      assert(Math.min(...times) < 1_500, `${times} ms`);
       await listener.close(0);
     },
   );

@@ -7,6 +7,7 @@ import type { GatewayHub } from "../../../../src/hub/gateway/mod.ts";
 import type { Hub } from "../../../../src/hub/hub.ts";
 import { HubLayer } from "../../../../src/hub/layer.ts";
 import { createHandler } from "../../../../src/server/mod.ts";
+import { until } from "../../../support/clients.ts";
 import { open } from "../support.ts";
 
 interface Answer {
@@ -65,6 +66,8 @@ class Hiding extends HubLayer {
 }
 
 const rest = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 40));
+/** Waits for what has to come, and then for what must not come behind it. */
+const comes = async (isThere: () => boolean): Promise<void> => (await until(isThere), await rest());
 const changed = "notifications/roots/list_changed";
 const home = { uri: "file:///home" };
 
@@ -75,13 +78,14 @@ describe("roots that a server asks for on its own account", () => {
     assertEquals((await server.ask()).error?.code, -32601, "nobody is there yet");
     let roots: readonly Root[] = [home];
     const client = await scene.join("legacy", { handlers: { roots: () => [...roots] } });
-    await rest();
-    assertEquals(server.heard.filter((method) => method === changed).length, 1);
+    const told = (): number => server.heard.filter((method) => method === changed).length;
+    await comes(() => told() > 0);
+    assertEquals(told(), 1);
     assertEquals((await server.ask()).result?.roots, [home]);
     roots = [];
     await client.rootsChanged();
-    await rest();
-    assertEquals(server.heard.filter((method) => method === changed).length, 2);
+    await comes(() => told() > 1);
+    assertEquals(told(), 2);
     assertEquals((await server.ask()).result?.roots, []);
     await client.close();
     await rest();
@@ -119,12 +123,12 @@ describe("log messages that come with no call", () => {
     });
     await client.setLogLevel("info");
     await client.callTool("server__echo");
-    await rest();
+    await comes(() => logged.length > 0);
     assertEquals(logged, [["warning", "late", "server"]]);
     server.log("error", "on its own");
     server.log("debug", "too quiet");
     other.log("error", "of a server that it never called");
-    await rest();
+    await comes(() => logged.length > 1);
     assertEquals(logged.slice(1), [["error", "on its own", "server"]]);
     await scene.join("legacy");
     server.log("error", "nobody knows whose");
@@ -150,13 +154,12 @@ describe("a session over HTTP, with a stream of its own", () => {
     const stop = new AbortController();
     const changes = client.listen({ tools: true }, { signal: stop.signal });
     await changes.acknowledged;
-    await rest();
-    assertEquals(requests.includes("GET"), true);
+    await until(() => requests.includes("GET"));
     assertEquals((await server.ask()).result?.roots, [home]);
     await client.callTool("server__echo");
-    await rest();
+    await comes(() => logged.length > 0);
     server.log("error", "on its own");
-    await rest();
+    await comes(() => logged.length > 1);
     assertEquals(logged, ["late", "on its own"]);
     stop.abort();
     await client.close();
