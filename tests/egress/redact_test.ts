@@ -2,6 +2,7 @@ import { describe, test } from "node:test";
 import { assert, assertEquals, assertLess } from "@std/assert";
 import fc from "fast-check";
 import { Redactor, redactPatterns, urlWithoutQuery } from "../../src/egress/redact.ts";
+import { stopwatch } from "../support/clocks/stopwatch.ts";
 
 describe("Redactor", () => {
   test("no form of a known secret survives, wherever it stands", () => {
@@ -164,11 +165,11 @@ describe("Redactor", () => {
     for (const unit of hostile) {
       const time = (size: number) => {
         const text = unit.repeat(Math.ceil(size / unit.length));
-        const start = performance.now();
+        const took = stopwatch();
         redactor.redact(text);
         redactor.redact("bearer" + text);
         redactor.redact("password:" + text + '"');
-        return performance.now() - start;
+        return took();
       };
       time(10_000);
       // 500,000 characters would take minutes if the work grew with their square.
@@ -240,12 +241,12 @@ describe("redactPatterns", () => {
 
 describe("urlWithoutQuery", () => {
   test("reads what has very many blanks once", () => {
-    const start = performance.now();
+    const took = stopwatch();
     const blanks = " \t".repeat(100_000);
     assertEquals(urlWithoutQuery(`https:${blanks}example.com?a`), `https:${blanks}example.com`);
     assertEquals(urlWithoutQuery(`https:/${blanks}user@example.com`), `https:/${blanks}example.com`);
     // Work that grows with the square takes minutes.
-    assertLess(performance.now() - start, 5_000);
+    assertLess(took(), 5_000);
   });
 
   test("keeps origin and path only", () => {

@@ -117,7 +117,7 @@ describe("causeway resources --templates", () => {
 describe("causeway watch", () => {
   test("says what is watched; with --timeout it ends well", async () => {
     await using host = await serveHttp(createModernServer().fetch, { port: 0 });
-    const run = await causeway(["watch", `${host.url}/mcp`, "test://watched", "--timeout", "2"]);
+    const run = await causeway(["watch", `${host.url}/mcp`, "test://watched", "--timeout", "6"]);
     assertEquals([run.code, run.out], [0, ""]);
     assertMatch(run.err, /^causeway: watches the list of tools, the list of prompts, .*, test:\/\/watched of "/);
   });

@@ -5,6 +5,7 @@ import { createCatalogView } from "../../../src/hub/catalog/catalog.ts";
 import { findTemplates } from "../../../src/hub/catalog/templates.ts";
 import { Uris } from "../../../src/hub/gateway/lists/uris.ts";
 import { serverOf, toolOf } from "./support.ts";
+import { stopwatch } from "../../support/clocks/stopwatch.ts";
 
 const resource = (uri: string) => ({ uri, name: uri });
 const template = (uriTemplate: string) => ({ uriTemplate, name: uriTemplate });
@@ -130,17 +131,17 @@ describe("a server with very many templates", () => {
   const view = createCatalogView([serverOf("evil", [], { templates }), good]);
 
   test("does not keep what another one has from being found", () => {
-    const start = performance.now();
+    const took = stopwatch();
     const name = "a".repeat(16_000);
     assertEquals(findTemplates(view, `note:///${name}`).map(({ server, variables }) => [server, variables]), [
       ["good", { name }],
     ]);
     // Each of them takes some milliseconds.
-    assert(performance.now() - start < 5_000);
+    assert(took() < 5_000);
   });
 
   test("does not hold up links in the results of another one", () => {
-    const start = performance.now();
+    const took = stopwatch();
     const uris = new Uris({
       resources: () => [],
       templates: () => view.templates(),
@@ -152,7 +153,7 @@ describe("a server with very many templates", () => {
       const uri = `https://example.com/${at}/${"a".repeat(1_000)}`;
       assertEquals(uris.find(link(uri)), { server: "good", uri });
     }
-    assert(performance.now() - start < 10_000);
+    assert(took() < 10_000);
   });
 
   test("has no link of another one read for it, however many there are", () => {

@@ -2,6 +2,7 @@ import { describe, test } from "node:test";
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { readHubConfig } from "../../../src/hub/config/mod.ts";
+import { stopwatch } from "../../support/clocks/stopwatch.ts";
 
 const environment = { TOKEN: "t0k3n-t0k3n" };
 const megabyte = 1024 * 1024;
@@ -112,9 +113,9 @@ function anyConfig(): fc.Arbitrary<unknown> {
 describe("hostile configs", () => {
   for (const [name, text] of Object.entries(hostile)) {
     test(`1 MiB of ${name} is read in one pass`, () => {
-      const start = performance.now();
+      const elapsed = stopwatch();
       const { problems } = readHubConfig(text, { environment });
-      const took = performance.now() - start;
+      const took = elapsed();
       assert(took < 5_000, `${took} ms`);
       for (const { message } of problems) {
         assert(message.length < 2_000 && !message.includes("\n"), message.slice(0, 99));
