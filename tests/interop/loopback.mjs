@@ -5,6 +5,8 @@ import { Server } from "node:net";
 const { listen } = Server.prototype;
 
 Server.prototype.listen = function (port, ...rest) {
+  // Node closes a kept connection after five seconds of silence, which a busy machine makes: a call on it would break off.
+  if ("keepAliveTimeout" in this) this.keepAliveTimeout = 120_000;
   const isPort = typeof port === "number" || /^\d+$/.test(port);
   this.once("listening", () => process.stderr.write(`LISTENING ${this.address().port}\n`));
   return isPort && typeof rest[0] !== "string"

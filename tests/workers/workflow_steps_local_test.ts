@@ -29,6 +29,8 @@ async function startTool(): Promise<{ server: Server; url: string; counts: Map<s
     const key = (request.url ?? "").slice(1);
     counts.set(key, (counts.get(key) ?? 0) + 1);
     request.resume();
+    // One that is kept is closed after seconds of silence, which a busy machine makes: a call on it would break off.
+    response.setHeader("connection", "close");
     if (!key.endsWith("/2")) response.end("ok");
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -63,7 +63,8 @@ function configure(jwks) {
 }
 
 const jwks = await createKeys();
-const server = createServer();
+// Five seconds of silence, which a busy machine makes, close no connection that is about to be used.
+const server = createServer({ keepAliveTimeout: 120_000 });
 server.listen(0, "127.0.0.1", () => {
   const { port } = server.address();
   const provider = new Provider(`http://127.0.0.1:${port}`, configure(jwks));

@@ -24,6 +24,8 @@ export async function startLedger(): Promise<LedgerServer> {
     const key = (request.url ?? "").slice(1);
     counts.set(key, (counts.get(key) ?? 0) + 1);
     request.resume();
+    // A connection that is kept is closed after seconds of silence, which a busy machine makes: a call on it would break off.
+    response.setHeader("connection", "close");
     setTimeout(() => response.end("ok"), 5 + Math.random() * 15);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
