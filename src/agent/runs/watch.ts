@@ -47,6 +47,9 @@ const suspicion = { deaths: 5, longest: 10 } as const;
  */
 const tidying = { pause: 60_000, soon: 1_000, most: 100, slack: 3_600_000 } as const;
 
+/** The last time that an alarm can be set to: those of Durable Objects know no date after 2188. What comes later never comes. */
+const lastAlarm = 6.9e12;
+
 /** Looks after runs. */
 export class Watch {
   readonly #keeping: Keeping;
@@ -192,15 +195,16 @@ export class Watch {
   #nextAlarm(): number | undefined {
     const { database, clock } = this.#keeping;
     const now = clock.now();
-    const next = nextWake(database);
-    const times = next === undefined ? [] : [this.#alarmTime(next, now)];
+    const wakeAt = nextWake(database);
+    const times = wakeAt === undefined ? [] : [this.#alarmTime(wakeAt, now)];
     const oldest = oldestEnd(database);
     if (oldest !== undefined) {
       const { retention } = this.#options.settings;
       const due = Math.ceil(oldest + retention + Math.min(tidying.slack, retention / 8));
       times.push(Math.max(due, Math.ceil(now + Math.max(0, this.#tidyAt - clock.monotonic()))));
     }
-    return times.length === 0 ? undefined : Math.min(...times);
+    const next = Math.min(...times);
+    return next <= lastAlarm ? next : undefined;
   }
 
   /** An alarm for what is due already would ring all the time: what is not taken now waits for a free place. */

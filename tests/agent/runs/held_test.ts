@@ -83,6 +83,58 @@ describeKinds("the world of a run", ({ createRuns, withRuns }) => {
   });
 
   test(
+    "a wait for ever ends at the deadline, and sets no alarm without one; a time-out is a number",
+    { skip },
+    async () => {
+      const clock = new VirtualClock();
+      const alarms: (number | undefined)[] = [];
+      const agent = agentOf(async ({ steps }) => {
+        for (const timeout of [NaN, "1" as unknown as number]) {
+          await assertRejects(() => steps.do(`done in ${timeout}`, { timeout }, () => Promise.resolve()), TypeError);
+          await assertRejects(() => steps.waitForEvent(`sent in ${timeout}`, { type: "sent", timeout }), TypeError);
+        }
+        await steps.waitForEvent("sent", { type: "sent", timeout: Infinity });
+        return "done";
+      });
+      const onAlarm = (at: number | undefined) => void alarms.push(at);
+      await withRuns({ agents: { agent }, clock, watchdog: 60_000, onAlarm }, async (runs) => {
+        const { id } = await runs.start(start);
+        await clock.advance(1_000);
+        assertEquals([(await runs.get(id))?.state, alarms.at(-1)], ["needs_input", undefined]);
+        assertEquals(await runs.send(id, "sent"), true);
+        await clock.advance(1_000);
+        const late = await runs.start({ ...start, deadline: clock.now() + 60_000 });
+        await clock.advance(1_000);
+        assertEquals((await runs.get(id))?.end?.type, "succeeded");
+        assertEquals((await runs.get(late.id))?.state, "needs_input");
+        await clock.advance(60_000);
+        await runs.resume();
+        const end = (await runs.get(late.id))?.end;
+        assertEquals(end?.type === "failed" && end.error.code, "deadline");
+      });
+    },
+  );
+
+  test("a step that was begun with other arguments is not taken for what it gave before", { skip }, async () => {
+    const clock = new VirtualClock();
+    let taken = 0;
+    const agent = agentOf(async ({ steps }) => {
+      await steps.do("pay", { argumentsHash: `${++taken} euros` }, () => Promise.resolve());
+      await steps.waitForEvent("sent", { type: "sent" });
+      return "paid";
+    });
+    await withRuns({ agents: { agent }, clock, watchdog: 60_000 }, async (runs) => {
+      const { id } = await runs.start(start);
+      await clock.advance(1_000);
+      assertEquals(await runs.send(id, "sent"), true);
+      await clock.advance(1_000);
+      const end = (await runs.get(id))?.end;
+      assertEquals(end?.type, "failed");
+      assert(end?.type === "failed" && end.error.message.includes("with other arguments"), JSON.stringify(end));
+    });
+  });
+
+  test(
     "events: the same key once, pieces of text together, several readers, and a reader that comes late",
     { skip },
     async () => {

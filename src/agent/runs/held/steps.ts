@@ -35,6 +35,7 @@ export class HeldSteps implements Steps {
   async do<Value>(name: string, options: StepOptions, work: () => Promise<Value>): Promise<Value> {
     // What is under way beside it comes to its end first.
     if (this.#held.isClosing) throw await this.#held.left;
+    checkTimeout(name, options.timeout);
     const kept = this.#find(name);
     if (kept) {
       checkArguments(name, options, kept);
@@ -77,6 +78,7 @@ export class HeldSteps implements Steps {
     { type, timeout }: { readonly type: string; readonly timeout?: number | undefined },
   ): Promise<{ readonly payload: unknown }> {
     if (typeof type !== "string" || type === "") throw new TypeError(`The type of an event is ${JSON.stringify(type)}`);
+    checkTimeout(name, timeout);
     const { clock, database } = this.#held.keeping;
     const { id } = this.#held;
     const kept = this.#find(name);
@@ -267,6 +269,11 @@ async function within<Value>(held: Holding, timeout: number | undefined, work: (
   } finally {
     letGo();
   }
+}
+
+function checkTimeout(name: string, timeout: number | undefined): void {
+  if (timeout === undefined || (typeof timeout === "number" && !Number.isNaN(timeout))) return;
+  throw new TypeError(`"timeout" of the step "${name}" is ${String(timeout)}, expected milliseconds`);
 }
 
 function checkArguments(name: string, { argumentsHash }: StepOptions, kept: StepRow): void {
