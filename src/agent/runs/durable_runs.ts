@@ -276,7 +276,9 @@ class KeptRuns implements DurableRuns {
         deleteRun(database, id);
         return false;
       });
-      if (!isBegun) throw error;
+      if (isBegun) return;
+      this.#wakers.wake(id);
+      throw error;
     }
   }
 

@@ -11,12 +11,13 @@ import { agentOf, ask, createScriptedAgent } from "./support/scripted_agent.ts";
 describeKinds("the runs of a database", ({ createRuns, withRuns }) => {
   test("starting twice with one id starts once; wrong fields are named", { skip }, async () => {
     const agent = agentOf(() => Promise.resolve("done"));
-    await withRuns({ agents: { agent } }, async (runs) => {
+    await withRuns({ agents: { agent, other: agent } }, async (runs) => {
       const id = "an_id_of_the_callers_own";
       const both = await Promise.all([runs.start({ ...start, id }), runs.start({ ...start, id })]);
       assertEquals(both.map((run) => run.id), [id, id]);
       assertEquals((await runs.list()).length, 1);
       await assertRejects(() => runs.start({ ...start, id, principal: "eve" }), TypeError);
+      await assertRejects(() => runs.start({ ...start, id, agent: "other" }), TypeError, "cannot be used");
       const wrong: readonly [object, string][] = [
         [{ agent: "nobody" }, `no agent "nobody"`],
         [{ agent: "" }, `"agent"`],

@@ -1,6 +1,7 @@
 /** Runs that are kept: started, asked, answered, cancelled, ended. */
 import { test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { RunLeftError } from "../../../src/agent/runs/steps.ts";
 import type { DurableRuns, RunnableAgent, RunWorld } from "../../../src/agent/mod.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 import { describeKinds } from "../../support/runs/describe_kinds.ts";
@@ -230,6 +231,49 @@ describeKinds("runs that are kept", ({ createRuns, withRuns }) => {
       for (const { id } of [one, waiting, asked]) checkEvents(await eventsOf(runs, id));
     });
   });
+
+  test("a run that is deleted while it works is left at once, and who reads it reads no more", { skip }, async () => {
+    let signal: AbortSignal | undefined;
+    const agent = agentOf((world) => {
+      world.emit("begun", { type: "step", step: 1 });
+      signal = world.signal;
+      return new Promise(() => {});
+    });
+    await withRuns({ agents: { agent }, alone: true }, async (runs) => {
+      const { id } = await runs.start(start);
+      const seen: string[] = [];
+      for await (const { event } of runs.events(id)) {
+        seen.push(event.type);
+        if (seen.length > 1) break;
+        // Who reads waits by now for what comes next.
+        setTimeout(() => void runs.forget(id), 20);
+      }
+      assertEquals(seen, ["step"]);
+      assert(signal?.aborted && signal.reason instanceof RunLeftError);
+      assertEquals([signal.reason.reason, await runs.get(id), await runs.forget(id)], ["ended", undefined, false]);
+    });
+  });
+
+  test(
+    "an answer that comes after the time of its question is stale, also before anybody has looked",
+    { skip },
+    async () => {
+      const clock = new VirtualClock();
+      const database = await emptyDatabase();
+      const expiresAt = clock.now() + 60_000;
+      const agents = { agent: agentOf(async (world) => (await ask(world, "well?", { expiresAt })).action) };
+      const first = createRuns({ database, agents, clock });
+      const { id } = await first.start(start);
+      await clock.advance(1_000);
+      assertEquals((await first.get(id))?.state, "needs_input");
+      await first.close();
+      const second = createRuns({ database, agents, clock: stillClock(clock) });
+      await clock.advance(59_000);
+      assertEquals(await second.answer(id, "well?", { action: "accept" }), "stale");
+      await second.close();
+      database.close?.();
+    },
+  );
 
   test("runs that were left leave no timers", { skip }, async () => {
     const clock = new VirtualClock();

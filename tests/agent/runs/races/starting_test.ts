@@ -1,6 +1,6 @@
 /** Runs that are started while others start, delete or begin the same ones. */
 import { describe, test } from "node:test";
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createRuns } from "../../../../src/agent/mod.ts";
 import { deleteRun, insertRun } from "../../../../src/agent/runs/tables/runs.ts";
 import { openRunsDatabase } from "../../../../src/agent/runs/tables/sealing.ts";
@@ -8,7 +8,7 @@ import { systemRandom } from "../../../../src/ports.ts";
 import { forgetTenant } from "../../../../src/runner/tenants/forget.ts";
 import { VirtualClock } from "../../../support/virtual_clock.ts";
 import { emptyDatabase, meddleWith, skip } from "../support/database.ts";
-import { Ledger, start } from "../support/runs.ts";
+import { eventsOf, Ledger, start } from "../support/runs.ts";
 import { agentOf, ask } from "../support/scripted_agent.ts";
 
 /** What another process commits: deletes a run that is over and starts one of the same id. */
@@ -86,6 +86,35 @@ describe("runs that are started", () => {
     assertEquals([accepted, await runs.list()], [false, []]);
     await runs.close();
   });
+
+  for (const what of ["alarm", "disk"] as const) {
+    test(`who reads a run whose start fails (${what}) hears that there is none`, { skip }, async () => {
+      const database = await emptyDatabase();
+      let fail = (_: Error): void => {};
+      let isWell = false;
+      const pending = (): Promise<void> => isWell ? Promise.resolve() : new Promise((_, reject) => fail = reject);
+      const agents = { agent: agentOf(() => Promise.resolve("done")) };
+      const runs = createRuns({
+        alone: true,
+        agents,
+        ...(what === "alarm"
+          ? { database, onAlarm: pending }
+          : { database: { ...meddleWith(database, {}), sync: pending } }),
+      });
+      const id = "a_run_of_the_callers_own";
+      const started = assertRejects(() => runs.start({ ...start, id }), Error, `no ${what}`);
+      // It is kept, and may be taken back.
+      while (!await runs.get(id));
+      const read = eventsOf(runs, id);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      isWell = true;
+      fail(new Error(`no ${what}`));
+      await started;
+      assertEquals([await read, await runs.get(id)], [[], undefined]);
+      await runs.close();
+      database.close?.();
+    });
+  }
 
   for (const how of ["tidy", "forget"] as const) {
     test(`${how} deletes no run that was started anew meanwhile`, { skip }, async () => {
