@@ -6,7 +6,7 @@ import type { RunEvent, RunnableAgent } from "../../../src/agent/mod.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 import { describeKinds } from "../../support/runs/describe_kinds.ts";
 import { emptyDatabase, meddleWith, skip } from "./support/database.ts";
-import { checkEvents, eventsOf, reach, start, untilLeft } from "./support/runs.ts";
+import { checkEvents, eventsOf, reach, start, untilLeft, wait } from "./support/runs.ts";
 import { agentOf, ask } from "./support/scripted_agent.ts";
 
 const usage = { inputTokens: 0, outputTokens: 0 };
@@ -249,6 +249,57 @@ describeKinds("the world of a run", ({ createRuns, withRuns }) => {
       assertEquals(told.map(({ id, action }) => [id, action]), [["q", "cancel"], ["and this?", "accept"]]);
     });
   });
+
+  test("a run that gave its question up and works on is not left", { skip }, async () => {
+    const clock = new VirtualClock();
+    let taken = 0;
+    const agent = agentOf(async (world) => {
+      taken++;
+      const stop = new AbortController();
+      const question = { id: "well?", kind: "approval", message: "well?", askedAt: 0 } as const;
+      const asked = assertRejects(() => world.ask(question, { signal: stop.signal }), DOMException);
+      stop.abort();
+      await asked;
+      // No step: nothing tells that it is busy.
+      await wait(clock, 500);
+      return "done";
+    });
+    await withRuns({ agents: { agent }, clock, watchdog: 60_000 }, async (runs) => {
+      const { id } = await runs.start(start);
+      await clock.advance(1_000);
+      assertEquals([(await runs.get(id))?.state, taken], ["succeeded", 1]);
+    });
+  });
+
+  test(
+    "a short sleep is over when it is, whatever the watchdog; a long one leaves the run until then",
+    { skip },
+    async () => {
+      const clock = new VirtualClock();
+      const taken = { short: 0, long: 0 };
+      const sleeper = (name: "short" | "long", milliseconds: number) =>
+        agentOf(async ({ steps }) => {
+          taken[name]++;
+          await steps.sleep("sleep", milliseconds);
+          return "slept";
+        });
+      const agents = { short: sleeper("short", 5_000), long: sleeper("long", 20_000) };
+      await withRuns({ agents, clock, watchdog: 300_000 }, async (runs) => {
+        await runs.resume();
+        const short = await runs.start({ ...start, agent: "short" });
+        const long = await runs.start({ ...start, agent: "long" });
+        const states = async () => [(await runs.get(short.id))?.state, (await runs.get(long.id))?.state];
+        await clock.advance(4_900);
+        assertEquals(await states(), ["running", "running"]);
+        await clock.advance(200);
+        assertEquals(await states(), ["succeeded", "running"]);
+        await clock.advance(14_800);
+        assertEquals(await states(), ["succeeded", "running"]);
+        await clock.advance(200);
+        assertEquals([await states(), taken], [["succeeded", "succeeded"], { short: 1, long: 2 }]);
+      });
+    },
+  );
 
   test("what cannot be put on the disk is not begun", { skip }, async () => {
     const clock = new VirtualClock();
