@@ -1,5 +1,8 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "node:test";
+import { turns } from "../support/clients.ts";
+import { VirtualClock } from "../support/virtual_clock.ts";
+import { joinedSockets } from "./support/joined_sockets.ts";
 import { createWorld } from "./support/world.ts";
 import type { World } from "./support/world.ts";
 
@@ -58,5 +61,50 @@ describe("who leaves a stream of events gives the place back", () => {
       await reader.read();
       await reader.cancel();
     }
+  });
+});
+
+describe("a WebSocket at /mcp gives its place back", () => {
+  const upgrade = { upgrade: "websocket", connection: "upgrade", "sec-websocket-protocol": "mcp" };
+  const admit = (world: World, more: Record<string, string> = {}) => {
+    const headers = { authorization: `Bearer ${world.key("ada")}`, ...upgrade, ...more };
+    return world.runner.webSocket.admit(new Request("http://localhost/mcp", { headers }));
+  };
+  const statusOf = async (world: World): Promise<number> => (await world.ask("/api/session")).status;
+
+  it("when its client leaves", async () => {
+    await using world = await createWorld({ quotas: { ...quotas, concurrent: 1 } });
+    for (let count = 0; count < 3; count++) {
+      const accept = await admit(world);
+      assert(typeof accept === "function");
+      assertEquals(await statusOf(world), 429);
+      const [near, far] = joinedSockets();
+      accept(far);
+      assertEquals(await statusOf(world), 429);
+      near.close();
+      while (await statusOf(world) !== 200) await turns(1);
+    }
+  });
+
+  it("when it is refused, and when it never comes", async () => {
+    const clock = new VirtualClock();
+    await using world = await createWorld({ clock, quotas: { ...quotas, concurrent: 1 } });
+    for (const more of [{ upgrade: "other" }, { "sec-websocket-protocol": "other" }]) {
+      assert(await admit(world, more) instanceof Response);
+      assertEquals(await statusOf(world), 200, JSON.stringify(more));
+    }
+    assert(typeof await admit(world) === "function");
+    await clock.advance(29_000);
+    assertEquals(await statusOf(world), 429);
+    await clock.advance(2_000);
+    assertEquals(await statusOf(world), 200);
+    // One that has come stays longer than that.
+    const accept = await admit(world);
+    assert(typeof accept === "function");
+    const [near, far] = joinedSockets();
+    accept(far);
+    await clock.advance(40_000);
+    assertEquals(await statusOf(world), 429);
+    near.close();
   });
 });

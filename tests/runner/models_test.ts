@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "node:test";
 import { ModelError } from "../../src/agent/mod.ts";
-import type { OfferedAgent } from "../../src/runner/mod.ts";
+import type { AuditRow, OfferedAgent } from "../../src/runner/mod.ts";
 import { createWorld, problemOf } from "./support/world.ts";
 
 const ask = (content: string, more = {}) => ({ model: "helper", messages: [{ role: "user", content }], ...more });
@@ -209,6 +209,38 @@ describe("agents as models", () => {
     assertEquals([one.status, level(one)], [404, level(other)]);
     const offered = await (await world.ask("/api/agents")).json();
     assertEquals(offered.agents, [{ name: "helper", description: "Says it again" }]);
+  });
+
+  it("leave a row of each that is asked, also of one that may not be run; none of what is not there", async () => {
+    const models = ["own", "secret", "waits"].map((id) => ({ getModelId: () => id, respond: () => "hi" }));
+    const policy = [
+      { tools: ["own"], actions: ["run" as const], effect: "allow" as const },
+      { tools: ["waits"], actions: ["run" as const], effect: "ask" as const },
+    ];
+    let isDown = false;
+    const rows: AuditRow[] = [];
+    const write = (row: AuditRow): void => {
+      if (isDown) throw new Error("the disk is on fire");
+      rows.push(row);
+    };
+    await using world = await createWorld({ models, policy, access: { audit: { write } }, logger: () => {} });
+    const asked = async (model: string, more = {}) =>
+      (await world.ask(path, { body: { ...ask("x"), model, ...more } })).status;
+    for (const more of [{}, { stream: true }]) {
+      assertEquals(await asked("own", more), 200);
+      for (const model of ["secret", "waits", "nobody"]) assertEquals(await asked(model, more), 404);
+      const told = rows.splice(0).map(({ server, tool, action, outcome }) => [server, tool, action, outcome]);
+      assertEquals(told, [
+        ["", "own", "run", "allow"],
+        ["", "secret", "run", "deny"],
+        ["", "waits", "run", "ask"],
+      ]);
+    }
+    await world.ask("/v1/models");
+    await world.ask("/v1/models/secret");
+    assertEquals(rows, []);
+    isDown = true;
+    assertEquals([await asked("own"), await asked("secret"), await asked("nobody")], [503, 503, 404]);
   });
 
   it("are told whose caller it is, and a run ends with its caller", async () => {

@@ -21,11 +21,19 @@ export class ModelRoutes implements Routes {
   readonly #parts: RouteParts;
   readonly #models: ReadonlyMap<string, ApiAgentShape>;
   readonly #since: number;
+  readonly #missing: (chat: ChatRequest) => void | Promise<void>;
   /** Whom something is streamed to. */
   readonly #streams = new Set<Leaving>();
 
-  /** @throws {TypeError} When an agent has no `respond`, no sound id, or the id of another one. */
-  constructor(agents: readonly ApiAgentShape[], parts: RouteParts) {
+  /**
+   * @param missing Told of each that is asked and is not there, before that is said.
+   * @throws {TypeError} When an agent has no `respond`, no sound id, or the id of another one.
+   */
+  constructor(
+    agents: readonly ApiAgentShape[],
+    parts: RouteParts,
+    missing: (chat: ChatRequest) => void | Promise<void> = () => {},
+  ) {
     const named = new Map<string, ApiAgentShape>();
     for (const agent of agents) {
       if (typeof agent?.respond !== "function") throw new TypeError('Cannot serve a model: it has no "respond"');
@@ -37,6 +45,7 @@ export class ModelRoutes implements Routes {
     }
     this.#models = named;
     this.#parts = parts;
+    this.#missing = missing;
     this.#since = seconds(parts);
   }
 
@@ -61,6 +70,7 @@ export class ModelRoutes implements Routes {
 
   async #complete(request: Request, auth: Asked["auth"]): Promise<Response> {
     const chat = readChatRequest(await readObject(request, this.#parts));
+    if (!this.#models.has(chat.model)) await this.#missing(chat);
     const agent = this.#find(chat.model);
     const leaving = watchCaller(request, () => this.#streams.delete(leaving));
     if (chat.stream) this.#streams.add(leaving);

@@ -5,9 +5,12 @@
  */
 import { defaultModelId, ModelError } from "../../agent/api_agent.ts";
 import type { ApiAgentShape } from "../../agent/api_agent.ts";
+import type { ChatRequest } from "../../agent/http/chat_request.ts";
 import { ModelRoutes } from "../../agent/http/model_routes.ts";
 import type { JsonSchema } from "../../protocol/types.ts";
+import type { JsonObject } from "../../protocol/json_rpc.ts";
 import { nameIn } from "../access/types.ts";
+import type { Effect } from "../access/types.ts";
 import type { Call } from "../rest/call.ts";
 import { Refusal } from "../rest/problem.ts";
 import type { Route } from "../rest/route.ts";
@@ -93,8 +96,14 @@ async function answer(call: Call): Promise<Response> {
   const can = await call.can();
   const { principal, tenant, parts } = call;
   const request = call.counted();
-  const allowed = parts.models(tenant).filter((model) => can("", idOf(model), "run") === "allow");
-  const routes = new ModelRoutes(allowed.map((model) => recorded(model, call)), parts);
+  const effects = new Map(parts.models(tenant).map((model) => [model, can("", idOf(model), "run")]));
+  const allowed = [...effects].filter(([, effect]) => effect === "allow").map(([model]) => model);
+  // What may not be run is not there, and was decided on all the same.
+  const missing = async ({ model: id, body }: ChatRequest): Promise<void> => {
+    const [, outcome] = [...effects].find(([model]) => idOf(model) === id) ?? [];
+    if (outcome) await record(call, id, outcome, body);
+  };
+  const routes = new ModelRoutes(allowed.map((model) => recorded(model, call)), parts, missing);
   const { scopes, clientId, expiresAt } = principal;
   const auth = { principal: nameIn(principal, tenant), scopes, clientId, expiresAt, extra: { tenant } };
   const { pathname: path } = new URL(request.url);
@@ -106,22 +115,26 @@ function idOf(model: ApiAgentShape): string {
 }
 
 /** The same model: that it is asked is written down first. */
-function recorded(model: ApiAgentShape, { judge }: Call): ApiAgentShape {
+function recorded(model: ApiAgentShape, call: Call): ApiAgentShape {
   const id = idOf(model);
   return {
     getModelId: () => id,
     getModelInfo: () => model.getModelInfo?.() ?? {},
     async respond(messages, context) {
-      try {
-        await judge.record({ server: "", tool: id, action: "run", outcome: "allow", arguments: context.request });
-      } catch (cause) {
-        if (cause instanceof Refusal && cause.status < 500) {
-          const { message, status, code } = cause;
-          throw new ModelError(message, { status, code });
-        }
-        throw new ModelError("The audit log cannot be reached", { status: 503, code: "unavailable", cause });
-      }
+      await record(call, id, "allow", context.request);
       return await model.respond(messages, context);
     },
   };
+}
+
+async function record({ judge }: Call, tool: string, outcome: Effect, given: JsonObject): Promise<void> {
+  try {
+    await judge.record({ server: "", tool, action: "run", outcome, arguments: given });
+  } catch (cause) {
+    if (cause instanceof Refusal && cause.status < 500) {
+      const { message, status, code } = cause;
+      throw new ModelError(message, { status, code });
+    }
+    throw new ModelError("The audit log cannot be reached", { status: 503, code: "unavailable", cause });
+  }
 }
