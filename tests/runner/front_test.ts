@@ -356,4 +356,23 @@ describe("what stands before each route", () => {
     assertEquals(await said("/api/json"), usual);
     assertEquals(await said("/api/nothing"), usual);
   });
+
+  it("takes nothing more once it is closed, whatever is asked for", async () => {
+    await using world = await createWorld();
+    assertEquals((await world.ask("/healthz")).status, 200);
+    await world.runner.close();
+    for (const path of ["/healthz", "/api/session", "/api/tools", "/api/runs"]) {
+      const refused = await world.ask(path);
+      assertEquals([refused.status, (await problemOf(refused)).code], [503, "closing"], path);
+    }
+  });
+
+  it("refuses a word in the query that is none of those that there are, and names of every object", async () => {
+    await using world = await createWorld();
+    assertEquals((await world.ask("/api/runs?state=running")).status, 200);
+    for (const query of ["state=runing", "state=running&state=running", "constructor=1", "limit=1x", "limit=x1"]) {
+      const refused = await world.ask(`/api/runs?${query}`);
+      assertEquals([refused.status, (await problemOf(refused)).code], [400, "invalid_request"], query);
+    }
+  });
 });

@@ -34,6 +34,27 @@ describe("sessions of browsers", () => {
     assert(!JSON.stringify(world.audit).includes(token));
   });
 
+  it("are good for a WebSocket of this runner's own page alone", async () => {
+    const sessions = createSessions();
+    await using world = await createWorld({ access: { sessions }, allowedOrigins: ["https://other.example"] });
+    const cookie = await signIn(world, await sessions.invite(ada));
+    const upgrade = { upgrade: "websocket", connection: "upgrade", "sec-websocket-protocol": "mcp", cookie };
+    const admit = (headers: Readonly<Record<string, string>>) =>
+      world.runner.webSocket.admit(new Request("http://localhost/mcp", { headers: { ...upgrade, ...headers } }));
+    const foreign = [
+      ...[{}, { origin: "http://localhost" }, { "sec-fetch-site": "same-origin" }, { "sec-fetch-site": "none" }],
+      ...[{ ...page, origin: "https://other.example" }, { ...page, origin: "http://localhost:8080" }],
+      { ...page, "sec-fetch-site": "same-site" },
+    ];
+    for (const headers of foreign) {
+      const refused = await admit(headers);
+      assert(refused instanceof Response, JSON.stringify(headers));
+      assertEquals((await problemOf(refused)).status, 403);
+    }
+    const accept = await admit(page);
+    assertEquals(typeof accept, "function");
+  });
+
   it("of runners on two ports of one machine stand side by side: browsers keep one jar for all ports", async () => {
     const jar = new Map<string, string>();
     const visit = async (url: string) => {
