@@ -172,7 +172,8 @@ export class Hub implements HubLike, AsyncDisposable {
       return await this.#begin(async (isOver) => {
         const { connection, name: own } = await this.#find(name, "tool", options, isOver);
         server = connection.name;
-        return await this.#use(connection, (client, rest) => client.callTool(own, args, rest), options, isOver);
+        const work: Work<CallToolResult> = (client, rest) => (options.look?.(), client.callTool(own, args, rest));
+        return await this.#use(connection, work, options, isOver);
       });
     } catch (error) {
       if (options.throws || options.signal?.aborted && error === options.signal.reason) throw error;
@@ -204,7 +205,7 @@ export class Hub implements HubLike, AsyncDisposable {
     options: RequestOptions = {},
   ): Promise<GetPromptResult> {
     return await this.#begin(async (isOver) => {
-      const { connection, name: own } = await this.#find(name, "prompt", options, isOver);
+      const { name: own, connection } = await this.#find(name, "prompt", options, isOver);
       return await this.#use(connection, (client, rest) => client.getPrompt(own, args, rest), options, isOver);
     });
   }

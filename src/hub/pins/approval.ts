@@ -4,10 +4,11 @@
  * @module
  */
 import { unlessAborted } from "../../client/core_client.ts";
-import type { JsonObject } from "../../protocol/json_rpc.ts";
+import type { ConstantJson, JsonObject } from "../../protocol/json_rpc.ts";
 import type { CallToolResult, ToolAnnotations } from "../../protocol/types.ts";
 import { HubLayer } from "../layer.ts";
 import type { CatalogTool, HubLike } from "../seam.ts";
+import { callWhile, isSameTool } from "../unchanged.ts";
 import { createMatcher } from "./glob.ts";
 
 /** A call that waits for a yes. */
@@ -51,6 +52,7 @@ export interface ApprovalOptions {
  * ```ts
  * import { withApproval } from "./approval.ts";
  * import type { HubLike } from "../seam.ts";
+import { callWhile, isSameTool } from "../unchanged.ts";
  *
  * const careful = (hub: HubLike, ask: (question: string) => Promise<boolean>) =>
  *   withApproval(hub, ({ server, name, args }) => ask(`${server} ${name} ${JSON.stringify(args)}?`), {
@@ -98,7 +100,15 @@ class ApprovedHub extends HubLayer {
     const target = tool ?? (typeof name === "string" ? { server: "", name } : name);
     // By its two parts: what is called is what was asked for, also when the catalog has changed meanwhile.
     const called = tool || typeof name !== "string" ? { server: target.server, name: target.name } : name;
-    if (tool && this.#isReadOnly(tool)) return await this.hub.callTool(called, args, options);
+    const shown = typeof name === "string" ? name : `${name.server}.${name.name}`;
+    const call = async (args: ConstantJson, isGood: (now: CatalogTool) => boolean): Promise<CallToolResult> => {
+      // Nothing was known of it, and that is what the person has seen.
+      if (!tool) return await this.hub.callTool(called, args, options);
+      const result = await callWhile(this.hub, tool, args, options, (now) => now !== undefined && isGood(now));
+      return result ??
+        refusal(`The tool "${shown}" has changed since it was looked at. It was not called; try it again`);
+    };
+    if (tool && this.#isReadOnly(tool)) return await call(args, this.#isReadOnly);
     const sent = structuredClone(args) as JsonObject;
     const request = {
       server: target.server,
@@ -110,12 +120,14 @@ class ApprovedHub extends HubLayer {
     };
     const answer = await unlessAborted((async () => await this.#approve(request))(), signal);
     signal?.throwIfAborted();
-    if (isYes(answer)) return await this.hub.callTool(called, sent, options);
+    if (isYes(answer)) return await call(sent, (now) => isSameTool(now, tool));
     const reason = typeof answer === "object" && answer?.reason ? `: ${answer.reason}` : "";
-    const shown = typeof name === "string" ? name : `${name.server}.${name.name}`;
-    const text = `The call of "${shown}" was denied${reason}. It was not made; do not try it again without asking`;
-    return { content: [{ type: "text", text }], isError: true };
+    return refusal(`The call of "${shown}" was denied${reason}. It was not made; do not try it again without asking`);
   }
+}
+
+function refusal(text: string): CallToolResult {
+  return { content: [{ type: "text", text }], isError: true };
 }
 
 function toolMatcher(readOnly: NonNullable<ApprovalOptions["readOnly"]>): (tool: CatalogTool) => boolean {

@@ -11,6 +11,7 @@ import type { CallToolResult } from "../../protocol/types.ts";
 import { sha256 } from "../../protocol/web_crypto.ts";
 import { labelServers, separator } from "../catalog/names.ts";
 import type { CatalogTool, HubEvent, HubLike, QualifiedName } from "../seam.ts";
+import { callWhile } from "../unchanged.ts";
 import { SharedQuestions } from "./asked.ts";
 import { canonicalJson } from "./canonical.ts";
 import { changesBetween } from "./changes.ts";
@@ -99,14 +100,15 @@ export class Pinned extends HubLayer implements PinnedHub {
     const found = this.hub.findTool(name);
     if (!found) return this.#mayBePinned(name) ? unlisted(name) : await this.hub.callTool(name, args, options);
     const own = { server: found.server, name: found.name };
-    if (!this.#isApproved(found, this.#textOf(found))) {
-      await this.#checkServer(found.server, [found], signal);
-      // While somebody was asked it may have become another one.
-      const now = this.hub.findTool(own);
-      if (!now) return unlisted(own);
-      if (!this.#isApproved(now, this.#textOf(now))) return blocked(await this.#reportOn(now));
-    }
-    return await this.hub.callTool(own, args, options);
+    if (!this.#isPinned(own.server)) return await this.hub.callTool(own, args, options);
+    const isGood = (now: CatalogTool | undefined): boolean => !!now && this.#isApproved(now, this.#textOf(now));
+    // While somebody is asked, or it waits for its server, it may become another one.
+    const isThere = isGood(found) ||
+      await this.#checkServer(own.server, [found], signal).then(() => isGood(this.hub.findTool(own)));
+    const result = isThere ? await callWhile(this.hub, own, args, options, isGood) : undefined;
+    if (result) return result;
+    const now = this.hub.findTool(own);
+    return now ? blocked(await this.#reportOn(now)) : unlisted(own);
   }
 
   async check({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<void> {

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { callWhile, isSameTool } from "../../hub/unchanged.ts";
 import { createToolSearch } from "../../hub/search/tool_search.ts";
 import type { CatalogTool } from "../../hub/seam.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
@@ -10,7 +11,7 @@ import type { CallToolResult, Progress } from "../../protocol/types.ts";
 import type { ScopedHub } from "../access/scoped_hub.ts";
 import type { Call, CallHub } from "../rest/call.ts";
 import { withoutAsking } from "../rest/plain_call.ts";
-import { missing, problemBody, refusalOf, wrongField } from "../rest/problem.ts";
+import { missing, problemBody, Refusal, refusalOf, wrongField } from "../rest/problem.ts";
 import type { Route } from "../rest/route.ts";
 import { pageOf, toolResultSchema, toolSchema } from "../rest/schemas.ts";
 import { eventStream } from "../rest/sse.ts";
@@ -96,19 +97,21 @@ async function callTool(call: Call): Promise<Response> {
   if (!found) throw missing("tool", name);
   await allow(call, found, { hub, given });
   const wantsEvents = call.request.headers.get("accept")?.toLowerCase().includes("text/event-stream") ?? false;
+  const isAsked = hub.scoped.effectOf(found) === "ask";
   const run = (signal: AbortSignal | undefined, onProgress?: (progress: Progress) => void): Promise<CallToolResult> =>
-    withoutAsking(
-      call,
-      { server: found.server, signal },
-      (meta) =>
-        hub.lease.hub.callTool({ server: found.server, name: found.name }, given, {
-          throws: true,
-          signal,
-          timer: call.timer,
-          ...(meta && { meta }),
-          ...(onProgress && { onProgress }),
-        }),
-    );
+    withoutAsking(call, { server: found.server, signal }, (meta) => {
+      const options = {
+        throws: true,
+        signal,
+        timer: call.timer,
+        ...(meta && { meta }),
+        ...(onProgress && { onProgress }),
+      };
+      if (!isAsked) return hub.lease.hub.callTool({ server: found.server, name: found.name }, given, options);
+      return callWhile(hub.lease.hub, found, given, options, (now) => isSameTool(found, now)).then((result) =>
+        result ?? refuseOther()
+      );
+    });
   // Some runtimes give requests of a program's own making no signal.
   if (!wantsEvents) return call.json(await run(call.request.signal ?? undefined));
   const { leaving, parts: { clock, keepAlive } } = call;
@@ -151,6 +154,11 @@ async function hold(
   }
   await approvals.use(id, proposal);
   await judge.record({ ...about, outcome: "approved" });
+}
+
+/** A yes is for one very tool, and its server has come back with another one. */
+function refuseOther(): never {
+  throw new Refusal(403, "approval_refused", "The tool has changed since its call was approved: it was not called");
 }
 
 /** Signs of progress, and then the one end. The call begins at once. */

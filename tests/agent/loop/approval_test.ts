@@ -3,8 +3,10 @@ import { assert, assertEquals } from "@std/assert";
 import { Agent } from "../../../src/agent/mod.ts";
 import type { AgentOptions, AgentQuestion, AnswerQuestion } from "../../../src/agent/mod.ts";
 import type { CatalogTool, QualifiedName } from "../../../src/hub/seam.ts";
+import { McpServer } from "../../../src/server/mod.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 import { FakeHub } from "../../hub/support/fake_hub.ts";
+import { inMemory, openHub } from "../../hub/support.ts";
 import { gather, openScene } from "./support/scene.ts";
 import { call, ScriptedModel } from "./support/scripted.ts";
 
@@ -147,6 +149,41 @@ describe("approval", () => {
         [],
       ]);
     }
+  });
+
+  test("a tool that changes while its call waits for a place is asked about again, and called as it is then", async () => {
+    const clock = new VirtualClock();
+    const server = new McpServer({ name: "data", version: "1.0.0" });
+    const made: string[] = [];
+    let letGo = (): void => {};
+    server.tool("hold", {}, () => new Promise<string>((resolve) => letGo = () => resolve("held")));
+    const offer = (description: string) =>
+      server.tool("write", { description }, () => (made.push(description), "written"));
+    const withdraw = offer("Writes one");
+    const { config } = inMemory(server, { concurrency: 1 });
+    const hub = await clock.until(openHub({ data: config }, { clock }));
+    const holding = hub.callTool("data__hold");
+    await clock.settle();
+    const model = new ScriptedModel([{ calls: [call("data__write")] }, { text: "done" }]);
+    const asked: string[] = [];
+    const run = new Agent({ model, hub, clock }).run("Go", {
+      questions: ({ id }) => {
+        asked.push(id);
+        return { action: "accept" };
+      },
+    });
+    const result = run.result;
+    while (!hub.status()[0]?.queued) await clock.settle();
+    withdraw();
+    offer("Writes all");
+    await clock.advance(10_000);
+    assertEquals([asked, made], [["approval:1.1"], []]);
+    letGo();
+    await clock.until(result);
+    await holding;
+    assertEquals([asked, made], [["approval:1.1", "approval:1.1.2"], ["Writes all"]]);
+    assertEquals(run.observations.map(({ outcome }) => outcome), ["ok"]);
+    await clock.until(hub.close());
   });
 
   test("what no screen shows is pointed out, in the definition and in the arguments", async () => {

@@ -20,7 +20,7 @@ const servers = (server: string): boolean => server !== "own";
 
 /** A hub that remembers what its calls were given, and knows its servers by name. */
 class ToldHub extends PlayedHub {
-  readonly given: unknown[] = [];
+  readonly given: (readonly [JsonObject | undefined, RequestOptions | undefined])[] = [];
   readonly names = ["shop", "own"];
 
   override callTool(name: QualifiedName, args?: JsonObject, options?: RequestOptions): Promise<CallToolResult> {
@@ -109,7 +109,8 @@ describe("what is pinned", () => {
     const options = { timeout: 5 };
     const { reads } = store;
     await pinned.callTool("shop__send", { to: "ada" }, options);
-    assertEquals(hub.given, [[{ to: "ada" }, options]]);
+    const [[args, given] = []] = hub.given;
+    assertEquals([hub.given.length, args, given?.timeout], [1, { to: "ada" }, 5]);
     assertEquals([store.reads, ...store.texts.keys()], [reads, "ours/shop"], "for a call nothing is read");
   });
 

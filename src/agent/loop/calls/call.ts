@@ -6,16 +6,15 @@
 import { resumed } from "../../../client/extras/resumed.ts";
 import { unlessAborted } from "../../../client/core_client.ts";
 import type { ResumedInput } from "../../../client/session/request.ts";
-import { isLate } from "../../../hub/relayed_call.ts";
-import type { RelayedCall } from "../../../hub/relayed_call.ts";
+import { isLate, type RelayedCall } from "../../../hub/relayed_call.ts";
+import { callWhile, isSameTool } from "../../../hub/unchanged.ts";
 import { randomHex } from "../../../ports.ts";
 import { InputRequiredError, McpError } from "../../../protocol/errors.ts";
 import { excerpt } from "../../../protocol/excerpt.ts";
 import type { JsonObject } from "../../../protocol/json_rpc.ts";
 import type { InputRequest, PendingInput, Progress } from "../../../protocol/types.ts";
 import type { TokenUsage } from "../../api_agent.ts";
-import { LanguageModelError } from "../../model/seam.ts";
-import type { LanguageModelToolCall } from "../../model/seam.ts";
+import { LanguageModelError, type LanguageModelToolCall } from "../../model/seam.ts";
 import { StepUnknownError } from "../../runs/steps.ts";
 import { RunFailure, settleAll } from "../failures.ts";
 import type { Journal } from "../journal.ts";
@@ -234,8 +233,9 @@ export class RunCall {
         ...(repeatable && { idempotent: true }),
         ...(resume && { resume }),
       };
-      const called = hub.callTool({ server, name: tool }, structuredClone(proposal.arguments), options);
-      return done(checks.judge(entry.tool, asJson(await unlessAborted(called, signal))));
+      const args = structuredClone(proposal.arguments);
+      const result = await unlessAborted(callWhile(hub, entry, args, options, (now) => isSameTool(entry, now)), signal);
+      return result ? done(checks.judge(entry.tool, asJson(result))) : { type: "changed" };
     } catch (error) {
       isGivenUp = isLate(error);
       signal.throwIfAborted();

@@ -1,0 +1,150 @@
+/** A call waits, and the hub hears of another tool meanwhile: what was looked at before is looked at again. */
+import { describe, test } from "node:test";
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import type { CallToolResult, ToolAnnotations } from "../../../mod.ts";
+import { createMemoryStore } from "../../../src/auth/mod.ts";
+import { type ApprovalRequest, withApproval } from "../../../src/hub/pins/approval.ts";
+import { withPins } from "../../../src/hub/pins/mod.ts";
+import type { HubOptions } from "../../../src/hub/options.ts";
+import type { HubLike } from "../../../src/hub/seam.ts";
+import { McpServer } from "../../../src/server/mod.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
+import { inMemory, openHub, textOf } from "../support.ts";
+import { refusalOf } from "./support.ts";
+
+const identities = { shop: { command: "shop" } };
+const input = { type: "object" };
+
+/** A shop with one place, a tool that changes, and one that keeps the place until it is let go. */
+function createShop(era: "modern" | "legacy", annotations?: ToolAnnotations) {
+  const server = new McpServer({ name: "shop", version: "1.0.0" });
+  const clock = new VirtualClock();
+  const sold: unknown[] = [];
+  const offer = (description: string, annotations?: ToolAnnotations) =>
+    server.tool(
+      "buy",
+      { description, input, ...(annotations && { annotations }) },
+      (args) => (sold.push(args), "sold"),
+    );
+  let withdraw = offer("Buys one", annotations);
+  let letGo = (): void => {};
+  server.tool("hold", {}, () => new Promise<string>((resolve) => letGo = () => resolve("held")));
+  const { config } = inMemory(server, { eras: [era], concurrency: 1 });
+  const change = (description: string, annotations?: ToolAnnotations): void => {
+    withdraw();
+    withdraw = offer(description, annotations);
+  };
+  return {
+    clock,
+    sold,
+    change,
+    open: (options: HubOptions = {}) => clock.until(openHub({ shop: config }, { clock, ...options })),
+    /** Calls it, while something happens before there is a place. */
+    async buy(hub: HubLike, work: () => void): Promise<CallToolResult> {
+      const holding = hub.callTool("shop__hold");
+      await clock.settle();
+      const buying = hub.callTool("shop__buy");
+      await clock.settle();
+      assertEquals(hub.status()[0]?.queued, 1);
+      work();
+      // The server is listed again.
+      await clock.advance(10_000);
+      letGo();
+      await holding;
+      return await clock.until(buying);
+    },
+    withdraw: () => withdraw(),
+  };
+}
+
+for (const era of ["modern", "legacy"] as const) {
+  describe(`a tool that changes while its call waits (${era})`, () => {
+    test("is not called where it is not what was pinned", async () => {
+      const { clock, sold, open, change, buy } = createShop(era);
+      const hub = await open();
+      const pinned = await withPins(hub, { store: createMemoryStore(), identities, onFirstSight: "trust" });
+      const refused = await buy(pinned, () => change("Buys all"));
+      assertStringIncludes(refusalOf(refused), "is not what was approved any more (description). It was not called");
+      assertEquals(refused._meta?.["dev.causeway/error"], {
+        server: "shop",
+        code: "blocked",
+        delivery: "not-sent",
+        retryable: false,
+      });
+      assertEquals(sold, []);
+      change("Buys one");
+      await clock.advance(60_000);
+      assertEquals(textOf(await buy(pinned, () => {})), "sold", "it is what it was");
+      await clock.until(hub.close());
+    });
+
+    test("is not called by the first call after a stored catalog", async () => {
+      const { clock, sold, open, change } = createShop(era);
+      const before = await open();
+      const catalog = before.catalog();
+      const store = createMemoryStore();
+      await withPins(before, { store, identities, onFirstSight: "trust" });
+      await clock.until(before.close());
+      change("Buys all");
+      const hub = await open({ catalog });
+      const pinned = await withPins(hub, { store, identities, onFirstSight: "trust" });
+      assertEquals(pinned.tools().length, 2, "as far as anybody knows");
+      assertStringIncludes(refusalOf(await clock.until(pinned.callTool("shop__buy"))), "is blocked");
+      assertEquals([sold, pinned.tools().map(({ name }) => name)], [[], ["hold"]]);
+      const [report] = await pinned.report();
+      await pinned.approve("shop__buy", report?.fingerprint ?? "");
+      assertEquals(textOf(await clock.until(pinned.callTool("shop__buy"))), "sold");
+      await clock.until(hub.close());
+    });
+
+    test("is not called where it is gone", async () => {
+      const { clock, sold, open, withdraw, buy } = createShop(era);
+      const hub = await open();
+      const pinned = await withPins(hub, { store: createMemoryStore(), identities, onFirstSight: "trust" });
+      const refused = await buy(pinned, withdraw);
+      assertStringIncludes(refusalOf(refused), 'The tool "buy" of the server "shop" is not listed');
+      assertEquals(sold, []);
+      await clock.until(hub.close());
+    });
+
+    test("is not called by the yes to another one; who calls again is asked about what it is now", async () => {
+      const { clock, sold, open, change } = createShop(era);
+      const hub = await open();
+      const asked: (string | undefined)[] = [];
+      let work = (): void => change("Buys all");
+      const approve = async ({ tool }: ApprovalRequest): Promise<boolean> => {
+        asked.push(tool?.tool.description);
+        work();
+        await clock.advance(10_000);
+        return true;
+      };
+      const careful = withApproval(hub, approve);
+      assertEquals(
+        refusalOf(await clock.until(careful.callTool("shop__buy"))),
+        'The tool "shop__buy" has changed since it was looked at. It was not called; try it again',
+      );
+      assertEquals(sold, []);
+      work = () => {};
+      assertEquals(textOf(await clock.until(careful.callTool("shop__buy", { n: 2 }))), "sold");
+      assertEquals([asked, sold], [["Buys one", "Buys all"], [{ n: 2 }]]);
+      // Pins go around approval: what they have looked at may change while a person thinks.
+      const pinned = await withPins(careful, { store: createMemoryStore(), identities, onFirstSight: "trust" });
+      work = () => change("Buys some");
+      assertStringIncludes(refusalOf(await clock.until(pinned.callTool("shop__buy"))), "is blocked");
+      assertEquals(sold.length, 1);
+      await clock.until(hub.close());
+    });
+
+    test("is not called without a question where its server does not say any more that it only reads", async () => {
+      const { clock, sold, open, change, buy } = createShop(era, { readOnlyHint: true });
+      const hub = await open();
+      const trusting = withApproval(hub, ({ name }) => name === "hold", { trustHintsOf: ["shop"] });
+      assertEquals(textOf(await buy(trusting, () => change("Buys two", { readOnlyHint: true }))), "sold");
+      await clock.advance(60_000);
+      assertStringIncludes(refusalOf(await buy(trusting, () => change("Buys three"))), "has changed");
+      assertStringIncludes(refusalOf(await clock.until(trusting.callTool("shop__buy"))), "was denied");
+      assertEquals(sold.length, 1);
+      await clock.until(hub.close());
+    });
+  });
+}
