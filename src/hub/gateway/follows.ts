@@ -18,6 +18,10 @@ export interface FollowParts {
   readonly client: ((server: string, options: RequestOptions) => Promise<Client>) | undefined;
   /** Whose a resource is. */
   find(uri: string): FoundResource;
+  /** Which servers list it; undefined where none does. */
+  owners(uri: string): ReadonlySet<string> | undefined;
+  /** Hears that resources come and go until the returned function is called. */
+  watch(listener: () => void): () => void;
   /** Whether it may be followed. */
   may(found: FoundResource): boolean;
   /** Whether it may be told of a change now. */
@@ -51,23 +55,35 @@ export class Follows {
     this.#followed.clear();
   }
 
-  /** Follows a resource until the returned function is called. What nobody has is not followed. */
+  /** Follows a resource until the returned function is called. What nobody has is not followed until somebody does. */
   #follow(uri: string): () => void {
-    const found = this.#find(uri);
-    if (found) return this.#followFound(found);
+    const { owners, watch, changed, listed } = this.#parts;
+    let at: FoundResource | undefined;
+    let stop = (): void => {};
+    const look = (): void => {
+      const found = this.#find(uri);
+      if (!found) return;
+      stop();
+      stop = this.#followFound(at = found);
+    };
+    look();
+    // It has come, moved, or was looked for where it never was.
+    const unwatch = watch(() => {
+      const having = owners(uri);
+      if (!having || (at && having.has(at.server))) return;
+      const before = at;
+      look();
+      if (at && at !== before) changed(at);
+    });
     const controller = new AbortController();
     const { signal } = controller;
-    const listed = this.#parts.listed(signal);
-    let stop = (): void => {};
-    const follow = (): void => {
-      const found = signal.aborted ? undefined : this.#find(uri);
-      if (found) stop = this.#followFound(found);
-    };
-    if (listed) {
+    const waiting = at ? undefined : listed(signal);
+    if (waiting) {
       this.#waiting.add(controller);
-      void listed.then(follow, () => {}).finally(() => this.#waiting.delete(controller));
+      void waiting.then(() => signal.aborted || at || look(), () => {}).finally(() => this.#waiting.delete(controller));
     }
     return () => {
+      unwatch();
       controller.abort();
       stop();
     };

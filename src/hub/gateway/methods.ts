@@ -92,6 +92,11 @@ export class GatewayMethods implements Methods {
       clock: parts.clock,
       client: hub.client && ((server, options) => this.#client(server, options)),
       find: (uri) => this.#uris.find(uri),
+      owners: (uri) => this.#uris.owners().get(uri),
+      watch: (listener) =>
+        this.#changes.watch(({ type }) => {
+          if (type === "resources") listener();
+        }),
       may: ({ server, uri }) => hub.mayWatch?.(server, uri) ?? true,
       still: async ({ server, uri }) => {
         // Who listens alone sends no request that would do it.

@@ -117,6 +117,26 @@ for (const [front, back] of pairs) {
       assertEquals([...new Set(seen)].sort(), ["hub://two/note://shared", "note://one/own"]);
       await until(() => seen.filter((uri) => uri === "note://one/own").length >= 2, "both who watch");
     });
+
+    test("a resource whose server comes later is watched there, though another one was taken to have it", async () => {
+      await using scene = await open({ one: all("one", back).config });
+      const client = await scene.join(front);
+      let seen = 0;
+      const watch = client.listen({ resourceUris: ["note://two/own"] });
+      void (async () => {
+        for await (const change of watch) if (change.type === "resource") seen++;
+      })();
+      await watch.acknowledged;
+      const two = all("two", back);
+      await scene.hub.add("two", two.config);
+      await until(() => seen > 0, "the word that it has come");
+      const told = seen;
+      for (let turn = 0; turn < 4_000 && seen === told; turn++) {
+        two.server.resourceUpdated("note://two/own");
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      assert(seen > told);
+    });
   });
 }
 

@@ -20,6 +20,8 @@ function follow(clock: VirtualClock, life: number): { readonly opened: number[];
     clock,
     client: () => Promise.resolve(client as unknown as Client),
     find: (uri) => ({ server: "one", uri }),
+    owners: () => undefined,
+    watch: () => () => {},
     may: () => true,
     still: () => Promise.resolve(true),
     listed: () => undefined,

@@ -138,8 +138,8 @@ export class Uris {
     return [uri, prefixed(server, uri)];
   }
 
-  /** Says whether another server has what a link leads to. */
-  #others(server: string): (uri: string) => boolean {
+  /** Which servers list each resource. */
+  owners(): ReadonlyMap<string, ReadonlySet<string>> {
     const of = this.#sources.resources();
     if (this.#owners?.of !== of) {
       const byUri = new Map<string, Set<string>>();
@@ -148,7 +148,12 @@ export class Uris {
       }
       this.#owners = { of, byUri };
     }
-    const { byUri } = this.#owners;
+    return this.#owners.byUri;
+  }
+
+  /** Says whether another server has what a link leads to. */
+  #others(server: string): (uri: string) => boolean {
+    const byUri = this.owners();
     const heads = this.#sources.templates().filter((found) => found.server !== server).map(headOf);
     const work: TemplateWork = new Map();
     return (uri) => {
