@@ -2,10 +2,20 @@ import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "node:test";
 import { ModelError } from "../../src/agent/mod.ts";
 import type { AuditRow, OfferedAgent } from "../../src/runner/mod.ts";
+import type { MemoryRuns } from "./support/memory_runs.ts";
 import { createWorld, problemOf } from "./support/world.ts";
 
 const ask = (content: string, more = {}) => ({ model: "helper", messages: [{ role: "user", content }], ...more });
 const path = "/v1/chat/completions";
+
+/** The id of the first run, once it is there. */
+async function firstOf(runs: MemoryRuns): Promise<string> {
+  for (;;) {
+    const [first] = await runs.list();
+    if (first) return first.id;
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+}
 
 describe("agents as models", () => {
   it("are listed, and asked by runs", async () => {
@@ -55,26 +65,35 @@ describe("agents as models", () => {
     assertEquals(choices[0].message.content, "Let me look.\n\nIt is 4.");
   });
 
-  it("say how a run ended that gave no answer: cancelled, or begun anew behind what was told", async () => {
+  it("say that a run was cancelled", async () => {
     await using world = await createWorld();
     const runs = world.runs("acme");
-    const ends: readonly (readonly [code: string, status: number, end: (id: string) => unknown])[] = [
-      ["cancelled", 409, (id) => runs.cancel(id)],
-      ["restarted", 503, (id) => {
-        runs.tell(id, { type: "text", step: 1, text: "Let me" });
-        runs.tell(id, { type: "restarted", step: 1, reason: "The process that asked it ended" });
-      }],
-    ];
-    for (const [code, status, end] of ends) {
-      const count = (await runs.list()).length;
-      const asking = world.ask(path, { body: ask("hang") });
-      while ((await runs.list()).length === count) await new Promise((resolve) => setTimeout(resolve, 1));
-      const [{ id } = { id: "" }] = await runs.list();
-      await end(id);
-      const answer = await asking;
-      assertEquals([answer.status, answer.headers.get("x-should-retry")], [status, "false"], code);
-      assertEquals((await problemOf(answer)).code, code);
-      assertEquals((await runs.get(id))?.state, "cancelled");
+    const asking = world.ask(path, { body: ask("hang") });
+    await runs.cancel(await firstOf(runs));
+    const answer = await asking;
+    assertEquals([answer.status, answer.headers.get("x-should-retry")], [409, "false"]);
+    assertEquals((await problemOf(answer)).code, "cancelled");
+  });
+
+  it("that begin a text anew: a whole answer has the new one alone, a stream breaks off behind what was told", async () => {
+    for (const stream of [false, true]) {
+      await using world = await createWorld();
+      const runs = world.runs("acme");
+      const asking = world.ask(path, { body: ask("hang", { stream }) });
+      const id = await firstOf(runs);
+      runs.tell(id, { type: "text", step: 1, text: "Let me look." });
+      runs.tell(id, { type: "text", step: 2, text: "It i" });
+      runs.tell(id, { type: "restarted", step: 2, reason: "The process that asked it ended" });
+      if (!stream) {
+        runs.tell(id, { type: "text", step: 2, text: "It is 4." });
+        const usage = { inputTokens: 1, outputTokens: 1 };
+        runs.tell(id, { type: "succeeded", text: "It is 4.", usage, steps: 2 });
+      }
+      const text = await (await asking).text();
+      if (stream) {
+        assert(text.includes('"code":"restarted"') && !text.includes("[DONE]"), text);
+        assertEquals((await runs.get(id))?.state, "cancelled");
+      } else assertEquals(JSON.parse(text).choices[0].message.content, "Let me look.\n\nIt is 4.");
     }
   });
 

@@ -43,6 +43,7 @@ async function* respond(
 ): AsyncGenerator<string, ReplyEnd, undefined> {
   const principal = context.auth?.principal ?? "";
   const { settings, output } = readChatAnswer(context.request);
+  const isStream = context.request.stream === true;
   const [runs, { id }] = await begun(kept, {
     agent,
     principal,
@@ -51,16 +52,21 @@ async function* respond(
     ...(output && { output }),
   });
   let isOver = false;
-  const told = new Set<number>();
+  /** By their steps; what is given as a whole is gathered, so that one that is begun anew can take the place of the other. */
+  const texts = new Map<number, string>();
   try {
     for await (const { event } of runs.events(id, { signal: context.signal })) {
       if (event.type === "text") {
         // With a shape only the last answer counts, once it fits.
         if (output) continue;
-        if (told.size && !told.has(event.step)) yield "\n\n";
-        told.add(event.step);
-        yield event.text;
-      } else if (event.type === "restarted" && told.has(event.step)) {
+        const { step, text } = event;
+        if (isStream) {
+          if (texts.size && !texts.has(step)) yield "\n\n";
+          yield text;
+        }
+        texts.set(step, isStream ? "" : (texts.get(step) ?? "") + text);
+      } else if (event.type === "restarted") {
+        if (!texts.delete(event.step) || !isStream) continue;
         throw ended("The agent had to begin its answer anew: ask again", 503, "restarted");
       } else if (event.type === "question") {
         const { id: question, kind } = event.question;
@@ -72,13 +78,17 @@ async function* respond(
         isOver = true;
         // What was not streamed piece by piece is still the answer.
         const text = output ? JSON.stringify(event.output) : event.text;
-        if (!told.size && text) yield text;
+        if (!texts.size && text) yield text;
+        else if (!isStream) yield joined(texts);
         return { usage: event.usage, finishReason: event.finish === "length" ? "length" : "stop" };
       } else if (event.type === "failed") {
         isOver = true;
         const isLength = event.error.code === "token_budget" || event.error.code === "step_budget";
         const isBounded = settings.maxOutputTokens !== undefined && event.error.code === "token_budget";
-        if (isLength && (told.size || isBounded)) return { usage: event.usage, finishReason: "length" };
+        if (isLength && (texts.size || isBounded)) {
+          if (!isStream) yield joined(texts);
+          return { usage: event.usage, finishReason: "length" };
+        }
         throw ended(event.error.message, 502, event.error.code);
       } else if (event.type === "cancelled") {
         isOver = true;
@@ -90,6 +100,11 @@ async function* respond(
     // What keeps it may be closed: then it goes on elsewhere.
     if (!isOver) await runs.cancel(id, "The caller of the model is gone").catch(() => {});
   }
+}
+
+/** The texts of different steps, apart. */
+function joined(texts: ReadonlyMap<number, string>): string {
+  return [...texts.values()].join("\n\n");
 }
 
 /** A run that was begun: asked again, it would make its calls again. */
