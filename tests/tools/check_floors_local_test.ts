@@ -240,6 +240,11 @@ describe("the floor check: the shape of files", () => {
     assertStringIncludes(checkOne({ "tests/hub/a.ts": `import "node:test";\n` }), "_test.ts");
   });
 
+  test("a private method that SWC would make a syntax error of is found", () => {
+    assertStringIncludes(checkOne({ "src/hub/a.ts": `${empty}export class A {\n  #await(): void {}\n}\n` }), "#await");
+    assertEquals(check({ "src/hub/a.ts": `${empty}export class A {\n  #delete(): void {}\n}\n` }), []);
+  });
+
   test("a skipped suite is found, since Bun would not count it; a skipped test is fine", () => {
     const suite = `describe("a", { skip: "why" }, () => {});\n`;
     assertStringIncludes(checkOne({ "tests/hub/a_test.ts": suite }), "skip the tests, not the suite");

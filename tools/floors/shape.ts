@@ -26,7 +26,9 @@ export function checkShape(source: Source): Problem[] {
     const kept = ["tests/suites/", "tests/support/"].some((folder) => path.startsWith(folder));
     if (!kept) problems.push(problem(path, 1, "names", "a file with tests ends in _test.ts"));
   }
-  problems.push(...path.startsWith("tests/") ? skippedSuites(source) : longFunctions(source));
+  problems.push(
+    ...path.startsWith("tests/") ? skippedSuites(source) : [...longFunctions(source), ...hiddenAwaits(source)],
+  );
   return problems;
 }
 
@@ -51,6 +53,18 @@ function longFunctions({ path, tree }: Source): Problem[] {
     const name = node.name?.getText(tree) ?? "a function";
     problems.push(
       problem(path, first, "length", `${name} has ${lines} lines, at most ${mostLinesOfFunction} are allowed`),
+    );
+  });
+  return problems;
+}
+
+/** Where private methods are lowered, SWC makes a function of that very name of it: no module may have one called `await`. */
+function hiddenAwaits({ path, tree }: Source): Problem[] {
+  const problems: Problem[] = [];
+  walk(tree, (node) => {
+    if (!ts.isMethodDeclaration(node) || node.name.getText(tree) !== "#await") return;
+    problems.push(
+      problem(path, lineOf(tree, node), "names", "#await has another name: SWC makes a syntax error of it"),
     );
   });
   return problems;

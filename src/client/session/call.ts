@@ -99,7 +99,7 @@ export class Call implements Exchange, Expiring {
       this.totalAt = endsAt ?? now + this.#timeouts.total;
     }
     this.result = new Promise((resolve) => this.#resolve = resolve);
-    this.#await(session.firstWait, now);
+    this.#arm(session.firstWait, now);
     session.add(this, now);
     signal?.addEventListener("abort", this);
     if (signal?.aborted) this.handleEvent();
@@ -113,18 +113,18 @@ export class Call implements Exchange, Expiring {
 
   /** Takes its outcome from `work`, unless its time is over first: for what is waited for between two rounds. */
   follow(work: Promise<JsonObject | void>): Promise<JsonObject> {
-    this.#await("total");
+    this.#arm("total");
     work.then((result) => this.#done(result as JsonObject), (reason) => this.end(reason));
     return this.result;
   }
 
   begin(): void {
-    if (this.#waitingFor === "headers") this.#await("idle");
+    if (this.#waitingFor === "headers") this.#arm("idle");
   }
 
   /** A sign of life: the idle time starts over. */
   touch(): void {
-    if (this.#waitingFor === "idle") this.#await("idle");
+    if (this.#waitingFor === "idle") this.#arm("idle");
   }
 
   message(message: JsonRpcMessage): void {
@@ -201,7 +201,7 @@ export class Call implements Exchange, Expiring {
   }
 
   /** Arms the clock for the next sign of life; the total is never extended. */
-  #await(kind: keyof CallTimeouts, now: number = this.#session.clock.monotonic()): void {
+  #arm(kind: keyof CallTimeouts, now: number = this.#session.clock.monotonic()): void {
     // What is no time at all (NaN) has come.
     this.expiresAt = Math.min(now + this.#timeouts[kind], this.totalAt) || 0;
     this.#waitingFor = this.expiresAt < this.totalAt ? kind : "total";
@@ -211,7 +211,7 @@ export class Call implements Exchange, Expiring {
   #progressed(progress: Progress): void {
     if (progress.progress <= this.#progress) return;
     this.#progress = progress.progress;
-    this.#await("idle");
+    this.#arm("idle");
     try {
       this.request.options.onProgress?.(progress);
     } catch (error) {
