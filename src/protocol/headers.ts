@@ -142,9 +142,9 @@ export function modernHeaders(
  * or the reason why the tool must not be used over HTTP.
  */
 export function readHeaderRules(inputSchema: unknown): FoundRules {
-  const found: FoundRules = { rules: [] };
+  const found: Finding = { rules: new Map() };
   if (isObject(inputSchema)) collect(inputSchema, [], false, found);
-  return found;
+  return { ...found, rules: [...found.rules.values()] };
 }
 
 /**
@@ -182,8 +182,14 @@ function bounded(text: string, { headerBytes }: Pick<Limits, "headerBytes">): st
   return text;
 }
 
+/** What was found so far: the rules by their headers, since there may be very many. */
+interface Finding {
+  readonly rules: Map<string, HeaderRule>;
+  invalid?: string;
+}
+
 /** Gathers what is below a schema, or below an object with names for keys. `path` is missing where `properties` alone do not lead. */
-function collect(schema: object, path: string[] | undefined, isMap: boolean, found: FoundRules): void {
+function collect(schema: object, path: string[] | undefined, isMap: boolean, found: Finding): void {
   // Far cheaper than a list of the keys; what was parsed has no others.
   for (const key in schema) {
     const value: unknown = schema[key as never];
@@ -199,7 +205,7 @@ function collect(schema: object, path: string[] | undefined, isMap: boolean, fou
   }
 }
 
-function annotate(name: unknown, type: unknown, path: string[] | undefined, found: FoundRules): void {
+function annotate(name: unknown, type: unknown, path: string[] | undefined, found: Finding): void {
   const header = typeof name === "string" && /^[\w!#$%&'*+.^`|~-]+$/.test(name) && "mcp-param-" + name.toLowerCase();
   const wrong = !path?.length
     ? 'is not below "properties" alone'
@@ -207,8 +213,8 @@ function annotate(name: unknown, type: unknown, path: string[] | undefined, foun
     ? "is no header name"
     : type !== "string" && type !== "integer" && type !== "boolean"
     ? "is on no string, integer or boolean"
-    : found.rules.some((rule) => rule.header === header)
+    : found.rules.has(header)
     ? "stands twice"
-    : void found.rules.push({ path: [...path], header, type });
+    : void found.rules.set(header, { path: [...path], header, type });
   if (wrong) found.invalid ??= `"${annotation}": ${JSON.stringify(name).slice(0, 99)} ${wrong}`;
 }

@@ -204,6 +204,19 @@ describe("x-mcp-header: what a schema says", () => {
     }
   });
 
+  test("very many are read in a moment, and each name is there once", () => {
+    const names = Array.from({ length: 100_000 }, (_, at) => `h${at}`);
+    const given = schema(Object.fromEntries(names.map((name) => [name, text(name)])));
+    // Work that grows with the square takes minutes here.
+    const started = performance.now();
+    assertEquals(readHeaderRules(given).rules.length, 100_000);
+    assertEquals(
+      reason(schema({ ...given.properties as object, again: text("H99999") })).includes("stands twice"),
+      true,
+    );
+    assert(performance.now() - started < 10_000);
+  });
+
   test("a name has to be a header name", () => {
     for (const name of ["", "a b", "a:b", "a\r\nb", "é", 7, null, true, { toString: 1 }, ["a"]]) {
       assert(reason(schema({ a: text(name) })).includes("is no header name"), JSON.stringify(name));
