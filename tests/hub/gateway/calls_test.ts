@@ -316,6 +316,39 @@ test("what is listed is gone through once for a result, however many links it ha
   assert(looks < 10, `${looks} looks`);
 });
 
+test("what is there is looked at once for all that is named in one turn, and anew in the next", async () => {
+  const asked: string[] = [];
+  let looks = 0;
+  const listed = Array.from({ length: 100 }, (_, at) => ({
+    server: "one",
+    resource: {
+      name: "a",
+      get uri() {
+        looks++;
+        return `note://${at}`;
+      },
+    },
+  }));
+  const template = { name: "all", uriTemplate: "day://two/{day}" };
+  const uris = new Uris({
+    // A hub for one principal makes its lists anew each time.
+    resources: () => (asked.push("resources"), [...listed]),
+    templates: () => (asked.push("templates"), [{ server: "two", template }]),
+    servers: () => (asked.push("servers"), ["one", "two", "three"]),
+    withResources: () => (asked.push("having"), ["three"]),
+  });
+  for (let round = 0; round < 2; round++) {
+    asked.length = looks = 0;
+    for (let at = 0; at < 100; at++) {
+      const names = [`note://${at}`, `day://two/${at}`, `other://${at}`, `hub://two/x:${at}`];
+      assertEquals(names.map((uri) => uris.find(uri).server), ["one", "two", "three", "two"]);
+    }
+    assertEquals(asked.toSorted(), ["having", "resources", "servers", "templates"]);
+    assert(looks < 500, `${looks} looks`);
+    await Promise.resolve();
+  }
+});
+
 for (const back of ["modern", "legacy"] as const) {
   for (const front of ["modern", "legacy"] as const) {
     test(`what a server says of itself with each result is not passed on: ${front} in front, ${back} behind`, async () => {

@@ -9,7 +9,7 @@
  */
 import { InvalidParamsError } from "../../../protocol/errors.ts";
 import { excerpt } from "../../../protocol/excerpt.ts";
-import { findAmong, findTemplates } from "../../catalog/templates.ts";
+import { findAmong } from "../../catalog/templates.ts";
 import type { TemplateWork } from "../../catalog/templates.ts";
 import type { CatalogResource, CatalogTemplate } from "../../seam.ts";
 import type { Entry } from "./pages.ts";
@@ -44,9 +44,13 @@ export class Uris {
   #resources: { readonly of: unknown; readonly entries: readonly Entry[] } | undefined;
   #templates: { readonly of: unknown; readonly entries: readonly Entry[] } | undefined;
   #owners: { readonly of: unknown; readonly byUri: ReadonlyMap<string, Set<string>> } | undefined;
+  #heads: { readonly of: unknown; readonly heads: readonly Head[] } | undefined;
+  /** The list that one resource was looked for in. */
+  #seen: unknown;
+  #work: TemplateWork | undefined;
 
   constructor(sources: UriSources) {
-    this.#sources = sources;
+    this.#sources = onceInATurn(sources);
   }
 
   /** All resources, under the URIs that they have here. */
@@ -111,10 +115,10 @@ export class Uris {
   find(uri: string): FoundResource {
     const named = this.#named(uri);
     if (named) return named;
-    const listed = this.#sources.resources().filter(({ resource }) => resource.uri === uri);
+    const listed = this.#listing(uri);
     const link = this.#links.get(uri);
     if (listed.length) return only(uri, listed, link);
-    const made = findTemplates(this.#sources, uri);
+    const made = this.#making(uri);
     if (made.length) return only(uri, made, link);
     const [server, another] = link === undefined ? this.#sources.withResources() : [link];
     if (server !== undefined && another === undefined) return { server, uri };
@@ -136,6 +140,28 @@ export class Uris {
   /** All URIs under which callers may have come to know a resource of a server. */
   known(server: string, uri: string): readonly string[] {
     return [uri, prefixed(server, uri)];
+  }
+
+  /** Who lists a resource. One is looked for; for a second one of the same list all are written down by their URIs. */
+  #listing(uri: string): readonly { readonly server: string }[] {
+    const of = this.#sources.resources();
+    if (this.#owners?.of !== of && this.#seen !== of) {
+      this.#seen = of;
+      return of.filter(({ resource }) => resource.uri === uri);
+    }
+    return Array.from(this.owners().get(uri) ?? [], (server) => ({ server }));
+  }
+
+  /** Whose templates make a resource. All that is named in one turn shares the work: where that is too much, nobody is known. */
+  #making(uri: string): readonly { readonly server: string }[] {
+    if (!this.#work) {
+      this.#work = new Map();
+      queueMicrotask(() => this.#work = undefined);
+    }
+    const of = this.#sources.templates();
+    if (this.#heads?.of !== of) this.#heads = { of, heads: of.map(headOf) };
+    const near = this.#heads.heads.filter(({ text }) => uri.startsWith(text));
+    return findAmong(near.map(({ found }) => found), uri, this.#work);
   }
 
   /** Which servers list each resource. */
@@ -200,6 +226,22 @@ interface Head {
 /** Only of characters that are never encoded. */
 function headOf(found: CatalogTemplate): Head {
   return { found, text: /^[\w.~:/-]*/.exec(found.template.uriTemplate)![0] };
+}
+
+/** What there is, asked for once in a turn: who wants to hear of very many resources names them all at once. */
+function onceInATurn(sources: UriSources): UriSources {
+  const known = new Map<string, unknown>();
+  const once = <Value>(name: string, look: () => Value) => (): Value => {
+    if (!known.size) queueMicrotask(() => known.clear());
+    if (!known.has(name)) known.set(name, look());
+    return known.get(name) as Value;
+  };
+  return {
+    resources: once("resources", () => sources.resources()),
+    templates: once("templates", () => sources.templates()),
+    servers: once("servers", () => sources.servers()),
+    withResources: once("withResources", () => sources.withResources()),
+  };
 }
 
 function count<Item>(items: readonly Item[], key: (item: Item) => string): Map<string, number> {
