@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ConnectionClosedError, PeerExitedError, UnsupportedVersionError } from "../protocol/errors.ts";
+import { ConnectionClosedError, PeerExitedError, RpcError, UnsupportedVersionError } from "../protocol/errors.ts";
 import { probeTime } from "../protocol/limits/times.ts";
 import { discover, isLegacyAnswer } from "./negotiate.ts";
 import { LegacySession } from "./session/legacy_session.ts";
@@ -12,9 +12,9 @@ import type { Session, SessionParts } from "./session/session.ts";
 
 /**
  * On a pipe, silence, a lost process and what is no answer at all mean legacy too. A server that is merely slow is still
- * heard: its late answer to the probe wins over `initialize`.
+ * heard: its late answer to the probe wins over `initialize`. One that refuses `initialize` after it was asked is started anew.
  */
-export async function probePipe(probe: ModernSession, parts: SessionParts): Promise<Session | undefined> {
+export async function probePipe(probe: ModernSession, parts: SessionParts): Promise<Session> {
   const { transport } = parts;
   const discovered = discover(probe, parts).catch(async (error): Promise<undefined> => {
     if (error instanceof PeerExitedError || error instanceof ConnectionClosedError) {
@@ -29,15 +29,20 @@ export async function probePipe(probe: ModernSession, parts: SessionParts): Prom
     return undefined;
   });
   let stop: (() => void) | undefined;
-  const silence = new Promise<"silent">((resolve) =>
-    stop = parts.clock.schedule(() => resolve("silent"), parts.timeouts.probe ?? probeTime)
+  const silence = new Promise<void>((resolve) =>
+    stop = parts.clock.schedule(resolve, parts.timeouts.probe ?? probeTime)
   );
   const first = await Promise.race([discovered, silence]).finally(stop);
-  if (first !== "silent") return first;
+  if (first) return first;
   const legacy = new LegacySession(parts);
-  const opened: Promise<Session> = legacy.open();
-  const refused = opened.catch(async (error) => await discovered ?? Promise.reject(error));
-  const winner = await Promise.race([refused, discovered.then((found) => found ?? refused)]);
+  const opened = legacy.open().catch(async (error): Promise<Session> => {
+    if (await discovered) return probe;
+    if (!(error instanceof RpcError)) throw error;
+    // A bridge may have made its one handshake for the question: another process was not asked.
+    await transport.restart?.();
+    return legacy.open();
+  });
+  const winner = await Promise.race([opened, discovered.then((found) => found ?? opened)]);
   if (winner === legacy) return legacy;
   legacy.stop();
   // It was made last, and so hears what belongs to no request.

@@ -1,6 +1,13 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { ChannelTransport, connect, createMemoryPair, TimeoutError, UnsupportedVersionError } from "../../../mod.ts";
+import {
+  ChannelTransport,
+  connect,
+  createMemoryPair,
+  InvalidRequestError,
+  TimeoutError,
+  UnsupportedVersionError,
+} from "../../../mod.ts";
 import { McpServer, serveChannel } from "../../../src/server/mod.ts";
 import { type JsonObject, objectAt } from "../../servers/core/wire.ts";
 import { played } from "../played.ts";
@@ -115,6 +122,32 @@ describe("finding out the era on a pipe", () => {
       assertEquals(servers.map(methodsOf), [["server/discover"], ["initialize", "notifications/initialized"]]);
       assertEquals(textOf(await client.callTool("echo", { text: "hi" })), "hi");
     }, { server: { era: "legacy", probe: "exit" } }));
+
+  for (const code of [-32600, -32000]) {
+    test(`a bridge that used up its one handshake to pass the question on is started anew: ${code} (C-016)`, async () => {
+      let asked = 0;
+      const server = played((message, send) => {
+        const again = asked++ === 1;
+        if (message.method === "server/discover") send(failure(message, -32601));
+        else if (message.method === "initialize" && again) send(failure(message, code));
+        else if (message.id !== undefined) {
+          const serverInfo = { name: "x", version: "1" };
+          send(result(message, { protocolVersion: "2025-11-25", capabilities: {}, serverInfo, content: [] }));
+        }
+      });
+      await using client = await connect(server.transport);
+      assertEquals(client.era, "legacy");
+      assertEquals((await client.callTool("echo")).content, []);
+      const asking = ["server/discover", "initialize", "initialize", "notifications/initialized", "tools/call"];
+      assertEquals(server.methods(), asking);
+    });
+  }
+
+  test("a server that refuses each handshake is started anew once", async () => {
+    const server = played((message, send) => send(failure(message, -32600)));
+    await assertRejects(() => connect(server.transport), InvalidRequestError);
+    assertEquals(server.methods(), ["server/discover", "initialize", "initialize"]);
+  });
 
   test("a modern server that is slow to start: its late answer wins (C-017)", async () => {
     const clock = new VirtualClock();
