@@ -137,11 +137,11 @@ function findServers(root: unknown, { path, optional }: Section, problems: Probl
   }
   if (!found && !optional) {
     wrong(path, () => {
-      const names = Object.keys(root).slice(0, 100);
-      const near = names.find((name) =>
-        ["mcpServers", "servers"].includes(nearest(name, ["mcpServers", "servers"]) ?? "")
-      );
-      const meant = near === undefined ? "" : nearest(near, ["mcpServers", "servers"]);
+      const known = ["mcpServers", "servers"];
+      // Not one that is there, and null.
+      const names = Object.keys(root).slice(0, 100).filter((name) => !known.includes(name));
+      const near = names.find((name) => known.includes(nearest(name, known) ?? ""));
+      const meant = near === undefined ? "" : nearest(near, known);
       const hint = near === undefined ? "" : ` (did you mean "${meant}" where it says ${quoted(near)}?)`;
       return `it has no servers${hint}: ${wanted}`;
     });

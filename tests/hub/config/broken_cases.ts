@@ -73,6 +73,10 @@ export const noShape: readonly Case[] = [
     'mcp.json: it has no servers: expected { "mcpServers": { "<name>": { … } } }',
   ],
   [
+    String.raw`{ "mcpServers": null }`,
+    'mcp.json: it has no servers: expected { "mcpServers": { "<name>": { … } } }',
+  ],
+  [
     String.raw`{ "mcpServers": [{ "command": "x" }] }`,
     'mcp.json: mcpServers: expected { "<name>": { … } }, found a list',
   ],
