@@ -256,7 +256,8 @@ describeKinds("the world of a run", ({ createRuns, withRuns }) => {
     const agent = agentOf(async (world) => {
       taken++;
       const stop = new AbortController();
-      const question = { id: "well?", kind: "approval", message: "well?", askedAt: 0 } as const;
+      const request = { message: "Which?", requestedSchema: { type: "object", properties: {} } } as const;
+      const question = { id: "q", kind: "elicitation", server: "s", message: "Which?", askedAt: 0, request } as const;
       const asked = assertRejects(() => world.ask(question, { signal: stop.signal }), DOMException);
       stop.abort();
       await asked;

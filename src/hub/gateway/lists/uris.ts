@@ -38,7 +38,7 @@ export interface UriSources {
 
 /** The one list, made anew when the catalog has changed. */
 export class Uris {
-  readonly #sources: UriSources;
+  readonly #sources: ReturnType<typeof onceInATurn>;
   /** Links in results: they need not be listed, and can be read all the same. Of several servers that gave one the first has it. */
   readonly #links = new Map<string, string>();
   #resources: { readonly of: unknown; readonly entries: readonly Entry[] } | undefined;
@@ -195,22 +195,21 @@ export class Uris {
 
   /** Says whether a URI is what something of a server is called here: whoever calls something of its own so would be in its place. */
   #addresses(): (uri: string) => boolean {
-    let heads: readonly string[] | undefined;
-    return (uri) => {
-      if (!uri.startsWith(scheme)) return false;
-      heads ??= this.#sources.servers().map((name) => prefixed(name, ""));
-      return heads.some((head) => uri.startsWith(head));
-    };
+    let known: ReadonlyMap<string, string> | undefined;
+    return (uri) => uri.startsWith(scheme) && (known ??= this.#sources.heads()).has(headOfName(uri));
   }
 
   #named(uri: string): FoundResource | undefined {
     if (!uri.startsWith(scheme)) return undefined;
-    const { servers, resources, templates } = this.#sources;
-    // One may have something to read and not be seen itself.
-    const owners = [...resources(), ...templates()].map(({ server }) => server);
-    const server = [...servers(), ...owners].find((name) => uri.startsWith(prefixed(name, "")));
-    return server === undefined ? undefined : { server, uri: uri.slice(prefixed(server, "").length) };
+    const head = headOfName(uri);
+    const server = this.#sources.heads().get(head);
+    return server === undefined ? undefined : { server, uri: uri.slice(head.length) };
   }
+}
+
+/** `hub://<server>/`: a name has no slash there. */
+function headOfName(uri: string): string {
+  return uri.slice(0, uri.indexOf("/", scheme.length) + 1);
 }
 
 function prefixed(server: string, uri: string): string {
@@ -229,18 +228,25 @@ function headOf(found: CatalogTemplate): Head {
 }
 
 /** What there is, asked for once in a turn: who wants to hear of very many resources names them all at once. */
-function onceInATurn(sources: UriSources): UriSources {
+function onceInATurn(sources: UriSources): UriSources & { heads(): ReadonlyMap<string, string> } {
   const known = new Map<string, unknown>();
   const once = <Value>(name: string, look: () => Value) => (): Value => {
     if (!known.size) queueMicrotask(() => known.clear());
     if (!known.has(name)) known.set(name, look());
     return known.get(name) as Value;
   };
+  const resources = once("resources", () => sources.resources());
+  const templates = once("templates", () => sources.templates());
   return {
-    resources: once("resources", () => sources.resources()),
-    templates: once("templates", () => sources.templates()),
+    resources,
+    templates,
     servers: once("servers", () => sources.servers()),
     withResources: once("withResources", () => sources.withResources()),
+    /** The servers by what their names begin with here. One may have something to read and not be seen itself. */
+    heads: once("heads", () => {
+      const owners = [...resources(), ...templates()].map(({ server }) => server);
+      return new Map([...new Set([...sources.servers(), ...owners])].map((name) => [prefixed(name, ""), name]));
+    }),
   };
 }
 
