@@ -82,7 +82,7 @@ describe("causeway: bad input is one line and an exit code", () => {
 
   test("a standard input that never ends is waited for no longer than --timeout says: 4", async () => {
     const started = (child: ChildProcess): void => {
-      const timer = setTimeout(() => child.stdin?.end(), 8_000);
+      const timer = setTimeout(() => child.stdin?.end(), 18_000);
       child.on("close", () => clearTimeout(timer));
     };
     const options = { keepsInput: true, started };

@@ -74,7 +74,7 @@ describe("openUrl", () => {
         process.env.PATH = `${folder}${delimiter}${PATH}`;
         const address = "https://as.example/authorize?a=$(touch${IFS}x)&b=%60id%60;c#--d";
         assertEquals(openUrl(address), true);
-        const end = performance.now() + 10_000;
+        const end = performance.now() + 20_000;
         while (!existsSync(seen) && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 10));
         assertEquals(readFileSync(seen, "utf8"), `1\n${address}\n`);
         process.env.PATH = join(folder, "none");

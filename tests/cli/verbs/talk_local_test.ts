@@ -137,17 +137,15 @@ describe("causeway watch", () => {
     const server = createModernServer();
     await using host = await serveHttp(server.fetch, { port: 0 });
     let emitting: ReturnType<typeof setInterval> | undefined;
-    let isLate = false;
     const { code, err } = await causeway(["watch", `${host.url}/mcp`], {
       started(child) {
         emitting = setInterval(() => server.emit({ type: "tools" }), 20);
         child.stdout?.once("data", () => child.stdout?.destroy());
-        const late = setTimeout(() => isLate = child.kill("SIGKILL"), 8_000);
-        child.on("close", () => clearTimeout(late));
       },
     });
     clearInterval(emitting);
-    assertEquals([isLate, code], [false, 0], err);
+    // One that goes on is killed in the end, and has no code.
+    assertEquals(code, 0, err);
     assertMatch(err, /^causeway: watches [^\n]*\n$/);
   });
 
