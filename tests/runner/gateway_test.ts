@@ -115,7 +115,7 @@ describe("the gateway of a runner", () => {
     let current: Policy = createPolicy([{ effect: "allow" }]);
     const changing: Policy = { open: (principal, tenant) => current.open(principal, tenant) };
     await using world = await createWorld({ principals, policy: changing });
-    for (const [, connectAs] of ways) {
+    for (const [name, connectAs] of ways) {
       current = createPolicy([{ effect: "allow" }]);
       await using client = await connectAs(world, "ada");
       assertEquals((await client.callTool("alpha__send", {})).isError ?? false, false);
@@ -124,7 +124,19 @@ describe("the gateway of a runner", () => {
       const hidden = await client.callTool("alpha__send", {}).catch((error: Error) => error);
       assert(hidden instanceof Error || hidden.isError, "a withdrawn tool was called");
       assertEquals(world.ledger.length, before);
-      assertEquals((await client.listTools()).tools.map(({ name }) => name), ["alpha__echo"]);
+      const listed = async () => (await client.listTools()).tools.map(({ name }) => name);
+      assertEquals(await listed(), ["alpha__echo"]);
+      // Nothing was called since.
+      current = createPolicy([{ effect: "allow" }]);
+      assertEquals(await listed(), ["alpha__echo", "alpha__send"], name);
+      current = createPolicy([{ tools: ["send"], effect: "allow" }]);
+      assertEquals(await listed(), ["alpha__send"], name);
+      current = createPolicy([{ effect: "allow" }]);
+      assertEquals(textOf(await client.callTool("alpha__echo", {})), "acme/alpha/echo: {}", name);
+      current = createPolicy([{ tools: ["send"], effect: "allow" }]);
+      assertEquals((await client.listPrompts()).prompts, []);
+      current = createPolicy([{ effect: "allow" }]);
+      assertEquals((await client.getPrompt("alpha__greet", { who: "you" })).messages.length, 1, name);
     }
   });
 

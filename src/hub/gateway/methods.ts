@@ -180,21 +180,27 @@ export class GatewayMethods implements Methods {
   }
 
   async #list(kind: string, entries: () => readonly Entry[], { params, context }: Asked): Promise<JsonObject> {
+    // A connection may be older than what its caller may use now.
+    await this.#hub.renew?.();
     await this.#firstLists.wait(context.signal);
     const servers = this.#hub.status().map(({ name }) => name);
     return withoutNull(pageOf(entries(), params.cursor, { kind, size: this.#parts.pageSize, servers }));
   }
 
-  /** Finds what a caller names. What is not there may be with a server that was never listed, or has come a moment ago. */
+  /**
+   * Finds what a caller names. What is not there may be allowed since, be with a server that was never listed, or have come a moment
+   * ago.
+   */
   async #look<Found>({ signal }: RequestContext, find: () => Found): Promise<Found> {
-    for (const wait of [() => this.#firstLists.wait(signal), () => this.#firstLists.renew(signal)]) {
+    const { wait, renew } = { wait: () => this.#firstLists.wait(signal), renew: () => this.#firstLists.renew(signal) };
+    for (const work of [() => this.#hub.renew?.(), wait, renew]) {
       try {
         const found = find();
         if (found !== undefined) return found;
       } catch {
         // It may come yet.
       }
-      await wait();
+      await work();
     }
     return find();
   }

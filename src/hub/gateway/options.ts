@@ -17,7 +17,7 @@ export interface GatewayHub extends HubLike {
   client?(server: string, options?: RequestOptions): Promise<Client>;
   /** Whether a resource may be watched: asked when somebody wants to, and with each change. Without it all may. */
   mayWatch?(server: string, uri: string): boolean;
-  /** Looks anew at what may be watched: awaited before it is asked for a change. */
+  /** Looks anew at what may be used: awaited before a list, before something is said not to be there, and before a change is told. */
   renew?(): Promise<void>;
 }
 
