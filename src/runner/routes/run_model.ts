@@ -43,7 +43,6 @@ async function* respond(
 ): AsyncGenerator<string, ReplyEnd, undefined> {
   const principal = context.auth?.principal ?? "";
   const { settings, output } = readChatAnswer(context.request);
-  const isStream = context.request.stream === true;
   const [runs, { id }] = await begun(kept, {
     agent,
     principal,
@@ -52,21 +51,15 @@ async function* respond(
     ...(output && { output }),
   });
   let isOver = false;
-  /** By their steps; what is given as a whole is gathered, so that one that is begun anew can take the place of the other. */
-  const texts = new Map<number, string>();
+  const texts = new Texts(context.request.stream === true);
   try {
     for await (const { event } of runs.events(id, { signal: context.signal })) {
       if (event.type === "text") {
         // With a shape only the last answer counts, once it fits.
         if (output) continue;
-        const { step, text } = event;
-        if (isStream) {
-          if (texts.size && !texts.has(step)) yield "\n\n";
-          yield text;
-        }
-        texts.set(step, isStream ? "" : (texts.get(step) ?? "") + text);
+        yield* texts.say(event.step, event.text);
       } else if (event.type === "restarted") {
-        if (!texts.delete(event.step) || !isStream) continue;
+        if (texts.take(event.step)) continue;
         throw ended("The agent had to begin its answer anew: ask again", 503, "restarted");
       } else if (event.type === "question") {
         const { id: question, kind } = event.question;
@@ -78,15 +71,15 @@ async function* respond(
         isOver = true;
         // What was not streamed piece by piece is still the answer.
         const text = output ? JSON.stringify(event.output) : event.text;
-        if (!texts.size && text) yield text;
-        else if (!isStream) yield joined(texts);
+        if (!texts.isEmpty) yield texts.gathered;
+        else if (text) yield text;
         return { usage: event.usage, finishReason: event.finish === "length" ? "length" : "stop" };
       } else if (event.type === "failed") {
         isOver = true;
         const isLength = event.error.code === "token_budget" || event.error.code === "step_budget";
         const isBounded = settings.maxOutputTokens !== undefined && event.error.code === "token_budget";
-        if (isLength && (texts.size || isBounded)) {
-          if (!isStream) yield joined(texts);
+        if (isLength && (!texts.isEmpty || isBounded)) {
+          yield texts.gathered;
           return { usage: event.usage, finishReason: "length" };
         }
         throw ended(event.error.message, 502, event.error.code);
@@ -102,9 +95,40 @@ async function* respond(
   }
 }
 
-/** The texts of different steps, apart. */
-function joined(texts: ReadonlyMap<number, string>): string {
-  return [...texts.values()].join("\n\n");
+/**
+ * What an agent says in the steps of its run, those of different steps apart. In a stream it is given on at once; else it is gathered, so
+ * that what is begun anew takes the place of what was said before.
+ */
+class Texts {
+  readonly #isStream: boolean;
+  readonly #bySteps = new Map<number, string>();
+
+  constructor(isStream: boolean) {
+    this.#isStream = isStream;
+  }
+
+  get isEmpty(): boolean {
+    return this.#bySteps.size === 0;
+  }
+
+  /** All that was not given on. */
+  get gathered(): string {
+    return this.#isStream ? "" : [...this.#bySteps.values()].join("\n\n");
+  }
+
+  /** Hears a piece, and gives what of it is to be given on. */
+  *say(step: number, piece: string): Generator<string, void, undefined> {
+    const before = this.#bySteps.get(step);
+    this.#bySteps.set(step, this.#isStream ? "" : (before ?? "") + piece);
+    if (!this.#isStream) return;
+    if (before === undefined && this.#bySteps.size > 1) yield "\n\n";
+    yield piece;
+  }
+
+  /** Takes back what was said in a step; false where it was given on already. */
+  take(step: number): boolean {
+    return !this.#bySteps.delete(step) || !this.#isStream;
+  }
 }
 
 /** A run that was begun: asked again, it would make its calls again. */
