@@ -349,7 +349,8 @@ class KeptRuns implements DurableRuns {
   }
 
   #checkOpen(): void {
-    if (this.#watch.isClosed) throw new TypeError("The runs are closed");
+    // No TypeError: nothing is wrong with what was asked, and elsewhere it may be done.
+    if (this.#watch.isClosed) throw new Error("The runs are closed");
   }
 }
 

@@ -38,8 +38,8 @@ export async function beginRun(
         if (error.limit === "limits.valueBytes") throw tooLong(error);
         throw tooMuch("too_many_runs", "Too many runs are under way", 5);
       }
-      // What keeps runs is closed after the runner: then the run may be as it should be.
-      if (error instanceof TypeError && parts.pool.isClosed) throw closing();
+      // What keeps runs may be closed with the runner: then the run may be as it should be.
+      if (parts.pool.isClosed) throw closing();
       if (error instanceof TypeError) throw new Refusal(422, "invalid_run", error.message);
       throw error;
     }

@@ -303,4 +303,13 @@ describeKinds("runs that are kept", ({ createRuns, withRuns }) => {
     await closed;
     assertEquals(clock.waiting, 0);
   });
+
+  test("what is closed takes nothing, and does not call it wrong", { skip }, async () => {
+    const runs = createRuns({ database: await emptyDatabase(), agents: {} });
+    await runs.close();
+    for (const ask of [() => runs.start(start), () => runs.answer("id", "q", { action: "accept" })]) {
+      const error = await assertRejects(ask, Error, "The runs are closed");
+      assertEquals(error instanceof TypeError, false);
+    }
+  });
 });

@@ -121,7 +121,7 @@ export class MemoryRuns implements Runs {
 
   /** Nothing can be asked of them any more, and who reads events is let go. */
   close(): Promise<void> {
-    this.broken = new TypeError("The runs are closed");
+    this.broken = new Error("The runs are closed");
     for (const { wake } of this.#kept.values()) for (const resolve of wake.splice(0)) resolve();
     return Promise.resolve();
   }
