@@ -2,11 +2,15 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import process from "node:process";
 import { test } from "node:test";
-import { assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { pathToFileURL } from "node:url";
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { bunSpawn } from "../../src/runtime/bun.ts";
 import { commandSpawn, denoSpawn } from "../../src/runtime/deno.ts";
 import { spawnFailure } from "../../src/runtime/children/child.ts";
 import { nodeSpawn } from "../../src/runtime/node.ts";
+import { runProcess } from "../../tools/process.ts";
+import { root } from "../../tools/programs.ts";
+import { newerNodePath } from "../../tools/test/newer_node.ts";
 import { spawnSuite, until } from "../suites/spawn.ts";
 
 // Each runtime proves its own adapter. On Deno there are two ways, of which the adapter takes one for each program.
@@ -107,5 +111,30 @@ test("a whole line as the program is told what arguments are for", async () => {
   for (const command of ["no-such-program -y server", "no-such-program -y @scope/server /tmp"]) {
     const spawning = async () => await spawn({ command, args: [], env: {} }, events);
     await assertRejects(spawning, Error, 'what follows a program belongs into "args"');
+  }
+});
+
+test("a working folder that Node's permissions hide is not told as one that is missing", {
+  skip: process.platform === "win32" || !("Bun" in globalThis),
+}, async () => {
+  const node = await newerNodePath();
+  assert(node, "no Node from 22.13 on was found, and none could be fetched");
+  const hidden = mkdtempSync(`${tmpdir()}/causeway-hidden-`);
+  const program = `
+    import { nodeSpawn } from ${JSON.stringify(pathToFileURL(`${root}/src/runtime/children/node_spawn.ts`).href)};
+    const command = { command: "causeway-none", args: [], env: { PATH: "/none" }, cwd: ${JSON.stringify(hidden)} };
+    await nodeSpawn(command, {}).catch(({ message }) => console.log(message));`;
+  const said = async (...more: string[]) => {
+    const flags = ["--no-warnings", "--experimental-strip-types", "--permission", `--allow-fs-read=${root}`, ...more];
+    const given = [node, ...flags, "--input-type=module", "--eval", program];
+    return (await runProcess(given)).standardOutput.trim();
+  };
+  try {
+    const denied = "this process may not start programs; run Node with --allow-child-process";
+    const absent = "there is no such program on the PATH; install it, or give its full path";
+    assertEquals(await said(), `Cannot start "causeway-none": ${denied}`);
+    assertEquals(await said("--allow-child-process"), `Cannot start "causeway-none": ${absent}`);
+  } finally {
+    rmSync(hidden, { recursive: true });
   }
 });

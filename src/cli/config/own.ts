@@ -10,6 +10,7 @@ import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject, JsonValue } from "../../protocol/json_rpc.ts";
 import { randomHex, systemClock, systemRandom } from "../../ports.ts";
 import { readConfigFile } from "../../runtime/config_file.ts";
+import { syncFile } from "../../runtime/stores/file_access.ts";
 import { takeLock } from "../../runtime/stores/file_lock.ts";
 import { knowSelf } from "../../runtime/stores/lock_owner.ts";
 import type { CommandLine } from "../command_line.ts";
@@ -102,7 +103,7 @@ async function replace({ path, advice, text: before }: OwnConfig, text: string):
     const file = await open(draft, "wx", mode);
     try {
       await file.writeFile(text);
-      await file.sync();
+      await syncFile(file);
     } finally {
       await file.close();
     }

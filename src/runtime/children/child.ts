@@ -60,6 +60,7 @@ async function failureReason({ command, cwd, env }: SpawnCommand, error: unknown
     return `the working folder "${cwd}" does not exist or is no folder; correct "cwd"`;
   }
   if (name === "NotCapable") return "this process may not start programs; run Deno with --allow-run";
+  if (code === "ERR_ACCESS_DENIED") return "this process may not start programs; run Node with --allow-child-process";
   const isDenied = code === "EACCES" || code === "EPERM" || name === "PermissionDenied";
   const files = platform === "posix" ? (env.PATH ?? "").split(":").map((folder) => `${folder}/${command}`) : [];
   const file = files.find((path) => mayLook(path) && kindOf(path) === "file");
@@ -101,7 +102,9 @@ async function kinds(): Promise<(path: string) => "file" | "folder" | "hidden" |
       const found = statSync(path, { throwIfNoEntry: false });
       return found?.isDirectory() ? "folder" : found?.isFile() ? "file" : undefined;
     } catch (error) {
-      return error instanceof Error && error.name === "NotCapable" ? "hidden" : undefined;
+      // By the permissions of Deno, or those of Node.
+      const { name, code } = error as { readonly name?: string; readonly code?: string };
+      return name === "NotCapable" || code === "ERR_ACCESS_DENIED" ? "hidden" : undefined;
     }
   };
 }

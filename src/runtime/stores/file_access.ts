@@ -102,6 +102,18 @@ export async function readPrivateFile(path: string): Promise<string | undefined>
   }
 }
 
+/**
+ * Brings what was written to the disk. A newer Node with `--permission` takes that away from all programs: there what is moved into
+ * its place is whole all the same, and may be lost with the machine's power.
+ */
+export async function syncFile(file: { sync(): Promise<void> }): Promise<void> {
+  try {
+    await file.sync();
+  } catch (error) {
+    if (codeOf(error) !== "ERR_ACCESS_DENIED") throw error;
+  }
+}
+
 /** Brings the names in a folder to the disk, where the system can do that. */
 export async function syncFolder(folder: string): Promise<void> {
   try {

@@ -10,7 +10,15 @@ import { randomHex, systemClock, systemRandom } from "../../ports.ts";
 import type { Clock, Random, Store } from "../../ports.ts";
 import { McpError } from "../../protocol/errors.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
-import { codeOf, fileError, isPrivateFolder, makePrivateFolder, readPrivateFile, syncFolder } from "./file_access.ts";
+import {
+  codeOf,
+  fileError,
+  isPrivateFolder,
+  makePrivateFolder,
+  readPrivateFile,
+  syncFile,
+  syncFolder,
+} from "./file_access.ts";
 import { takeLock } from "./file_lock.ts";
 import { knowSelf, type Self } from "./lock_owner.ts";
 
@@ -33,7 +41,7 @@ const leftOver = 3_600_000;
 /**
  * Keeps texts in a folder, one file each, for the store of `createOAuth` and others. Processes may share it: a change is
  * whole or not there at all, also when the process is killed or the machine loses its power, and changes of one key wait for
- * each other.
+ * each other. (Node from 26 on lets nobody bring files to the disk under `--permission`: there a loss of power may take the last ones.)
  *
  * The folder and its files are for this user alone (0700, 0600); wider permissions are taken away. The texts are readable for
  * whoever can read the files: wrap the store in `createSealedStore` where that is not wanted.
@@ -149,7 +157,7 @@ class FolderStore implements FileStore {
       const handle = await open(aside, "wx", 0o600);
       try {
         await handle.writeFile(text);
-        await handle.sync();
+        await syncFile(handle);
       } finally {
         await handle.close();
       }

@@ -1,5 +1,18 @@
 /** Files: what is on the disk, who may read it, and what is said when it cannot be used. */
-import { chmod, lstat, mkdir, readdir, readFile, rename, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
@@ -218,6 +231,25 @@ describe("a file that cannot be used", () => {
     assertEquals([isForeign(1_000, 1_000), isForeign(0, 1_000), isForeign(1_000, 0)], [false, false, false]);
     assertEquals([isForeign(1_001, 1_000), isForeign(65_534, 1_000)], [true, true]);
   });
+});
+
+test("files are kept where Node's permissions take away what brings them to the disk", async () => {
+  const folder = place();
+  const handle = await open(mkdtempSync(join(root, "handle-")), "r");
+  const methods: { sync(): Promise<void> } = Object.getPrototypeOf(handle);
+  await handle.close();
+  const { sync } = methods;
+  const refusing = (code: string) => () => Promise.reject(Object.assign(new Error("it is disabled"), { code }));
+  try {
+    methods.sync = refusing("ERR_ACCESS_DENIED");
+    await createFileStore(folder).set("key", secret);
+    assertEquals(await createFileStore(folder).get("key"), secret);
+    methods.sync = refusing("EIO");
+    await assertRejects(() => createFileStore(folder).set("key", "other"), McpError, "the disk failed");
+  } finally {
+    methods.sync = sync;
+  }
+  assertEquals(await createFileStore(folder).get("key"), secret);
 });
 
 test("a store without a folder, or with a time-out that is none, is refused", () => {
