@@ -177,14 +177,11 @@ describe("tools", () => {
     assertEquals(hub.findTool("a__optional")?.tool.inputSchema, { type: "object", properties });
   });
 
-  test("very many names that a provider refuses are looked for in a moment", () => {
-    const names = Array.from({ length: 50_000 }, (_, at) => `p${at}`);
-    const schema = { properties: Object.fromEntries(names.map((name) => [`${name}!`, {}])), required: names };
-    // Work that grows with the square takes a minute here.
-    const started = performance.now();
+  test("what is required is looked up, and not searched for, since there may be very many", () => {
+    const required = Object.assign(["ok"], { includes: () => assert(false, "it was searched for") });
+    const schema = { properties: { "a b": {}, ok: {}, "c!": {} }, required };
     dropProperties(schema, /^\w+$/, () => {});
-    assertEquals(schema.properties, {});
-    assert(performance.now() - started < 5_000);
+    assertEquals(schema.properties, { ok: {} } as typeof schema.properties);
   });
 });
 
