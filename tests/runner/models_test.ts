@@ -184,6 +184,52 @@ describe("agents as models", () => {
     assertEquals(started.length, 2);
   });
 
+  it("are given a conversation in the words of agents: what a tool of the caller's gave is told as text", async () => {
+    await using world = await createWorld();
+    const messages = [
+      { role: "system", content: "Be brief" },
+      { role: "developer", content: "Be kind" },
+      { role: "assistant", content: "Hello" },
+      { role: "tool", tool_call_id: "1", content: "4" },
+      { role: "user", content: "And?" },
+    ];
+    assertEquals((await world.ask(path, { body: { model: "helper", messages } })).status, 200);
+    assertEquals(world.runs("acme").started[0]?.input, [
+      { role: "system", content: "Be brief" },
+      { role: "system", content: "Be kind" },
+      { role: "assistant", content: "Hello" },
+      { role: "user", content: "A tool gave: 4" },
+      { role: "user", content: "And?" },
+    ]);
+  });
+
+  it("that come to the end of what they may use give what they have said, or fail", async () => {
+    await using world = await createWorld();
+    const runs = world.runs("acme");
+    const usage = { inputTokens: 1, outputTokens: 1 };
+    const end = async (code: string, text: string, more: object) => {
+      const before = (await runs.list()).map(({ id }) => id);
+      const asking = world.ask(path, { body: ask("hang", more) });
+      let id: string | undefined;
+      while (id === undefined) {
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        id = (await runs.list()).find((run) => !before.includes(run.id))?.id;
+      }
+      if (text !== "") runs.tell(id, { type: "text", step: 1, text });
+      runs.tell(id, { type: "failed", error: { code, message: "It was too much" }, usage, steps: 1 });
+      const response = await asking;
+      const { choices, code: problem } = await response.json();
+      return [response.status, choices?.[0].finish_reason ?? problem, choices?.[0].message.content];
+    };
+    const cut = [200, "length", "So far"];
+    assertEquals(await end("token_budget", "So far", {}), cut);
+    assertEquals(await end("step_budget", "So far", {}), cut);
+    assertEquals(await end("model_error", "So far", {}), [502, "model_error", undefined]);
+    assertEquals(await end("token_budget", "", { max_tokens: 5 }), [200, "length", ""]);
+    assertEquals(await end("token_budget", "", {}), [502, "token_budget", undefined]);
+    assertEquals(await end("step_budget", "", { max_tokens: 5 }), [502, "step_budget", undefined]);
+  });
+
   it("answer in the JSON that is asked for, once it fits", async () => {
     await using world = await createWorld();
     const runs = world.runs("acme");

@@ -16,6 +16,7 @@ import { addServerSchema, serverSchema } from "../rest/schemas.ts";
 import type { TenantHub } from "../tenants/hub_pool.ts";
 import { checkStored } from "../tenants/run_starts.ts";
 import type { AddedServer } from "../tenants/servers.ts";
+import type { WaitingSignIn } from "../tenants/sign_ins.ts";
 
 const json = "application/json";
 const manage = { kind: "decided", actions: ["manage"], about: "the server" } as const;
@@ -237,7 +238,11 @@ async function callback(call: Call): Promise<Response> {
   const { signIns, oauth, pool, logger } = call.parts;
   const url = new URL(call.request.url);
   const state = url.searchParams.get("state");
-  const signIn = state && oauth ? await signIns.take(state) : undefined;
+  const judge = async ({ browser }: WaitingSignIn): Promise<void> => {
+    if (browser === undefined || isSameText(browser, await heldBy(call.request))) return;
+    throw new Refusal(403, "forbidden", "This sign-in was begun in another browser: finish it there");
+  };
+  const signIn = state && oauth ? await signIns.take(state, judge) : undefined;
   if (!signIn || !oauth) {
     throw new Refusal(
       400,
@@ -245,10 +250,7 @@ async function callback(call: Call): Promise<Response> {
       "Nobody waits for this sign-in: it is finished, too old, or of somebody else",
     );
   }
-  const { tenant, server, browser } = signIn;
-  if (browser !== undefined && !isSameText(browser, await heldBy(call.request))) {
-    throw new Refusal(403, "forbidden", "This sign-in was begun in another browser: finish it there");
-  }
+  const { tenant, server } = signIn;
   try {
     await oauth(tenant, server).finishAuth(url);
   } catch (error) {

@@ -69,19 +69,25 @@ export class SignIns {
     await this.#list.clear(tenant);
   }
 
-  /** Finds a sign-in, once; undefined when none waits for this state. */
-  async take(state: string): Promise<WaitingSignIn | undefined> {
+  /**
+   * Finds a sign-in, once; undefined when none waits for this state.
+   *
+   * @param judge Throws where somebody else has to finish it: then it waits on.
+   */
+  async take(state: string, judge: (signIn: WaitingSignIn) => Promise<void>): Promise<WaitingSignIn | undefined> {
     const { store, clock, logger } = this.#parts;
     const key = await keyOf(state);
     return await ask("The store of sign-ins", async () => {
       // Many a store says null.
       const text = await store.get(key) ?? undefined;
       if (text === undefined) return undefined;
-      await store.delete(key);
       const found = JSON.parse(text) as WaitingSignIn;
+      const isAlive = found.expiresAt > clock.now();
+      if (isAlive) await judge(found);
+      await store.delete(key);
       // It is good once, so nothing more may fail now: what stays in the list goes when its time is over.
       await this.#list.change(found.tenant, (known) => known.filter((other) => other.key !== key)).catch(() => {});
-      return found.expiresAt > clock.now() ? found : undefined;
+      return isAlive ? found : undefined;
     }, logger);
   }
 }

@@ -107,7 +107,13 @@ describe("servers that want a sign-in", () => {
     });
     const held = again.headers.get("set-cookie")?.split(";")[0] ?? "";
     const next = new URL(await web.person.follow((await again.json()).authorizationUrl));
-    const done = await world.ask(next.pathname + next.search, { as: undefined, headers: { cookie: held } });
-    assertEquals(done.status, 200);
+    const finish = (cookie: string) => world.ask(next.pathname + next.search, { as: undefined, headers: { cookie } });
+    // Who comes from another browser takes nothing away from the one that may.
+    for (const cookie of ["", set.split(";")[0] ?? ""]) {
+      const refused = await problemOf(await finish(cookie));
+      assertEquals([refused.status, refused.code], [403, "forbidden"]);
+    }
+    assertEquals((await finish(held)).status, 200);
+    assertEquals((await problemOf(await finish(held))).code, "sign_in_unknown");
   });
 });
