@@ -62,9 +62,9 @@ const claimKey = "anthropic/maxResultSizeChars";
  *
  * @example At most 20,000 characters
  * ```ts
- * import { withResultBudget } from "./result_budget.ts";
- * import type { HubLike } from "../seam.ts";
- * import type { Store } from "../../ports.ts";
+ * import { withResultBudget } from "@causeway/mcp/hub";
+ * import type { HubLike } from "@causeway/mcp/hub";
+ * import type { Store } from "@causeway/mcp/auth";
  *
  * const forModel = (hub: HubLike, store: Store) => withResultBudget(hub, { store, limit: 20_000 });
  * console.log(typeof forModel);

@@ -72,7 +72,7 @@ const defaultMaxBytes = 1024 * 1024;
  *
  * @example What a folder has, with a reader of your own
  * ```ts
- * import { discoverConfigs } from "./mod.ts";
+ * import { discoverConfigs } from "@causeway/mcp/hub";
  *
  * const files = new Map([["/app/.mcp.json", `{ "mcpServers": { "docs": { "url": "https://example.com/mcp" } } }`]]);
  * const { servers } = await discoverConfigs({

@@ -35,7 +35,7 @@ export interface Section {
  *
  * @example A config with a variable
  * ```ts
- * import { readHubConfig } from "./mod.ts";
+ * import { readHubConfig } from "@causeway/mcp/hub";
  *
  * const text = `{ "mcpServers": { "docs": { "url": "https://\${HOST:-example.com}/mcp" } } }`;
  * const { servers, problems } = readHubConfig(text, { source: "mcp.json", environment: {} });

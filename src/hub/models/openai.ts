@@ -72,8 +72,8 @@ const textOnly: ReadonlySet<string> = new Set();
  *
  * @example One turn of a model
  * ```ts
- * import { runOpenAiToolCalls, toOpenAiTools } from "./mod.ts";
- * import type { HubLike } from "../seam.ts";
+ * import { runOpenAiToolCalls, toOpenAiTools } from "@causeway/mcp/hub";
+ * import type { HubLike } from "@causeway/mcp/hub";
  *
  * async function turn(hub: HubLike, toolCalls: { id: string; function: { name: string; arguments: string } }[]) {
  *   const tools = toOpenAiTools(hub); // goes into the request

@@ -50,9 +50,8 @@ export interface ApprovalOptions {
  *
  * @example Asking on the command line
  * ```ts
- * import { withApproval } from "./approval.ts";
- * import type { HubLike } from "../seam.ts";
-import { callWhile, isSameTool } from "../unchanged.ts";
+ * import { withApproval } from "@causeway/mcp/hub";
+ * import type { HubLike } from "@causeway/mcp/hub";
  *
  * const careful = (hub: HubLike, ask: (question: string) => Promise<boolean>) =>
  *   withApproval(hub, ({ server, name, args }) => ask(`${server} ${name} ${JSON.stringify(args)}?`), {

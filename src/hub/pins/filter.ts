@@ -35,8 +35,8 @@ export interface FilterOptions {
  *
  * @example Reading alone
  * ```ts
- * import { withFilter } from "./filter.ts";
- * import type { HubLike } from "../seam.ts";
+ * import { withFilter } from "@causeway/mcp/hub";
+ * import type { HubLike } from "@causeway/mcp/hub";
  *
  * const readOnly = (hub: HubLike) => withFilter(hub, { allow: ["github.get_*", "docs"], deny: ["*.*secret*"] });
  * console.log(typeof readOnly);

@@ -47,8 +47,8 @@ export interface RunToolOptions {
  *
  * @example
  * ```ts
- * import { runToolCall } from "../mod.ts";
- * import type { HubLike } from "../../seam.ts";
+ * import { runToolCall } from "@causeway/mcp/hub";
+ * import type { HubLike } from "@causeway/mcp/hub";
  *
  * async function answer(hub: HubLike) {
  *   const result = await runToolCall(hub, { name: "github__create_issue", arguments: '{"title":"A bug"}' });
