@@ -89,13 +89,13 @@ function groupOf(pid: number): number | undefined {
   return fields && Number(fields[2]);
 }
 
-/** How often the threads of these have gone to sleep, as the system counts it; NaN while one runs, or waits for a disk. */
+/** How often the threads of these have gone to sleep, as the system counts it; NaN while one runs, waits for a disk, or was stopped. */
 function sleepsOf(pids: readonly number[]): number {
   let sum = 0;
   for (const pid of pids) {
     for (const thread of list(`/proc/${pid}/task`)) {
       const status = read(`/proc/${pid}/task/${thread}/status`) ?? "";
-      if (/^State:\s+[RD]/m.test(status)) return NaN;
+      if (/^State:\s+[RDTt]/m.test(status)) return NaN;
       for (const [, count] of status.matchAll(/^(?:non)?voluntary_ctxt_switches:\s+(\d+)/gm)) sum += Number(count);
     }
   }

@@ -1,3 +1,6 @@
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import process from "node:process";
 import { describe, test } from "node:test";
 import { assertEquals } from "@std/assert";
 import { endWhenQuiet } from "../../../src/cli/session/quiet.ts";
@@ -48,4 +51,26 @@ describe("a program that is looked at", () => {
     await new Promise((resolve) => setTimeout(resolve, 30));
     assertEquals([isEnded, seen.looks], [false, 0]);
   });
+
+  test(
+    "is not taken for asleep while it is stopped: it may be at work",
+    { skip: process.platform !== "linux" },
+    async () => {
+      const child = spawn("sleep", ["60"], { detached: true, stdio: "ignore" });
+      const { pid = 0 } = child;
+      try {
+        process.kill(pid, "SIGSTOP");
+        await until(() => /^State:\s+T/m.test(readFileSync(`/proc/${pid}/status`, "utf8")), "its stop");
+        let isEnded = false;
+        const stop = endWhenQuiet(pid, () => void (isEnded = true));
+        await new Promise((resolve) => setTimeout(resolve, 60));
+        assertEquals(isEnded, false);
+        process.kill(pid, "SIGCONT");
+        await until(() => isEnded, "the end");
+        stop();
+      } finally {
+        child.kill("SIGKILL");
+      }
+    },
+  );
 });
