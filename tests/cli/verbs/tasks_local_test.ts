@@ -24,6 +24,27 @@ async function withServer(
   }
 }
 
+/** A server that calls its only task "1". */
+function counting(): (request: Request) => Promise<Response> {
+  const { fetch } = createModernServer();
+  let id: string | undefined;
+  return async (request) => {
+    const headers = new Headers(request.headers);
+    const text = await request.text();
+    if (id !== undefined && headers.get("mcp-name") === "1") headers.set("mcp-name", id);
+    const body = text.replace('"taskId":"1"', `"taskId":"${id}"`);
+    const response = await fetch(new Request(request.url, { method: request.method, headers, body: body || null }));
+    const answer = await response.text();
+    id ??= /"taskId":"([^"]+)"/.exec(answer)?.[1];
+    const type = response.headers.get("content-type") ?? "";
+    const { status } = response;
+    return new Response(id === undefined ? answer : answer.replaceAll(id, "1"), {
+      status,
+      headers: { "content-type": type },
+    });
+  };
+}
+
 describe("causeway tasks", () => {
   test("detach, list, get by the id alone, wait", async () => {
     await withServer(createModernServer().fetch, async (url, run) => {
@@ -37,6 +58,28 @@ describe("causeway tasks", () => {
       assertEquals([waited.code, waited.err], [0, ""]);
       assertStringIncludes(waited.out, "done");
       assertEquals(JSON.parse((await run("tasks", "list", "--json")).out), { tasks: [] });
+    });
+  });
+
+  test("of two servers that count their tasks both are kept, and told apart by the target", async () => {
+    await using other = await serveHttp(counting(), { port: 0 });
+    await withServer(counting(), async (url, run) => {
+      const targets = [url, `${other.url}/mcp`];
+      for (const target of targets) {
+        assertEquals((await run("tasks", "detach", target, "job", "polls=1", `text=${target}`)).out, "1\n");
+      }
+      const listed = async () => JSON.parse((await run("tasks", "list", "--json")).out).tasks;
+      assertEquals((await listed()).map(({ target }: { target: string }) => target), targets);
+      const wrong = await run("tasks", "wait", "1");
+      assertFailure(
+        wrong,
+        2,
+        /^causeway: More than one server has a task "1": write causeway tasks wait http:[^ ]+ 1,/,
+      );
+      assertStringIncludes((await run("tasks", "wait", targets[1] ?? "", "1")).out, targets[1] ?? "");
+      assertEquals((await listed()).map(({ target }: { target: string }) => target), [url]);
+      assertStringIncludes((await run("tasks", "wait", "1")).out, url);
+      assertEquals(await listed(), []);
     });
   });
 

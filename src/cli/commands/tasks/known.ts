@@ -32,26 +32,41 @@ export function readKnown(store: Store): Promise<readonly KnownTask[]> {
   return tasks.read(store);
 }
 
+/**
+ * Those with an id. Servers may count theirs, so that several have it: then those of the target, by the name it was started with, where
+ * one is given.
+ */
+export function findKnown(list: readonly KnownTask[], taskId: string, target?: string): readonly KnownTask[] {
+  const found = list.filter((known) => known.taskId === taskId);
+  return target === undefined || found.length < 2 ? found : found.filter((known) => known.target === target);
+}
+
 /** Keeps one. */
 export function keepTask(store: Store, task: KnownTask): Promise<void> {
+  const { taskId, target, config } = task;
   return tasks.change(store, (list) => {
-    const kept = [...list.filter(({ taskId }) => taskId !== task.taskId), task];
+    const isOther = (known: KnownTask): boolean =>
+      known.taskId !== taskId || known.target !== target || known.config !== config;
+    const kept = [...list.filter(isOther), task];
     while (kept.length > most) kept.splice(Math.max(0, kept.findIndex(({ cancelled }) => cancelled)), 1);
     return kept;
   });
 }
 
 /** Keeps one as cancelled: whoever asks for it later is told what became of it. */
-export function markCancelled(store: Store, taskId: string): Promise<void> {
-  return tasks.change(
-    store,
-    (list) => list.map((known) => known.taskId === taskId ? { ...known, cancelled: true } : known),
-  );
+export function markCancelled(store: Store, taskId: string, target: string): Promise<void> {
+  return tasks.change(store, (list) => {
+    const found = findKnown(list, taskId, target);
+    return list.map((known) => found.includes(known) ? { ...known, cancelled: true } : known);
+  });
 }
 
 /** Forgets one. */
-export function forgetTask(store: Store, taskId: string): Promise<void> {
-  return tasks.change(store, (list) => list.filter((known) => known.taskId !== taskId));
+export function forgetTask(store: Store, taskId: string, target: string): Promise<void> {
+  return tasks.change(store, (list) => {
+    const found = findKnown(list, taskId, target);
+    return list.filter((known) => !found.includes(known));
+  });
 }
 
 /** Why the list could not be changed, on one line; undefined when it was. */
