@@ -3,8 +3,7 @@
  *
  * @module
  */
-import { constants } from "node:fs";
-import { access, chmod, open, stat } from "node:fs/promises";
+import { chmod, open, stat } from "node:fs/promises";
 import process from "node:process";
 import type { SqlCipher, SqlDatabase, SqlRow, SqlValue } from "../../ports.ts";
 import { McpError } from "../../protocol/errors.ts";
@@ -163,14 +162,13 @@ async function makePrivate(path: string): Promise<void> {
   }
 }
 
-/** Whether it is a file that can be read and written. */
+/**
+ * Whether it is a file that its owner can read and write: who is somebody else cannot make it private. `access` would have to
+ * know who we are, and ends the process on Deno where it may not (`--allow-sys`).
+ */
 async function isUsable(path: string): Promise<boolean> {
-  try {
-    await access(path, constants.R_OK | constants.W_OK);
-    return (await stat(path)).isFile();
-  } catch {
-    return false;
-  }
+  const stats = await stat(path).catch(() => undefined);
+  return stats?.isFile() === true && (stats.mode & 0o600) === 0o600;
 }
 
 function useLog(database: SqlDatabase): void {

@@ -15,10 +15,13 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { describe, test } from "node:test";
+import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import { McpError } from "../../../mod.ts";
 import { openDatabase } from "../../../src/entry/local.ts";
 import type { SqlDatabase } from "../../../src/ports.ts";
+import { runProcess } from "../../../tools/process.ts";
+import { root } from "../../../tools/programs.ts";
 
 const isOld = !("Bun" in globalThis) && !("Deno" in globalThis) &&
   process.getBuiltinModule?.("node:sqlite") === undefined;
@@ -185,6 +188,28 @@ describe("an SQLite file", () => {
       assert(isLocked(), "while it is open twice");
       one.close?.();
       two.close?.();
+    });
+  });
+
+  test("is opened again with nothing but its folder permitted", {
+    skip: "Deno" in globalThis ? false : "only Deno has permissions for each thing",
+  }, async () => {
+    await inFolder(async (path) => {
+      const entry = pathToFileURL(join(root, "src/runtime/sql/node_database.ts")).href;
+      const program = join(dirname(path), "program.ts");
+      writeFileSync(
+        program,
+        `
+        import { openDatabase } from ${JSON.stringify(entry)};
+        for (const time of ["once", "twice"]) {
+          (await openDatabase(${JSON.stringify(path)})).close();
+          console.log(time);
+        }`,
+      );
+      const given = [`--allow-read=${dirname(path)}`, `--allow-write=${dirname(path)}`];
+      const flags = ["--no-prompt", "--no-check", "--quiet", "-c", join(root, "deno.json"), ...given];
+      const { code, output } = await runProcess([process.execPath, "run", ...flags, program]);
+      assertEquals([code, output], [0, "once\ntwice\n"]);
     });
   });
 
