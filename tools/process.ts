@@ -25,6 +25,8 @@ export interface ProcessOptions {
   readonly cwd?: string;
   /** Added to this process's environment. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Give it a standard input that ends with this process, however that ends. Default false: it has none. */
+  readonly input?: boolean;
   /** Also show the child's output while it runs. Default false. */
   readonly echo?: boolean;
 }
@@ -41,7 +43,7 @@ export function startProcess(command: readonly string[], options: ProcessOptions
   const child = spawn(program, rest, {
     cwd: options.cwd ?? root,
     env: { ...process.env, ...quietEnvironment, ...options.env },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: [options.input === true ? "pipe" : "ignore", "pipe", "pipe"],
     detached: process.platform !== "win32",
   });
   running.add(child);

@@ -23,7 +23,7 @@ export interface Served extends AsyncDisposable {
 
 /** Starts the MCP server behind: one tool that does nothing, `noop`, on Bun. */
 export async function startUpstream(bun: string, folder: string): Promise<Served> {
-  const child = startProcess([bun, await buildServing("ours", folder), "http"]);
+  const child = startProcess([bun, await buildServing("ours", folder), "http"], { input: true });
   const port = await new Promise<number>((resolve, reject) => {
     child.stdout?.setEncoding("utf8").once("data", (text: string) => resolve(Number(text)));
     child.once("exit", (code) => reject(new Error(`The server behind ended with exit code ${code}`)));
