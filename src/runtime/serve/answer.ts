@@ -40,6 +40,11 @@ function canBeSent(response: Response | undefined): boolean {
   return typeof response?.status === "number" && response.status > 0 && !response.bodyUsed;
 }
 
+/** Bun and Deno send none but their own: for one of a library's class Bun gives a page of Bun's, and Deno ends the process. */
+export function ownReply(response: Response): Response {
+  return response instanceof Response ? response : new Response(null, { status: 500 });
+}
+
 /** A name or an address, and a port (RFC 9112, section 3.2). */
 const aHost = /^(\[[\da-f:.]+\]|[^\s/?#\\@:,<>[\]^|%]+)(:\d*)?$/i;
 

@@ -5,6 +5,7 @@
  */
 import type { WebSocketEvent, WebSocketLike } from "../../ports.ts";
 import { subprotocol, wantsSocket } from "../../protocol/web_socket.ts";
+import { ownReply } from "./answer.ts";
 import { type HttpListener, type HttpServing, type ListenHttp, socketSilence } from "./listen.ts";
 
 /** The part of Bun's socket that is used. */
@@ -72,7 +73,7 @@ function listen(
 ): Promise<HttpListener> {
   async function upgrade(request: Request, server: BunServer): Promise<Response | undefined> {
     const admitted = await admit!(request);
-    if (typeof admitted !== "function") return admitted;
+    if (typeof admitted !== "function") return ownReply(admitted);
     const socket = new Accepted(admitted);
     const headers = { "sec-websocket-protocol": subprotocol };
     return server.upgrade(request, { headers, data: { socket } }) ? undefined : new Response(null, { status: 400 });
@@ -83,7 +84,7 @@ function listen(
     const heed = (): void => server.timeout(request, at.idleTimeout);
     const timer = setTimeout(heed, longest).unref();
     try {
-      return await answer(request);
+      return ownReply(await answer(request));
     } finally {
       clearTimeout(timer);
       heed();

@@ -5,6 +5,7 @@
  */
 import type { WebSocketLike } from "../../ports.ts";
 import { subprotocol, wantsSocket } from "../../protocol/web_socket.ts";
+import { ownReply } from "./answer.ts";
 import { type ListenHttp, socketSilence } from "./listen.ts";
 
 declare const Deno: {
@@ -87,7 +88,7 @@ function checked(response: Response): Response {
   for (const [, value] of response.headers) {
     if (/[^\t -~\x80-\xff]/.test(value)) return new Response(null, { status: 500 });
   }
-  return response;
+  return ownReply(response);
 }
 
 async function within(milliseconds: number, work: Promise<unknown>): Promise<void> {
