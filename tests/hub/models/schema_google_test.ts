@@ -314,6 +314,16 @@ describe("schemas for Google", () => {
     assertEquals(joined(own, { type: "array", items: {} }), {
       a: { anyOf: [...own.anyOf, { type: "array", items: {} }] },
     });
+    // One that grows after it was the same as another one is not that any more.
+    const has = (a: JsonObject, more?: JsonObject[]) => ({ properties: { a }, ...(more && { anyOf: more }) });
+    const [text, none, flag] = [{ type: "string" }, { type: "null" }, { type: "boolean" }];
+    const grown = has(own, [{ anyOf: [has(text), has(none)] }, has(flag)]);
+    assertEquals(
+      toModelSchema({ type: "object", anyOf: [has({ type: "integer" }), has(own), grown] }).schema.properties,
+      {
+        a: { anyOf: [{ type: "integer" }, own, { anyOf: [text, none, flag] }] },
+      },
+    );
   });
 
   test("very many names, and very many parts of an `allOf`, are joined in a moment", () => {
@@ -339,6 +349,15 @@ describe("schemas for Google", () => {
       title: "beside",
       properties: { a: { type: "INTEGER" }, b: { type: "STRING" } },
       required: ["a", "b"],
+    });
+    const one = { $ref: "#/$defs/one" };
+    const twice = { allOf: [one, { title: "other", properties: { a: { type: "boolean" } } }, one, one] };
+    const again = toModelSchema({ type: "object", properties: { x: twice }, $defs });
+    assertEquals(toGoogleSchema(again.schema).properties?.x, {
+      type: "OBJECT",
+      title: "one",
+      properties: { a: { type: "STRING" } },
+      required: ["a"],
     });
   });
 });

@@ -228,24 +228,27 @@ function guess(given: JsonObject, allowed: readonly JsonValue[] | undefined): No
 }
 
 /**
- * A schema with what its `allOf` says: the later word counts, properties and `required` are joined. What several of its references lead to
- * is joined once.
+ * A schema with what its `allOf` says: the later word counts, properties and `required` are joined. What many of its references lead to
+ * is joined twice at most.
  */
 function joinAll({ allOf, ...given }: JsonObject, place: Place): JsonObject {
   const joined = new Map<string, JsonValue | undefined>();
   const properties = new Map<string, JsonValue | undefined>();
   const required = new Set<string>();
-  const seen = new Set<JsonObject>();
-  for (const branch of [...list(allOf), given]) {
+  const parts = [...list(allOf), given].flatMap((branch) => {
     const { $ref, ...own } = branch;
     const target = typeof $ref === "string" ? follow($ref, place) : undefined;
-    for (const one of target ? [target, own] : [branch]) {
-      if (seen.has(one)) continue;
-      seen.add(one);
-      for (const [key, value] of Object.entries(one)) joined.set(key, value);
-      for (const [name, property] of Object.entries(record(one.properties))) properties.set(name, property);
-      for (const name of texts(one.required)) required.add(name);
-    }
+    return target ? [target, own] : [branch];
+  });
+  // Where it stands first says the order, and where it stands last what counts.
+  const last = new Map(parts.map((part, at) => [part, at]));
+  const seen = new Set<JsonObject>();
+  for (const [at, part] of parts.entries()) {
+    if (seen.has(part) && last.get(part) !== at) continue;
+    seen.add(part);
+    for (const [key, value] of Object.entries(part)) joined.set(key, value);
+    for (const [name, property] of Object.entries(record(part.properties))) properties.set(name, property);
+    for (const name of texts(part.required)) required.add(name);
   }
   return {
     ...Object.fromEntries(joined),

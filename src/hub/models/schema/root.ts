@@ -111,6 +111,8 @@ function joinProperty(one: JsonValue | undefined, other: JsonValue, walk: Walk):
   if (texts.has(text) || added.every((kind) => texts.has(textOf(kind, walk)))) return union;
   texts.add(text);
   union.anyOf.push(other);
+  // It has another text now.
+  walk.texts.delete(union);
   return union;
 }
 
