@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ConnectionClosedError, PeerExitedError, RpcError, UnsupportedVersionError } from "../protocol/errors.ts";
+import { ConnectionClosedError, PeerExitedError, UnsupportedVersionError } from "../protocol/errors.ts";
 import { probeTime } from "../protocol/limits/times.ts";
 import { discover, isLegacyAnswer } from "./negotiate.ts";
 import { LegacySession } from "./session/legacy_session.ts";
@@ -37,8 +37,8 @@ export async function probePipe(probe: ModernSession, parts: SessionParts): Prom
   const legacy = new LegacySession(parts);
   const opened = legacy.open().catch(async (error): Promise<Session> => {
     if (await discovered) return probe;
-    if (!(error instanceof RpcError)) throw error;
-    // A bridge may have made its one handshake for the question: another process was not asked.
+    if (!isLegacyAnswer(error)) throw error;
+    // A bridge may have made its one handshake for the question: another process was not asked. What speaks another revision stays so.
     await transport.restart?.();
     return legacy.open();
   });

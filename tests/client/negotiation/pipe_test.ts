@@ -149,6 +149,19 @@ describe("finding out the era on a pipe", () => {
     assertEquals(server.methods(), ["server/discover", "initialize", "initialize"]);
   });
 
+  test("a server that speaks another revision is not started once more", async () => {
+    const serverInfo = { name: "x", version: "1" };
+    const newer = played((message, send) =>
+      send(
+        message.method === "initialize"
+          ? result(message, { protocolVersion: "2099-01-01", capabilities: {}, serverInfo })
+          : failure(message, -32601),
+      )
+    );
+    await assertRejects(() => connect(newer.transport), UnsupportedVersionError);
+    assertEquals(newer.methods(), ["server/discover", "initialize"]);
+  });
+
   test("a modern server that is slow to start: its late answer wins (C-017)", async () => {
     const clock = new VirtualClock();
     const server = slowModern(clock, 8_000);
