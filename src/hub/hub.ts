@@ -172,7 +172,7 @@ export class Hub implements HubLike, AsyncDisposable {
       return await this.#begin(async (isOver) => {
         const { connection, name: own } = await this.#find(name, "tool", options, isOver);
         server = connection.name;
-        const work: Work<CallToolResult> = (client, rest) => (options.look?.(), client.callTool(own, args, rest));
+        const work: Work<CallToolResult> = (client, rest) => client.callTool(own, args, rest);
         return await this.#use(connection, work, options, isOver);
       });
     } catch (error) {

@@ -41,11 +41,4 @@ export interface OpenHubOptions extends HubOptions {
 export interface HubCallOptions extends RequestOptions {
   /** Rejects with what went wrong, in the place of a result with `isError` (false). */
   readonly throws?: boolean | undefined;
-  /**
-   * Looks once more when the call is sent: it may have waited for its server until there was another one. What it throws, the call
-   * comes to.
-   *
-   * @internal
-   */
-  readonly look?: (() => void) | undefined;
 }

@@ -3,19 +3,18 @@
  *
  * @module
  */
-import type { RequestOptions } from "../client/session/request.ts";
+import type { RequestOptions, SessionRequestOptions } from "../client/session/request.ts";
 import type { ConstantJson } from "../protocol/json_rpc.ts";
 import type { CallToolResult } from "../protocol/types.ts";
-import type { HubCallOptions } from "./options.ts";
 import type { CatalogTool, HubLike } from "./seam.ts";
 import { canonicalJson } from "./pins/canonical.ts";
 import { definitionOf } from "./pins/definition.ts";
 
 /**
- * Calls a tool if it is still good when the call is sent.
+ * Calls a tool if it is still good when the call is sent, each time that it is: it may be tried again, or have answered questions.
  *
  * @param isGood Told what the hub knows by then under the tool's name, if anything.
- * @returns Undefined when it was not: then nothing was sent.
+ * @returns Undefined when it was not: then nothing was sent any more.
  */
 export async function callWhile(
   hub: HubLike,
@@ -24,14 +23,14 @@ export async function callWhile(
   options: RequestOptions | undefined,
   isGood: (tool: CatalogTool | undefined) => boolean,
 ): Promise<CallToolResult | undefined> {
-  const { look: outer }: HubCallOptions = options ?? {};
+  const { sent: outer }: SessionRequestOptions = options ?? {};
   let isOther = false;
-  const look = (): void => {
-    outer?.();
+  const look = (id: string): void => {
+    outer?.(id);
     isOther = !isGood(hub.findTool({ server, name }));
     if (isOther) throw new Error("The tool is not what it was");
   };
-  const looking: HubCallOptions = { ...options, look };
+  const looking: SessionRequestOptions = { ...options, sent: look };
   try {
     const result = await hub.callTool({ server, name }, args, looking);
     return isOther ? undefined : result;

@@ -87,7 +87,6 @@ export abstract class Caller extends Deadlines implements Session, CallSession {
     const { transport } = this.parts;
     const { request: { method, params: given, options }, input } = call;
     const id = call.id = this.#prefix + ++this.#count;
-    options.sent?.(id);
     call.known = this.info;
     const { meta, headers, onProgress } = options;
     const progressToken = onProgress || method === "tools/call" ? id : undefined;
@@ -104,11 +103,12 @@ export abstract class Caller extends Deadlines implements Session, CallSession {
         : { ...params, _meta };
     }
     try {
+      options.sent?.(id);
       const dress = transport.kind === "http" ? this.dress(method, params) : undefined;
       if (dress) { for (const name in headers) dress.headers[name.toLowerCase()] = headers[name] as string; }
       call.started(transport.send({ jsonrpc: "2.0", id, method, params }, call, dress));
     } catch (error) {
-      // What is no JSON, or has headers beyond the limits, cannot be sent.
+      // What is no JSON, has headers beyond the limits, or is not to be sent any more, cannot be sent.
       call.abort(error);
     }
     return call;

@@ -67,7 +67,7 @@ export interface SessionRequestOptions extends RequestOptions {
   endsAt?: number | undefined;
   /** Goes on with a call that stopped for input (modern). */
   resume?: ResumedInput | undefined;
-  /** Told of the id, which is the token of its progress too, each time that it is sent. */
+  /** Told of the id, which is the token of its progress too, each time that it is sent. When it throws, it is not sent, and comes to that. */
   sent?: ((id: string) => void) | undefined;
   /** The result types beside `complete` and `input_required` that are allowed here. */
   resultTypes?: readonly string[] | undefined;

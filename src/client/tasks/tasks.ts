@@ -11,7 +11,7 @@ import { defaultTimeouts } from "../../protocol/limits.ts";
 import { metaPrefix } from "../../protocol/modern.ts";
 import type { CallToolResult, Task } from "../../protocol/types.ts";
 import { walkPages } from "../lists.ts";
-import type { RequestOptions } from "../session/request.ts";
+import type { RequestOptions, SessionRequestOptions } from "../session/request.ts";
 import type { TaskHandle, TaskHost, TaskOptions, TaskRunner, TaskSupport } from "../task_support.ts";
 import { Handle, taskOf } from "./handle.ts";
 import type { HandleOptions } from "./handle.ts";
@@ -94,12 +94,14 @@ class Tasks implements TaskRunner {
 
   /** Legacy: asks for a task. */
   async #begin(params: JsonObject, options: TaskOptions, more: HandleOptions): Promise<Handle> {
-    const { ttl, signal, onProgress, ...request } = options;
+    const { ttl, signal, onProgress, sent, ...request }: TaskOptions & SessionRequestOptions = options;
     signal?.throwIfAborted();
     const task = ttl === undefined ? {} : { ttl };
     const progress = onProgress && new TaskProgress(this.#listeners, onProgress, this.#host.clock);
-    const heard = progress &&
-      { onProgress: progress.take.bind(progress), sent: progress.hear.bind(progress) };
+    const heard = {
+      ...(progress && { onProgress: progress.take.bind(progress) }),
+      sent: (id: string) => (sent?.(id), progress?.hear(id)),
+    };
     // What becomes a task is called off by tasks/cancel alone, which needs its id (2025-11-25: Cancellation).
     const work = this.#host.request("tools/call", { ...params, task }, { ...request, ...heard });
     const handle = work.then(async (result) => {

@@ -1,7 +1,7 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Client, connect, HttpTransport, LimitExceededError, McpError, UnauthorizedError } from "../../../mod.ts";
-import type { Handlers } from "../../../mod.ts";
+import type { Handlers, RequestOptions } from "../../../mod.ts";
 import type { JsonObject } from "../../servers/core/wire.ts";
 import { createLegacyServer } from "../../servers/legacy.ts";
 import { memoryFetch } from "../../servers/memory_fetch.ts";
@@ -30,6 +30,16 @@ describe("what a caller does wrong", () => {
     await clock.advance(61_000);
     assertEquals(clock.waiting, 0);
     await client.close();
+  });
+
+  inEveryWay("what its caller does not want to be sent any more is not sent", async (client, server) => {
+    const before = server.count("tools/call");
+    const changed = new Error("it has changed");
+    const sent = () => {
+      throw changed;
+    };
+    const error = await client.callTool("echo", {}, { sent } as RequestOptions).catch((reason) => reason);
+    assertEquals([error === changed, server.count("tools/call")], [true, before]);
   });
 
   test("a name that no header can say: refused before anything is sent", async () => {

@@ -69,8 +69,10 @@ describe("the progress of a task of 2025-11-25", () => {
     await withPlace({ era: "legacy", way: "pipe", server, clock }, async ({ client }) => {
       await client.listTools();
       const { heard, onProgress } = createListener();
-      await clock.until(client.callTool("long", {}, { onProgress }));
-      assertEquals(heard, [1]);
+      const ids: string[] = [];
+      const options = { onProgress, sent: (id: string) => void ids.push(id) };
+      await clock.until(client.callTool("long", {}, options));
+      assertEquals([heard, ids.length], [[1], 1]);
     });
   });
 
