@@ -94,13 +94,13 @@ class Tasks implements TaskRunner {
 
   /** Legacy: asks for a task. */
   async #begin(params: JsonObject, options: TaskOptions, more: HandleOptions): Promise<Handle> {
-    const { ttl, signal, onProgress, sent, ...request }: TaskOptions & SessionRequestOptions = options;
+    const { ttl, signal, onProgress, ...request }: TaskOptions & SessionRequestOptions = options;
     signal?.throwIfAborted();
     const task = ttl === undefined ? {} : { ttl };
     const progress = onProgress && new TaskProgress(this.#listeners, onProgress, this.#host.clock);
-    const heard = {
-      ...(progress && { onProgress: progress.take.bind(progress) }),
-      sent: (id: string) => (sent?.(id), progress?.hear(id)),
+    const heard = progress && {
+      onProgress: progress.take.bind(progress),
+      sent: (id: string) => (request.sent?.(id), progress.hear(id)),
     };
     // What becomes a task is called off by tasks/cancel alone, which needs its id (2025-11-25: Cancellation).
     const work = this.#host.request("tools/call", { ...params, task }, { ...request, ...heard });
