@@ -18,8 +18,8 @@ export interface FollowParts {
   readonly client: ((server: string, options: RequestOptions) => Promise<Client>) | undefined;
   /** Whose a resource is. */
   find(uri: string): FoundResource;
-  /** Which servers list it; undefined where none does. */
-  owners(uri: string): ReadonlySet<string> | undefined;
+  /** Who is known to have it: nobody where `find` can only guess. */
+  having(uri: string): readonly { readonly server: string }[];
   /** Hears that resources come and go until the returned function is called. */
   watch(listener: () => void): () => void;
   /** Whether it may be followed. */
@@ -57,23 +57,23 @@ export class Follows {
 
   /** Follows a resource until the returned function is called. What nobody has is not followed until somebody does. */
   #follow(uri: string): () => void {
-    const { owners, watch, changed, listed } = this.#parts;
+    const { having, watch, still, changed, listed } = this.#parts;
     let at: FoundResource | undefined;
     let stop = (): void => {};
-    const look = (): void => {
+    const look = (): FoundResource | undefined => {
       const found = this.#find(uri);
-      if (!found) return;
+      if (!found || (found.server === at?.server && found.uri === at.uri)) return undefined;
       stop();
       stop = this.#followFound(at = found);
+      return found;
     };
     look();
     // It has come, moved, or was looked for where it never was.
     const unwatch = watch(() => {
-      const having = owners(uri);
-      if (!having || (at && having.has(at.server))) return;
-      const before = at;
-      look();
-      if (at && at !== before) changed(at);
+      const servers = at && having(uri);
+      if (servers && (!servers.length || servers.some(({ server }) => server === at?.server))) return;
+      const found = look();
+      if (found) void still(found).then((may) => may && changed(found), () => {});
     });
     const controller = new AbortController();
     const { signal } = controller;

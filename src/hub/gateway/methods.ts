@@ -92,7 +92,7 @@ export class GatewayMethods implements Methods {
       clock: parts.clock,
       client: hub.client && ((server, options) => this.#client(server, options)),
       find: (uri) => this.#uris.find(uri),
-      owners: (uri) => this.#uris.owners().get(uri),
+      having: (uri) => this.#uris.having(uri),
       watch: (listener) =>
         this.#changes.watch(({ type }) => {
           if (type === "resources") listener();

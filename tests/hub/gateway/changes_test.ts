@@ -118,24 +118,28 @@ for (const [front, back] of pairs) {
       await until(() => seen.filter((uri) => uri === "note://one/own").length >= 2, "both who watch");
     });
 
-    test("a resource whose server comes later is watched there, though another one was taken to have it", async () => {
+    test("resources whose server comes later are watched there, though another one was taken to have some", async () => {
       await using scene = await open({ one: all("one", back).config });
       const client = await scene.join(front);
-      let seen = 0;
-      const watch = client.listen({ resourceUris: ["note://two/own"] });
+      // Listed, made by a template, and of a server that nobody knows yet.
+      const uris = ["note://two/own", "day://two/mon", "hub://two/note://shared"];
+      const seen = new Map(uris.map((uri) => [uri, 0]));
+      const watch = client.listen({ resourceUris: uris });
       void (async () => {
-        for await (const change of watch) if (change.type === "resource") seen++;
+        for await (const change of watch) {
+          if (change.type === "resource") seen.set(change.uri, seen.get(change.uri)! + 1);
+        }
       })();
       await watch.acknowledged;
       const two = all("two", back);
       await scene.hub.add("two", two.config);
-      await until(() => seen > 0, "the word that it has come");
-      const told = seen;
-      for (let turn = 0; turn < 4_000 && seen === told; turn++) {
-        two.server.resourceUpdated("note://two/own");
+      await until(() => uris.every((uri) => seen.get(uri)), "the word that they have come");
+      const told = new Map(seen);
+      for (let turn = 0; turn < 4_000 && uris.some((uri) => seen.get(uri) === told.get(uri)); turn++) {
+        for (const uri of ["note://two/own", "day://two/mon", "note://shared"]) two.server.resourceUpdated(uri);
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
-      assert(seen > told);
+      assertEquals(uris.filter((uri) => seen.get(uri) === told.get(uri)), []);
     });
   });
 }

@@ -2,6 +2,7 @@ import { describe, it } from "node:test";
 import { assertEquals } from "@std/assert";
 import type { Change, Client, Subscription } from "../../../mod.ts";
 import { Follows } from "../../../src/hub/gateway/follows.ts";
+import { Uris } from "../../../src/hub/gateway/lists/uris.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 
 /** Follows one resource at a server whose stream of changes ends by itself, so long after it was opened. */
@@ -20,7 +21,7 @@ function follow(clock: VirtualClock, life: number): { readonly opened: number[];
     clock,
     client: () => Promise.resolve(client as unknown as Client),
     find: (uri) => ({ server: "one", uri }),
-    owners: () => undefined,
+    having: () => [],
     watch: () => () => {},
     may: () => true,
     still: () => Promise.resolve(true),
@@ -47,5 +48,53 @@ describe("a resource that is followed at its server", () => {
 
   it("is left in more and more peace where its stream ends as soon as it is open", async () => {
     assertEquals(await pausesOf(10), [1, 2, 4, 8]);
+  });
+
+  it("stays where it is though another server lists something by its address, and is told of only where it may be", async () => {
+    const listed = (server: string, uri: string) => ({ server, resource: { name: uri, uri } });
+    let resources = [listed("one", "note://x"), listed("two", "hub://one/note://x"), listed("one", "note://y")];
+    const uris = new Uris({
+      resources: () => resources,
+      templates: () => [],
+      servers: () => ["one", "two"],
+      withResources: () => ["one", "two"],
+    });
+    const heard = new Set<() => void>();
+    const [told, opened, refused]: [string[], string[], Set<string>] = [[], [], new Set()];
+    const follows = new Follows({
+      clock: new VirtualClock(),
+      client: (server) => {
+        opened.push(server);
+        return new Promise(() => {});
+      },
+      find: (uri) => uris.find(uri),
+      having: (uri) => uris.having(uri),
+      watch: (listener) => {
+        heard.add(listener);
+        return () => void heard.delete(listener);
+      },
+      may: () => true,
+      still: ({ server }) => Promise.resolve(!refused.has(server)),
+      listed: () => undefined,
+      changed: ({ server, uri }) => told.push(`${server} ${uri}`),
+    });
+    const change = async (): Promise<void> => {
+      for (const listener of heard) listener();
+      await new Promise((resolve) => setTimeout(resolve));
+    };
+    const watched = follows.watched();
+    watched.add("hub://one/note://x").add("note://y");
+    for (let times = 0; times < 3; times++) await change();
+    assertEquals([opened, told], [["one", "one"], []]);
+    resources = [listed("two", "note://y")];
+    await change();
+    assertEquals([opened, told], [["one", "one", "two"], ["two note://y"]]);
+    resources = [listed("one", "note://y")];
+    refused.add("one");
+    await change();
+    assertEquals([opened, told], [["one", "one", "two", "one"], ["two note://y"]]);
+    watched.clear();
+    assertEquals(heard.size, 0);
+    follows.close();
   });
 });

@@ -115,11 +115,9 @@ export class Uris {
   find(uri: string): FoundResource {
     const named = this.#named(uri);
     if (named) return named;
-    const listed = this.#listing(uri);
     const link = this.#links.get(uri);
-    if (listed.length) return only(uri, listed, link);
-    const made = this.#making(uri);
-    if (made.length) return only(uri, made, link);
+    const having = this.#having(uri);
+    if (having.length) return only(uri, having, link);
     const [server, another] = link === undefined ? this.#sources.withResources() : [link];
     if (server !== undefined && another === undefined) return { server, uri };
     throw notFound(uri);
@@ -137,9 +135,22 @@ export class Uris {
     return own.length ? only(uriTemplate, own) : this.find(uriTemplate);
   }
 
+  /** Who is known to have a resource. With none, `find` can only guess. */
+  having(uri: string): readonly { readonly server: string }[] {
+    const named = this.#named(uri);
+    return named ? [named] : this.#having(uri);
+  }
+
+  /** Who lists a resource, else whose templates make it. */
+  #having(uri: string): readonly { readonly server: string }[] {
+    const listed = this.#listing(uri);
+    return listed.length ? listed : this.#making(uri);
+  }
+
   /** All URIs under which callers may have come to know a resource of a server. */
   known(server: string, uri: string): readonly string[] {
-    return [uri, prefixed(server, uri)];
+    const address = prefixed(server, uri);
+    return this.#addresses()(uri) ? [address] : [uri, address];
   }
 
   /** Who lists a resource. One is looked for; for a second one of the same list all are written down by their URIs. */
@@ -149,7 +160,7 @@ export class Uris {
       this.#seen = of;
       return of.filter(({ resource }) => resource.uri === uri);
     }
-    return Array.from(this.owners().get(uri) ?? [], (server) => ({ server }));
+    return Array.from(this.#listers().get(uri) ?? [], (server) => ({ server }));
   }
 
   /** Whose templates make a resource. All that is named in one turn shares the work: where that is too much, nobody is known. */
@@ -165,7 +176,7 @@ export class Uris {
   }
 
   /** Which servers list each resource. */
-  owners(): ReadonlyMap<string, ReadonlySet<string>> {
+  #listers(): ReadonlyMap<string, ReadonlySet<string>> {
     const of = this.#sources.resources();
     if (this.#owners?.of !== of) {
       const byUri = new Map<string, Set<string>>();
@@ -179,7 +190,7 @@ export class Uris {
 
   /** Says whether another server has what a link leads to. */
   #others(server: string): (uri: string) => boolean {
-    const byUri = this.owners();
+    const byUri = this.#listers();
     const heads = this.#sources.templates().filter((found) => found.server !== server).map(headOf);
     const work: TemplateWork = new Map();
     return (uri) => {

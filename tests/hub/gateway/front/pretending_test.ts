@@ -2,6 +2,7 @@ import { describe, test } from "node:test";
 import { assertEquals } from "@std/assert";
 import { McpServer } from "../../../../src/server/mod.ts";
 import { joinInstructions } from "../../../../src/hub/gateway/lists/instructions.ts";
+import { Uris } from "../../../../src/hub/gateway/lists/uris.ts";
 import { all, inMemory, open, pairs } from "../support.ts";
 
 describe("a server that pretends to be another", () => {
@@ -47,6 +48,18 @@ describe("a server that pretends to be another", () => {
       assertEquals(link?.type === "resource_link" && link.uri, "hub://evil/hub://two/note://two/own");
     });
   }
+
+  test("a change of what it calls by another one's address is told as its own", () => {
+    const uris = new Uris({
+      resources: () => [],
+      templates: () => [],
+      servers: () => ["evil", "two"],
+      withResources: () => [],
+    });
+    assertEquals(uris.known("two", "note://x"), ["note://x", "hub://two/note://x"]);
+    assertEquals(uris.known("evil", "hub://two/note://x"), ["hub://evil/hub://two/note://x"]);
+    assertEquals(uris.known("evil", "hub://far/x"), ["hub://far/x", "hub://evil/hub://far/x"]);
+  });
 
   test("what it says of its use does not stand under the name of another one", () => {
     const none = { listedAt: 1, tools: [], resources: [], templates: [], prompts: [] };
