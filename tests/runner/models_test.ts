@@ -112,6 +112,20 @@ describe("agents as models", () => {
     assertEquals(logged, []);
   });
 
+  it("say so too where it asks while what keeps it is being closed", async () => {
+    const logged: string[] = [];
+    await using world = await createWorld({ logger: ({ message }) => void logged.push(message) });
+    const runs = world.runs("acme");
+    const asking = world.ask(path, { body: ask("hang") });
+    const id = await firstOf(runs);
+    runs.ask(id);
+    await runs.close();
+    const answer = await asking;
+    assertEquals([answer.status, answer.headers.get("x-should-retry")], [503, "false"]);
+    assertEquals((await problemOf(answer)).code, "moved");
+    assertEquals(logged, []);
+  });
+
   it("have nobody to ask, so what wants a person is declined", async () => {
     await using world = await createWorld();
     const completion = await (await world.ask(path, { body: ask("ask") })).json();

@@ -66,7 +66,8 @@ async function* respond(
         const answer = kind === "decision"
           ? { action: "skip" as const }
           : { action: "decline" as const, reason: refusal };
-        await runs.answer(id, question, answer);
+        // What keeps it may be closing: its steps come to their end, and no answer is taken any more.
+        if (!await runs.answer(id, question, answer).then(() => true, () => false)) break;
       } else if (event.type === "succeeded") {
         isOver = true;
         // What was not streamed piece by piece is still the answer.
