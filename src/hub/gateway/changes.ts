@@ -70,7 +70,7 @@ export class Changes {
   #partsOf(event: HubEvent): readonly CatalogPart[] {
     if (event.type === "catalog") return event.changed;
     if (event.type === "removed") return allParts;
-    const known = event.type === "added" && this.#hub.catalog().servers.find(({ name }) => name === event.server);
-    return known ? allParts.filter((part) => known[part].length > 0) : [];
+    if (event.type !== "added") return [];
+    return allParts.filter((part) => this.#hub[part]().some(({ server }) => server === event.server));
   }
 }

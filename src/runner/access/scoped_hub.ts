@@ -199,7 +199,7 @@ class Scoped extends HubLayer implements ScopedHub {
     if (event.type === "resource") return this.mayRead(event.server, event.uri);
     if (event.type === "log") return this.#can(event.server, "", "manage") === "allow";
     // Whose lists have changed is told to all: what one may use may be of a server that one may not see.
-    return event.type === "catalog" || event.type === "removed" || this.#sees(event.server);
+    return event.type === "catalog" || event.type === "added" || event.type === "removed" || this.#sees(event.server);
   }
 
   #sees(server: string): boolean {

@@ -1,6 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { describe, it } from "node:test";
 import { withResultBudget } from "../../../src/hub/budget/result_budget.ts";
+import { Changes } from "../../../src/hub/gateway/changes.ts";
 import type { HubEvent, HubLike } from "../../../src/hub/seam.ts";
 import { InvalidParamsError } from "../../../src/protocol/errors.ts";
 import { createJudge, createPolicy, scopeHub } from "../../../src/runner/mod.ts";
@@ -128,6 +129,7 @@ describe("a hub as one principal may use it", () => {
           yield { type: "authorization", server, authorizationUrl: "https://auth.example/" };
           yield { type: "resource", server, uri: "note://shared" };
           yield { type: "log", server, level: "info", data: "of a server" };
+          yield { type: "error", server, error: new Error("of a server") };
           yield { type: "removed", server };
         }
       }
@@ -151,9 +153,31 @@ describe("a hub as one principal may use it", () => {
     const told: string[] = [];
     for await (const event of scoped.events()) told.push(`${event.type} ${event.server}`);
     assertEquals(told, [
-      ...["added one", "catalog one", "log one", "removed one"],
-      ...["catalog two", "resource two", "removed two"],
+      ...["added one", "catalog one", "log one", "error one", "removed one"],
+      ...["added two", "catalog two", "resource two", "removed two"],
     ]);
+  });
+
+  it("tells what came with a server that is added and known already, also who may use it and not see it", async () => {
+    class Adding extends FakeHub {
+      constructor() {
+        super({ one: { tools: { look: {} } }, two: { prompts: greeting } });
+      }
+
+      override async *events(): AsyncIterable<HubEvent> {
+        for (const server of ["one", "two", "three"]) yield { type: "added", server };
+      }
+    }
+    const use = { actions: ["call" as const], effect: "allow" as const };
+    const see = { actions: ["see" as const], effect: "allow" as const };
+    for (const rules of [[use], [use, see]]) {
+      const { scoped } = await openScoped(new Adding(), rules);
+      const told: string[] = [];
+      const stop = new Changes(scoped, undefined).watch(({ type }) => void told.push(type));
+      await new Promise((resolve) => setTimeout(resolve));
+      stop();
+      assertEquals(told, ["tools"]);
+    }
   });
 
   it("reads a result that was kept whole, and tells nothing of others", async () => {
