@@ -44,7 +44,7 @@ export class Uris {
   #resources: { readonly of: unknown; readonly entries: readonly Entry[] } | undefined;
   #templates: { readonly of: unknown; readonly entries: readonly Entry[] } | undefined;
   #owners: { readonly of: unknown; readonly byUri: ReadonlyMap<string, Set<string>> } | undefined;
-  #heads: { readonly of: unknown; readonly heads: readonly Head[] } | undefined;
+  #heads: { readonly of: unknown; readonly servers: ReadonlyMap<string, readonly Head[]> } | undefined;
   /** The list that one resource was looked for in. */
   #seen: unknown;
   #work: TemplateWork | undefined;
@@ -169,10 +169,27 @@ export class Uris {
       this.#work = new Map();
       queueMicrotask(() => this.#work = undefined);
     }
+    const work = this.#work;
+    // One whose work is used up is not gone through any more.
+    const near = [...this.#headsByServer()].flatMap(([server, heads]) =>
+      (work.get(server) ?? 0) < 0 ? [] : heads.filter(({ text }) => uri.startsWith(text))
+    );
+    return findAmong(near.map(({ found }) => found), uri, work);
+  }
+
+  /** How the templates of each server begin. */
+  #headsByServer(): ReadonlyMap<string, readonly Head[]> {
     const of = this.#sources.templates();
-    if (this.#heads?.of !== of) this.#heads = { of, heads: of.map(headOf) };
-    const near = this.#heads.heads.filter(({ text }) => uri.startsWith(text));
-    return findAmong(near.map(({ found }) => found), uri, this.#work);
+    if (this.#heads?.of !== of) {
+      const servers = new Map<string, Head[]>();
+      for (const found of of) {
+        const own = servers.get(found.server) ?? [];
+        own.push(headOf(found));
+        servers.set(found.server, own);
+      }
+      this.#heads = { of, servers };
+    }
+    return this.#heads.servers;
   }
 
   /** Which servers list each resource. */
@@ -191,16 +208,18 @@ export class Uris {
   /** Says whether another server has what a link leads to. */
   #others(server: string): (uri: string) => boolean {
     const byUri = this.#listers();
-    const heads = this.#sources.templates().filter((found) => found.server !== server).map(headOf);
+    const others = [...this.#headsByServer()].filter(([name]) => name !== server);
     const work: TemplateWork = new Map();
     return (uri) => {
       const owners = byUri.get(uri);
       if (owners) return owners.size > 1 || !owners.has(server);
-      const near = heads.filter(({ text }) => uri.startsWith(text));
-      if (uri.length > longestMatched) return near.length > 0;
-      // Where one has too many it is not known: what is read at its own server is right in any case.
-      return findAmong(near.map(({ found }) => found), uri, work).length > 0 ||
-        near.some(({ found }) => (work.get(found.server) ?? 0) < 0);
+      return others.some(([name, heads]) => {
+        const isNear = ({ text }: Head): boolean => uri.startsWith(text);
+        const isTooMuch = (): boolean => uri.length > longestMatched || (work.get(name) ?? 0) < 0;
+        // Where one has too many it is not known: what is read at its own server is right in any case.
+        if (isTooMuch()) return heads.some(isNear);
+        return findAmong(heads.filter(isNear).map(({ found }) => found), uri, work).length > 0 || isTooMuch();
+      });
     };
   }
 
