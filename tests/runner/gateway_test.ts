@@ -302,6 +302,24 @@ describe("the gateway of a runner", () => {
     }
   });
 
+  it("tells who watches over a WebSocket what may be read since, though nothing was asked in between", async () => {
+    const server = new McpServer({ name: "desk", version: "1.0.0" });
+    server.resource("note://late", {}, () => "late");
+    let [current, opened] = [createPolicy([{ effect: "allow" }, { actions: ["read"], effect: "deny" }]), 0];
+    const policy: Policy = { open: (principal, tenant) => (opened++, current.open(principal, tenant)) };
+    await using world = await createWorld({ principals, policy });
+    await using client = await openSocket(world, "ada");
+    await (await world.hub("acme")).add("desk", inMemory(server).config);
+    [current, opened] = [createPolicy([{ effect: "allow" }]), 0];
+    const resourceUris = Array.from({ length: 100 }, (_, at) => at === 50 ? "note://late" : `note://nobody/${at}`);
+    const changes = client.listen({ resourceUris });
+    await changes.acknowledged;
+    assert(opened < 5, `${opened} looks at the policy`);
+    let isTold = false;
+    void changes[Symbol.asyncIterator]().next().then(() => isTold = true);
+    await until(() => (server.resourceUpdated("note://late"), isTold));
+  });
+
   it("judges each program that speaks for a principal by itself", async () => {
     const resource = protectResource({
       resource: "https://runner.example/mcp",

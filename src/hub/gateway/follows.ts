@@ -26,7 +26,7 @@ export interface FollowParts {
   may(found: FoundResource): boolean;
   /** Whether it may be told of a change now. */
   still(found: FoundResource): Promise<boolean>;
-  /** Waits for servers that were never listed; undefined when there are none. */
+  /** Waits until it is known what may be used now, and for servers that were never listed; undefined when there is nothing to wait for. */
   listed(signal: AbortSignal): Promise<unknown> | undefined;
   /** A resource has changed. */
   changed(found: FoundResource): void;
@@ -36,7 +36,7 @@ export interface FollowParts {
 export class Follows {
   readonly #parts: FollowParts;
   readonly #followed = new Map<string, { count: number; readonly controller: AbortController }>();
-  /** What waits for servers that were never listed. */
+  /** What waits for what is there and may be used. */
   readonly #waiting = new Set<AbortController>();
 
   constructor(parts: FollowParts) {

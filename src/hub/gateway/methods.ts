@@ -66,6 +66,7 @@ export class GatewayMethods implements Methods {
   readonly #servers: Servers;
   readonly #tools: Names<CatalogTool>;
   readonly #prompts: Names<CatalogPrompt>;
+  #renewing: Promise<void> | undefined;
 
   constructor(hub: GatewayHub, parts: GatewayParts) {
     this.info = parts.info;
@@ -103,7 +104,11 @@ export class GatewayMethods implements Methods {
         await hub.renew?.();
         return hub.mayWatch?.(server, uri) ?? true;
       },
-      listed: (signal) => this.#firstLists.wait(signal),
+      listed: (signal) => {
+        const wait = (): Promise<unknown> | undefined => this.#firstLists.wait(signal);
+        const renewed = this.#renewed();
+        return renewed ? renewed.then(wait) : wait();
+      },
       changed: ({ server, uri }) => {
         for (const known of this.#uris.known(server, uri)) this.#changes.tell({ type: "resource", uri: known });
       },
@@ -185,6 +190,12 @@ export class GatewayMethods implements Methods {
     await this.#firstLists.wait(context.signal);
     const servers = this.#hub.status().map(({ name }) => name);
     return withoutNull(pageOf(entries(), params.cursor, { kind, size: this.#parts.pageSize, servers }));
+  }
+
+  /** Looks anew at what may be used: once for all that one request wants to watch. */
+  #renewed(): Promise<void> | undefined {
+    if (!this.#renewing) queueMicrotask(() => this.#renewing = undefined);
+    return this.#renewing ??= this.#hub.renew?.();
   }
 
   /**
