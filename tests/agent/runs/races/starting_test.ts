@@ -104,7 +104,7 @@ describe("runs that are started", () => {
       const id = "a_run_of_the_callers_own";
       const started = assertRejects(() => runs.start({ ...start, id }), Error, `no ${what}`);
       // It is kept, and may be taken back.
-      while (!await runs.get(id));
+      while (!await runs.get(id)) await new Promise((resolve) => setTimeout(resolve, 1));
       const read = eventsOf(runs, id);
       await new Promise((resolve) => setTimeout(resolve, 1));
       isWell = true;
@@ -129,28 +129,26 @@ describe("runs that are started", () => {
       await other.start({ ...start, id });
       await clock.settle();
       assertEquals((await other.get(id))?.state, "succeeded");
-      let left = 0;
+      // Another process comes between the look for what is old and its deletion, or behind the first transaction of a `forget`.
+      const gap = how === "tidy" ? "ended_at is not null order by" : "commit";
+      let isAsked = false;
+      let times = 0;
       const here = createRuns({
         database: meddleWith(database, {
-          before(sql) {
-            if (sql === "begin" && left > 0 && --left === 0) startAnew(database, id, clock.now());
-          },
           after(sql) {
-            // What is old was looked for.
-            if (how === "tidy" && sql.includes("ended_at is not null order by")) left = 1;
+            if (isAsked && sql.includes(gap) && times++ === 0) startAnew(database, id, clock.now());
           },
         }),
         agents,
         clock,
         limits: { kept: how === "tidy" ? 0 : 10 },
       });
-      // The first transaction cancels, the second one deletes.
-      if (how === "forget") left = 2;
+      isAsked = true;
       await (how === "tidy" ? here.resume() : here.forget(id));
-      const isAnew = left === 0;
       const run = await other.get(id);
       await Promise.all([here.close(), other.close()]);
-      assertEquals(run?.agent, isAnew ? "asking" : undefined, "the new run is gone");
+      assert(times > 0, "it has come between");
+      assertEquals(run?.agent, "asking", "the new run is gone");
     });
   }
 
