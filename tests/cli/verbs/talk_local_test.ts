@@ -117,7 +117,10 @@ describe("causeway resources --templates", () => {
 describe("causeway watch", () => {
   test("says what is watched; with --timeout it ends well", async () => {
     await using host = await serveHttp(createModernServer().fetch, { port: 0 });
-    const run = await causeway(["watch", `${host.url}/mcp`, "test://watched", "--timeout", "6"]);
+    const watch = (time: string) => causeway(["watch", `${host.url}/mcp`, "test://watched", "--timeout", time]);
+    let run = await watch("2");
+    // A busy machine needs more to begin.
+    if (run.code !== 0) run = await watch("8");
     assertEquals([run.code, run.out], [0, ""]);
     assertMatch(run.err, /^causeway: watches the list of tools, the list of prompts, .*, test:\/\/watched of "/);
   });
