@@ -96,7 +96,7 @@ export function isLegacyAnswer(error: unknown): boolean | Revision | undefined {
       (!commonRevision(modernRevisions, supported) && commonRevision(legacyRevisions, supported));
   }
   if (error instanceof RpcError || error instanceof HttpStatusError) {
-    return /^4(?!08|29)/.test((error.status ?? 400) as unknown as string);
+    return /^4(?!08|29)/.test((error.status ?? "400") as string);
   }
   return error instanceof ProtocolViolationError && error.delivery === "answered";
 }

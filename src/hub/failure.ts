@@ -37,10 +37,10 @@ export function origin(error: McpError): unknown {
 export function failedResult(error: unknown, called: string | undefined): CallToolResult {
   const { message } = error instanceof Error ? error : { message: String(error) };
   const { server = called, code, delivery, retryable } = error instanceof McpError ? error : new McpError(message);
-  const text = !server || message.includes(`"${server}"`) ? message : `The server "${server}": ${message}`;
+  const text = server === undefined || message.includes(`"${server}"`) ? message : `The server "${server}": ${message}`;
   return {
     content: [{ type: "text", text }],
     isError: true,
-    _meta: { [failureKey]: { ...(server && { server }), code, delivery, retryable } },
+    _meta: { [failureKey]: { ...(server !== undefined && { server }), code, delivery, retryable } },
   };
 }

@@ -117,7 +117,7 @@ export class Connection {
 
   /** How it does. */
   status(): ServerStatus {
-    const { known, error } = this;
+    const { error, known } = this;
     return {
       name: this.name,
       state: this.#state,
@@ -187,7 +187,7 @@ export class Connection {
   /** Waits for a place: at most as long as the call may take. What is left of its time goes on with it. */
   async #wait(options: RequestOptions): Promise<RequestOptions> {
     const { signal, timeouts, timeout } = options;
-    const { shared, clock } = this.#host;
+    const { clock, shared } = this.#host;
     signal?.throwIfAborted();
     this.#wake();
     const total = timeouts?.total ?? timeout ?? { ...shared, ...this.config }.timeouts?.total ?? 300_000;
@@ -290,7 +290,7 @@ export class Connection {
   /** Plans the next try, or gives up until somebody calls. */
   #again(isOver: boolean, least: number): void {
     const { clock, random } = this.#host;
-    const { retryDelay = 1_000, maxRetries = 3 } = this.config;
+    const { maxRetries = 3, retryDelay = 1_000 } = this.config;
     const delay = Math.max(backoff(++this.#tries, retryDelay, random), least);
     // What is on a pipe is not there at all before it is started again.
     if (isOver || this.#tries > maxRetries || (!this.#isPipe && !this.#breaker.may())) {
@@ -377,6 +377,6 @@ export class Connection {
       : this.#state === "authorizing"
       ? "sign in first"
       : cause?.message ?? "it is closed";
-    return new ConnectError(`Cannot reach the server "${server}": ${why}`, { server, cause, retryable: true });
+    return new ConnectError(`Cannot reach the server "${server}": ${why}`, { cause, server, retryable: true });
   }
 }

@@ -54,7 +54,7 @@ export class Opener {
 
   /** Told to clients, each time that a request failed: while one connects, trying again is up to the hub. */
   get attempts(): number | undefined {
-    const { breaker, config } = this.#parts;
+    const { config, breaker } = this.#parts;
     return this.#isOpening || !breaker.mayRepeat() ? 1 : (config.retry ?? this.#host.shared.retry)?.attempts;
   }
 
@@ -93,7 +93,7 @@ export class Opener {
 
   /** One that comes too late is closed again. */
   #connect(known: CatalogServer, signal: AbortSignal, left: () => number): Promise<Client> {
-    const { config, name, list, ended } = this.#parts;
+    const { name, config, list, ended } = this.#parts;
     const { connect, shared, emit, auth } = this.#host;
     this.#auth = "url" in config ? config.auth ?? auth(name) : undefined;
     const [target, options] = argumentsOf({

@@ -72,7 +72,7 @@ export class Watch {
       if (capabilities?.[type]?.listChanged) filter[type] = true;
     }
     if (!always && !Object.keys(filter)[0]) return;
-    const { breaker, clock } = this.#parts;
+    const { clock, breaker } = this.#parts;
     const now = clock.monotonic();
     if (now - this.#startedAt >= calm) this.#starts = 0;
     this.#startedAt = now;

@@ -25,6 +25,7 @@ import type { CatalogPrompt, CatalogTool } from "../seam.ts";
 import { Changes } from "./changes.ts";
 import { FirstLists } from "./lists/first_lists.ts";
 import { Follows } from "./follows.ts";
+import { inTurns } from "./in_turns.ts";
 import type { GatewayHub } from "./options.ts";
 import { absentOwner, absentServers } from "./lists/absent.ts";
 import { joinInstructions } from "./lists/instructions.ts";
@@ -66,7 +67,8 @@ export class GatewayMethods implements Methods {
   readonly #servers: Servers;
   readonly #tools: Names<CatalogTool>;
   readonly #prompts: Names<CatalogPrompt>;
-  #renewing: Promise<void> | undefined;
+  /** Looks anew at what may be used: once for all that one request wants to watch. */
+  readonly #renewed = inTurns()(() => this.#hub.renew?.());
 
   constructor(hub: GatewayHub, parts: GatewayParts) {
     this.info = parts.info;
@@ -192,19 +194,13 @@ export class GatewayMethods implements Methods {
     return withoutNull(pageOf(entries(), params.cursor, { kind, size: this.#parts.pageSize, servers }));
   }
 
-  /** Looks anew at what may be used: once for all that one request wants to watch. */
-  #renewed(): Promise<void> | undefined {
-    if (!this.#renewing) queueMicrotask(() => this.#renewing = undefined);
-    return this.#renewing ??= this.#hub.renew?.();
-  }
-
   /**
    * Finds what a caller names. What is not there may be allowed since, be with a server that was never listed, or have come a moment
    * ago.
    */
   async #look<Found>({ signal }: RequestContext, find: () => Found): Promise<Found> {
-    const { wait, renew } = { wait: () => this.#firstLists.wait(signal), renew: () => this.#firstLists.renew(signal) };
-    for (const work of [() => this.#hub.renew?.(), wait, renew]) {
+    const lists = this.#firstLists;
+    for (const work of [() => this.#hub.renew?.(), () => lists.wait(signal), () => lists.renew(signal)]) {
       try {
         const found = find();
         if (found !== undefined) return found;

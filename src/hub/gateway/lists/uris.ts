@@ -12,6 +12,7 @@ import { excerpt } from "../../../protocol/excerpt.ts";
 import { findAmong } from "../../catalog/templates.ts";
 import type { TemplateWork } from "../../catalog/templates.ts";
 import type { CatalogResource, CatalogTemplate } from "../../seam.ts";
+import { inTurns } from "../in_turns.ts";
 import type { Entry } from "./pages.ts";
 
 const scheme = "hub://";
@@ -38,7 +39,7 @@ export interface UriSources {
 
 /** The one list, made anew when the catalog has changed. */
 export class Uris {
-  readonly #sources: ReturnType<typeof onceInATurn>;
+  readonly #sources: ReturnType<typeof lookedAt>;
   /** Links in results: they need not be listed, and can be read all the same. Of several servers that gave one the first has it. */
   readonly #links = new Map<string, string>();
   #resources: { readonly of: unknown; readonly entries: readonly Entry[] } | undefined;
@@ -47,22 +48,19 @@ export class Uris {
   #heads: { readonly of: unknown; readonly servers: ReadonlyMap<string, readonly Head[]> } | undefined;
   /** The list that one resource was looked for in. */
   #seen: unknown;
-  #work: TemplateWork | undefined;
 
   constructor(sources: UriSources) {
-    this.#sources = onceInATurn(sources);
+    this.#sources = lookedAt(sources);
   }
 
   /** All resources, under the URIs that they have here. */
   resources(): readonly Entry[] {
     const of = this.#sources.resources();
     if (this.#resources?.of !== of) {
-      const owners = count(of, ({ resource }) => resource.uri);
-      const isAddress = this.#addresses();
+      const called = this.#calling(of.map(({ resource }) => resource.uri));
       const entries = of.map(({ server, resource }) => {
-        const own = resource.uri;
-        const uri = owners.get(own) === 1 && !isAddress(own) ? own : prefixed(server, own);
-        return { server, key: own, listed: { ...resource, uri } };
+        const { uri } = resource;
+        return { server, key: uri, listed: { ...resource, uri: called(server, uri) } };
       });
       this.#resources = { of, entries };
     }
@@ -73,12 +71,10 @@ export class Uris {
   templates(): readonly Entry[] {
     const of = this.#sources.templates();
     if (this.#templates?.of !== of) {
-      const owners = count(of, ({ template }) => template.uriTemplate);
-      const isAddress = this.#addresses();
+      const called = this.#calling(of.map(({ template }) => template.uriTemplate));
       const entries = of.map(({ server, template }) => {
-        const { uriTemplate: own } = template;
-        const uriTemplate = owners.get(own) === 1 && !isAddress(own) ? own : prefixed(server, own);
-        return { server, key: own, listed: { ...template, uriTemplate } };
+        const { uriTemplate } = template;
+        return { server, key: uriTemplate, listed: { ...template, uriTemplate: called(server, uriTemplate) } };
       });
       this.#templates = { of, entries };
     }
@@ -165,11 +161,7 @@ export class Uris {
 
   /** Whose templates make a resource. All that is named in one turn shares the work: where that is too much, nobody is known. */
   #making(uri: string): readonly { readonly server: string }[] {
-    if (!this.#work) {
-      this.#work = new Map();
-      queueMicrotask(() => this.#work = undefined);
-    }
-    const work = this.#work;
+    const work = this.#sources.work();
     // One whose work is used up is not gone through any more.
     const near = [...this.#headsByServer()].flatMap(([server, heads]) =>
       (work.get(server) ?? 0) < 0 ? [] : heads.filter(({ text }) => uri.startsWith(text))
@@ -223,6 +215,14 @@ export class Uris {
     };
   }
 
+  /** Says how something of a server is called here that calls it so itself. All that is listed is given. */
+  #calling(all: readonly string[]): (server: string, own: string) => string {
+    const counts = new Map<string, number>();
+    for (const own of all) counts.set(own, (counts.get(own) ?? 0) + 1);
+    const isAddress = this.#addresses();
+    return (server, own) => counts.get(own) === 1 && !isAddress(own) ? own : prefixed(server, own);
+  }
+
   /** Says whether a URI is what something of a server is called here: whoever calls something of its own so would be in its place. */
   #addresses(): (uri: string) => boolean {
     let known: ReadonlyMap<string, string> | undefined;
@@ -257,33 +257,22 @@ function headOf(found: CatalogTemplate): Head {
   return { found, text: /^[\w.~:/-]*/.exec(found.template.uriTemplate)![0] };
 }
 
-/** What there is, asked for once in a turn: who wants to hear of very many resources names them all at once. */
-function onceInATurn(sources: UriSources): UriSources & { heads(): ReadonlyMap<string, string> } {
-  const known = new Map<string, unknown>();
-  const once = <Value>(name: string, look: () => Value) => (): Value => {
-    if (!known.size) queueMicrotask(() => known.clear());
-    if (!known.has(name)) known.set(name, look());
-    return known.get(name) as Value;
-  };
-  const resources = once("resources", () => sources.resources());
-  const templates = once("templates", () => sources.templates());
+/** What there is, looked at once in a turn. */
+function lookedAt(sources: UriSources) {
+  const once = inTurns();
+  const resources = once(() => sources.resources());
+  const templates = once(() => sources.templates());
   return {
     resources,
     templates,
-    servers: once("servers", () => sources.servers()),
-    withResources: once("withResources", () => sources.withResources()),
+    withResources: once(() => sources.withResources()),
     /** The servers by what their names begin with here. One may have something to read and not be seen itself. */
-    heads: once("heads", () => {
+    heads: once((): ReadonlyMap<string, string> => {
       const owners = [...resources(), ...templates()].map(({ server }) => server);
       return new Map([...new Set([...sources.servers(), ...owners])].map((name) => [prefixed(name, ""), name]));
     }),
+    work: once((): TemplateWork => new Map()),
   };
-}
-
-function count<Item>(items: readonly Item[], key: (item: Item) => string): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const item of items) counts.set(key(item), (counts.get(key(item)) ?? 0) + 1);
-  return counts;
 }
 
 function only(uri: string, found: readonly { readonly server: string }[], link?: string): FoundResource {
