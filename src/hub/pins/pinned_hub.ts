@@ -153,8 +153,6 @@ export class Pinned extends HubLayer implements PinnedHub {
     return this.#checked(this.hub.events(options), options?.signal);
   }
 
-  /** All that was listed, blocked tools too: another hub has to look at them for itself. */
-
   /** The same events; before each that tells of other tools they are looked at. */
   async *#checked(events: AsyncIterable<HubEvent>, signal: AbortSignal | undefined): AsyncIterable<HubEvent> {
     for await (const event of events) {

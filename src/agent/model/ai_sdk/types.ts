@@ -15,7 +15,6 @@ export interface AiSdkLanguageModel {
   /** What the provider calls it. */
   readonly modelId: string;
   /** Asks it; the parts of the answer are a stream. */
-
   doStream(options: object): PromiseLike<{ readonly stream: ReadableStream<unknown> }>;
 }
 
