@@ -99,18 +99,22 @@ export class Approvals {
   /**
    * Uses an approval up for one call.
    *
+   * @returns Gives it back, for a call that was not made after all.
    * @throws {Refusal} 403 when it is not for this very call, was not given, was used, or has ended.
    */
-  async use(id: string, { tenant, principal, tool, arguments: given }: Proposal): Promise<void> {
+  async use(id: string, { tenant, principal, tool, arguments: given }: Proposal): Promise<() => Promise<void>> {
     const argumentsHash = await hashOf(given);
     const toolHash = await hashOfTool(tool);
+    const used: ApprovalRecord[] = [];
     const isUsed = await this.#list.change(tenant, (records) => {
       const record = this.#alive(records).find((record) => record.id === id);
       const isItsOwn = record?.principal === nameIn(principal, tenant) && record.server === tool.server &&
         record.tool === tool.name && record.argumentsHash === argumentsHash && record.toolHash === toolHash;
-      return isItsOwn && record.state === "approved" ? records.filter((other) => other.id !== id) : undefined;
+      if (!isItsOwn || record.state !== "approved") return undefined;
+      used[0] = record;
+      return records.filter((other) => other.id !== id);
     });
-    if (isUsed) return;
+    if (isUsed) return async () => void await this.#list.change(tenant, (records) => withinMost([...used, ...records]));
     throw new Refusal(
       403,
       "approval_refused",

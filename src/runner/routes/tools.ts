@@ -152,8 +152,14 @@ async function hold(
     await judge.record({ ...about, outcome: "ask" });
     throw await approvals.request(proposal);
   }
-  await approvals.use(id, proposal);
-  await judge.record({ ...about, outcome: "approved" });
+  const giveBack = await approvals.use(id, proposal);
+  try {
+    await judge.record({ ...about, outcome: "approved" });
+  } catch (error) {
+    // What cannot be written down is not done.
+    await giveBack();
+    throw error;
+  }
 }
 
 /** A yes is for one very tool, and its server has come back with another one. */

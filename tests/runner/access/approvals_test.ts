@@ -47,6 +47,22 @@ describe("calls that want an approval", () => {
     assert(world.audit.some(({ outcome, tool }) => outcome === "approved" && tool === "send"));
   });
 
+  it("are not used up by a call that could not be written down and was not made", async () => {
+    let isFull = false;
+    const write = () => {
+      if (isFull) throw new Error("the log is full");
+    };
+    await using world = await createWorld({ principals, policy, access: { audit: { write } }, logger: () => {} });
+    const id = await propose(world);
+    await answer(world, id, "accept");
+    const call = () => world.ask(path, { body: { to: "you" }, headers: { "causeway-approval": id } });
+    isFull = true;
+    assertEquals([(await call()).status, world.ledger], [503, []]);
+    isFull = false;
+    assertEquals((await Promise.all([call(), call()])).map(({ status }) => status).sort(), [200, 403]);
+    assertEquals(world.ledger.length, 1);
+  });
+
   it("are good for one call, also over a store that cannot compare", async () => {
     const store = new TestStore();
     await using world = await createWorld({ principals, policy, stores: { records: store } });
