@@ -243,11 +243,12 @@ function createPool(
   }
   const open = async (tenant: string): Promise<TenantHub> => {
     if (hub) {
-      if (canAdd(options)) await added.restore(tenant, hub);
       // It is its owner's.
-      return new Proxy(hub, {
+      const lent = new Proxy(hub, {
         get: (target, name) => name === "close" ? () => Promise.resolve() : bound(target, name),
       });
+      if (canAdd(options)) await added.restore(tenant, lent);
+      return lent;
     }
     const own = await hubs!(tenant);
     try {
@@ -258,7 +259,8 @@ function createPool(
     }
     return own;
   };
-  return new HubPool({ ...pool, open, clock, logger });
+  const renew = canAdd(options) ? (tenant: string, hub: TenantHub) => added.renew(tenant, hub) : undefined;
+  return new HubPool({ ...pool, open, renew, clock, logger });
 }
 
 /** Those who would use it are answered elsewhere. */

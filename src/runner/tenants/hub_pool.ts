@@ -31,6 +31,8 @@ export interface TenantHub extends GatewayHub {
 export interface HubPoolOptions {
   /** Makes the hub of a tenant. */
   open(tenant: string): Promise<TenantHub>;
+  /** Has a hub follow what was changed elsewhere: every few seconds while it is asked for, and nobody waits for it. */
+  readonly renew?: ((tenant: string, hub: TenantHub) => Promise<void>) | undefined;
   /** How many hubs there are at most (100): with one more, the one that was idle for longest is closed. */
   readonly most?: number | undefined;
   /** How long a hub may be idle, in milliseconds (600,000). */
@@ -53,6 +55,9 @@ export interface Lease {
   release(): void;
 }
 
+/** How long a hub goes by what it was made of, in milliseconds. */
+const renewal = 5_000;
+
 /** How many parts one hub has at most: those that were not asked for the longest time are closed. */
 const mostParts = 1_000;
 
@@ -61,6 +66,7 @@ interface Entry {
   readonly parts: Map<string, { close(): void }>;
   users: number;
   idleSince: number;
+  renewedAt: number;
   /** Whether its parts were closed: one more would never be. */
   isOver: boolean;
 }
@@ -113,6 +119,7 @@ export class HubPool {
     };
     try {
       const hub = await ask("The servers of this tenant", () => entry.hub, this.#options.logger);
+      this.#renew(tenant, entry, hub);
       return { hub, release, part: (key, make) => partOf(entry, key, make) };
     } catch (error) {
       release();
@@ -124,7 +131,8 @@ export class HubPool {
   /** A hub without servers, which is nobody's. */
   nothing(): Lease {
     const hub = this.#nothing ??= new Hub(() => Promise.reject(new TypeError("Nothing is connected here")));
-    const entry: Entry = { hub: Promise.resolve(hub), parts: new Map(), users: 1, idleSince: 0, isOver: false };
+    const never = { users: 1, idleSince: 0, renewedAt: 0, isOver: false };
+    const entry: Entry = { hub: Promise.resolve(hub), parts: new Map(), ...never };
     const release = (): void => {
       for (const part of entry.parts.values()) part.close();
     };
@@ -161,7 +169,17 @@ export class HubPool {
     const hub = (async () => await open(tenant))();
     // It is answered where it is waited for.
     hub.catch(() => {});
-    return { hub, parts: new Map(), users: 0, idleSince: clock.monotonic(), isOver: false };
+    const now = clock.monotonic();
+    return { hub, parts: new Map(), users: 0, idleSince: now, renewedAt: now, isOver: false };
+  }
+
+  #renew(tenant: string, entry: Entry, hub: TenantHub): void {
+    const { clock, renew } = this.#options;
+    const now = clock.monotonic();
+    if (!renew || now - entry.renewedAt < renewal) return;
+    entry.renewedAt = now;
+    // What fails there is told by who was asked. Next time it may be well.
+    renew(tenant, hub).catch(() => {});
   }
 
   /** Looks for idle hubs as long as there are some: when the first of them was idle for so long. */

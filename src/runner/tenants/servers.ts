@@ -44,6 +44,8 @@ export class TenantServers {
   readonly list: TenantList<AddedServer>;
   readonly #parts: TenantServerParts;
   readonly #fetch: Fetch;
+  /** What a hub was told of from here: by name, as it was kept. */
+  readonly #held = new WeakMap<TenantHub, Map<string, string>>();
 
   constructor(parts: TenantServerParts) {
     this.#parts = parts;
@@ -74,11 +76,7 @@ export class TenantServers {
 
   /** Adds what is kept to the hub of a tenant. What a server does wrong is its status, and holds nobody up for long. */
   async restore(tenant: string, hub: TenantHub): Promise<void> {
-    const added = await this.list.read(tenant);
-    const taken = new Set(hub.status().map(({ name }) => name));
-    // Two processes may have kept one of the same name: the first counts.
-    const left = added.filter(({ name }) => !taken.has(name) && taken.add(name));
-    const adding = left.map((server) => hub.add(server.name, this.configOf(tenant, server)));
+    const adding = await this.#take(tenant, hub);
     if (!adding.length) return;
     let stop = (): void => {};
     const late = new Promise<void>((resolve) => stop = this.#parts.clock.schedule(resolve, patience));
@@ -87,6 +85,39 @@ export class TenantServers {
     } finally {
       stop();
     }
+  }
+
+  /** Has the hub of a tenant follow what another process has added and removed since. */
+  async renew(tenant: string, hub: TenantHub): Promise<void> {
+    await Promise.all(await this.#take(tenant, hub));
+  }
+
+  /** A server that was added to a hub is kept: it goes when it is kept no more. */
+  hold(hub: TenantHub, server: AddedServer): void {
+    this.#heldBy(hub).set(server.name, JSON.stringify(server));
+  }
+
+  async #take(tenant: string, hub: TenantHub): Promise<readonly Promise<void>[]> {
+    const held = this.#heldBy(hub);
+    // What is added while the list is read may not be in it.
+    const before = [...held];
+    const added = await this.list.read(tenant);
+    const kept = new Set(added.map((server) => JSON.stringify(server)));
+    const gone = before.filter(([name, text]) => !kept.has(text) && held.get(name) === text && held.delete(name));
+    await Promise.all(gone.map(([name]) => hub.remove(name)));
+    const taken = new Set(hub.status().map(({ name }) => name));
+    // Two processes may have kept one of the same name: the first counts.
+    const left = added.filter(({ name }) => !taken.has(name) && taken.add(name));
+    return left.map((server) => {
+      this.hold(hub, server);
+      return hub.add(server.name, this.configOf(tenant, server));
+    });
+  }
+
+  #heldBy(hub: TenantHub): Map<string, string> {
+    const held = this.#held.get(hub) ?? new Map<string, string>();
+    this.#held.set(hub, held);
+    return held;
   }
 }
 

@@ -8,6 +8,7 @@ import { createHandler, McpServer } from "../../../src/server/mod.ts";
 import { createApiKey, createKeyList, createKeyStore, createPolicy, createRunner } from "../../../src/runner/mod.ts";
 import { createServer, inMemory, openHub } from "../../hub/support.ts";
 import { deferred } from "../../servers/core/wire.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
 import { createWorld, problemOf, type World } from "../support/world.ts";
 
 const url = "https://tools.example.com/mcp";
@@ -97,6 +98,70 @@ describe("servers of a tenant", () => {
     assertEquals(servers.servers.map(({ name }: { name: string }) => name), ["alpha"]);
     await using next = await createWorld(options);
     assertEquals((await next.ask("/api/tools/web__look", { body: {} })).status, 200);
+  });
+
+  it("that one process adds or removes come and go in the others that have the same store", async () => {
+    const { fetch, seen } = createSite();
+    const resolve = () => Promise.resolve(["93.184.215.14"]);
+    const options = { stores: { servers: createMemoryStore() }, egress: { fetch, resolve }, principals };
+    const [here, there] = [new VirtualClock(), new VirtualClock()];
+    await using one = await createWorld({ ...options, clock: here });
+    await using two = await createWorld({ ...options, clock: there });
+    const call = async (world: World) => (await world.ask("/api/tools/web__look", { body: {} })).status;
+    // They look with the first request after a while, and it does not wait for what they find.
+    const later = async (world: World, clock: VirtualClock) => {
+      await clock.advance(5_000);
+      await world.ask("/api/servers");
+      await clock.settle();
+      return await call(world);
+    };
+    assertEquals([await call(one), await call(two)], [404, 404]);
+    const add = (path = "") => one.ask("/api/servers", { body: { name: "web", url: url + path } });
+    assertEquals((await add()).status, 201);
+    assertEquals([await call(one), await later(two, there)], [200, 200]);
+    assertEquals(await later(one, here), 200, "it is there once");
+    // Who has not added it removes it.
+    assertEquals((await two.ask("/api/servers/web", { method: "DELETE" })).status, 204);
+    assertEquals([await call(two), await later(one, here)], [404, 404]);
+    assertEquals((await add()).status, 201);
+    assertEquals(await later(two, there), 200);
+    // Another one of its name is another one.
+    assertEquals((await one.ask("/api/servers/web", { method: "DELETE" })).status, 204);
+    await here.advance(1);
+    assertEquals((await add("?new")).status, 201);
+    seen.length = 0;
+    assertEquals(await later(two, there), 200);
+    assert(seen.length > 0 && seen.every(({ url }) => url.endsWith("?new")));
+  });
+
+  it("that are the operator's stay, whatever is kept, and so do all while the store is down", async () => {
+    const { fetch } = createSite();
+    const resolve = () => Promise.resolve(["93.184.215.14"]);
+    const store = createMemoryStore();
+    const clock = new VirtualClock();
+    const options = { stores: { servers: store }, egress: { fetch, resolve }, principals, logger: () => {}, clock };
+    await using world = await createWorld(options);
+    assertEquals((await world.ask("/api/servers", { body: { name: "web", url } })).status, 201);
+    const { get } = store;
+    store.get = () => Promise.reject(new Error("the disk is on fire"));
+    await clock.advance(5_000);
+    for (const tool of ["web__look", "alpha__echo", "web__look"]) {
+      assertEquals((await world.ask(`/api/tools/${tool}`, { body: {} })).status, 200);
+      await clock.settle();
+    }
+    // One that was removed though the store said that it was not.
+    const { compareAndSet } = store;
+    store.get = get;
+    store.compareAndSet = async (...given) => {
+      await compareAndSet(...given);
+      throw new Error("it took too long");
+    };
+    assertEquals((await world.ask("/api/servers/web", { method: "DELETE" })).status, 503);
+    await clock.advance(5_000);
+    await world.ask("/api/tools");
+    await clock.settle();
+    assertEquals((await world.ask("/api/tools/web__look", { body: {} })).status, 404);
+    assertEquals((await world.ask("/api/tools/alpha__echo", { body: {} })).status, 200);
   });
 
   it("that cannot be used as they are kept hold up none of the others", async () => {
