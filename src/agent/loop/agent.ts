@@ -119,7 +119,8 @@ export class Agent implements RunnableAgent, ApiAgentShape {
   }
 
   /**
-   * Answers a conversation, as it is served at `/v1/chat/completions`: the model's texts as they come. Nobody can be asked there, so
+   * Answers a conversation, as it is served at `/v1/chat/completions`: the model's texts as they come where the request says `stream`, else
+   * one in the end, without what was begun anew. Nobody can be asked there, so
    * calls that need a yes are made only where `approve` or `readOnly` give it.
    *
    * Its `temperature`, `max_tokens`, `max_completion_tokens` and `stop` reach the model; with a `response_format` of JSON the answer is
@@ -133,6 +134,7 @@ export class Agent implements RunnableAgent, ApiAgentShape {
     { signal, request }: Pick<ModelContext, "signal" | "request">,
   ): ReplyPieces {
     const { settings, output } = readChatAnswer(request);
-    return piecesOf(this.run(readConversation(messages), { signal, settings, output }), output !== undefined);
+    const run = this.run(readConversation(messages), { signal, settings, output });
+    return piecesOf(run, { isStream: request.stream === true, isShaped: output !== undefined });
   }
 }

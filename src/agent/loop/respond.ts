@@ -13,33 +13,35 @@ import { fillLimits } from "../model/wire/body.ts";
 import { readArguments } from "../model/wire/tool_calls.ts";
 import type { AgentRun } from "./run.ts";
 import type { AgentEnd } from "./seam.ts";
+import { Texts } from "./texts.ts";
 
 const statuses: Readonly<Record<string, number>> = { deadline: 504, model_error: 502, output_invalid: 502 };
 
 /**
- * The texts of a run as they come, those of different steps apart.
+ * The texts of a run, those of different steps apart.
  *
- * @param isShaped Only its output counts: it is given in the end, as JSON.
+ * @param options `isStream`: as they come; else all of them in the end. `isShaped`: only its output counts, given in the end, as JSON.
  * @throws {ModelError} When it fails, or begins a text again that was given out already.
  */
-export async function* piecesOf(run: AgentRun, isShaped = false): AsyncGenerator<string, ReplyEnd, undefined> {
-  let told = 0;
+export async function* piecesOf(
+  run: AgentRun,
+  { isStream, isShaped }: { readonly isStream: boolean; readonly isShaped: boolean },
+): AsyncGenerator<string, ReplyEnd, undefined> {
+  const texts = new Texts(isStream);
   let isOver = false;
   try {
     for await (const event of run) {
-      if (event.type === "text" && !isShaped) {
-        if (told !== 0 && told !== event.step) yield "\n\n";
-        told = event.step;
-        yield event.text;
-      } else if (event.type === "restarted" && event.step === told) {
+      if (event.type === "text" && !isShaped) yield* texts.say(event.step, event.text);
+      else if (event.type === "restarted" && !texts.take(event.step)) {
         const message = "The model broke off in the middle of its answer";
         throw new ModelError(message, { status: 502, code: "model_error", retryable: false });
       }
     }
     isOver = true;
     const end = await run.end;
-    if (isShaped && end.type === "succeeded") yield JSON.stringify(end.output);
-    return endOf(end);
+    const told = endOf(end);
+    yield isShaped && end.type === "succeeded" ? JSON.stringify(end.output) : texts.gathered;
+    return told;
   } finally {
     if (!isOver) run.cancel("The caller is gone");
   }

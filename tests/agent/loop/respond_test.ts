@@ -114,12 +114,21 @@ describe("an agent that is served as a model", () => {
     });
     const { choices: [choice] } = await (await complete(endless.agent, {})).json();
     assertEquals([choice.finish_reason, choice.message.content], ["length", "1 \n\n2 "]);
-    const again = agentOf((_, count) =>
-      count === 1
-        ? { text: "half", error: new LanguageModelError("broke", { retryable: true, retryAfter: 0 }) }
-        : { text: "whole" }
-    );
-    assertEquals((await complete(again.agent, {})).status, 502);
+  });
+
+  test("a text that its model begins anew takes the place of the other, unless that was streamed already", async () => {
+    const again = () =>
+      agentOf((_, count) => {
+        if (count === 1) return { text: "I look.", calls: [call("nothing", {})] };
+        if (count > 2) return { text: ["who", "le"] };
+        return { text: "half", error: new LanguageModelError("broke", { retryable: true, retryAfter: 0 }) };
+      }).agent;
+    const response = await complete(again(), {});
+    const { choices: [choice], usage } = await response.json();
+    assertEquals([response.status, choice.message.content], [200, "I look.\n\nwhole"]);
+    assert(usage.completion_tokens > 0);
+    const stream = await (await complete(again(), { stream: true })).text();
+    assert(stream.includes("half") && !stream.includes("who") && stream.includes("broke off in the middle"));
   });
 
   test("heeds how its caller wants to be answered, within its own bounds", async () => {
