@@ -114,16 +114,26 @@ export class Follows {
 
   async #run(found: FoundResource, signal: AbortSignal): Promise<void> {
     const { client: reach, still, changed, clock } = this.#parts;
+    const tell = async (): Promise<void> => {
+      if (await still(found) && !signal.aborted) changed(found);
+    };
+    let hasStood = false;
     for (let pause = pauses.first; !signal.aborted && reach; pause = Math.min(2 * pause, pauses.most)) {
       let openedAt = Infinity;
       try {
         const client = await reach(found.server, { signal });
         if (!client.info?.capabilities.resources?.subscribe) return;
         const stream = client.subscribeResource(found.uri, { signal });
-        stream.acknowledged.then(() => openedAt = clock.monotonic(), () => {});
+        const opened = async (): Promise<void> => {
+          openedAt = clock.monotonic();
+          // What changed while nobody listened was told to nobody.
+          if (hasStood) await tell();
+          hasStood = true;
+        };
+        stream.acknowledged.then(opened).catch(() => {});
         for await (const change of stream) {
           pause = pauses.first;
-          if (change.type === "resource" && change.uri === found.uri && await still(found)) changed(found);
+          if (change.type === "resource" && change.uri === found.uri) await tell();
         }
       } catch {
         // It is down, or does not want to: later perhaps.

@@ -6,7 +6,8 @@ import { Uris } from "../../../src/hub/gateway/lists/uris.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 
 /** Follows one resource at a server whose stream of changes ends by itself, so long after it was opened. */
-function follow(clock: VirtualClock, life: number): { readonly opened: number[]; readonly follows: Follows } {
+function follow(clock: VirtualClock, life: number, may = true) {
+  const told: number[] = [];
   const opened: number[] = [];
   const subscribeResource = (): Subscription => {
     opened.push(clock.monotonic());
@@ -24,12 +25,12 @@ function follow(clock: VirtualClock, life: number): { readonly opened: number[];
     having: () => [],
     watch: () => () => {},
     may: () => true,
-    still: () => Promise.resolve(true),
+    still: () => Promise.resolve(may),
     listed: () => undefined,
-    changed: () => {},
+    changed: () => told.push(clock.monotonic()),
   });
   follows.watched().add("note://one");
-  return { opened, follows };
+  return { opened, told, follows };
 }
 
 /** How long it waited before each further try, in seconds. */
@@ -48,6 +49,18 @@ describe("a resource that is followed at its server", () => {
 
   it("is left in more and more peace where its stream ends as soon as it is open", async () => {
     assertEquals(await pausesOf(10), [1, 2, 4, 8]);
+  });
+
+  it("is told of when it is followed again: what changed in between is heard of by nobody", async () => {
+    for (const may of [true, false]) {
+      const clock = new VirtualClock();
+      const { opened, told, follows } = follow(clock, 10_000, may);
+      await clock.advance(5_000);
+      assertEquals([opened.length, told], [1, []]);
+      await clock.advance(30_000);
+      follows.close();
+      assertEquals(told, may ? opened.slice(1) : []);
+    }
   });
 
   it("stays where it is though another server lists something by its address, and is told of only where it may be", async () => {

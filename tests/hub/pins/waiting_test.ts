@@ -5,6 +5,7 @@ import type { CallToolResult, ToolAnnotations } from "../../../mod.ts";
 import { createMemoryStore } from "../../../src/auth/mod.ts";
 import { type ApprovalRequest, withApproval } from "../../../src/hub/pins/approval.ts";
 import { withPins } from "../../../src/hub/pins/mod.ts";
+import { createDiscoveryTools } from "../../../src/hub/search/discovery.ts";
 import type { HubOptions } from "../../../src/hub/options.ts";
 import type { HubLike, RemoteServer } from "../../../src/hub/seam.ts";
 import { createHandler, McpServer } from "../../../src/server/mod.ts";
@@ -150,6 +151,22 @@ for (const era of ["modern", "legacy"] as const) {
     });
   });
 }
+
+test("a call_tool that waits for a place is made though another server comes meanwhile: it is the tool that was approved", async () => {
+  const { clock, sold, open, buy } = createShop("modern");
+  const hub = await open();
+  const careful = withApproval(createDiscoveryTools(hub, { threshold: 0 }), () => true);
+  const other = new McpServer({ name: "other", version: "1.0.0" });
+  other.tool("look", {}, () => "seen");
+  const waiting: HubLike = Object.assign(Object.create(hub), {
+    status: () => hub.status(),
+    callTool: (name: string) =>
+      name === "shop__hold" ? hub.callTool(name) : careful.callTool("call_tool", { name: "shop__buy" }),
+  });
+  const bought = await buy(waiting, () => void hub.add("other", inMemory(other).config));
+  assertEquals([textOf(bought), sold.length, hub.status().length], ["sold", 1, 2]);
+  await clock.until(hub.close());
+});
 
 test("a tool that changes while its call waits to be sent again is not called", async () => {
   const clock = new VirtualClock();

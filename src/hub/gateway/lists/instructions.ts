@@ -43,5 +43,6 @@ export function joinInstructions(
 
 /** With its headings one level deeper: none may look like the name of another server, with that one's words below it. */
 function underName(text: string): string {
-  return text.replace(/^[ \t]*#{1,5}(?=\s)/gm, "$&#");
+  const underlined = text.replace(/^[ \t]*=+[ \t]*$/gm, (line) => line.replaceAll("=", "-"));
+  return underlined.replace(/^[ \t]*#{1,5}(?=\s)/gm, "$&#");
 }
