@@ -65,6 +65,7 @@ export class Call {
   #timer: RequestTimer | undefined;
   #wasAsked = false;
   #bytes: number | undefined;
+  #work: Promise<unknown> | undefined;
 
   /**
    * Made by the runner.
@@ -234,11 +235,23 @@ export class Call {
   }
 
   /**
-   * Lets go of what was held.
+   * Tells that it has begun what may go on when nobody reads its reply any more: its place is held as long.
    *
    * @internal
    */
-  finish(): void {
+  goesOn(work: Promise<unknown>): void {
+    this.#work = work;
+  }
+
+  /**
+   * Lets go of what was held.
+   *
+   * @param leave Gives its place back.
+   * @internal
+   */
+  finish(leave: () => void): void {
+    if (this.#work) void this.#work.then(leave, leave);
+    else leave();
     this.#leaving?.done();
     this.#timer?.end();
     const hub = this.#hub;

@@ -160,10 +160,7 @@ export class Front {
 /** Answers, and lets go of what the call holds when the reply is over. */
 async function finished(route: Route, call: Call, leave: () => void): Promise<Response> {
   let isStream = false;
-  const finish = (): void => {
-    call.finish();
-    leave();
-  };
+  const finish = (): void => call.finish(leave);
   try {
     const response = await route.answer(call);
     if (route.policy.kind === "decided" && response.ok && !call.wasAsked) {

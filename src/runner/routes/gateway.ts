@@ -42,7 +42,7 @@ export const gatewayRoutes: readonly Route[] = [{
     const { lease } = await call.hub();
     const { tenant, parts } = call;
     const request = call.counted();
-    const door = await doorOf(lease, call.principal, { tenant, parts, request });
+    const door = await doorOf(lease, call.principal, { tenant, parts, request, holds: (work) => call.goesOn(work) });
     return await door.http(request);
   },
 }];
@@ -100,11 +100,11 @@ class Door {
   }
 
   /** Says whose request it is: nobody else is let in. */
-  isOf(request: Request, principal: Principal): void {
+  isOf(request: Request, principal: Principal, holds: (work: Promise<unknown>) => void): void {
     const { scopes, clientId, expiresAt } = principal;
     const auth = { principal: nameIn(principal, this.#tenant), scopes, clientId, expiresAt };
     this.#callers.set(request, auth);
-    this.#meter.isPaidBy(auth, principal.tenant);
+    this.#meter.isPaidBy(auth, principal.tenant, holds);
   }
 
   close(): void {
@@ -118,7 +118,10 @@ class Door {
 async function doorOf(
   lease: Lease,
   principal: Principal,
-  { tenant, parts, request }: Pick<Call, "tenant" | "parts" | "request">,
+  { tenant, parts, request, holds = () => {} }: Pick<Call, "tenant" | "parts" | "request"> & {
+    /** Told what the request has begun. A socket holds its place for as long as it is open. */
+    readonly holds?: (work: Promise<unknown>) => void;
+  },
 ): Promise<Door> {
   const { id, tenant: from, scopes = [], clientId = "" } = principal;
   const scoped = await scopeHub(lease.hub, parts.access.judge(principal, tenant));
@@ -126,7 +129,7 @@ async function doorOf(
   const key = JSON.stringify([from, id, scopes, clientId]);
   const door = lease.part(`mcp:${key}`, () => new Door(scoped, lease, tenant, parts));
   if (door.scoped !== scoped) await door.scoped.renew();
-  door.isOf(request, principal);
+  door.isOf(request, principal, holds);
   return door;
 }
 

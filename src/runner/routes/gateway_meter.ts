@@ -15,19 +15,30 @@ import { isPromise } from "../../protocol/promise.ts";
 
 const internal = -32603;
 
+interface Payer {
+  readonly tenant: string;
+  /** Told what the first message has begun. */
+  readonly holds: (running: Promise<unknown>) => void;
+  hasBegun: boolean;
+}
+
 /** Holds what comes with one proof of who sends it against the quotas of who pays. */
 export class GatewayMeter {
   readonly #quotas: Quotas;
   /** Who pays for what comes with this proof. One that is not there has brought nothing yet. */
-  readonly #payers = new WeakMap<AuthInfo, { readonly tenant: string; hasBegun: boolean }>();
+  readonly #payers = new WeakMap<AuthInfo, Payer>();
 
   constructor(quotas: Quotas) {
     this.#quotas = quotas;
   }
 
-  /** Says who pays. The request that brought the proof was counted: the first message is free. */
-  isPaidBy(auth: AuthInfo, tenant: string): void {
-    this.#payers.set(auth, { tenant, hasBegun: false });
+  /**
+   * Says who pays. The request that brought the proof was counted: the first message is free.
+   *
+   * @param holds Told what that one has begun: it may go on where nobody reads the reply any more.
+   */
+  isPaidBy(auth: AuthInfo, tenant: string, holds: Payer["holds"]): void {
+    this.#payers.set(auth, { tenant, holds, hasBegun: false });
   }
 
   /** The same server, whose further requests are counted. */
@@ -36,7 +47,9 @@ export class GatewayMeter {
       const payer = context.auth && this.#payers.get(context.auth);
       if (!payer?.hasBegun) {
         if (payer) payer.hasBegun = true;
-        return methods.run(method, params, context);
+        const running = methods.run(method, params, context);
+        if (isPromise(running)) payer?.holds(running);
+        return running;
       }
       const leave = this.#enter(payer.tenant);
       const running = methods.run(method, params, context);

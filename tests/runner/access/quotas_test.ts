@@ -270,6 +270,31 @@ describe("quotas", () => {
     await two.body?.cancel();
   });
 
+  it("of what is under way: a call of a handshake client that has left its stream holds its place until it ends", async () => {
+    let letGo = (): void => {};
+    const held = new Promise<void>((resolve) => letGo = resolve);
+    await using world = await createWorld({ quotas: { concurrent: 1 }, onCall: () => held });
+    const headers = { accept: "application/json, text/event-stream" };
+    const begun = await world.ask("/mcp", { body: hello, headers });
+    await begun.text();
+    const session = { ...headers, "mcp-session-id": begun.headers.get("mcp-session-id") ?? "" };
+    const params = { name: "alpha__echo", arguments: {}, _meta: { progressToken: 1 } };
+    const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
+    const left = await world.ask("/mcp", { body: call, headers: session });
+    await left.body?.cancel();
+    assertEquals(world.ledger.length, 1);
+    const refused = await world.ask("/mcp", { body: { ...call, id: 2 }, headers: session });
+    assertEquals(refused.status, 429);
+    assertEquals((await problemOf(refused)).code, "too_many_at_once");
+    letGo();
+    let status = 429;
+    while (status === 429) {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      status = (await world.ask("/api/tools")).status;
+    }
+    assertEquals([status, world.ledger.length], [200, 1]);
+  });
+
   it("of nothing at all say when to come back by a number", async () => {
     for (const quotas of [{ requestsPerMinute: 0 }, { bytesPerMinute: 0 }, { concurrent: 0 }]) {
       await using world = await createWorld({ quotas });
