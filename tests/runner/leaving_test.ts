@@ -108,3 +108,55 @@ describe("a WebSocket at /mcp gives its place back", () => {
     near.close();
   });
 });
+
+describe("a stream of changes at /mcp ends when its key was withdrawn, and gives its place back", () => {
+  const accept = { accept: "application/json, text/event-stream" };
+  const clientInfo = { name: "raw", version: "1" };
+  const _meta = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": clientInfo,
+    "io.modelcontextprotocol/clientCapabilities": {},
+  };
+  const streams: Readonly<Record<string, (world: World) => Promise<Response>>> = {
+    "2025-11-25": async (world) => {
+      const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo };
+      const begun = await world.ask("/mcp", {
+        body: { jsonrpc: "2.0", id: 1, method: "initialize", params },
+        headers: accept,
+      });
+      await begun.text();
+      const session = { "mcp-session-id": begun.headers.get("mcp-session-id") ?? "" };
+      return await world.ask("/mcp", { headers: { accept: "text/event-stream", ...session } });
+    },
+    "2026-07-28": (world) =>
+      world.ask("/mcp", {
+        body: {
+          jsonrpc: "2.0",
+          id: 1,
+          method: "subscriptions/listen",
+          params: { notifications: { toolsListChanged: true }, _meta },
+        },
+        headers: { ...accept, "mcp-protocol-version": "2026-07-28", "mcp-method": "subscriptions/listen" },
+      }),
+  };
+  for (const [revision, open] of Object.entries(streams)) {
+    it(`in ${revision}`, async () => {
+      const clock = new VirtualClock();
+      const ada = { principal: "ada", tenant: "acme" };
+      let isOut = false;
+      const find = () => isOut ? undefined : ada;
+      await using world = await createWorld({ clock, quotas: { concurrent: 1 }, access: { keys: { find } } });
+      const stream = await open(world);
+      assertEquals([stream.status, stream.headers.get("content-type")], [200, "text/event-stream"]);
+      let isOver = false;
+      const read = stream.text().then(() => isOver = true);
+      await clock.advance(200_000);
+      assertEquals([isOver, (await world.ask("/api/tools")).status], [false, 429]);
+      isOut = true;
+      await clock.advance(61_000);
+      await read;
+      isOut = false;
+      assertEquals((await world.ask("/api/tools")).status, 200);
+    });
+  }
+});

@@ -8,6 +8,7 @@ import { readRest } from "../../server/http/body.ts";
 import { Guards } from "../../server/http/guards.ts";
 import type { Caller } from "../access/access.ts";
 import { cookieOf } from "../access/access.ts";
+import { watchStanding } from "../access/standing.ts";
 import type { RunnerParts } from "../parts.ts";
 import { Call } from "./call.ts";
 import type { CallOptions } from "./call.ts";
@@ -160,7 +161,11 @@ export class Front {
 /** Answers, and lets go of what the call holds when the reply is over. */
 async function finished(route: Route, call: Call, leave: () => void): Promise<Response> {
   let isStream = false;
-  const finish = (): void => call.finish(leave);
+  let stop = (): void => {};
+  const finish = (): void => {
+    stop();
+    call.finish(leave);
+  };
   try {
     const response = await route.answer(call);
     if (route.policy.kind === "decided" && response.ok && !call.wasAsked) {
@@ -172,10 +177,19 @@ async function finished(route: Route, call: Call, leave: () => void): Promise<Re
     if (!isStream) return count ? withEnd(response, { count }) : response;
     // A host may let go of a stream that it does not read without a word, and tell of it by the request alone.
     void call.leaving.left.then(finish);
-    return withEnd(response, { finish, count });
+    const isListening = call.way !== undefined && (route.isForeign || call.request.method === "GET");
+    const watch = (gone: () => void): void => {
+      if (isListening) stop = whileLetIn(call, gone);
+    };
+    return withEnd(response, { finish, count, watch });
   } finally {
     if (!isStream) finish();
   }
+}
+
+/** Looks whether who listens would be let in now, too. */
+function whileLetIn({ request, principal, parts: { access, clock } }: Call, gone: () => void): () => void {
+  return watchStanding({ clock, isGood: () => access.isStill(request, principal), gone });
 }
 
 /** Counts what comes and goes where a route reads and writes by itself. */
@@ -184,16 +198,18 @@ function countOf(call: Call): (bytes: number) => void {
   return (bytes) => call.count(bytes);
 }
 
-/** The same reply, which tells how much of it is read, and when nobody reads it any more. */
+/** The same reply, which tells how much of it is read, and when nobody reads it any more; `watch` may end it. */
 function withEnd(
   response: Response,
-  { finish = () => {}, count }: {
+  { finish = () => {}, count, watch = () => {} }: {
     readonly finish?: () => void;
     readonly count: ((bytes: number) => void) | undefined;
+    readonly watch?: (gone: () => void) => void;
   },
 ): Response {
   const reader = response.body?.getReader();
   if (!reader) return response;
+  watch(() => void reader.cancel().catch(() => {}));
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {
